@@ -38,11 +38,8 @@ pub struct AdmissionRequest<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anonymous {
     Allowed,
-    Refused,
+    Rejected,
 }
-#[derive(Debug)]
-pub struct AnswerBody {}
-impl Body for AnswerBody {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Authorization {
     AlwaysAllow,
@@ -114,7 +111,7 @@ impl Denial {
 }
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Effect {
-    Refuse { code: u16, retry_after_seconds: Option<u32> },
+    Reject { code: u16, retry_after_seconds: Option<u32> },
     Reset,
     ApplyThenTimeout,
     ApplyThenReset,
@@ -133,7 +130,7 @@ pub enum End {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Fault {}
 impl Fault {
-    pub fn refuse(code: u16) -> Self {}
+    pub fn reject(code: u16) -> Self {}
     pub fn expired() -> Self {}
     pub fn too_many_requests(retry_after: Duration) -> Self {}
     pub fn internal_error() -> Self {}
@@ -288,6 +285,9 @@ impl<'a> Requests<'a> {
     pub fn take(&self) -> Vec<LoggedRequest> {}
     pub fn clear(&self) {}
 }
+#[derive(Debug)]
+pub struct ResponseBody {}
+impl Body for ResponseBody {}
 #[derive(Debug)]
 pub struct Server {}
 impl Server {

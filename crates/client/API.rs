@@ -113,7 +113,7 @@ impl Config {
     pub async fn from_kubeconfig(path: &Path) -> Result<Self, ConfigError> {}
     pub fn in_cluster() -> Result<Self, ConfigError> {}
     pub fn from_url(url: &str) -> Result<Self, ConfigError> {}
-    pub fn over<S, B>(service: S) -> Self
+    pub fn from_service<S, B>(service: S) -> Self
     where
         S: Service<Request<Full<Bytes>>, Response = Response<B>> + Clone + Send + Sync
             + 'static,
@@ -151,7 +151,7 @@ impl Credentials {
 }
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deleted<T> {
-    Gone,
+    Removed,
     Pending(T),
 }
 pub use kube_wire::Encoding;
@@ -170,7 +170,7 @@ impl Error {
     pub fn status(&self) -> Option<&Status> {}
     pub fn is_not_found(&self) -> bool {}
     pub fn is_already_exists(&self) -> bool {}
-    pub fn is_unanswered(&self) -> bool {}
+    pub fn may_have_been_applied(&self) -> bool {}
     pub fn is_conflict(&self) -> bool {}
     pub fn is_forbidden(&self) -> bool {}
     pub fn is_expired(&self) -> bool {}

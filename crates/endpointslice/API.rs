@@ -235,7 +235,7 @@ impl fmt::Display for SliceName {}
 pub trait SliceWrite: Send {
     fn written(self: Box<Self>, slice: EndpointSlice);
     fn deleted(self: Box<Self>, slice: &EndpointSlice);
-    fn refused(self: Box<Self>, slice: &EndpointSlice);
+    fn conflict(self: Box<Self>, slice: &EndpointSlice);
 }
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TriggerTime {
@@ -403,7 +403,7 @@ pub enum Terminating {
     Ignored,
     Counted,
 }
-pub fn woken_services(
+pub fn services_to_sync(
     (old, new): (Option<&Arc<EndpointSlice>>, Option<&Arc<EndpointSlice>>),
     controller: &str,
     terminating: Terminating,

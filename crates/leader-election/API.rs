@@ -51,8 +51,8 @@ pub enum End {
 #[derive(Clone)]
 pub struct Fence(watch::Receiver<ElectionState>);
 impl Fence {
-    pub fn lead(&self) -> Option<Instant> {}
-    pub async fn leading(&mut self) -> bool {}
+    pub fn term_end(&self) -> Option<Instant> {}
+    pub async fn wait_until_leading(&mut self) -> bool {}
     pub fn leader(&self) -> String {}
     pub async fn changed(&mut self) -> bool {}
     pub fn is_overdue(&self) -> bool {}

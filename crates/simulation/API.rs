@@ -31,7 +31,24 @@ impl FromStr for Disturbance {}
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     pub at: Duration,
-    pub what: Happening,
+    pub what: EntryKind,
+}
+#[derive(Clone, Debug, PartialEq)]
+pub enum EntryKind {
+    User { operation: Operation, code: u16 },
+    Request {
+        point: Point,
+        target: Target,
+        body: Bytes,
+        code: Option<u16>,
+        answer: Bytes,
+    },
+    Event { point: Point, frame: Bytes },
+    Fault { point: Point, fault: Fault },
+    Disturbance(Disturbance),
+    Started { process: String },
+    Ended { process: String, reason: String },
+    Violation(String),
 }
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -42,7 +59,7 @@ pub struct Environment {
 }
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    Refuse(u16),
+    Reject(u16),
     Throttle(u32),
     LoseRequest,
     LoseAnswer,
@@ -61,23 +78,6 @@ pub enum Faults {
 impl Faults {
     pub fn drawn(chaos: Chaos) -> Faults {}
     pub fn disturbances(&self) -> &[(Duration, Disturbance)] {}
-}
-#[derive(Clone, Debug, PartialEq)]
-pub enum Happening {
-    User { operation: Operation, code: u16 },
-    Request {
-        point: Point,
-        target: Target,
-        body: Bytes,
-        code: Option<u16>,
-        answer: Bytes,
-    },
-    Event { point: Point, frame: Bytes },
-    Fault { point: Point, fault: Fault },
-    Disturbance(Disturbance),
-    Started { process: String },
-    Ended { process: String, reason: String },
-    Violation(String),
 }
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -132,9 +132,9 @@ impl FromStr for Point {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
     AddLabel,
-    RefuseCreates,
-    RefuseUpdates,
-    RefuseDeletes,
+    RejectCreates,
+    RejectUpdates,
+    RejectDeletes,
 }
 impl fmt::Display for Policy {}
 #[derive(Clone)]
@@ -160,7 +160,7 @@ pub trait Rules: Send + Sync {
     fn is_policed(&self, resource: &str) -> bool;
     fn remembered(&self) -> &[(&str, &str)] {}
     fn write(&self, write: &Write<'_>, server: &Server) -> Option<String> {}
-    fn may_wait(&self, queue: &str, server: &Server) -> usize {}
+    fn max_pending(&self, queue: &str, server: &Server) -> usize {}
     fn differences(&self, server: &Server) -> Vec<String>;
     fn history(&self, log: &Log, fault_free: &dyn Fn() -> Log) -> Vec<String> {}
 }

@@ -86,7 +86,7 @@ pub enum Anonymous {
     /// The request is made by the user `system:anonymous`.
     Allowed,
     /// The request is rejected with 401.
-    Refused,
+    Rejected,
 }
 
 /// Authorization mode of a server: allow every request, or RBAC.

@@ -109,7 +109,7 @@
 //! # Authentication and authorization
 //!
 //! By default there is neither: plain HTTP, and every request is allowed. Options of [`Config`] are [`Transport::Tls`]
-//! with a generated certificate authority, static bearer [tokens](Config::tokens), [`Anonymous::Refused`], and
+//! with a generated certificate authority, static bearer [tokens](Config::tokens), [`Anonymous::Rejected`], and
 //! [`Authorization::Rbac`] with the stored roles and bindings. [`Server::client_certificate`] creates client
 //! certificates. Service accounts get tokens by `TokenRequest`. `TokenReview`, `SelfSubjectReview`,
 //! `SelfSubjectRulesReview` and the three `SubjectAccessReview`s work. [`Server::kubeconfig`] has full access,
@@ -231,7 +231,7 @@ pub use clock::Clock;
 pub use config::{Anonymous, Authorization, Config, Token, Transport};
 pub use custom_kind::CustomKind;
 pub use faults::{Effect, End, Fault, FaultState, Faults, On};
-pub use http::{AnswerBody, InProcess, Lag};
+pub use http::{InProcess, Lag, ResponseBody};
 pub use identity::User;
 pub use load::LoadError;
 pub use population::Population;

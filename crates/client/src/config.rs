@@ -89,12 +89,12 @@ impl Config {
     ///     assert_eq!(request.uri(), "/version");
     ///     Ok::<_, std::io::Error>(http::Response::new(Full::from(r#"{"minor": "36"}"#)))
     /// });
-    /// let client = Client::new(&Config::over(service), ClientOptions::default())?;
+    /// let client = Client::new(&Config::from_service(service), ClientOptions::default())?;
     /// assert_eq!(client.get_json("/version").await?["minor"], "36");
     /// # Ok(())
     /// # }
     /// ```
-    pub fn over<S, B>(service: S) -> Self
+    pub fn from_service<S, B>(service: S) -> Self
     where
         S: Service<Request<Full<Bytes>>, Response = Response<B>> + Clone + Send + Sync + 'static,
         S::Error: Into<BoxError>,
@@ -113,7 +113,7 @@ impl Config {
     /// # Errors
     ///
     /// [`ConfigError::Server`] if the address is not an http or https URL, or if this configuration is
-    /// [`over`](Self::over) a service; [`ConfigError::Kubeconfig`] or [`ConfigError::InCluster`] if loading fails.
+    /// [`over`](Self::from_service) a service; [`ConfigError::Kubeconfig`] or [`ConfigError::InCluster`] if loading fails.
     pub fn with_server(self, url: &str) -> Result<Self, ConfigError> {
         let Target::Network(live) = &self.target else {
             let source = "the configuration uses an in-process service, which has no address".into();
@@ -156,7 +156,7 @@ impl Config {
         Self { target: self.target.clone(), account, credentials: Credentials::default() }
     }
 
-    /// Returns the URL of the server; `http://in-process/` for a configuration [`over`](Self::over) a service.
+    /// Returns the URL of the server; `http://in-process/` for a configuration [`over`](Self::from_service) a service.
     pub fn server(&self) -> String {
         self.target.server()
     }

@@ -117,7 +117,7 @@ impl Error {
 
     /// Returns whether the server may have applied the request despite the error: there was no response, an invalid one
     /// or a 5xx, or the write gate was closed.
-    pub fn is_unanswered(&self) -> bool {
+    pub fn may_have_been_applied(&self) -> bool {
         match self {
             Self::Api { status, .. } => status.code >= 500,
             Self::Transport { kind, .. } => *kind != TransportKind::Connect,
@@ -266,7 +266,7 @@ mod tests {
             (error.is_namespace_terminating(), "namespace_terminating"),
             (error.is_expired(), "expired"),
             (error.is_too_many_requests(), "too_many_requests"),
-            (error.is_unanswered(), "unanswered"),
+            (error.may_have_been_applied(), "unanswered"),
         ];
         let classes: Vec<_> = classes.into_iter().filter(|(is, _)| *is).map(|(_, name)| name).collect();
         assert_eq!(classes.join(" "), expect);

@@ -43,7 +43,7 @@
 //!   after 1 s for a GET on a lost connection. At most 10 per request.
 //! - Time limits: [`Timeouts`], by default 90 s to the response headers and again for the body, 30 s for a new
 //!   connection.
-//! - After an error for which [`Error::is_unanswered`] is true, a write may have been applied.
+//! - After an error for which [`Error::may_have_been_applied`] is true, a write may have been applied.
 //!
 //! # Example
 //!

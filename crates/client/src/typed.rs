@@ -33,7 +33,7 @@ pub struct PatchedMetadata {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deleted<T> {
     /// The object has been removed.
-    Gone,
+    Removed,
     /// The object has a deletion timestamp and waits for finalizers (including foreground deletion of dependents) or
     /// for its grace period. Contains its current state.
     Pending(T),
@@ -87,7 +87,7 @@ impl Client {
     ///
     /// [`Error::Api`], for which [`Error::is_already_exists`] is true if an object of that name exists;
     /// [`Error::InvalidResponse`] if the response cannot be decoded or has no resource version; or any other [`Error`].
-    /// After an error for which [`Error::is_unanswered`] is true the object may have been created.
+    /// After an error for which [`Error::may_have_been_applied`] is true the object may have been created.
     pub async fn create<T: Decode + Serialize>(&self, object: &T) -> Result<T, Error> {
         let call = Call::new("create", T::RESOURCE, object.namespace(), object.name());
         let outgoing = create_request(&call, object)?;
@@ -155,7 +155,7 @@ impl Client {
         if parsed.is_pending(T::RESOURCE.kind) {
             self.decode(|| decode(call, &response)).map(Deleted::Pending)
         } else {
-            Ok(Deleted::Gone)
+            Ok(Deleted::Removed)
         }
     }
 

@@ -20,7 +20,7 @@ fn runtime() -> Runtime {
 
 /// Configuration of a server that answers every request with 503.
 fn config() -> Config {
-    Config::over(tower::service_fn(async |_| {
+    Config::from_service(tower::service_fn(async |_| {
         let mut answer = Response::new(Full::<Bytes>::default());
         *answer.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
         Ok::<_, Infallible>(answer)

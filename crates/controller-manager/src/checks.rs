@@ -93,7 +93,7 @@ impl Checks {
 
     /// Returns whether this process holds the lease; `false` before [`election`](Self::election) was called.
     pub(crate) fn is_leader(&self) -> bool {
-        self.fence.get().is_some_and(|fence| fence.lead().is_some())
+        self.fence.get().is_some_and(|fence| fence.term_end().is_some())
     }
 
     /// Adds the check of a started controller. It always passes: a controller that fails ends the process.

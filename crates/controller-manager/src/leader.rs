@@ -68,7 +68,7 @@ pub(crate) async fn lead(
         let leads = tokio::select! {
             biased;
             () = stop.cancelled() => false,
-            leads = elected.leading() => leads,
+            leads = elected.wait_until_leading() => leads,
         };
         if leads {
             let mut supervisor = Supervisor::new(stop.clone());

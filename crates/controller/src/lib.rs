@@ -41,7 +41,7 @@
 //!
 //! A controller that syncs each `ConfigMap` by printing its key, and stops after the first one. A real sync reads the
 //! object from a [`Lister`](kube_informer::Lister) and writes through a client. With several instances, run the
-//! controller only while the process leads (`kube_lease_election::Fence::leading`); the
+//! controller only while the process leads (`kube_lease_election::Fence::wait_until_leading`); the
 //! [book](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/writing-a-controller.md) has a complete
 //! program.
 //!

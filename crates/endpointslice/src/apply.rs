@@ -160,7 +160,7 @@ impl Writer<'_> {
                 }
                 Err(error) => {
                     if error.is_conflict() || error.is_not_found() {
-                        write.refused(slice);
+                        write.conflict(slice);
                     }
                     return Err(self.failed(Operation::Update, Some(slice), error.into()));
                 }
@@ -201,7 +201,7 @@ impl Writer<'_> {
             if error.is_already_exists() && tries < NAMES_TO_TRY && (!name.unanswered || self.is_lost(&named)) {
                 continue;
             }
-            let unanswered = name.unanswered || error.is_unanswered();
+            let unanswered = name.unanswered || error.may_have_been_applied();
             self.names.keep(self.service, SliceName { unanswered, ..name });
             return Err(error);
         }
@@ -222,7 +222,7 @@ impl Writer<'_> {
         match self.client.delete::<EndpointSlice>(namespace, name, unchanged).await {
             Ok(outcome) => {
                 match outcome {
-                    Deleted::Gone => write.deleted(slice),
+                    Deleted::Removed => write.deleted(slice),
                     Deleted::Pending(answer) => write.written(answer),
                 }
                 self.wrote(Operation::Delete, writes);
@@ -232,7 +232,7 @@ impl Writer<'_> {
             Err(error) if error.is_not_found() => Ok(()),
             Err(error) => {
                 if error.is_conflict() {
-                    write.refused(slice);
+                    write.conflict(slice);
                 }
                 Err(self.failed(Operation::Delete, Some(slice), error.into()))
             }

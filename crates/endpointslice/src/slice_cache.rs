@@ -34,7 +34,7 @@ pub trait SliceWrite: Send {
 
     /// Reports that the server rejected a write based on this state of the slice, because the slice has changed or is
     /// gone.
-    fn refused(self: Box<Self>, slice: &EndpointSlice);
+    fn conflict(self: Box<Self>, slice: &EndpointSlice);
 }
 
 /// Drops all responses.
@@ -58,7 +58,7 @@ impl SliceWrite for () {
 
     fn deleted(self: Box<Self>, _: &EndpointSlice) {}
 
-    fn refused(self: Box<Self>, _: &EndpointSlice) {}
+    fn conflict(self: Box<Self>, _: &EndpointSlice) {}
 }
 
 #[cfg(feature = "watch")]
@@ -82,7 +82,7 @@ impl SliceWrite for kube_informer::OwnWrite<EndpointSlice> {
         kube_informer::OwnWrite::deleted(*self, slice);
     }
 
-    fn refused(self: Box<Self>, slice: &EndpointSlice) {
+    fn conflict(self: Box<Self>, slice: &EndpointSlice) {
         kube_informer::OwnWrite::conflict(*self, slice);
     }
 }

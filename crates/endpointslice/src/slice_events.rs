@@ -20,7 +20,7 @@ pub enum Terminating {
 /// slice of this controller that was created, changed or deleted enqueues its Service; so does one whose managed-by
 /// label changed from or to this controller. A changed service-name label enqueues the new and the old Service. A
 /// change that leaves the generation as it is (annotations, owner references) enqueues nothing, as upstream (TR-8).
-pub fn woken_services(
+pub fn services_to_sync(
     (old, new): (Option<&Arc<EndpointSlice>>, Option<&Arc<EndpointSlice>>),
     controller: &str,
     terminating: Terminating,
@@ -110,7 +110,7 @@ mod tests {
         &["ns/web"])]
     fn wakes(#[case] old: Option<EndpointSlice>, #[case] new: Option<EndpointSlice>, #[case] expected: &[&str]) {
         let (old, new) = (old.map(Arc::new), new.map(Arc::new));
-        let woken = woken_services((old.as_ref(), new.as_ref()), OURS, Terminating::Ignored);
+        let woken = services_to_sync((old.as_ref(), new.as_ref()), OURS, Terminating::Ignored);
         assert_eq!(woken.iter().map(ToString::to_string).collect::<Vec<_>>(), expected);
     }
 
@@ -119,6 +119,6 @@ mod tests {
     #[case::mirroring(Terminating::Counted, 1)]
     fn the_end_of_a_deletion_wakes_who_counts_terminating_slices(#[case] rule: Terminating, #[case] expected: usize) {
         let going = Arc::new(terminating(slice("web", OURS, 2)));
-        assert_eq!(woken_services((Some(&going), None), OURS, rule).len(), expected);
+        assert_eq!(services_to_sync((Some(&going), None), OURS, rule).len(), expected);
     }
 }

@@ -29,7 +29,7 @@ pub fn watch_slices(
         if untracked.ignores(event, manager) {
             return;
         }
-        for service in slice_events::woken_services(event.states(), manager, terminating) {
+        for service in slice_events::services_to_sync(event.states(), manager, terminating) {
             // Not contested: a list may contain many changes of one Service.
             if event.is_from_list() {
                 keys.add_after(service, delay);

@@ -50,7 +50,7 @@ impl<T: Decode, X: Index<T>> Builder<T, X> {
     }
 
     /// Sets the resync period of handlers without one of their own. Zero, the default, disables the resyncs of all
-    /// handlers. See [`HandlerOptions::resync`].
+    /// handlers. See [`HandlerOptions::resync`](crate::HandlerOptions::resync).
     pub fn resync(mut self, every: Duration) -> Self {
         self.options.resync = every;
         self

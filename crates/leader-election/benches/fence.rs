@@ -31,10 +31,10 @@ fn fence(c: &mut Criterion) {
         let (election, mut fence) = Election::new(client, options);
         let mut tasks = tokio::task::JoinSet::new();
         tasks.spawn(election.run(CancellationToken::new()));
-        assert!(fence.leading().await, "not elected");
+        assert!(fence.wait_until_leading().await, "not elected");
         (server, fence, tasks)
     });
-    c.bench_function("fence/lead", |b| b.iter(|| black_box(&fence).lead().expect("not the leader")));
+    c.bench_function("fence/lead", |b| b.iter(|| black_box(&fence).term_end().expect("not the leader")));
     tasks.abort_all();
     drop((runtime, server));
 }

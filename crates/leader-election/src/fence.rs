@@ -56,13 +56,13 @@ impl Fence {
     /// Returns the end of the current term, which each renewal extends; `None` while this process is not the leader.
     ///
     /// A write started now must be sent before that instant.
-    pub fn lead(&self) -> Option<Instant> {
+    pub fn term_end(&self) -> Option<Instant> {
         let term = self.0.borrow().term?;
         term.open_until(Instant::now(), since_boot())
     }
 
     /// Waits until this process leads. Returns `false` if the election has ended.
-    pub async fn leading(&mut self) -> bool {
+    pub async fn wait_until_leading(&mut self) -> bool {
         let state = self.0.wait_for(|state| state.term.is_some() || state.ended).await;
         state.is_ok_and(|state| state.term.is_some())
     }
@@ -88,7 +88,7 @@ impl Fence {
 /// Open while this process leads.
 impl WriteGate for Fence {
     fn open_until(&self) -> Option<Instant> {
-        self.lead()
+        self.term_end()
     }
 }
 
@@ -129,11 +129,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn is_closed_before_and_after_an_election() {
         let (sender, mut fence) = Fence::new();
-        assert_eq!(fence.lead(), None);
+        assert_eq!(fence.term_end(), None);
         sender.send_modify(|state| state.ended = true);
-        assert!(!fence.leading().await);
+        assert!(!fence.wait_until_leading().await);
         drop(sender);
         assert!(!fence.changed().await, "the election is over");
-        assert_eq!(fence.lead(), None);
+        assert_eq!(fence.term_end(), None);
     }
 }

@@ -74,7 +74,7 @@
 //! tasks.spawn({
 //!     let (client, stop, mut fence) = (client.gated(Arc::new(fence.clone())), stop.clone(), fence.clone());
 //!     async move {
-//!         if fence.leading().await {
+//!         if fence.wait_until_leading().await {
 //!             control(client, stop).await;
 //!         }
 //!     }
@@ -141,7 +141,7 @@
 //! |---|---|
 //! | `LeaderElectionConfig` | [`ElectionOptions`] and [`Timing`] |
 //! | `NewLeaderElector`, `Run` | [`Election::new`], [`Election::run`] |
-//! | `OnStartedLeading`, `IsLeader` | [`Fence::leading`], [`Fence::lead`] |
+//! | `OnStartedLeading`, `IsLeader` | [`Fence::wait_until_leading`], [`Fence::term_end`] |
 //! | `OnStoppedLeading` | [`Election::run`] returns |
 //! | `OnNewLeader`, `GetLeader` | [`Fence::leader`], [`Fence::changed`] |
 //! | `WatchDog`, `Check` | [`Fence::is_overdue`] |

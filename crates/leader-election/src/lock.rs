@@ -79,7 +79,7 @@ mod tests {
         late.metadata.resource_version = Some("1".into());
         assert!(failure_is_routine(&client, async |client| client.update(&late).await.map(drop)).await, "Conflict");
         for code in [401, 403, 500] {
-            server.faults().inject(Fault::refuse(code).times(1));
+            server.faults().inject(Fault::reject(code).times(1));
             assert!(!failure_is_routine(&client, get).await, "{code}");
         }
         server.shutdown().await;

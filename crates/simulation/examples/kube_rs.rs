@@ -25,7 +25,7 @@ use kube::{Api, Client, Resource as _, ResourceExt as _};
 use kube_dev_apiserver::Server;
 use kube_simulation::sieve::{self, Pattern};
 use kube_simulation::{
-    Environment, Fault, Faults, Happening, Limits, Log, Operation, Plan, Process, Rules, Simulation, Step,
+    EntryKind, Environment, Fault, Faults, Limits, Log, Operation, Plan, Process, Rules, Simulation, Step,
 };
 use serde_json::json;
 
@@ -140,7 +140,7 @@ fn simulation(version: Version, faults: Faults) -> Simulation {
 /// Returns one plan for each event of a run, which delays it by a second: until after the next change by the user.
 fn delays(log: &Log) -> Vec<Plan> {
     let events = log.entries().iter().filter_map(|entry| match &entry.what {
-        Happening::Event { point, .. } => Some(point.clone()),
+        EntryKind::Event { point, .. } => Some(point.clone()),
         _ => None,
     });
     events.map(|point| Plan { faults: [(point, Fault::Delay(1_000))].into(), ..Plan::default() }).collect()
@@ -201,7 +201,7 @@ mod tests {
     fn runs_are_repeatable() {
         let run = |plan: &str| simulation(Version::Buggy, Faults::Planned(plan.parse().unwrap())).run().log.text();
         for plan in
-            ["", LATE_PAGE, "controller/create/configmaps/1=refuse-503", "controller/event/configmaps/1=lose-request"]
+            ["", LATE_PAGE, "controller/create/configmaps/1=reject-503", "controller/event/configmaps/1=lose-request"]
         {
             assert_eq!(run(plan), run(plan));
         }

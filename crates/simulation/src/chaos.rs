@@ -43,24 +43,24 @@ impl Chaos {
         }
         let late = [Fault::Delay(5), Fault::Delay(100), Fault::Delay(1_500), Fault::Delay(12_000)];
         let choice: &[Fault] = match point.verb {
-            Verb::Event => &[Fault::LoseRequest, Fault::Refuse(410), Fault::Skip],
+            Verb::Event => &[Fault::LoseRequest, Fault::Reject(410), Fault::Skip],
             Verb::Watch | Verb::List => &[
                 Fault::LoseRequest,
                 Fault::LoseAnswer,
-                Fault::Refuse(410),
-                Fault::Refuse(429),
-                Fault::Refuse(500),
+                Fault::Reject(410),
+                Fault::Reject(429),
+                Fault::Reject(500),
                 LONG,
             ],
-            Verb::Get => &[Fault::LoseRequest, Fault::LoseAnswer, Fault::Refuse(429), Fault::Refuse(503)],
+            Verb::Get => &[Fault::LoseRequest, Fault::LoseAnswer, Fault::Reject(429), Fault::Reject(503)],
             Verb::Create | Verb::Update | Verb::Patch | Verb::Delete => &[
                 Fault::LoseRequest,
                 Fault::LoseAnswer,
                 Fault::LoseAnswer,
-                Fault::Refuse(409),
-                Fault::Refuse(429),
-                Fault::Refuse(500),
-                Fault::Refuse(503),
+                Fault::Reject(409),
+                Fault::Reject(429),
+                Fault::Reject(500),
+                Fault::Reject(503),
             ],
         };
         let choice = if rng.random_bool(0.3) { &late } else { choice };

@@ -13,7 +13,7 @@ pub enum Fault {
     /// The response has this status code, and the server does not execute the request. 429 and 503 have a `Retry-After`
     /// of one second. At an event, whatever the code, the watch is reset, and the next list or watch of the resource by
     /// this process is answered with 410.
-    Refuse(u16),
+    Reject(u16),
     /// The response is 429 with a `Retry-After` of this many seconds, as of an overloaded proxy, and the server does
     /// not execute the request. At an event, the watch is reset.
     Throttle(u32),
@@ -39,7 +39,7 @@ pub enum Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::Refuse(code) => write!(f, "refuse-{code}"),
+            Fault::Reject(code) => write!(f, "reject-{code}"),
             Fault::Throttle(seconds) => write!(f, "throttle-{seconds}"),
             Fault::LoseRequest => f.write_str("lose-request"),
             Fault::LoseAnswer => f.write_str("lose-answer"),
@@ -65,12 +65,12 @@ impl FromStr for Fault {
         };
         let past = || number("past-").and_then(|it| u8::try_from(it).ok());
         fault
-            .or_else(|| small("refuse-").map(Fault::Refuse))
+            .or_else(|| small("reject-").map(Fault::Reject))
             .or_else(|| number("throttle-").map(Fault::Throttle))
             .or_else(|| number("delay-").map(Fault::Delay))
             .or_else(|| number("crash-").map(Fault::Crash))
             .or_else(|| past().map(Fault::CrashToPast))
-            .ok_or_else(|| ParseError::new(text, "a fault, such as lose-answer, refuse-503 or crash-1000"))
+            .ok_or_else(|| ParseError::new(text, "a fault, such as lose-answer, reject-503 or crash-1000"))
     }
 }
 
@@ -105,11 +105,11 @@ pub enum Policy {
     /// Adds a label to every object that is created or updated.
     AddLabel,
     /// Rejects creates.
-    RefuseCreates,
+    RejectCreates,
     /// Rejects updates.
-    RefuseUpdates,
+    RejectUpdates,
     /// Rejects deletes.
-    RefuseDeletes,
+    RejectDeletes,
 }
 
 /// The label that [`Policy::AddLabel`] adds.
@@ -118,9 +118,9 @@ pub(crate) const POLICY_LABEL: &str = "policy.example/added";
 impl Policy {
     const ALL: [(Policy, &str); 4] = [
         (Policy::AddLabel, "add-label"),
-        (Policy::RefuseCreates, "refuse-creates"),
-        (Policy::RefuseUpdates, "refuse-updates"),
-        (Policy::RefuseDeletes, "refuse-deletes"),
+        (Policy::RejectCreates, "reject-creates"),
+        (Policy::RejectUpdates, "reject-updates"),
+        (Policy::RejectDeletes, "reject-deletes"),
     ];
 }
 
@@ -252,7 +252,7 @@ mod tests {
     #[case("")]
     #[case("a/create/endpointslices/3=lose-answer")]
     #[case(
-        "a/event/pods/3=past-40,b/list/services/1=refuse-503,b/list/services/2=throttle-86400,b/update/leases/2=crash-1000"
+        "a/event/pods/3=past-40,b/list/services/1=reject-503,b/list/services/2=throttle-86400,b/update/leases/2=crash-1000"
     )]
     #[case(
         "a/event/pods/3=skip,@0=restart-server,@10=restart-server-lost,@1500=restore-2000,@1510=rewind-200,@1600=jump-30000"

@@ -24,7 +24,7 @@
 //! ```
 //!
 //! A process is any future that sends requests through a tower service: [`Environment::transport`] is passed to
-//! `kube::Client::new` or to `kube_controller_client::Config::over`.
+//! `kube::Client::new` or to `kube_controller_client::Config::from_service`.
 //!
 //! To simulate a controller, build a [`Simulation`] from its [`Process`], an implementation of [`Rules`], and the
 //! [`Step`]s of the user; [`Simulation::run`] returns the [`Outcome`]. The book has a
@@ -88,24 +88,24 @@ mod point;
 mod process;
 mod request;
 mod run;
+mod run_state;
 mod script;
 mod settle;
 mod shrink;
 pub mod sieve;
 mod transport;
 mod versions;
-mod world;
 
 pub use chaos::Chaos;
 pub use fault::{Disturbance, Fault, Plan, Policy};
-pub use log::{Entry, Happening, Log};
+pub use log::{Entry, EntryKind, Log};
 pub use oracle::{Rules, Write};
 pub use point::{ParseError, Point, Verb};
 pub use process::{Environment, Process, ProcessError};
 pub use request::Target;
 pub use run::{Limits, Outcome, Simulation};
+pub use run_state::Faults;
 pub use script::{Operation, Step};
 pub use shrink::{Shrunk, reduced, shrink, shrink_faults};
 pub use transport::{Transport, TransportBody};
 pub use versions::Versions;
-pub use world::Faults;

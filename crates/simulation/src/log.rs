@@ -23,12 +23,12 @@ pub struct Entry {
     /// Virtual time since the start of the run.
     pub at: Duration,
     /// Kind and data of the entry.
-    pub what: Happening,
+    pub what: EntryKind,
 }
 
 /// Kind and data of an [`Entry`].
 #[derive(Clone, Debug, PartialEq)]
-pub enum Happening {
+pub enum EntryKind {
     /// The user sent a request.
     User {
         /// The request.
@@ -82,7 +82,7 @@ pub enum Happening {
 }
 
 impl Log {
-    pub(crate) fn push(&mut self, at: Duration, what: Happening) {
+    pub(crate) fn push(&mut self, at: Duration, what: EntryKind) {
         self.entries.push(Entry { at, what });
     }
 
@@ -94,7 +94,7 @@ impl Log {
     /// Returns point and target of each successful create, update, patch and delete of the processes.
     pub fn writes(&self) -> impl Iterator<Item = (&Point, &Target)> {
         self.entries.iter().filter_map(|entry| match &entry.what {
-            Happening::Request { point, target, code: Some(200..300), .. } if point.verb.is_write() => {
+            EntryKind::Request { point, target, code: Some(200..300), .. } if point.verb.is_write() => {
                 Some((point, target))
             }
             _ => None,
@@ -130,12 +130,12 @@ impl Log {
 /// Maximum length of a timeline entry without its time, in bytes.
 const WIDTH: usize = 400;
 
-fn tells(what: &Happening) -> bool {
+fn tells(what: &EntryKind) -> bool {
     match what {
-        Happening::Request { point, code, .. } => {
+        EntryKind::Request { point, code, .. } => {
             point.resource != "leases" && (point.verb.is_write() || !matches!(code, Some(200..300)))
         }
-        Happening::Event { point, frame } => {
+        EntryKind::Event { point, frame } => {
             point.resource != "leases"
                 && serde_json::from_slice::<Value>(frame).is_ok_and(|event| event["type"] != "BOOKMARK")
         }
@@ -143,13 +143,13 @@ fn tells(what: &Happening) -> bool {
     }
 }
 
-struct Line<'a>(&'a Happening);
+struct Line<'a>(&'a EntryKind);
 
 impl std::fmt::Display for Line<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.0 {
-            Happening::User { operation, code } => write!(f, "user     {operation} -> {code}"),
-            Happening::Request { point, target, body, code, answer } => {
+            EntryKind::User { operation, code } => write!(f, "user     {operation} -> {code}"),
+            EntryKind::Request { point, target, body, code, answer } => {
                 let Target { namespace, name, subresource, .. } = target;
                 write!(f, "{:<8} {} {}", point.process, point.verb, point.resource)?;
                 for part in [namespace, name, subresource].into_iter().filter(|part| !part.is_empty()) {
@@ -168,14 +168,14 @@ impl std::fmt::Display for Line<'_> {
                 }
                 Ok(())
             }
-            Happening::Event { point, frame } => {
+            EntryKind::Event { point, frame } => {
                 write!(f, "{:<8} event {} #{} {}", point.process, point.resource, point.nth, text(frame))
             }
-            Happening::Fault { point, fault } => write!(f, "FAULT    {point}={fault}"),
-            Happening::Disturbance(disturbance) => write!(f, "FAULT    {disturbance}"),
-            Happening::Started { process } => write!(f, "{process:<8} started"),
-            Happening::Ended { process, reason } => write!(f, "{process:<8} ended: {reason}"),
-            Happening::Violation(text) => write!(f, "VIOLATION {text}"),
+            EntryKind::Fault { point, fault } => write!(f, "FAULT    {point}={fault}"),
+            EntryKind::Disturbance(disturbance) => write!(f, "FAULT    {disturbance}"),
+            EntryKind::Started { process } => write!(f, "{process:<8} started"),
+            EntryKind::Ended { process, reason } => write!(f, "{process:<8} ended: {reason}"),
+            EntryKind::Violation(text) => write!(f, "VIOLATION {text}"),
         }
     }
 }

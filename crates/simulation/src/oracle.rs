@@ -50,7 +50,7 @@ pub trait Rules: Send + Sync {
     /// state does not change. 0 by default.
     ///
     /// `queue` is the name that the program passed to [`kube_ambient::count_pending`].
-    fn may_wait(&self, queue: &str, server: &Server) -> usize {
+    fn max_pending(&self, queue: &str, server: &Server) -> usize {
         let _ = (queue, server);
         0
     }

@@ -13,9 +13,9 @@ use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::log::Happening;
+use crate::log::EntryKind;
+use crate::run_state::RunState;
 use crate::transport::Transport;
-use crate::world::World;
 
 /// Error with which the main function of a [`Process`] ended.
 pub type ProcessError = Box<dyn std::error::Error + Send + Sync>;
@@ -80,7 +80,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// The processes of one run.
 pub(crate) struct Processes {
-    world: Arc<World>,
+    run_state: Arc<RunState>,
     programs: Vec<Process>,
     running: JoinSet<Result<(), ProcessError>>,
     handles: BTreeMap<Arc<str>, AbortHandle>,
@@ -92,11 +92,11 @@ pub(crate) struct Processes {
 }
 
 impl Processes {
-    pub(crate) fn new(world: &Arc<World>, programs: &[Process]) -> Processes {
+    pub(crate) fn new(run_state: &Arc<RunState>, programs: &[Process]) -> Processes {
         let due = programs.iter().map(|program| (Arc::clone(&program.name), Instant::now())).collect();
         let lags = programs.iter().map(|program| (Arc::clone(&program.name), (Lag::default(), None))).collect();
         let (running, handles, names) = (JoinSet::new(), BTreeMap::new(), BTreeMap::new());
-        Processes { world: Arc::clone(world), programs: programs.to_vec(), running, handles, names, due, lags }
+        Processes { run_state: Arc::clone(run_state), programs: programs.to_vec(), running, handles, names, due, lags }
     }
 
     /// Returns when the next process is to be started, or the next lag ends.
@@ -117,12 +117,12 @@ impl Processes {
                 continue;
             }
             self.due.remove(name);
-            self.world.note(Happening::Started { process: name.to_string() });
-            let mut service = self.world.server.service();
+            self.run_state.note(EntryKind::Started { process: name.to_string() });
+            let mut service = self.run_state.server.service();
             if let Some((lag, _)) = self.lags.get(name) {
                 service = service.behind(lag);
             }
-            let transport = Transport::new(&self.world, name, *elects, service);
+            let transport = Transport::new(&self.run_state, name, *elects, service);
             let environment = Environment { name: Arc::clone(name), transport, stop: CancellationToken::new() };
             let handle = self.running.spawn(main(environment));
             self.names.insert(handle.id(), Arc::clone(name));
@@ -134,7 +134,7 @@ impl Processes {
     pub(crate) fn kill(&mut self, name: &str, pause: Duration) {
         let Some((name, handle)) = self.handles.remove_entry(name) else { return };
         handle.abort();
-        self.world.note(Happening::Ended { process: name.to_string(), reason: "killed".to_owned() });
+        self.run_state.note(EntryKind::Ended { process: name.to_string(), reason: "killed".to_owned() });
         self.due.insert(name, Instant::now() + pause);
     }
 
@@ -142,7 +142,7 @@ impl Processes {
     /// next start.
     pub(crate) fn fall_back(&mut self, name: &str, percent: u8, pause: Duration) {
         let Some((lag, until)) = self.lags.get_mut(name) else { return };
-        let revision = self.world.server.revision();
+        let revision = self.run_state.server.revision();
         lag.stop_at(revision * u64::from(percent.min(100)) / 100);
         *until = Some(Instant::now() + pause + BEHIND);
     }
@@ -161,9 +161,9 @@ impl Processes {
         }
         self.handles.remove(&name);
         if reason.contains("panicked") {
-            self.world.violated(format!("{name}: {reason}"));
+            self.run_state.violated(format!("{name}: {reason}"));
         }
-        self.world.note(Happening::Ended { process: name.to_string(), reason });
+        self.run_state.note(EntryKind::Ended { process: name.to_string(), reason });
         self.due.insert(name, Instant::now() + PAUSE);
     }
 }

@@ -16,12 +16,12 @@ use tokio::time::{Instant, sleep_until};
 use tower::ServiceExt as _;
 
 use crate::fault::{Disturbance, POLICY_LABEL, Plan, Policy};
-use crate::log::{Happening, Log};
+use crate::log::{EntryKind, Log};
 use crate::oracle::Rules;
 use crate::process::{Process, Processes};
 use crate::request::Target;
+use crate::run_state::{Faults, Kill, RunState};
 use crate::script::{Operation, Step};
-use crate::world::{Faults, Kill, World};
 
 /// Description of one simulated run: processes, steps, faults and rules. Running it twice gives equal outcomes.
 #[derive(Clone)]
@@ -135,18 +135,18 @@ impl Simulation {
             Ok(server) => server,
             Err(error) => return Outcome::failed(error.to_string_full()),
         };
-        let (world, kills) = World::new(self.seed, server, Arc::clone(&self.rules), self.faults.clone());
-        let processes = Processes::new(&world, &self.processes);
-        let mut run = Run { world: Arc::clone(&world), processes, kills, offset, snapshots: Vec::new() };
+        let (run_state, kills) = RunState::new(self.seed, server, Arc::clone(&self.rules), self.faults.clone());
+        let processes = Processes::new(&run_state, &self.processes);
+        let mut run = Run { state: Arc::clone(&run_state), processes, kills, offset, snapshots: Vec::new() };
         for operation in &self.setup {
             run.perform(operation).await;
         }
         run.until(Instant::now() + LEAD).await;
         run.play(&self.steps, self.faults.disturbances()).await;
-        world.end_faults();
+        run_state.end_faults();
         let settled_after = run.settle(self.limits).await;
         drop(run);
-        let (log, plan, violations) = world.finish();
+        let (log, plan, violations) = run_state.finish();
         Outcome { violations, log, plan, settled_after }
     }
 }
@@ -158,7 +158,7 @@ impl Outcome {
 }
 
 pub(crate) struct Run {
-    pub(crate) world: Arc<World>,
+    pub(crate) state: Arc<RunState>,
     processes: Processes,
     kills: mpsc::UnboundedReceiver<Kill>,
     /// Offset of the wall clock, in seconds.
@@ -195,7 +195,7 @@ impl Run {
     /// Executes all steps and disturbances, until the last of them has ended.
     async fn play(&mut self, steps: &[Step], disturbances: &[(Duration, Disturbance)]) {
         let mut due = Instant::now();
-        let began = due - self.world.now();
+        let began = due - self.state.now();
         let keeps_snapshots =
             disturbances.iter().any(|(_, what)| matches!(what, Disturbance::Restore(_) | Disturbance::Rewind(_)));
         let (mut disturbances, mut ends) = (disturbances.iter().peekable(), Ends::new());
@@ -207,7 +207,7 @@ impl Run {
             }
             self.until_and_end(due, &mut ends).await;
             if keeps_snapshots {
-                self.snapshots.push((self.world.now(), self.world.server.snapshot()));
+                self.snapshots.push((self.state.now(), self.state.server.snapshot()));
             }
             self.perform(&step.operation).await;
         }
@@ -226,7 +226,7 @@ impl Run {
             let (at, policy) = ends.remove(0);
             self.until(at).await;
             if let Some(id) = policy {
-                self.world.server.admission().remove(id);
+                self.state.server.admission().remove(id);
             }
         }
         self.until(until).await;
@@ -239,19 +239,19 @@ impl Run {
             Operation::Patch { path, patch } => (Method::PATCH, "application/merge-patch+json", path, patch),
             Operation::Delete { path, options } => (Method::DELETE, "application/json", path, options),
         };
-        let Some(path) = self.world.rules.resolve(path, &self.world.server) else {
-            self.world.note(Happening::User { operation: operation.clone(), code: 0 });
+        let Some(path) = self.state.rules.resolve(path, &self.state.server) else {
+            self.state.note(EntryKind::User { operation: operation.clone(), code: 0 });
             return;
         };
         let body = if body.is_null() { Bytes::new() } else { body.to_string().into() };
         let request = Request::builder().method(method).uri(path).header(CONTENT_TYPE, content_type);
         let Ok(request) = request.body(Full::new(body)) else { return };
         let target = Target::of(request.method(), request.uri());
-        let code = match self.world.server.service().oneshot(request).await {
+        let code = match self.state.server.service().oneshot(request).await {
             Ok(answer) => {
                 let code = answer.status();
                 if code.is_success() {
-                    self.world.written(None, &target, &[]);
+                    self.state.written(None, &target, &[]);
                 }
                 // The write is complete when the response body has been read.
                 drop(answer.into_body().collect().await);
@@ -259,35 +259,35 @@ impl Run {
             }
             Err(_) => 0,
         };
-        self.world.note(Happening::User { operation: operation.clone(), code });
+        self.state.note(EntryKind::User { operation: operation.clone(), code });
     }
 
     async fn disturb(&mut self, at: Duration, disturbance: &Disturbance, ends: &mut Ends) {
-        self.world.disturbed(at, disturbance.clone());
+        self.state.disturbed(at, disturbance.clone());
         let after = |millis: &u32| Instant::now() + Duration::from_millis((*millis).into());
-        let world = Arc::clone(&self.world);
-        let server = &world.server;
+        let run_state = Arc::clone(&self.state);
+        let server = &run_state.server;
         match disturbance {
             Disturbance::RestartServer(lost) => {
                 server.restart(if *lost { History::Lost } else { History::Kept });
             }
             Disturbance::Restore(millis) | Disturbance::Rewind(millis) => {
-                let then = self.world.now().saturating_sub(Duration::from_millis((*millis).into()));
+                let then = self.state.now().saturating_sub(Duration::from_millis((*millis).into()));
                 if let Some((_, snapshot)) = self.snapshots.iter().rev().find(|(at, _)| *at <= then) {
                     match disturbance {
                         Disturbance::Restore(_) => server.restore_bumped(snapshot, BUMP),
                         _ => server.restore(snapshot),
                     }
-                    self.world.forget_holder();
+                    self.state.forget_holder();
                     self.until(Instant::now() + PAUSE).await;
                 }
             }
             Disturbance::Policy(policy, millis) => {
-                let id = enforce(&self.world, *policy);
+                let id = enforce(&self.state, *policy);
                 ends.push((after(millis), Some(id)));
             }
             Disturbance::Freeze(process, millis) => {
-                self.world.freeze(process, after(millis));
+                self.state.freeze(process, after(millis));
                 ends.push((after(millis), None));
             }
             Disturbance::Crash(process, millis) => {
@@ -307,9 +307,9 @@ impl Drop for Run {
 }
 
 /// Puts an admission rule in force and returns its id.
-fn enforce(world: &Arc<World>, policy: Policy) -> u64 {
-    let rules = Arc::clone(&world.rules);
-    let admission = world.server.admission();
+fn enforce(run_state: &Arc<RunState>, policy: Policy) -> u64 {
+    let rules = Arc::clone(&run_state.rules);
+    let admission = run_state.server.admission();
     match policy {
         Policy::AddLabel => admission.mutate(move |request, object| {
             if rules.is_policed(request.resource) && request.operation != Write::Delete {
@@ -317,10 +317,10 @@ fn enforce(world: &Arc<World>, policy: Policy) -> u64 {
             }
             Ok(())
         }),
-        Policy::RefuseCreates | Policy::RefuseUpdates | Policy::RefuseDeletes => {
+        Policy::RejectCreates | Policy::RejectUpdates | Policy::RejectDeletes => {
             let refused = match policy {
-                Policy::RefuseCreates => Write::Create,
-                Policy::RefuseUpdates => Write::Update,
+                Policy::RejectCreates => Write::Create,
+                Policy::RejectUpdates => Write::Update,
                 _ => Write::Delete,
             };
             admission.validate(move |request, _| {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::run::{Limits, Run};
-use crate::world::World;
+use crate::run_state::RunState;
 
 /// Interval between checks of the state.
 const LOOK: Duration = Duration::from_millis(500);
@@ -16,7 +16,7 @@ impl Run {
     /// Returns a violation for each queue with more pending keys than the rules allow.
     fn waiting(&self) -> Vec<String> {
         let too_many = |(queue, count): (&str, usize)| {
-            let may = self.world.rules.may_wait(queue, &self.world.server);
+            let may = self.state.rules.max_pending(queue, &self.state.server);
             (count > may).then(|| format!("{count} keys of {queue} are pending at the end, {may} are expected"))
         };
         kube_ambient::pending().into_iter().filter_map(too_many).collect()
@@ -29,19 +29,19 @@ impl Run {
         let began = Instant::now();
         let mut look = Look::default();
         loop {
-            look.again(&self.world);
+            look.again(&self.state);
             if look.is_still && look.differences.is_empty() {
                 let after = began.elapsed();
                 self.until(Instant::now() + limits.quiet).await;
                 // A key whose sync failed may still wait for its retry after an event has caused a successful sync.
-                while self.world.writes() == look.writes {
+                while self.state.writes() == look.writes {
                     let waiting = self.waiting();
                     if waiting.is_empty() {
                         return Some(after);
                     }
                     if began.elapsed() >= limits.settle {
                         for what in waiting {
-                            self.world.violated(what);
+                            self.state.violated(what);
                         }
                         return None;
                     }
@@ -49,8 +49,8 @@ impl Run {
                 }
             }
             if began.elapsed() >= limits.settle {
-                for difference in look.verdict(&self.world) {
-                    self.world.violated(format!("{:?} after the last fault: {difference}", began.elapsed()));
+                for difference in look.verdict(&self.state) {
+                    self.state.violated(format!("{:?} after the last fault: {difference}", began.elapsed()));
                 }
                 return None;
             }
@@ -72,18 +72,18 @@ struct Look {
 impl Look {
     /// Checks the state. The expensive comparison with the rules is made only if there were no writes since the last
     /// check and the revision has changed since the last comparison.
-    fn again(&mut self, world: &World) {
-        let (writes, revision) = (world.writes(), world.server.revision());
+    fn again(&mut self, run_state: &RunState) {
+        let (writes, revision) = (run_state.writes(), run_state.server.revision());
         self.is_still = std::mem::replace(&mut self.writes, writes) == writes;
         if self.is_still && self.revision != revision {
-            self.differences = world.rules.differences(&world.server);
+            self.differences = run_state.rules.differences(&run_state.server);
             self.revision = revision;
         }
     }
 
     /// Returns the violations at the time limit.
-    fn verdict(&mut self, world: &World) -> Vec<String> {
-        if self.is_still && world.writes() == self.writes && !self.differences.is_empty() {
+    fn verdict(&mut self, run_state: &RunState) -> Vec<String> {
+        if self.is_still && run_state.writes() == self.writes && !self.differences.is_empty() {
             return std::mem::take(&mut self.differences);
         }
         vec!["writes have not ended".to_owned()]

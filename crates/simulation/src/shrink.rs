@@ -2,8 +2,8 @@
 
 use crate::fault::Plan;
 use crate::run::{Outcome, Simulation};
+use crate::run_state::Faults;
 use crate::script;
-use crate::world::Faults;
 
 /// A failing run reduced by [`shrink`]: the remaining steps and faults, and their outcome.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::fault::{Fault, Plan};
-use crate::log::{Entry, Happening, Log};
+use crate::log::{Entry, EntryKind, Log};
 use crate::point::Point;
 
 /// Pattern by which Sieve perturbs a controller's view of the cluster.
@@ -55,7 +55,7 @@ pub fn plans(log: &Log, pattern: Pattern, pruned: bool) -> Vec<Plan> {
 /// Returns the point of a successful write. `None` for other entries and for writes of Leases and Events.
 fn write(entry: &Entry) -> Option<&Point> {
     match &entry.what {
-        Happening::Request { point, code: Some(200..300), .. }
+        EntryKind::Request { point, code: Some(200..300), .. }
             if point.verb.is_write() && !matches!(point.resource.as_str(), "leases" | "events") =>
         {
             Some(point)
@@ -80,7 +80,7 @@ fn crashes(entries: &[Entry], pruned: bool) -> Vec<&Point> {
 
 /// Returns the point and the object of a watch event. `None` for bookmarks, errors and events in protobuf.
 fn object_of(entry: &Entry) -> Option<(&Point, String)> {
-    let Happening::Event { point, frame } = &entry.what else { return None };
+    let EntryKind::Event { point, frame } = &entry.what else { return None };
     let event: Value = serde_json::from_slice(frame).ok()?;
     if event["type"] == "BOOKMARK" || event["type"] == "ERROR" {
         return None;
@@ -120,15 +120,15 @@ mod tests {
     use super::*;
     use crate::request::Target;
 
-    fn event(text: &str, name: &str) -> Happening {
+    fn event(text: &str, name: &str) -> EntryKind {
         let frame = json!({ "type": "MODIFIED", "object": { "metadata": { "name": name } } });
-        Happening::Event { point: text.parse().unwrap(), frame: Bytes::from(frame.to_string()) }
+        EntryKind::Event { point: text.parse().unwrap(), frame: Bytes::from(frame.to_string()) }
     }
 
-    fn request(text: &str) -> Happening {
+    fn request(text: &str) -> EntryKind {
         let point: Point = text.parse().unwrap();
         let target = Target::of(&Method::POST, &Uri::from_static("/api/v1/namespaces/a/endpoints"));
-        Happening::Request { point, target, body: Bytes::new(), code: Some(200), answer: Bytes::new() }
+        EntryKind::Request { point, target, body: Bytes::new(), code: Some(200), answer: Bytes::new() }
     }
 
     fn log() -> Log {

@@ -13,17 +13,17 @@ use http::{HeaderValue, Request, Response, StatusCode};
 use http_body::Frame;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full, StreamBody};
-use kube_dev_apiserver::{AnswerBody, InProcess};
+use kube_dev_apiserver::{InProcess, ResponseBody};
 use serde_json::json;
 use tokio::time::{Instant, sleep, sleep_until};
 use tower::{Service, ServiceExt as _};
 
 use crate::fault::Fault;
 use crate::frames::Frames;
-use crate::log::Happening;
+use crate::log::EntryKind;
 use crate::point::{Point, Verb};
 use crate::request::Target;
-use crate::world::World;
+use crate::run_state::RunState;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -33,7 +33,7 @@ pub type TransportBody = UnsyncBoxBody<Bytes, io::Error>;
 /// Connection of one process to the API server: a tower service for any HTTP client. Clones belong to the same process.
 #[derive(Clone)]
 pub struct Transport {
-    world: Arc<World>,
+    run_state: Arc<RunState>,
     process: Arc<str>,
     elects: bool,
     server: InProcess,
@@ -70,25 +70,25 @@ where
 }
 
 impl Transport {
-    pub(crate) fn new(world: &Arc<World>, process: &Arc<str>, elects: bool, server: InProcess) -> Transport {
-        Transport { world: Arc::clone(world), process: Arc::clone(process), elects, server }
+    pub(crate) fn new(run_state: &Arc<RunState>, process: &Arc<str>, elects: bool, server: InProcess) -> Transport {
+        Transport { run_state: Arc::clone(run_state), process: Arc::clone(process), elects, server }
     }
 
     async fn exchange(self, request: Request<Bytes>) -> io::Result<Response<TransportBody>> {
         let target = Target::of(request.method(), request.uri());
-        let point = self.world.point(&self.process, target.verb, &target.resource);
-        if self.elects && target.verb.is_write() && self.world.rules.needs_lease(&target) {
+        let point = self.run_state.point(&self.process, target.verb, &target.resource);
+        if self.elects && target.verb.is_write() && self.run_state.rules.needs_lease(&target) {
             self.check_lease(&point);
         }
-        let fault = self.world.decide(&point);
-        self.pause(self.world.latency(&point, 2)).await;
+        let fault = self.run_state.decide(&point);
+        self.pause(self.run_state.latency(&point, 2)).await;
         match fault {
             Some(Fault::Delay(millis)) => self.pause(Duration::from_millis(millis.into())).await,
             Some(Fault::LoseRequest) => {
                 self.log(&point, target, &request, None, Bytes::new());
                 return Err(reset());
             }
-            Some(Fault::Refuse(code)) => {
+            Some(Fault::Reject(code)) => {
                 self.log(&point, target, &request, None, Bytes::new());
                 return Ok(refusal(code, 1));
             }
@@ -99,7 +99,7 @@ impl Transport {
             _ => {}
         }
         if matches!(target.verb, Verb::Watch | Verb::List)
-            && self.world.is_expired(&self.process, &target.resource).await
+            && self.run_state.is_expired(&self.process, &target.resource).await
         {
             self.log(&point, target, &request, None, Bytes::new());
             return Ok(refusal(410, 0));
@@ -111,7 +111,7 @@ impl Transport {
             Some(Fault::CrashToPast(percent)) => return self.die(1_000, Some(percent)).await,
             _ => {}
         }
-        self.pause(self.world.latency(&point, 3)).await;
+        self.pause(self.run_state.latency(&point, 3)).await;
         Ok(answer)
     }
 
@@ -120,20 +120,20 @@ impl Transport {
         if !pause.is_zero() {
             sleep(pause).await;
         }
-        self.world.thawed(&self.process).await;
+        self.run_state.thawed(&self.process).await;
     }
 
     async fn die<T>(&self, millis: u32, past: Option<u8>) -> T {
-        self.world.kill(&self.process, Duration::from_millis(millis.into()), past);
+        self.run_state.kill(&self.process, Duration::from_millis(millis.into()), past);
         std::future::pending().await
     }
 
     /// Reports a violation if another process holds the lease.
     fn check_lease(&self, point: &Point) {
-        if let Some(holder) = self.world.holder()
+        if let Some(holder) = self.run_state.holder()
             && *holder != *self.process
         {
-            self.world.violated(format!("{point} is sent while {holder} holds the lease"));
+            self.run_state.violated(format!("{point} is sent while {holder} holds the lease"));
         }
     }
 
@@ -143,7 +143,7 @@ impl Transport {
         target: Target,
         request: Request<Bytes>,
     ) -> io::Result<Response<TransportBody>> {
-        let wrong = target.verb.is_write().then(|| self.world.check(point, &target, request.body())).flatten();
+        let wrong = target.verb.is_write().then(|| self.run_state.check(point, &target, request.body())).flatten();
         let (parts, body) = request.into_parts();
         let again = Request::from_parts(parts.clone(), body.clone());
         let answer = self.server.clone().oneshot(again.map(Full::new)).await?;
@@ -160,9 +160,9 @@ impl Transport {
         }
         let bytes = answer_body.collect().await?.to_bytes();
         if target.verb.is_write() && code.is_success() {
-            self.world.written(Some(&self.process), &target, request.body());
+            self.run_state.written(Some(&self.process), &target, request.body());
             if let Some(wrong) = wrong {
-                self.world.violated(wrong);
+                self.run_state.violated(wrong);
             }
         }
         self.log(point, target, &request, Some(code), bytes.clone());
@@ -170,7 +170,7 @@ impl Transport {
     }
 
     fn log(&self, point: &Point, target: Target, request: &Request<Bytes>, code: Option<StatusCode>, answer: Bytes) {
-        self.world.note(Happening::Request {
+        self.run_state.note(EntryKind::Request {
             point: point.clone(),
             target,
             body: request.body().clone(),
@@ -184,7 +184,7 @@ impl Transport {
 struct Events {
     transport: Transport,
     resource: String,
-    body: AnswerBody,
+    body: ResponseBody,
     frames: Frames,
     /// Earliest arrival of the next event.
     not_before: Instant,
@@ -192,7 +192,7 @@ struct Events {
 }
 
 impl Events {
-    fn new(transport: Transport, resource: String, body: AnswerBody, in_protobuf: bool) -> Events {
+    fn new(transport: Transport, resource: String, body: ResponseBody, in_protobuf: bool) -> Events {
         let (frames, not_before) = (Frames::new(in_protobuf), Instant::now());
         Events { transport, resource, body, frames, not_before, over: false }
     }
@@ -223,19 +223,19 @@ impl Events {
                 Err(error) => return Some(Err(error)),
             }
         };
-        let (world, process) = (Arc::clone(&self.transport.world), Arc::clone(&self.transport.process));
-        let point = world.point(&process, Verb::Event, &self.resource);
-        let fault = world.decide(&point);
-        let mut arrival = Instant::now() + world.latency(&point, 2);
+        let (run_state, process) = (Arc::clone(&self.transport.run_state), Arc::clone(&self.transport.process));
+        let point = run_state.point(&process, Verb::Event, &self.resource);
+        let fault = run_state.decide(&point);
+        let mut arrival = Instant::now() + run_state.latency(&point, 2);
         match fault {
             Some(Fault::Delay(millis)) => arrival += Duration::from_millis(millis.into()),
             Some(Fault::LoseRequest | Fault::LoseAnswer | Fault::Throttle(_)) => return Some(Err(reset())),
-            Some(Fault::Refuse(_)) => {
-                world.expire(&process, &self.resource, false);
+            Some(Fault::Reject(_)) => {
+                run_state.expire(&process, &self.resource, false);
                 return Some(Err(reset()));
             }
             Some(Fault::Skip) => {
-                world.expire(&process, &self.resource, true);
+                run_state.expire(&process, &self.resource, true);
                 return Some(Err(reset()));
             }
             Some(Fault::Crash(_) | Fault::CrashToPast(_)) | None => {}
@@ -245,8 +245,8 @@ impl Events {
         if self.not_before > Instant::now() {
             sleep_until(self.not_before).await;
         }
-        world.thawed(&process).await;
-        world.note(Happening::Event { point, frame: frame.clone() });
+        run_state.thawed(&process).await;
+        run_state.note(EntryKind::Event { point, frame: frame.clone() });
         match fault {
             Some(Fault::Crash(millis)) => return self.transport.die(millis, None).await,
             Some(Fault::CrashToPast(percent)) => return self.transport.die(1_000, Some(percent)).await,

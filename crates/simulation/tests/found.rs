@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use kube_controller_client::Encoding;
 use kube_simulation::endpoints::{Options, scenario};
-use kube_simulation::{Entry, Faults, Happening, Operation, Outcome, Step};
+use kube_simulation::{Entry, EntryKind, Faults, Operation, Outcome, Step};
 use serde_json::{Value, json};
 
 const SERVICES: &str = "/api/v1/namespaces/default/services";
@@ -51,7 +51,7 @@ fn assert_passes(steps: Vec<Step>, plan: &str) -> Outcome {
 /// Returns the times of the successful creates of a resource.
 fn creates(outcome: &Outcome, resource: &str) -> Vec<Duration> {
     let created = |entry: &Entry| match &entry.what {
-        Happening::Request { point, code: Some(201), .. } if point.resource == resource => Some(entry.at),
+        EntryKind::Request { point, code: Some(201), .. } if point.resource == resource => Some(entry.at),
         _ => None,
     };
     outcome.log.entries().iter().filter_map(created).collect()
@@ -162,7 +162,7 @@ fn slices_of_an_owner_that_the_cache_still_has_are_not_created_again() {
 fn an_event_gives_a_key_its_retries_back() {
     let labels = json!({ "metadata": { "labels": { "team": "red" } } });
     let steps = vec![create_service(1_000, &json!({ "app": "a" })), patch(595_000, "services/web", labels)];
-    let outcome = assert_passes(steps, "@0=policy-refuse-creates-600000");
+    let outcome = assert_passes(steps, "@0=policy-reject-creates-600000");
     let created = creates(&outcome, "endpoints")[0].as_secs();
     assert!((601..620).contains(&created), "{created}");
 }
@@ -193,5 +193,5 @@ fn an_initial_list_may_lack_the_last_update_of_the_previous_process() {
     let label = |after, app| patch(after, "pods/pod", json!({ "metadata": { "labels": { "app": app } } }));
     let steps =
         vec![create_service(1_000, &json!({ "app": "a" })), create_pod, make_ready, label(3_000, "b"), label(500, "a")];
-    assert_passes(steps, "a/event/endpoints/4=past-80,a/watch/endpoints/2=refuse-500,a/event/endpoints/5=delay-2000");
+    assert_passes(steps, "a/event/endpoints/4=past-80,a/watch/endpoints/2=reject-500,a/event/endpoints/5=delay-2000");
 }

@@ -12,7 +12,7 @@ use super::RequestFields;
 pub enum Effect {
     /// The request is not executed and gets this code, with upstream's `Status` for 410, 429, 500, 503 and 504. A watch
     /// with 410 gets, as from a real server, 200 and an `ERROR` event.
-    Refuse {
+    Reject {
         /// HTTP status code, 400 to 599.
         code: u16,
         /// Value of the header `Retry-After` and of `retryAfterSeconds` in the `Status`.
@@ -211,30 +211,30 @@ impl From<Effect> for Fault {
 }
 
 impl Fault {
-    /// Rejects requests with an HTTP status code, see [`Effect::Refuse`].
-    pub fn refuse(code: u16) -> Self {
-        Effect::Refuse { code, retry_after_seconds: None }.into()
+    /// Rejects requests with an HTTP status code, see [`Effect::Reject`].
+    pub fn reject(code: u16) -> Self {
+        Effect::Reject { code, retry_after_seconds: None }.into()
     }
 
     /// Rejects requests with 410 `Expired`: the requested resource version is too old.
     pub fn expired() -> Self {
-        Self::refuse(410)
+        Self::reject(410)
     }
 
     /// Rejects requests with 429 and a `Retry-After`, rounded down to seconds.
     pub fn too_many_requests(retry_after: Duration) -> Self {
         let seconds = u32::try_from(retry_after.as_secs()).unwrap_or(u32::MAX);
-        Effect::Refuse { code: 429, retry_after_seconds: Some(seconds) }.into()
+        Effect::Reject { code: 429, retry_after_seconds: Some(seconds) }.into()
     }
 
     /// Rejects requests with 500 `InternalError`.
     pub fn internal_error() -> Self {
-        Self::refuse(500)
+        Self::reject(500)
     }
 
     /// Rejects requests with 503 `ServiceUnavailable`.
     pub fn unavailable() -> Self {
-        Self::refuse(503)
+        Self::reject(503)
     }
 
     /// Resets connections before the request is executed, see [`Effect::Reset`].

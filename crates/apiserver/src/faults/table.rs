@@ -21,7 +21,7 @@ pub(crate) struct FaultDecision {
 pub(crate) enum Answer {
     #[default]
     Normal,
-    Refuse {
+    Reject {
         code: u16,
         retry_after: Option<u32>,
     },
@@ -106,7 +106,7 @@ impl FaultTable {
         for rule in &mut self.rules {
             let Fault { effect, on, after, times, probability } = &rule.fault;
             let has_no_effect = match effect {
-                Effect::Refuse { .. } | Effect::Reset | Effect::ApplyThenTimeout | Effect::ApplyThenReset => {
+                Effect::Reject { .. } | Effect::Reset | Effect::ApplyThenTimeout | Effect::ApplyThenReset => {
                     decision.answer != Answer::Normal
                 }
                 Effect::RepeatEvents | Effect::EndWatch { .. } => !is_watch,
@@ -130,8 +130,8 @@ impl FaultTable {
 impl FaultDecision {
     fn add(&mut self, effect: &Effect, rng: &mut StdRng) {
         match *effect {
-            Effect::Refuse { code, retry_after_seconds } => {
-                self.answer = Answer::Refuse { code, retry_after: retry_after_seconds };
+            Effect::Reject { code, retry_after_seconds } => {
+                self.answer = Answer::Reject { code, retry_after: retry_after_seconds };
             }
             Effect::Reset => self.answer = Answer::Reset,
             Effect::ApplyThenTimeout => self.answer = Answer::ApplyThenTimeout,

@@ -69,7 +69,7 @@ fn first_response_fault_wins_and_later_ones_are_not_counted() {
     table.inject(Fault::unavailable().times(1));
     table.inject(Fault::internal_error().times(1));
     let answers: Vec<Answer> = (0..3).map(|_| table.decide(&request("get", "pods", "a")).answer).collect();
-    let refuse = |code| Answer::Refuse { code, retry_after: None };
+    let refuse = |code| Answer::Reject { code, retry_after: None };
     assert_eq!(answers, [refuse(503), refuse(500), Answer::Normal]);
 }
 

@@ -99,7 +99,7 @@ pub(super) async fn handle(
     let mut executed = None;
     let reply = match decision.answer {
         Answer::Normal => execute.await,
-        Answer::Refuse { code, retry_after } => fault_reply(attributes.verb == "watch", code, retry_after, headers),
+        Answer::Reject { code, retry_after } => fault_reply(attributes.verb == "watch", code, retry_after, headers),
         Answer::ApplyThenTimeout => {
             executed = Some(execute.await);
             reply::error_for(&StatusError::timed_out(), headers)

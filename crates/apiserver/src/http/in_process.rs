@@ -54,7 +54,7 @@ impl InProcess {
         shared: Arc<Shared>,
         epoch: CancellationToken,
         request: Request<RequestBody>,
-    ) -> io::Result<Response<AnswerBody>> {
+    ) -> io::Result<Response<ResponseBody>> {
         let kill = Kill::default();
         let response = tokio::select! {
             // Cancellation is polled first, so that a call from before a restart stores nothing after it.
@@ -64,7 +64,7 @@ impl InProcess {
             () = shared.stopping.cancelled() => return Err(reset()),
             response = handler::handle(Arc::clone(&shared), kill.clone(), None, request) => response,
         };
-        Ok(response.map(|body| AnswerBody { body, epoch, dropped: None, ended: false }))
+        Ok(response.map(|body| ResponseBody { body, epoch, dropped: None, ended: false }))
     }
 }
 
@@ -74,9 +74,9 @@ where
     B::Data: Send,
     B::Error: Into<BoxError>,
 {
-    type Response = Response<AnswerBody>;
+    type Response = Response<ResponseBody>;
     type Error = io::Error;
-    type Future = BoxFuture<'static, io::Result<Response<AnswerBody>>>;
+    type Future = BoxFuture<'static, io::Result<Response<ResponseBody>>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
@@ -121,7 +121,7 @@ fn reset() -> io::Error {
 /// [`ConnectionReset`](io::ErrorKind::ConnectionReset), once, if the server is restarted, restored or dropped, or by a
 /// fault. A watch ends without an error when the server [shuts down](crate::Server::shutdown).
 #[derive(Debug)]
-pub struct AnswerBody {
+pub struct ResponseBody {
     body: Outgoing,
     epoch: CancellationToken,
     /// Resolves when the epoch ends; created when the body is first pending.
@@ -129,7 +129,7 @@ pub struct AnswerBody {
     ended: bool,
 }
 
-impl AnswerBody {
+impl ResponseBody {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         if self.epoch.is_cancelled() {
             return Poll::Ready(Some(Err(reset())));
@@ -143,7 +143,7 @@ impl AnswerBody {
     }
 }
 
-impl Body for AnswerBody {
+impl Body for ResponseBody {
     type Data = Bytes;
     type Error = io::Error;
 

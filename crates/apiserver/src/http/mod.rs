@@ -25,5 +25,5 @@ mod socket;
 mod watch;
 
 pub(crate) use connection::serve;
-pub use in_process::{AnswerBody, InProcess};
+pub use in_process::{InProcess, ResponseBody};
 pub use lag::Lag;

@@ -116,7 +116,7 @@ async fn missing_credentials_are_anonymous_and_invalid_ones_rejected() {
         "message": "Unauthorized", "reason": "Unauthorized", "code": 401});
     assert_eq!((code, status), (401, expect));
 
-    let closed = TestApi::start(Config { anonymous: Anonymous::Refused, ..Config::default() }).await;
+    let closed = TestApi::start(Config { anonymous: Anonymous::Rejected, ..Config::default() }).await;
     assert_eq!(closed.get("/version").await.0, 401);
     assert!(closed.server.kubeconfig().contains("token: "));
     let open = TestApi::start(Config::default()).await;

@@ -82,7 +82,7 @@ async fn client_certificate_authenticates_its_user(#[values("h2", "http/1.1")] p
     let config = Config {
         transport: Transport::Tls,
         authorization: Authorization::Rbac,
-        anonymous: Anonymous::Refused,
+        anonymous: Anonymous::Rejected,
         ..Config::default()
     };
     let server = Server::start(config).await.unwrap();

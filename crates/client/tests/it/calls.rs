@@ -45,7 +45,7 @@ async fn an_object_is_written_read_and_deleted() {
     assert!(client.delete::<ConfigMap>("default", "web", Some(other)).await.unwrap_err().is_conflict());
     let this = Preconditions::unchanged(&created.uid.unwrap().into(), &read.metadata.resource_version.unwrap().into());
     let deleted = client.delete::<ConfigMap>("default", "web", Some(this)).await.unwrap();
-    assert_eq!(deleted, Deleted::Gone);
+    assert_eq!(deleted, Deleted::Removed);
     let not_found = client.delete::<ConfigMap>("default", "web", None).await.unwrap_err();
     assert!(not_found.is_not_found());
     assert_eq!(not_found.to_string(), "configmaps \"web\" not found", "the message of the server only");

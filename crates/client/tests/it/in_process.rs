@@ -51,7 +51,7 @@ fn service_receives_reads_writes_and_watches() {
             async { Ok::<_, Infallible>(Response::new(StreamBody::new(stream::iter(chunks)))) }
         }
     });
-    let config = Config::over(service);
+    let config = Config::from_service(service);
     assert_eq!(config.server(), "http://in-process/");
     run(async {
         let client = client(&config);
@@ -80,7 +80,7 @@ fn errors_of_the_service_and_of_a_body_are_classified(#[case] error: ErrorKind, 
         let frames = [Ok(Frame::data(Bytes::from("{"))), Err(io::Error::from(error))];
         Ok::<_, Infallible>(Response::new(StreamBody::new(stream::iter(frames))))
     });
-    for config in [Config::over(failing), Config::over(broken)] {
+    for config in [Config::from_service(failing), Config::from_service(broken)] {
         let error = run(client(&config).create(&config_map("web"))).unwrap_err();
         assert!(matches!(error, Error::Transport { kind, .. } if kind == expect), "{error:?}");
     }
@@ -91,7 +91,7 @@ fn service_without_response_times_out() {
     let silent = service_fn(|_| std::future::pending::<Result<Response<Full<Bytes>>, Infallible>>());
     run(async {
         let start = Instant::now();
-        let error = client(&Config::over(silent)).get_json("/version").await.unwrap_err();
+        let error = client(&Config::from_service(silent)).get_json("/version").await.unwrap_err();
         assert!(matches!(error, Error::Transport { kind: TransportKind::Timeout, .. }), "{error:?}");
         assert_eq!(start.elapsed().as_secs(), 90);
     });
@@ -99,7 +99,7 @@ fn service_without_response_times_out() {
 
 #[test]
 fn in_process_config_has_no_server_override_and_no_reload() {
-    let config = Config::over(service_fn(async |_| Ok::<_, Infallible>(response("{}"))));
+    let config = Config::from_service(service_fn(async |_| Ok::<_, Infallible>(response("{}"))));
     let error = config.clone().with_server("http://127.0.0.1:8080").unwrap_err();
     assert!(matches!(&error, ConfigError::Server { url, .. } if url == "http://127.0.0.1:8080"), "{error}");
     run(async {
@@ -125,7 +125,7 @@ fn service_account_token_is_requested_from_the_service() {
             async move { Ok::<_, Infallible>(response(body)) }
         }
     });
-    let config = Config::over(service);
+    let config = Config::from_service(service);
     let account = config.as_service_account(client(&config), "kube-system", "endpoint-controller");
     run(client(&account).get_json("/version")).unwrap();
     let account = "/api/v1/namespaces/kube-system/serviceaccounts/endpoint-controller";
@@ -144,7 +144,7 @@ fn response_401_is_recorded_in_the_credentials() {
         *response.status_mut() = StatusCode::UNAUTHORIZED;
         Ok::<_, Infallible>(response)
     });
-    let config = Config::over(unauthorized);
+    let config = Config::from_service(unauthorized);
     run(client(&config).get_json("/version")).unwrap_err();
     assert!(config.credentials().rejected_since().is_some());
 }

@@ -61,7 +61,7 @@ async fn missing_account_and_namespace_are_created() {
 async fn service_account_create_race() {
     let (server, admin) = cluster().await;
     create_account(&admin).await;
-    server.faults().inject(Fault::refuse(404).on(On::any().verb("get").resource("serviceaccounts")).times(1));
+    server.faults().inject(Fault::reject(404).on(On::any().verb("get").resource("serviceaccounts")).times(1));
     let client = client_of_account(&server, admin, "kube-system");
     client.create(&config_map("web")).await.expect("create");
     let account_creates = On::any().verb("create").resource("serviceaccounts").subresource("");
@@ -76,8 +76,8 @@ async fn service_account_create_race() {
 #[tokio::test]
 async fn namespace_create_forbidden_is_not_fatal() {
     let (server, admin) = cluster().await;
-    server.faults().inject(Fault::refuse(403).on(On::writes().resource("namespaces")));
-    server.faults().inject(Fault::refuse(404).on(On::any().verb("get").resource("namespaces")));
+    server.faults().inject(Fault::reject(403).on(On::writes().resource("namespaces")));
+    server.faults().inject(Fault::reject(404).on(On::any().verb("get").resource("namespaces")));
     let client = client_of_account(&server, admin, "kube-system");
     client.create(&config_map("web")).await.expect("create");
     assert_eq!(server.requests().count(&On::writes().resource("namespaces")), 1);
@@ -101,7 +101,7 @@ async fn rejected_token_is_replaced() {
 #[tokio::test]
 async fn request_without_a_token_fails_with_the_reason() {
     let (server, admin) = cluster().await;
-    server.faults().inject(Fault::refuse(403).on(token_requests()));
+    server.faults().inject(Fault::reject(403).on(token_requests()));
     let client = client_of_account(&server, admin, "kube-system");
     // The first attempt is rejected by the server, the second fails during the back-off.
     for attempt in 0..2 {

@@ -16,10 +16,10 @@ use crate::cluster::{Cluster, text};
 /// Faults of one write: rejected, or applied with a lost or failed response.
 fn faults() -> Vec<(&'static str, Fault)> {
     vec![
-        ("conflict", Fault::refuse(409)),
-        ("not-found", Fault::refuse(404)),
-        ("forbidden", Fault::refuse(403)),
-        ("invalid", Fault::refuse(422)),
+        ("conflict", Fault::reject(409)),
+        ("not-found", Fault::reject(404)),
+        ("forbidden", Fault::reject(403)),
+        ("invalid", Fault::reject(422)),
         ("broken", Fault::internal_error()),
         ("unavailable", Fault::unavailable()),
         ("too-many", Fault::too_many_requests(Duration::from_secs(1))),

@@ -25,7 +25,7 @@ const SECRETS: [&str; 5] = ["kube-dev.", "hunter2", "Bearer", "PRIVATE KEY", "au
 
 /// Runs the binary with credentials of every kind and returns its log.
 async fn logged(arguments: &[&str]) -> String {
-    let (anonymous, authorization) = (Anonymous::Refused, Authorization::Rbac);
+    let (anonymous, authorization) = (Anonymous::Rejected, Authorization::Rbac);
     let config = Config { transport: Transport::Tls, anonymous, authorization, ..Config::default() };
     let cluster = Cluster::start_with(config).await;
     let folder = cluster.folder();

@@ -50,7 +50,7 @@ fn one_minute(seed: u64, settings: Settings) -> (Vec<Sent>, Duration) {
             sleep(Duration::from_secs(60)).await;
             stop.cancel();
         };
-        let running = Box::pin(run(Config::over(service), settings, stop.clone()));
+        let running = Box::pin(run(Config::from_service(service), settings, stop.clone()));
         let (ended, ()) = tokio::join!(running, stopped);
         ended.expect("503 answers do not end the program");
         start.elapsed()

@@ -18,7 +18,7 @@ fn discovery() -> On {
 
 #[rstest]
 #[case::gate(&["--feature-gates=EndpointSlice=false"], None, "EndpointSlice feature gate is disabled")]
-#[case::server(&[], Some(Fault::refuse(404)), "discovery.k8s.io/v1 resources are not available")]
+#[case::server(&[], Some(Fault::reject(404)), "discovery.k8s.io/v1 resources are not available")]
 #[tokio::test]
 async fn endpoints_are_written_without_slice_controllers(
     #[case] arguments: &[&str],
@@ -49,7 +49,7 @@ async fn endpoints_are_written_without_slice_controllers(
 #[tokio::test]
 async fn slice_controllers_start_when_the_api_appears() {
     let cluster = Cluster::start().await;
-    let fault = cluster.server.faults().inject(Fault::refuse(404).on(discovery()));
+    let fault = cluster.server.faults().inject(Fault::reject(404).on(discovery()));
     let process = start(&cluster, &["--leader-elect=false"]);
     cluster.node().await;
     cluster.service("default", "web").await;
@@ -78,7 +78,7 @@ async fn slice_controllers_start_when_the_api_appears() {
 #[rstest]
 #[case::away(Fault::unavailable().times(2))]
 #[case::empty_handed(Fault::reset().times(1))]
-#[case::forbidden(Fault::refuse(403))]
+#[case::forbidden(Fault::reject(403))]
 #[tokio::test]
 async fn inconclusive_discovery_is_retried_or_assumed_served(#[case] fault: Fault) {
     let cluster = Cluster::start().await;

@@ -101,7 +101,7 @@ impl Syncs {
         });
         let write = self.cache.begin(&key.namespace, &key.name);
         match self.client.delete::<Endpoints>(&key.namespace, &key.name, unchanged).await {
-            Ok(Deleted::Gone) => {
+            Ok(Deleted::Removed) => {
                 if let Some(current) = current {
                     write.deleted(current);
                 }

@@ -21,7 +21,7 @@ impl UnansweredWrites {
     pub(super) fn record<T>(&self, service: &ObjectKey, result: Result<T, Error>) -> Result<T, Error> {
         match &result {
             Ok(_) => self.remove(service),
-            Err(error) if error.is_unanswered() => self.add(service),
+            Err(error) if error.may_have_been_applied() => self.add(service),
             Err(_) => {}
         }
         result

@@ -24,10 +24,10 @@ async fn settles(rig: &Rig, expected: Option<&[&str]>) {
 }
 
 #[rstest]
-#[case::conflict(Fault::refuse(409))]
-#[case::not_found(Fault::refuse(404))]
-#[case::forbidden(Fault::refuse(403))]
-#[case::invalid(Fault::refuse(422))]
+#[case::conflict(Fault::reject(409))]
+#[case::not_found(Fault::reject(404))]
+#[case::forbidden(Fault::reject(403))]
+#[case::invalid(Fault::reject(422))]
 #[case::broken(Fault::internal_error())]
 #[case::reset(Fault::reset())]
 #[case::applied_and_timed_out(Fault::apply_then_timeout())]

@@ -150,7 +150,7 @@ async fn times_of_a_sync_without_a_write_are_not_new_later() {
 async fn a_failed_create_emits_an_event_and_is_retried(#[case] code: u16) {
     let mut rig = Rig::start(&[], &[], &[]).await;
     let creates = On::any().verb("create").resource("endpoints").namespace(NAMESPACE);
-    rig.server.faults().inject(Fault::refuse(code).on(creates.clone()).times(1));
+    rig.server.faults().inject(Fault::reject(code).on(creates.clone()).times(1));
     rig.service(&web(1));
     eventually("a second create", &2, async || rig.server.requests().count(&creates)).await;
     assert_eq!(rig.writes().await, [format!("create {code}"), "create 201".to_owned()]);
@@ -170,7 +170,7 @@ async fn a_failed_update_emits_an_event_and_is_retried() {
     rig.client.create(&crate::rig::read::<core::Endpoints>(&endpoints("web", "6.7.8.9"))).await.expect("created");
     rig.refresh("web").await;
     let updates = On::any().verb("update").resource("endpoints");
-    rig.server.faults().inject(Fault::refuse(409).on(updates.clone()).times(1));
+    rig.server.faults().inject(Fault::reject(409).on(updates.clone()).times(1));
     rig.service(&web(1));
     eventually("a second update", &2, async || rig.server.requests().count(&updates)).await;
     let emitted = async || {

@@ -91,10 +91,10 @@ async fn writes() -> [u32; 3] {
 }
 
 #[rstest]
-#[case::conflict(Fault::refuse(409))]
-#[case::not_found(Fault::refuse(404))]
-#[case::forbidden(Fault::refuse(403))]
-#[case::invalid(Fault::refuse(422))]
+#[case::conflict(Fault::reject(409))]
+#[case::not_found(Fault::reject(404))]
+#[case::forbidden(Fault::reject(403))]
+#[case::invalid(Fault::reject(422))]
 #[case::broken(Fault::internal_error())]
 #[case::applied_and_timed_out(Fault::apply_then_timeout())]
 #[case::applied_and_reset(Fault::apply_then_reset())]
@@ -173,7 +173,7 @@ async fn a_terminating_namespace_ends_the_type_without_failure() {
 #[tokio::test]
 async fn slices_of_dropped_address_types_are_deleted_despite_failures() {
     let (cluster, reconciler) = cluster_before().await;
-    cluster.server.faults().inject(Fault::refuse(409).on(of_slices("update")).times(1));
+    cluster.server.faults().inject(Fault::reject(409).on(of_slices("update")).times(1));
     cluster.server.faults().inject(Fault::internal_error().on(of_slices("delete")).times(1));
     let owner = owner();
     let existing = reconciler.live_slices(&owner.key()).await.expect("a list");
@@ -188,7 +188,7 @@ async fn slices_of_dropped_address_types_are_deleted_despite_failures() {
 #[tokio::test]
 async fn a_conflict_ends_the_writes_of_its_address_type_only() {
     let (cluster, reconciler) = cluster_before().await;
-    cluster.server.faults().inject(Fault::refuse(409).on(of_slices("update")).times(1));
+    cluster.server.faults().inject(Fault::reject(409).on(of_slices("update")).times(1));
     let error = sync(&reconciler, after().0).await.expect_err("the update fails");
     assert_eq!(error.failures().len(), 1, "{error}");
     assert_eq!(cluster.server.requests().count(&of_slices("delete")), 0, "those of IPv4 follow its update");
@@ -200,7 +200,7 @@ async fn a_conflict_ends_the_writes_of_its_address_type_only() {
 #[tokio::test]
 async fn deleting_a_slice_that_is_gone_succeeds() {
     let (cluster, reconciler) = cluster_before().await;
-    cluster.server.faults().inject(Fault::refuse(404).on(of_slices("delete")).times(1));
+    cluster.server.faults().inject(Fault::reject(404).on(of_slices("delete")).times(1));
     sync(&reconciler, after().0).await.expect("404 is not a failure");
     assert_eq!(cluster.server.requests().count(&of_slices("delete")), 3, "all deletes are sent in the same sync");
 }

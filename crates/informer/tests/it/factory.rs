@@ -60,7 +60,7 @@ async fn informer_created_while_the_factory_runs_is_started() {
 #[tokio::test]
 async fn errors_name_unsynced_handlers() {
     let (server, factory) = start().await;
-    server.faults().inject(Fault::refuse(503).on(On::any().resource("configmaps")));
+    server.faults().inject(Fault::reject(503).on(On::any().resource("configmaps")));
     let things = factory.informer::<Thing>().unwrap();
     factory.informer::<Node>().unwrap();
     record(&things);

@@ -20,7 +20,7 @@ async fn a_cache_is_idle_when_neither_events_nor_bookmarks_come() {
     let millis = Duration::from_millis;
     let server = Server::in_process(Config { bookmark_interval: millis(50), ..Config::default() }).expect("a server");
     let options = ClientOptions { qps: 0.0, ..ClientOptions::default() };
-    let client = Client::new(&Connection::over(server.service()), options).expect("a client");
+    let client = Client::new(&Connection::from_service(server.service()), options).expect("a client");
     let informer = Informer::<Thing>::builder(client).build();
     let progress = informer.progress();
     assert_eq!(progress.at(Instant::now()), CacheState::NotStarted);

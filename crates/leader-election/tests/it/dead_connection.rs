@@ -67,7 +67,7 @@ async fn leader(server: &Server, timeouts: Timeouts) -> (Fence, JoinSet<End>, Fr
     let (election, mut fence) = Election::new(client, options);
     let mut tasks = JoinSet::new();
     tasks.spawn(election.run(CancellationToken::new()));
-    assert!(fence.leading().await);
+    assert!(fence.wait_until_leading().await);
     assert!(fence.changed().await, "not renewed");
     (fence, tasks, proxy)
 }
@@ -83,7 +83,7 @@ async fn dead_connection_does_not_lose_the_lease() {
         end = tasks.join_next() => panic!("the election ended: {end:?}"),
         () = sleep_until(later) => {}
     }
-    let term_end = fence.lead().expect("leadership was lost");
+    let term_end = fence.term_end().expect("leadership was lost");
     assert!(term_end > later + Duration::from_secs(6), "not renewed in the last 4 s");
     server.shutdown().await;
 }

@@ -55,7 +55,7 @@ fn candidate_with(client: &Client, identity: &str, recorder: Option<EventRecorde
 
 impl Candidate {
     async fn wait_until_leading(&mut self) {
-        let leading = timeout(60 * SECOND, self.fence.leading()).await;
+        let leading = timeout(60 * SECOND, self.fence.wait_until_leading()).await;
         assert_eq!(leading, Ok(true), "not the leader after 1 min");
     }
 
@@ -65,11 +65,11 @@ impl Candidate {
     }
 
     async fn wait_for_renewal(&mut self) {
-        let before = self.fence.lead().expect("not the leader");
-        while self.fence.lead() == Some(before) {
+        let before = self.fence.term_end().expect("not the leader");
+        while self.fence.term_end() == Some(before) {
             assert!(self.fence.changed().await);
         }
-        assert!(self.fence.lead() > Some(before), "the term was not extended");
+        assert!(self.fence.term_end() > Some(before), "the term was not extended");
     }
 }
 
@@ -97,12 +97,12 @@ async fn standby_takes_over_at_once_when_the_leader_stops() {
         assert!(other.fence.changed().await);
     }
     one.wait_for_renewal().await;
-    assert_eq!(other.fence.lead(), None);
+    assert_eq!(other.fence.term_end(), None);
 
     let stopped_at = Instant::now();
     one.stop.cancel();
     assert_eq!(one.wait_for_end().await, End::Released);
-    assert_eq!(one.fence.lead(), None);
+    assert_eq!(one.fence.term_end(), None);
     other.wait_until_leading().await;
     assert!(stopped_at.elapsed() < 3 * SECOND, "{:?}", stopped_at.elapsed());
     assert_eq!(spec(&lease(&client).await), ("other".to_owned(), 15, 1));
@@ -126,14 +126,14 @@ async fn killed_leader_is_replaced_within_lease_duration_and_retry_period() {
     one.tasks.abort_all();
     other.wait_until_leading().await;
     assert!(killed_at.elapsed() < 17 * SECOND, "{:?}", killed_at.elapsed());
-    assert_eq!(one.fence.lead(), None, "the term has expired");
+    assert_eq!(one.fence.term_end(), None, "the term has expired");
 }
 
 /// Failover works without the right to watch the Lease.
 #[tokio::test(start_paused = true)]
 async fn polling_alone_is_as_fast_as_upstream() {
     let (server, client) = server().await;
-    server.faults().inject(Fault::refuse(403).on(On::any().verb("watch").resource("leases")));
+    server.faults().inject(Fault::reject(403).on(On::any().verb("watch").resource("leases")));
     let mut one = candidate(&client, "one");
     one.wait_until_leading().await;
     let mut other = candidate(&client, "other");
@@ -148,7 +148,7 @@ async fn polling_alone_is_as_fast_as_upstream() {
 }
 
 #[rstest]
-#[case::conflict(Fault::refuse(409))]
+#[case::conflict(Fault::reject(409))]
 #[case::internal_error(Fault::internal_error())]
 #[case::applied_then_timeout(Fault::apply_then_timeout())]
 #[case::applied_then_reset(Fault::apply_then_reset())]
@@ -192,7 +192,7 @@ async fn election_of_a_leader_that_cannot_renew_ends_and_its_writes_are_gated() 
     gated.create(&config_map("web")).await.expect("write of the leader");
 
     server.faults().inject(Fault::unavailable().on(On::any().resource("leases")));
-    let until = one.fence.lead().expect("not the leader");
+    let until = one.fence.term_end().expect("not the leader");
     assert_eq!(one.wait_for_end().await, End::Lost);
     assert_eq!(Instant::now(), until);
     assert!(matches!(gated.create(&config_map("late")).await, Err(Error::Gated { .. })));
@@ -207,7 +207,7 @@ async fn a_leader_that_is_stuck_is_overdue_20_s_after_the_lease_duration() {
     let mut one = candidate(&client, "one");
     one.wait_until_leading().await;
     // The renew deadline is 10 s after the last renewal, the end of the lease 15 s.
-    let until = one.fence.lead().expect("not the leader");
+    let until = one.fence.term_end().expect("not the leader");
     one.tasks.abort_all();
     sleep_until(until + 24 * SECOND).await;
     assert!(!one.fence.is_overdue());
@@ -231,7 +231,7 @@ async fn write_in_flight_is_dropped_when_the_term_ends() {
     }
     assert!(tasks.try_join_next().is_none(), "dropped although the term was renewed");
     server.faults().inject(Fault::unavailable().on(On::any().resource("leases")));
-    let until = one.fence.lead().expect("not the leader");
+    let until = one.fence.term_end().expect("not the leader");
     let (result, ended) = tasks.join_next().await.expect("task set is empty").expect("task panicked");
     assert!(matches!(result, Err(Error::Gated { .. })), "{result:?}");
     assert_eq!(ended, until);
@@ -353,12 +353,12 @@ async fn metrics_match_upstream() {
     let stop = CancellationToken::new();
     let mut tasks = JoinSet::new();
     tasks.spawn(election.run(stop.clone()));
-    assert!(fence.leading().await);
+    assert!(fence.wait_until_leading().await);
     assert!(text().contains("leader_election_master_status{name=\"it\"} 1\n"), "{}", text());
     assert!(!text().contains("leader_election_slowpath_total{"), "{}", text());
-    server.faults().inject(Fault::refuse(409).on(On::any().verb("update").resource("leases")).times(1));
-    let before = fence.lead();
-    while fence.lead() == before {
+    server.faults().inject(Fault::reject(409).on(On::any().verb("update").resource("leases")).times(1));
+    let before = fence.term_end();
+    while fence.term_end() == before {
         assert!(fence.changed().await);
     }
     stop.cancel();

@@ -77,10 +77,10 @@ async fn the_scenario_has_the_expected_writes() {
 }
 
 #[rstest]
-#[case::conflict(Fault::refuse(409), false)]
-#[case::not_found(Fault::refuse(404), true)]
-#[case::forbidden(Fault::refuse(403), false)]
-#[case::invalid(Fault::refuse(422), false)]
+#[case::conflict(Fault::reject(409), false)]
+#[case::not_found(Fault::reject(404), true)]
+#[case::forbidden(Fault::reject(403), false)]
+#[case::invalid(Fault::reject(422), false)]
 #[case::broken(Fault::internal_error(), false)]
 #[case::reset(Fault::reset(), false)]
 #[case::applied_and_timed_out(Fault::apply_then_timeout(), false)]

@@ -170,7 +170,7 @@ async fn nothing_is_created_in_a_terminating_namespace() {
     held["metadata"]["finalizers"] = json!(["example.com/hold"]);
     // The first create fails, so that it is retried after the namespace is terminating.
     let creates = On::any().verb("create").resource("endpointslices");
-    let refused = rig.server.faults().inject(Fault::refuse(500).on(creates.clone()).times(1));
+    let refused = rig.server.faults().inject(Fault::reject(500).on(creates.clone()).times(1));
     rig.send(Method::POST, ENDPOINTS, &held).await;
     let refused_once = async || rig.server.faults().states().iter().any(|it| it.id == refused && it.hits == 1);
     eventually("a failure", &true, refused_once).await;

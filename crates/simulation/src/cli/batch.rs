@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use kube_simulation::{Happening, Outcome, Simulation};
+use kube_simulation::{EntryKind, Outcome, Simulation};
 
 use super::report;
 
@@ -45,8 +45,8 @@ impl Totals {
         self.slowest = self.slowest.max(outcome.settled_after.unwrap_or_default());
         for entry in outcome.log.entries() {
             match entry.what {
-                Happening::User { .. } => self.steps += 1,
-                Happening::Request { .. } => self.requests += 1,
+                EntryKind::User { .. } => self.steps += 1,
+                EntryKind::Request { .. } => self.requests += 1,
                 _ => {}
             }
         }

@@ -25,7 +25,7 @@ pub fn controller_manager(name: &str, options: Options) -> Process {
         settings.client.content_type = options.encoding;
         settings.endpointslice.max_endpoints_per_slice = options.max_endpoints_per_slice;
         settings.leader_election = options.elects.then(LeaderElection::default);
-        run(Config::over(environment.transport), settings, environment.stop)
+        run(Config::from_service(environment.transport), settings, environment.stop)
     });
     if options.elects { process.with_leader_election() } else { process }
 }

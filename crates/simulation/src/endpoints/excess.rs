@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::log::{Happening, Log};
+use crate::log::{EntryKind, Log};
 use crate::point::Verb;
 
 /// Creates (and deletes) of one object that each fault, disturbance and process start may add to those of the run
@@ -21,7 +21,7 @@ const IN_ALL: usize = 8;
 /// `fault_free` repeats the run without faults and returns its log. It is called only if a count exceeds the number
 /// that faults may add.
 pub(super) fn excess(log: &Log, fault_free: &dyn Fn() -> Log) -> Vec<String> {
-    let is_step = |what: &Happening| matches!(what, Happening::User { .. });
+    let is_step = |what: &EntryKind| matches!(what, EntryKind::User { .. });
     let (faults, steps) = (count(log, is_fault), count(log, is_step));
     let counts = counts(log);
     let mut found = in_all(&counts, IN_ALL * (steps + faults));
@@ -53,18 +53,18 @@ fn in_all(counts: &Counts<'_>, allowed: usize) -> Vec<String> {
     sums.into_iter().map(too_many).collect()
 }
 
-fn is_fault(what: &Happening) -> bool {
-    matches!(what, Happening::Fault { .. } | Happening::Disturbance(_) | Happening::Started { .. })
+fn is_fault(what: &EntryKind) -> bool {
+    matches!(what, EntryKind::Fault { .. } | EntryKind::Disturbance(_) | EntryKind::Started { .. })
 }
 
-fn count(log: &Log, counts: impl Fn(&Happening) -> bool) -> usize {
+fn count(log: &Log, counts: impl Fn(&EntryKind) -> bool) -> usize {
     log.entries().iter().filter(|entry| counts(&entry.what)).count()
 }
 
 fn counts(log: &Log) -> Counts<'_> {
     let mut counts = Counts::new();
     for entry in log.entries() {
-        let Happening::Request { point, target, body, code: Some(200..300), .. } = &entry.what else { continue };
+        let EntryKind::Request { point, target, body, code: Some(200..300), .. } = &entry.what else { continue };
         if !point.resource.starts_with("endpoint") || !matches!(point.verb, Verb::Create | Verb::Delete) {
             continue;
         }
@@ -96,14 +96,14 @@ mod tests {
     /// Returns the log of a run with one process start and `slices` creates of slices.
     fn log(slices: u32) -> Log {
         let mut log = Log::default();
-        log.push(Duration::ZERO, Happening::Started { process: "a".to_owned() });
+        log.push(Duration::ZERO, EntryKind::Started { process: "a".to_owned() });
         let path = "/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices".parse().unwrap();
         let target = Target::of(&http::Method::POST, &path);
         for nth in 1..=slices {
             let (target, resource) = (target.clone(), target.resource.clone());
             let point = Point { process: "a".to_owned(), verb: Verb::Create, resource, nth };
             let body: Bytes = format!(r#"{{"metadata":{{"name":"web-{nth}"}}}}"#).into();
-            let what = Happening::Request { point, target, body, code: Some(201), answer: Bytes::new() };
+            let what = EntryKind::Request { point, target, body, code: Some(201), answer: Bytes::new() };
             log.push(Duration::ZERO, what);
         }
         log

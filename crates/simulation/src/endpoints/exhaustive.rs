@@ -73,7 +73,7 @@ impl Iterator for Histories {
             if acts.len() == self.length {
                 return Some(acts);
             }
-            for act in World::after(&acts).next().into_iter().rev() {
+            for act in Shape::after(&acts).next().into_iter().rev() {
                 self.pending.push([acts.as_slice(), &[act]].concat());
             }
         }
@@ -81,7 +81,7 @@ impl Iterator for Histories {
 }
 
 /// Model of the cluster; `None` is a Pod or Service that does not exist.
-struct World {
+struct Shape {
     /// Whether each Pod is ready.
     pods: [Option<bool>; PODS],
     /// Whether each Service selects all Pods.
@@ -90,28 +90,28 @@ struct World {
     used: (usize, usize),
 }
 
-impl World {
+impl Shape {
     fn after(acts: &[Act]) -> Self {
-        let mut world = Self { pods: [Some(true); PODS], services: [Some(true); SERVICES], used: (0, 0) };
+        let mut shape = Self { pods: [Some(true); PODS], services: [Some(true); SERVICES], used: (0, 0) };
         for act in acts {
             match *act {
-                Act::CreatePod(pod) | Act::Ready(pod) => world.pods[pod] = Some(true),
-                Act::Unready(pod) => world.pods[pod] = Some(false),
-                Act::DeletePod(pod) => world.pods[pod] = None,
-                Act::CreateService(service) | Act::SelectAll(service) => world.services[service] = Some(true),
-                Act::SelectNone(service) => world.services[service] = Some(false),
-                Act::DeleteService(service) => world.services[service] = None,
+                Act::CreatePod(pod) | Act::Ready(pod) => shape.pods[pod] = Some(true),
+                Act::Unready(pod) => shape.pods[pod] = Some(false),
+                Act::DeletePod(pod) => shape.pods[pod] = None,
+                Act::CreateService(service) | Act::SelectAll(service) => shape.services[service] = Some(true),
+                Act::SelectNone(service) => shape.services[service] = Some(false),
+                Act::DeleteService(service) => shape.services[service] = None,
             }
             match *act {
                 Act::CreatePod(it) | Act::Ready(it) | Act::Unready(it) | Act::DeletePod(it) => {
-                    world.used.0 = world.used.0.max(it + 1);
+                    shape.used.0 = shape.used.0.max(it + 1);
                 }
                 Act::CreateService(it) | Act::SelectAll(it) | Act::SelectNone(it) | Act::DeleteService(it) => {
-                    world.used.1 = world.used.1.max(it + 1);
+                    shape.used.1 = shape.used.1.max(it + 1);
                 }
             }
         }
-        world
+        shape
     }
 
     /// Returns the acts that change something in this state.
@@ -229,17 +229,17 @@ mod tests {
             all.extend(alike);
         }
         // The number of all histories without symmetry: two acts for each existing object, one for each missing object.
-        assert_eq!(all.len(), every(4, &World { used: (PODS, SERVICES), ..World::after(&[]) }, &mut Vec::new()));
+        assert_eq!(all.len(), every(4, &Shape { used: (PODS, SERVICES), ..Shape::after(&[]) }, &mut Vec::new()));
     }
 
-    fn every(depth: usize, world: &World, acts: &mut Vec<Act>) -> usize {
+    fn every(depth: usize, shape: &Shape, acts: &mut Vec<Act>) -> usize {
         if depth == 0 {
             return 1;
         }
         let mut count = 0;
-        for act in world.next() {
+        for act in shape.next() {
             acts.push(act);
-            let next = World { used: (PODS, SERVICES), ..World::after(acts) };
+            let next = Shape { used: (PODS, SERVICES), ..Shape::after(acts) };
             count += every(depth - 1, &next, acts);
             acts.pop();
         }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use serde_json::Value;
 
 use super::object::TRIGGER_TIME;
-use crate::log::{Happening, Log};
+use crate::log::{EntryKind, Log};
 use crate::point::Verb;
 
 /// Maximum number of successful updates of a slice in a row with the same content: the response to the first may be
@@ -33,7 +33,7 @@ pub(super) fn repeated_writes(log: &Log) -> Vec<String> {
     let mut wrong = Vec::new();
     for entry in log.entries() {
         match &entry.what {
-            Happening::Request { point, target, body, code: Some(200..300), .. }
+            EntryKind::Request { point, target, body, code: Some(200..300), .. }
                 if target.resource == "endpointslices" && point.verb.is_write() =>
             {
                 written.retain(|process, _| *process == point.process);
@@ -43,7 +43,7 @@ pub(super) fn repeated_writes(log: &Log) -> Vec<String> {
                 }
             }
             // A failed sync is retried with back-off, beginning with its first write.
-            Happening::Request { point, code: Some(400..), .. }
+            EntryKind::Request { point, code: Some(400..), .. }
                 if point.resource == "endpointslices" && point.verb.is_write() =>
             {
                 if let Some(process) = written.get_mut(&*point.process) {
@@ -51,18 +51,18 @@ pub(super) fn repeated_writes(log: &Log) -> Vec<String> {
                 }
             }
             // The list may contain other slices, for example after deletions by the garbage collector.
-            Happening::Request { point, code: Some(200..300), .. }
+            EntryKind::Request { point, code: Some(200..300), .. }
                 if point.resource == "endpointslices" && matches!(point.verb, Verb::List | Verb::Watch) =>
             {
                 written.remove(&*point.process);
             }
-            Happening::Event { point, frame }
+            EntryKind::Event { point, frame }
                 if point.resource == "endpointslices" && memchr::memmem::find(frame, b"DELETED").is_some() =>
             {
                 written.remove(&*point.process);
             }
-            Happening::User { operation, code: 200..300 } if !is_harmless(operation) => written.clear(),
-            Happening::Started { .. } | Happening::Disturbance(_) => written.clear(),
+            EntryKind::User { operation, code: 200..300 } if !is_harmless(operation) => written.clear(),
+            EntryKind::Started { .. } | EntryKind::Disturbance(_) => written.clear(),
             _ => {}
         }
     }

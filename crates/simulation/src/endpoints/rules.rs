@@ -60,7 +60,7 @@ impl Rules for EndpointRules {
         write_violation(before.as_ref(), after.as_ref(), resource, versions(0), versions(1))
     }
 
-    fn may_wait(&self, queue: &str, server: &Server) -> usize {
+    fn max_pending(&self, queue: &str, server: &Server) -> usize {
         if queue != "endpointslice-controller" {
             return 0;
         }

@@ -19,8 +19,8 @@ use crate::chaos::Chaos;
 use crate::fault::{Disturbance, Plan, Policy};
 use crate::process::Process;
 use crate::run::{Limits, Simulation};
+use crate::run_state::Faults;
 use crate::script::{self, Operation, Step};
-use crate::world::Faults;
 
 /// Returns the random run of a seed: a history of 20 to 40 operations, one or two processes, settings and faults.
 pub fn random(seed: u64) -> Simulation {
@@ -184,8 +184,8 @@ fn disturbances(rng: &mut SmallRng, end: Duration, processes: usize) -> Vec<(Dur
                 2 => Disturbance::Restore(short),
                 3 => Disturbance::Policy(Policy::AddLabel, long),
                 4 => {
-                    let policies = [Policy::RefuseCreates, Policy::RefuseUpdates, Policy::RefuseDeletes];
-                    Disturbance::Policy(policies.choose(rng).copied().unwrap_or(Policy::RefuseCreates), long)
+                    let policies = [Policy::RejectCreates, Policy::RejectUpdates, Policy::RejectDeletes];
+                    Disturbance::Policy(policies.choose(rng).copied().unwrap_or(Policy::RejectCreates), long)
                 }
                 5 => Disturbance::Freeze(process, long),
                 6 => Disturbance::Crash(process, short),

@@ -48,8 +48,8 @@ impl Rules for WalkRules {
         self.rules.write(write, server)
     }
 
-    fn may_wait(&self, queue: &str, server: &Server) -> usize {
-        self.rules.may_wait(queue, server)
+    fn max_pending(&self, queue: &str, server: &Server) -> usize {
+        self.rules.max_pending(queue, server)
     }
 
     fn differences(&self, server: &Server) -> Vec<String> {

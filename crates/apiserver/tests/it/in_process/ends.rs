@@ -9,7 +9,7 @@ use futures::FutureExt as _;
 use http::{Method, Request};
 use http_body::Frame;
 use http_body_util::{BodyExt as _, StreamBody};
-use kube_dev_apiserver::{AnswerBody, Config, End, Fault, History, InProcess, On, Server};
+use kube_dev_apiserver::{Config, End, Fault, History, InProcess, On, ResponseBody, Server};
 use rstest::rstest;
 use serde_json::Value;
 use tokio::time::timeout;
@@ -26,7 +26,7 @@ async fn create(service: &InProcess, name: &str) -> Result<u16, ErrorKind> {
 }
 
 /// Opens a watch and reads its first event.
-async fn watch(service: &InProcess) -> AnswerBody {
+async fn watch(service: &InProcess) -> ResponseBody {
     assert_eq!(create(service, "first").await, Ok(201));
     let mut body = send(service, Method::GET, WATCH, &Value::Null).await.unwrap().into_body();
     let event = body.frame().await.unwrap().unwrap().into_data().unwrap();
@@ -35,7 +35,7 @@ async fn watch(service: &InProcess) -> AnswerBody {
 }
 
 /// Reads the end of a body and returns its error, if any.
-async fn end(body: &mut AnswerBody) -> Option<ErrorKind> {
+async fn end(body: &mut ResponseBody) -> Option<ErrorKind> {
     let frame = timeout(TIMEOUT, body.frame()).await.expect("the body has not ended");
     let error = frame.map(|frame| frame.expect_err("a frame"));
     assert!(body.frame().now_or_never().expect("the body yields nothing after its end").is_none());

@@ -7,7 +7,7 @@ mod seeds;
 use bytes::Bytes;
 use http::{Method, Request, Response};
 use http_body_util::{BodyExt as _, Full};
-use kube_dev_apiserver::{AnswerBody, Config, InProcess, Server};
+use kube_dev_apiserver::{Config, InProcess, ResponseBody, Server};
 use rstest::rstest;
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
@@ -25,7 +25,12 @@ fn request(method: Method, path: &str, body: &Value) -> Request<Full<Bytes>> {
     request.header("user-agent", "it/1").body(Full::new(body)).unwrap()
 }
 
-async fn send(service: &InProcess, method: Method, path: &str, body: &Value) -> std::io::Result<Response<AnswerBody>> {
+async fn send(
+    service: &InProcess,
+    method: Method,
+    path: &str,
+    body: &Value,
+) -> std::io::Result<Response<ResponseBody>> {
     service.clone().oneshot(request(method, path, body)).await
 }
 

@@ -14,7 +14,7 @@ fn without_client_ca_file(settings: &mut ServingSettings) {
 
 async fn serve_with_forbidden_lookup(change: impl FnOnce(&mut ServingSettings)) -> Result<TestServer, ServingError> {
     let (cluster, folder) = rbac_cluster().await;
-    cluster.faults().inject(Fault::refuse(403).on(On::any().resource("configmaps")).times(1));
+    cluster.faults().inject(Fault::reject(403).on(On::any().resource("configmaps")).times(1));
     serve_for(cluster, folder, true, change).await
 }
 
@@ -75,7 +75,7 @@ async fn changes_of_the_ca_bundle_are_applied() {
     server.reload().await;
     assert_eq!(server.status_with_certificate().await, 0, "the bundle no longer contains the CA");
 
-    server.cluster.faults().inject(Fault::refuse(503).on(On::any().resource("configmaps")).times(20));
+    server.cluster.faults().inject(Fault::reject(503).on(On::any().resource("configmaps")).times(20));
     server.reload().await;
     assert_eq!(server.status_with_certificate().await, 0, "a failed lookup changes nothing");
     server.cluster.faults().clear();

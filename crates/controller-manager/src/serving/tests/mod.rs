@@ -41,7 +41,7 @@ async fn serve_with(reviews: bool, change: impl FnOnce(&mut ServingSettings)) ->
 async fn rbac_cluster() -> (kube_dev_apiserver::Server, TempDir) {
     let config = kube_dev_apiserver::Config {
         transport: Transport::Tls,
-        anonymous: Anonymous::Refused,
+        anonymous: Anonymous::Rejected,
         authorization: Authorization::Rbac,
         ..kube_dev_apiserver::Config::default()
     };

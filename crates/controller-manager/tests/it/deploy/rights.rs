@@ -73,7 +73,7 @@ fn refused(cluster: &Cluster) -> Vec<LoggedRequest> {
 /// repeated.
 async fn use_all_rights(cluster: &Cluster) {
     let failing = On::any().verb("update").resource("endpoints").name("web");
-    cluster.server.faults().inject(Fault::refuse(500).on(failing).times(3));
+    cluster.server.faults().inject(Fault::reject(500).on(failing).times(3));
     cluster.node().await;
     cluster.service("default", "web").await;
     cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;

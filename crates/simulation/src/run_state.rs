@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::chaos::{self, Chaos};
 use crate::fault::{Disturbance, Fault, Plan};
-use crate::log::{Happening, Log};
+use crate::log::{EntryKind, Log};
 use crate::oracle::{Rules, Write};
 use crate::point::{Point, Verb};
 use crate::request::Target;
@@ -54,7 +54,7 @@ pub(crate) struct Kill {
     pub(crate) past: Option<u8>,
 }
 
-pub(crate) struct World {
+pub(crate) struct RunState {
     pub(crate) seed: u64,
     pub(crate) server: Server,
     pub(crate) rules: Arc<dyn Rules>,
@@ -102,13 +102,13 @@ const LEASE: Duration = Duration::from_secs(15);
 /// Maximum time for which a relist after a skipped event waits for another change.
 const HELD: Duration = Duration::from_secs(5);
 
-impl World {
+impl RunState {
     pub(crate) fn new(
         seed: u64,
         server: Server,
         rules: Arc<dyn Rules>,
         faults: Faults,
-    ) -> (Arc<World>, mpsc::UnboundedReceiver<Kill>) {
+    ) -> (Arc<RunState>, mpsc::UnboundedReceiver<Kill>) {
         let (kills, killed) = mpsc::unbounded_channel();
         let state = State {
             log: Log::default(),
@@ -126,8 +126,8 @@ impl World {
             past: vec![Versions::default(); rules.remembered().len()],
         };
         let (began, changed) = (Instant::now(), Notify::new());
-        let world = World { seed, server, rules, began, kills, changed, state: Mutex::new(state) };
-        (Arc::new(world), killed)
+        let run_state = RunState { seed, server, rules, began, kills, changed, state: Mutex::new(state) };
+        (Arc::new(run_state), killed)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -139,7 +139,7 @@ impl World {
         self.began.elapsed()
     }
 
-    pub(crate) fn note(&self, what: Happening) {
+    pub(crate) fn note(&self, what: EntryKind) {
         let now = self.now();
         self.state().log.push(now, what);
     }
@@ -147,7 +147,7 @@ impl World {
     pub(crate) fn violated(&self, what: String) {
         let now = self.now();
         let mut state = self.state();
-        state.log.push(now, Happening::Violation(what.clone()));
+        state.log.push(now, EntryKind::Violation(what.clone()));
         state.violations.push(what);
     }
 
@@ -169,7 +169,7 @@ impl World {
             Faults::Planned(plan) => plan.faults.get(point).copied(),
         }?;
         state.fired.faults.insert(point.clone(), fault);
-        state.log.push(now, Happening::Fault { point: point.clone(), fault });
+        state.log.push(now, EntryKind::Fault { point: point.clone(), fault });
         Some(fault)
     }
 
@@ -185,7 +185,7 @@ impl World {
     pub(crate) fn disturbed(&self, at: Duration, disturbance: Disturbance) {
         let now = self.now();
         let mut state = self.state();
-        state.log.push(now, Happening::Disturbance(disturbance.clone()));
+        state.log.push(now, EntryKind::Disturbance(disturbance.clone()));
         state.fired.disturbances.push((at, disturbance));
     }
 
