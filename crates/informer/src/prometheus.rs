@@ -100,7 +100,7 @@ impl PrometheusMetrics {
             queued: gauge("informer_queued_items", "[ALPHA] Number of items currently queued in the FIFO.", &LABELS)?,
             lists: counter(
                 "kube_informer_lists_total",
-                "Lists asked of the API server, by result.",
+                "Lists requested from the API server, by result.",
                 &with_label("result"),
             )?,
             list_duration: histogram(
