@@ -48,31 +48,6 @@ impl<T> Event<T> {
 impl<T> Clone for Event<T> {}
 impl<T: kube_wire::Object> fmt::Debug for Event<T> {}
 #[derive(Clone)]
-pub struct Factory {}
-impl Factory {
-    pub fn new(client: Client) -> Self {}
-    #[must_use]
-    pub fn resync(self, every: Duration) -> Self {}
-    #[must_use]
-    pub fn metrics(self, provider: impl InformerMetricsProvider + 'static) -> Self {}
-    pub fn informer<T: Decode>(&self) -> Result<Informer<T>, FactoryError> {}
-    pub fn informer_with<T: Decode, X: Index<T>>(
-        &self,
-        configure: impl FnOnce(Builder<T>) -> Builder<T, X>,
-    ) -> Result<Informer<T, X>, FactoryError> {}
-    pub fn run(
-        &self,
-        stop: CancellationToken,
-    ) -> impl Future<Output = ()> + Send + use<> {}
-    pub async fn wait_for_sync(&self, within: Duration) -> Result<(), NotSynced> {}
-}
-impl fmt::Debug for Factory {}
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum FactoryError {
-    OtherIndex(Resource),
-}
-#[derive(Clone)]
 pub struct HandlerHandle {}
 impl HandlerHandle {
     #[must_use]
@@ -127,7 +102,6 @@ impl<T: Object, X: Index<T>> Informer<T, X> {
         stop: CancellationToken,
     ) -> impl Future<Output = ()> + Send + use<T, X> {}
 }
-impl<T: Decode, X: Index<T>> AnyInformer for Informer<T, X> {}
 impl<T, X> Clone for Informer<T, X> {}
 impl<T: Object, X: Index<T>> fmt::Debug for Informer<T, X> {}
 pub trait InformerMetrics: Send + Sync {

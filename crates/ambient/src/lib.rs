@@ -1,13 +1,15 @@
 //! Wall clock, boot-time clock and random numbers of the current thread, from the system or from a simulation.
 //!
-//! It is for programs whose runs have to be repeatable from a seed. In Go, its counterpart is `k8s.io/utils/clock` with
-//! a seeded `math/rand`, but no clock has to be passed to constructors. With it they
+//! It is for programs whose runs have to be repeatable from a seed. Such programs use it to
 //!
 //! - read the wall clock, for time stamps ([`now`]);
 //! - read a clock that includes the time in suspend, for leases ([`since_boot`]);
 //! - draw random numbers, for names and jitter ([`random`], [`random_range`]);
 //! - replace all three on one thread by given clocks and a seeded generator ([`simulate`]);
 //! - check at the end of a simulation that no work is pending ([`count_pending`], [`pending`]).
+//!
+//! In Go, its counterpart is `k8s.io/utils/clock` with a seeded `math/rand`, but no clock has to be passed to
+//! constructors.
 //!
 //! ```text
 //!          now  since_boot  random  random_range

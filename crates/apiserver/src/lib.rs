@@ -140,7 +140,7 @@
 //!
 //! - `GET`, `POST` and `DELETE` of `/debug/faults` list, inject and remove faults; `DELETE` with `?id=` removes one.
 //!   A fault is the JSON of a [`Fault`], with an [`Effect`] and an [`On`]:
-//!   `{"effect": {"refuse": {"code": 503}}, "on": {"verbs": ["list"], "resource": "pods"}, "times": 2}`.
+//!   `{"effect": {"reject": {"code": 503}}, "on": {"verbs": ["list"], "resource": "pods"}, "times": 2}`.
 //! - `GET` and `DELETE` of `/debug/requests` return and clear the log; `GET` takes a filter such as
 //!   `?verb=list&resource=pods`.
 //! - `DELETE` of `/debug/watches` ends the open watches that match such a filter.

@@ -1,11 +1,12 @@
 //! A Kubernetes API client for controllers, with the connection, rate-limit, retry and event rules of client-go.
 //!
 //! The reference is the client-go of Kubernetes 1.36. The crate uses `kube` to load configurations and to run
-//! credential plugins; the HTTP client, the retry rules and the events are its own. No other crate of this workspace
-//! depends on `kube`. What it is for:
+//! credential plugins; the HTTP client, the retry rules and the events are its own. Other crates of this workspace use
+//! `kube` only in tests, benchmarks and examples. What it is for:
 //!
 //! - **Reads, lists and watches**: [`Client::get`] decodes one object; [`Client::list_chunks`] and [`Client::watch`]
-//!   return the response body as it arrives, in protobuf or JSON, for the readers of `kube_wire`.
+//!   return the response body as it arrives, in protobuf or JSON, for `ListReader` and
+//!   `WatchReader` of `kube_wire`.
 //! - **Writes**: [`Client::create`], [`Client::update`], [`Client::delete`] and [`Client::merge_patch`]. A write is
 //!   retried only after a response 429 or 5xx with `Retry-After`. [`Client::gated`] sends writes only while a gate is
 //!   open, for example while the process leads.

@@ -11,7 +11,7 @@
 //!   that the store holds only the fields that a program reads.
 //! - **Indexes**: [`NamedIndexes`] are client-go's `Indexers`; [`Builder::index`] accepts any other [`Index`]. They are
 //!   always consistent with the objects.
-//! - **Own writes**: with [`WriteThrough`], the store shows the writes of its own program as soon as they are
+//! - **Own writes**: with [`WriteThrough`], the store contains the writes of its process as soon as they are
 //!   acknowledged, and their events are not delivered to the handler of the controller that wrote.
 //!
 //! ```text
@@ -36,7 +36,7 @@
 //!   such as `v1_36`: the crates select none, and `k8s-openapi` does not compile without one.
 //! - A type for the objects. It implements [`kube_wire::Decode`] with the fields that the program reads, or is a type
 //!   of `k8s-openapi`, with the feature `k8s-openapi` of `kube-wire`.
-//! - The rights `list` and `watch` on the resource.
+//! - RBAC permission to `list` and `watch` the resource.
 //! - The first request is a streaming list (`sendInitialEvents`). If the server does not support it, the informer
 //!   requests a list with `limit=500`, page by page.
 //! - Failed requests are retried without limit, with the back-off of [`BackoffPolicy`]: 800 ms doubling to 30 s, times
@@ -74,8 +74,7 @@
 //! }
 //! ```
 //!
-//! A [`Factory`] shares informers between the parts of a process. In tests, a [`ManualSource`] replaces the API server;
-//! it needs no task and no clock:
+//! In tests, a [`ManualSource`] replaces the API server; it needs no task and no clock:
 //!
 //! ```
 //! use kube_informer::{HandlerOptions, ManualSource, NamedIndexes};
@@ -132,7 +131,7 @@
 //! | client-go | here |
 //! |---|---|
 //! | `SharedIndexInformer` | [`Informer`], built with [`Informer::builder`] |
-//! | `SharedInformerFactory`: `InformerFor`, `Start`, `WaitForCacheSync` | [`Factory`]: [`informer_with`](Factory::informer_with), [`run`](Factory::run), [`wait_for_sync`](Factory::wait_for_sync) |
+//! | `SharedInformerFactory` | clones of an [`Informer`] share its store and handlers; [`wait_for_sync`] |
 //! | `AddEventHandler`, `AddEventHandlerWithResyncPeriod` | [`Informer::add_handler`], [`Informer::add_handler_with`] |
 //! | `RemoveEventHandler` | [`Informer::remove_handler`] |
 //! | `HasSynced` of the informer, of a registration | [`Informer::store_synced`], the [`HandlerHandle`] |
@@ -169,7 +168,6 @@ mod builder;
 mod catch_up;
 mod changes;
 mod event;
-mod factory;
 mod handle;
 mod handler;
 mod held_events;
@@ -199,7 +197,6 @@ mod write_through;
 
 pub use builder::Builder;
 pub use event::{Event, States};
-pub use factory::{Factory, FactoryError};
 pub use handle::HandlerHandle;
 pub use index::NamedIndexes;
 pub use informer::Informer;

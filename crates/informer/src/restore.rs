@@ -13,8 +13,7 @@ use tokio::sync::Notify;
 /// detects a restore only while the server's version is lower. An informer that compares later, because its first
 /// request failed, may find a version that was assigned a second time.
 ///
-/// Clones share the state. Pass one to [`Builder::restores`](crate::Builder::restores); a [`Factory`](crate::Factory)
-/// does so for its informers.
+/// Clones share the state. Pass one to [`Builder::restores`](crate::Builder::restores) of each informer.
 #[derive(Clone, Debug, Default)]
 pub struct RestoreSignal {
     state: Arc<State>,

@@ -33,8 +33,8 @@
 //!
 //! - A tokio runtime, and one feature of `k8s-openapi` in the program, such as `v1_36`: the crates select none, and
 //!   `k8s-openapi` does not compile without one.
-//! - The rights `get` and `update` on the Lease, and `create` on Leases unless the Lease exists already. `watch` is
-//!   optional and makes the takeover faster. With a recorder, `create` and `patch` on Events.
+//! - RBAC permission to `get` and `update` the Lease, and to `create` Leases unless the Lease exists already. `watch`
+//!   is optional and makes the takeover faster. With a recorder, `create` and `patch` on Events.
 //! - A client of its own for the election, with [`Timing::timeouts`].
 //! - The leader sends one update per retry period (2 s by default). Each candidate has one watch of the Lease open and
 //!   reads the Lease after a random 1 to 2.2 retry periods (2 s to 4.4 s by default).
@@ -45,10 +45,11 @@
 //! # Example
 //!
 //! `elections` is the client of the election, with [`Timing::timeouts`]; `client` is that of the controllers, which get
-//! a gated clone of it. The example passes them the token that also ends the election. A program with writes in flight
-//! at shutdown needs two tokens: it cancels that of the controllers, waits for them, and then cancels that of the
-//! election. The [book](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/writing-a-controller.md)
-//! has such a program.
+//! a gated clone of it. The example passes one token to both the controllers and the election. A program with writes in
+//! flight at shutdown needs two tokens: it cancels that of the controllers, waits for them, and then cancels that of
+//! the election. The
+//! [book](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/writing-a-controller.md) has such a
+//! program.
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -157,7 +158,7 @@
 //!   deadline after the first failed attempt started, which is later.
 //! - A leader that reads another holder stops at once. client-go retries until the deadline.
 //! - Candidates watch the Lease in addition to polling, and try when it is released and exactly when it expires.
-//!   Without the right to watch, polling alone is at least as fast as client-go.
+//!   Without permission to watch, polling alone is at least as fast as client-go.
 //! - If the Lease is deleted, other candidates create it only after the lease of the last holder would have expired.
 //! - The lease is released with one request; client-go reads it first. It is also released if an acquisition was in
 //!   flight.

@@ -34,6 +34,8 @@
 //! 2. Pass them to [`mirroring_controller`], with a client and an `EventRecorder` of `kube-controller-client`.
 //! 3. Run the informers, the `EventWriter` and `Controller::run`, for example as tasks of a
 //!    `kube_controller::Supervisor`. Workers start once all caches are synced.
+//!    With leader election, also pass the `Informer::catch_up` futures of all informers, joined into one, to
+//!    `Controller::wait_for`: the caches of a standby may lack the last writes of the previous leader.
 //! 4. Enable a version feature of `k8s-openapi`, such as `v1_36`; the libraries select none. For `desired` or `plan`
 //!    alone, this step is enough.
 //!
@@ -41,7 +43,7 @@
 //! permissions of all three controllers. With several replicas, gate the client with the `Fence` of
 //! `kube-lease-election`.
 //!
-//! A sync with a failed write is retried after 1 s, doubling up to 100 s, and every 100 s after 15 retries. Skipped
+//! A sync with a failed write is retried 15 times, after 1 s doubling to at most 100 s, and then every 100 s. Skipped
 //! addresses are reported in a Warning event.
 //!
 //! [`caches.rs`]: https://github.com/kube-endpoints/kube-endpoints/blob/main/crates/controller-manager/src/caches.rs

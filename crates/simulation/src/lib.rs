@@ -27,8 +27,8 @@
 //! `kube::Client::new` or to `kube_controller_client::Config::from_service`.
 //!
 //! To simulate a controller, build a [`Simulation`] from its [`Process`], an implementation of [`Rules`], and the
-//! [`Step`]s of the user; [`Simulation::run`] returns the [`Outcome`]. The book has a
-//! [complete example](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/simulation.md#simulate-your-own-controller).
+//! [`Step`]s of the user; [`Simulation::run`] returns the [`Outcome`]. The book has a [complete
+//! example](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/simulation.md#simulate-your-own-controller).
 //! A run takes a few milliseconds of real time: about 300 runs of the endpoint controllers per second on two cores (AMD
 //! EPYC, 2026-11-23). The call does not fail: errors and panics of a process are in the [`Log`], broken rules in
 //! [`Outcome::violations`].

@@ -1,7 +1,11 @@
 //! Test support that the tests and benches of several crates share. Only for `dev-dependencies`.
 //!
-//! It depends on no crate of this workspace but `kube-wire`, so that the unit tests of all others can use it: in a unit test, the
-//! tested crate is compiled a second time, and its types differ from those that a dependency uses.
+//! The modules wait for a state, script servers, and corrupt or load recorded bytes. The only workspace dependency is
+//! `kube-wire`: if it depended on crate X, the unit tests of X would see two incompatible copies of X's types.
+//!
+//! # When not to use it
+//!
+//! - Outside of tests, benches and examples: functions panic on failure.
 #![expect(clippy::missing_panics_doc, reason = "a failure is reported by a panic, as in any test")]
 
 pub mod bodies;

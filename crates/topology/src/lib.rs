@@ -11,9 +11,9 @@
 //!   endpoints than zones, or too few endpoints for the 20%.
 //! - [`traffic_hints`]: `spec.trafficDistribution`. Each endpoint gets a hint for its own zone, with `PreferSameNode`
 //!   also for its own Node, independently of other endpoints.
-//! - [`strip_hints`]: removes all hints of a Service that uses neither.
-//! - [`HintPolicy`]: selects and applies one of the three for a Service.
-//! - [`TopologyCache`]: the number of endpoints of each Service that are allocated to each zone, between syncs, and
+//! - [`strip_hints`]: removes all hints, for a Service with neither the annotation nor the field.
+//! - [`HintPolicy`]: selects one of these three for a Service, and applies it.
+//! - [`TopologyCache`]: keeps the number of endpoints of each Service that are allocated to each zone, and lists
 //!   which Services need a sync after Nodes changed. Unlike Go's, it has no lock: wrap it in a mutex.
 //!
 //! ```text

@@ -67,7 +67,7 @@
 //!     }
 //! }
 //!
-//! // `next_item` returns an object as soon as its last byte was pushed; the body is not kept.
+//! // `next_item` returns an object as soon as its last byte has been pushed; the body is not kept.
 //! let mut list = ListReader::<Node>::new(Encoding::Json);
 //! list.push(br#"{"kind":"NodeList","items":[{"metadata":{"name":"a"}},{"meta"#);
 //! assert_eq!(list.next_item()?.expect("complete")?.name(), "a");
@@ -111,7 +111,7 @@
 //! - For requests, authentication and retries: use a client, such as `kube` or `kube-controller-client`.
 //! - For complete objects that are decoded once and not cached: `serde_json` with the types of `k8s-openapi` is enough.
 //! - For types that are known only at run time, YAML or CBOR: they are not supported.
-//! - For encoding: only [`Status`], [`Uid`] and [`ResourceVersion`] implement [`serde::Serialize`].
+//! - For encoding: only [`Status`] (with its parts), [`Uid`] and [`ResourceVersion`] implement [`serde::Serialize`].
 
 mod buffer;
 mod encoding;

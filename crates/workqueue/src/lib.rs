@@ -10,8 +10,8 @@
 //!   [default limiter](default_controller_limiter): per key 5 ms, doubling up to 1,000 s, and for all keys together 10
 //!   per second with a burst of 100. Both need the [`Timer`], which the owner spawns.
 //! - **Order**: first in, first out. The queue is unbounded, and an add never waits and never fails.
-//! - **Shutdown**: [`Queue::shut_down`] refuses new keys; [`Queue::shut_down_with_drain`] also waits until the queued
-//!   keys are processed. Both drop delayed keys.
+//! - **Shutdown**: after [`Queue::shut_down`], adds are ignored and [`Queue::get`] returns the queued keys, then
+//!   `None`; [`Queue::shut_down_with_drain`] also waits until the queued keys are processed. Both drop delayed keys.
 //! - **Metrics**: upstream's seven `workqueue_*` metrics, under upstream's names, with the feature `prometheus`.
 //!
 //! ```text

@@ -69,8 +69,8 @@ fn first_response_fault_wins_and_later_ones_are_not_counted() {
     table.inject(Fault::unavailable().times(1));
     table.inject(Fault::internal_error().times(1));
     let answers: Vec<Answer> = (0..3).map(|_| table.decide(&request("get", "pods", "a")).answer).collect();
-    let refuse = |code| Answer::Reject { code, retry_after: None };
-    assert_eq!(answers, [refuse(503), refuse(500), Answer::Normal]);
+    let reject = |code| Answer::Reject { code, retry_after: None };
+    assert_eq!(answers, [reject(503), reject(500), Answer::Normal]);
 }
 
 #[test]
@@ -111,16 +111,16 @@ fn same_seed_hits_the_same_requests() {
 #[rstest]
 #[case(r#"{"effect": "reset"}"#, Some(Fault::reset()))]
 #[case(
-    r#"{"effect": {"refuse": {"code": 429, "retryAfterSeconds": 2}}, "on": {"verbs": ["list"], "resource": "pods"}, "times": 3}"#,
+    r#"{"effect": {"reject": {"code": 429, "retryAfterSeconds": 2}}, "on": {"verbs": ["list"], "resource": "pods"}, "times": 3}"#,
     Some(Fault::too_many_requests(std::time::Duration::from_secs(2)).on(On::any().verb("list").resource("pods")).times(3))
 )]
 #[case(
     r#"{"effect": {"endWatch": {"afterMillis": 50, "how": "expired"}}, "probability": 0.5}"#,
     Some(Fault::end_watch(millis(50), End::Expired).probability(0.5))
 )]
-#[case(r#"{"effect": {"refuse": {"code": 410}}}"#, Some(Fault::expired()))]
-#[case(r#"{"effect": {"refuse": {"code": 500}}}"#, Some(Fault::internal_error()))]
-#[case(r#"{"effect": {"refuse": {"code": 503}}}"#, Some(Fault::unavailable()))]
+#[case(r#"{"effect": {"reject": {"code": 410}}}"#, Some(Fault::expired()))]
+#[case(r#"{"effect": {"reject": {"code": 500}}}"#, Some(Fault::internal_error()))]
+#[case(r#"{"effect": {"reject": {"code": 503}}}"#, Some(Fault::unavailable()))]
 #[case(r#"{"effect": "applyThenTimeout"}"#, Some(Fault::apply_then_timeout()))]
 #[case(r#"{"effect": "applyThenReset"}"#, Some(Fault::apply_then_reset()))]
 #[case(

@@ -220,7 +220,7 @@ async fn propagation_policy_of_deletes_is_logged(#[case] options: Value, #[case]
 #[tokio::test]
 async fn debug_endpoints_inject_and_remove_faults() {
     let api = TestApi::start(Config { debug_endpoints: true, ..Config::default() }).await;
-    let fault = json!({"effect": {"refuse": {"code": 503}}, "on": {"resource": "configmaps"}, "times": 1});
+    let fault = json!({"effect": {"reject": {"code": 503}}, "on": {"resource": "configmaps"}, "times": 1});
     let (code, injected) = api.json(Method::POST, "/debug/faults", &fault).await;
     assert_eq!((code, &injected), (200, &json!({"id": 1})));
     assert_eq!(api.get(CONFIG_MAPS).await.0, 503);

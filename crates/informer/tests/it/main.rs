@@ -3,7 +3,6 @@
 
 mod encodings;
 mod exchange;
-mod factory;
 mod handlers;
 mod laws;
 mod listers;
