@@ -75,8 +75,8 @@ impl ListRequests {
         }
     }
 
-    /// Records that a list of `requested` starts. Drops the pending request, unless it needs a later version than that. An empty `requested` is the most recent
-    /// state.
+    /// Records that a list of `requested` starts. Drops the pending request, unless it needs a later version than that.
+    /// An empty `requested` is the most recent state.
     pub(crate) fn begin_list(&self, requested: &ResourceVersion) {
         let mut lists = locked(&self.lists);
         (lists.begun, lists.most_recent) = (lists.begun + 1, requested.is_empty());
