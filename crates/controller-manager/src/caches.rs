@@ -25,6 +25,18 @@ pub(crate) struct Caches {
     pub(crate) slices: Informer<EndpointSlice, SliceIndex>,
 }
 
+/// Returns whether `controllers` read Services, Pods, Nodes, Endpoints and EndpointSlices, in this order.
+fn read_by(controllers: Controllers) -> [bool; 5] {
+    let Controllers { endpoints, endpointslice, mirroring } = controllers;
+    [
+        endpoints || endpointslice || mirroring,
+        endpoints || endpointslice,
+        endpointslice,
+        endpoints || mirroring,
+        endpointslice || mirroring,
+    ]
+}
+
 /// State of a running informer for the health checks.
 pub(crate) struct Cache {
     /// Plural name of the resource.
@@ -66,21 +78,21 @@ impl Caches {
         discovery: (Client, SliceApi),
         stop: &CancellationToken,
     ) -> Vec<Cache> {
-        let Controllers { endpoints, endpointslice, mirroring } = controllers;
+        let [services, pods, nodes, endpoints, slices] = read_by(controllers);
         let mut caches = Vec::new();
-        if endpoints || endpointslice || mirroring {
+        if services {
             caches.push(spawn(supervisor, "services", &self.services, start_immediately(), stop));
         }
-        if endpoints || endpointslice {
+        if pods {
             caches.push(spawn(supervisor, "pods", &self.pods, start_immediately(), stop));
         }
-        if endpointslice {
+        if nodes {
             caches.push(spawn(supervisor, "nodes", &self.nodes, start_immediately(), stop));
         }
-        if endpoints || mirroring {
+        if endpoints {
             caches.push(spawn(supervisor, "endpoints", &self.endpoints, start_immediately(), stop));
         }
-        if endpointslice || mirroring {
+        if slices {
             let stopped = stop.clone();
             let served = async move {
                 let (client, api) = discovery;
@@ -120,15 +132,9 @@ impl CaughtUp {
 
     /// Waits for the caches that `controllers` read, so that they see all writes of the process that led before.
     pub(crate) fn wait(&self, controllers: Controllers) -> impl Future<Output = ()> + Send + use<> {
-        let Controllers { endpoints, endpointslice, mirroring } = controllers;
-        let read = [
-            (&self.services, endpoints || endpointslice || mirroring),
-            (&self.pods, endpoints || endpointslice),
-            (&self.nodes, endpointslice),
-            (&self.endpoints, endpoints || mirroring),
-            (&self.slices, endpointslice || mirroring),
-        ];
-        let caches = read.into_iter().filter(|(_, is_read)| *is_read).map(|(cache, _)| cache.clone());
+        let caches = [&self.services, &self.pods, &self.nodes, &self.endpoints, &self.slices];
+        let read = caches.into_iter().zip(read_by(controllers)).filter(|(_, is_read)| *is_read);
+        let caches = read.map(|(cache, _)| cache.clone());
         join_all(caches).map(drop)
     }
 }
