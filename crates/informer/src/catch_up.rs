@@ -5,9 +5,9 @@ use std::time::Duration;
 use display_full_error::DisplayFullErrorExt as _;
 use kube_controller_client::Client;
 use kube_wire::{Decode, Resource, ResourceVersion};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
-use crate::{Index, Informer, latest_version::latest_version};
+use crate::{Index, Informer, RelistCause, latest_version::latest_version};
 
 /// Pause before the version is requested again after a failure.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
@@ -24,13 +24,18 @@ impl<T: Decode, X: Index<T>> Informer<T, X> {
     /// within `watch_limit`, the informer relists: the watch of one resource need not show how far others have
     /// advanced. A failed request is logged and retried after 1 s, without limit.
     pub fn catch_up(&self, client: Client, watch_limit: Duration) -> impl Future<Output = ()> + Send + use<T, X> {
-        let (informer, begun) = (self.clone(), self.lists_begun());
+        let (shared, begun) = (self.shared.clone(), self.shared.lister().lists_begun());
         async move {
-            informer.populated().await;
-            if !informer.has_current_list_after(begun) {
-                // Boxed: it is large, and seldom needed.
-                let version = Box::pin(latest_version_retried(&client, &T::RESOURCE)).await;
-                informer.wait_for_version(&version, watch_limit).await;
+            shared.populated().await;
+            if shared.lister().has_current_list_after(begun) {
+                return;
+            }
+            // Boxed: it is large, and seldom needed.
+            let version = Box::pin(latest_version_retried(&client, &T::RESOURCE)).await;
+            // Versions that are not numbers have no order.
+            if version.number().is_some() && timeout(watch_limit, shared.reached(&version)).await.is_err() {
+                shared.requests().request_list(RelistCause::Requested, Some(version.clone()));
+                shared.reached(&version).await;
             }
         }
     }

@@ -7,20 +7,15 @@ use std::{
     panic::resume_unwind,
     pin::Pin,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
 };
 
 use kube_controller_client::Client;
-use kube_wire::{Decode, Object, ResourceVersion};
-use tokio::{
-    sync::mpsc,
-    task::JoinSet,
-    time::{Instant, timeout},
-};
+use kube_wire::{Decode, Object};
+use tokio::{sync::mpsc, task::JoinSet, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Builder, Event, HandlerHandle, HandlerOptions, Index, Lister, Progress, RelistCause, WriteThrough, handler::Runner,
+    Builder, Event, HandlerHandle, HandlerOptions, Index, Lister, Progress, WriteThrough, handler::Runner,
     shared::Shared,
 };
 
@@ -29,7 +24,7 @@ use crate::{
 ///
 /// Clones share the store and the handlers.
 pub struct Informer<T, X = ()> {
-    shared: Arc<Shared<T, X>>,
+    pub(crate) shared: Arc<Shared<T, X>>,
     running: Arc<Mutex<Option<Running<T>>>>,
 }
 
@@ -104,33 +99,6 @@ impl<T: Object, X: Index<T>> Informer<T, X> {
     /// them like events of the watch.
     pub fn write_through(&self, writer: &HandlerHandle) -> WriteThrough<T> {
         WriteThrough::new(self.shared.clone(), writer)
-    }
-
-    /// Waits until the store has the state of the server at `version`, or a later one.
-    ///
-    /// If the watch does not get there within `watch_limit`, requests a relist at least as new as `version` and waits
-    /// until it is stored, without a limit: the watch of one resource need not show how far others have advanced.
-    /// Returns at once if `version` is not a number, since such versions have no order.
-    pub(crate) async fn wait_for_version(&self, version: &ResourceVersion, watch_limit: Duration) {
-        if version.number().is_some() && timeout(watch_limit, self.shared.reached(version)).await.is_err() {
-            self.shared.requests().request_list(RelistCause::Requested, Some(version.clone()));
-            self.shared.reached(version).await;
-        }
-    }
-
-    /// Waits until the first list is stored.
-    pub(crate) async fn populated(&self) {
-        self.shared.populated().await;
-    }
-
-    /// Returns the number of lists requested so far.
-    pub(crate) fn lists_begun(&self) -> u64 {
-        self.shared.requests().lists_begun()
-    }
-
-    /// Returns whether a list of the most recent state is stored that was requested after the first `begun` lists.
-    pub(crate) fn has_current_list_after(&self, begun: u64) -> bool {
-        self.shared.requests().has_current_list_after(begun)
     }
 
     /// Returns the time at which the store last advanced, for health checks.

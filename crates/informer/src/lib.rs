@@ -174,6 +174,7 @@ mod held_events;
 mod index;
 mod informer;
 mod latest_version;
+mod list_log;
 mod lister;
 mod manual;
 mod metrics;

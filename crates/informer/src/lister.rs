@@ -100,6 +100,16 @@ impl<T: Object, X> Lister<T, X> {
         read_lock(&self.state).own.awaits_deletes()
     }
 
+    /// Returns the number of lists requested so far.
+    pub(crate) fn lists_begun(&self) -> u64 {
+        read_lock(&self.state).lists.begun()
+    }
+
+    /// Returns whether a list of the most recent state is stored that was requested after the first `begun`.
+    pub(crate) fn has_current_list_after(&self, begun: u64) -> bool {
+        read_lock(&self.state).lists.has_current_after(begun)
+    }
+
     /// Returns the stored object if it is in the same state.
     pub(crate) fn find_same(&self, object: &T) -> Option<Arc<T>> {
         let state = read_lock(&self.state);

@@ -8,6 +8,8 @@ use std::{
 
 use kube_wire::{Object, ObjectKey, ResourceVersion, Uid};
 
+use crate::list_log::ListLog;
+
 /// Maximum number of bookmarks before the event of an own delete. With one more, the server has lost the delete. API
 /// servers send about one bookmark a minute.
 const MAX_BOOKMARKS: u8 = 2;
@@ -32,8 +34,8 @@ struct PendingDelete {
     version: ResourceVersion,
     /// Number of bookmarks since the response to the delete.
     bookmarks: u8,
-    /// Whether a list of the most recent state was requested after the response to the delete and is not complete.
-    listing: bool,
+    /// Number of lists requested before the response to the delete.
+    lists: u64,
 }
 
 impl PendingDelete {
@@ -54,12 +56,13 @@ impl OwnWrites {
         self.written.insert(key, version);
     }
 
-    /// Records that the server deleted this stored object, which was then removed from the store.
-    pub(crate) fn record_delete(&mut self, object: &impl Object) {
+    /// Records that the server deleted this stored object, which was then removed from the store. `lists` is the number
+    /// of lists requested so far.
+    pub(crate) fn record_delete(&mut self, object: &impl Object, lists: u64) {
         let (uid, version) = (object.uid(), object.resource_version());
         self.written.remove(&object.key());
         if !uid.is_empty() {
-            self.deleted.insert(object.key(), PendingDelete { uid, version, bookmarks: 0, listing: false });
+            self.deleted.insert(object.key(), PendingDelete { uid, version, bookmarks: 0, lists });
         }
     }
 
@@ -132,12 +135,6 @@ impl OwnWrites {
         !self.deleted.is_empty()
     }
 
-    /// Records that a list is requested. With `most_recent`, the server reads it from etcd, so that it contains all
-    /// acknowledged writes.
-    pub(crate) fn list_requested(&mut self, most_recent: bool) {
-        self.deleted.values_mut().for_each(|deleted| deleted.listing = most_recent);
-    }
-
     /// Applies the own writes that are newer than a complete list to it. `stored` returns the stored object.
     ///
     /// Keeps only the records of writes that a watch from this list will show. A list may come from a server that lags
@@ -147,10 +144,11 @@ impl OwnWrites {
         &mut self,
         objects: &mut Vec<Arc<T>>,
         listed: &ResourceVersion,
+        lists: &ListLog,
         stored: impl Fn(&ObjectKey) -> Option<Arc<T>>,
     ) {
         if !self.deleted.is_empty() {
-            self.deleted.retain(|_, deleted| !deleted.listing);
+            self.deleted.retain(|_, deleted| !lists.is_most_recent_after(deleted.lists));
             let mut shown = HashSet::new();
             objects.retain(|object| {
                 let key = object.key();
@@ -196,23 +194,27 @@ mod tests {
         }
     }
 
-    fn remaining(own: &mut OwnWrites, object: Item, listed: u64) -> usize {
+    fn remaining(own: &mut OwnWrites, lists: &ListLog, object: Item, listed: u64) -> usize {
         let mut objects = vec![Arc::new(object)];
-        own.apply_to_list(&mut objects, &listed.into(), |_| None);
+        own.apply_to_list(&mut objects, &listed.into(), lists, |_| None);
         objects.len()
     }
 
     // Seed 139660 of the simulation: Endpoints that a restore brought back were missing in the cache for three minutes.
     #[test]
     fn a_deleted_object_in_a_list_of_the_most_recent_state_was_restored() {
-        let mut own = OwnWrites::default();
-        own.list_requested(true);
-        own.record_delete(&Item { uid: "u", version: 5 });
-        assert_eq!(remaining(&mut own, Item { uid: "u", version: 5 }, 9), 0, "requested before the delete");
-        own.list_requested(false);
-        assert_eq!(remaining(&mut own, Item { uid: "u", version: 5 }, 9), 0, "may come from a server that lags behind");
-        own.list_requested(true);
-        assert_eq!(remaining(&mut own, Item { uid: "u", version: 5 }, 9), 1);
+        let (mut own, mut lists) = (OwnWrites::default(), ListLog::default());
+        lists.begin(true);
+        own.record_delete(&Item { uid: "u", version: 5 }, lists.begun());
+        assert_eq!(remaining(&mut own, &lists, Item { uid: "u", version: 5 }, 9), 0, "requested before the delete");
+        lists.begin(false);
+        assert_eq!(
+            remaining(&mut own, &lists, Item { uid: "u", version: 5 }, 9),
+            0,
+            "may come from a server that lags behind"
+        );
+        lists.begin(true);
+        assert_eq!(remaining(&mut own, &lists, Item { uid: "u", version: 5 }, 9), 1);
         assert!(own.admits(&Item { uid: "u", version: 6 }));
     }
 }

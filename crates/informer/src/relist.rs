@@ -16,18 +16,6 @@ pub(crate) struct ListRequests {
     list_requested: Notify,
     /// The pending request.
     request: Mutex<Option<Request>>,
-    lists: Mutex<Lists>,
-}
-
-/// Numbers of the lists of one store. Lists are numbered from 1 in the order of their requests.
-#[derive(Debug, Default)]
-struct Lists {
-    /// The last requested list.
-    begun: u64,
-    /// Whether the server reads that list from its most recent state.
-    most_recent: bool,
-    /// The last stored list of the most recent state.
-    current: u64,
 }
 
 #[derive(Debug)]
@@ -57,7 +45,7 @@ impl ListRequests {
     /// Requests a relist at least as new as `min_version`. Pending requests are merged: the first cause and the highest
     /// version are kept.
     pub(crate) fn request_list(&self, cause: RelistCause, min_version: Option<ResourceVersion>) {
-        let mut request = locked(&self.request);
+        let mut request = self.locked();
         let request = request.get_or_insert(Request { cause, min_version: None });
         if request.min_version.as_ref().zip(min_version.as_ref()).is_none_or(|(one, other)| one < other) {
             request.min_version = min_version.or(request.min_version.take());
@@ -69,18 +57,16 @@ impl ListRequests {
     pub(crate) async fn list_requested(&self) -> (RelistCause, Option<ResourceVersion>) {
         loop {
             self.list_requested.notified().await;
-            if let Some(Request { cause, min_version }) = locked(&self.request).take() {
+            if let Some(Request { cause, min_version }) = self.locked().take() {
                 return (cause, min_version);
             }
         }
     }
 
-    /// Records that a list of `requested` starts. Drops the pending request, unless it needs a later version than that.
-    /// An empty `requested` is the most recent state.
+    /// Drops the pending request, unless it needs a later version than the list that starts now at `requested`. An
+    /// empty `requested` is the most recent state.
     pub(crate) fn begin_list(&self, requested: &ResourceVersion) {
-        let mut lists = locked(&self.lists);
-        (lists.begun, lists.most_recent) = (lists.begun + 1, requested.is_empty());
-        let mut request = locked(&self.request);
+        let mut request = self.locked();
         let min_version = request.as_ref().and_then(|request| request.min_version.as_ref());
         let too_old = !requested.is_empty() && min_version.is_some_and(|min_version| requested < min_version);
         if !too_old {
@@ -89,27 +75,9 @@ impl ListRequests {
         }
     }
 
-    /// Records that the last requested list is complete and stored.
-    pub(crate) fn list_stored(&self) {
-        let mut lists = locked(&self.lists);
-        if lists.most_recent {
-            lists.current = lists.begun;
-        }
+    fn locked(&self) -> MutexGuard<'_, Option<Request>> {
+        self.request.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    /// Returns the number of lists requested so far.
-    pub(crate) fn lists_begun(&self) -> u64 {
-        locked(&self.lists).begun
-    }
-
-    /// Returns whether a list of the most recent state is stored that was requested after the first `begun` lists.
-    pub(crate) fn has_current_list_after(&self, begun: u64) -> bool {
-        locked(&self.lists).current > begun
-    }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -136,31 +104,5 @@ mod tests {
         let request = requests.list_requested().now_or_never();
         let expected = remains.then(|| (RelistCause::Requested, min_version.map(ResourceVersion::from)));
         assert_eq!(request, expected);
-    }
-
-    #[rstest]
-    #[case::requested_after_the_call(&["", ""], 1, true)]
-    #[case::requested_before_the_call(&[""], 1, false)]
-    #[case::of_any_version(&["", "0"], 1, false)]
-    #[case::at_least_as_new(&["7"], 0, false)]
-    #[case::later_list_of_an_older_state(&["", "0"], 0, true)]
-    fn only_a_later_list_of_the_most_recent_state_is_current(
-        #[case] lists: &[&str],
-        #[case] begun: u64,
-        #[case] expected: bool,
-    ) {
-        let requests = ListRequests::default();
-        for requested in lists {
-            requests.begin_list(&(*requested).into());
-            requests.list_stored();
-        }
-        assert_eq!(requests.has_current_list_after(begun), expected);
-    }
-
-    #[test]
-    fn a_list_that_is_not_complete_is_not_current() {
-        let requests = ListRequests::default();
-        requests.begin_list(&"".into());
-        assert!(!requests.has_current_list_after(0));
     }
 }

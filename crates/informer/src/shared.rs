@@ -236,7 +236,6 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
                 && unchanged.as_ref().is_none_or(|it| !schedule.is_syncing() || queue_all(listener, held, it))
         });
         self.progress.listed(Instant::now());
-        self.requests.list_stored();
         if first {
             for (listener, _) in listeners.iter() {
                 listener.synced();

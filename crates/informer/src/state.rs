@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use kube_ambient::{Defect, is_enabled};
 use kube_wire::{Object, ResourceVersion};
 
-use crate::{Event, Index, Objects, own_writes::OwnWrites};
+use crate::{Event, Index, Objects, list_log::ListLog, own_writes::OwnWrites};
 
 /// Contents of a store, shared by its writer and its listers.
 pub(crate) struct State<T, X> {
@@ -17,6 +17,7 @@ pub(crate) struct State<T, X> {
     pub(crate) populated: bool,
     /// Own writes that are stored and that the watch has not shown yet.
     pub(crate) own: OwnWrites,
+    pub(crate) lists: ListLog,
 }
 
 /// Locks the contents of a store for reading.
@@ -78,6 +79,12 @@ impl<T: Object, X: Index<T>> State<T, X> {
             Some(old) => Event::Updated { old, new, relisted: false },
             None => Event::Added { object: new, initial: false, relisted: false },
         }
+    }
+
+    /// Records that all objects are those of the last requested list, at this version.
+    pub(crate) fn list_stored(&mut self, resource_version: ResourceVersion) {
+        (self.resource_version, self.populated) = (resource_version, true);
+        self.lists.stored();
     }
 
     pub(crate) fn advance_version(&mut self, resource_version: ResourceVersion) {

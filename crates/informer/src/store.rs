@@ -10,6 +10,7 @@ use kube_wire::{Object, ObjectKey, ResourceVersion};
 use crate::{
     Event, Index, Lister, Objects,
     changes::Changes,
+    list_log::ListLog,
     own_writes::OwnWrites,
     state::{State, key, read_lock, same_state},
 };
@@ -37,6 +38,7 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
             resource_version: ResourceVersion::default(),
             populated: false,
             own: OwnWrites::default(),
+            lists: ListLog::default(),
         };
         Self { state: Arc::new(RwLock::new(state)), empty_index: index }
     }
@@ -129,14 +131,15 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
             return None;
         }
         let old = state.objects.remove(deleted.namespace(), deleted.name())?;
-        state.own.record_delete(&*old);
+        let begun = state.lists.begun();
+        state.own.record_delete(&*old, begun);
         state.index.update(Some(&old), None);
         Some(Event::Deleted { object: old, tombstone: false })
     }
 
-    /// Records that a list is requested; see [`OwnWrites::list_requested`].
+    /// Records that a list is requested. With `most_recent`, the server reads it from etcd.
     pub(crate) fn list_requested(&mut self, most_recent: bool) {
-        self.write_lock().own.list_requested(most_recent);
+        self.write_lock().lists.begin(most_recent);
     }
 
     /// Replaces all objects by a list, and returns the changes. Of several objects of one name, the last is stored.
@@ -147,11 +150,11 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
     pub(crate) fn replace(&mut self, mut objects: Vec<Arc<T>>, resource_version: ResourceVersion) -> Changes<T> {
         {
             let mut state = self.write_lock();
-            let State { objects: stored, own, resource_version: current, .. } = &mut *state;
+            let State { objects: stored, own, resource_version: current, lists, .. } = &mut *state;
             if resource_version < *current {
                 own.clear();
             } else {
-                own.apply_to_list(&mut objects, &resource_version, |key| {
+                own.apply_to_list(&mut objects, &resource_version, lists, |key| {
                     stored.get(&key.namespace, &key.name).cloned()
                 });
             }
@@ -175,7 +178,7 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
             for event in &differences {
                 state.apply(event);
             }
-            (state.resource_version, state.populated) = (resource_version, true);
+            state.list_stored(resource_version);
         } else {
             let mut index = self.empty_index.clone();
             for object in &objects {
@@ -185,7 +188,7 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
             let mut state = self.write_lock();
             mem::swap(&mut state.objects, &mut next);
             mem::swap(&mut state.index, &mut index);
-            (state.resource_version, state.populated) = (resource_version, true);
+            state.list_stored(resource_version);
             drop(state);
             // Freed after the lock is released, since freeing many objects takes long.
             drop((next, index));
