@@ -33,6 +33,12 @@ pub fn endpoints_controller(
     config: Config,
     metrics: Metrics,
 ) -> Controller<ObjectKey> {}
+pub fn explain(
+    service: &Service,
+    pods: &[Arc<Pod>],
+    legacy: Legacy,
+    mut observe: impl FnMut(&Arc<Pod>, PodOutcome),
+) {}
 pub fn plan(
     service: &Service,
     pods: &[Arc<Pod>],

@@ -125,9 +125,24 @@ pub struct Placement {
     pub addresses: Addresses,
     pub target: Option<TargetRef>,
     pub slice: SliceName,
-    pub reason: Reason,
+    pub reason: PlacementReason,
 }
 impl fmt::Display for Placement {}
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum PlacementReason {
+    Kept,
+    UpdatedInPlace,
+    FilledIn,
+    FilledFullest,
+    NewSlice,
+    RecycledName,
+    Removed,
+}
+impl PlacementReason {
+    pub fn code(self) -> Code {}
+}
+impl fmt::Display for PlacementReason {}
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Plan {
@@ -139,21 +154,16 @@ impl Plan {
     pub fn is_empty(&self) -> bool {}
     pub fn writes(&self) -> usize {}
 }
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct PodDecision<'a> {
+    pub pod: &'a Arc<Pod>,
+    pub address_type: &'a AddressType,
+    pub outcome: PodOutcome,
+}
 #[derive(Clone, Debug)]
 pub struct PodEndpoint<'a> {}
 impl View for PodEndpoint<'_> {}
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Reason {
-    Kept,
-    UpdatedInPlace,
-    FilledIn,
-    FilledFullest,
-    NewSlice,
-    RecycledName,
-    Removed,
-}
-impl fmt::Display for Reason {}
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Reconciled {
@@ -277,6 +287,12 @@ pub enum WriteFailure {
     Request(Error),
     Misplaced { slices: Vec<String> },
 }
+pub fn desired_endpoints_explained<'a>(
+    service: &Service,
+    pods: &'a [Arc<Pod>],
+    node: impl Fn(&str) -> Option<Arc<Node>>,
+    mut observe: impl FnMut(PodDecision<'_>),
+) -> ServiceEndpoints<'a> {}
 pub fn desired_endpoints_from_service_pods<'a>(
     service: &Service,
     pods: &'a [Arc<Pod>],

@@ -30,6 +30,17 @@ pub trait MirroringMetrics: SliceMetrics {
     fn skipped(&self, addresses: usize) {}
     fn sync_duration(&self, duration: Duration) {}
 }
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum NotMirrored {
+    Skipped,
+    LeaderLock,
+    NoService,
+    Selector,
+}
+impl NotMirrored {
+    pub fn code(self) -> Code {}
+}
 #[derive(Clone, Debug)]
 pub struct PrometheusMetrics {}
 impl PrometheusMetrics {
@@ -46,9 +57,12 @@ pub fn mirroring_controller(
     mirroring: Arc<dyn MirroringMetrics>,
     metrics: Metrics,
 ) -> Controller<ObjectKey> {}
+pub fn not_mirrored(
+    endpoints: &Endpoints,
+    service: Option<&Service>,
+) -> Option<NotMirrored> {}
 pub fn plan(
     endpoints: &Endpoints,
     existing: &[Arc<EndpointSlice>],
     max: NonZeroUsize,
 ) -> MirrorPlan {}
-pub fn should_mirror(endpoints: &Endpoints) -> bool {}

@@ -45,6 +45,7 @@ impl From<Address> for Addresses {}
 impl fmt::Debug for Addresses {}
 impl Serialize for Addresses {}
 impl<'de> Deserialize<'de> for Addresses {}
+pub use code::Code;
 #[derive(Clone, Debug, PartialEq, Default, Deserialize, Serialize)]
 pub struct Endpoint {
     pub addresses: Addresses,
@@ -385,14 +386,40 @@ pub fn sort_subset_ports(ports: &mut [SubsetPort]) {}
 
 // membership
 
-pub fn addresses(pod: &Pod, family: IpFamily) -> Cow<'_, Addresses> {}
-pub fn find_port(pod: &Pod, port: &ServicePort) -> Option<i32> {}
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PodOutcome {
+    Ready,
+    NotReady(PodReason),
+    LeftOut(PodReason),
+}
+impl PodOutcome {
+    pub fn reason(self) -> Option<PodReason> {}
+}
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PodReason {
+    Finished,
+    NotReady,
+    Terminating,
+    WithoutAddress,
+    TargetPortUnknown,
+    TargetPortProtocol,
+    NoPort,
+    NoAddressOfFamily,
+    InvalidAddress,
+    NodeMissing,
+}
+impl PodReason {
+    pub fn code(self) -> Code {}
+}
+pub fn addresses(pod: &Pod, family: IpFamily) -> Result<Cow<'_, Addresses>, PodReason> {}
+pub fn exclusion(pod: &Pod, include_terminating: bool) -> Option<PodReason> {}
+pub fn find_port(pod: &Pod, port: &ServicePort) -> Result<i32, PodReason> {}
 pub fn has_hostname(pod: &Pod, service: &Service) -> bool {}
 pub fn hostname(pod: &Pod, service: &Service) -> Option<Text> {}
-pub fn is_endpoint(pod: &Pod, include_terminating: bool) -> bool {}
-pub fn is_ready(pod: &Pod, publish_not_ready: bool) -> bool {}
-pub fn primary_address(pod: &Pod, service: &Service) -> Option<Address> {}
+pub fn primary_address(pod: &Pod, service: &Service) -> Result<Address, PodReason> {}
 pub fn target(pod: &Pod) -> TargetRef {}
+pub fn unready(pod: &Pod, publish_not_ready: bool) -> Option<PodReason> {}
 
 // pod_change
 

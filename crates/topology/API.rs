@@ -3,6 +3,19 @@
 // crate
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum DisabledReason {
+    InsufficientNodeInfo,
+    NodesReadyInOneZoneOnly,
+    InsufficientNumberOfEndpoints { endpoints: usize, zones: usize },
+    MinAllocationExceedsOverloadThreshold { endpoints: usize, zones: usize },
+    NoZoneSpecified,
+}
+impl DisabledReason {
+    pub fn code(self) -> Code {}
+}
+impl fmt::Display for DisabledReason {}
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HintPolicy {
     Topology,
     Traffic(TrafficDistribution),
@@ -63,6 +76,7 @@ pub struct TopologyEvent {
     pub normal: bool,
     pub reason: &'static str,
     pub message: String,
+    pub cause: Option<DisabledReason>,
 }
 impl TopologyEvent {
     pub fn type_name(&self) -> &'static str {}

@@ -1,6 +1,7 @@
 //! Rules of the Endpoints controller in earlier Kubernetes versions, for manifests that depend on them.
 
-use kube_endpoint_model::{Address, Pod, Service, membership, parse_go_bool};
+use kube_endpoint_model::membership::{self, PodReason};
+use kube_endpoint_model::{Address, Pod, Service, parse_go_bool};
 
 /// Rules of earlier Kubernetes versions that apply. By default none does, and Endpoints are as in Kubernetes 1.36.
 ///
@@ -39,22 +40,26 @@ impl Legacy {
         service.tolerate_unready_annotation.as_deref().filter(|_| self.tolerate_unready_endpoints)
     }
 
-    /// Returns whether a Pod is an endpoint. `publish` is the result of
+    /// Returns why a Pod is not an endpoint; `None` if it is one. `publish` is the result of
     /// [`publishes_not_ready`](Self::publishes_not_ready).
-    pub(crate) fn is_endpoint(self, pod: &Pod, publish: bool) -> bool {
-        if self.restart_policy_membership {
-            publish || (!pod.terminating && (pod.ready || !pod.excluded_by_restart_policy))
+    pub(crate) fn exclusion(self, pod: &Pod, publish: bool) -> Option<PodReason> {
+        if !self.restart_policy_membership {
+            membership::exclusion(pod, publish)
+        } else if publish {
+            None
+        } else if pod.terminating {
+            Some(PodReason::Terminating)
         } else {
-            membership::is_endpoint(pod, publish)
+            (!pod.ready && pod.excluded_by_restart_policy).then_some(PodReason::Finished)
         }
     }
 
-    /// Returns the address of a Pod; `None` if it has no valid one of the selected family.
-    pub(crate) fn address(self, pod: &Pod, service: &Service) -> Option<Address> {
-        if self.single_stack_endpoints {
-            pod.pod_ips.first().and_then(Address::ip).map(Address::from)
-        } else {
-            membership::primary_address(pod, service)
+    /// Returns the address of a Pod, or why it has no valid one of the selected family.
+    pub(crate) fn address(self, pod: &Pod, service: &Service) -> Result<Address, PodReason> {
+        if !self.single_stack_endpoints {
+            return membership::primary_address(pod, service);
         }
+        let first = pod.pod_ips.first().ok_or(PodReason::NoAddressOfFamily)?;
+        first.ip().map(Address::from).ok_or(PodReason::InvalidAddress)
     }
 }

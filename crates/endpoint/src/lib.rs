@@ -97,5 +97,5 @@ mod truncate;
 
 pub use controller::{Config, Informers, endpoints_controller};
 pub use legacy::Legacy;
-pub use plan::{Write, plan};
+pub use plan::{Write, explain, plan};
 pub use truncate::MAX_ADDRESSES;

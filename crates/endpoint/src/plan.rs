@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use kube_endpoint_model::membership::{self, PodOutcome, PodReason};
 use kube_endpoint_model::subsets::{equal_ignoring_versions, repack};
 use kube_endpoint_model::well_known::{
     ENDPOINTS_CONTROLLER, ENDPOINTS_MANAGED_BY_LABEL, HEADLESS_LABEL, OVER_CAPACITY_ANNOTATION, TRIGGER_TIME_ANNOTATION,
 };
-use kube_endpoint_model::{
-    EndpointAddress, EndpointSubset, Endpoints, Labels, ObjectMeta, Pod, Service, SubsetPort, membership,
-};
+use kube_endpoint_model::{EndpointAddress, EndpointSubset, Endpoints, Labels, ObjectMeta, Pod, Service, SubsetPort};
 
 use crate::legacy::Legacy;
 use crate::truncate::{MAX_ADDRESSES, truncate};
@@ -58,14 +57,36 @@ pub fn plan(
     (!equal_except_trigger_time(&new, current)).then_some(Write::Update(new))
 }
 
-/// Returns the subsets of a Service in canonical form, before they are truncated.
-fn desired_subsets(service: &Service, pods: &[Arc<Pod>], legacy: Legacy) -> Vec<EndpointSubset> {
+/// Passes the decision about each Pod to `observe`: whether it is an address of the Endpoints object of a Service that
+/// selects it, and why. The same code decides for [`plan`].
+pub fn explain(service: &Service, pods: &[Arc<Pod>], legacy: Legacy, mut observe: impl FnMut(&Arc<Pod>, PodOutcome)) {
     let publish = legacy.publishes_not_ready(service);
-    let mut subsets = Vec::new();
-    for pod in pods.iter().filter(|pod| legacy.is_endpoint(pod, publish)) {
-        let Some(ip) = legacy.address(pod, service) else {
-            continue;
-        };
+    for pod in pods {
+        observe(
+            pod,
+            match PodAddress::new(service, pod, publish, legacy) {
+                Ok(PodAddress { unready, .. }) => unready.map_or(PodOutcome::Ready, PodOutcome::NotReady),
+                Err(reason) => PodOutcome::LeftOut(reason),
+            },
+        );
+    }
+}
+
+/// Address of one Pod in the Endpoints object of a Service.
+struct PodAddress {
+    address: EndpointAddress,
+    ports: Vec<SubsetPort>,
+    /// Why the address is not ready.
+    unready: Option<PodReason>,
+}
+
+impl PodAddress {
+    /// `publish` is the result of [`Legacy::publishes_not_ready`].
+    fn new(service: &Service, pod: &Pod, publish: bool, legacy: Legacy) -> Result<PodAddress, PodReason> {
+        if let Some(reason) = legacy.exclusion(pod, publish) {
+            return Err(reason);
+        }
+        let ip = legacy.address(pod, service)?;
         let address = EndpointAddress {
             hostname: membership::hostname(pod, service).unwrap_or_default(),
             ip,
@@ -79,7 +100,7 @@ fn desired_subsets(service: &Service, pods: &[Arc<Pod>], legacy: Legacy) -> Vec<
             .filter_map(|port| {
                 Some(SubsetPort {
                     name: port.name.clone(),
-                    port: membership::find_port(pod, port)?,
+                    port: membership::find_port(pod, port).ok()?,
                     protocol: port.protocol.clone(),
                     app_protocol: port.app_protocol.clone(),
                 })
@@ -87,10 +108,22 @@ fn desired_subsets(service: &Service, pods: &[Arc<Pod>], legacy: Legacy) -> Vec<
             .collect();
         // An address without ports is listed only for a headless Service without ports (EP-10).
         if ports.is_empty() && !(service.ports.is_empty() && service.is_headless()) {
-            continue;
+            return Err(PodReason::NoPort);
         }
-        let ready = membership::is_ready(pod, publish);
-        let (addresses, not_ready_addresses) = if ready { (vec![address], vec![]) } else { (vec![], vec![address]) };
+        Ok(PodAddress { address, ports, unready: membership::unready(pod, publish) })
+    }
+}
+
+/// Returns the subsets of a Service in canonical form, before they are truncated.
+fn desired_subsets(service: &Service, pods: &[Arc<Pod>], legacy: Legacy) -> Vec<EndpointSubset> {
+    let publish = legacy.publishes_not_ready(service);
+    let mut subsets = Vec::new();
+    for pod in pods {
+        let Ok(PodAddress { address, ports, unready }) = PodAddress::new(service, pod, publish, legacy) else {
+            continue;
+        };
+        let (addresses, not_ready_addresses) =
+            if unready.is_none() { (vec![address], vec![]) } else { (vec![], vec![address]) };
         subsets.push(EndpointSubset { addresses, not_ready_addresses, ports });
     }
     repack(&subsets)

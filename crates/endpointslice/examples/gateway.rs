@@ -62,8 +62,8 @@ fn tcp() -> EndpointPort {
 }
 
 fn endpoint(pod: &Pod, family: IpFamily) -> Option<Endpoint> {
-    let addresses = membership::addresses(pod, family);
-    (membership::is_endpoint(pod, false) && !addresses.is_empty()).then(|| Endpoint {
+    let addresses = membership::addresses(pod, family).ok()?;
+    membership::exclusion(pod, false).is_none().then(|| Endpoint {
         addresses: addresses.into_owned(),
         conditions: EndpointConditions { ready: Some(pod.ready), ..EndpointConditions::default() },
         node_name: Some(pod.node_name.clone()),

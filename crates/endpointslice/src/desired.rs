@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use kube_endpoint_model::membership::{self, PodOutcome, PodReason};
 use kube_endpoint_model::{
-    AddressType, Endpoint, EndpointPort, IpFamily, Node, Pod, Service, TargetPort, Text, membership, sort_slice_ports,
+    AddressType, Endpoint, EndpointPort, IpFamily, Node, Pod, Service, TargetPort, Text, sort_slice_ports,
 };
 
 use crate::pod_endpoint::PodEndpoint;
@@ -52,10 +53,42 @@ pub fn desired_endpoints_from_service_pods<'a>(
     pods: &'a [Arc<Pod>],
     node: impl Fn(&str) -> Option<Arc<Node>>,
 ) -> ServiceEndpoints<'a> {
+    desired_endpoints_explained(service, pods, node, |_| {})
+}
+
+/// Decision about one Pod in the slices of one address type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct PodDecision<'a> {
+    /// The Pod.
+    pub pod: &'a Arc<Pod>,
+    /// Address type of the slices.
+    pub address_type: &'a AddressType,
+    /// Whether the Pod is an endpoint of these slices, and why.
+    pub outcome: PodOutcome,
+}
+
+/// Returns the same as [`desired_endpoints_from_service_pods`], and passes the decision about each Pod and address type
+/// to `observe`.
+pub fn desired_endpoints_explained<'a>(
+    service: &Service,
+    pods: &'a [Arc<Pod>],
+    node: impl Fn(&str) -> Option<Arc<Node>>,
+    mut observe: impl FnMut(PodDecision<'_>),
+) -> ServiceEndpoints<'a> {
     let types = service.address_types();
+    let mut observe_all = |pod, address_types: &[AddressType], outcome| {
+        for address_type in address_types {
+            observe(PodDecision { pod, address_type, outcome });
+        }
+    };
     let mut result = ServiceEndpoints::default();
     let mut variants = PortVariants::new(service);
-    for pod in pods.iter().filter(|pod| membership::is_endpoint(pod, true)) {
+    for pod in pods {
+        if let Some(reason) = membership::exclusion(pod, true) {
+            observe_all(pod, &types, PodOutcome::LeftOut(reason));
+            continue;
+        }
         let variant = variants.of(pod);
         // A Pod that adds no endpoint still creates the groups of its ports (RC-10).
         if result.groups.len() == variant * types.len() {
@@ -67,6 +100,7 @@ pub fn desired_endpoints_from_service_pods<'a>(
         }
         let mut found = node(&pod.node_name);
         if found.is_none() && !service.publish_not_ready_addresses {
+            observe_all(pod, &types, PodOutcome::LeftOut(PodReason::NodeMissing));
             result.missing_nodes.push(MissingNode { pod: pod.name.clone(), node: pod.node_name.clone() });
             continue;
         }
@@ -74,7 +108,14 @@ pub fn desired_endpoints_from_service_pods<'a>(
             let Some(family) = family(&group.address_type) else { continue };
             // Cloning the `Arc` takes longer than the rest of the loop, so the last group gets the original.
             let node = if left == 0 { found.take() } else { found.clone() };
-            group.endpoints.extend(PodEndpoint::new(service, pod, node, family));
+            let outcome = match PodEndpoint::new(service, pod, node, family) {
+                Ok((endpoint, unready)) => {
+                    group.endpoints.push(endpoint);
+                    unready.map_or(PodOutcome::Ready, PodOutcome::NotReady)
+                }
+                Err(reason) => PodOutcome::LeftOut(reason),
+            };
+            observe_all(pod, std::slice::from_ref(&group.address_type), outcome);
         }
     }
     result
@@ -112,7 +153,7 @@ impl<'a> PortVariants<'a> {
             return 0;
         }
         self.scratch.clear();
-        self.scratch.extend(self.service.ports.iter().map(|port| membership::find_port(pod, port)));
+        self.scratch.extend(self.service.ports.iter().map(|port| membership::find_port(pod, port).ok()));
         // Consecutive Pods usually have the same variant.
         if self.numbers.get(self.current) != Some(&self.scratch) {
             self.current = *self.known.entry(self.scratch.clone()).or_insert_with(|| {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use kube_endpoint_model::{AddressType, Addresses, Endpoint, EndpointSlice, TargetRef, Text};
+use kube_endpoint_model::{AddressType, Addresses, Code, Endpoint, EndpointSlice, TargetRef, Text};
 
 use crate::desired_endpoint::DesiredEndpoint;
 use crate::identity::Identity;
@@ -22,7 +22,7 @@ pub fn plan_explained<E: DesiredEndpoint>(
 ) -> (Plan, Explanation) {
     let existing = input.existing;
     let plan = plan(input, hints, options);
-    let explanation = Explanation::of(existing, &plan);
+    let explanation = Explanation::of(existing, &options.controller, &plan);
     (plan, explanation)
 }
 
@@ -50,7 +50,7 @@ pub struct Placement {
     /// Slice that contains the endpoint; if it is removed, the slice that contained it.
     pub slice: SliceName,
     /// Why the endpoint is in this slice, or was removed from it.
-    pub reason: Reason,
+    pub reason: PlacementReason,
 }
 
 /// Name of a slice, or its number if it does not exist yet.
@@ -65,7 +65,7 @@ pub enum SliceName {
 /// Why an endpoint is in its slice, or was removed from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum PlacementReason {
     /// The endpoint was in this slice before and does not change, apart from its hints.
     Kept,
     /// The endpoint was in this slice before, and its Node, zone, conditions or target change.
@@ -82,21 +82,34 @@ pub enum Reason {
     Removed,
 }
 
-impl Reason {
+impl PlacementReason {
+    /// Returns the stable code of the reason.
+    pub fn code(self) -> Code {
+        match self {
+            PlacementReason::Kept => Code::PlacementKept,
+            PlacementReason::UpdatedInPlace => Code::PlacementUpdated,
+            PlacementReason::FilledIn => Code::PlacementFilledIn,
+            PlacementReason::FilledFullest => Code::PlacementFilledFullest,
+            PlacementReason::NewSlice => Code::PlacementNewSlice,
+            PlacementReason::RecycledName => Code::PlacementRecycledName,
+            PlacementReason::Removed => Code::PlacementRemoved,
+        }
+    }
+
     fn as_str(self) -> &'static str {
         match self {
-            Reason::Kept => "kept",
-            Reason::UpdatedInPlace => "updated in place",
-            Reason::FilledIn => "added to a slice that is updated anyway",
-            Reason::FilledFullest => "added to the fullest slice with enough space",
-            Reason::NewSlice => "in a new slice",
-            Reason::RecycledName => "in a new slice under a recycled name",
-            Reason::Removed => "removed",
+            PlacementReason::Kept => "kept",
+            PlacementReason::UpdatedInPlace => "updated in place",
+            PlacementReason::FilledIn => "added to a slice that is updated anyway",
+            PlacementReason::FilledFullest => "added to the fullest slice with enough space",
+            PlacementReason::NewSlice => "in a new slice",
+            PlacementReason::RecycledName => "in a new slice under a recycled name",
+            PlacementReason::Removed => "removed",
         }
     }
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for PlacementReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -126,7 +139,7 @@ impl fmt::Display for Placement {
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut counts: BTreeMap<(&str, &SliceName), BTreeMap<Reason, usize>> = BTreeMap::new();
+        let mut counts: BTreeMap<(&str, &SliceName), BTreeMap<PlacementReason, usize>> = BTreeMap::new();
         for Placement { address_type, slice, reason, .. } in &self.placements {
             *counts.entry((address_type.as_str(), slice)).or_default().entry(*reason).or_default() += 1;
         }
@@ -142,14 +155,15 @@ impl fmt::Display for Explanation {
 
 impl Explanation {
     /// Explains a plan by comparing it with the slices that it was computed from.
-    fn of(existing: &[Arc<EndpointSlice>], plan: &Plan) -> Explanation {
+    fn of(existing: &[Arc<EndpointSlice>], controller: &str, plan: &Plan) -> Explanation {
         let mut explanation = Explanation::default();
+        let existing = || existing.iter().filter(|slice| slice.is_managed_by(controller));
         for plan in &plan.types {
-            let of_type = existing.iter().filter(|slice| slice.address_type == plan.address_type);
+            let of_type = existing().filter(|slice| slice.address_type == plan.address_type);
             explanation.explain_type(&of_type.map(|slice| &**slice).collect::<Vec<_>>(), plan);
         }
         for slice in &plan.unsupported {
-            explanation.add(slice, &slice.endpoints, &name(slice), Reason::Removed);
+            explanation.add(slice, &slice.endpoints, &name(slice), PlacementReason::Removed);
         }
         explanation
     }
@@ -162,21 +176,21 @@ impl Explanation {
             match updated.get(&*before.metadata.name) {
                 Some(after) => self.explain_update(before, after),
                 None if deleted.contains(&*before.metadata.name) => {
-                    self.add(before, &before.endpoints, &name(before), Reason::Removed);
+                    self.add(before, &before.endpoints, &name(before), PlacementReason::Removed);
                 }
-                None => self.add(before, &before.endpoints, &name(before), Reason::Kept),
+                None => self.add(before, &before.endpoints, &name(before), PlacementReason::Kept),
             }
         }
         for (number, slice) in (1..).zip(&plan.create) {
-            self.add(slice, &slice.endpoints, &SliceName::New(number), Reason::NewSlice);
+            self.add(slice, &slice.endpoints, &SliceName::New(number), PlacementReason::NewSlice);
         }
     }
 
     fn explain_update(&mut self, before: &EndpointSlice, after: &EndpointSlice) {
         let name = name(after);
         if is_recycled(before, after) {
-            self.add(after, &after.endpoints, &name, Reason::RecycledName);
-            self.add(before, &before.endpoints, &name, Reason::Removed);
+            self.add(after, &after.endpoints, &name, PlacementReason::RecycledName);
+            self.add(before, &before.endpoints, &name, PlacementReason::Removed);
             return;
         }
         let mut left: BTreeMap<Identity<'_>, &Endpoint> =
@@ -189,13 +203,13 @@ impl Explanation {
             };
             let same = endpoint.equal_beyond_identity(was);
             changed |= !same;
-            let reason = if same { Reason::Kept } else { Reason::UpdatedInPlace };
+            let reason = if same { PlacementReason::Kept } else { PlacementReason::UpdatedInPlace };
             self.add(after, [endpoint], &name, reason);
         }
         let written_anyway = changed || !left.is_empty() || before.metadata.labels != after.metadata.labels;
-        let reason = if written_anyway { Reason::FilledIn } else { Reason::FilledFullest };
+        let reason = if written_anyway { PlacementReason::FilledIn } else { PlacementReason::FilledFullest };
         self.add(after, added, &name, reason);
-        self.add(before, left.into_values(), &name, Reason::Removed);
+        self.add(before, left.into_values(), &name, PlacementReason::Removed);
     }
 
     fn add<'a>(
@@ -203,7 +217,7 @@ impl Explanation {
         slice: &EndpointSlice,
         endpoints: impl IntoIterator<Item = &'a Endpoint>,
         name: &SliceName,
-        reason: Reason,
+        reason: PlacementReason,
     ) {
         self.placements.extend(endpoints.into_iter().map(|endpoint| Placement {
             address_type: slice.address_type.clone(),

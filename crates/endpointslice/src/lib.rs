@@ -144,9 +144,12 @@ mod watch;
 
 #[cfg(feature = "apply")]
 pub use apply::{ApplyError, WriteError, WriteFailure};
-pub use desired::{DesiredGroup, MissingNode, ServiceEndpoints, desired_endpoints_from_service_pods};
+pub use desired::{
+    DesiredGroup, MissingNode, PodDecision, ServiceEndpoints, desired_endpoints_explained,
+    desired_endpoints_from_service_pods,
+};
 pub use desired_endpoint::DesiredEndpoint;
-pub use explain::{Explanation, Placement, Reason, SliceName, plan_explained};
+pub use explain::{Explanation, Placement, PlacementReason, SliceName, plan_explained};
 pub use input::{Hints, Input, ServiceHints, TriggerTime};
 #[cfg(feature = "apply")]
 pub use live::LiveReadError;

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use kube_endpoint_model::{Addresses, Endpoint, EndpointConditions, IpFamily, Node, Pod, Service, Text, membership};
+use kube_endpoint_model::membership::{self, PodReason};
+use kube_endpoint_model::{Addresses, Endpoint, EndpointConditions, IpFamily, Node, Pod, Service, Text};
 
 use crate::desired_endpoint::View;
 use crate::identity::Identity;
@@ -22,30 +23,30 @@ pub struct PodEndpoint<'a> {
 }
 
 impl<'a> PodEndpoint<'a> {
-    /// Returns the endpoint of a Pod; `None` if the Pod has no address of the family.
+    /// Returns the endpoint of a Pod and why it is not ready, or why the Pod has no endpoint of the family (RC-13).
     pub(crate) fn new(
         service: &Service,
         pod: &'a Pod,
         node: Option<Arc<Node>>,
         family: IpFamily,
-    ) -> Option<PodEndpoint<'a>> {
-        let mut addresses = membership::addresses(pod, family);
-        match addresses.len() {
-            0 => return None, // RC-13
-            1 => {}
-            _ => addresses = Cow::Owned(addresses.into_owned().sorted()), // Sorted by their text (EC-44).
+    ) -> Result<(PodEndpoint<'a>, Option<PodReason>), PodReason> {
+        let mut addresses = membership::addresses(pod, family)?;
+        if addresses.len() > 1 {
+            addresses = Cow::Owned(addresses.into_owned().sorted()); // Sorted by their text (EC-44).
         }
-        Some(PodEndpoint {
+        let unready = membership::unready(pod, service.publish_not_ready_addresses);
+        let endpoint = PodEndpoint {
             addresses,
             conditions: EndpointConditions {
-                ready: Some(membership::is_ready(pod, service.publish_not_ready_addresses)),
+                ready: Some(unready.is_none()),
                 serving: Some(pod.ready),
                 terminating: Some(pod.terminating),
             },
             hostname: membership::has_hostname(pod, service).then_some(&pod.hostname),
             pod,
             node,
-        })
+        };
+        Ok((endpoint, unready))
     }
 
     fn zone(&self) -> Option<&Text> {

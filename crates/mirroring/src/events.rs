@@ -1,14 +1,50 @@
 //! Rules for which changes of Services and Endpoints queue a Service.
 
 use kube_endpoint_model::well_known::{LEADER_ANNOTATION, SKIP_MIRROR_LABEL};
-use kube_endpoint_model::{Endpoints, Service};
+use kube_endpoint_model::{Code, Endpoints, Service};
 use kube_informer::States;
 
-/// Returns whether an Endpoints object is mirrored if its Service has no selector (MI-1): its label
-/// `endpointslice.kubernetes.io/skip-mirror` is not `true`, and it is not a lock of leader election.
-pub fn should_mirror(endpoints: &Endpoints) -> bool {
-    endpoints.metadata.labels.get(SKIP_MIRROR_LABEL) != Some("true")
-        && !endpoints.metadata.annotations.contains_key(LEADER_ANNOTATION)
+/// Why an Endpoints object is not mirrored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum NotMirrored {
+    /// The label `endpointslice.kubernetes.io/skip-mirror` is `true`.
+    Skipped,
+    /// The annotation `control-plane.alpha.kubernetes.io/leader` marks the object as a lock of leader election.
+    LeaderLock,
+    /// No Service has the name of the object.
+    NoService,
+    /// The Service has a selector: its slices are made from Pods.
+    Selector,
+}
+
+impl NotMirrored {
+    /// Returns the stable code of the reason.
+    pub fn code(self) -> Code {
+        match self {
+            NotMirrored::Skipped => Code::MirrorSkipped,
+            NotMirrored::LeaderLock => Code::MirrorLeaderLock,
+            NotMirrored::NoService => Code::MirrorNoService,
+            NotMirrored::Selector => Code::MirrorSelector,
+        }
+    }
+}
+
+/// Returns why an Endpoints object is not mirrored (MI-1, MI-2); `None` if it is. `service` is the Service of its name.
+pub fn not_mirrored(endpoints: &Endpoints, service: Option<&Service>) -> Option<NotMirrored> {
+    opt_out(endpoints).or_else(|| match service {
+        None => Some(NotMirrored::NoService),
+        Some(service) => service.selector.is_some().then_some(NotMirrored::Selector),
+    })
+}
+
+/// Returns why an Endpoints object is not mirrored whatever its Service (MI-1).
+fn opt_out(endpoints: &Endpoints) -> Option<NotMirrored> {
+    if endpoints.metadata.labels.get(SKIP_MIRROR_LABEL) == Some("true") {
+        Some(NotMirrored::Skipped)
+    } else {
+        endpoints.metadata.annotations.contains_key(LEADER_ANNOTATION).then_some(NotMirrored::LeaderLock)
+    }
 }
 
 /// Returns whether a change of a Service queues it (MI-H1 to MI-H3): a Service without a selector is added or deleted,
@@ -24,7 +60,7 @@ pub(crate) fn service_change_queues(states: States<'_, Service>) -> bool {
 /// Returns whether a change of an Endpoints object queues its Service (MI-H4 to MI-H6): the old or the new state is
 /// mirrored.
 pub(crate) fn endpoints_change_queues((old, new): States<'_, Endpoints>) -> bool {
-    [old, new].into_iter().flatten().any(|endpoints| should_mirror(endpoints))
+    [old, new].into_iter().flatten().any(|endpoints| opt_out(endpoints).is_none())
 }
 
 #[cfg(test)]
@@ -44,15 +80,19 @@ mod tests {
 
     // upstream: TestShouldMirror
     #[rstest]
-    #[case::standard(endpoints(None, false), true)]
-    #[case::skip(endpoints(Some("true"), false), false)]
-    #[case::skip_false(endpoints(Some("false"), false), true)]
-    #[case::skip_invalid(endpoints(Some("True"), false), true)]
-    #[case::leader(endpoints(None, true), false)]
-    fn mirrored(#[case] it: Arc<Endpoints>, #[case] expected: bool) {
-        assert_eq!(should_mirror(&it), expected);
-        assert_eq!(endpoints_change_queues((None, Some(&it))), expected);
-        assert_eq!(endpoints_change_queues((Some(&it), None)), expected);
+    #[case::standard(endpoints(None, false), None)]
+    #[case::skip(endpoints(Some("true"), false), Some(NotMirrored::Skipped))]
+    #[case::skip_false(endpoints(Some("false"), false), None)]
+    #[case::skip_invalid(endpoints(Some("True"), false), None)]
+    #[case::leader(endpoints(None, true), Some(NotMirrored::LeaderLock))]
+    fn mirrored(#[case] it: Arc<Endpoints>, #[case] expected: Option<NotMirrored>) {
+        let service = |selector| Service { selector, ..Service::default() };
+        assert_eq!(not_mirrored(&it, Some(&service(None))), expected);
+        let selector = Some(Labels::default());
+        assert_eq!(not_mirrored(&it, Some(&service(selector))), expected.or(Some(NotMirrored::Selector)));
+        assert_eq!(not_mirrored(&it, None), expected.or(Some(NotMirrored::NoService)));
+        assert_eq!(endpoints_change_queues((None, Some(&it))), expected.is_none());
+        assert_eq!(endpoints_change_queues((Some(&it), None)), expected.is_none());
         assert!(endpoints_change_queues((Some(&endpoints(None, false)), Some(&it))), "the old state is mirrored");
     }
 

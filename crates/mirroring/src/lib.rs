@@ -9,8 +9,9 @@
 //!   `max` addresses per subset, by address type and ports. No I/O.
 //! - **The plan alone**: [`plan`] computes the slices to create, update and delete, with the generic reconciler of
 //!   [`kube_endpointslice`]. No I/O.
-//! - **Selection**: [`should_mirror`] returns whether an Endpoints object is mirrored: its label
-//!   `endpointslice.kubernetes.io/skip-mirror` is not `true`, and it is not a lock of leader election.
+//! - **Selection**: [`not_mirrored`] returns why an Endpoints object is not mirrored: its label
+//!   `endpointslice.kubernetes.io/skip-mirror` is `true`, it is a lock of leader election, or its Service has a selector or
+//!   does not exist.
 //! - **Metrics**: [`MirroringMetrics`]; upstream's names with the feature `prometheus`.
 //!
 //! ```text
@@ -87,7 +88,7 @@ mod plan;
 
 pub use controller::{Config, Informers, mirroring_controller};
 pub use desired::{Mirrored, desired};
-pub use events::should_mirror;
+pub use events::{NotMirrored, not_mirrored};
 pub use metrics::MirroringMetrics;
 #[cfg(feature = "prometheus")]
 pub use metrics::PrometheusMetrics;

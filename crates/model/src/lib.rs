@@ -57,13 +57,14 @@
 //! let mut pods = PodIndex::default();
 //! pods.update(None, Some(&Arc::new(pod)));
 //! let selected = pods.select("shop", service.selector.as_ref().unwrap());
-//! assert_eq!(membership::find_port(&selected[0], &service.ports[0]), Some(8080));
+//! assert_eq!(membership::find_port(&selected[0], &service.ports[0]), Ok(8080));
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
 mod address;
 mod addresses;
 mod by_name;
+mod code;
 mod decode;
 mod encode;
 mod endpoints;
@@ -93,6 +94,7 @@ pub mod well_known;
 
 pub use address::{Address, IpFamily, parse_sloppy};
 pub use addresses::Addresses;
+pub use code::Code;
 pub use endpoints::{EndpointAddress, EndpointSubset, Endpoints, SubsetPort};
 pub use go_bool::parse_go_bool;
 pub use intern::Interner;

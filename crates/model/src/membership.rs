@@ -2,48 +2,142 @@
 
 use std::borrow::Cow;
 
-use crate::{Address, Addresses, IpFamily, Pod, Service, ServicePort, TargetPort, TargetRef, Text};
+use crate::{Address, Addresses, Code, IpFamily, Pod, Service, ServicePort, TargetPort, TargetRef, Text};
 
-/// Returns whether a Pod is an endpoint (PD-1): its phase is not final, it has an address, and it is not terminating
-/// unless `include_terminating` is set.
-pub fn is_endpoint(pod: &Pod, include_terminating: bool) -> bool {
-    let has_address = pod.pod_ip_family.is_some() || !pod.pod_ips.is_empty();
-    !pod.finished && has_address && (include_terminating || !pod.terminating)
+/// Why a Pod is not an endpoint of a Service, why its endpoint is not ready, or why it lacks a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PodReason {
+    /// The phase is `Failed` or `Succeeded`.
+    Finished,
+    /// The condition Ready is not `True`.
+    NotReady,
+    /// The Pod has a deletion timestamp.
+    Terminating,
+    /// `status.podIPs` and `status.podIP` are empty.
+    WithoutAddress,
+    /// The named target port is not a port of any container or sidecar.
+    TargetPortUnknown,
+    /// A container has a port of that name, but of another protocol.
+    TargetPortProtocol,
+    /// The Pod serves no port of the Service.
+    NoPort,
+    /// No address of the Pod has the IP family.
+    NoAddressOfFamily,
+    /// No address of the Pod has the IP family, and at least one does not parse.
+    InvalidAddress,
+    /// The Node of the Pod is not in the cache.
+    NodeMissing,
 }
 
-/// Returns whether an endpoint receives traffic: its Pod is ready and not terminating, or `publish_not_ready` is set
-/// ([`Service::publish_not_ready_addresses`]).
+impl PodReason {
+    /// Returns the stable code of the reason.
+    pub fn code(self) -> Code {
+        match self {
+            PodReason::Finished => Code::PodFinished,
+            PodReason::NotReady => Code::PodNotReady,
+            PodReason::Terminating => Code::PodTerminating,
+            PodReason::WithoutAddress => Code::PodWithoutAddress,
+            PodReason::TargetPortUnknown => Code::TargetPortUnknown,
+            PodReason::TargetPortProtocol => Code::TargetPortProtocol,
+            PodReason::NoPort => Code::NoPort,
+            PodReason::NoAddressOfFamily => Code::NoAddressOfFamily,
+            PodReason::InvalidAddress => Code::InvalidAddress,
+            PodReason::NodeMissing => Code::NodeMissing,
+        }
+    }
+}
+
+/// Decision of a controller about one Pod that a Service selects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PodOutcome {
+    /// The Pod is an endpoint that receives traffic.
+    Ready,
+    /// The Pod is an endpoint that is not ready.
+    NotReady(PodReason),
+    /// The Pod is not an endpoint.
+    LeftOut(PodReason),
+}
+
+impl PodOutcome {
+    /// Returns the reason; `None` for a ready endpoint.
+    pub fn reason(self) -> Option<PodReason> {
+        match self {
+            PodOutcome::Ready => None,
+            PodOutcome::NotReady(reason) | PodOutcome::LeftOut(reason) => Some(reason),
+        }
+    }
+}
+
+/// Returns why a Pod is not an endpoint (PD-1): its phase is final, it has no address, or it is terminating and
+/// `include_terminating` is not set. `None` if it is one.
+pub fn exclusion(pod: &Pod, include_terminating: bool) -> Option<PodReason> {
+    if pod.finished {
+        Some(PodReason::Finished)
+    } else if pod.pod_ip_family.is_none() && pod.pod_ips.is_empty() {
+        Some(PodReason::WithoutAddress)
+    } else if pod.terminating && !include_terminating {
+        Some(PodReason::Terminating)
+    } else {
+        None
+    }
+}
+
+/// Returns why an endpoint receives no traffic: its Pod is terminating or not ready, and `publish_not_ready` is not set
+/// ([`Service::publish_not_ready_addresses`]). `None` if it is ready.
 ///
 /// Upstream writes this rule twice: `podToEndpoint` (EndpointSlices, RC-12) and `addEndpointSubset` (Endpoints, EP-8).
-pub fn is_ready(pod: &Pod, publish_not_ready: bool) -> bool {
-    publish_not_ready || (pod.ready && !pod.terminating)
+pub fn unready(pod: &Pod, publish_not_ready: bool) -> Option<PodReason> {
+    if publish_not_ready {
+        None
+    } else if pod.terminating {
+        Some(PodReason::Terminating)
+    } else {
+        (!pod.ready).then_some(PodReason::NotReady)
+    }
 }
 
 /// Returns the addresses of a Pod of one family, canonical, in the order of `status.podIPs` (RC-12).
 ///
 /// Borrowed if the Pod has a single address that is canonical and of that family. An address that does not parse is
 /// skipped; upstream writes it as `<nil>` (EC-5).
-pub fn addresses(pod: &Pod, family: IpFamily) -> Cow<'_, Addresses> {
+///
+/// # Errors
+///
+/// [`PodReason::NoAddressOfFamily`] or [`PodReason::InvalidAddress`] if there is none.
+pub fn addresses(pod: &Pod, family: IpFamily) -> Result<Cow<'_, Addresses>, PodReason> {
     let of_family = |it: &Address| it.ip().filter(|ip| IpFamily::of(*ip) == family).map(Address::from);
     match &*pod.pod_ips {
-        [one] if of_family(one).as_ref() == Some(one) => Cow::Borrowed(&pod.pod_ips),
-        several => Cow::Owned(several.iter().filter_map(of_family).collect()),
+        [one] if of_family(one).as_ref() == Some(one) => Ok(Cow::Borrowed(&pod.pod_ips)),
+        several => {
+            let found: Addresses = several.iter().filter_map(of_family).collect();
+            if !found.is_empty() {
+                Ok(Cow::Owned(found))
+            } else if several.iter().any(|it| it.ip().is_none()) {
+                Err(PodReason::InvalidAddress)
+            } else {
+                Err(PodReason::NoAddressOfFamily)
+            }
+        }
     }
 }
 
-/// Returns the address of a Pod in the Endpoints object of a Service (EP-24 to EP-27); `None` if the Pod has none of
-/// the family.
+/// Returns the address of a Pod in the Endpoints object of a Service (EP-24 to EP-27).
 ///
 /// The family is the first of `spec.ipFamilies`; without it, that of the cluster IP; without both, that of the Pod's
 /// `status.podIP`.
-pub fn primary_address(pod: &Pod, service: &Service) -> Option<Address> {
+///
+/// # Errors
+///
+/// As for [`addresses`], if the Pod has no address of the family.
+pub fn primary_address(pod: &Pod, service: &Service) -> Result<Address, PodReason> {
     let family = service
         .ip_families
         .first()
         .copied()
         .or_else(|| service.cluster_ip_family())
         .unwrap_or(pod.pod_ip_family.unwrap_or(IpFamily::V4));
-    addresses(pod, family).first().cloned()
+    addresses(pod, family).map(|found| found[0].clone())
 }
 
 /// Returns the host name of a Pod within a Service (PD-3); `None` unless the Pod has a host name, its subdomain is the
@@ -62,18 +156,21 @@ pub fn target(pod: &Pod) -> TargetRef {
     TargetRef::pod(pod.namespace.clone(), pod.name.clone(), pod.uid.clone())
 }
 
-/// Returns the number at which a Pod serves a port of a Service (PD-4); `None` if the Pod does not serve it. A numeric
-/// target is returned as it is; a named one is the first port with that name and the Service port's protocol among the
-/// Pod's containers, then among its sidecars.
-pub fn find_port(pod: &Pod, port: &ServicePort) -> Option<i32> {
-    match &port.target {
-        TargetPort::Number(number) => Some(*number),
-        TargetPort::Name(name) => pod
-            .named_ports
-            .iter()
-            .find(|declared| declared.name == *name && declared.protocol == port.protocol)
-            .map(|declared| declared.port),
-    }
+/// Returns the number at which a Pod serves a port of a Service (PD-4). A numeric target is returned as it is; a named
+/// one is the first port with that name and the Service port's protocol among the Pod's containers, then among its
+/// sidecars.
+///
+/// # Errors
+///
+/// [`PodReason::TargetPortUnknown`] or [`PodReason::TargetPortProtocol`] if the Pod does not serve the port.
+pub fn find_port(pod: &Pod, port: &ServicePort) -> Result<i32, PodReason> {
+    let name = match &port.target {
+        TargetPort::Number(number) => return Ok(*number),
+        TargetPort::Name(name) => name,
+    };
+    let mut of_name = pod.named_ports.iter().filter(|declared| declared.name == *name).peekable();
+    let missing = if of_name.peek().is_some() { PodReason::TargetPortProtocol } else { PodReason::TargetPortUnknown };
+    of_name.find(|declared| declared.protocol == port.protocol).map(|declared| declared.port).ok_or(missing)
 }
 
 #[cfg(test)]
@@ -90,15 +187,39 @@ mod tests {
 
     // upstream: TestShouldPodBeInEndpoints
     #[rstest]
-    #[case::finished(pod(|it| it.finished = true), false, false)]
-    #[case::no_address(pod(|it| it.pod_ips = Addresses::default()), false, false)]
-    #[case::only_pod_ip(pod(|it| { it.pod_ips = Addresses::default(); it.pod_ip_family = Some(IpFamily::V4); }), false, true)]
-    #[case::several_addresses(pod(|it| it.pod_ips = ["1.2.3.4", "1234::5678"].into()), false, true)]
-    #[case::pending(pod(|_| {}), false, true)]
-    #[case::terminating_excluded(pod(|it| it.terminating = true), false, false)]
-    #[case::terminating_included(pod(|it| it.terminating = true), true, true)]
-    fn membership(#[case] pod: Pod, #[case] include_terminating: bool, #[case] expected: bool) {
-        assert_eq!(is_endpoint(&pod, include_terminating), expected);
+    #[case::finished(pod(|it| it.finished = true), false, Some(PodReason::Finished))]
+    #[case::no_address(pod(|it| it.pod_ips = Addresses::default()), false, Some(PodReason::WithoutAddress))]
+    #[case::only_pod_ip(pod(|it| { it.pod_ips = Addresses::default(); it.pod_ip_family = Some(IpFamily::V4); }), false, None)]
+    #[case::several_addresses(pod(|it| it.pod_ips = ["1.2.3.4", "1234::5678"].into()), false, None)]
+    #[case::pending(pod(|_| {}), false, None)]
+    #[case::terminating_excluded(pod(|it| it.terminating = true), false, Some(PodReason::Terminating))]
+    #[case::terminating_included(pod(|it| it.terminating = true), true, None)]
+    fn membership(#[case] pod: Pod, #[case] include_terminating: bool, #[case] expected: Option<PodReason>) {
+        assert_eq!(exclusion(&pod, include_terminating), expected);
+    }
+
+    // RC-12, EP-8
+    #[rstest]
+    #[case::ready(true, false, false, None)]
+    #[case::not_ready(false, false, false, Some(PodReason::NotReady))]
+    #[case::terminating(true, true, false, Some(PodReason::Terminating))]
+    #[case::both(false, true, false, Some(PodReason::Terminating))]
+    #[case::published(false, true, true, None)]
+    fn readiness(
+        #[case] ready: bool,
+        #[case] terminating: bool,
+        #[case] publish: bool,
+        #[case] expected: Option<PodReason>,
+    ) {
+        assert_eq!(unready(&pod(|it| (it.ready, it.terminating) = (ready, terminating)), publish), expected);
+    }
+
+    #[rstest]
+    #[case::other_family(&["2000::1"], PodReason::NoAddressOfFamily)]
+    #[case::invalid(&["bad", "2000::1"], PodReason::InvalidAddress)]
+    fn missing_addresses(#[case] ips: &[&str], #[case] expected: PodReason) {
+        let pod = pod(|it| it.pod_ips = ips.iter().copied().collect());
+        assert_eq!(addresses(&pod, IpFamily::V4), Err(expected));
     }
 
     // upstream: TestShouldSetHostname
@@ -116,13 +237,13 @@ mod tests {
 
     // upstream: TestFindPort
     #[rstest]
-    #[case::number_needs_no_container(TargetPort::Number(93), "TCP", Some(93))]
-    #[case::first_container_wins(TargetPort::Name("p".into()), "TCP", Some(11))]
-    #[case::protocol_decides(TargetPort::Name("p".into()), "UDP", Some(22))]
-    #[case::sidecar(TargetPort::Name("side".into()), "TCP", Some(33))]
-    #[case::wrong_protocol(TargetPort::Name("side".into()), "SCTP", None)]
-    #[case::unknown(TargetPort::Name("other".into()), "TCP", None)]
-    fn ports(#[case] target: TargetPort, #[case] protocol: &str, #[case] expected: Option<i32>) {
+    #[case::number_needs_no_container(TargetPort::Number(93), "TCP", Ok(93))]
+    #[case::first_container_wins(TargetPort::Name("p".into()), "TCP", Ok(11))]
+    #[case::protocol_decides(TargetPort::Name("p".into()), "UDP", Ok(22))]
+    #[case::sidecar(TargetPort::Name("side".into()), "TCP", Ok(33))]
+    #[case::wrong_protocol(TargetPort::Name("side".into()), "SCTP", Err(PodReason::TargetPortProtocol))]
+    #[case::unknown(TargetPort::Name("other".into()), "TCP", Err(PodReason::TargetPortUnknown))]
+    fn ports(#[case] target: TargetPort, #[case] protocol: &str, #[case] expected: Result<i32, PodReason>) {
         let declared = [("p", "TCP", 11), ("p", "UDP", 22), ("p", "TCP", 12), ("side", "TCP", 33)];
         let pod = pod(|it| {
             it.named_ports = declared
@@ -169,7 +290,7 @@ mod tests {
             it.pod_ip_family = it.pod_ips[0].family();
         });
         let service = Service { cluster_ip: cluster_ip.into(), ip_families: families.to_vec(), ..Service::default() };
-        assert_eq!(primary_address(&pod, &service).map(|it| it.to_string()).as_deref(), expected);
+        assert_eq!(primary_address(&pod, &service).ok().map(|it| it.to_string()).as_deref(), expected);
     }
 
     #[test]

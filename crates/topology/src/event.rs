@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use kube_endpoint_model::AddressType;
+use kube_endpoint_model::{AddressType, Code};
 
 /// Kubernetes Event about topology hints, to record on the Service after its slices were written (RC-35).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub struct TopologyEvent {
     pub reason: &'static str,
     /// Message of the event, as upstream: the cause and the address type.
     pub message: String,
+    /// Why there are no hints although the Service requests them.
+    pub cause: Option<DisabledReason>,
 }
 
 impl TopologyEvent {
@@ -26,14 +28,20 @@ impl TopologyEvent {
             normal: true,
             reason: "TopologyAwareHintsEnabled",
             message: with_address_type("Topology Aware Hints has been enabled", address_type),
+            cause: None,
         }
     }
 
-    pub(crate) fn disabled(cause: impl fmt::Display, address_type: &AddressType) -> Self {
+    pub(crate) fn failed(cause: DisabledReason, address_type: &AddressType) -> Self {
+        TopologyEvent { cause: Some(cause), ..Self::disabled(cause, address_type) }
+    }
+
+    fn disabled(text: impl fmt::Display, address_type: &AddressType) -> Self {
         TopologyEvent {
             normal: false,
             reason: "TopologyAwareHintsDisabled",
-            message: with_address_type(cause, address_type),
+            message: with_address_type(text, address_type),
+            cause: None,
         }
     }
 }
@@ -52,14 +60,44 @@ fn with_address_type(text: impl fmt::Display, address_type: &AddressType) -> Str
     format!("{text}, addressType: {}", address_type.as_str())
 }
 
-/// Reason why a Service gets no topology hints; its text is the message of the event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DisabledReason {
+/// Why a Service gets no topology hints although it requests them (TP-6, TP-9). Displayed as the message of the event,
+/// without the address type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum DisabledReason {
+    /// A ready Node has no zone or no allocatable CPU.
     InsufficientNodeInfo,
+    /// Fewer than two zones have ready Nodes.
     NodesReadyInOneZoneOnly,
-    InsufficientNumberOfEndpoints { endpoints: usize, zones: usize },
-    MinAllocationExceedsOverloadThreshold { endpoints: usize, zones: usize },
+    /// There are fewer ready endpoints than zones.
+    InsufficientNumberOfEndpoints {
+        /// Number of ready endpoints.
+        endpoints: usize,
+        /// Number of zones.
+        zones: usize,
+    },
+    /// No allocation keeps every zone within 20 % above the average load.
+    MinAllocationExceedsOverloadThreshold {
+        /// Number of ready endpoints.
+        endpoints: usize,
+        /// Number of zones.
+        zones: usize,
+    },
+    /// A ready endpoint has no zone.
     NoZoneSpecified,
+}
+
+impl DisabledReason {
+    /// Returns the stable code of the reason.
+    pub fn code(self) -> Code {
+        match self {
+            DisabledReason::InsufficientNodeInfo => Code::HintsNodeInformation,
+            DisabledReason::NodesReadyInOneZoneOnly => Code::HintsOneZone,
+            DisabledReason::InsufficientNumberOfEndpoints { .. } => Code::HintsTooFewEndpoints,
+            DisabledReason::MinAllocationExceedsOverloadThreshold { .. } => Code::HintsOverload,
+            DisabledReason::NoZoneSpecified => Code::HintsEndpointZone,
+        }
+    }
 }
 
 impl fmt::Display for DisabledReason {
@@ -106,7 +144,8 @@ mod tests {
     )]
     #[case(DisabledReason::NoZoneSpecified, "One or more endpoints do not have a zone specified, addressType: IPv6")]
     fn disabled_reasons(#[case] reason: DisabledReason, #[case] message: &str) {
-        let event = TopologyEvent::disabled(reason, &AddressType::IPv6);
+        let event = TopologyEvent::failed(reason, &AddressType::IPv6);
+        assert_eq!(event.cause, Some(reason));
         assert_eq!((event.type_name(), event.reason), ("Warning", "TopologyAwareHintsDisabled"));
         assert_eq!(event.message, message);
     }

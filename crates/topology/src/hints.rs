@@ -43,7 +43,7 @@ pub fn add_hints(
         },
         Err(reason) => {
             strip_hints(slices);
-            HintsOutcome { allocated: None, events: vec![TopologyEvent::disabled(reason, address_type)] }
+            HintsOutcome { allocated: None, events: vec![TopologyEvent::failed(reason, address_type)] }
         }
     }
 }

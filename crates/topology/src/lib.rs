@@ -117,7 +117,7 @@ mod tally;
 pub mod traffic;
 
 pub use cache::TopologyCache;
-pub use event::{TopologyEvent, disabled_event};
+pub use event::{DisabledReason, TopologyEvent, disabled_event};
 pub use hints::{HintsOutcome, add_hints};
 pub use policy::HintPolicy;
 pub use ratios::ZoneRatios;

@@ -17,7 +17,8 @@ fn explained(existing: &[Arc<EndpointSlice>], desired: Vec<DesiredGroup>, max: u
     let plain = plan_for(&service, IPV4, desired, existing, &options(max));
     assert_eq!(plan, plain, "the same plan");
     let written: usize = carry_out(existing, &plan, &mut 100).iter().map(|slice| slice.endpoints.len()).sum();
-    let placed = explanation.placements.iter().filter(|it| it.reason != kube_endpointslice::Reason::Removed).count();
+    let placed =
+        explanation.placements.iter().filter(|it| it.reason != kube_endpointslice::PlacementReason::Removed).count();
     assert_eq!(placed, written, "each written endpoint has one placement");
     (explanation.to_string(), explanation.placements.iter().map(ToString::to_string).collect())
 }

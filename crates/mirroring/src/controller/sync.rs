@@ -13,7 +13,7 @@ use kube_informer::Lister;
 use tokio::time::Instant;
 
 use crate::desired::{Mirrored, desired};
-use crate::events::should_mirror;
+use crate::events::not_mirrored;
 use crate::metrics::MirroringMetrics;
 use crate::plan::SliceMetadata;
 
@@ -44,12 +44,13 @@ impl Syncs {
     }
 
     async fn mirror(&self, key: &ObjectKey) -> Result<Outcome, ApplyError> {
-        let endpoints = self.endpoints.get(&key.namespace, &key.name).filter(|endpoints| should_mirror(endpoints));
-        let service = self.services.get(&key.namespace, &key.name).filter(|service| service.selector.is_none());
+        let service = self.services.get(&key.namespace, &key.name);
+        let endpoints = self.endpoints.get(&key.namespace, &key.name);
+        let endpoints = endpoints.filter(|endpoints| not_mirrored(endpoints, service.as_deref()).is_none());
         // Includes slices that are being deleted (MI-4).
         let existing =
             self.slices.read(|_, index| index.managed_slices(&key.namespace, &key.name, MIRRORING_CONTROLLER));
-        let (Some(endpoints), Some(_)) = (endpoints, service) else {
+        let Some(endpoints) = endpoints else {
             return self.clean_up(key, existing).await;
         };
 
