@@ -73,6 +73,21 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "explain",
+        &[
+            "kube-endpoint",
+            "kube-endpoint-model",
+            "kube-endpointslice",
+            "kube-endpointslice-mirroring",
+            "kube-topology",
+            "kube-wire",
+        ],
+    ),
+    (
+        "kubectl-endpoints",
+        &["kube-controller-client", "kube-endpoint-model", "kube-endpoints-explain", "kube-informer", "kube-wire"],
+    ),
+    (
         "simulation",
         &["endpoint-controller-manager", "kube-controller-client", "kube-dev-apiserver", "kube-endpoints-conformance"],
     ),

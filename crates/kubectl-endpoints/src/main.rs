@@ -1,0 +1,3 @@
+//! kubectl plugin that explains which Pods are endpoints of a Service, which are not, and why.
+
+fn main() {}
