@@ -1,8 +1,24 @@
 //! Explains which Pods are endpoints of a Service, which are not, and why.
 
+mod changes;
+mod check;
+mod hints;
+mod last_write;
+mod mirror;
+mod near_miss;
+mod object_report;
+mod plans;
+mod pod_details;
+mod pod_report;
 mod report;
+mod service_report;
+mod severity;
+mod world;
+mod written;
 
+pub use pod_details::PodDetails;
 pub use report::{
     Change, Finding, HintsReport, Kind, LastWrite, NearMiss, ObjectRef, ObjectReport, ObjectState, PodEndpointReport,
     PodOfService, PodReport, PodServicesReport, PodState, Reason, ServiceReport, Severity, WrittenObject,
 };
+pub use world::{Settings, World};

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use kube_endpoint_model::Code;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 /// Reference to an object of the cluster. Displayed as `Kind namespace/name`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -47,7 +47,6 @@ pub enum Severity {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Reason {
     /// Stable code.
-    #[serde(serialize_with = "code")]
     pub code: Code,
     /// The facts, without the code, on one line and without a full stop.
     pub message: String,
@@ -269,10 +268,6 @@ pub struct Change {
     pub after: Option<serde_json::Value>,
     /// Why, the most important reason first.
     pub reasons: Vec<Reason>,
-}
-
-fn code<S: Serializer>(code: &Code, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(code.as_str())
 }
 
 impl std::fmt::Display for ObjectRef {

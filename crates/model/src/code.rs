@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 /// Defines [`Code`] from one table of variants, codes and titles.
 macro_rules! codes {
     ($($name:ident $code:literal $title:literal)*) => {
@@ -10,12 +12,14 @@ macro_rules! codes {
         /// Types that report decisions, such as [`PodReason`](crate::membership::PodReason), return it from a method
         /// `code`. A code never changes its meaning; the
         /// [book](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/codes.md) has a section about
-        /// each. Codes are displayed as their text, and ordered by it.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        /// each. Codes are displayed and serialized as their text, and
+        /// ordered by it.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
         #[non_exhaustive]
         pub enum Code {
             $(
                 #[doc = concat!("`", $code, "`: ", $title, ".")]
+                #[serde(rename = $code)]
                 $name,
             )*
         }
@@ -58,8 +62,8 @@ codes! {
     InvalidAddress "EP302" "An address of the Pod is invalid"
     NodeMissing "EP303" "The Node of the Pod does not exist"
     HintsTooFewEndpoints "EP401" "Fewer ready endpoints than zones: no topology hints"
-    HintsOneZone "EP402" "Ready Nodes in fewer than two zones: no topology hints"
-    HintsNodeInformation "EP403" "A Node has no zone or no allocatable CPU: no topology hints"
+    HintsOneZone "EP402" "The cluster has no Nodes: no topology hints"
+    HintsNodeInformation "EP403" "Nodes lack a zone, CPU or a second zone: no topology hints"
     HintsOverload "EP404" "Too few endpoints to spread the load by CPU: no topology hints"
     HintsEndpointZone "EP405" "An endpoint has no zone: no topology hints"
     HintsUnknownPolicy "EP406" "The hint policy of the Service is not recognized"

@@ -50,8 +50,12 @@ impl SliceIndex {
 
     /// Returns the slices of a Service that `controller` manages, sorted by name.
     pub fn managed_slices(&self, namespace: &str, service: &str, controller: &str) -> Vec<Arc<EndpointSlice>> {
+        self.slices(namespace, service).filter(|slice| slice.is_managed_by(controller)).cloned().collect()
+    }
+
+    /// Returns the slices of a Service, whoever manages them, sorted by name.
+    pub fn slices(&self, namespace: &str, service: &str) -> impl Iterator<Item = &Arc<EndpointSlice>> {
         let slices = self.namespaces.get(namespace).and_then(|services| services.get(service));
-        let slices = slices.into_iter().flat_map(ByName::as_slice);
-        slices.filter(|slice| slice.is_managed_by(controller)).cloned().collect()
+        slices.into_iter().flat_map(ByName::as_slice)
     }
 }

@@ -65,9 +65,9 @@ fn with_address_type(text: impl fmt::Display, address_type: &AddressType) -> Str
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DisabledReason {
-    /// A ready Node has no zone or no allocatable CPU.
+    /// A ready Node has no zone or no allocatable CPU, or fewer than two zones have ready Nodes.
     InsufficientNodeInfo,
-    /// Fewer than two zones have ready Nodes.
+    /// No Node has been seen yet (EC-15); upstream's message is about a single zone.
     NodesReadyInOneZoneOnly,
     /// There are fewer ready endpoints than zones.
     InsufficientNumberOfEndpoints {

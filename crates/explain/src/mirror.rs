@@ -1,0 +1,45 @@
+//! Whether the Endpoints object of a Service without a selector is mirrored, and what is left out.
+
+use kube_endpoint_model::{Code, ObjectKey};
+use kube_endpointslice_mirroring::{MirrorPlan, NotMirrored};
+
+use crate::plans::Mirroring;
+use crate::report::Reason;
+use crate::world::World;
+
+/// Returns why the Endpoints object of that name is not mirrored, or which addresses are left out. None for the
+/// Endpoints of a Service with a selector, whose slices are made from Pods.
+pub(crate) fn mirror_reasons(world: &World, key: &ObjectKey, mirroring: &Mirroring) -> Vec<Reason> {
+    match mirroring {
+        Mirroring::NoEndpoints(_) | Mirroring::NotMirrored(NotMirrored::Selector, _) => Vec::new(),
+        Mirroring::NotMirrored(_, _) if world.service_of(key).is_some_and(|it| it.selector.is_some()) => Vec::new(),
+        Mirroring::NotMirrored(reason, _) => vec![not_mirrored(*reason)],
+        Mirroring::Mirrored(MirrorPlan { skipped, invalid, .. }) => {
+            let max = world.settings.max_endpoints_per_subset;
+            let invalid_reason = Reason {
+                code: Code::MirrorInvalidAddress,
+                message: format!("{invalid} addresses of the Endpoints object are not valid IP addresses"),
+            };
+            let beyond = skipped - invalid;
+            let limit_reason = Reason {
+                code: Code::MirrorLimit,
+                message: format!("{beyond} addresses are not mirrored: at most {max} of each subset are"),
+            };
+            [(*invalid, invalid_reason), (beyond, limit_reason)]
+                .into_iter()
+                .filter_map(|(count, reason)| (count > 0).then_some(reason))
+                .collect()
+        }
+    }
+}
+
+pub(crate) fn not_mirrored(reason: NotMirrored) -> Reason {
+    let message = match reason {
+        NotMirrored::Skipped => "not mirrored: label endpointslice.kubernetes.io/skip-mirror is true",
+        NotMirrored::LeaderLock => "not mirrored: annotation control-plane.alpha.kubernetes.io/leader is set",
+        NotMirrored::NoService => "not mirrored: no Service has its name",
+        NotMirrored::Selector => "not mirrored: its Service has a selector, and slices of its own",
+        _ => reason.code().title(),
+    };
+    Reason { code: reason.code(), message: message.to_owned() }
+}

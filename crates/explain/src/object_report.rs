@@ -1,0 +1,86 @@
+//! Explains Pods, slices and Endpoints objects.
+
+use kube_endpoint_model::ObjectKey;
+use kube_endpoint_model::well_known::MIRRORING_CONTROLLER;
+
+use crate::mirror::{mirror_reasons, not_mirrored};
+use crate::near_miss::services_near;
+use crate::plans::{Mirroring, SelectorPlans};
+use crate::pod_report::pod_report;
+use crate::report::{Kind, ObjectRef, ObjectReport, PodOfService, PodServicesReport, Reason};
+use crate::service_report::{finding, slice_finding};
+use crate::world::World;
+use crate::written::{PlannedStates, written_endpoints, written_slice};
+
+impl World {
+    /// Explains what a Pod is in the Services of its namespace; `None` if the world has no Pod of that name.
+    pub fn pod(&self, key: &ObjectKey) -> Option<PodServicesReport> {
+        let pod = self.pod_of(key)?;
+        let ratios = self.ratios();
+        let selecting = self.selectors.select(&pod.namespace, &pod.labels);
+        let services = selecting.into_iter().filter_map(|name| {
+            let service = self.service_of(&ObjectKey { namespace: key.namespace.clone(), name })?;
+            let plans = SelectorPlans::new(self, &ratios, service)?;
+            let pod = pod_report(self, service, pod, plans.decisions.of(pod));
+            Some(PodOfService { service: service.name.to_string(), pod })
+        });
+        Some(PodServicesReport {
+            object: reference(Kind::Pod, key),
+            services: services.collect(),
+            near_misses: services_near(self, pod),
+            unknown: self.unknown(),
+        })
+    }
+
+    /// Explains a slice; `None` if the world has none of that name.
+    pub fn slice(&self, key: &ObjectKey) -> Option<ObjectReport> {
+        let slice = self.slice_of(key)?;
+        let service = slice.service_name().map(|name| ObjectKey::new(key.namespace.clone(), name));
+        let planned = service.as_ref().map(|service| {
+            let plans = self.service_of(service).and_then(|it| SelectorPlans::new(self, &self.ratios(), it));
+            PlannedStates::new(plans.as_ref(), &Mirroring::new(self, service))
+        });
+        let written = written_slice(self, slice, &planned.unwrap_or_default());
+        Some(ObjectReport {
+            object: reference(Kind::EndpointSlice, key),
+            service: slice.service_name().map(str::to_owned),
+            findings: slice_finding(&key.namespace, &written).into_iter().collect(),
+            written,
+            mirrors: Vec::new(),
+            unknown: self.unknown(),
+        })
+    }
+
+    /// Explains an Endpoints object; `None` if the world has none of that name.
+    pub fn endpoints(&self, key: &ObjectKey) -> Option<ObjectReport> {
+        let endpoints = self.endpoints_of(key)?;
+        let service = self.service_of(key);
+        let plans = service.and_then(|it| SelectorPlans::new(self, &self.ratios(), it));
+        let mirroring = Mirroring::new(self, key);
+        let mut reasons: Vec<Reason> = mirror_reasons(self, key, &mirroring);
+        if let Mirroring::NotMirrored(reason, _) = &mirroring
+            && reasons.is_empty()
+        {
+            reasons.push(not_mirrored(*reason));
+        }
+        let object = reference(Kind::Endpoints, key);
+        let mirrors = self.managed_slices(key, MIRRORING_CONTROLLER);
+        Some(ObjectReport {
+            service: service.map(|service| service.name.to_string()),
+            written: written_endpoints(self, endpoints, plans.as_ref()),
+            mirrors: mirrors.iter().map(|slice| slice.metadata.name.to_string()).collect(),
+            findings: reasons.into_iter().map(|reason| finding(object.clone(), reason)).collect(),
+            object,
+            unknown: self.unknown(),
+        })
+    }
+}
+
+fn reference(kind: Kind, key: &ObjectKey) -> ObjectRef {
+    ObjectRef { kind, namespace: key.namespace.to_string(), name: key.name.to_string() }
+}
+
+/// Returns a reference to an object of the model.
+pub(crate) fn reference_to(kind: Kind, object: &impl kube_wire::Object) -> ObjectRef {
+    reference(kind, &object.key())
+}

@@ -1,0 +1,123 @@
+//! What the three controllers would write for one Service.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use kube_endpoint::{Legacy, Write};
+use kube_endpoint_model::membership::PodOutcome;
+use kube_endpoint_model::well_known::{MIRRORING_CONTROLLER, SLICE_CONTROLLER, TRIGGER_TIME_ANNOTATION};
+use kube_endpoint_model::{AddressType, EndpointSlice, Endpoints, ObjectKey, Pod, Service};
+use kube_endpointslice::{
+    Explanation, Hints, Input, Options, Owner, Plan, ServiceHints, SliceLabels, desired_endpoints_explained,
+    plan_explained,
+};
+use kube_endpointslice_mirroring::{MirrorPlan, NotMirrored, not_mirrored};
+use kube_topology::{HintPolicy, ZoneRatios};
+use kube_wire::Object as _;
+
+use crate::pod_report::Decisions;
+use crate::report::Kind;
+use crate::world::World;
+
+/// Plans of the slice controller and the Endpoints controller for a Service with a selector.
+pub(crate) struct SelectorPlans {
+    /// The Pods that the Service selects, by name.
+    pub(crate) pods: Vec<Arc<Pod>>,
+    /// Decisions of the slice controller about each Pod.
+    pub(crate) decisions: Decisions,
+    pub(crate) slices: Plan,
+    pub(crate) explanation: Explanation,
+    pub(crate) endpoints: Option<Write>,
+    /// Number of Pods that are addresses of the Endpoints object, before it is truncated.
+    pub(crate) addresses: usize,
+}
+
+impl SelectorPlans {
+    /// Returns the plans; `None` if the Service has no selector or is an alias, which these controllers ignore.
+    pub(crate) fn new(world: &World, ratios: &ZoneRatios, service: &Service) -> Option<SelectorPlans> {
+        if service.selector.is_none() || service.external_name {
+            return None;
+        }
+        let key = service.key();
+        let pods = world.selected(service);
+
+        let mut existing = world.managed_slices(&key, SLICE_CONTROLLER);
+        // As in the controller, a slice that is being deleted does not count (ES-5).
+        existing.retain(|slice| slice.metadata.deletion_timestamp.is_none());
+        let mut decisions = Decisions::new();
+        let node = |name: &str| world.node(name);
+        let desired = desired_endpoints_explained(service, &pods, node, |decision| decisions.add(decision));
+        let owner = Owner::service(service);
+        let address_types = service.address_types();
+        let labels = SliceLabels::for_service(service);
+        let input = Input::new(&owner, &address_types, desired.groups, &existing).labels(&labels);
+        let hints = ServiceHints { policy: HintPolicy::of(service), ratios, enabled: hinted_types(&existing) };
+        let options = Options::new(SLICE_CONTROLLER).max_endpoints_per_slice(world.settings.max_endpoints_per_slice);
+        let (slices, explanation) = plan_explained(input, Hints::Decide(hints), &options);
+
+        let current = world.endpoints_of(&key).map(|it| &**it);
+        let endpoints = kube_endpoint::plan(service, &pods, current, trigger_time(current), Legacy::default());
+        let mut addresses = 0;
+        kube_endpoint::explain(service, &pods, Legacy::default(), |_, outcome| {
+            addresses += usize::from(!matches!(outcome, PodOutcome::LeftOut(_)));
+        });
+        Some(SelectorPlans { pods, decisions, slices, explanation, endpoints, addresses })
+    }
+}
+
+/// Returns the address types whose slices have hints for zones.
+fn hinted_types(slices: &[Arc<EndpointSlice>]) -> BTreeSet<AddressType> {
+    let has_hints = |slice: &&Arc<EndpointSlice>| {
+        slice.endpoints.iter().filter_map(|endpoint| endpoint.hints.as_ref()).any(|hints| !hints.for_zones.is_empty())
+    };
+    slices.iter().filter(has_hints).map(|slice| slice.address_type.clone()).collect()
+}
+
+/// Returns the value of the trigger time annotation, which an update that is only previewed keeps.
+fn trigger_time(current: Option<&Endpoints>) -> Option<Timestamp> {
+    current?.metadata.annotations.get(TRIGGER_TIME_ANNOTATION)?.parse().ok()
+}
+
+/// Plan of the mirroring controller for the Service of one name.
+pub(crate) enum Mirroring {
+    /// The slices that mirror the Endpoints object.
+    Mirrored(MirrorPlan),
+    /// The Endpoints object is not mirrored; slices that mirror it are deleted (MI-24).
+    NotMirrored(NotMirrored, Vec<Arc<EndpointSlice>>),
+    /// There is no Endpoints object; slices that mirror one are deleted.
+    NoEndpoints(Vec<Arc<EndpointSlice>>),
+}
+
+impl Mirroring {
+    pub(crate) fn new(world: &World, key: &ObjectKey) -> Mirroring {
+        let existing = world.managed_slices(key, MIRRORING_CONTROLLER);
+        let Some(endpoints) = world.endpoints_of(key) else { return Mirroring::NoEndpoints(existing) };
+        match not_mirrored(endpoints, world.service_of(key).map(|it| &**it)) {
+            Some(reason) => Mirroring::NotMirrored(reason, existing),
+            None => Mirroring::Mirrored(kube_endpointslice_mirroring::plan(
+                endpoints,
+                &existing,
+                world.settings.max_endpoints_per_subset,
+            )),
+        }
+    }
+
+    /// Returns the slices that the controller would delete because there is nothing to mirror.
+    pub(crate) fn superfluous(&self) -> &[Arc<EndpointSlice>] {
+        match self {
+            Mirroring::Mirrored(_) => &[],
+            Mirroring::NotMirrored(_, slices) | Mirroring::NoEndpoints(slices) => slices,
+        }
+    }
+}
+
+/// Returns whether the plans of the controllers can be compared with the slices and Endpoints: everything that they
+/// depend on was read.
+pub(crate) fn are_known(world: &World, written: Kind) -> bool {
+    let read: &[Kind] = match written {
+        Kind::EndpointSlice => &[Kind::Service, Kind::Pod, Kind::Node, Kind::Endpoints, Kind::EndpointSlice],
+        _ => &[Kind::Service, Kind::Pod, Kind::Endpoints],
+    };
+    !read.iter().any(|kind| world.is_unknown(*kind))
+}

@@ -1,0 +1,72 @@
+//! State of a Pod that no controller reads, but an explanation does.
+
+use k8s_openapi::api::core::v1 as core;
+
+/// Why a Pod is not ready: its phase, readiness gates and containers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PodDetails {
+    /// `status.phase`, with `status.reason` if there is one, such as `Failed (Evicted)`.
+    pub phase: String,
+    /// Why the Pod is not scheduled: the message of the condition `PodScheduled`, if that is `False`.
+    pub unscheduled: Option<String>,
+    /// Readiness gates whose condition is not `True`, with its status; `None` if the Pod has no such condition.
+    pub pending_gates: Vec<(String, Option<String>)>,
+    /// Containers that are not ready, with the reason of their state, such as `CrashLoopBackOff`.
+    pub unready_containers: Vec<(String, Option<String>)>,
+}
+
+impl From<&core::Pod> for PodDetails {
+    fn from(pod: &core::Pod) -> Self {
+        let Some(status) = &pod.status else { return PodDetails::default() };
+        let condition = |kind: &str| status.conditions.iter().flatten().find(|it| it.type_ == kind);
+        let gates = pod.spec.iter().flat_map(|spec| spec.readiness_gates.iter().flatten());
+        let gates = gates.map(|gate| (&gate.condition_type, condition(&gate.condition_type)));
+        let pending = gates.filter(|(_, condition)| condition.is_none_or(|it| it.status != "True"));
+        let containers = status.container_statuses.iter().flatten().filter(|container| !container.ready);
+        let phase = status.phase.clone().unwrap_or_default();
+        PodDetails {
+            phase: match &status.reason {
+                Some(reason) if !reason.is_empty() => format!("{phase} ({reason})"),
+                _ => phase,
+            },
+            unscheduled: condition("PodScheduled")
+                .filter(|it| it.status == "False")
+                .map(|it| one_line(it.message.as_deref().unwrap_or_default())),
+            pending_gates: pending
+                .map(|(gate, condition)| (gate.clone(), condition.map(|it| it.status.clone())))
+                .collect(),
+            unready_containers: containers
+                .map(|container| (container.name.clone(), container.state.as_ref().and_then(state_reason)))
+                .collect(),
+        }
+    }
+}
+
+fn state_reason(state: &core::ContainerState) -> Option<String> {
+    let waiting = state.waiting.as_ref().and_then(|it| it.reason.clone());
+    waiting.or_else(|| state.terminated.as_ref().and_then(|it| it.reason.clone()))
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+impl PodDetails {
+    /// Returns why the Pod is not ready; `None` if the details do not show it.
+    pub(crate) fn not_ready(&self) -> Option<String> {
+        let containers = self.unready_containers.iter().map(|(name, reason)| match reason {
+            Some(reason) => format!("container {name:?} is not ready ({reason})"),
+            None => format!("container {name:?} is not ready"),
+        });
+        let gates = self.pending_gates.iter().map(|(gate, status)| match status {
+            Some(status) => format!("readiness gate {gate:?} is {status}"),
+            None => format!("readiness gate {gate:?} has no condition"),
+        });
+        let mut causes: Vec<String> = gates.chain(containers).collect();
+        if !self.pending_gates.is_empty() && self.unready_containers.is_empty() {
+            causes.push("all containers are ready".to_owned());
+        }
+        (!causes.is_empty()).then(|| causes.join(", "))
+    }
+}

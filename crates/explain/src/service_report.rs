@@ -1,0 +1,236 @@
+//! Explains a Service.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kube_endpoint::{MAX_ADDRESSES, Write};
+use kube_endpoint_model::{Code, ObjectKey, Pod, Service};
+use kube_topology::ZoneRatios;
+use kube_wire::Object as _;
+
+use crate::hints::{hints_report, unknown_policy};
+use crate::mirror::mirror_reasons;
+use crate::near_miss::Unselected;
+use crate::plans::{Mirroring, SelectorPlans, are_known};
+use crate::pod_report::pod_report;
+use crate::report::{
+    Finding, HintsReport, Kind, LastWrite, NearMiss, ObjectRef, ObjectState, PodReport, PodState, Reason,
+    ServiceReport, Severity, WrittenObject,
+};
+use crate::world::World;
+use crate::written::{PlannedStates, written_endpoints, written_slice};
+
+impl World {
+    /// Explains a Service; `None` if the world has none of that name.
+    pub fn service(&self, key: &ObjectKey) -> Option<ServiceReport> {
+        let service = self.service_of(key)?;
+        let unselected = Unselected::new(self, self.pods_in(&key.namespace));
+        Some(self.service_with(service, &self.ratios(), &unselected))
+    }
+
+    /// Returns the Pods of a Service whose [`PodDetails`](crate::PodDetails) would complete its explanation, at most
+    /// `limit`: those that are not ready, finished or without an address.
+    pub fn pods_to_detail(&self, service: &ObjectKey, limit: usize) -> Vec<ObjectKey> {
+        let Some(service) = self.service_of(service) else { return Vec::new() };
+        let mut pods = self.selected(service);
+        pods.retain(|pod| !pod.terminating && (!pod.ready || pod.finished || pod.pod_ips.is_empty()));
+        pods.truncate(limit);
+        pods.iter().map(|pod| pod.key()).collect()
+    }
+
+    pub(crate) fn service_with(
+        &self,
+        service: &Arc<Service>,
+        ratios: &ZoneRatios,
+        unselected: &Unselected<'_>,
+    ) -> ServiceReport {
+        let key = service.key();
+        let object =
+            ObjectRef { kind: Kind::Service, namespace: key.namespace.to_string(), name: key.name.to_string() };
+        let plans = SelectorPlans::new(self, ratios, service);
+        let mirroring = Mirroring::new(self, &key);
+        let planned = PlannedStates::new(plans.as_ref(), &mirroring);
+
+        let report_of = |plans: &SelectorPlans, pod: &Arc<Pod>| pod_report(self, service, pod, plans.decisions.of(pod));
+        let pods: Vec<PodReport> = match &plans {
+            Some(plans) => plans.pods.iter().map(|pod| report_of(plans, pod)).collect(),
+            None => Vec::new(),
+        };
+        let mut slices: Vec<WrittenObject> =
+            self.slices_of(&key).map(|slice| written_slice(self, slice, &planned)).collect();
+        slices.sort_by(|a, b| (&a.address_type, &a.name).cmp(&(&b.address_type, &b.name)));
+        let endpoints = self.endpoints_of(&key).map(|it| written_endpoints(self, it, plans.as_ref()));
+        let hints = match &plans {
+            Some(plans) if !self.is_unknown(Kind::Node) => hints_report(self, service, &plans.slices, &pods),
+            _ => HintsReport { policy: None, reasons: Vec::new() },
+        };
+        let near_misses = unselected.near_misses(service);
+
+        let mut reasons: Vec<Reason> = selection(self, service, &pods, &near_misses).into_iter().collect();
+        reasons.extend(unknown_policy(service));
+        reasons.extend(duplicates(&pods));
+        if are_known(self, Kind::EndpointSlice) {
+            reasons.extend(slices_differ(self, plans.as_ref(), &mirroring, &slices));
+        }
+        if are_known(self, Kind::Endpoints) {
+            reasons.extend(plans.as_ref().and_then(|plans| endpoints_differ(self, plans, endpoints.as_ref())));
+            reasons.extend(plans.as_ref().and_then(truncated));
+            reasons.extend(mirror_reasons(self, &key, &mirroring));
+        }
+        let mut findings: Vec<Finding> = reasons.into_iter().map(|reason| finding(object.clone(), reason)).collect();
+        findings.extend(slices.iter().filter_map(|slice| slice_finding(&object.namespace, slice)));
+        findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        ServiceReport {
+            serving: pods.iter().filter(|pod| pod.state == PodState::Serving).count(),
+            object,
+            pods,
+            near_misses,
+            slices,
+            endpoints,
+            hints,
+            findings,
+            unknown: self.unknown(),
+        }
+    }
+}
+
+impl ServiceReport {
+    /// Returns the reason to look at first: why the Service selects no Pod; otherwise the most serious reason of the
+    /// Pods that do not serve; otherwise the most serious finding, reason of a serving Pod, or reason for missing hints.
+    /// `None` if everything is as it should be.
+    pub fn first_cause(&self) -> Option<&Reason> {
+        let first_of = |state: fn(&PodReport) -> bool| {
+            let reasons = self.pods.iter().filter(|pod| state(pod)).filter_map(|pod| pod.reasons.first());
+            // The first of several with the same severity.
+            reasons.rev().max_by_key(|reason| Severity::of(reason.code))
+        };
+        let selects_nothing = || self.pods.is_empty().then(|| self.near_misses.first()).flatten().map(|it| &it.reason);
+        let finding = self.findings.first().map(|finding| &finding.reason);
+        let expected = |reason: &&Reason| Severity::of(reason.code) > Severity::Info;
+        selects_nothing()
+            .or_else(|| first_of(|pod| pod.state != PodState::Serving).filter(expected))
+            .or_else(|| finding.filter(expected))
+            .or_else(|| first_of(|pod| pod.state == PodState::Serving).filter(expected))
+            .or_else(|| self.hints.reasons.first())
+            .or_else(|| first_of(|pod| pod.state != PodState::Serving))
+            .or(finding)
+            .or_else(|| first_of(|pod| pod.state == PodState::Serving))
+    }
+}
+
+pub(crate) fn finding(object: ObjectRef, reason: Reason) -> Finding {
+    Finding { severity: Severity::of(reason.code), object, reason }
+}
+
+/// Returns why a Service selects no Pods.
+fn selection(world: &World, service: &Service, pods: &[PodReport], near_misses: &[NearMiss]) -> Option<Reason> {
+    if service.external_name {
+        let message = "alias of an external name: no controller makes endpoints for it".to_owned();
+        return Some(Reason { code: Code::ExternalName, message });
+    }
+    let Some(selector) = &service.selector else {
+        let message = "no selector: its endpoints are those that other programs write".to_owned();
+        return Some(Reason { code: Code::NoSelector, message });
+    };
+    if !pods.is_empty() || world.is_unknown(Kind::Pod) {
+        return None;
+    }
+    let pairs: Vec<String> = selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let count = world.pods_in(&service.namespace).count();
+    let near = match near_misses.len() {
+        0 => String::new(),
+        1 => "; one almost matches".to_owned(),
+        near => format!("; {near} almost match"),
+    };
+    let message = format!("selector {} matches none of {count} Pods of the namespace{near}", pairs.join(","));
+    Some(Reason { code: Code::NoPodSelected, message })
+}
+
+/// Returns the addresses that several Pods of a Service have, one reason for each.
+fn duplicates(pods: &[PodReport]) -> Vec<Reason> {
+    let mut by_address: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for pod in pods {
+        for endpoint in &pod.endpoints {
+            by_address.entry(&endpoint.address).or_default().push(&pod.name);
+        }
+    }
+    let several = by_address.into_iter().filter(|(_, pods)| pods.len() > 1);
+    several
+        .map(|(address, pods)| Reason {
+            code: Code::DuplicateAddress,
+            message: format!("{address} is the address of Pods {}", pods.join(", ")),
+        })
+        .collect()
+}
+
+/// Returns how the slices of a Service differ from what the controllers would write.
+fn slices_differ(
+    world: &World,
+    plans: Option<&SelectorPlans>,
+    mirroring: &Mirroring,
+    slices: &[WrittenObject],
+) -> Option<Reason> {
+    let mirror_plan = match mirroring {
+        Mirroring::Mirrored(mirror) => Some(&mirror.plan),
+        _ => None,
+    };
+    let all = || plans.map(|it| &it.slices).into_iter().chain(mirror_plan);
+    let types = || all().flat_map(|plan| &plan.types);
+    let superfluous = mirroring.superfluous().len() + all().map(|plan| plan.unsupported.len()).sum::<usize>();
+    let counts = [
+        (types().map(|plan| plan.create.len()).sum::<usize>(), "to create"),
+        (types().map(|plan| plan.update.len()).sum(), "to update"),
+        (types().map(|plan| plan.delete.len()).sum::<usize>() + superfluous, "to delete"),
+    ];
+    let slices_changed = listed(&counts)?;
+    let counts = [
+        (types().map(|plan| plan.added).sum::<usize>(), "to add"),
+        (types().map(|plan| plan.updated).sum(), "to change"),
+        (types().map(|plan| plan.removed).sum(), "to remove"),
+    ];
+    let endpoints = listed(&counts).map(|text| format!("; endpoints: {text}")).unwrap_or_default();
+    let newest = slices.iter().filter_map(|slice| slice.last_write.as_ref()).max_by_key(|write| write.time);
+    let message = format!("slices: {slices_changed}{endpoints}{}", written_at(world, newest));
+    Some(Reason { code: Code::SlicesDiffer, message })
+}
+
+fn endpoints_differ(world: &World, plans: &SelectorPlans, current: Option<&WrittenObject>) -> Option<Reason> {
+    let verb = match plans.endpoints.as_ref()? {
+        Write::Create(_) => "to create",
+        Write::Update(_) => "to update",
+    };
+    let written = written_at(world, current.and_then(|it| it.last_write.as_ref()));
+    Some(Reason { code: Code::EndpointsDiffer, message: format!("Endpoints object {verb}{written}") })
+}
+
+fn truncated(plans: &SelectorPlans) -> Option<Reason> {
+    let message = format!("{MAX_ADDRESSES} of {} addresses are in the Endpoints object", plans.addresses);
+    (plans.addresses > MAX_ADDRESSES).then_some(Reason { code: Code::EndpointsTruncated, message })
+}
+
+/// Joins counts that are not zero; `None` if all are.
+fn listed(counts: &[(usize, &str)]) -> Option<String> {
+    let shown: Vec<String> =
+        counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    (!shown.is_empty()).then(|| shown.join(", "))
+}
+
+fn written_at(world: &World, write: Option<&LastWrite>) -> String {
+    write.map(|it| format!("; last written {} by {}", world.shown(it.time), it.manager)).unwrap_or_default()
+}
+
+/// Returns the finding of a slice that no controller of kube-controller-manager keeps current.
+pub(crate) fn slice_finding(namespace: &str, slice: &WrittenObject) -> Option<Finding> {
+    let managed_by = slice.managed_by.as_deref().unwrap_or("no controller");
+    let (code, message) = match slice.state {
+        ObjectState::Orphaned => {
+            (Code::SliceOrphaned, "its Service has no selector, is an alias, or does not exist".to_owned())
+        }
+        ObjectState::Foreign => (Code::SliceForeign, format!("managed by {managed_by}")),
+        ObjectState::Terminating => (Code::SliceTerminating, "has a deletion timestamp: it does not count".to_owned()),
+        _ => return None,
+    };
+    let name = slice.name.clone();
+    let object = ObjectRef { kind: Kind::EndpointSlice, namespace: namespace.to_owned(), name };
+    Some(finding(object, Reason { code, message }))
+}

@@ -1,0 +1,214 @@
+//! The objects that are explained.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use kube_endpoint_model::{
+    EndpointSlice, Endpoints, Index as _, Node, ObjectKey, Pod, PodIndex, Service, ServiceIndex, SliceIndex, Text,
+};
+use kube_topology::ZoneRatios;
+use kube_wire::Object as _;
+
+use crate::pod_details::PodDetails;
+use crate::report::{Kind, LastWrite, ObjectRef};
+
+/// Limits that flags of the controllers set, and the time of the explanation.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Settings {
+    /// Flag `--max-endpoints-per-slice` of the slice controller; 100 by default.
+    pub max_endpoints_per_slice: NonZeroUsize,
+    /// Flag `--mirroring-max-endpoints-per-subset` of the mirroring controller; 1,000 by default.
+    pub max_endpoints_per_subset: NonZeroUsize,
+    /// Time of the explanation: times of its UTC day are shown without the date. `None` shows the date of all times.
+    pub now: Option<Timestamp>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            max_endpoints_per_slice: NonZeroUsize::new(100).expect("not zero"),
+            max_endpoints_per_subset: NonZeroUsize::new(1_000).expect("not zero"),
+            now: None,
+        }
+    }
+}
+
+/// The objects that are explained, and those that explain them.
+///
+/// Explanations are as complete as the world: a Service needs its Pods, their Nodes, its slices and its Endpoints
+/// object. Near misses need all Pods and Services of the namespace. Kinds that could not be read are recorded with
+/// [`set_unknown`](World::set_unknown).
+#[derive(Debug, Default)]
+pub struct World {
+    pub(crate) settings: Settings,
+    services: BTreeMap<ObjectKey, Arc<Service>>,
+    pub(crate) selectors: ServiceIndex,
+    pods: BTreeMap<ObjectKey, Arc<Pod>>,
+    pod_index: PodIndex,
+    nodes: HashMap<Text, Arc<Node>>,
+    endpoints: BTreeMap<ObjectKey, Arc<Endpoints>>,
+    slices: BTreeMap<ObjectKey, Arc<EndpointSlice>>,
+    slice_index: SliceIndex,
+    details: HashMap<ObjectKey, PodDetails>,
+    writes: BTreeMap<ObjectRef, LastWrite>,
+    unknown: BTreeSet<Kind>,
+}
+
+impl World {
+    /// Returns a world without objects.
+    pub fn new(settings: Settings) -> World {
+        World { settings, ..World::default() }
+    }
+
+    /// Adds Services, or replaces those of the same name.
+    pub fn add_services(&mut self, objects: impl IntoIterator<Item = Arc<Service>>) {
+        for new in objects {
+            let old = self.services.insert(new.key(), new.clone());
+            self.selectors.update(old.as_ref(), Some(&new));
+        }
+    }
+
+    /// Adds Pods, or replaces those of the same name.
+    pub fn add_pods(&mut self, objects: impl IntoIterator<Item = Arc<Pod>>) {
+        for new in objects {
+            let old = self.pods.insert(new.key(), new.clone());
+            self.pod_index.update(old.as_ref(), Some(&new));
+        }
+    }
+
+    /// Adds Nodes, or replaces those of the same name.
+    pub fn add_nodes(&mut self, objects: impl IntoIterator<Item = Arc<Node>>) {
+        self.nodes.extend(objects.into_iter().map(|node| (node.name.clone(), node)));
+    }
+
+    /// Adds Endpoints objects, or replaces those of the same name.
+    pub fn add_endpoints(&mut self, objects: impl IntoIterator<Item = Arc<Endpoints>>) {
+        self.endpoints.extend(objects.into_iter().map(|it| (it.key(), it)));
+    }
+
+    /// Adds slices, or replaces those of the same name.
+    pub fn add_slices(&mut self, objects: impl IntoIterator<Item = Arc<EndpointSlice>>) {
+        for new in objects {
+            let old = self.slices.insert(new.key(), new.clone());
+            self.slice_index.update(old.as_ref(), Some(&new));
+        }
+    }
+
+    /// Records that objects of a kind could not be read. Explanations then leave out what depends on them.
+    pub fn set_unknown(&mut self, kind: Kind) {
+        self.unknown.insert(kind);
+    }
+
+    /// Adds the state of a Pod that only explanations need.
+    pub fn add_pod_details(&mut self, pod: ObjectKey, details: PodDetails) {
+        self.details.insert(pod, details);
+    }
+
+    /// Adds who wrote an object last.
+    pub fn add_last_write(&mut self, object: ObjectRef, write: LastWrite) {
+        self.writes.insert(object, write);
+    }
+
+    /// Returns all Services, by namespace and name.
+    pub fn services(&self) -> impl Iterator<Item = &Arc<Service>> {
+        self.services.values()
+    }
+
+    pub(crate) fn service_of(&self, key: &ObjectKey) -> Option<&Arc<Service>> {
+        self.services.get(key)
+    }
+
+    pub(crate) fn pods(&self) -> impl Iterator<Item = &Arc<Pod>> {
+        self.pods.values()
+    }
+
+    pub(crate) fn pod_of(&self, key: &ObjectKey) -> Option<&Arc<Pod>> {
+        self.pods.get(key)
+    }
+
+    /// Returns the Pods of a namespace, by name.
+    pub(crate) fn pods_in(&self, namespace: &Text) -> impl Iterator<Item = &Arc<Pod>> {
+        let first = ObjectKey { namespace: namespace.clone(), name: Text::default() };
+        self.pods.range(first..).map(|(_, pod)| pod).take_while(move |pod| pod.namespace == *namespace)
+    }
+
+    /// Returns the Pods that a Service selects, by name; none without a selector.
+    pub(crate) fn selected(&self, service: &Service) -> Vec<Arc<Pod>> {
+        match &service.selector {
+            Some(selector) if !service.external_name => self.pod_index.select(&service.namespace, selector),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns the Node of that name. While Nodes are unknown, every Node exists and has no zone.
+    pub(crate) fn node(&self, name: &str) -> Option<Arc<Node>> {
+        if self.is_unknown(Kind::Node) {
+            return Some(Arc::new(Node { name: name.into(), ..Node::default() }));
+        }
+        self.nodes.get(name).cloned()
+    }
+
+    pub(crate) fn ratios(&self) -> ZoneRatios {
+        if self.nodes.is_empty() {
+            return ZoneRatios::default();
+        }
+        ZoneRatios::from_nodes(self.nodes.values().map(|node| &**node))
+    }
+
+    /// Returns the zones of the Nodes that count for topology hints, sorted.
+    pub(crate) fn zones(&self) -> BTreeSet<&Text> {
+        let counted = self.nodes.values().filter(|node| node.ready && !node.control_plane && !node.zone.is_empty());
+        counted.map(|node| &node.zone).collect()
+    }
+
+    pub(crate) fn all_endpoints(&self) -> impl Iterator<Item = &Arc<Endpoints>> {
+        self.endpoints.values()
+    }
+
+    pub(crate) fn endpoints_of(&self, key: &ObjectKey) -> Option<&Arc<Endpoints>> {
+        self.endpoints.get(key)
+    }
+
+    pub(crate) fn all_slices(&self) -> impl Iterator<Item = &Arc<EndpointSlice>> {
+        self.slices.values()
+    }
+
+    pub(crate) fn slice_of(&self, key: &ObjectKey) -> Option<&Arc<EndpointSlice>> {
+        self.slices.get(key)
+    }
+
+    /// Returns the slices of a Service, whoever manages them, by name.
+    pub(crate) fn slices_of(&self, service: &ObjectKey) -> impl Iterator<Item = &Arc<EndpointSlice>> {
+        self.slice_index.slices(&service.namespace, &service.name)
+    }
+
+    pub(crate) fn managed_slices(&self, service: &ObjectKey, controller: &str) -> Vec<Arc<EndpointSlice>> {
+        self.slice_index.managed_slices(&service.namespace, &service.name, controller)
+    }
+
+    pub(crate) fn details(&self, pod: &Pod) -> Option<&PodDetails> {
+        self.details.get(&pod.key())
+    }
+
+    pub(crate) fn last_write(&self, object: &ObjectRef) -> Option<&LastWrite> {
+        self.writes.get(object)
+    }
+
+    pub(crate) fn is_unknown(&self, kind: Kind) -> bool {
+        self.unknown.contains(&kind)
+    }
+
+    pub(crate) fn unknown(&self) -> Vec<Kind> {
+        self.unknown.iter().copied().collect()
+    }
+
+    /// Formats a time: without the date if it is on the day of [`Settings::now`].
+    pub(crate) fn shown(&self, time: Timestamp) -> String {
+        let day = |time: Timestamp| time.strftime("%Y-%m-%d").to_string();
+        let same_day = self.settings.now.is_some_and(|now| day(now) == day(time));
+        time.strftime(if same_day { "%H:%M:%S" } else { "%Y-%m-%d %H:%M:%SZ" }).to_string()
+    }
+}
