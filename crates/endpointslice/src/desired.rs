@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use kube_endpoint_model::membership::{self, PodOutcome, PodReason};
 use kube_endpoint_model::{
-    AddressType, Endpoint, EndpointPort, IpFamily, Node, Pod, Service, TargetPort, Text, sort_slice_ports,
+    Address, AddressType, Endpoint, EndpointPort, IpFamily, Node, Pod, Service, TargetPort, Text, sort_slice_ports,
 };
 
 use crate::pod_endpoint::PodEndpoint;
@@ -66,6 +66,14 @@ pub struct PodDecision<'a> {
     pub address_type: &'a AddressType,
     /// Whether the Pod is an endpoint of these slices, and why.
     pub outcome: PodOutcome,
+    /// Addresses of the endpoint; empty if the Pod is left out.
+    pub addresses: &'a [Address],
+}
+
+impl<'a> PodDecision<'a> {
+    fn left_out(pod: &'a Arc<Pod>, address_type: &'a AddressType, reason: PodReason) -> Self {
+        PodDecision { pod, address_type, outcome: PodOutcome::LeftOut(reason), addresses: &[] }
+    }
 }
 
 /// Returns the same as [`desired_endpoints_from_service_pods`], and passes the decision about each Pod and address type
@@ -77,16 +85,11 @@ pub fn desired_endpoints_explained<'a>(
     mut observe: impl FnMut(PodDecision<'_>),
 ) -> ServiceEndpoints<'a> {
     let types = service.address_types();
-    let mut observe_all = |pod, address_types: &[AddressType], outcome| {
-        for address_type in address_types {
-            observe(PodDecision { pod, address_type, outcome });
-        }
-    };
     let mut result = ServiceEndpoints::default();
     let mut variants = PortVariants::new(service);
     for pod in pods {
         if let Some(reason) = membership::exclusion(pod, true) {
-            observe_all(pod, &types, PodOutcome::LeftOut(reason));
+            types.iter().for_each(|address_type| observe(PodDecision::left_out(pod, address_type, reason)));
             continue;
         }
         let variant = variants.of(pod);
@@ -100,7 +103,8 @@ pub fn desired_endpoints_explained<'a>(
         }
         let mut found = node(&pod.node_name);
         if found.is_none() && !service.publish_not_ready_addresses {
-            observe_all(pod, &types, PodOutcome::LeftOut(PodReason::NodeMissing));
+            let reason = PodReason::NodeMissing;
+            types.iter().for_each(|address_type| observe(PodDecision::left_out(pod, address_type, reason)));
             result.missing_nodes.push(MissingNode { pod: pod.name.clone(), node: pod.node_name.clone() });
             continue;
         }
@@ -108,14 +112,15 @@ pub fn desired_endpoints_explained<'a>(
             let Some(family) = family(&group.address_type) else { continue };
             // Cloning the `Arc` takes longer than the rest of the loop, so the last group gets the original.
             let node = if left == 0 { found.take() } else { found.clone() };
-            let outcome = match PodEndpoint::new(service, pod, node, family) {
+            let address_type = &group.address_type;
+            match PodEndpoint::new(service, pod, node, family) {
                 Ok((endpoint, unready)) => {
+                    let outcome = unready.map_or(PodOutcome::Ready, PodOutcome::NotReady);
+                    observe(PodDecision { pod, address_type, outcome, addresses: endpoint.addresses() });
                     group.endpoints.push(endpoint);
-                    unready.map_or(PodOutcome::Ready, PodOutcome::NotReady)
                 }
-                Err(reason) => PodOutcome::LeftOut(reason),
-            };
-            observe_all(pod, std::slice::from_ref(&group.address_type), outcome);
+                Err(reason) => observe(PodDecision::left_out(pod, address_type, reason)),
+            }
         }
     }
     result

@@ -49,6 +49,10 @@ impl<'a> PodEndpoint<'a> {
         Ok((endpoint, unready))
     }
 
+    pub(crate) fn addresses(&self) -> &Addresses {
+        &self.addresses
+    }
+
     fn zone(&self) -> Option<&Text> {
         self.node.as_deref().map(|node| &node.zone).filter(|zone| !zone.is_empty())
     }

@@ -13,6 +13,7 @@ mod pod_report;
 mod report;
 mod service_report;
 mod severity;
+pub mod text;
 mod world;
 mod written;
 
@@ -21,4 +22,5 @@ pub use report::{
     Change, Finding, HintsReport, Kind, LastWrite, NearMiss, ObjectRef, ObjectReport, ObjectState, PodEndpointReport,
     PodOfService, PodReport, PodServicesReport, PodState, Reason, ServiceReport, Severity, WrittenObject,
 };
+pub use text::TextStyle;
 pub use world::{Settings, World};

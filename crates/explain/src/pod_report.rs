@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kube_endpoint_model::membership::{self, PodOutcome, PodReason};
-use kube_endpoint_model::{AddressType, Code, IpFamily, Pod, Service, TargetPort};
+use kube_endpoint_model::{AddressType, Code, Pod, Service, TargetPort};
 use kube_endpointslice::PodDecision;
 
 use crate::pod_details::PodDetails;
@@ -12,7 +12,21 @@ use crate::report::{PodEndpointReport, PodReport, PodState, Reason};
 use crate::world::World;
 
 /// Decisions about each Pod of a Service, in the order of the Pods.
-pub(crate) struct Decisions(BTreeMap<String, Vec<(AddressType, PodOutcome)>>);
+pub(crate) struct Decisions(BTreeMap<String, Vec<Decision>>);
+
+/// Decision about one Pod and address type.
+pub(crate) struct Decision {
+    address_type: AddressType,
+    outcome: PodOutcome,
+    /// First address of the endpoint; `None` if the Pod is left out.
+    address: Option<String>,
+}
+
+impl Decision {
+    fn is_endpoint(&self) -> bool {
+        !matches!(self.outcome, PodOutcome::LeftOut(_))
+    }
+}
 
 impl Decisions {
     pub(crate) fn new() -> Self {
@@ -20,23 +34,20 @@ impl Decisions {
     }
 
     pub(crate) fn add(&mut self, decision: PodDecision<'_>) {
-        let PodDecision { pod, address_type, outcome, .. } = decision;
-        self.0.entry(pod.name.to_string()).or_default().push((address_type.clone(), outcome));
+        let PodDecision { pod, address_type, outcome, addresses, .. } = decision;
+        let address = addresses.first().map(ToString::to_string);
+        let decision = Decision { address_type: address_type.clone(), outcome, address };
+        self.0.entry(pod.name.to_string()).or_default().push(decision);
     }
 
     /// Returns the decisions about a Pod, by address type.
-    pub(crate) fn of(&self, pod: &Pod) -> &[(AddressType, PodOutcome)] {
+    pub(crate) fn of(&self, pod: &Pod) -> &[Decision] {
         self.0.get(&*pod.name).map(Vec::as_slice).unwrap_or_default()
     }
 }
 
 /// Explains a Pod by the decisions of the slice controller about it.
-pub(crate) fn pod_report(
-    world: &World,
-    service: &Service,
-    pod: &Pod,
-    decisions: &[(AddressType, PodOutcome)],
-) -> PodReport {
+pub(crate) fn pod_report(world: &World, service: &Service, pod: &Pod, decisions: &[Decision]) -> PodReport {
     let endpoints: Vec<PodEndpointReport> = decisions.iter().filter_map(|it| endpoint(service, pod, it)).collect();
     let usable =
         |endpoint: &PodEndpointReport| endpoint.ready && (!endpoint.ports.is_empty() || service.ports.is_empty());
@@ -52,37 +63,25 @@ pub(crate) fn pod_report(
     PodReport { name: pod.name.to_string(), state, endpoints, zone, node: pod.node_name.to_string(), reasons }
 }
 
-fn endpoint(
-    service: &Service,
-    pod: &Pod,
-    (address_type, outcome): &(AddressType, PodOutcome),
-) -> Option<PodEndpointReport> {
-    let family = match address_type {
-        AddressType::IPv4 => IpFamily::V4,
-        _ => IpFamily::V6,
-    };
-    if matches!(outcome, PodOutcome::LeftOut(_)) {
-        return None;
-    }
+fn endpoint(service: &Service, pod: &Pod, decision: &Decision) -> Option<PodEndpointReport> {
     Some(PodEndpointReport {
-        address_type: address_type.as_str().to_owned(),
-        address: membership::addresses(pod, family).ok()?.first()?.to_string(),
+        address_type: decision.address_type.as_str().to_owned(),
+        address: decision.address.clone()?,
         ports: service.ports.iter().filter_map(|port| membership::find_port(pod, port).ok()).collect(),
-        ready: *outcome == PodOutcome::Ready,
+        ready: decision.outcome == PodOutcome::Ready,
     })
 }
 
 /// Returns the reasons about a Pod: why it has no endpoint at all; ports that it lacks, if it serves none; why it is
 /// not ready; then what it lacks of what it has in part.
-fn reasons(world: &World, service: &Service, pod: &Pod, decisions: &[(AddressType, PodOutcome)]) -> Vec<Reason> {
+fn reasons(world: &World, service: &Service, pod: &Pod, decisions: &[Decision]) -> Vec<Reason> {
     let missing_ports: Vec<(usize, PodReason)> = (service.ports.iter().enumerate())
         .filter_map(|(at, port)| Some((at, membership::find_port(pod, port).err()?)))
         .collect();
     let ports = || missing_ports.iter().map(|(at, reason)| port_reason(service, pod, *at, *reason));
-    let left_out = decisions.iter().filter(|(_, outcome)| matches!(outcome, PodOutcome::LeftOut(_)));
     let mut not_endpoint: Vec<(PodReason, Vec<&AddressType>)> = Vec::new();
-    for (address_type, outcome) in left_out {
-        let Some(reason) = outcome.reason() else { continue };
+    for Decision { address_type, outcome, .. } in decisions {
+        let PodOutcome::LeftOut(reason) = *outcome else { continue };
         match not_endpoint.iter_mut().find(|(it, _)| *it == reason) {
             Some((_, types)) => types.push(address_type),
             None => not_endpoint.push((reason, vec![address_type])),
@@ -90,18 +89,18 @@ fn reasons(world: &World, service: &Service, pod: &Pod, decisions: &[(AddressTyp
     }
     let not_endpoint =
         not_endpoint.iter().map(|(reason, types)| membership_reason(world, service, pod, *reason, types));
-    let unready = decisions.iter().find_map(|(_, outcome)| match outcome {
-        PodOutcome::NotReady(reason) => Some(membership_reason(world, service, pod, *reason, &[])),
+    let unready = decisions.iter().find_map(|decision| match decision.outcome {
+        PodOutcome::NotReady(reason) => Some(membership_reason(world, service, pod, reason, &[])),
         _ => None,
     });
     let published =
-        decisions.iter().any(|(_, outcome)| *outcome == PodOutcome::Ready) && membership::unready(pod, false).is_some();
+        decisions.iter().any(|it| it.outcome == PodOutcome::Ready) && membership::unready(pod, false).is_some();
     let published = published.then(|| Reason {
         code: Code::PodPublishedNotReady,
         message: format!("{}, but the Service publishes addresses that are not ready", readiness(world, pod)),
     });
 
-    let is_endpoint = decisions.iter().any(|(_, outcome)| !matches!(outcome, PodOutcome::LeftOut(_)));
+    let is_endpoint = decisions.iter().any(Decision::is_endpoint);
     let no_port = !service.ports.is_empty() && missing_ports.len() == service.ports.len();
     let mut reasons = Vec::new();
     if is_endpoint && no_port {

@@ -66,7 +66,7 @@ impl World {
         };
         let near_misses = unselected.near_misses(service);
 
-        let mut reasons: Vec<Reason> = selection(self, service, &pods, &near_misses).into_iter().collect();
+        let mut reasons: Vec<Reason> = selects_nothing(self, service, &pods, &near_misses).into_iter().collect();
         reasons.extend(unknown_policy(service));
         reasons.extend(duplicates(&pods));
         if are_known(self, Kind::EndpointSlice) {
@@ -77,6 +77,7 @@ impl World {
             reasons.extend(plans.as_ref().and_then(truncated));
             reasons.extend(mirror_reasons(self, &key, &mirroring));
         }
+        reasons.extend(ignored_by_controllers(service));
         let mut findings: Vec<Finding> = reasons.into_iter().map(|reason| finding(object.clone(), reason)).collect();
         findings.extend(slices.iter().filter_map(|slice| slice_finding(&object.namespace, slice)));
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
@@ -122,16 +123,21 @@ pub(crate) fn finding(object: ObjectRef, reason: Reason) -> Finding {
     Finding { severity: Severity::of(reason.code), object, reason }
 }
 
-/// Returns why a Service selects no Pods.
-fn selection(world: &World, service: &Service, pods: &[PodReport], near_misses: &[NearMiss]) -> Option<Reason> {
-    if service.external_name {
-        let message = "alias of an external name: no controller makes endpoints for it".to_owned();
-        return Some(Reason { code: Code::ExternalName, message });
-    }
-    let Some(selector) = &service.selector else {
-        let message = "no selector: its endpoints are those that other programs write".to_owned();
-        return Some(Reason { code: Code::NoSelector, message });
+/// Returns why the slice controller and the Endpoints controller ignore a Service.
+fn ignored_by_controllers(service: &Service) -> Option<Reason> {
+    let (code, message) = if service.external_name {
+        (Code::ExternalName, "alias of an external name: no controller makes endpoints for it")
+    } else if service.selector.is_none() {
+        (Code::NoSelector, "no selector: its endpoints are those that other programs write")
+    } else {
+        return None;
     };
+    Some(Reason { code, message: message.to_owned() })
+}
+
+/// Returns the selector of a Service that selects no Pod.
+fn selects_nothing(world: &World, service: &Service, pods: &[PodReport], near_misses: &[NearMiss]) -> Option<Reason> {
+    let selector = service.selector.as_ref().filter(|_| !service.external_name)?;
     if !pods.is_empty() || world.is_unknown(Kind::Pod) {
         return None;
     }

@@ -1,0 +1,186 @@
+//! Forty Services that are broken on purpose: the first cause that is reported is the one that was injected.
+
+use std::collections::BTreeSet;
+
+use kube_endpoint_model::{
+    Addresses, Code, Endpoints, IpFamily, Labels, Node, ObjectKey, ObjectMeta, Pod, Service, ServicePort, TargetPort,
+};
+use kube_endpoints_explain::{PodDetails, Reason, World};
+use kube_wire::Object as _;
+
+use crate::cluster::Cluster;
+
+mod cases;
+mod faults;
+
+pub(crate) use cases::CASES;
+
+/// A Service that is broken in one or two ways.
+pub(crate) struct Case {
+    /// What was done to the healthy Service.
+    pub(crate) fault: &'static str,
+    /// Breaks the Service.
+    pub(crate) inject: fn(&mut Cluster),
+    /// Whether the controllers run after the fault.
+    pub(crate) settles: bool,
+    /// The object that is explained.
+    pub(crate) explained: Explained,
+    /// The cause that must be reported first, and others that must be reported too.
+    pub(crate) causes: &'static [Code],
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum Explained {
+    Service,
+    Endpoints,
+}
+
+/// Returns the Service that all cases break: three ready Pods in three zones.
+pub(crate) fn healthy() -> Cluster {
+    let mut cluster = Cluster::default();
+    for zone in ["a", "b", "c"] {
+        let name = format!("node-{zone}");
+        let node =
+            Node { name: name.as_str().into(), zone: zone.into(), ready: true, cpu_milli: 4_000, ..Node::default() };
+        cluster.nodes.insert(ObjectKey::new("", name.as_str()), node);
+        let number = zone.as_bytes()[0] - b'a' + 1;
+        insert(&mut cluster, pod(&format!("checkout-{zone}"), &format!("10.1.0.{number}"), &name));
+    }
+    let service = Service {
+        namespace: "shop".into(),
+        name: "checkout".into(),
+        uid: "uid".into(),
+        cluster_ip: "10.96.0.1".into(),
+        ip_families: vec![IpFamily::V4],
+        selector: Some(labels("app=checkout")),
+        ports: vec![ServicePort {
+            name: "web".into(),
+            protocol: "TCP".into(),
+            target: TargetPort::Name("http".into()),
+            app_protocol: None,
+        }],
+        ..Service::default()
+    };
+    cluster.services.insert(service.key(), service);
+    cluster.settle();
+    cluster
+}
+
+pub(crate) fn labels(text: &str) -> Labels {
+    text.split(',').filter_map(|pair| pair.split_once('=')).collect()
+}
+
+/// Returns a ready Pod of the Service.
+pub(crate) fn pod(name: &str, address: &str, node: &str) -> Pod {
+    Pod {
+        namespace: "shop".into(),
+        name: name.into(),
+        uid: name.into(),
+        labels: labels("app=checkout"),
+        pod_ip_family: Some(IpFamily::V4),
+        pod_ips: [address].into_iter().collect::<Addresses>(),
+        named_ports: [kube_endpoint_model::NamedPort { name: "http".into(), protocol: "TCP".into(), port: 8_080 }]
+            .into(),
+        node_name: node.into(),
+        ready: true,
+        ..Pod::default()
+    }
+}
+
+pub(crate) fn insert(cluster: &mut Cluster, pod: Pod) {
+    cluster.pods.insert(pod.key(), pod);
+}
+
+/// Explains a broken Service: the first cause, and the codes of all reasons and findings.
+pub(crate) fn explained(case: &Case) -> (World, Reason, BTreeSet<Code>) {
+    let mut cluster = healthy();
+    (case.inject)(&mut cluster);
+    if case.settles {
+        cluster.settle();
+    }
+    let world = cluster.world();
+    let key = ObjectKey::new("shop", "checkout");
+    let (first, codes) = match case.explained {
+        Explained::Endpoints => {
+            let report = world.endpoints(&key).expect("the Endpoints object");
+            let first = report.findings.first().map(|finding| finding.reason.clone());
+            (first, report.findings.iter().map(|finding| finding.reason.code).collect())
+        }
+        Explained::Service => {
+            let report = world.service(&key).expect("the Service");
+            let of_pods = report.pods.iter().flat_map(|pod| &pod.reasons);
+            let near = report.near_misses.iter().map(|near| &near.reason);
+            let findings = report.findings.iter().map(|finding| &finding.reason);
+            let codes = of_pods.chain(near).chain(findings).chain(&report.hints.reasons).map(|it| it.code).collect();
+            (report.first_cause().cloned(), codes)
+        }
+    };
+    (world, first.unwrap_or_else(|| panic!("no cause for: {}", case.fault)), codes)
+}
+
+#[test]
+fn the_healthy_service_has_no_cause() {
+    let world = healthy().world();
+    let report = world.service(&ObjectKey::new("shop", "checkout")).expect("the Service");
+    assert_eq!((report.first_cause(), report.serving, report.findings.len()), (None, 3, 0));
+    assert_eq!(world.check(), []);
+    assert_eq!(world.changes(), []);
+}
+
+#[test]
+fn the_first_cause_is_the_injected_one() {
+    assert_eq!(CASES.len(), 40);
+    let wrong: Vec<String> = CASES.iter().filter_map(wrong_answer).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn wrong_answer(case: &Case) -> Option<String> {
+    let (_, first, codes) = explained(case);
+    let missing = case.causes.iter().find(|code| !codes.contains(code));
+    let wrong = first.code != case.causes[0] || missing.is_some();
+    wrong.then(|| {
+        format!("{}: expected {:?}, got {} {:?} of {codes:?}", case.fault, case.causes, first.code, first.message)
+    })
+}
+
+#[test]
+fn every_code_of_a_cause_is_injected() {
+    let injected: BTreeSet<Code> = CASES.iter().flat_map(|case| case.causes).copied().collect();
+    // Codes from EP700 are reasons of changes, not causes.
+    let causes = Code::ALL.iter().filter(|code| code.as_str() < "EP700");
+    let missing: Vec<&Code> = causes.filter(|code| !injected.contains(code)).collect();
+    assert!(missing.is_empty(), "no case for {missing:?}");
+    assert!(CASES.iter().filter(|case| case.causes.len() > 1).count() >= 4, "cases with two causes");
+}
+
+/// Returns an Endpoints object that a user wrote for a Service without a selector.
+pub(crate) fn custom_endpoints(addresses: &[String]) -> Endpoints {
+    let subset = kube_endpoint_model::EndpointSubset {
+        addresses: addresses
+            .iter()
+            .map(|ip| kube_endpoint_model::EndpointAddress { ip: ip.as_str().into(), ..Default::default() })
+            .collect(),
+        not_ready_addresses: Vec::new(),
+        ports: vec![kube_endpoint_model::SubsetPort {
+            name: "web".into(),
+            port: 8_080,
+            protocol: "TCP".into(),
+            app_protocol: None,
+        }],
+    };
+    let metadata =
+        ObjectMeta { namespace: "shop".into(), name: "checkout".into(), uid: "endpoints".into(), ..Default::default() };
+    Endpoints { metadata, subsets: vec![subset] }
+}
+
+/// Sets the details of a Pod.
+pub(crate) fn set_details(cluster: &mut Cluster, pod: &str, status: serde_json::Value) {
+    let pod_key = ObjectKey::new("shop", pod);
+    let full = serde_json::json!({
+        "metadata": {"name": pod, "namespace": "shop"},
+        "spec": {"containers": [], "readinessGates": [{"conditionType": "lb/attached"}]},
+        "status": status,
+    });
+    let full: k8s_openapi::api::core::v1::Pod = serde_json::from_value(full).expect("a Pod");
+    cluster.details.insert(pod_key, PodDetails::from(&full));
+}

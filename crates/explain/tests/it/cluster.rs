@@ -1,0 +1,67 @@
+//! Objects of a cluster, and controllers that write what [`World::changes`] returns.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kube_endpoint_model::{EndpointSlice, Endpoints, Node, ObjectKey, Pod, Service};
+use kube_endpoints_explain::{Change, Kind, PodDetails, Settings, World};
+use kube_wire::Object as _;
+
+/// Objects by namespace and name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cluster {
+    pub(crate) settings: Settings,
+    pub(crate) services: BTreeMap<ObjectKey, Service>,
+    pub(crate) pods: BTreeMap<ObjectKey, Pod>,
+    pub(crate) details: BTreeMap<ObjectKey, PodDetails>,
+    pub(crate) nodes: BTreeMap<ObjectKey, Node>,
+    pub(crate) endpoints: BTreeMap<ObjectKey, Endpoints>,
+    pub(crate) slices: BTreeMap<ObjectKey, EndpointSlice>,
+    pub(crate) created: usize,
+}
+
+impl Cluster {
+    pub(crate) fn world(&self) -> World {
+        let mut world = World::new(self.settings.clone());
+        world.add_services(self.services.values().cloned().map(Arc::new));
+        world.add_pods(self.pods.values().cloned().map(Arc::new));
+        world.add_nodes(self.nodes.values().cloned().map(Arc::new));
+        world.add_endpoints(self.endpoints.values().cloned().map(Arc::new));
+        world.add_slices(self.slices.values().cloned().map(Arc::new));
+        for (key, details) in &self.details {
+            world.add_pod_details(key.clone(), details.clone());
+        }
+        world
+    }
+
+    /// Writes what the controllers would write. One round must be enough: planning again changes nothing.
+    pub(crate) fn settle(&mut self) {
+        for change in self.world().changes() {
+            self.write(change);
+        }
+        assert_eq!(self.world().changes(), [], "the controllers never come to rest");
+    }
+
+    fn write(&mut self, change: Change) {
+        let Change { object, before, after, reasons } = change;
+        assert!(!reasons.is_empty(), "no reason for the change of {object}");
+        let key = ObjectKey::new(object.namespace, object.name);
+        match (object.kind, after) {
+            (Kind::EndpointSlice, Some(after)) => {
+                let mut slice: EndpointSlice = serde_json::from_value(after).expect("a slice");
+                if before.is_none() {
+                    self.created += 1;
+                    let prefix = slice.metadata.generate_name.as_deref().expect("a prefix");
+                    slice.metadata.name = format!("{prefix}{:05}", self.created).into();
+                }
+                self.slices.insert(slice.key(), slice);
+            }
+            (Kind::EndpointSlice, None) => drop(self.slices.remove(&key).expect("the deleted slice")),
+            (Kind::Endpoints, Some(after)) => {
+                let endpoints: Endpoints = serde_json::from_value(after).expect("Endpoints");
+                self.endpoints.insert(endpoints.key(), endpoints);
+            }
+            (kind, after) => panic!("unexpected change of a {kind}: {after:?}"),
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Tests of explanations: laws over recordings and random worlds, and Services that are broken on purpose.
+
+mod broken;
+mod cluster;
+mod law;
+mod random;
+mod recordings;

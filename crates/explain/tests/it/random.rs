@@ -1,0 +1,145 @@
+//! The law over random clusters.
+
+use kube_endpoint_model::{
+    Address, Addresses, IpFamily, Labels, NamedPort, Node, ObjectKey, Pod, Service, ServicePort, TargetPort,
+};
+use kube_wire::Object;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::strategy::ValueTree as _;
+
+use crate::cluster::Cluster;
+use crate::law;
+
+fn labels() -> impl Strategy<Value = Labels> {
+    vec((select(&["app", "tier"][..]), select(&["web", "wab", "db"][..])), 0..3)
+        .prop_map(|pairs| pairs.into_iter().collect())
+}
+
+fn pod() -> impl Strategy<Value = Pod> {
+    let addresses = vec(select(&["10.0.0.1", "10.0.0.2", "fd00::1", "nonsense"][..]), 0..3);
+    let ports = vec((select(&["http", "dns"][..]), select(&["TCP", "UDP"][..]), 1..3_i32), 0..3);
+    let flags = (any::<bool>(), any::<bool>(), prop::bool::weighted(0.2));
+    (labels(), addresses, ports, flags, select(&["a", "b", "gone", ""][..])).prop_map(
+        |(labels, addresses, ports, (ready, terminating, finished), node)| {
+            let pod_ips: Addresses = addresses.into_iter().collect();
+            Pod {
+                namespace: "shop".into(),
+                labels,
+                pod_ip_family: pod_ips.first().map(|it| it.family().unwrap_or(IpFamily::V4)),
+                pod_ips,
+                named_ports: ports
+                    .into_iter()
+                    .map(|(name, protocol, port)| NamedPort { name: name.into(), protocol: protocol.into(), port })
+                    .collect(),
+                ready,
+                terminating,
+                finished,
+                node_name: node.into(),
+                ..Pod::default()
+            }
+        },
+    )
+}
+
+fn port() -> impl Strategy<Value = ServicePort> {
+    let target = prop_oneof![
+        (1..4_i32).prop_map(TargetPort::Number),
+        select(&["http", "dns"][..]).prop_map(|name| TargetPort::Name(name.into()))
+    ];
+    (target, select(&["TCP", "UDP"][..])).prop_map(|(target, protocol)| ServicePort {
+        target,
+        protocol: protocol.into(),
+        ..ServicePort::default()
+    })
+}
+
+fn service() -> impl Strategy<Value = Service> {
+    let families = select(vec![vec![IpFamily::V4], vec![IpFamily::V6], vec![IpFamily::V4, IpFamily::V6], vec![]]);
+    let policy = select(vec![None, Some("PreferSameZone"), Some("Nonsense")]);
+    (
+        prop::option::weighted(0.9, labels()),
+        families,
+        vec(port(), 0..3),
+        (any::<bool>(), prop::bool::weighted(0.1), any::<bool>()),
+        policy,
+    )
+        .prop_map(|(selector, ip_families, mut ports, (publish, external_name, topology), policy)| {
+            for (at, port) in ports.iter_mut().enumerate() {
+                port.name = format!("p{at}").into();
+            }
+            Service {
+                namespace: "shop".into(),
+                uid: "uid".into(),
+                cluster_ip: "10.96.0.1".into(),
+                selector,
+                ip_families,
+                ports,
+                publish_not_ready_addresses: publish,
+                external_name,
+                topology_annotation: topology.then(|| "Auto".into()),
+                traffic_distribution: policy.map(Into::into),
+                ..Service::default()
+            }
+        })
+}
+
+fn node() -> impl Strategy<Value = Node> {
+    (any::<bool>(), select(&["", "z1", "z2"][..]), select(&[0_i64, 1_000, 4_000][..]))
+        .prop_map(|(ready, zone, cpu)| Node { ready, zone: zone.into(), cpu_milli: cpu, ..Node::default() })
+}
+
+/// Names objects by their position.
+fn named<T: Object>(
+    objects: Vec<T>,
+    names: &[&str],
+    name: impl Fn(&mut T, &str),
+) -> std::collections::BTreeMap<ObjectKey, T> {
+    objects
+        .into_iter()
+        .zip(names)
+        .map(|(mut object, text)| {
+            name(&mut object, text);
+            (object.key(), object)
+        })
+        .collect()
+}
+
+fn cluster() -> impl Strategy<Value = Cluster> {
+    (vec(service(), 1..4), vec(pod(), 0..8), vec(node(), 0..3)).prop_map(|(services, pods, nodes)| Cluster {
+        services: named(services, &["s1", "s2", "s3"], |it, name| it.name = name.into()),
+        pods: named(pods, &["p1", "p2", "p3", "p4", "p5", "p6", "p7"], |it, name| {
+            it.name = name.into();
+            it.uid = name.into();
+        }),
+        nodes: named(nodes, &["a", "b"], |it, name| it.name = name.into()),
+        ..Cluster::default()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 10_000, ..ProptestConfig::default() })]
+
+    // Two writes of the controllers in between: the explanation must not depend on the slices that exist.
+    #[test]
+    fn endpoints_and_reasons_are_those_of_the_controllers(mut cluster in cluster(), then in vec(pod(), 0..3)) {
+        law::check(&cluster);
+        cluster.settle();
+        law::check(&cluster);
+        let names = ["p1", "p2", "p9"];
+        cluster.pods.extend(named(then, &names, |it, name| it.name = name.into()));
+        law::check(&cluster);
+        cluster.settle();
+        prop_assert!(!cluster.world().check().iter().any(|finding| finding.reason.code.as_str().starts_with("EP501")));
+    }
+}
+
+#[test]
+fn generated_clusters_have_addresses() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let clusters = (0..100).map(|_| cluster().new_tree(&mut runner).expect("a cluster").current());
+    let valid =
+        |cluster: &Cluster| cluster.pods.values().any(|pod| pod.pod_ips.iter().any(|it| Address::ip(it).is_some()));
+    assert!(clusters.filter(valid).count() > 50);
+}
