@@ -1,6 +1,7 @@
-//! Tests of the Markdown pages: links, flags, quoted messages and the table of contents.
+//! Tests of the Markdown pages: links, flags, quoted messages, codes and the table of contents.
 
 mod api;
+mod codes;
 mod flags;
 mod links;
 mod messages;
