@@ -18,12 +18,12 @@ pub(crate) fn mirror_reasons(world: &World, key: &ObjectKey, mirroring: &Mirrori
             let max = world.settings.max_endpoints_per_subset;
             let invalid_reason = Reason {
                 code: Code::MirrorInvalidAddress,
-                message: format!("{invalid} addresses of the Endpoints object are not valid IP addresses"),
+                message: format!("addresses of the Endpoints object that are not IP addresses, and not mirrored: {invalid}"),
             };
             let beyond = skipped - invalid;
             let limit_reason = Reason {
                 code: Code::MirrorLimit,
-                message: format!("{beyond} addresses are not mirrored: at most {max} of each subset are"),
+                message: format!("addresses beyond the limit of {max} in a subset, and not mirrored: {beyond}"),
             };
             [(*invalid, invalid_reason), (beyond, limit_reason)]
                 .into_iter()

@@ -91,14 +91,19 @@ pub(crate) fn insert(cluster: &mut Cluster, pod: Pod) {
     cluster.pods.insert(pod.key(), pod);
 }
 
-/// Explains a broken Service: the first cause, and the codes of all reasons and findings.
-pub(crate) fn explained(case: &Case) -> (World, Reason, BTreeSet<Code>) {
+/// Returns the cluster of a broken Service.
+pub(crate) fn broken(case: &Case) -> Cluster {
     let mut cluster = healthy();
     (case.inject)(&mut cluster);
     if case.settles {
         cluster.settle();
     }
-    let world = cluster.world();
+    cluster
+}
+
+/// Explains a broken Service: the first cause, and the codes of all reasons and findings.
+pub(crate) fn explained(case: &Case) -> (World, Reason, BTreeSet<Code>) {
+    let world = broken(case).world();
     let key = ObjectKey::new("shop", "checkout");
     let (first, codes) = match case.explained {
         Explained::Endpoints => {

@@ -3,5 +3,7 @@
 mod broken;
 mod cluster;
 mod law;
+mod page;
 mod random;
 mod recordings;
+mod unknown;

@@ -1,0 +1,72 @@
+//! The table of broken Services in the book. `UPDATE_DOCS=1` writes it.
+
+use std::fs;
+use std::path::Path;
+
+use kube_endpoint_model::{EndpointSlice, ObjectKey};
+
+use crate::broken::{CASES, broken, explained};
+
+const START: &str = "<!-- broken-services:start -->\n";
+const END: &str = "<!-- broken-services:end -->";
+
+#[test]
+fn the_book_shows_what_is_reported() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/explain.md");
+    let page = fs::read_to_string(&path).expect("the page");
+    let start = page.find(START).expect("the start of the table") + START.len();
+    let end = start + page[start..].find(END).expect("the end of the table");
+    let table = table();
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(&path, [&page[..start], &table, &page[end..]].concat()).expect("the page");
+    } else {
+        assert_eq!(page[start..end], table, "run the tests with UPDATE_DOCS=1");
+    }
+}
+
+fn table() -> String {
+    let header = "\n| the fault | `Endpoints` in `kubectl describe service` | first cause in `kubectl endpoints explain` |\n\
+                  |---|---|---|\n";
+    let row = |case| {
+        let (_, first, _) = explained(case);
+        let message = first.message.replace('|', "\\|");
+        format!(
+            "| {} | {} | [{}](codes.md#{}): {message} |\n",
+            case.fault,
+            described(&broken(case).slices),
+            first.code,
+            anchor(first.code)
+        )
+    };
+    let rows: String = CASES.iter().map(row).collect();
+    format!("{header}{rows}\n")
+}
+
+/// Returns the anchor of a section of the book: its heading in lower case, spaces as hyphens, without punctuation.
+fn anchor(code: kube_endpoint_model::Code) -> String {
+    let heading = format!("{code}: {}", code.title()).to_lowercase();
+    let kept = heading.chars().filter(|it| it.is_alphanumeric() || *it == ' ' || *it == '-');
+    kept.map(|it| if it == ' ' { '-' } else { it }).collect()
+}
+
+/// Returns what `kubectl describe service` shows as endpoints (kubectl 1.36, `formatEndpointSlices`): the first three
+/// addresses that are not marked as not ready, with their ports.
+fn described(slices: &std::collections::BTreeMap<ObjectKey, EndpointSlice>) -> String {
+    if slices.is_empty() {
+        return "`<none>`".to_owned();
+    }
+    let mut shown: Vec<String> = Vec::new();
+    for slice in slices.values() {
+        let usable = || slice.endpoints.iter().filter(|endpoint| endpoint.conditions.ready != Some(false));
+        if slice.ports.is_empty() {
+            shown.extend(usable().map(|endpoint| endpoint.addresses[0].to_string()));
+        }
+        for port in slice.ports.iter().filter_map(|port| port.port) {
+            shown.extend(usable().map(|endpoint| format!("{}:{port}", endpoint.addresses[0])));
+        }
+    }
+    let more = shown.len().saturating_sub(3);
+    shown.truncate(3);
+    let more = if more == 0 { String::new() } else { format!(" + {more} more...") };
+    if shown.is_empty() { "(empty)".to_owned() } else { format!("`{}{more}`", shown.join(",")) }
+}
