@@ -111,6 +111,9 @@ impl Default for ClientOptions {}
 pub struct Config {}
 impl Config {
     pub async fn from_kubeconfig(path: &Path) -> Result<Self, ConfigError> {}
+    pub async fn from_kubeconfig_with(
+        options: KubeconfigOptions,
+    ) -> Result<Self, ConfigError> {}
     pub fn in_cluster() -> Result<Self, ConfigError> {}
     pub fn from_url(url: &str) -> Result<Self, ConfigError> {}
     pub fn from_service<S, B>(service: S) -> Self
@@ -133,6 +136,7 @@ impl Config {
         name: &str,
     ) -> Self {}
     pub fn server(&self) -> String {}
+    pub fn default_namespace(&self) -> String {}
 }
 impl fmt::Debug for Config {}
 #[derive(Debug, thiserror::Error)]
@@ -177,6 +181,13 @@ impl Error {
     pub fn is_namespace_terminating(&self) -> bool {}
     pub fn is_too_many_requests(&self) -> bool {}
     pub fn retry_after(&self) -> Option<Duration> {}
+}
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KubeconfigOptions {
+    pub path: Option<PathBuf>,
+    pub context: Option<String>,
+    pub cluster: Option<String>,
+    pub user: Option<String>,
 }
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListParams {

@@ -1,6 +1,7 @@
 //! The [`Config`] of a client: server address, TLS and credentials.
 
 mod error;
+mod kubeconfig;
 mod live;
 mod source;
 mod target;
@@ -12,8 +13,11 @@ use http::{Request, Response};
 use http_body_util::Full;
 use tower::{BoxError, Service};
 
-pub use self::error::ConfigError;
-use self::source::{Origin, Source};
+pub use self::{error::ConfigError, kubeconfig::KubeconfigOptions};
+use self::{
+    kubeconfig::KubeconfigFiles,
+    source::{Origin, Source},
+};
 pub(crate) use self::{live::Live, source::Loaded, target::Target};
 use crate::{Client, Credentials, service_account::ServiceAccount};
 
@@ -46,9 +50,26 @@ impl Config {
     ///
     /// [`ConfigError::Kubeconfig`] if the file cannot be read or parsed, if its current context, cluster or server
     /// address is missing or invalid, or if its `certificate-authority` contains no certificate.
-    #[expect(clippy::unused_async, reason = "async, so that a later version can read the files off the runtime")]
     pub async fn from_kubeconfig(path: &Path) -> Result<Self, ConfigError> {
-        Self::load(Origin::Kubeconfig(path.to_owned()), None)
+        let path = Some(path.to_owned());
+        Self::from_kubeconfig_with(KubeconfigOptions { path, ..KubeconfigOptions::default() }).await
+    }
+
+    /// Loads a kubeconfig as kubectl does: from one file, from the files of `$KUBECONFIG`, or from `~/.kube/config`,
+    /// with another context, cluster or user than the current one if `options` select it.
+    ///
+    /// Several files are merged: of each name, and of the current context, the first file that has it counts. Files of
+    /// `$KUBECONFIG` that do not exist are skipped, unless none exists. `$KUBECONFIG` is read once;
+    /// [`follow_files`](Self::follow_files) follows all files. A user that does not exist is one without credentials,
+    /// as in client-go.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::Kubeconfig`], as for [`from_kubeconfig`](Self::from_kubeconfig). Its path contains all files,
+    /// joined as in `$KUBECONFIG`, if the error is not about one of them.
+    #[expect(clippy::unused_async, reason = "async, so that a later version can read the files off the runtime")]
+    pub async fn from_kubeconfig_with(options: KubeconfigOptions) -> Result<Self, ConfigError> {
+        Self::load(Origin::Kubeconfig(KubeconfigFiles::resolve(options)?), None)
     }
 
     /// Loads the service account mounted into the Pod, and the server address from `KUBERNETES_SERVICE_HOST` and
@@ -159,6 +180,12 @@ impl Config {
     /// Returns the URL of the server; `http://in-process/` for a configuration [`over`](Self::from_service) a service.
     pub fn server(&self) -> String {
         self.target.server()
+    }
+
+    /// Returns the namespace of the kubeconfig's context, or in a Pod that of its service account; `default` if there is
+    /// none.
+    pub fn default_namespace(&self) -> String {
+        self.target.default_namespace()
     }
 
     /// Returns the host of the server, with the port if the address has one.

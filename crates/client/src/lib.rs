@@ -11,7 +11,7 @@
 //!   retried only after a response 429 or 5xx with `Retry-After`. [`Client::gated`] sends writes only while a gate is
 //!   open, for example while the process leads.
 //! - **Connections**: one HTTP/2 connection for watches and one for all other requests, with pings and proxies.
-//! - **Configuration**: a [`Config`] from a kubeconfig or the service account of the Pod. Changed files are reloaded
+//! - **Configuration**: a [`Config`] from kubeconfig files or the service account of the Pod. Changed files are reloaded
 //!   while the future of [`Config::follow_files`] runs; token files always are.
 //! - **Limits and errors**: a token bucket per client (20 requests per second, burst 30) and an [`Error`] that names
 //!   the call and carries the server's [`Status`].
@@ -105,7 +105,7 @@ mod warnings;
 pub use body::Body;
 pub use call::Call;
 pub use client::Client;
-pub use config::{Config, ConfigError};
+pub use config::{Config, ConfigError, KubeconfigOptions};
 pub use credentials::Credentials;
 pub use error::{Error, TransportKind};
 pub use gate::WriteGate;

@@ -8,16 +8,16 @@ use std::{
 };
 
 use http::{Uri, uri::Scheme};
-use kube::config::{AuthInfo, Cluster, Context, Kubeconfig, KubeconfigError};
+use kube::config::AuthInfo;
 use tower::BoxError;
 
-use super::error::ConfigError;
+use super::{error::ConfigError, kubeconfig::KubeconfigFiles};
 use crate::{kube_error::KubeError, prepared::Prepared};
 
 /// Origin of a configuration.
 #[derive(Debug, Clone)]
 pub(crate) enum Origin {
-    Kubeconfig(PathBuf),
+    Kubeconfig(KubeconfigFiles),
     InCluster,
     Url(String),
 }
@@ -41,11 +41,15 @@ pub(crate) struct Loaded {
 
 /// Contents of files by path; `None` for a file that cannot be read.
 #[derive(PartialEq, Eq)]
-struct Files(BTreeMap<PathBuf, Option<Vec<u8>>>);
+pub(super) struct Files(BTreeMap<PathBuf, Option<Vec<u8>>>);
 
 impl Files {
-    fn read<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Files {
+    pub(super) fn read<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Files {
         Files(paths.into_iter().map(|path| (path.to_owned(), fs::read(path).ok())).collect())
+    }
+
+    pub(super) fn extend(&mut self, other: Files) {
+        self.0.extend(other.0);
     }
 
     fn changed(&self) -> bool {
@@ -57,9 +61,7 @@ impl Source {
     /// Loads the configuration. Client certificates and keys are read by [`Loaded::prepared`].
     pub(crate) fn load(&self) -> Result<Loaded, ConfigError> {
         let (mut inner, proxy_url, files) = match &self.origin {
-            Origin::Kubeconfig(path) => {
-                load_kubeconfig(path).map_err(|source| ConfigError::Kubeconfig { path: path.clone(), source })?
-            }
+            Origin::Kubeconfig(files) => files.load()?,
             Origin::InCluster => load_in_cluster().map_err(|source| ConfigError::InCluster { source })?,
             Origin::Url(url) => (kube::Config::new(parse_server_address(url, &Scheme::HTTP)?), None, Files::read([])),
         };
@@ -93,7 +95,7 @@ fn set_server(config: &mut kube::Config, server: &str) -> Result<(), ConfigError
 }
 
 /// Parses a server address; `scheme` is the default scheme.
-fn parse_server_address(url: &str, scheme: &Scheme) -> Result<Uri, ConfigError> {
+pub(super) fn parse_server_address(url: &str, scheme: &Scheme) -> Result<Uri, ConfigError> {
     let invalid = |source: BoxError| ConfigError::Server { url: url.to_owned(), source };
     let full = if url.contains("://") { url.to_owned() } else { format!("{scheme}://{url}") };
     let address: Uri = full.parse().map_err(|error: http::uri::InvalidUri| invalid(error.into()))?;
@@ -104,23 +106,7 @@ fn parse_server_address(url: &str, scheme: &Scheme) -> Result<Uri, ConfigError> 
 }
 
 /// A configuration, its `proxy-url`, and the contents of its files.
-type Parsed = (kube::Config, Option<String>, Files);
-
-fn load_kubeconfig(path: &Path) -> Result<Parsed, BoxError> {
-    // The files are read before the configuration is parsed, so that a change in between is detected by the next check.
-    let mut files = Files::read([path]);
-    let kubeconfig = Kubeconfig::read_from(path).map_err(describe)?;
-    files.0.extend(Files::read(referenced_files(&kubeconfig).iter().map(PathBuf::as_path)).0);
-    let proxy_url = cluster(&kubeconfig).and_then(|cluster| cluster.proxy_url.clone()).filter(|url| !url.is_empty());
-    let inner = kube::Config::try_from(kubeconfig).map_err(describe)?;
-    if inner.cluster_url.scheme().is_none() {
-        let url = &inner.cluster_url;
-        return Err(format!("server address \"{url}\" has no scheme: write https://{url} or http://{url}").into());
-    }
-    parse_server_address(&inner.cluster_url.to_string(), &Scheme::HTTPS)?;
-    check_certificate_authority(&inner)?;
-    Ok((inner, proxy_url, files))
-}
+pub(super) type Parsed = (kube::Config, Option<String>, Files);
 
 fn load_in_cluster() -> Result<Parsed, BoxError> {
     let load = || kube::Config::incluster().map_err(|error| KubeError::new(&error));
@@ -134,49 +120,10 @@ fn load_in_cluster() -> Result<Parsed, BoxError> {
 
 /// Rejects a certificate authority file without certificates, as client-go does: it may be empty while it is being
 /// written.
-fn check_certificate_authority(config: &kube::Config) -> Result<(), &'static str> {
+pub(super) fn check_certificate_authority(config: &kube::Config) -> Result<(), &'static str> {
     match &config.root_cert {
         Some(certificates) if certificates.is_empty() => Err("certificate-authority has no certificate"),
         _ => Ok(()),
-    }
-}
-
-fn context(kubeconfig: &Kubeconfig) -> Option<&Context> {
-    let mut contexts = kubeconfig.contexts.iter();
-    contexts.find(|named| Some(&named.name) == kubeconfig.current_context.as_ref())?.context.as_ref()
-}
-
-/// Returns the cluster of the current context.
-fn cluster(kubeconfig: &Kubeconfig) -> Option<&Cluster> {
-    let name = &context(kubeconfig)?.cluster;
-    kubeconfig.clusters.iter().find(|named| named.name == *name)?.cluster.as_ref()
-}
-
-/// Returns the user of the current context.
-fn user(kubeconfig: &Kubeconfig) -> Option<&AuthInfo> {
-    let name = context(kubeconfig)?.user.as_ref()?;
-    kubeconfig.auth_infos.iter().find(|named| named.name == *name)?.auth_info.as_ref()
-}
-
-/// Returns the certificate and key files of the current context. Token files are excluded: `TokenFile` reloads them
-/// without new connections.
-fn referenced_files(kubeconfig: &Kubeconfig) -> Vec<PathBuf> {
-    let authority = cluster(kubeconfig).and_then(|cluster| cluster.certificate_authority.as_ref());
-    let user = user(kubeconfig);
-    let certificate = user.and_then(|user| user.client_certificate.as_ref());
-    let key = user.and_then(|user| user.client_key.as_ref());
-    [authority, certificate, key].into_iter().flatten().map(PathBuf::from).collect()
-}
-
-/// Returns the error without the path of the kubeconfig, which the caller adds.
-fn describe(error: KubeconfigError) -> BoxError {
-    match error {
-        KubeconfigError::ReadConfig(source, _) => source.into(),
-        KubeconfigError::CurrentContextNotSet => "current-context is not set".into(),
-        KubeconfigError::LoadContext(context) => format!("context {context:?} does not exist").into(),
-        KubeconfigError::LoadClusterOfContext(cluster) => format!("cluster {cluster:?} does not exist").into(),
-        KubeconfigError::MissingClusterUrl => "the cluster has no server".into(),
-        other => KubeError::new(&other).into(),
     }
 }
 

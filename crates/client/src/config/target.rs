@@ -49,6 +49,14 @@ impl Target {
         }
     }
 
+    /// Returns the namespace of the loaded configuration; `default` for an in-process service.
+    pub(crate) fn default_namespace(&self) -> String {
+        match self {
+            Target::Network(live) => live.loaded().inner.default_namespace.clone(),
+            Target::InProcess(_) => "default".to_owned(),
+        }
+    }
+
     /// Returns the host of the server, with the port if the address has one.
     pub(crate) fn host(&self) -> String {
         match self {
