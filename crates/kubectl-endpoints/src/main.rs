@@ -1,3 +1,93 @@
 //! kubectl plugin that explains which Pods are endpoints of a Service, which are not, and why.
+//!
+//! ```text
+//! args --> connection --> fetch -----> World (kube-endpoints-explain) --> reports --> output
+//!                           ^  needs                                                    |
+//!          explain/anchors -+                                                           v
+//!          explain/watch: informers instead of fetch                     text, JSON, YAML, names
+//! ```
+//!
+//! - `explain` reads what the named objects need ([`fetch`]); `check` and `diff` read a namespace or everything
+//!   ([`cluster`]). All logic of the explanation is in `kube-endpoints-explain`.
+//! - Kinds that the user may not list are unknown to the explanation, which says so; they are no error.
+//! - [`completion`] answers kubectl's requests for shell completion.
 
-fn main() {}
+mod args;
+mod check;
+mod cluster;
+mod completion;
+mod connection;
+mod diff;
+mod explain;
+mod fetch;
+mod object_name;
+mod output;
+mod progress;
+mod selection;
+mod top;
+
+use std::{env, ffi::OsString, io, process::ExitCode};
+
+use tracing::level_filters::LevelFilter;
+
+use crate::args::{Cli, Command, GlobalArgs, TopArgs};
+
+fn main() -> ExitCode {
+    let words: Vec<OsString> = env::args_os().collect();
+    // Not a subcommand of `Cli`: the words after it can be incomplete options.
+    if words.get(1).is_some_and(|word| word == completion::SUBCOMMAND) {
+        return exit_code(block_on(completion::run(&words[2..])), 1);
+    }
+    let cli = match Cli::parse_checked(words) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Nothing can be done if the help or the usage cannot be printed.
+            let _ = error.print();
+            return u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from);
+        }
+    };
+    // Warnings of the API server and of watches.
+    tracing_subscriber::fmt()
+        .with_writer(io::stderr)
+        .with_ansi(false)
+        .with_target(false)
+        .without_time()
+        .with_max_level(LevelFilter::WARN)
+        .init();
+    let error_status = if matches!(cli.command, Command::Diff) { diff::ERROR_STATUS } else { 1 };
+    exit_code(run(cli), error_status)
+}
+
+/// Prints an error as kubectl does.
+fn exit_code(result: anyhow::Result<ExitCode>, error_status: u8) -> ExitCode {
+    result.unwrap_or_else(|error| {
+        output::message("error: ", format_args!("{error:#}"));
+        ExitCode::from(error_status)
+    })
+}
+
+fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    let Cli { global, command } = cli;
+    match command {
+        Command::Explain(args) => block_on(explain::run(&global, &args)),
+        Command::Check => block_on(check::run(&global)),
+        Command::Diff => block_on(diff::run(&global)),
+        Command::Top(args) => block_on(run_top(global, args)),
+        Command::Completion { shell } => {
+            output::print(&completion::script(shell))?;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+async fn run_top(global: GlobalArgs, args: TopArgs) -> anyhow::Result<ExitCode> {
+    let connection = connection::Connection::open(&global).await?;
+    let GlobalArgs { all_namespaces, selector, .. } = global;
+    let namespace = (!all_namespaces).then_some(connection.namespace);
+    top::run(connection.client, top::TopOptions { namespace, selector, metrics_url: args.metrics_url }).await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(work)
+}

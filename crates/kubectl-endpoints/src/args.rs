@@ -1,0 +1,195 @@
+//! Command-line arguments.
+
+mod target;
+mod timeout;
+
+use std::{ffi::OsString, num::NonZeroUsize, path::PathBuf, time::Duration};
+
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum, error::ErrorKind};
+use clap_complete::Shell;
+use kube_endpoints_explain::Settings;
+
+pub(crate) use self::target::{Kind, Target, Targets};
+
+/// Explain which Pods are endpoints of a Service, which are not, and why.
+#[derive(Debug, Parser)]
+#[command(name = "kubectl-endpoints", bin_name = "kubectl endpoints", version, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    /// Options of all subcommands.
+    #[command(flatten)]
+    pub(crate) global: GlobalArgs,
+    /// Subcommand.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Subcommands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Explain the endpoints of Services, the Services of Pods, or the state of EndpointSlices and Endpoints
+    Explain(ExplainArgs),
+    /// List what keeps Services from being served as intended
+    ///
+    /// Exits with status 1 if there is anything to list.
+    Check,
+    /// Show the writes that the endpoint controllers would send now, as a diff
+    ///
+    /// Exits with status 0 without differences, 1 with differences, and 2 after an error.
+    Diff,
+    /// Show the endpoints of Services as they change
+    Top(TopArgs),
+    /// Print a completion script for the program itself
+    ///
+    /// Completion through kubectl needs the script kubectl_complete-endpoints on the PATH instead.
+    Completion {
+        /// Shell
+        shell: CompletionShell,
+    },
+}
+
+/// Options of all subcommands.
+#[derive(Debug, Args)]
+pub(crate) struct GlobalArgs {
+    /// Kubeconfig file [default: the files of $KUBECONFIG, or ~/.kube/config]
+    #[arg(long, global = true, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) kubeconfig: Option<PathBuf>,
+    /// Context of the kubeconfig [default: the current context]
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(crate) context: Option<String>,
+    /// Cluster of the kubeconfig [default: that of the context]
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(crate) cluster: Option<String>,
+    /// User of the kubeconfig [default: that of the context]
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(crate) user: Option<String>,
+    /// Address of the API server [default: that of the cluster]
+    #[arg(short, long, global = true, value_name = "URL")]
+    pub(crate) server: Option<String>,
+    /// Namespace [default: that of the context]
+    #[arg(short, long, global = true, value_name = "NAME")]
+    pub(crate) namespace: Option<String>,
+    /// All namespaces; not for explain
+    #[arg(short = 'A', long, global = true)]
+    pub(crate) all_namespaces: bool,
+    /// Label selector: of the Services, or of the objects to explain
+    #[arg(short = 'l', long, global = true, value_name = "SELECTOR")]
+    pub(crate) selector: Option<String>,
+    /// Output format
+    #[arg(short, long, global = true, value_name = "FORMAT")]
+    pub(crate) output: Option<Format>,
+    /// When to color the output; `auto` is for terminals, unless NO_COLOR is set
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: Color,
+    /// Value of this flag of kube-controller-manager, from 1 to 1000 [default: 100]
+    #[arg(long, global = true, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) max_endpoints_per_slice: Option<u16>,
+    /// Timeout of one request, such as 10s or 1m30s; a plain number is in seconds, and 0 means the default of 90s
+    #[arg(long, global = true, value_name = "DURATION", value_parser = timeout::parse)]
+    pub(crate) request_timeout: Option<Duration>,
+}
+
+/// Arguments of `explain`.
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// KIND/NAME..., or KIND NAME..., or KIND for all objects that --selector selects. Kinds are service (svc), pod
+    /// (po), endpointslice (eps) and endpoints (ep)
+    #[arg(required = true, value_name = "KIND/NAME")]
+    pub(crate) objects: Vec<String>,
+    /// After the first report, print it again whenever it changes
+    #[arg(short, long)]
+    pub(crate) watch: bool,
+}
+
+/// Arguments of `top`.
+#[derive(Debug, Args)]
+pub(crate) struct TopArgs {
+    /// URL of the metrics of controller-manager
+    #[arg(long, value_name = "URL")]
+    pub(crate) metrics_url: Option<String>,
+}
+
+/// Output formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// JSON.
+    Json,
+    /// YAML.
+    Yaml,
+    /// Text with more columns.
+    Wide,
+    /// Names of the objects only.
+    Name,
+}
+
+/// When to color the output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless `NO_COLOR` is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Shells with a completion script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CompletionShell {
+    /// bash.
+    Bash,
+    /// zsh.
+    Zsh,
+    /// fish.
+    Fish,
+    /// `PowerShell`.
+    #[value(name = "powershell")]
+    PowerShell,
+}
+
+impl From<CompletionShell> for Shell {
+    fn from(shell: CompletionShell) -> Shell {
+        match shell {
+            CompletionShell::Bash => Shell::Bash,
+            CompletionShell::Zsh => Shell::Zsh,
+            CompletionShell::Fish => Shell::Fish,
+            CompletionShell::PowerShell => Shell::PowerShell,
+        }
+    }
+}
+
+impl Cli {
+    /// Parses and checks the arguments; the first is the name of the program. An error is printed with the usage.
+    pub(crate) fn parse_checked(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+        let cli = Cli::try_parse_from(words)?;
+        if let Command::Explain(explain) = &cli.command {
+            let invalid = |message: String| Cli::command().error(ErrorKind::ValueValidation, message);
+            explain.targets(&cli.global).map_err(invalid)?;
+        }
+        Ok(cli)
+    }
+}
+
+impl ExplainArgs {
+    /// Returns the objects to explain, or the message of a usage error.
+    pub(crate) fn targets(&self, global: &GlobalArgs) -> Result<Targets, String> {
+        if global.all_namespaces {
+            return Err("explain reads one namespace: --all-namespaces is for check, diff and top".to_owned());
+        }
+        Targets::parse(&self.objects, global.selector.as_deref())
+    }
+}
+
+impl GlobalArgs {
+    /// Returns the settings of the explanation.
+    pub(crate) fn settings(&self) -> Settings {
+        let mut settings = Settings::default();
+        settings.now = Some(kube_ambient::now());
+        if let Some(limit) = self.max_endpoints_per_slice.and_then(|limit| NonZeroUsize::new(limit.into())) {
+            settings.max_endpoints_per_slice = limit;
+        }
+        settings
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,92 @@
+//! Tests of the command line.
+
+use rstest::rstest;
+
+use super::*;
+
+fn parse(line: &str) -> Result<Cli, clap::Error> {
+    Cli::parse_checked(std::iter::once("kubectl-endpoints").chain(line.split_whitespace()).map(OsString::from))
+}
+
+#[test]
+fn cli_definition_is_consistent() {
+    Cli::command().debug_assert();
+}
+
+#[rstest]
+#[case::slash("svc/web", "service/web")]
+#[case::several("svc/web pod/web-0 ep/web eps/web-x", "service/web pod/web-0 endpoints/web endpointslice/web-x")]
+#[case::separate("service web", "service/web")]
+#[case::separate_names("po web-0 web-1", "pod/web-0 pod/web-1")]
+#[case::plural("services/web", "service/web")]
+#[case::pods("pods/web-0", "pod/web-0")]
+#[case::slices("endpointslices/web-x", "endpointslice/web-x")]
+#[case::group("endpointslice.discovery.k8s.io/web-x", "endpointslice/web-x")]
+#[case::group_and_version("endpointslices.v1.discovery.k8s.io/web-x", "endpointslice/web-x")]
+#[case::endpoints("endpoints/web", "endpoints/web")]
+#[case::capitals("Service/web", "service/web")]
+#[case::selected("svc -l app=web", "all service app=web")]
+#[case::all("pods", "all pod ")]
+#[case::flags_anywhere("-n shop svc/web --context=dev", "service/web")]
+#[case::nothing("", "error")]
+#[case::unknown_kind("deploy/web", "error")]
+#[case::other_group("service.discovery.k8s.io/web", "error")]
+#[case::no_name("svc/", "error")]
+#[case::two_slashes("svc/web/x", "error")]
+#[case::mixed("svc/web api", "error")]
+#[case::names_and_selector("svc/web -l app=web", "error")]
+#[case::all_namespaces("svc/web -A", "error")]
+fn objects_to_explain(#[case] arguments: &str, #[case] expect: &str) {
+    let got = parse(&format!("explain {arguments}")).map_or_else(
+        |error| if error.exit_code() == 2 { "error".to_owned() } else { error.to_string() },
+        |cli| {
+            let Command::Explain(explain) = &cli.command else { panic!("expected explain") };
+            match explain.targets(&cli.global).unwrap() {
+                Targets::Named(targets) => targets.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "),
+                Targets::Selected { kind, selector } => {
+                    format!("all {} {}", kind.singular(), selector.unwrap_or_default())
+                }
+            }
+        },
+    );
+    assert_eq!(got, expect);
+}
+
+#[rstest]
+#[case::before("-n shop -o yaml check")]
+#[case::after("check -n shop -o yaml")]
+#[case::long("check --namespace=shop --output=yaml")]
+fn global_options_may_stand_anywhere(#[case] line: &str) {
+    let GlobalArgs { namespace, output, .. } = parse(line).unwrap().global;
+    assert_eq!((namespace.as_deref(), output), (Some("shop"), Some(Format::Yaml)));
+}
+
+#[rstest]
+#[case::default("diff", 100)]
+#[case::flag("diff --max-endpoints-per-slice=1000", 1000)]
+fn settings_have_the_limit(#[case] line: &str, #[case] limit: usize) {
+    assert_eq!(parse(line).unwrap().global.settings().max_endpoints_per_slice.get(), limit);
+}
+
+#[rstest]
+#[case::no_subcommand("-n shop")]
+#[case::unknown_subcommand("check-up")]
+#[case::unknown_format("check -o table")]
+#[case::unknown_color("check --color=blue")]
+#[case::limit_too_low("check --max-endpoints-per-slice=0")]
+#[case::limit_too_high("check --max-endpoints-per-slice=1001")]
+#[case::timeout("check --request-timeout=-1s")]
+#[case::shell("completion tcsh")]
+#[case::watch_is_of_explain("check --watch")]
+fn usage_errors_exit_with_2(#[case] line: &str) {
+    assert_eq!(parse(line).unwrap_err().exit_code(), 2);
+}
+
+#[rstest]
+#[case("--help")]
+#[case("explain --help")]
+#[case("--version")]
+fn help_and_version_exit_with_0(#[case] line: &str) {
+    let error = parse(line).unwrap_err();
+    assert_eq!((error.exit_code(), error.use_stderr()), (0, false));
+}

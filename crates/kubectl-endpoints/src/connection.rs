@@ -1,0 +1,69 @@
+//! Configuration and client of the API server.
+
+use std::time::Duration;
+
+use kube_controller_client::{Client, ClientOptions, Config, ConfigError, Error, KubeconfigOptions, Timeouts};
+use kube_endpoint_model::Interner;
+
+use crate::args::GlobalArgs;
+
+/// A client, with the configuration and the namespace that the arguments select.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    /// Configuration, to follow its files.
+    pub(crate) config: Config,
+    /// Client that decodes objects with shared strings.
+    pub(crate) client: Client,
+    /// Namespace of `--namespace`, or of the context.
+    pub(crate) namespace: String,
+}
+
+impl Connection {
+    /// Loads the configuration that the arguments select. Connections are opened by the first request.
+    pub(crate) async fn open(args: &GlobalArgs) -> Result<Connection, ConfigError> {
+        let timeout = args.request_timeout.filter(|timeout| !timeout.is_zero());
+        let defaults = Timeouts::default();
+        let request = timeout.unwrap_or(defaults.request);
+        Connection::open_with(args, Timeouts { request, connect: defaults.connect.min(request), ..defaults }).await
+    }
+
+    /// As [`open`](Self::open), with a bound on each request and connection, for answers that a user waits for.
+    pub(crate) async fn open_within(args: &GlobalArgs, limit: Duration) -> Result<Connection, ConfigError> {
+        Connection::open_with(args, Timeouts { request: limit, connect: limit, ..Timeouts::default() }).await
+    }
+
+    async fn open_with(args: &GlobalArgs, timeouts: Timeouts) -> Result<Connection, ConfigError> {
+        let GlobalArgs { kubeconfig, context, cluster, user, server, namespace, .. } = args;
+        let options = KubeconfigOptions {
+            path: kubeconfig.clone(),
+            context: context.clone(),
+            cluster: cluster.clone(),
+            user: user.clone(),
+        };
+        let mut config = Config::from_kubeconfig_with(options).await?;
+        if let Some(server) = server {
+            config = config.with_server(server)?;
+        }
+        let namespace = namespace.clone().filter(|namespace| !namespace.is_empty());
+        let namespace = namespace.unwrap_or_else(|| config.default_namespace());
+        // The rate limit of kubectl.
+        let options = ClientOptions { user_agent: user_agent(), qps: 50.0, burst: 300, timeouts, ..Default::default() };
+        let client = Client::new(&config, options)?.decoding_in(Interner::default());
+        Ok(Connection { config, client, namespace })
+    }
+}
+
+fn user_agent() -> String {
+    concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")).to_owned()
+}
+
+/// Returns the error with the request in its message, which that of an API error lacks.
+pub(crate) fn named(error: Error) -> anyhow::Error {
+    match &error {
+        Error::Api { call, .. } => {
+            let call = call.to_string();
+            anyhow::Error::new(error).context(call)
+        }
+        _ => error.into(),
+    }
+}

@@ -1,0 +1,95 @@
+//! `explain`: reports about Services, Pods, `EndpointSlices` and Endpoints.
+
+mod anchors;
+mod details;
+mod report;
+mod watch;
+
+use std::process::ExitCode;
+
+use k8s_openapi::api::{core::v1 as core, discovery::v1 as discovery};
+
+use self::{anchors::Anchors, report::Reports};
+use crate::{
+    args::{ExplainArgs, GlobalArgs, Kind, Target, Targets},
+    connection::Connection,
+    fetch::{Fetch, Freshness, Objects},
+    output::{self, Output},
+    progress::Progress,
+};
+
+/// Prints the reports. The status is 1 if an object does not exist.
+pub(crate) async fn run(global: &GlobalArgs, args: &ExplainArgs) -> anyhow::Result<ExitCode> {
+    let output = Output::new(global);
+    let connection = Connection::open(global).await?;
+    let progress = Progress::new();
+    let fetch = Fetch {
+        client: &connection.client,
+        namespace: Some(&connection.namespace),
+        freshness: Freshness::MostRecent,
+        progress: &progress,
+    };
+    let targets = args.targets(global).map_err(anyhow::Error::msg)?;
+    let reading = async {
+        let targets = resolve(&fetch, targets).await?;
+        let mut anchors = Anchors::read(&connection, &targets).await?;
+        let mut objects = fetch.objects(&anchors.needs).await?;
+        anchors.complete(&connection, &targets, &mut objects).await?;
+        let reports = explain(global, &connection, &targets, &objects, &mut anchors).await?;
+        Ok::<_, anyhow::Error>((targets, anchors, objects, reports))
+    };
+    let (targets, mut anchors, objects, reports) = progress.show_during(reading).await?;
+
+    objects.warn();
+    anchors.details.warn();
+    if targets.is_empty() {
+        output::message("", format_args!("No objects found in namespace {}.", connection.namespace));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let rendered = reports.render(output)?;
+    output::print(&rendered)?;
+    for target in &reports.missing {
+        let Target { kind, name } = target;
+        output::message("error: ", format_args!("{} {name:?} not found", kind.plural()));
+    }
+    if !reports.missing.is_empty() {
+        return Ok(ExitCode::FAILURE);
+    }
+    if args.watch {
+        let unknown = objects.unknown.clone();
+        watch::run(global, &connection, output, &targets, &mut anchors, unknown, rendered).await?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the targets by name.
+async fn resolve(fetch: &Fetch<'_>, targets: Targets) -> anyhow::Result<Vec<Target>> {
+    let (kind, selector) = match targets {
+        Targets::Named(targets) => return Ok(targets),
+        Targets::Selected { kind, selector } => (kind, selector),
+    };
+    let selector = selector.as_deref();
+    let names = match kind {
+        Kind::Service => fetch.names::<kube_endpoint_model::Service>(selector).await?,
+        Kind::Pod => fetch.names::<kube_endpoint_model::Pod>(selector).await?,
+        // In JSON as the following requests, so that the server need not encode them twice.
+        Kind::EndpointSlice => fetch.names::<discovery::EndpointSlice>(selector).await?,
+        Kind::Endpoints => fetch.names::<core::Endpoints>(selector).await?,
+    };
+    Ok(names.into_iter().map(|name| Target { kind, name }).collect())
+}
+
+/// Explains the targets. Reads details of Pods that they need and that have changed since the last call.
+async fn explain(
+    global: &GlobalArgs,
+    connection: &Connection,
+    targets: &[Target],
+    objects: &Objects,
+    anchors: &mut Anchors,
+) -> anyhow::Result<Reports> {
+    let mut world = objects.world(global.settings());
+    let wanted = report::pods_to_detail(&world, &connection.namespace, targets);
+    anchors.details.read(&connection.client, &wanted, objects).await?;
+    anchors.details.add_to(&mut world);
+    Ok(Reports::of(&world, &connection.namespace, targets))
+}

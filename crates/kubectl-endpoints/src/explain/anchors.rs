@@ -1,0 +1,137 @@
+//! Objects that are read before the others, because they determine which others are needed.
+
+use std::sync::Arc;
+
+use futures::{StreamExt as _, TryStreamExt as _, stream};
+use k8s_openapi::api::{core::v1 as core, discovery::v1 as discovery};
+use kube_controller_client::{Client, Error};
+use kube_endpoint_model::{EndpointSlice, Endpoints, Pod, Service, well_known::SERVICE_NAME_LABEL};
+use kube_wire::Decode;
+
+use super::details::Details;
+use crate::{
+    args::{Kind, Target},
+    connection::{Connection, named},
+    fetch::{Needs, Objects, last_write},
+};
+
+/// Concurrent requests for objects.
+const CONCURRENCY: usize = 8;
+
+/// The Pods and slices to explain, and what follows from them.
+#[derive(Debug, Default)]
+pub(super) struct Anchors {
+    /// What the explanation needs.
+    pub(super) needs: Needs,
+    /// Complete Pods.
+    pub(super) details: Details,
+    pods: Vec<Arc<Pod>>,
+    slices: Vec<discovery::EndpointSlice>,
+}
+
+/// A target that has been read, if it is a Pod or a slice and exists.
+enum Anchor {
+    Pod(Box<core::Pod>),
+    Slice(Box<discovery::EndpointSlice>),
+    None,
+}
+
+impl Anchors {
+    /// Reads the Pods and slices among the targets. Those that do not exist are skipped.
+    pub(super) async fn read(connection: &Connection, targets: &[Target]) -> anyhow::Result<Anchors> {
+        let Connection { client, namespace, .. } = connection;
+        let read = |target: &Target| {
+            let Target { kind, name } = target.clone();
+            async move {
+                Ok::<_, anyhow::Error>(match kind {
+                    Kind::Pod => {
+                        get(client, namespace, &name).await?.map_or(Anchor::None, |it| Anchor::Pod(Box::new(it)))
+                    }
+                    Kind::EndpointSlice => {
+                        get(client, namespace, &name).await?.map_or(Anchor::None, |it| Anchor::Slice(Box::new(it)))
+                    }
+                    Kind::Service | Kind::Endpoints => Anchor::None,
+                })
+            }
+        };
+        let read: Vec<Anchor> = stream::iter(targets).map(read).buffered(CONCURRENCY).try_collect().await?;
+
+        let mut anchors = Anchors::default();
+        for (target, anchor) in targets.iter().zip(read) {
+            let hint = match &anchor {
+                Anchor::Pod(pod) => pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()),
+                Anchor::Slice(slice) => {
+                    let labels = slice.metadata.labels.as_ref();
+                    labels.and_then(|labels| labels.get(SERVICE_NAME_LABEL)).map(String::as_str)
+                }
+                Anchor::None if matches!(target.kind, Kind::Pod | Kind::EndpointSlice) => continue,
+                Anchor::None => None,
+            };
+            anchors.needs.extend(Needs::of(target, hint.filter(|hint| !hint.is_empty())));
+            match anchor {
+                Anchor::Pod(pod) => {
+                    anchors.pods.push(Arc::new(client.decode(|| Pod::from(&*pod))));
+                    anchors.details.insert(*pod);
+                }
+                Anchor::Slice(slice) => anchors.slices.push(*slice),
+                Anchor::None => {}
+            }
+        }
+        Ok(anchors)
+    }
+
+    /// Adds the targets of kinds that the user may not list, but read by name. Fails if they may not be read either.
+    pub(super) async fn complete(
+        &self,
+        connection: &Connection,
+        targets: &[Target],
+        objects: &mut Objects,
+    ) -> anyhow::Result<()> {
+        let Connection { client, namespace, .. } = connection;
+        use kube_endpoints_explain::Kind as Explained;
+        if objects.unknown.contains(&Explained::Pod) {
+            objects.pods.extend(self.pods.iter().cloned());
+        }
+        if objects.unknown.contains(&Explained::EndpointSlice) {
+            for slice in &self.slices {
+                objects.slices.push(Arc::new(client.decode(|| EndpointSlice::from(slice))));
+                objects.last_writes.extend(last_write(Explained::EndpointSlice, slice));
+            }
+        }
+        for Target { kind, name } in targets {
+            if !objects.unknown.contains(&(*kind).into()) {
+                continue;
+            }
+            match kind {
+                Kind::Service => {
+                    let service: Option<Service> = get(client, namespace, name).await?;
+                    objects.services.extend(service.map(Arc::new));
+                }
+                Kind::Endpoints => {
+                    let endpoints: Option<core::Endpoints> = get(client, namespace, name).await?;
+                    if let Some(full) = endpoints {
+                        objects.endpoints.push(Arc::new(client.decode(|| Endpoints::from(&full))));
+                        objects.last_writes.extend(last_write(Explained::Endpoints, &full));
+                    }
+                }
+                Kind::Pod | Kind::EndpointSlice => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads one object; `None` if it does not exist.
+async fn get<T: Decode>(client: &Client, namespace: &str, name: &str) -> anyhow::Result<Option<T>> {
+    match client.get::<T>(namespace, name).await {
+        Ok(object) => Ok(Some(object)),
+        Err(error) if is_absent(&error) => Ok(None),
+        Err(error) => Err(named(error)),
+    }
+}
+
+/// Whether the object does not exist. If the server does not serve the API, its answer has no name.
+fn is_absent(error: &Error) -> bool {
+    let details = error.status().and_then(|status| status.details.as_ref());
+    error.is_not_found() && details.is_some_and(|details| !details.name.is_empty())
+}

@@ -1,0 +1,80 @@
+//! Complete Pods, whose containers and conditions explain why they are not ready.
+
+use std::collections::HashMap;
+
+use futures::{StreamExt as _, stream};
+use k8s_openapi::api::core::v1::Pod;
+use kube_controller_client::Client;
+use kube_endpoint_model::ObjectKey;
+use kube_endpoints_explain::{PodDetails, World};
+use kube_wire::Object as _;
+
+use crate::{
+    connection::named,
+    fetch::{Objects, missing},
+    output::warn,
+};
+
+/// Concurrent requests for Pods.
+const CONCURRENCY: usize = 8;
+
+/// Complete Pods that have been read.
+#[derive(Debug, Default)]
+pub(super) struct Details {
+    pods: HashMap<ObjectKey, Pod>,
+    /// Message if the user may not read Pods; no more are requested then.
+    forbidden: Option<String>,
+}
+
+impl Details {
+    /// Stores a Pod.
+    pub(super) fn insert(&mut self, pod: Pod) {
+        self.pods.insert(pod.key(), pod);
+    }
+
+    /// Reads the Pods that are not stored in the version that `objects` has. A Pod that does not exist any more is
+    /// skipped.
+    pub(super) async fn read(
+        &mut self,
+        client: &Client,
+        wanted: &[ObjectKey],
+        objects: &Objects,
+    ) -> anyhow::Result<()> {
+        self.pods.retain(|key, _| wanted.contains(key));
+        let outdated = |key: &&ObjectKey| {
+            self.pods
+                .get(*key)
+                .is_none_or(|pod| objects.pod_version(key).is_some_and(|it| it != pod.resource_version()))
+        };
+        let requests: Vec<ObjectKey> = wanted.iter().filter(outdated).cloned().collect();
+        if self.forbidden.is_some() {
+            return Ok(());
+        }
+        let get = |key: ObjectKey| async move { client.get::<Pod>(&key.namespace, &key.name).await };
+        let mut pods = stream::iter(requests).map(get).buffer_unordered(CONCURRENCY);
+        while let Some(pod) = pods.next().await {
+            match pod {
+                Ok(pod) => drop(self.pods.insert(pod.key(), pod)),
+                Err(error) if error.is_not_found() => {}
+                Err(error) => {
+                    let Some(message) = missing::<Pod>(&error) else { return Err(named(error)) };
+                    self.forbidden = Some(message);
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Prints the warning about a missing right.
+    pub(super) fn warn(&self) {
+        self.forbidden.iter().for_each(warn);
+    }
+
+    /// Adds the details to what is explained.
+    pub(super) fn add_to(&self, world: &mut World) {
+        for (key, pod) in &self.pods {
+            world.add_pod_details(key.clone(), PodDetails::from(pod));
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Reads the objects that an explanation needs, all kinds concurrently.
+
+mod needs;
+mod objects;
+mod pages;
+
+use std::sync::Arc;
+
+use k8s_openapi::api::{core::v1 as core, discovery::v1 as discovery};
+use kube_controller_client::{Client, Error};
+use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service};
+use kube_endpoints_explain::{Kind, LastWrite, ObjectRef};
+use kube_wire::{Decode, Object};
+
+use self::pages::Pages;
+pub(crate) use self::{
+    needs::{Needs, Select},
+    objects::{Objects, find},
+};
+use crate::progress::Progress;
+
+/// How current the objects must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Freshness {
+    /// The most recent state.
+    MostRecent,
+    /// Any state that the server has cached (`resourceVersion=0`), which costs the server the least.
+    AnyCached,
+}
+
+/// Reads objects of a namespace, or of all.
+#[derive(Debug)]
+pub(crate) struct Fetch<'a> {
+    /// Client.
+    pub(crate) client: &'a Client,
+    /// Namespace; `None` for all.
+    pub(crate) namespace: Option<&'a str>,
+    /// How current the objects must be.
+    pub(crate) freshness: Freshness,
+    /// Counter of the objects.
+    pub(crate) progress: &'a Progress,
+}
+
+/// Objects of one kind.
+#[derive(Debug)]
+struct Listed<T> {
+    objects: Vec<Arc<T>>,
+    last_writes: Vec<(ObjectRef, LastWrite)>,
+    /// Messages about objects that could not be decoded, or why the kind could not be read.
+    warnings: Vec<String>,
+    /// Whether the kind could not be read.
+    unreadable: bool,
+}
+
+impl<T> Default for Listed<T> {
+    fn default() -> Self {
+        Listed { objects: Vec::new(), last_writes: Vec::new(), warnings: Vec::new(), unreadable: false }
+    }
+}
+
+impl Fetch<'_> {
+    /// Reads the objects. A kind that the user may not list, or that the server does not serve, is recorded in the
+    /// result; every other failure is an error.
+    pub(crate) async fn objects(&self, needs: &Needs) -> anyhow::Result<Objects> {
+        let Needs { services, pods, nodes, slices, endpoints, last_writes } = needs;
+        let (services, pods, nodes, slices, endpoints) = tokio::try_join!(
+            self.list::<Service>(services),
+            self.list::<Pod>(pods),
+            self.list::<Node>(nodes),
+            async {
+                if *last_writes {
+                    let full = self.list::<discovery::EndpointSlice>(slices).await?;
+                    Ok(self.with_last_writes(full, Kind::EndpointSlice, |slice| EndpointSlice::from(slice)))
+                } else {
+                    self.list::<EndpointSlice>(slices).await
+                }
+            },
+            async {
+                if *last_writes {
+                    let full = self.list::<core::Endpoints>(endpoints).await?;
+                    Ok(self.with_last_writes(full, Kind::Endpoints, |endpoints| Endpoints::from(endpoints)))
+                } else {
+                    self.list::<Endpoints>(endpoints).await
+                }
+            },
+        )?;
+        let mut objects = Objects::default();
+        objects.services = objects.take(Kind::Service, services);
+        objects.pods = objects.take(Kind::Pod, pods);
+        objects.nodes = objects.take(Kind::Node, nodes);
+        objects.slices = objects.take(Kind::EndpointSlice, slices);
+        objects.endpoints = objects.take(Kind::Endpoints, endpoints);
+        Ok(objects)
+    }
+
+    /// Lists the Services that a label selector selects.
+    pub(crate) async fn select_services(&self, selector: &str) -> anyhow::Result<Vec<Arc<Service>>> {
+        Ok(self.read::<Service>(&Select::Labels(selector.to_owned())).await?.objects)
+    }
+
+    /// Returns the sorted names of the objects that a label selector selects; of all without one.
+    pub(crate) async fn names<T: Decode>(&self, selector: Option<&str>) -> anyhow::Result<Vec<String>> {
+        let select = selector.map_or(Select::All, |selector| Select::Labels(selector.to_owned()));
+        let listed = self.read::<T>(&select).await?;
+        let mut names: Vec<String> = listed.objects.iter().map(|object| object.name().to_owned()).collect();
+        names.sort();
+        Ok(names)
+    }
+
+    /// Lists a kind; a rejected list is not an error.
+    async fn list<T: Decode>(&self, select: &Select) -> anyhow::Result<Listed<T>> {
+        if *select == Select::Nothing {
+            return Ok(Listed::default());
+        }
+        match self.read(select).await {
+            Ok(listed) => Ok(listed),
+            Err(error) => match error.downcast_ref().and_then(missing::<T>) {
+                Some(warning) => Ok(Listed { warnings: vec![warning], unreadable: true, ..Listed::default() }),
+                None => Err(error),
+            },
+        }
+    }
+
+    async fn read<T: Decode>(&self, select: &Select) -> anyhow::Result<Listed<T>> {
+        let namespace = self.namespace.filter(|_| T::RESOURCE.namespaced);
+        let pages =
+            Pages { client: self.client, namespace, select, freshness: self.freshness, progress: self.progress };
+        let (objects, warnings) = pages.read().await?;
+        Ok(Listed { objects, warnings, ..Listed::default() })
+    }
+
+    /// Converts complete objects, whose metadata have the last writes.
+    fn with_last_writes<F, T>(&self, full: Listed<F>, kind: Kind, convert: impl Fn(&F) -> T) -> Listed<T>
+    where
+        F: Object + k8s_openapi::Metadata<Ty = k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta>,
+    {
+        let Listed { objects: full, last_writes: _, warnings, unreadable } = full;
+        let last_writes = full.iter().filter_map(|object| last_write(kind, &**object)).collect();
+        let objects = self.client.decode(|| full.iter().map(|object| Arc::new(convert(object))).collect());
+        Listed { objects, last_writes, warnings, unreadable }
+    }
+}
+
+/// Returns the last write of an object of a kind.
+pub(crate) fn last_write<F>(kind: Kind, object: &F) -> Option<(ObjectRef, LastWrite)>
+where
+    F: Object + k8s_openapi::Metadata<Ty = k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta>,
+{
+    let write = LastWrite::of(object.metadata())?;
+    let (namespace, name) = (object.namespace().to_owned(), object.name().to_owned());
+    Some((ObjectRef { kind, namespace, name }, write))
+}
+
+/// Returns the message about a kind that cannot be read although the request is right; `None` for other failures.
+pub(crate) fn missing<T: Decode>(error: &Error) -> Option<String> {
+    if error.is_forbidden() {
+        return Some(format!("may not {}: {error}", error.call()));
+    }
+    // Clusters can disable the API of EndpointSlices; the APIs of the other kinds always exist.
+    let optional = !T::RESOURCE.group.is_empty();
+    (optional && error.is_not_found()).then(|| format!("the server does not serve {}: {error}", T::RESOURCE))
+}

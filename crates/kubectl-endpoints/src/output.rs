@@ -1,0 +1,115 @@
+//! Printing of results and messages.
+
+use std::{
+    collections::BTreeSet,
+    fmt::Display,
+    io::{self, IsTerminal as _, Write as _},
+};
+
+use kube_endpoints_explain::{ObjectRef, TextStyle};
+use serde::Serialize;
+
+use crate::{
+    args::{Color, Format, GlobalArgs},
+    object_name::qualified,
+};
+
+/// Format and style of the results.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Output {
+    /// Format; `None` for text.
+    pub(crate) format: Option<Format>,
+    /// Style of the text.
+    pub(crate) style: TextStyle,
+}
+
+/// Several results in one document.
+#[derive(Serialize)]
+pub(crate) struct Items<'a, T> {
+    /// The results.
+    pub(crate) items: &'a [T],
+}
+
+impl Output {
+    /// Returns the output that the arguments and the environment select.
+    pub(crate) fn new(args: &GlobalArgs) -> Output {
+        let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let color = match args.color {
+            Color::Auto => io::stdout().is_terminal() && !no_color,
+            Color::Always => true,
+            Color::Never => false,
+        };
+        let style = TextStyle { color, wide: args.output == Some(Format::Wide) };
+        Output { format: args.output, style }
+    }
+
+    /// Returns `value` as JSON or YAML; for the other formats the result of `text`.
+    pub(crate) fn render<T: Serialize>(
+        &self,
+        value: &T,
+        objects: &[&ObjectRef],
+        text: impl FnOnce(TextStyle) -> String,
+    ) -> anyhow::Result<String> {
+        let mut rendered = match self.format {
+            Some(Format::Json) => serde_json::to_string_pretty(value)?,
+            Some(Format::Yaml) => serde_saphyr::to_string(value)?,
+            Some(Format::Name) => objects.iter().map(|it| qualified(it)).collect::<BTreeSet<_>>().into_iter().fold(
+                String::new(),
+                |mut lines, name| {
+                    lines.push_str(&name);
+                    lines.push('\n');
+                    lines
+                },
+            ),
+            Some(Format::Wide) | None => text(self.style),
+        };
+        if !rendered.is_empty() && !rendered.ends_with('\n') {
+            rendered.push('\n');
+        }
+        Ok(rendered)
+    }
+}
+
+/// Writes a result to standard output. A closed pipe is not an error: the reader needs no more.
+pub(crate) fn print(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}
+
+/// Writes a message to standard error as one line. A failure is ignored: the exit status still reports errors.
+pub(crate) fn message(prefix: &str, message: impl Display) {
+    let text = message.to_string();
+    let text = text.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    let _ = writeln!(io::stderr(), "{prefix}{text}");
+}
+
+/// Writes a warning to standard error.
+pub(crate) fn warn(text: impl Display) {
+    message("warning: ", text);
+}
+
+#[cfg(test)]
+mod tests {
+    use kube_endpoints_explain::Kind;
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    #[rstest]
+    #[case::json(Some(Format::Json), "{\n  \"a\": 1\n}\n")]
+    #[case::yaml(Some(Format::Yaml), "a: 1\n")]
+    #[case::name(Some(Format::Name), "pod/a\nservice/web\n")]
+    #[case::wide(Some(Format::Wide), "text\n")]
+    #[case::text(None, "text\n")]
+    fn formats(#[case] format: Option<Format>, #[case] expect: &str) {
+        let object = |kind, name: &str| ObjectRef { kind, namespace: "shop".to_owned(), name: name.to_owned() };
+        let objects = [object(Kind::Service, "web"), object(Kind::Pod, "a"), object(Kind::Service, "web")];
+        let output = Output { format, style: TextStyle::default() };
+        let rendered = output.render(&json!({"a": 1}), &objects.each_ref(), |_| "text".to_owned());
+        assert_eq!(rendered.unwrap(), expect);
+    }
+}
