@@ -77,7 +77,7 @@ pub(crate) struct GlobalArgs {
     /// Output format
     #[arg(short, long, global = true, value_name = "FORMAT")]
     pub(crate) output: Option<Format>,
-    /// When to color the output; `auto` is for terminals, unless NO_COLOR is set
+    /// When to color the output; `auto` is for terminals, unless `NO_COLOR` is set
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
     /// Value of this flag of kube-controller-manager, from 1 to 1000 [default: 100]

@@ -41,7 +41,7 @@ impl Cluster {
             }
         };
         let reading = async { tokio::try_join!(selected, fetch.objects(&needs)) };
-        let (selected, objects) = progress.show_during(reading).await?;
+        let (selected, objects) = progress.show_during(Box::pin(reading)).await?;
         if objects.unknown.contains(&Kind::Service) {
             bail!("{}", objects.warnings.join("; "));
         }

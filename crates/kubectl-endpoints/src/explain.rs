@@ -38,7 +38,7 @@ pub(crate) async fn run(global: &GlobalArgs, args: &ExplainArgs) -> anyhow::Resu
         let reports = explain(global, &connection, &targets, &objects, &mut anchors).await?;
         Ok::<_, anyhow::Error>((targets, anchors, objects, reports))
     };
-    let (targets, mut anchors, objects, reports) = progress.show_during(reading).await?;
+    let (targets, mut anchors, objects, reports) = progress.show_during(Box::pin(reading)).await?;
 
     objects.warn();
     anchors.details.warn();

@@ -45,7 +45,7 @@ impl Output {
 
     /// Returns `value` as JSON or YAML; for the other formats the result of `text`.
     pub(crate) fn render<T: Serialize>(
-        &self,
+        self,
         value: &T,
         objects: &[&ObjectRef],
         text: impl FnOnce(TextStyle) -> String,

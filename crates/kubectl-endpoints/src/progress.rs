@@ -2,7 +2,6 @@
 
 use std::{
     io::{self, IsTerminal as _},
-    pin::pin,
     time::Duration,
 };
 
@@ -29,9 +28,9 @@ impl Progress {
         self.0.inc(objects as u64);
     }
 
-    /// Awaits `work`. After one second the progress is shown until the end, if standard error is a terminal.
-    pub(crate) async fn show_during<T>(&self, work: impl Future<Output = T>) -> T {
-        let mut work = pin!(work);
+    /// Awaits `work`, which the caller boxes because it is large. After one second the progress is shown until the end,
+    /// if standard error is a terminal.
+    pub(crate) async fn show_during<T>(&self, mut work: impl Future<Output = T> + Unpin) -> T {
         if io::stderr().is_terminal() {
             tokio::select! {
                 biased;

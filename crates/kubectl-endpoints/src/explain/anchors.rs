@@ -6,6 +6,7 @@ use futures::{StreamExt as _, TryStreamExt as _, stream};
 use k8s_openapi::api::{core::v1 as core, discovery::v1 as discovery};
 use kube_controller_client::{Client, Error};
 use kube_endpoint_model::{EndpointSlice, Endpoints, Pod, Service, well_known::SERVICE_NAME_LABEL};
+use kube_endpoints_explain::Kind as Explained;
 use kube_wire::Decode;
 
 use super::details::Details;
@@ -88,7 +89,6 @@ impl Anchors {
         objects: &mut Objects,
     ) -> anyhow::Result<()> {
         let Connection { client, namespace, .. } = connection;
-        use kube_endpoints_explain::Kind as Explained;
         if objects.unknown.contains(&Explained::Pod) {
             objects.pods.extend(self.pods.iter().cloned());
         }

@@ -1,0 +1,8 @@
+//! Integration tests: the program, against the embedded API server.
+
+mod check_and_diff;
+mod cluster;
+mod completion;
+mod explain;
+mod rights;
+mod watch;

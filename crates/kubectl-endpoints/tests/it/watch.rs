@@ -1,0 +1,91 @@
+//! `explain --watch`.
+
+use std::time::Duration;
+
+use kube_controller_client::{Client, ClientOptions, Config};
+use kube_dev_apiserver::On;
+use kube_endpoints_testing::{LIMIT, eventually};
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncBufReadExt as _, BufReader, Lines},
+    process::{Child, ChildStdout},
+    time::timeout,
+};
+
+use crate::cluster::Cluster;
+
+/// A running program, and its reports.
+struct Watch {
+    _child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Watch {
+    fn start(cluster: &Cluster, line: &str) -> Watch {
+        let mut child = cluster.command(line).spawn().expect("the program starts");
+        let lines = BufReader::new(child.stdout.take().expect("piped")).lines();
+        Watch { _child: child, lines }
+    }
+
+    /// Returns the next report. Fails if none is printed.
+    async fn next(&mut self) -> Value {
+        let report = async {
+            let mut text = String::new();
+            while let Some(line) = self.lines.next_line().await.expect("readable") {
+                text.push_str(&line);
+                if line == "}" {
+                    return serde_json::from_str(&text).expect("JSON");
+                }
+            }
+            panic!("the program has ended: {text}");
+        };
+        timeout(LIMIT, report).await.expect("a report")
+    }
+}
+
+async fn client(cluster: &Cluster) -> Client {
+    let config = Config::from_kubeconfig(&cluster.kubeconfig()).await.expect("a kubeconfig");
+    Client::new(&config, ClientOptions::default()).expect("a client")
+}
+
+/// Waits until the program watches Pods and all other kinds.
+async fn watching(cluster: &Cluster, watches: usize) {
+    let on = On::any().user_agent("kubectl-endpoints");
+    eventually("open watches", &watches, async || cluster.server.faults().open_watches(&on)).await;
+}
+
+#[tokio::test]
+async fn report_is_printed_again_after_a_change() {
+    let cluster = Cluster::start().await;
+    let mut watch = Watch::start(&cluster, "explain svc/web -n shop -o json --watch");
+    assert_eq!(watch.next().await["serving"], 1);
+    watching(&cluster, 5).await;
+
+    let client = client(&cluster).await;
+    // This changes nothing in the report.
+    let label = json!({"metadata": {"annotations": {"a": "b"}}});
+    client.merge_patch::<kube_endpoint_model::Service>("shop", "web", None, &label).await.expect("patched");
+    let ready = json!({"status": {"conditions": [
+        {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:01:00Z"}]}});
+    client.merge_patch::<kube_endpoint_model::Pod>("shop", "web-1", Some("status"), &ready).await.expect("patched");
+    assert_eq!(watch.next().await["serving"], 2);
+    cluster.server.shutdown().await;
+}
+
+#[tokio::test]
+async fn only_the_objects_of_a_pod_are_watched() {
+    let cluster = Cluster::start().await;
+    let mut watch = Watch::start(&cluster, "explain po/web-0 -n shop -o json -w");
+    assert_eq!(watch.next().await["object"]["name"], "web-0");
+    watching(&cluster, 3).await;
+    let others = On::any().verb("watch").resource("endpointslices");
+    assert_eq!(cluster.server.requests().count(&others), 0);
+    cluster.server.shutdown().await;
+}
+
+#[tokio::test]
+async fn missing_object_ends_the_program_at_once() {
+    let cluster = Cluster::start().await;
+    let run = timeout(Duration::from_secs(30), cluster.run("explain svc/nope -n shop -w")).await.expect("an end");
+    assert_eq!((run.status, run.stderr.as_str()), (1, "error: services \"nope\" not found\n"));
+}
