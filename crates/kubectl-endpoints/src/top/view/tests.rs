@@ -1,0 +1,1 @@
+//! Screens of 80 columns and 12 lines.
