@@ -207,7 +207,9 @@ mod tests {
     #[case::old_ones_are_dropped(&[1, 2, 61, 62], 62, 2)]
     fn rate_is_that_of_the_last_minute(#[case] times: &[u64], #[case] now: u64, #[case] expected: usize) {
         let mut activity = Activity::default();
-        times.iter().for_each(|time| activity.record(change(None), S(*time)));
+        for time in times {
+            activity.record(change(None), S(*time));
+        }
         assert_eq!(activity.per_minute(S(now)), expected);
         assert_eq!(activity.changes(), times.len() as u64);
     }
@@ -221,7 +223,9 @@ mod tests {
     #[case(&[1, 2, 3, 100], Some((2, 100)))]
     fn latency_is_the_median_and_the_last(#[case] samples: &[u64], #[case] expected: Option<(u64, u64)>) {
         let mut activity = Activity::default();
-        samples.iter().for_each(|sample| activity.record(change(Some(*sample)), S(1)));
+        for sample in samples {
+            activity.record(change(Some(*sample)), S(1));
+        }
         let seen = activity.latency().map(|it| (it.p50, it.last));
         assert_eq!(seen, expected.map(|(p50, last)| (Duration::from_millis(p50), Duration::from_millis(last))));
     }

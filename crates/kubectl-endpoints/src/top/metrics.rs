@@ -32,7 +32,9 @@ impl Reading {
                 }
                 PROPAGATION => {
                     let bound = label(labels, "le").and_then(|le| le.parse::<f64>().ok());
-                    bound.into_iter().for_each(|bound| reading.add(bound, value));
+                    if let Some(bound) = bound {
+                        reading.add(bound, value);
+                    }
                 }
                 _ => {}
             }
@@ -87,27 +89,32 @@ fn label<'a>(labels: &'a str, name: &str) -> Option<&'a str> {
 pub(crate) struct Metrics {
     /// Reading from which observations are counted: the first one of this process of the controllers.
     base: Option<Reading>,
-    /// Last reading; `None` if it failed.
+    /// Last successful reading; `None` before the first one.
     last: Option<Reading>,
+    /// Whether the last reading failed.
+    failed: bool,
 }
 
 impl Metrics {
     /// Applies a reading; `None` if the metrics could not be read.
     pub(crate) fn update(&mut self, reading: Option<Reading>) {
-        if let Some(reading) = &reading {
-            match &self.base {
-                None => self.base = Some(reading.clone()),
-                // The controllers were restarted: all their observations are new.
-                Some(base) if reading.observations() < base.observations() => self.base = Some(Reading::default()),
-                Some(_) => {}
-            }
+        self.failed = reading.is_none();
+        let Some(reading) = reading else { return };
+        match &self.base {
+            None => self.base = Some(reading.clone()),
+            // The controllers were restarted: all their observations are new.
+            Some(base) if reading.observations() < base.observations() => self.base = Some(Reading::default()),
+            Some(_) => {}
         }
-        self.last = reading;
+        self.last = Some(reading);
     }
 
     /// Returns the line of the header.
     pub(crate) fn line(&self) -> String {
-        let (Some(last), Some(base)) = (&self.last, &self.base) else { return "metrics: unreachable".to_owned() };
+        if self.failed {
+            return "metrics: unreachable".to_owned();
+        }
+        let (Some(last), Some(base)) = (&self.last, &self.base) else { return "metrics: loading".to_owned() };
         let depth: f64 = last.queues.values().sum();
         let busy = last.queues.iter().filter(|(_, depth)| **depth > 0.0).map(|(name, depth)| format!("{name} {depth}"));
         let busy: Vec<_> = busy.collect();
@@ -157,14 +164,16 @@ mod tests {
         0, &[[3, 5, 5], [1, 1, 1]], "metrics: queue depth 0, event to write p50 <= 1 ms, p99 <= 1 ms")]
     fn lines(#[case] depth: u8, #[case] readings: &[[u32; 3]], #[case] expected: &str) {
         let mut metrics = Metrics::default();
-        readings.iter().for_each(|counts| metrics.update(Some(Reading::parse(&response(depth, *counts)))));
+        for counts in readings {
+            metrics.update(Some(Reading::parse(&response(depth, *counts))));
+        }
         assert_eq!(metrics.line(), expected);
     }
 
     #[test]
     fn unreachable_until_the_next_reading() {
         let mut metrics = Metrics::default();
-        assert_eq!(metrics.line(), "metrics: unreachable");
+        assert_eq!(metrics.line(), "metrics: loading");
         metrics.update(Some(Reading::parse(&response(0, [1, 1, 1]))));
         metrics.update(None);
         assert_eq!(metrics.line(), "metrics: unreachable");

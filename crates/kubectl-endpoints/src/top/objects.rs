@@ -1,10 +1,17 @@
-//! Objects of tests, all in the namespace `shop`.
+//! Objects of tests, all in the namespace `shop`, and their events.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
 use kube_endpoint_model::well_known::{SERVICE_NAME_LABEL, SLICE_CONTROLLER, SLICE_MANAGED_BY_LABEL};
 use kube_endpoint_model::{
     AddressType, Endpoint, EndpointConditions, EndpointPort, EndpointSlice, IpFamily, ObjectMeta, Pod, Service,
     TargetRef,
 };
+use kube_informer::Event;
+
+use super::model::Moment;
 
 /// Returns an IPv4 Service that selects `app=<name>`.
 pub(crate) fn service(name: &str) -> Service {
@@ -66,4 +73,35 @@ pub(crate) fn slice(name: &str, service: &str, endpoints: &[(&str, u8, bool)]) -
             ..EndpointPort::default()
         }],
     }
+}
+
+/// Returns the time `millis` milliseconds after the start, which is the Unix epoch.
+pub(crate) fn at(millis: u64) -> Moment {
+    let elapsed = Duration::from_millis(millis);
+    Moment { elapsed, utc: Timestamp::UNIX_EPOCH + elapsed }
+}
+
+/// Returns the event of a watch that adds an object.
+pub(crate) fn added<T>(object: T) -> Event<T> {
+    Event::Added { object: Arc::new(object), initial: false, relisted: false }
+}
+
+/// Returns the event of an object of the initial list.
+pub(crate) fn listed<T>(object: T) -> Event<T> {
+    Event::Added { object: Arc::new(object), initial: true, relisted: false }
+}
+
+/// Returns the event of a watch that updates an object.
+pub(crate) fn updated<T>(old: T, new: T) -> Event<T> {
+    Event::Updated { old: Arc::new(old), new: Arc::new(new), relisted: false }
+}
+
+/// Returns the event of a relist that updates an object.
+pub(crate) fn relisted<T>(old: T, new: T) -> Event<T> {
+    Event::Updated { old: Arc::new(old), new: Arc::new(new), relisted: true }
+}
+
+/// Returns the event of a watch that deletes an object.
+pub(crate) fn deleted<T>(object: T) -> Event<T> {
+    Event::Deleted { object: Arc::new(object), tombstone: false }
 }

@@ -84,7 +84,9 @@ pub(crate) async fn run(client: Client, options: TopOptions) -> anyhow::Result<(
                 }
             }
             Some(reading) = readings.recv() => {
-                metrics.iter_mut().for_each(|it| it.update(reading.clone()));
+                if let Some(metrics) = &mut metrics {
+                    metrics.update(reading);
+                }
                 changed = true;
             }
             _ = events.recv_many(&mut batch, BATCH) => {

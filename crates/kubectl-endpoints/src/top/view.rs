@@ -25,23 +25,24 @@ pub(crate) struct Header {
     pub(crate) metrics: Option<String>,
 }
 
-const HELP: [&str; 17] = [
+const HELP: [&str; 18] = [
     "Keys",
     "  up, down, PageUp, PageDown, Home, End   select a Service, or scroll",
     "  left, right, s                          sort by another column",
     "  r                                       reverse the order",
-    "  /                                       show Services whose namespace/name contains a text",
-    "  Enter                                   show slices, Pods and last changes of the Service",
-    "  Esc                                     leave the details; remove the filter",
+    "  /                                       filter by a part of namespace/name",
+    "  Enter                                   show slices, Pods and last changes",
+    "  Esc                                     leave the details, remove the filter",
     "  q, Ctrl-C                               quit",
     "Columns",
-    "  CHANGES    events of the Service's slices since the start",
-    "  /MIN       those of the last minute",
-    "  ENDPOINTS  endpoints in all slices; one for each address type",
-    "  NOT READY  those whose condition ready is false",
-    "  P50/LAST   time from the event of a Pod or Service to the event of the slice that shows it:",
-    "             median of the last 128 samples, and the last one. Both events are observed here, so",
-    "             it includes the delays of both watches.",
+    "  CHANGES    events of the slices of the Service since the start",
+    "  /MIN       events of its slices in the last minute",
+    "  ENDPOINTS  endpoints in its slices, counted for each address type",
+    "  NOT READY  endpoints whose condition ready is false",
+    "  P50/LAST   time from the event of a Pod or of the Service to the event of the",
+    "             slice that shows the change: median of 128 samples, and the last.",
+    "             Both events are observed here, so that the delays of the two",
+    "             watches are included.",
     "Esc closes this help.",
 ];
 
@@ -52,13 +53,11 @@ pub(crate) fn draw(frame: &mut Frame<'_>, app: &mut App, model: &Model, header: 
         [Constraint::Length(1), Constraint::Length(metrics_height), Constraint::Fill(1), Constraint::Length(1)];
     let [title, metrics, body, footer] = Layout::vertical(heights).areas(frame.area());
     let rows = app.arrange(model.rows(now));
-    let mut text = format!("Services of {}: {}", header.scope, model.services());
-    if !app.filter.is_empty() {
-        text.push_str(&format!(", {} match \"{}\"", rows.len(), app.filter));
-    }
-    if !header.caches.is_empty() {
-        text.push_str(&format!("  [{}]", header.caches));
-    }
+    let Header { scope, caches, .. } = header;
+    let matching =
+        if app.filter.is_empty() { String::new() } else { format!(", {} match \"{}\"", rows.len(), app.filter) };
+    let caches = if caches.is_empty() { String::new() } else { format!("  [{caches}]") };
+    let text = format!("Services of {scope}: {}{matching}{caches}", model.services());
     frame.render_widget(Line::styled(text, Style::new().bold()), title);
     if let Some(line) = &header.metrics {
         frame.render_widget(Line::raw(line.as_str()), metrics);

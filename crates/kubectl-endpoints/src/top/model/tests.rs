@@ -3,31 +3,7 @@
 use rstest::rstest;
 
 use super::*;
-use crate::top::objects::{pod, service, slice};
-
-fn at(millis: u64) -> Moment {
-    Moment { elapsed: Duration::from_millis(millis), utc: Timestamp::UNIX_EPOCH }
-}
-
-fn added<T>(object: T) -> Event<T> {
-    Event::Added { object: Arc::new(object), initial: false, relisted: false }
-}
-
-fn listed<T>(object: T) -> Event<T> {
-    Event::Added { object: Arc::new(object), initial: true, relisted: false }
-}
-
-fn updated<T>(old: T, new: T) -> Event<T> {
-    Event::Updated { old: Arc::new(old), new: Arc::new(new), relisted: false }
-}
-
-fn relisted<T>(old: T, new: T) -> Event<T> {
-    Event::Updated { old: Arc::new(old), new: Arc::new(new), relisted: true }
-}
-
-fn deleted<T>(object: T) -> Event<T> {
-    Event::Deleted { object: Arc::new(object), tombstone: false }
-}
+use crate::top::objects::{added, at, deleted, listed, pod, relisted, service, slice, updated};
 
 /// Returns a state of a Pod with this version.
 fn version(version: u64, pod: Pod) -> Pod {
@@ -75,7 +51,7 @@ fn time_from_the_event_of_a_pod_to_its_slice_is_measured() {
     let key = ObjectKey::new("shop", "web");
     let log: Vec<_> = model.detail(&key).map(|it| it.activity.log().cloned().collect()).unwrap_or_default();
     let expected = SliceChange {
-        time: Timestamp::UNIX_EPOCH,
+        time: at(130).utc,
         operation: Operation::Updated,
         slice: "web-1".into(),
         before: Counts { endpoints: 1, not_ready: 0 },
