@@ -160,6 +160,7 @@ pub struct PodDecision<'a> {
     pub pod: &'a Arc<Pod>,
     pub address_type: &'a AddressType,
     pub outcome: PodOutcome,
+    pub addresses: &'a [Address],
 }
 #[derive(Clone, Debug)]
 pub struct PodEndpoint<'a> {}

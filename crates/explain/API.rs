@@ -34,6 +34,9 @@ pub struct LastWrite {
     pub manager: String,
     pub time: Timestamp,
 }
+impl LastWrite {
+    pub fn of(metadata: &ObjectMeta) -> Option<LastWrite> {}
+}
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NearMiss {
     pub name: String,
@@ -65,6 +68,15 @@ pub enum ObjectState {
     Terminating,
     Unknown,
 }
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PodDetails {
+    pub phase: String,
+    pub unscheduled: Option<String>,
+    pub pending_gates: Vec<(String, Option<String>)>,
+    pub unready_containers: Vec<(String, Option<String>)>,
+}
+impl From<&core::Pod> for PodDetails {}
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PodEndpointReport {
     pub address_type: String,
@@ -116,11 +128,60 @@ pub struct ServiceReport {
     pub findings: Vec<Finding>,
     pub unknown: Vec<Kind>,
 }
+impl ServiceReport {
+    pub fn first_cause(&self) -> Option<&Reason> {}
+}
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Settings {
+    pub max_endpoints_per_slice: NonZeroUsize,
+    pub max_endpoints_per_subset: NonZeroUsize,
+    pub now: Option<Timestamp>,
+}
+impl Default for Settings {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub enum Severity {
     Info,
     Warning,
     Error,
+}
+impl Severity {
+    pub fn of(code: Code) -> Severity {}
+}
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TextStyle {
+    pub color: bool,
+    pub wide: bool,
+    pub now: Option<Timestamp>,
+}
+#[derive(Debug, Default)]
+pub struct World {}
+impl World {
+    pub fn changes(&self) -> Vec<Change> {}
+}
+impl World {
+    pub fn check(&self) -> Vec<Finding> {}
+}
+impl World {
+    pub fn pod(&self, key: &ObjectKey) -> Option<PodServicesReport> {}
+    pub fn slice(&self, key: &ObjectKey) -> Option<ObjectReport> {}
+    pub fn endpoints(&self, key: &ObjectKey) -> Option<ObjectReport> {}
+}
+impl World {
+    pub fn service(&self, key: &ObjectKey) -> Option<ServiceReport> {}
+    pub fn pods_to_detail(&self, service: &ObjectKey, limit: usize) -> Vec<ObjectKey> {}
+}
+impl World {
+    pub fn new(settings: Settings) -> World {}
+    pub fn add_services(&mut self, objects: impl IntoIterator<Item = Arc<Service>>) {}
+    pub fn add_pods(&mut self, objects: impl IntoIterator<Item = Arc<Pod>>) {}
+    pub fn add_nodes(&mut self, objects: impl IntoIterator<Item = Arc<Node>>) {}
+    pub fn add_endpoints(&mut self, objects: impl IntoIterator<Item = Arc<Endpoints>>) {}
+    pub fn add_slices(&mut self, objects: impl IntoIterator<Item = Arc<EndpointSlice>>) {}
+    pub fn set_unknown(&mut self, kind: Kind) {}
+    pub fn add_pod_details(&mut self, pod: ObjectKey, details: PodDetails) {}
+    pub fn add_last_write(&mut self, object: ObjectRef, write: LastWrite) {}
+    pub fn services(&self) -> impl Iterator<Item = &Arc<Service>> {}
 }
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WrittenObject {
@@ -132,3 +193,16 @@ pub struct WrittenObject {
     pub last_write: Option<LastWrite>,
     pub state: ObjectState,
 }
+
+// text
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TextStyle {
+    pub color: bool,
+    pub wide: bool,
+    pub now: Option<Timestamp>,
+}
+pub fn findings(findings: &[Finding], style: TextStyle) -> String {}
+pub fn object(report: &ObjectReport, style: TextStyle) -> String {}
+pub fn pod(report: &PodServicesReport, style: TextStyle) -> String {}
+pub fn service(report: &ServiceReport, style: TextStyle) -> String {}

@@ -324,6 +324,11 @@ impl SliceIndex {
         service: &str,
         controller: &str,
     ) -> Vec<Arc<EndpointSlice>> {}
+    pub fn slices(
+        &self,
+        namespace: &str,
+        service: &str,
+    ) -> impl Iterator<Item = &Arc<EndpointSlice>> {}
 }
 impl Index<EndpointSlice> for SliceIndex {}
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Deserialize)]

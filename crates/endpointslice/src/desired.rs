@@ -89,7 +89,9 @@ pub fn desired_endpoints_explained<'a>(
     let mut variants = PortVariants::new(service);
     for pod in pods {
         if let Some(reason) = membership::exclusion(pod, true) {
-            types.iter().for_each(|address_type| observe(PodDecision::left_out(pod, address_type, reason)));
+            for address_type in &types {
+                observe(PodDecision::left_out(pod, address_type, reason));
+            }
             continue;
         }
         let variant = variants.of(pod);
@@ -104,7 +106,9 @@ pub fn desired_endpoints_explained<'a>(
         let mut found = node(&pod.node_name);
         if found.is_none() && !service.publish_not_ready_addresses {
             let reason = PodReason::NodeMissing;
-            types.iter().for_each(|address_type| observe(PodDecision::left_out(pod, address_type, reason)));
+            for address_type in &types {
+                observe(PodDecision::left_out(pod, address_type, reason));
+            }
             result.missing_nodes.push(MissingNode { pod: pod.name.clone(), node: pod.node_name.clone() });
             continue;
         }

@@ -71,6 +71,7 @@ mod report;
 mod service_report;
 mod severity;
 pub mod text;
+mod time;
 mod world;
 mod written;
 

@@ -18,7 +18,9 @@ pub(crate) fn mirror_reasons(world: &World, key: &ObjectKey, mirroring: &Mirrori
             let max = world.settings.max_endpoints_per_subset;
             let invalid_reason = Reason {
                 code: Code::MirrorInvalidAddress,
-                message: format!("addresses of the Endpoints object that are not IP addresses, and not mirrored: {invalid}"),
+                message: format!(
+                    "addresses of the Endpoints object that are not IP addresses, and not mirrored: {invalid}"
+                ),
             };
             let beyond = skipped - invalid;
             let limit_reason = Reason {

@@ -13,6 +13,7 @@ use kube_wire::Object as _;
 
 use crate::pod_details::PodDetails;
 use crate::report::{Kind, LastWrite, ObjectRef};
+use crate::time;
 
 /// Limits that flags of the controllers set, and the time of the explanation.
 #[derive(Clone, Debug)]
@@ -207,8 +208,6 @@ impl World {
 
     /// Formats a time: without the date if it is on the day of [`Settings::now`].
     pub(crate) fn shown(&self, time: Timestamp) -> String {
-        let day = |time: Timestamp| time.strftime("%Y-%m-%d").to_string();
-        let same_day = self.settings.now.is_some_and(|now| day(now) == day(time));
-        time.strftime(if same_day { "%H:%M:%S" } else { "%Y-%m-%d %H:%M:%SZ" }).to_string()
+        time::shown(time, self.settings.now)
     }
 }

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[rstest]
-    #[case::bash(CompletionShell::Bash, "complete -F _kubectl-endpoints")]
+    #[case::bash(CompletionShell::Bash, "complete -F _kubectl__endpoints -o nosort")]
     #[case::zsh(CompletionShell::Zsh, "#compdef kubectl-endpoints")]
     #[case::fish(CompletionShell::Fish, "complete -c kubectl-endpoints")]
     #[case::powershell(CompletionShell::PowerShell, "Register-ArgumentCompleter")]

@@ -39,7 +39,7 @@ impl Output {
             Color::Always => true,
             Color::Never => false,
         };
-        let style = TextStyle { color, wide: args.output == Some(Format::Wide) };
+        let style = TextStyle { color, wide: args.output == Some(Format::Wide), now: args.settings().now };
         Output { format: args.output, style }
     }
 

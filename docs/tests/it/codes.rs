@@ -131,7 +131,7 @@ fn defects_of_the_page_are_found() {
         (
             "$ kubectl get nodes -L",
             "$ oc get nodes -L",
-            "EP402: Ready Nodes in fewer than two zones: no topology hints: no command",
+            "EP402: The cluster has no Nodes: no topology hints: no command",
         ),
         (
             "**How to fix:** ",

@@ -1,10 +1,10 @@
 //! State and last write of slices and Endpoints.
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
 use super::counts::count;
 use crate::report::{LastWrite, ObjectState, WrittenObject};
+use crate::time;
 
 /// Returns for instance `outdated, 3 endpoints`.
 pub(super) fn brief(object: &WrittenObject) -> String {
@@ -44,12 +44,5 @@ pub(super) fn meaning(state: ObjectState) -> &'static str {
 
 /// Returns the time and the manager of the write.
 pub(super) fn last_write(write: &LastWrite, now: Option<Timestamp>) -> String {
-    format!("written {} by {}", time(write.time, now), write.manager)
-}
-
-/// Returns the time in UTC, with the date unless it is that of `now`.
-pub(super) fn time(time: Timestamp, now: Option<Timestamp>) -> String {
-    let day = |time: Timestamp| time.to_zoned(TimeZone::UTC).date();
-    let format = if now.is_some_and(|now| day(now) == day(time)) { "%H:%M:%S" } else { "%Y-%m-%d %H:%M:%SZ" };
-    time.strftime(format).to_string()
+    format!("written {} by {}", time::shown(write.time, now), write.manager)
 }

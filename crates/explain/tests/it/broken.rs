@@ -179,7 +179,7 @@ pub(crate) fn custom_endpoints(addresses: &[String]) -> Endpoints {
 }
 
 /// Sets the details of a Pod.
-pub(crate) fn set_details(cluster: &mut Cluster, pod: &str, status: serde_json::Value) {
+pub(crate) fn set_details(cluster: &mut Cluster, pod: &str, status: &serde_json::Value) {
     let pod_key = ObjectKey::new("shop", pod);
     let full = serde_json::json!({
         "metadata": {"name": pod, "namespace": "shop"},

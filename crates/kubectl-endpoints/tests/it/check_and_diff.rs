@@ -65,7 +65,7 @@ async fn diff_shows_the_creates_and_exits_with_1(#[case] line: &str) {
 async fn diff_as_json_has_both_states() {
     let run = Cluster::start().await.run("diff -n shop -l team=web -o json").await;
     let changes = run.json();
-    assert_eq!(objects(&changes).first().map(String::as_str), Some("Endpoints web"), "{changes}");
+    assert_eq!(objects(&changes).first().map(String::as_str), Some("EndpointSlice web-..."), "{changes}");
     for change in changes["items"].as_array().unwrap() {
         assert!(change["before"].is_null() && change["after"].is_object(), "{change}");
         assert!(change["object"]["name"].as_str().unwrap().starts_with("web"), "{change}");

@@ -8,7 +8,6 @@ use crate::report::Severity;
 use crate::text::TextStyle;
 use crate::text::counts::{count, thousands};
 use crate::text::output::{Mark, Output};
-use crate::text::written;
 
 #[rstest]
 #[case(0, "0")]
@@ -36,7 +35,7 @@ fn nouns_follow_their_number(#[case] number: usize, #[case] text: &str) {
 #[case::unknown(None, "2026-07-01 14:02:07Z")]
 fn time_has_the_date_on_another_day(#[case] now: Option<&str>, #[case] text: &str) {
     let now: Option<Timestamp> = now.map(timestamp);
-    assert_eq!(written::time(timestamp("2026-07-01T14:02:07Z"), now), text);
+    assert_eq!(crate::time::shown(timestamp("2026-07-01T14:02:07Z"), now), text);
 }
 
 #[test]

@@ -60,7 +60,7 @@ pub(super) fn evicted(it: &mut Cluster) {
     let mut evicted = pod("checkout-0", "10.1.0.1", "node-a");
     (evicted.finished, evicted.ready) = (true, false);
     insert(it, evicted);
-    set_details(it, "checkout-0", json!({"phase": "Failed", "reason": "Evicted"}));
+    set_details(it, "checkout-0", &json!({"phase": "Failed", "reason": "Evicted"}));
 }
 
 pub(super) fn readiness_gate(it: &mut Cluster) {
@@ -68,7 +68,7 @@ pub(super) fn readiness_gate(it: &mut Cluster) {
     for pod in ["checkout-a", "checkout-b", "checkout-c"] {
         let conditions = json!([{"type": "lb/attached", "status": "False"}]);
         let containers = json!([{"name": "web", "ready": true, "image": "", "imageID": "", "restartCount": 0}]);
-        set_details(it, pod, json!({"phase": "Running", "conditions": conditions, "containerStatuses": containers}));
+        set_details(it, pod, &json!({"phase": "Running", "conditions": conditions, "containerStatuses": containers}));
     }
 }
 
@@ -82,7 +82,7 @@ pub(super) fn unscheduled(it: &mut Cluster) {
         pod.node_name = "".into();
     });
     let condition = json!({"type": "PodScheduled", "status": "False", "message": "0/3 nodes are available"});
-    set_details(it, "checkout-a", json!({"phase": "Pending", "conditions": [condition]}));
+    set_details(it, "checkout-a", &json!({"phase": "Pending", "conditions": [condition]}));
 }
 
 pub(super) fn published(it: &mut Cluster) {
