@@ -54,7 +54,7 @@ fn main() -> ExitCode {
         .without_time()
         .with_max_level(LevelFilter::WARN)
         .init();
-    let error_status = if matches!(cli.command, Command::Diff) { diff::ERROR_STATUS } else { 1 };
+    let error_status = if matches!(cli.command, Command::Check | Command::Diff) { diff::ERROR_STATUS } else { 1 };
     exit_code(run(cli), error_status)
 }
 

@@ -176,4 +176,6 @@ fn shortened(text: String, width: usize) -> String {
 }
 
 #[cfg(test)]
+mod picture;
+#[cfg(test)]
 mod tests;

@@ -79,7 +79,7 @@ async fn diff_without_differences_exits_with_0() {
 }
 
 #[rstest]
-#[case::check("check -n shop", 1)]
+#[case::check("check -n shop", 2)]
 #[case::diff("diff -n shop", 2)]
 #[tokio::test]
 async fn failed_request_is_an_error(#[case] line: &str, #[case] status: i32) {

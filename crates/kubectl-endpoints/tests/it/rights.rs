@@ -46,7 +46,7 @@ async fn objects_that_may_not_be_listed_are_read_by_name() {
 #[rstest]
 #[case::explain("explain svc/web -n shop", 1, "error: get services shop/web: services \"web\" is forbidden: ")]
 #[case::pod("explain po/web-0 -n shop", 1, "error: get pods shop/web-0: pods \"web-0\" is forbidden: ")]
-#[case::check("check -n shop", 1, "error: may not list services in namespace shop: ")]
+#[case::check("check -n shop", 2, "error: may not list services in namespace shop: ")]
 #[case::diff("diff -n shop", 2, "error: may not list services in namespace shop: ")]
 #[tokio::test]
 async fn object_that_may_not_be_read_is_an_error(#[case] line: &str, #[case] status: i32, #[case] expect: &str) {
