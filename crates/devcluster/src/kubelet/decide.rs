@@ -36,6 +36,8 @@ enum Reported {
     #[default]
     Nothing,
     Started,
+    /// The containers are ready; a readiness gate is pending.
+    ContainersReady,
     Ready,
     Lost,
     Removed,
@@ -146,14 +148,14 @@ impl Kubelet {
                 Some(Order::Start { pod: key.clone(), addresses })
             }
             Reported::Started if decision.is_due(state.started? + self.delays.ready_after, now) => {
-                state.reported = Reported::Ready;
-                Some(Order::Ready { pod: key.clone() })
+                Some(mark_ready(state, pod))
             }
-            Reported::Lost => {
-                state.reported = Reported::Ready;
-                Some(Order::Ready { pod: key.clone() })
+            Reported::Lost => Some(mark_ready(state, pod)),
+            Reported::ContainersReady if gates_are_true(pod) => Some(mark_ready(state, pod)),
+            Reported::Ready if !gates_are_true(pod) => Some(mark_ready(state, pod)),
+            Reported::Nothing | Reported::Started | Reported::ContainersReady | Reported::Ready | Reported::Removed => {
+                None
             }
-            Reported::Nothing | Reported::Started | Reported::Ready | Reported::Removed => None,
         }
     }
 
@@ -174,18 +176,36 @@ fn node_state(node: Option<&Node>) -> NodeState {
     }
 }
 
+/// Returns the order to mark the containers of a Pod ready, and the Pod too unless a readiness gate is pending.
+fn mark_ready(state: &mut PodState, pod: &Pod) -> Order {
+    if gates_are_true(pod) {
+        state.reported = Reported::Ready;
+        Order::Ready { pod: pod.key() }
+    } else {
+        state.reported = Reported::ContainersReady;
+        Order::ContainersReady { pod: pod.key() }
+    }
+}
+
+/// Returns whether the conditions of all readiness gates of a Pod are `True` (Go: `status.GeneratePodReadyCondition`).
+fn gates_are_true(pod: &Pod) -> bool {
+    let mut gates = pod.spec.iter().flat_map(|spec| spec.readiness_gates.iter().flatten());
+    gates.all(|gate| is_true(pod, &gate.condition_type))
+}
+
 /// Returns the order to mark a ready Pod as lost, unless it was returned before.
 fn mark_lost(state: &mut PodState, pod: &Pod) -> Option<Order> {
-    if state.reported == Reported::Lost || !is_ready(pod) {
+    if state.reported == Reported::Lost || !is_true(pod, "Ready") {
         return None;
     }
     state.reported = Reported::Lost;
     Some(Order::Lost { pod: pod.key() })
 }
 
-fn is_ready(pod: &Pod) -> bool {
+/// Returns whether a Pod has a condition of this type with status `True`.
+fn is_true(pod: &Pod, condition_type: &str) -> bool {
     let conditions = pod.status.as_ref().and_then(|status| status.conditions.as_deref()).unwrap_or_default();
-    conditions.iter().any(|condition| condition.type_ == "Ready" && condition.status == "True")
+    conditions.iter().any(|condition| condition.type_ == condition_type && condition.status == "True")
 }
 
 fn is_finished(pod: &Pod) -> bool {

@@ -1,5 +1,5 @@
-//! Simulation of all kubelets, limited to what affects endpoints: Pods get addresses, become ready, and are removed
-//! after deletion.
+//! Simulation of all kubelets, limited to what affects endpoints: Pods get addresses, become ready when the conditions
+//! of their readiness gates are true, and are removed after deletion.
 //!
 //! It also simulates the node lifecycle controller and the pod garbage collector: the Pods of a lost Node become
 //! unready, and deleted ones remain until the Node object is deleted. Decisions ([`Kubelet`]) use no I/O and no clock.
@@ -50,6 +50,11 @@ pub(crate) enum Order {
         pod: ObjectKey,
         /// Addresses of the Pod, primary address first.
         addresses: Vec<IpAddr>,
+    },
+    /// Mark the containers ready and the Pod not ready, since a readiness gate is pending.
+    ContainersReady {
+        /// Key of the Pod.
+        pod: ObjectKey,
     },
     /// Mark the Pod ready.
     Ready {

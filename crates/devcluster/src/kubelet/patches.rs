@@ -29,7 +29,7 @@ pub(super) fn started(pod: &Pod, addresses: &[IpAddr], host: &[IpAddr], stamp: &
         "startTime": stamp,
         "podIP": addresses.first().map(ToString::to_string),
         "podIPs": listed(addresses),
-        "conditions": conditions(pod, false, stamp),
+        "conditions": conditions(pod, false, false, stamp),
         "containerStatuses": containers(pod, false, stamp),
     });
     if let Some(first) = host.first() {
@@ -39,9 +39,15 @@ pub(super) fn started(pod: &Pod, addresses: &[IpAddr], host: &[IpAddr], stamp: &
     json!({ "status": status })
 }
 
+/// Returns the patch of a Pod whose containers are ready, while a readiness gate is pending.
+pub(super) fn containers_ready(pod: &Pod, stamp: &str) -> Value {
+    let conditions = conditions(pod, true, false, stamp);
+    json!({ "status": { "conditions": conditions, "containerStatuses": containers(pod, true, stamp) } })
+}
+
 /// Returns the patch of a Pod that has become ready.
 pub(super) fn ready(pod: &Pod, stamp: &str) -> Value {
-    let conditions = conditions(pod, true, stamp);
+    let conditions = conditions(pod, true, true, stamp);
     json!({ "status": { "conditions": conditions, "containerStatuses": containers(pod, true, stamp) } })
 }
 
@@ -52,8 +58,8 @@ pub(super) fn lost(pod: &Pod, stamp: &str) -> Value {
     json!({ "status": { "conditions": conditions } })
 }
 
-fn conditions(pod: &Pod, ready: bool, stamp: &str) -> Value {
-    let updates = [("PodScheduled", true), ("Initialized", true), ("ContainersReady", ready), ("Ready", ready)];
+fn conditions(pod: &Pod, containers: bool, ready: bool, stamp: &str) -> Value {
+    let updates = [("PodScheduled", true), ("Initialized", true), ("ContainersReady", containers), ("Ready", ready)];
     update_conditions(current_conditions(pod), &updates, stamp)
 }
 
@@ -139,6 +145,17 @@ mod tests {
         assert_eq!(states(&patch), expect);
         let state = &patch["status"]["containerStatuses"][0]["state"];
         assert_eq!(state, &json!({"running": {"startedAt": earlier}}));
+    }
+
+    #[test]
+    fn pending_gate_keeps_the_pod_unready_and_its_condition() {
+        let conditions =
+            json!([{"type": "lb/attached", "status": "False", "lastTransitionTime": "2026-01-01T00:00:00Z"}]);
+        let patch = containers_ready(&pod(&json!({ "conditions": conditions })), "T4");
+        let expect = "lb/attached=False@2026-01-01T00:00:00Z PodScheduled=True@T4 Initialized=True@T4 \
+                      ContainersReady=True@T4 Ready=False@T4";
+        assert_eq!(states(&patch), expect);
+        assert_eq!(patch["status"]["containerStatuses"][0]["ready"], true);
     }
 
     #[test]

@@ -63,6 +63,10 @@ async fn execute(client: &Client, order: &Order, cluster: &Snapshot) -> Result<(
             let host = node.map(|node| node_addresses(node)).unwrap_or_default();
             write_status(client, key, &patches::started(pod, addresses, &host, &stamp())).await
         }
+        Order::ContainersReady { pod: key } => {
+            let Some(pod) = pod(key) else { return Ok(()) };
+            write_status(client, key, &patches::containers_ready(pod, &stamp())).await
+        }
         Order::Ready { pod: key } => {
             let Some(pod) = pod(key) else { return Ok(()) };
             write_status(client, key, &patches::ready(pod, &stamp())).await

@@ -60,6 +60,7 @@ fn format_orders(decision: &decide::Decision) -> String {
     let orders = decision.orders.iter().map(|order| match order {
         Order::RegisterNode { node } => format!("register {node}"),
         Order::Start { pod, addresses } => format!("start {} {}", pod.name, addresses[0]),
+        Order::ContainersReady { pod } => format!("containers ready {}", pod.name),
         Order::Ready { pod } => format!("ready {}", pod.name),
         Order::Lost { pod } => format!("lost {}", pod.name),
         Order::Remove { pod, .. } => format!("remove {}", pod.name),
@@ -123,6 +124,36 @@ fn pod_life_cycle() {
 
     cluster.pods.clear();
     assert_eq!(at(&cluster, Stopping::Proceeds, 4100), "");
+}
+
+#[test]
+fn readiness_gates_delay_ready() {
+    let gated = |mut pod: Value, status: Option<&str>| {
+        pod["spec"]["readinessGates"] = json!([{"conditionType": "lb/attached"}]);
+        if let Some(status) = status {
+            let conditions = json!([{"type": "Ready", "status": "False"}, {"type": "lb/attached", "status": status}]);
+            pod["status"]["conditions"] = conditions;
+        }
+        pod
+    };
+    let mut cluster = Snapshot::default();
+    node(&mut cluster, "n", "up");
+    put(&mut cluster.pods, gated(new_pod("a", "n"), None));
+    let (mut kubelet, begin) = (Kubelet::new(DELAYS), Instant::now());
+    let mut at = |cluster: &Snapshot, millis| {
+        format_orders(&kubelet.decide(cluster, Stopping::Proceeds, begin + Duration::from_millis(millis)))
+    };
+    assert_eq!(at(&cluster, 0), "start a 10.112.1.2");
+    put(&mut cluster.pods, gated(running("a", "n", "False"), None));
+    assert_eq!(at(&cluster, 1000), "containers ready a");
+    assert_eq!(at(&cluster, 1100), "", "the gate has no condition");
+    put(&mut cluster.pods, gated(running("a", "n", "False"), Some("False")));
+    assert_eq!(at(&cluster, 1200), "");
+    put(&mut cluster.pods, gated(running("a", "n", "False"), Some("True")));
+    assert_eq!(at(&cluster, 1300), "ready a");
+    assert_eq!(at(&cluster, 1400), "", "the same order is not returned again");
+    put(&mut cluster.pods, gated(running("a", "n", "True"), Some("Unknown")));
+    assert_eq!(at(&cluster, 1500), "containers ready a");
 }
 
 #[test]
