@@ -11,7 +11,8 @@ use crate::bench::args::BenchArgs;
 ///
 /// Without a subcommand: starts an API server on loopback, creates the objects of a small web shop, simulates the
 /// kubelets and runs the three controllers; shows how Endpoints and EndpointSlices change during a rolling update and
-/// after the loss of a node; then keeps running for kubectl until Ctrl-C.
+/// after the loss of a node; explains three Services that are broken on purpose; then keeps running for kubectl until
+/// Ctrl-C.
 #[derive(Debug, Parser)]
 #[command(name = "devcluster", version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Cli {

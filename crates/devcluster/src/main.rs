@@ -2,7 +2,7 @@
 //! kubelets, and the real controllers.
 //!
 //! - `devcluster` runs the tour: a scripted rollout and a node failure, whose effects on Endpoints and EndpointSlices
-//!   are printed and checked.
+//!   are printed and checked, and three Services that are broken on purpose, which are explained.
 //! - `devcluster serve` runs the API server alone.
 //! - `devcluster bench` measures CPU, memory, writes and latencies of the controllers.
 //!

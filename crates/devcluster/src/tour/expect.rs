@@ -3,8 +3,11 @@
 use std::{collections::BTreeSet, fmt};
 
 use k8s_openapi::api::discovery::v1::{Endpoint, EndpointSlice};
+use kube_endpoint_model::Code;
+use kube_endpoints_explain::ServiceReport;
 use kube_wire::ObjectKey;
 
+use super::explain::world;
 use crate::{
     cluster::{Snapshot, node_is_ready},
     view::{EndpointCounts, SERVICE_NAME},
@@ -31,6 +34,8 @@ pub(super) enum Expectation {
     OwnZones(&'static str),
     /// Controller in the label managed-by of slices of a Service.
     ManagedBy(&'static str, &'static str),
+    /// Code of the first cause in the explanation of a Service, and a part of its message.
+    FirstCause(&'static str, Code, &'static str),
 }
 
 /// Address type of a slice.
@@ -95,6 +100,18 @@ impl Expectation {
                     labels.and_then(|labels| labels.get(MANAGED_BY)).cloned().unwrap_or_default()
                 });
                 compare(format!("managed-by of slices of {NAMESPACE}/{service}"), controller, &list(&found.collect()))
+            }
+            Self::FirstCause(service, code, part) => {
+                let report = world(cluster, None).service(&ObjectKey::new(NAMESPACE, *service));
+                let cause = report.as_ref().and_then(ServiceReport::first_cause);
+                let is_met = cause.is_some_and(|cause| cause.code == *code && cause.message.contains(part));
+                let found = match (&report, cause) {
+                    (_, Some(cause)) => format!("{} {}", cause.code, cause.message),
+                    (Some(_), None) => "none".to_owned(),
+                    (None, None) => "no such object".to_owned(),
+                };
+                let what = format!("first cause of {NAMESPACE}/{service}");
+                (!is_met).then(|| format!("{what}: expected {code} with {part:?}, found {found}"))
             }
         }
     }

@@ -1,6 +1,8 @@
-//! The tour: deployment, rolling update and loss of a Node, while the controllers update the endpoints.
+//! The tour: deployment, rolling update and loss of a Node, while the controllers update the endpoints;
+//! then Services that are broken on purpose, and why.
 
 mod expect;
+mod explain;
 mod play;
 mod schedule;
 mod script;
@@ -116,6 +118,9 @@ fn closing_text(kubeconfig: &Path) -> String {
          {kubectl} -n shop get endpointslices -l kubernetes.io/service-name=web -o yaml\n  \
          {kubectl} -n shop get pods -o wide\n  \
          {kubectl} -n shop delete pod web-v2-1\n\n\
-         Changes are printed below:\n"
+         With the plugin from crates/kubectl-endpoints, to explain a Service:\n\n  \
+         kubectl endpoints explain svc/checkout -n shop --kubeconfig {}\n\n\
+         Changes are printed below:\n",
+        kubeconfig.display()
     )
 }

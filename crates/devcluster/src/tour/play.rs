@@ -2,6 +2,7 @@
 
 use std::{io, time::Duration};
 
+use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{Node, Pod};
 use kube_controller_client::Client;
 use kube_wire::ObjectKey;
@@ -13,6 +14,7 @@ use tokio::{
 
 use super::{
     expect::{Expectation, NAMESPACE},
+    explain::explanations,
     schedule::assign_nodes,
     script::{Embedded, Stage, Step},
 };
@@ -74,16 +76,21 @@ pub(super) struct Player {
 }
 
 impl Player {
-    /// Runs the steps of a stage, waits until its expectations are met, and prints the tables.
+    /// Runs the steps of a stage, waits until its expectations are met, and prints the tables and explanations.
     pub(super) async fn play(&mut self, stage: &Stage) -> Result<(), TourError> {
-        let Stage { title, text, steps, show, expect } = stage;
+        let Stage { title, text, steps, show, explain, expect } = stage;
         self.screen.heading(title, text)?;
         for step in steps {
             self.run_step(title, *step).await?;
         }
         self.wait(title, |cluster| missing(expect, cluster)).await?;
         let board = Board::of(&self.cluster.borrow());
-        Ok(self.screen.tables(&board, *show)?)
+        self.screen.tables(&board, *show)?;
+        if !explain.is_empty() {
+            let text = explanations(&self.cluster.borrow(), explain, self.screen.has_colours(), now());
+            self.screen.text(&format!("\n{}", text.trim_end()))?;
+        }
+        Ok(())
     }
 
     /// Prints changes until the informers end.
@@ -179,6 +186,12 @@ impl Player {
         let board = Board::of(&self.cluster.borrow_and_update());
         self.screen.changes(board, self.start.elapsed())
     }
+}
+
+/// Returns the wall-clock time, to which the times in explanations are compared.
+#[expect(clippy::disallowed_methods, reason = "explanations show times of the wall clock")]
+fn now() -> Timestamp {
+    Timestamp::now()
 }
 
 /// Returns all unmet expectations on one line; `None` if all are met.

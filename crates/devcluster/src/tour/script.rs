@@ -1,7 +1,9 @@
 //! The tour as data: the steps and expectations of each stage.
 
+use kube_endpoint_model::Code;
+
 use super::expect::{
-    Expectation::{self, Endpoints, HostNames, ManagedBy, OwnZones, ReadyNodes, Slices},
+    Expectation::{self, Endpoints, FirstCause, HostNames, ManagedBy, OwnZones, ReadyNodes, Slices},
     Family::{V4, V6},
 };
 use crate::{
@@ -58,6 +60,8 @@ pub(super) struct Stage {
     pub(super) steps: Vec<Step>,
     /// Rows of the tables that are printed at the end.
     pub(super) show: Rows,
+    /// Services that are explained below the tables.
+    pub(super) explain: &'static [&'static str],
     /// Expectations that must be met before the next stage.
     pub(super) expect: Vec<Expectation>,
 }
@@ -75,6 +79,7 @@ pub(super) fn stages() -> Vec<Stage> {
     let mut stages = vec![opening()];
     stages.extend(rollout());
     stages.extend(node_loss());
+    stages.push(broken());
     stages
 }
 
@@ -90,6 +95,7 @@ fn opening() -> Stage {
             Step::ApplyOwn,
         ],
         show: Rows::All,
+        explain: &[],
         expect: vec![
             ReadyNodes(4),
             Endpoints("web", ready(3)),
@@ -116,6 +122,7 @@ fn rollout() -> [Stage; 3] {
             text: "Three Pods of the next version start alongside the old ones.",
             steps: vec![Step::Apply(embedded!("rollout.yaml"))],
             show: Rows::Changed,
+            explain: &[],
             expect: vec![Endpoints("web", ready(6)), Slices("web", V4, ready(6))],
         },
         Stage {
@@ -124,6 +131,7 @@ fn rollout() -> [Stage; 3] {
                    Endpoints cannot.",
             steps: vec![Step::Stopping(Stopping::Paused), Step::DeletePods(&["web-v1-1", "web-v1-2", "web-v1-3"])],
             show: Rows::Changed,
+            explain: &[],
             expect: vec![
                 Endpoints("web", ready(3)),
                 Slices("web", V4, EndpointCounts { ready: 3, draining: 3, ..NONE }),
@@ -134,6 +142,7 @@ fn rollout() -> [Stage; 3] {
             text: "The containers have stopped, and the kubelets remove the Pods.",
             steps: vec![Step::Stopping(Stopping::Proceeds)],
             show: Rows::Changed,
+            explain: &[],
             expect: vec![Endpoints("web", ready(3)), Slices("web", V4, ready(3))],
         },
     ]
@@ -146,6 +155,7 @@ fn node_loss() -> [Stage; 3] {
             text: "node-b1, the only Node in zone-b, stops reporting its status. Its Pods become not ready.",
             steps: vec![Step::LoseNode("node-b1")],
             show: Rows::Changed,
+            explain: &[],
             expect: vec![
                 ReadyNodes(3),
                 Endpoints("web", EndpointCounts { ready: 2, not_ready: 1, ..NONE }),
@@ -166,6 +176,7 @@ fn node_loss() -> [Stage; 3] {
                 Step::Apply(embedded!("replacements.yaml")),
             ],
             show: Rows::Changed,
+            explain: &[],
             expect: vec![
                 Endpoints("web", ready(3)),
                 Slices("web", V4, EndpointCounts { ready: 3, terminating: 1, ..NONE }),
@@ -180,6 +191,7 @@ fn node_loss() -> [Stage; 3] {
             text: "Its Pods are deleted with it. db-1 can then be created again on another Node.",
             steps: vec![Step::DeleteNode("node-b1"), Step::AwaitPodGone("db-1"), Step::Apply(embedded!("db-1.yaml"))],
             show: Rows::All,
+            explain: &[],
             expect: vec![
                 ReadyNodes(3),
                 Endpoints("web", ready(3)),
@@ -194,4 +206,30 @@ fn node_loss() -> [Stage; 3] {
             ],
         },
     ]
+}
+
+fn broken() -> Stage {
+    Stage {
+        title: "Three Services are broken on purpose",
+        text: "checkout, search and cart receive no traffic. Below the tables is what the command\n\
+               \"kubectl endpoints explain\" prints about each of them.",
+        steps: vec![Step::Apply(embedded!("broken.yaml"))],
+        show: Rows::Changed,
+        explain: &["checkout", "search", "cart"],
+        expect: vec![
+            Endpoints("checkout", NONE),
+            Slices("checkout", V4, NONE),
+            FirstCause("checkout", Code::PodNotSelected, "has app=check-out, selector requires app=checkout"),
+            Endpoints("search", NONE),
+            Slices("search", V4, ready(2)),
+            FirstCause("search", Code::TargetPortUnknown, "targetPort \"http\" is not a port of any container"),
+            Endpoints("cart", EndpointCounts { not_ready: 1, ..NONE }),
+            Slices("cart", V4, EndpointCounts { not_ready: 1, ..NONE }),
+            FirstCause(
+                "cart",
+                Code::PodNotReady,
+                "readiness gate \"shop.example/prices-loaded\" has no condition, all containers are ready",
+            ),
+        ],
+    }
 }

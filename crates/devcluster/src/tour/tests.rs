@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use k8s_openapi::{Metadata, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use kube_endpoint_model::Code;
 use kube_wire::Object as _;
 use rstest::rstest;
 use serde::de::DeserializeOwned;
@@ -10,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::{
     expect::{Expectation, Family},
+    explain::explanations,
     script::{Step, stages},
 };
 use crate::{
@@ -18,10 +20,11 @@ use crate::{
     view::{EndpointCounts, SERVICE_NAME},
 };
 
-/// Pods are created once, deleted only after they were created, and run on Nodes that are up at that time.
+/// Pods are created once, deleted only after they were created, and run on Nodes that are up at that time. Explained
+/// Services exist, and their first cause is expected.
 #[test]
 fn script_is_consistent() {
-    let (mut pods, mut nodes) = (BTreeSet::new(), BTreeSet::new());
+    let (mut pods, mut nodes, mut services) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for stage in stages() {
         assert!(!stage.expect.is_empty(), "{}: a stage without expectations checks nothing", stage.title);
         for step in stage.steps {
@@ -30,6 +33,7 @@ fn script_is_consistent() {
                     for object in objects(embedded.name, Syntax::Yaml, embedded.text).unwrap() {
                         let name = object.name.clone().unwrap();
                         match object.kind.as_str() {
+                            "Service" => assert!(services.insert(name), "{object} twice"),
                             "Node" => assert!(nodes.insert(name), "{object} twice"),
                             "Pod" => {
                                 let node = object.fields["spec"]["nodeName"].as_str().unwrap();
@@ -46,6 +50,14 @@ fn script_is_consistent() {
                 Step::AwaitPodGone(name) => assert!(!pods.contains(name), "{name} is not deleted yet"),
                 Step::Stopping(_) | Step::ApplyOwn => {}
             }
+        }
+        let causes = stage.expect.iter().filter_map(|expectation| match expectation {
+            Expectation::FirstCause(service, ..) => Some(*service),
+            _ => None,
+        });
+        assert_eq!(causes.collect::<Vec<_>>(), stage.explain, "{}", stage.title);
+        for name in stage.explain {
+            assert!(services.contains(*name), "no {name}");
         }
     }
 }
@@ -84,6 +96,10 @@ fn shop() -> Snapshot {
     put(&mut cluster.slices, slice("two", "shop", "IPv4", "zone-a"));
     put(&mut cluster.slices, slice("three", "shop", "IPv6", "zone-b"));
     put(&mut cluster.slices, slice("four", "elsewhere", "IPv4", "zone-b"));
+    let selector = json!({"selector": {"app": "checkout"}, "clusterIP": "10.96.0.9"});
+    put(&mut cluster.services, json!({"metadata": {"name": "checkout", "namespace": "shop"}, "spec": selector}));
+    let labels = json!({"app": "check-out"});
+    put(&mut cluster.pods, json!({"metadata": {"name": "checkout-1", "namespace": "shop", "labels": labels}}));
     cluster
 }
 
@@ -107,6 +123,63 @@ const TWO: EndpointCounts = EndpointCounts { ready: 2, ..ONE };
 )]
 #[case(Expectation::ManagedBy("web", "tests"), None)]
 #[case(Expectation::ManagedBy("web", "others"), Some("managed-by of slices of shop/web: expected others, found tests"))]
+#[case(Expectation::FirstCause("checkout", Code::PodNotSelected, "app=check-out"), None)]
+#[case(
+    Expectation::FirstCause("checkout", Code::NoPort, "app=check-out"),
+    Some(
+        "first cause of shop/checkout: expected EP203 with \"app=check-out\", found EP001 not selected: has \
+         app=check-out, selector requires app=checkout (one edit away)"
+    )
+)]
+#[case(
+    Expectation::FirstCause("checkout", Code::PodNotSelected, "app=cart"),
+    Some(
+        "first cause of shop/checkout: expected EP001 with \"app=cart\", found EP001 not selected: has \
+         app=check-out, selector requires app=checkout (one edit away)"
+    )
+)]
+#[case(
+    Expectation::FirstCause("db", Code::NoPort, "port"),
+    Some("first cause of shop/db: expected EP203 with \"port\", found no such object")
+)]
 fn unmet_expectations_describe_the_difference(#[case] expectation: Expectation, #[case] expect: Option<&str>) {
     assert_eq!(expectation.unmet(&shop()).as_deref(), expect);
+}
+
+/// Returns a cluster with the Service `cart`, whose Pod has a pending readiness gate. Its slice does not exist yet.
+fn gated() -> Snapshot {
+    let mut cluster = Snapshot::default();
+    put(&mut cluster.nodes, json!({"metadata": {"name": "node-a1"}}));
+    let ports = json!([{"port": 80, "targetPort": 8080, "protocol": "TCP"}]);
+    let service = json!({"selector": {"app": "cart"}, "clusterIP": "10.96.0.9", "ports": ports});
+    put(&mut cluster.services, json!({"metadata": {"name": "cart", "namespace": "shop"}, "spec": service}));
+    let metadata = json!({"name": "cart-1", "namespace": "shop", "labels": {"app": "cart"}});
+    let gates = json!([{"conditionType": "shop.example/prices-loaded"}]);
+    let conditions = json!([{"type": "Ready", "status": "False", "lastTransitionTime": "2026-07-01T14:01:55Z"}]);
+    let status = json!({"phase": "Running", "podIP": "10.112.1.2", "podIPs": [{"ip": "10.112.1.2"}],
+        "conditions": conditions});
+    let spec = json!({"nodeName": "node-a1", "containers": [{"name": "cart"}], "readinessGates": gates});
+    put(&mut cluster.pods, json!({"metadata": metadata, "spec": spec, "status": status}));
+    cluster
+}
+
+#[rstest]
+#[case::same_day("2026-07-01T15:00:00Z", "14:01:55")]
+#[case::another_day("2026-07-02T15:00:00Z", "2026-07-01 14:01:55Z")]
+fn explanations_are_indented(#[case] now: &str, #[case] since: &str) {
+    let text = explanations(&gated(), &["cart", "missing"], false, now.parse().unwrap());
+    let lines: Vec<_> = text.lines().collect();
+    let pod = format!(
+        "    ✗ cart-1   EP102 not ready since {since}: readiness gate \"shop.example/prices-loaded\" has no condition, \
+         all containers are ready"
+    );
+    assert_eq!(lines[..2], ["  ✗ cart  0 of 1 Pods serve, no slice", &pod]);
+    assert!(lines.iter().all(|line| line.starts_with("  ")), "{text}");
+    assert!(!text.contains('\u{1b}') && !text.contains("missing"), "{text}");
+}
+
+#[test]
+fn explanations_have_colours_on_request() {
+    let text = explanations(&gated(), &["cart"], true, "2026-07-01T15:00:00Z".parse().unwrap());
+    assert!(text.starts_with("  \u{1b}[31m✗\u{1b}[0m cart"), "{text:?}");
 }

@@ -33,6 +33,11 @@ impl Screen {
         Self { out, style, last_tables: None, last_state: None }
     }
 
+    /// Returns whether texts may have colours.
+    pub(crate) fn has_colours(&self) -> bool {
+        self.style == Style::Colour
+    }
+
     /// Prints a heading and a text below it.
     pub(crate) fn heading(&self, title: &str, text: &str) -> io::Result<()> {
         self.write(&format!("\n{}\n{text}\n\n", self.style.paint(style::HEADING, &format!("== {title}"))))

@@ -29,6 +29,13 @@ fn tour_completes_and_exits() {
         "== A node is lost",
         "3 ready, 1 terminating",
         "zone-a:2 zone-c:1",
+        "== Three Services are broken on purpose",
+        "  ✗ checkout  no Pod selected, 1 slice (IPv4)",
+        "✗ checkout-1   EP001 not selected: has app=check-out, selector requires app=checkout",
+        "  ✗ search  0 of 2 Pods serve, 1 slice (IPv4)",
+        "✗ search-1   EP201 targetPort \"http\" is not a port of any container (available: web=8080)",
+        "  ✗ cart  0 of 1 Pods serve, 1 slice (IPv4)",
+        "readiness gate \"shop.example/prices-loaded\" has no condition, all containers are ready",
         "All expectations met in ",
     ];
     let positions: Vec<_> = lines.iter().map(|line| position(line)).collect();
@@ -66,6 +73,8 @@ spec: {containers: [{name: mine, image: mine}]}
 
     // The controllers are still running: they create a deleted slice again.
     client.delete::<EndpointSlice>("default", &slice_of(&client).await, None).await.unwrap();
+    let explain = program.line("  kubectl endpoints explain svc/checkout -n shop --kubeconfig ");
+    assert_eq!(explain, out);
     program.line("Changes are printed below:");
     loop {
         if program.line("").contains("  slice default/mine-") {
