@@ -14,8 +14,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use bytes::Bytes;
 use kube_dev_apiserver::{Config, Population, Server};
 use kube_endpoints_explain::{Settings, World};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tempfile::NamedTempFile;
 
@@ -40,10 +42,8 @@ async fn main() {
 async fn measure(population: Population, args: &[&str]) {
     let server = Server::start(Config::default()).await.unwrap();
     let template = template();
-    let objects: Vec<Value> = population.objects(&template).collect();
-    let written = written(&objects);
-    server.load(objects).unwrap();
-    server.load(written).unwrap();
+    server.load(population.objects(&template)).unwrap();
+    server.load(written(&server)).unwrap();
     let mut kubeconfig = NamedTempFile::new().unwrap();
     kubeconfig.write_all(server.kubeconfig().as_bytes()).unwrap();
 
@@ -108,16 +108,11 @@ fn template() -> Value {
 }
 
 /// Returns the slices and Endpoints that the controllers would write.
-fn written(objects: &[Value]) -> Vec<Value> {
+fn written(server: &Server) -> Vec<Value> {
     let mut world = World::new(Settings::default());
-    for object in objects {
-        match object["kind"].as_str().unwrap() {
-            "Service" => world.add_services([Arc::new(serde_json::from_value(object.clone()).unwrap())]),
-            "Pod" => world.add_pods([Arc::new(serde_json::from_value(object.clone()).unwrap())]),
-            "Node" => world.add_nodes([Arc::new(serde_json::from_value(object.clone()).unwrap())]),
-            _ => {}
-        }
-    }
+    world.add_services(decoded(server, "services"));
+    world.add_pods(decoded(server, "pods"));
+    world.add_nodes(decoded(server, "nodes"));
     let changes = world.changes().into_iter().enumerate();
     changes
         .map(|(at, change)| {
@@ -128,4 +123,9 @@ fn written(objects: &[Value]) -> Vec<Value> {
             object
         })
         .collect()
+}
+
+fn decoded<T: DeserializeOwned>(server: &Server, plural: &str) -> impl Iterator<Item = Arc<T>> {
+    let decode = |bytes: Bytes| Arc::new(serde_json::from_slice(&bytes).unwrap());
+    server.encoded_objects("", plural).into_iter().map(decode)
 }

@@ -4,8 +4,9 @@ mod needs;
 mod objects;
 mod pages;
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
+use futures::{StreamExt as _, TryStreamExt as _, stream};
 use k8s_openapi::api::{core::v1 as core, discovery::v1 as discovery};
 use kube_controller_client::{Client, Error};
 use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service};
@@ -19,6 +20,11 @@ pub(crate) use self::{
 };
 use crate::progress::Progress;
 
+/// Maximum number of lists that replace the list of all Pods. With more namespaces, the requests would take longer.
+const MAX_LISTS: usize = 256;
+/// Number of these lists that are requested at the same time.
+const CONCURRENT_LISTS: usize = 4;
+
 /// How current the objects must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Freshness {
@@ -29,7 +35,7 @@ pub(crate) enum Freshness {
 }
 
 /// Reads objects of a namespace, or of all.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Fetch<'a> {
     /// Client.
     pub(crate) client: &'a Client,
@@ -63,9 +69,8 @@ impl Fetch<'_> {
     /// result; every other failure is an error.
     pub(crate) async fn objects(&self, needs: &Needs) -> anyhow::Result<Objects> {
         let Needs { services, pods, nodes, slices, endpoints, last_writes } = needs;
-        let (services, pods, nodes, slices, endpoints) = tokio::try_join!(
-            self.list::<Service>(services),
-            self.list::<Pod>(pods),
+        let ((services, pods), nodes, slices, endpoints) = tokio::try_join!(
+            self.services_and_pods(services, pods),
             self.list::<Node>(nodes),
             async {
                 if *last_writes {
@@ -91,6 +96,38 @@ impl Fetch<'_> {
         objects.slices = objects.take(Kind::EndpointSlice, slices);
         objects.endpoints = objects.take(Kind::Endpoints, endpoints);
         Ok(objects)
+    }
+
+    /// Lists Services and Pods. In all namespaces, Pods are listed for each namespace with Services: the server encodes
+    /// several shorter lists at the same time, and no Pod is sent that no Service could select.
+    async fn services_and_pods(
+        &self,
+        services: &Select,
+        pods: &Select,
+    ) -> anyhow::Result<(Listed<Service>, Listed<Pod>)> {
+        if self.namespace.is_some() || *pods != Select::All {
+            return tokio::try_join!(self.list(services), self.list(pods));
+        }
+        let services: Listed<Service> = self.list(services).await?;
+        let namespaces: BTreeSet<&str> = services.objects.iter().map(|service| &*service.namespace).collect();
+        if services.unreadable || namespaces.len() > MAX_LISTS {
+            let pods = self.list(pods).await?;
+            return Ok((services, pods));
+        }
+        let list = async |namespace| Fetch { namespace: Some(namespace), ..*self }.list::<Pod>(pods).await;
+        let mut lists = stream::iter(namespaces).map(list).buffer_unordered(CONCURRENT_LISTS);
+        let mut pods = Listed::default();
+        while let Some(listed) = lists.try_next().await? {
+            if listed.unreadable {
+                // What is missing in one namespace is probably missing in all; one message is enough.
+                pods = listed;
+                break;
+            }
+            pods.objects.extend(listed.objects);
+            pods.warnings.extend(listed.warnings);
+        }
+        drop(lists);
+        Ok((services, pods))
     }
 
     /// Lists the Services that a label selector selects.

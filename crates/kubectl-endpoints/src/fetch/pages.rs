@@ -36,7 +36,8 @@ impl Pages<'_> {
         let mut params = ListParams {
             label_selector: self.select.label_selector(),
             field_selector: self.select.field_selector(),
-            limit: Some(PAGE),
+            // A cached list costs the server no more in one piece, and API servers ignore the limit for it.
+            limit: (self.freshness == Freshness::MostRecent).then_some(PAGE),
             continue_token: None,
             resource_version: (self.freshness == Freshness::AnyCached).then(|| 0.into()),
             accept: self.client.encoding_for::<T>(),

@@ -28,7 +28,8 @@ fn rollout() -> Model {
         model.slice(&listed(slice(&format!("{name}-1"), name, &endpoints)), at(0));
     }
     let with = |ready: usize| {
-        let endpoints: Vec<_> = (1..).zip(names).map(|(address, name)| (name, address, usize::from(address) <= ready)).collect();
+        let endpoints: Vec<_> =
+            (1..).zip(names).map(|(address, name)| (name, address, usize::from(address) <= ready)).collect();
         slice("web-1", "web", &endpoints)
     };
     for (address, name) in (1..).zip(names) {
@@ -63,7 +64,10 @@ fn svg(screen: &Buffer) -> String {
             let length = run.len() * usize::from(cell_width);
             let is_reversed = run[0].modifier.contains(Modifier::REVERSED);
             if is_reversed {
-                let _ = writeln!(picture, "<rect x=\"{x}\" y=\"{y}\" width=\"{length}\" height=\"{cell_height}\" fill=\"#c5c8c6\"/>");
+                let _ = writeln!(
+                    picture,
+                    "<rect x=\"{x}\" y=\"{y}\" width=\"{length}\" height=\"{cell_height}\" fill=\"#c5c8c6\"/>"
+                );
             }
             if !text.trim().is_empty() {
                 let fill = if is_reversed { "#1d1f21" } else { fill(run[0].fg) };
