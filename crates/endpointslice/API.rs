@@ -208,7 +208,7 @@ impl std::fmt::Debug for Reconciler {}
 pub struct ReconcilerBuilder {}
 impl ReconcilerBuilder {
     pub fn topology_cache(mut self, cache: TopologyCache) -> Self {}
-    pub fn traffic_distribution(mut self, heeded: bool) -> Self {}
+    pub fn traffic_distribution(mut self, supported: bool) -> Self {}
     pub fn events(mut self, sink: impl EventSink + 'static) -> Self {}
     pub fn metrics(mut self, metrics: Arc<dyn SliceMetrics>) -> Self {}
     pub fn cache(mut self, cache: impl SliceCache + 'static) -> Self {}

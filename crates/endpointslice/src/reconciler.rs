@@ -103,8 +103,8 @@ impl ReconcilerBuilder {
 
     /// Sets whether [`HintPolicy::Traffic`] is supported; `true` by default. If not, owners with that policy have no
     /// hints.
-    pub fn traffic_distribution(mut self, heeded: bool) -> Self {
-        self.reconciler.traffic_distribution = heeded;
+    pub fn traffic_distribution(mut self, supported: bool) -> Self {
+        self.reconciler.traffic_distribution = supported;
         self
     }
 
@@ -208,7 +208,7 @@ impl Reconciler {
         input: Input<'_, E>,
         policy: Option<HintPolicy>,
     ) -> Result<Reconciled, ApplyError> {
-        let policy = policy.map(|policy| self.heeded(policy));
+        let policy = policy.map(|policy| self.effective_policy(policy));
         let (owner, existing, service) = (input.owner, input.existing, input.service());
         let existing = || existing.iter().map(|slice| &**slice);
         self.names.exist(&service, existing());
@@ -311,7 +311,8 @@ impl Reconciler {
         topology.overloaded_services()
     }
 
-    fn heeded(&self, policy: HintPolicy) -> HintPolicy {
+    /// Returns the policy that applies: none if it is not supported.
+    fn effective_policy(&self, policy: HintPolicy) -> HintPolicy {
         match policy {
             HintPolicy::Topology if self.topology.is_none() => HintPolicy::None,
             HintPolicy::Traffic(_) if !self.traffic_distribution => HintPolicy::None,
