@@ -13,7 +13,9 @@ use crate::{
 /// Prints the findings. The status is 1 if there are any.
 pub(crate) async fn run(args: &GlobalArgs) -> anyhow::Result<ExitCode> {
     let output = Output::new(args);
-    let Cluster { objects, world, selection, scope } = Cluster::read(args).await?;
+    let mut cluster = Cluster::read(args).await?;
+    cluster.read_details().await?;
+    let Cluster { objects, world, selection, scope, .. } = cluster;
     let mut findings: Vec<Finding> = world.check();
     if let Some(selection) = &selection {
         findings.retain(|finding| selection.has_finding(finding, &objects));

@@ -1,18 +1,27 @@
 //! Reads everything in a namespace or the whole cluster, for `check` and `diff`.
 
 use anyhow::bail;
+use kube_endpoint_model::ObjectKey;
 use kube_endpoints_explain::{Kind, World};
+use kube_wire::Object as _;
 
 use crate::{
     args::GlobalArgs,
     connection::Connection,
+    details::Details,
     fetch::{Fetch, Freshness, Needs, Objects},
     progress::Progress,
     selection::Selection,
 };
 
+/// Maximum number of Pods of one Service whose details are read: as many as a finding names.
+const DETAILED_PODS: usize = 3;
+/// Maximum number of Pods of all Services whose details are read.
+const MAX_DETAILED_PODS: usize = 100;
+
 /// The objects of a namespace or of all.
 pub(crate) struct Cluster {
+    connection: Connection,
     /// The objects.
     pub(crate) objects: Objects,
     /// The objects in the form that is explained.
@@ -48,6 +57,18 @@ impl Cluster {
         objects.warn();
         let world = objects.world(args.settings());
         let scope = namespace.map_or_else(|| "all namespaces".to_owned(), |namespace| format!("namespace {namespace}"));
-        Ok(Cluster { objects, world, selection: selected.map(Selection::new), scope })
+        Ok(Cluster { connection, objects, world, selection: selected.map(Selection::new), scope })
+    }
+
+    /// Reads why Pods are not ready, for at most 100 Pods. A missing right is not worth a warning: the findings only
+    /// have fewer facts.
+    pub(crate) async fn read_details(&mut self) -> anyhow::Result<()> {
+        let services = self.world.services().map(|service| service.key());
+        let wanted = services.flat_map(|service| self.world.pods_to_detail(&service, DETAILED_PODS));
+        let wanted: Vec<ObjectKey> = wanted.take(MAX_DETAILED_PODS).collect();
+        let mut details = Details::default();
+        details.read(&self.connection.client, &wanted, &self.objects).await?;
+        details.add_to(&mut self.world);
+        Ok(())
     }
 }

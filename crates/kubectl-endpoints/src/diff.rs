@@ -30,7 +30,7 @@ struct ChangeDocument<'a> {
 /// Prints the differences. The status is 1 if there are any.
 pub(crate) async fn run(args: &GlobalArgs) -> anyhow::Result<ExitCode> {
     let output = Output::new(args);
-    let Cluster { objects: _, world, selection, scope: _ } = Cluster::read(args).await?;
+    let Cluster { world, selection, .. } = Cluster::read(args).await?;
     let mut changes: Vec<Change> = world.changes();
     if let Some(selection) = &selection {
         changes.retain(|change| selection.has_change(change));

@@ -1,7 +1,6 @@
 //! `explain`: reports about Services, Pods, `EndpointSlices` and Endpoints.
 
 mod anchors;
-mod details;
 mod report;
 mod watch;
 

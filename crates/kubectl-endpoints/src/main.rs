@@ -17,6 +17,7 @@ mod check;
 mod cluster;
 mod completion;
 mod connection;
+mod details;
 mod diff;
 mod explain;
 mod fetch;

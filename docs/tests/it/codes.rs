@@ -3,14 +3,12 @@
 use std::collections::BTreeSet;
 
 use kube_endpoint_model::Code;
+use kube_endpoints_explain::Severity;
 
 use crate::page::{book, root};
 
 /// Starts of the paragraphs that each section has, in this order.
 const PARTS: [&str; 3] = ["**Meaning:** ", "**How to check:** ", "**How to fix:** "];
-/// Lines of which each section has one.
-const SEVERITIES: [&str; 3] = ["Severity: error.", "Severity: warning.", "Severity: info."];
-
 /// A heading of level 2 and the text below it.
 struct Section<'a> {
     heading: &'a str,
@@ -22,7 +20,7 @@ struct Section<'a> {
 }
 
 impl Section<'_> {
-    /// Returns what is wrong with the anchor, the group and the text of the section.
+    /// Returns what is wrong with the anchor, the group, the severity and the text of the section.
     fn problems(&self) -> Vec<String> {
         let code = self.heading.split(':').next().unwrap_or_default();
         let mut problems = Vec::new();
@@ -32,8 +30,14 @@ impl Section<'_> {
         if !code.get(..3).is_some_and(|hundred| self.group.starts_with(&format!("{hundred}xx: "))) {
             problems.push(format!("in the group {:?}", self.group));
         }
-        if self.lines.iter().filter(|line| SEVERITIES.contains(line)).count() != 1 {
-            problems.push("not one severity".to_owned());
+        let severities: Vec<&str> = self.lines.iter().filter_map(|line| line.strip_prefix("Severity: ")).collect();
+        let severity = Code::ALL.iter().find(|it| it.as_str() == code).map(|it| match Severity::of(*it) {
+            Severity::Error => "error.",
+            Severity::Warning => "warning.",
+            Severity::Info => "info.",
+        });
+        if severities != severity.as_slice() {
+            problems.push(format!("has the severities {severities:?}"));
         }
         let with_text = |line: &str, part: &str| line.strip_prefix(part).is_some_and(|text| !text.is_empty());
         let part_of = |line: &&str| PARTS.into_iter().find(|part| with_text(line, part));
@@ -127,7 +131,11 @@ fn defects_of_the_page_are_found() {
             "# EP9xx: ",
             "EP401: Fewer ready endpoints than zones: no topology hints: in the group \"EP9xx: Hints\"",
         ),
-        ("Severity: warning.\n", "", "EP001: The selector of the Service does not match the Pod: not one severity"),
+        (
+            "Severity: warning.\n",
+            "",
+            "EP001: The selector of the Service does not match the Pod: has the severities []",
+        ),
         (
             "$ kubectl get nodes -L",
             "$ oc get nodes -L",

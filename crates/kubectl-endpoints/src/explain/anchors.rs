@@ -9,10 +9,10 @@ use kube_endpoint_model::{EndpointSlice, Endpoints, Pod, Service, well_known::SE
 use kube_endpoints_explain::Kind as Explained;
 use kube_wire::Decode;
 
-use super::details::Details;
 use crate::{
     args::{Kind, Target},
     connection::{Connection, named},
+    details::Details,
     fetch::{Needs, Objects, last_write},
 };
 

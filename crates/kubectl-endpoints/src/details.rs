@@ -20,7 +20,7 @@ const CONCURRENCY: usize = 8;
 
 /// Complete Pods that have been read.
 #[derive(Debug, Default)]
-pub(super) struct Details {
+pub(crate) struct Details {
     pods: HashMap<ObjectKey, Pod>,
     /// Message if the user may not read Pods; no more are requested then.
     forbidden: Option<String>,
@@ -28,13 +28,13 @@ pub(super) struct Details {
 
 impl Details {
     /// Stores a Pod.
-    pub(super) fn insert(&mut self, pod: Pod) {
+    pub(crate) fn insert(&mut self, pod: Pod) {
         self.pods.insert(pod.key(), pod);
     }
 
     /// Reads the Pods that are not stored in the version that `objects` has. A Pod that does not exist any more is
     /// skipped.
-    pub(super) async fn read(
+    pub(crate) async fn read(
         &mut self,
         client: &Client,
         wanted: &[ObjectKey],
@@ -67,12 +67,12 @@ impl Details {
     }
 
     /// Prints the warning about a missing right.
-    pub(super) fn warn(&self) {
+    pub(crate) fn warn(&self) {
         self.forbidden.iter().for_each(warn);
     }
 
     /// Adds the details to what is explained.
-    pub(super) fn add_to(&self, world: &mut World) {
+    pub(crate) fn add_to(&self, world: &mut World) {
         for (key, pod) in &self.pods {
             world.add_pod_details(key.clone(), PodDetails::from(pod));
         }
