@@ -48,6 +48,9 @@ pub struct ObjectRef {
     pub namespace: String,
     pub name: String,
 }
+impl ObjectRef {
+    pub fn new(kind: Kind, key: &ObjectKey) -> ObjectRef {}
+}
 impl std::fmt::Display for ObjectRef {}
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ObjectReport {

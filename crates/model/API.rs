@@ -397,9 +397,6 @@ pub enum PodOutcome {
     NotReady(PodReason),
     LeftOut(PodReason),
 }
-impl PodOutcome {
-    pub fn reason(self) -> Option<PodReason> {}
-}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PodReason {

@@ -4,18 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kube_endpoint::Write;
+use kube_endpoint_model::well_known::MIRRORING_CONTROLLER;
 use kube_endpoint_model::{Code, EndpointSlice, ObjectKey};
 use kube_endpointslice::{Explanation, Placement, PlacementReason, Plan, SliceName};
 use kube_wire::Object as _;
 use serde_json::Value;
 
-use crate::object_report::reference_to;
 use crate::plans::{Mirroring, SelectorPlans, are_known};
 use crate::report::{Change, Kind, ObjectRef, Reason};
 use crate::world::World;
 
 /// Number of endpoints that a reason names.
 const NAMED_ENDPOINTS: usize = 3;
+/// Reason for the delete of a slice that has no endpoint.
+const SUPERFLUOUS: &str = "no endpoint needs the slice";
 
 impl World {
     /// Returns the writes that the three controllers would send now, by Service. None of what depends on kinds that
@@ -35,7 +37,7 @@ impl World {
                     Mirroring::Mirrored(mirror) => self.add_slices_changes(&mut changes, &mirror.plan, None),
                     not_mirrored => {
                         let deletes = not_mirrored.superfluous().iter();
-                        changes.extend(deletes.map(|slice| deleted(slice, vec![superfluous()])));
+                        changes.extend(deletes.map(|slice| deleted(slice, vec![differs(SUPERFLUOUS)])));
                     }
                 }
             }
@@ -50,35 +52,35 @@ impl World {
 
     /// Returns the keys of Services with slices that mirror Endpoints.
     fn mirrored(&self) -> impl Iterator<Item = ObjectKey> {
-        let slices = self
-            .all_slices()
-            .filter(|slice| slice.is_managed_by(kube_endpoint_model::well_known::MIRRORING_CONTROLLER));
+        let slices = self.all_slices().filter(|slice| slice.is_managed_by(MIRRORING_CONTROLLER));
         slices.filter_map(|slice| Some(ObjectKey::new(slice.metadata.namespace.clone(), slice.service_name()?)))
     }
 
     fn add_slices_changes(&self, changes: &mut Vec<Change>, plan: &Plan, explanation: Option<&Explanation>) {
         for plan in &plan.types {
+            let placed = |slice: SliceName, otherwise: &str| {
+                let placements = explanation.into_iter().flat_map(|it| &it.placements);
+                let of_slice = placements.filter(|it| it.address_type == plan.address_type && it.slice == slice);
+                let reasons = placement_reasons(of_slice);
+                if reasons.is_empty() { vec![differs(otherwise)] } else { reasons }
+            };
+            let existing = |slice: &EndpointSlice| SliceName::Known(slice.metadata.name.clone());
             for (number, slice) in (1..).zip(&plan.create) {
-                let name = SliceName::New(number);
-                let of_type = |it: &&Placement| it.address_type == plan.address_type && it.slice == name;
-                let reasons = explanation.map(|it| placements(it.placements.iter().filter(of_type)));
                 let generated = slice.metadata.generate_name.as_deref().unwrap_or_default();
-                let object = ObjectRef { name: format!("{generated}..."), ..reference_to(Kind::EndpointSlice, slice) };
-                let reasons = reasons
-                    .filter(|it| !it.is_empty())
-                    .unwrap_or_else(|| vec![differs("no slice has these endpoints")]);
+                let key = ObjectKey::new(slice.metadata.namespace.clone(), format!("{generated}..."));
+                let object = ObjectRef::new(Kind::EndpointSlice, &key);
+                let reasons = placed(SliceName::New(number), "no slice has these endpoints");
                 changes.push(Change { object, before: None, after: Some(value(slice)), reasons });
             }
             for slice in &plan.update {
-                let reasons = explanation.map(|it| of_slice(it, slice)).filter(|it| !it.is_empty());
-                let reasons = reasons.unwrap_or_else(|| vec![differs("metadata, hints or ports differ")]);
-                let before = self.slice_of(&slice.key()).map(|it| value(&**it));
-                let object = reference_to(Kind::EndpointSlice, slice);
+                let key = slice.key();
+                let before = self.slice_of(&key).map(|it| value(&**it));
+                let object = ObjectRef::new(Kind::EndpointSlice, &key);
+                let reasons = placed(existing(slice), "metadata, hints or ports differ");
                 changes.push(Change { object, before, after: Some(value(slice)), reasons });
             }
             for slice in &plan.delete {
-                let reasons = explanation.map(|it| of_slice(it, slice)).filter(|it| !it.is_empty());
-                changes.push(deleted(slice, reasons.unwrap_or_else(|| vec![superfluous()])));
+                changes.push(deleted(slice, placed(existing(slice), SUPERFLUOUS)));
             }
         }
         let unsupported = "the Service has no addresses of this type";
@@ -92,12 +94,12 @@ impl World {
             Write::Update(after) => (after, "addresses, ports, labels or annotations differ"),
         };
         let reasons = vec![Reason { code: Code::EndpointsDiffer, message: message.to_owned() }];
-        Change { object: reference_to(Kind::Endpoints, &after), before, after: Some(value(&after)), reasons }
+        Change { object: ObjectRef::new(Kind::Endpoints, key), before, after: Some(value(&after)), reasons }
     }
 }
 
 fn deleted(slice: &Arc<EndpointSlice>, reasons: Vec<Reason>) -> Change {
-    let object = reference_to(Kind::EndpointSlice, &**slice);
+    let object = ObjectRef::new(Kind::EndpointSlice, &slice.key());
     Change { object, before: Some(value(&**slice)), after: None, reasons }
 }
 
@@ -105,22 +107,12 @@ fn differs(message: &str) -> Reason {
     Reason { code: Code::SlicesDiffer, message: message.to_owned() }
 }
 
-fn superfluous() -> Reason {
-    differs("no endpoint needs the slice")
-}
-
 fn value(object: &impl serde::Serialize) -> Value {
     serde_json::to_value(object).expect("objects of the model are valid JSON: their keys are text")
 }
 
-/// Returns the reasons for the endpoints of an existing slice.
-fn of_slice(explanation: &Explanation, slice: &EndpointSlice) -> Vec<Reason> {
-    let name = SliceName::Known(slice.metadata.name.clone());
-    placements(explanation.placements.iter().filter(|it| it.slice == name))
-}
-
 /// Returns one reason for all placements with the same code, without endpoints that stay as they are.
-fn placements<'a>(placements: impl Iterator<Item = &'a Placement>) -> Vec<Reason> {
+fn placement_reasons<'a>(placements: impl Iterator<Item = &'a Placement>) -> Vec<Reason> {
     let mut by_code: BTreeMap<Code, Vec<String>> = BTreeMap::new();
     for placement in placements.filter(|it| it.reason != PlacementReason::Kept) {
         let address = placement.addresses.first().map(ToString::to_string).unwrap_or_default();

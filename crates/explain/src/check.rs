@@ -7,9 +7,8 @@ use kube_wire::Object as _;
 
 use crate::mirror::mirror_reasons;
 use crate::near_miss::Unselected;
-use crate::object_report::reference_to;
 use crate::plans::Mirroring;
-use crate::report::{Finding, Kind, PodReport, Reason, ServiceReport, Severity};
+use crate::report::{Finding, Kind, ObjectRef, PodReport, Reason, ServiceReport, Severity};
 use crate::service_report::{finding, slice_finding};
 use crate::world::World;
 use crate::written::{PlannedStates, written_slice};
@@ -59,7 +58,7 @@ impl World {
             let key = endpoints.key();
             if self.service_of(&key).is_none() {
                 let reasons = mirror_reasons(self, &key, &Mirroring::new(self, &key));
-                let object = reference_to(Kind::Endpoints, &**endpoints);
+                let object = ObjectRef::new(Kind::Endpoints, &key);
                 findings.extend(reasons.into_iter().map(|reason| finding(object.clone(), reason)));
             }
         }

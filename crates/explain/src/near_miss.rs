@@ -27,26 +27,27 @@ pub(crate) fn one_edit_away(selector: &Labels, labels: &Labels) -> Option<String
     Some(format!("has {has_key}={has}, selector requires {key}={value} (one edit away)"))
 }
 
-/// Pods that no Service selects, grouped by their labels: candidates for selectors that almost match.
-pub(crate) struct Unselected<'a>(HashMap<(&'a Text, &'a Labels), Vec<&'a Arc<Pod>>>);
+/// Pods that no Service selects, by namespace and labels: candidates for selectors that almost match.
+pub(crate) struct Unselected<'a>(HashMap<&'a Text, HashMap<&'a Labels, Vec<&'a Arc<Pod>>>>);
 
 impl<'a> Unselected<'a> {
     /// Groups those of `pods` that no Service of the world selects and that have not finished.
     pub(crate) fn new(world: &'a World, pods: impl Iterator<Item = &'a Arc<Pod>>) -> Self {
-        let mut by_labels: HashMap<(&Text, &Labels), Vec<&Arc<Pod>>> = HashMap::new();
+        let mut namespaces: HashMap<&Text, HashMap<&Labels, Vec<&Arc<Pod>>>> = HashMap::new();
         for pod in pods.filter(|pod| !pod.finished && !pod.labels.is_empty()) {
-            by_labels.entry((&pod.namespace, &pod.labels)).or_default().push(pod);
+            namespaces.entry(&pod.namespace).or_default().entry(&pod.labels).or_default().push(pod);
         }
-        by_labels.retain(|(namespace, labels), _| world.selectors.select(namespace, labels).is_empty());
-        Unselected(by_labels)
+        for (namespace, by_labels) in &mut namespaces {
+            by_labels.retain(|labels, _| world.selectors.select(namespace, labels).is_empty());
+        }
+        Unselected(namespaces)
     }
 
     /// Returns the Pods that the selector of a Service almost matches, by name.
     pub(crate) fn near_misses(&self, service: &Service) -> Vec<NearMiss> {
         let Some(selector) = &service.selector else { return Vec::new() };
-        let of_namespace = self.0.iter().filter(|((namespace, _), _)| **namespace == service.namespace);
-        let mut found: Vec<NearMiss> = of_namespace
-            .filter_map(|((_, labels), pods)| Some((one_edit_away(selector, labels)?, pods)))
+        let mut found: Vec<NearMiss> = (self.0.get(&service.namespace).into_iter().flatten())
+            .filter_map(|(labels, pods)| Some((one_edit_away(selector, labels)?, pods)))
             .flat_map(|(difference, pods)| pods.iter().map(move |pod| near_miss(&pod.name, &difference)))
             .collect();
         found.sort_by(|a, b| a.name.cmp(&b.name));

@@ -6,7 +6,7 @@ use kube_endpoint_model::well_known::MIRRORING_CONTROLLER;
 use crate::mirror::{mirror_reasons, not_mirrored};
 use crate::near_miss::services_near;
 use crate::plans::{Mirroring, SelectorPlans};
-use crate::pod_report::pod_report;
+use crate::pod_report::{decide, pod_report};
 use crate::report::{Kind, ObjectRef, ObjectReport, PodOfService, PodServicesReport, Reason};
 use crate::service_report::{finding, slice_finding};
 use crate::world::World;
@@ -16,16 +16,16 @@ impl World {
     /// Explains what a Pod is in the Services of its namespace; `None` if the world has no Pod of that name.
     pub fn pod(&self, key: &ObjectKey) -> Option<PodServicesReport> {
         let pod = self.pod_of(key)?;
-        let ratios = self.ratios();
         let selecting = self.selectors.select(&pod.namespace, &pod.labels);
         let services = selecting.into_iter().filter_map(|name| {
             let service = self.service_of(&ObjectKey { namespace: key.namespace.clone(), name })?;
-            let plans = SelectorPlans::new(self, &ratios, service)?;
-            let pod = pod_report(self, service, pod, plans.decisions.of(pod));
-            Some(PodOfService { service: service.name.to_string(), pod })
+            // The decision about a Pod does not depend on the others.
+            let (_, decisions) = decide(self, service, std::slice::from_ref(pod));
+            let pod = pod_report(self, service, &self.selected(service), pod, decisions.of(pod));
+            (!service.external_name).then(|| PodOfService { service: service.name.to_string(), pod })
         });
         Some(PodServicesReport {
-            object: reference(Kind::Pod, key),
+            object: ObjectRef::new(Kind::Pod, key),
             services: services.collect(),
             near_misses: services_near(self, pod),
             unknown: self.unknown(),
@@ -42,7 +42,7 @@ impl World {
         });
         let written = written_slice(self, slice, &planned.unwrap_or_default());
         Some(ObjectReport {
-            object: reference(Kind::EndpointSlice, key),
+            object: ObjectRef::new(Kind::EndpointSlice, key),
             service: slice.service_name().map(str::to_owned),
             findings: slice_finding(&key.namespace, &written).into_iter().collect(),
             written,
@@ -63,7 +63,7 @@ impl World {
         {
             reasons.push(not_mirrored(*reason));
         }
-        let object = reference(Kind::Endpoints, key);
+        let object = ObjectRef::new(Kind::Endpoints, key);
         let mirrors = self.managed_slices(key, MIRRORING_CONTROLLER);
         Some(ObjectReport {
             service: service.map(|service| service.name.to_string()),
@@ -74,13 +74,4 @@ impl World {
             unknown: self.unknown(),
         })
     }
-}
-
-fn reference(kind: Kind, key: &ObjectKey) -> ObjectRef {
-    ObjectRef { kind, namespace: key.namespace.to_string(), name: key.name.to_string() }
-}
-
-/// Returns a reference to an object of the model.
-pub(crate) fn reference_to(kind: Kind, object: &impl kube_wire::Object) -> ObjectRef {
-    reference(kind, &object.key())
 }

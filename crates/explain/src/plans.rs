@@ -8,15 +8,12 @@ use kube_endpoint::{Legacy, Write};
 use kube_endpoint_model::membership::PodOutcome;
 use kube_endpoint_model::well_known::{MIRRORING_CONTROLLER, SLICE_CONTROLLER, TRIGGER_TIME_ANNOTATION};
 use kube_endpoint_model::{AddressType, EndpointSlice, Endpoints, ObjectKey, Pod, Service};
-use kube_endpointslice::{
-    Explanation, Hints, Input, Options, Owner, Plan, ServiceHints, SliceLabels, desired_endpoints_explained,
-    plan_explained,
-};
+use kube_endpointslice::{Explanation, Hints, Input, Options, Owner, Plan, ServiceHints, SliceLabels, plan_explained};
 use kube_endpointslice_mirroring::{MirrorPlan, NotMirrored, not_mirrored};
 use kube_topology::{HintPolicy, ZoneRatios};
 use kube_wire::Object as _;
 
-use crate::pod_report::Decisions;
+use crate::pod_report::{Decisions, decide};
 use crate::report::Kind;
 use crate::world::World;
 
@@ -29,8 +26,6 @@ pub(crate) struct SelectorPlans {
     pub(crate) slices: Plan,
     pub(crate) explanation: Explanation,
     pub(crate) endpoints: Option<Write>,
-    /// Number of Pods that are addresses of the Endpoints object, before it is truncated.
-    pub(crate) addresses: usize,
 }
 
 impl SelectorPlans {
@@ -45,9 +40,7 @@ impl SelectorPlans {
         let mut existing = world.managed_slices(&key, SLICE_CONTROLLER);
         // As in the controller, a slice that is being deleted does not count (ES-5).
         existing.retain(|slice| slice.metadata.deletion_timestamp.is_none());
-        let mut decisions = Decisions::new();
-        let node = |name: &str| world.node(name);
-        let desired = desired_endpoints_explained(service, &pods, node, |decision| decisions.add(decision));
+        let (desired, decisions) = decide(world, service, &pods);
         let owner = Owner::service(service);
         let address_types = service.address_types();
         let labels = SliceLabels::for_service(service);
@@ -58,11 +51,16 @@ impl SelectorPlans {
 
         let current = world.endpoints_of(&key).map(|it| &**it);
         let endpoints = kube_endpoint::plan(service, &pods, current, trigger_time(current), Legacy::default());
+        Some(SelectorPlans { pods, decisions, slices, explanation, endpoints })
+    }
+
+    /// Returns the number of Pods that are addresses of the Endpoints object, before it is truncated.
+    pub(crate) fn addresses(&self, service: &Service) -> usize {
         let mut addresses = 0;
-        kube_endpoint::explain(service, &pods, Legacy::default(), |_, outcome| {
+        kube_endpoint::explain(service, &self.pods, Legacy::default(), |_, outcome| {
             addresses += usize::from(!matches!(outcome, PodOutcome::LeftOut(_)));
         });
-        Some(SelectorPlans { pods, decisions, slices, explanation, endpoints, addresses })
+        addresses
     }
 }
 

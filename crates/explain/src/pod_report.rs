@@ -1,18 +1,19 @@
 //! Explains a Pod that a Service selects.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use kube_endpoint_model::membership::{self, PodOutcome, PodReason};
-use kube_endpoint_model::{AddressType, Code, Pod, Service, TargetPort};
-use kube_endpointslice::PodDecision;
+use kube_endpoint_model::{AddressType, Code, Pod, Service, TargetPort, Text};
+use kube_endpointslice::{PodDecision, ServiceEndpoints, desired_endpoints_explained};
 
 use crate::pod_details::PodDetails;
 use crate::report::{PodEndpointReport, PodReport, PodState, Reason};
 use crate::world::World;
 
-/// Decisions about each Pod of a Service, in the order of the Pods.
-pub(crate) struct Decisions(BTreeMap<String, Vec<Decision>>);
+/// Decisions about the Pods of a Service, by name.
+#[derive(Default)]
+pub(crate) struct Decisions(HashMap<Text, Vec<Decision>>);
 
 /// Decision about one Pod and address type.
 pub(crate) struct Decision {
@@ -29,25 +30,35 @@ impl Decision {
 }
 
 impl Decisions {
-    pub(crate) fn new() -> Self {
-        Decisions(BTreeMap::new())
-    }
-
-    pub(crate) fn add(&mut self, decision: PodDecision<'_>) {
+    fn add(&mut self, decision: PodDecision<'_>) {
         let PodDecision { pod, address_type, outcome, addresses, .. } = decision;
         let address = addresses.first().map(ToString::to_string);
         let decision = Decision { address_type: address_type.clone(), outcome, address };
-        self.0.entry(pod.name.to_string()).or_default().push(decision);
+        self.0.entry(pod.name.clone()).or_default().push(decision);
     }
 
     /// Returns the decisions about a Pod, by address type.
     pub(crate) fn of(&self, pod: &Pod) -> &[Decision] {
-        self.0.get(&*pod.name).map(Vec::as_slice).unwrap_or_default()
+        self.0.get(&pod.name).map(Vec::as_slice).unwrap_or_default()
     }
 }
 
-/// Explains a Pod by the decisions of the slice controller about it.
-pub(crate) fn pod_report(world: &World, service: &Service, pod: &Pod, decisions: &[Decision]) -> PodReport {
+/// Returns the endpoints of these Pods of a Service, and the decisions of the slice controller about each of them.
+pub(crate) fn decide<'a>(world: &World, service: &Service, pods: &'a [Arc<Pod>]) -> (ServiceEndpoints<'a>, Decisions) {
+    let mut decisions = Decisions::default();
+    let node = |name: &str| world.node(name);
+    let desired = desired_endpoints_explained(service, pods, node, |decision| decisions.add(decision));
+    (desired, decisions)
+}
+
+/// Explains a Pod by the decisions of the slice controller about it. `selected` are all Pods of the Service.
+pub(crate) fn pod_report(
+    world: &World,
+    service: &Service,
+    selected: &[Arc<Pod>],
+    pod: &Pod,
+    decisions: &[Decision],
+) -> PodReport {
     let endpoints: Vec<PodEndpointReport> = decisions.iter().filter_map(|it| endpoint(service, pod, it)).collect();
     let usable =
         |endpoint: &PodEndpointReport| endpoint.ready && (!endpoint.ports.is_empty() || service.ports.is_empty());
@@ -59,7 +70,7 @@ pub(crate) fn pod_report(world: &World, service: &Service, pod: &Pod, decisions:
         PodState::NotServing
     };
     let zone = world.node(&pod.node_name).map(|node| node.zone.to_string()).filter(|zone| !zone.is_empty());
-    let reasons = reasons(world, service, pod, decisions);
+    let reasons = reasons(world, service, selected, pod, decisions);
     PodReport { name: pod.name.to_string(), state, endpoints, zone, node: pod.node_name.to_string(), reasons }
 }
 
@@ -74,7 +85,7 @@ fn endpoint(service: &Service, pod: &Pod, decision: &Decision) -> Option<PodEndp
 
 /// Returns the reasons about a Pod: why it has no endpoint at all; ports that it lacks, if it serves none; why it is
 /// not ready; then what it lacks of what it has in part.
-fn reasons(world: &World, service: &Service, pod: &Pod, decisions: &[Decision]) -> Vec<Reason> {
+fn reasons(world: &World, service: &Service, selected: &[Arc<Pod>], pod: &Pod, decisions: &[Decision]) -> Vec<Reason> {
     let missing_ports: Vec<(usize, PodReason)> = (service.ports.iter().enumerate())
         .filter_map(|(at, port)| Some((at, membership::find_port(pod, port).err()?)))
         .collect();
@@ -88,9 +99,9 @@ fn reasons(world: &World, service: &Service, pod: &Pod, decisions: &[Decision]) 
         }
     }
     let not_endpoint =
-        not_endpoint.iter().map(|(reason, types)| membership_reason(world, service, pod, *reason, types));
+        not_endpoint.iter().map(|(reason, types)| membership_reason(world, selected, pod, *reason, types));
     let unready = decisions.iter().find_map(|decision| match decision.outcome {
-        PodOutcome::NotReady(reason) => Some(membership_reason(world, service, pod, reason, &[])),
+        PodOutcome::NotReady(reason) => Some(membership_reason(world, selected, pod, reason, &[])),
         _ => None,
     });
     let published =
@@ -138,9 +149,15 @@ fn port_reason(service: &Service, pod: &Pod, at: usize, reason: PodReason) -> Re
     Reason { code: reason.code(), message }
 }
 
-fn membership_reason(world: &World, service: &Service, pod: &Pod, reason: PodReason, types: &[&AddressType]) -> Reason {
+fn membership_reason(
+    world: &World,
+    selected: &[Arc<Pod>],
+    pod: &Pod,
+    reason: PodReason,
+    types: &[&AddressType],
+) -> Reason {
     let message = match reason {
-        PodReason::Finished => finished(world, service, pod),
+        PodReason::Finished => finished(world, selected, pod),
         PodReason::Terminating => "terminating".to_owned(),
         PodReason::NotReady => readiness(world, pod),
         PodReason::WithoutAddress => match world.details(pod) {
@@ -183,13 +200,13 @@ fn readiness(world: &World, pod: &Pod) -> String {
 
 /// Returns how a Pod finished, and which other Pod of the Service has its address now: IP addresses of finished Pods
 /// are reused (kubernetes/kubernetes#109414).
-fn finished(world: &World, service: &Service, pod: &Pod) -> String {
+fn finished(world: &World, selected: &[Arc<Pod>], pod: &Pod) -> String {
     let phase = world.details(pod).map(|details| details.phase.clone()).filter(|phase| !phase.is_empty());
     let phase = phase.map(|phase| format!(": {phase}")).unwrap_or_default();
     let reused = pod.pod_ips.first().and_then(|address| {
         let has_address =
             |other: &&Arc<Pod>| other.name != pod.name && !other.finished && other.pod_ips.contains(address);
-        let other = world.selected(service).iter().find(has_address).map(|other| other.name.to_string())?;
+        let other = selected.iter().find(has_address).map(|other| other.name.to_string())?;
         Some(format!("; its address {address} is now that of Pod {other}"))
     });
     format!("finished{phase}{}", reused.unwrap_or_default())

@@ -1,7 +1,7 @@
 //! Reports: what is explained about one object. Serialized in camel case, for `-o json`.
 
 use jiff::Timestamp;
-use kube_endpoint_model::Code;
+use kube_endpoint_model::{Code, ObjectKey};
 use serde::Serialize;
 
 /// Reference to an object of the cluster. Displayed as `Kind namespace/name`.
@@ -14,6 +14,13 @@ pub struct ObjectRef {
     pub namespace: String,
     /// Name.
     pub name: String,
+}
+
+impl ObjectRef {
+    /// Returns a reference to the object of this kind and key.
+    pub fn new(kind: Kind, key: &ObjectKey) -> ObjectRef {
+        ObjectRef { kind, namespace: key.namespace.to_string(), name: key.name.to_string() }
+    }
 }
 
 /// Kinds of objects that are read.
@@ -197,7 +204,7 @@ pub struct ServiceReport {
     pub pods: Vec<PodReport>,
     /// Pods that the selector almost matches, by name.
     pub near_misses: Vec<NearMiss>,
-    /// Slices of the Service, by address type and name, whoever manages them.
+    /// Slices of the Service, by address type and name, of all managers.
     pub slices: Vec<WrittenObject>,
     /// Endpoints object of the Service.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -45,13 +45,14 @@ impl World {
         unselected: &Unselected<'_>,
     ) -> ServiceReport {
         let key = service.key();
-        let object =
-            ObjectRef { kind: Kind::Service, namespace: key.namespace.to_string(), name: key.name.to_string() };
+        let object = ObjectRef::new(Kind::Service, &key);
         let plans = SelectorPlans::new(self, ratios, service);
         let mirroring = Mirroring::new(self, &key);
         let planned = PlannedStates::new(plans.as_ref(), &mirroring);
 
-        let report_of = |plans: &SelectorPlans, pod: &Arc<Pod>| pod_report(self, service, pod, plans.decisions.of(pod));
+        let report_of = |plans: &SelectorPlans, pod: &Arc<Pod>| {
+            pod_report(self, service, &plans.pods, pod, plans.decisions.of(pod))
+        };
         let pods: Vec<PodReport> = match &plans {
             Some(plans) => plans.pods.iter().map(|pod| report_of(plans, pod)).collect(),
             None => Vec::new(),
@@ -74,7 +75,7 @@ impl World {
         }
         if are_known(self, Kind::Endpoints) {
             reasons.extend(plans.as_ref().and_then(|plans| endpoints_differ(self, plans, endpoints.as_ref())));
-            reasons.extend(plans.as_ref().and_then(truncated));
+            reasons.extend(plans.as_ref().and_then(|plans| truncated(service, plans)));
             reasons.extend(mirror_reasons(self, &key, &mirroring));
         }
         reasons.extend(ignored_by_controllers(service));
@@ -209,9 +210,11 @@ fn endpoints_differ(world: &World, plans: &SelectorPlans, current: Option<&Writt
     Some(Reason { code: Code::EndpointsDiffer, message: format!("Endpoints object {verb}{written}") })
 }
 
-fn truncated(plans: &SelectorPlans) -> Option<Reason> {
-    let message = format!("{MAX_ADDRESSES} of {} addresses are in the Endpoints object", plans.addresses);
-    (plans.addresses > MAX_ADDRESSES).then_some(Reason { code: Code::EndpointsTruncated, message })
+fn truncated(service: &Service, plans: &SelectorPlans) -> Option<Reason> {
+    // Each Pod has at most one address. Most Services have too few Pods to count.
+    let addresses = if plans.pods.len() > MAX_ADDRESSES { plans.addresses(service) } else { 0 };
+    let message = || format!("{MAX_ADDRESSES} of {addresses} addresses are in the Endpoints object");
+    (addresses > MAX_ADDRESSES).then(|| Reason { code: Code::EndpointsTruncated, message: message() })
 }
 
 /// Joins counts that are not zero; `None` if all are.

@@ -181,7 +181,7 @@ impl World {
         self.slices.get(key)
     }
 
-    /// Returns the slices of a Service, whoever manages them, by name.
+    /// Returns the slices of a Service, of all managers, by name.
     pub(crate) fn slices_of(&self, service: &ObjectKey) -> impl Iterator<Item = &Arc<EndpointSlice>> {
         self.slice_index.slices(&service.namespace, &service.name)
     }

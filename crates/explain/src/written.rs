@@ -8,6 +8,7 @@ use kube_endpoint_model::well_known::{
 };
 use kube_endpoint_model::{EndpointSlice, Endpoints, ObjectKey};
 use kube_endpointslice::Plan;
+use kube_wire::Object as _;
 
 use crate::plans::{Mirroring, SelectorPlans, are_known};
 use crate::report::{Kind, ObjectRef, ObjectState, WrittenObject};
@@ -42,9 +43,7 @@ impl PlannedStates {
 
 /// Describes a slice. `planned` are the plans for its Service.
 pub(crate) fn written_slice(world: &World, slice: &EndpointSlice, planned: &PlannedStates) -> WrittenObject {
-    let name = slice.metadata.name.to_string();
-    let object =
-        ObjectRef { kind: Kind::EndpointSlice, namespace: slice.metadata.namespace.to_string(), name: name.clone() };
+    let object = ObjectRef::new(Kind::EndpointSlice, &slice.key());
     WrittenObject {
         address_type: Some(slice.address_type.as_str().to_owned()),
         endpoints: slice.endpoints.len(),
@@ -52,7 +51,7 @@ pub(crate) fn written_slice(world: &World, slice: &EndpointSlice, planned: &Plan
         managed_by: slice.metadata.labels.get(SLICE_MANAGED_BY_LABEL).map(str::to_owned),
         last_write: world.last_write(&object).cloned(),
         state: slice_state(world, slice, planned),
-        name,
+        name: object.name,
     }
 }
 
@@ -80,8 +79,7 @@ fn slice_state(world: &World, slice: &EndpointSlice, planned: &PlannedStates) ->
 /// Describes an Endpoints object. `plans` are those of its Service, if it has a selector.
 pub(crate) fn written_endpoints(world: &World, endpoints: &Endpoints, plans: Option<&SelectorPlans>) -> WrittenObject {
     let metadata = &endpoints.metadata;
-    let object =
-        ObjectRef { kind: Kind::Endpoints, namespace: metadata.namespace.to_string(), name: metadata.name.to_string() };
+    let object = ObjectRef::new(Kind::Endpoints, &endpoints.key());
     let ready: usize = endpoints.subsets.iter().map(|subset| subset.addresses.len()).sum();
     let not_ready: usize = endpoints.subsets.iter().map(|subset| subset.not_ready_addresses.len()).sum();
     let managed_by = metadata.labels.get(ENDPOINTS_MANAGED_BY_LABEL);

@@ -7,7 +7,11 @@ mod pages;
 use std::{collections::BTreeSet, sync::Arc};
 
 use futures::{StreamExt as _, TryStreamExt as _, stream};
-use k8s_openapi::api::{core::v1 as core, discovery::v1 as discovery};
+use k8s_openapi::{
+    Metadata,
+    api::{core::v1 as core, discovery::v1 as discovery},
+    apimachinery::pkg::apis::meta::v1::ObjectMeta,
+};
 use kube_controller_client::{Client, Error};
 use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service};
 use kube_endpoints_explain::{Kind, LastWrite, ObjectRef};
@@ -169,23 +173,29 @@ impl Fetch<'_> {
     /// Converts complete objects, whose metadata have the last writes.
     fn with_last_writes<F, T>(&self, full: Listed<F>, kind: Kind, convert: impl Fn(&F) -> T) -> Listed<T>
     where
-        F: Object + k8s_openapi::Metadata<Ty = k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta>,
+        F: Object + Metadata<Ty = ObjectMeta>,
     {
         let Listed { objects: full, last_writes: _, warnings, unreadable } = full;
-        let last_writes = full.iter().filter_map(|object| last_write(kind, &**object)).collect();
+        let last_writes = last_writes(kind, &full);
         let objects = self.client.decode(|| full.iter().map(|object| Arc::new(convert(object))).collect());
         Listed { objects, last_writes, warnings, unreadable }
     }
 }
 
+/// Returns the last writes of objects of a kind.
+pub(crate) fn last_writes<F>(kind: Kind, objects: &[Arc<F>]) -> Vec<(ObjectRef, LastWrite)>
+where
+    F: Object + Metadata<Ty = ObjectMeta>,
+{
+    objects.iter().filter_map(|object| last_write(kind, &**object)).collect()
+}
+
 /// Returns the last write of an object of a kind.
 pub(crate) fn last_write<F>(kind: Kind, object: &F) -> Option<(ObjectRef, LastWrite)>
 where
-    F: Object + k8s_openapi::Metadata<Ty = k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta>,
+    F: Object + Metadata<Ty = ObjectMeta>,
 {
-    let write = LastWrite::of(object.metadata())?;
-    let (namespace, name) = (object.namespace().to_owned(), object.name().to_owned());
-    Some((ObjectRef { kind, namespace, name }, write))
+    Some((ObjectRef::new(kind, &object.key()), LastWrite::of(object.metadata())?))
 }
 
 /// Returns the message about a kind that cannot be read although the request is right; `None` for other failures.

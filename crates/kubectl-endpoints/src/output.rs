@@ -53,14 +53,10 @@ impl Output {
         let mut rendered = match self.format {
             Some(Format::Json) => serde_json::to_string_pretty(value)?,
             Some(Format::Yaml) => serde_saphyr::to_string(value)?,
-            Some(Format::Name) => objects.iter().map(|it| qualified(it)).collect::<BTreeSet<_>>().into_iter().fold(
-                String::new(),
-                |mut lines, name| {
-                    lines.push_str(&name);
-                    lines.push('\n');
-                    lines
-                },
-            ),
+            Some(Format::Name) => {
+                let names: BTreeSet<String> = objects.iter().map(|it| qualified(it) + "\n").collect();
+                names.into_iter().collect()
+            }
             Some(Format::Wide) | None => text(self.style),
         };
         if !rendered.is_empty() && !rendered.ends_with('\n') {

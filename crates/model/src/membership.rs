@@ -59,16 +59,6 @@ pub enum PodOutcome {
     LeftOut(PodReason),
 }
 
-impl PodOutcome {
-    /// Returns the reason; `None` for a ready endpoint.
-    pub fn reason(self) -> Option<PodReason> {
-        match self {
-            PodOutcome::Ready => None,
-            PodOutcome::NotReady(reason) | PodOutcome::LeftOut(reason) => Some(reason),
-        }
-    }
-}
-
 /// Returns why a Pod is not an endpoint (PD-1): its phase is final, it has no address, or it is terminating and
 /// `include_terminating` is not set. `None` if it is one.
 pub fn exclusion(pod: &Pod, include_terminating: bool) -> Option<PodReason> {

@@ -53,7 +53,7 @@ impl SliceIndex {
         self.slices(namespace, service).filter(|slice| slice.is_managed_by(controller)).cloned().collect()
     }
 
-    /// Returns the slices of a Service, whoever manages them, sorted by name.
+    /// Returns the slices of a Service, of all managers, sorted by name.
     pub fn slices(&self, namespace: &str, service: &str) -> impl Iterator<Item = &Arc<EndpointSlice>> {
         let slices = self.namespaces.get(namespace).and_then(|services| services.get(service));
         slices.into_iter().flat_map(ByName::as_slice)

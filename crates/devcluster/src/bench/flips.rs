@@ -106,9 +106,8 @@ fn patch(ready: bool, now: Timestamp) -> String {
     json!({"status": {"conditions": [condition("Ready"), condition("ContainersReady")]}}).to_string()
 }
 
-#[expect(clippy::disallowed_methods, reason = "time stamps of patches")]
 fn now() -> Timestamp {
-    let now = Timestamp::now();
+    let now = kube_ambient::now();
     now.round(Unit::Second).unwrap_or(now)
 }
 

@@ -31,7 +31,6 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
-use jiff::Timestamp;
 use kube_controller_client::Config;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -104,7 +103,7 @@ async fn measure(args: &BenchArgs) -> anyhow::Result<(Report, Option<anyhow::Err
             Err(error) => failed = failed.or(Some(error)),
         }
     }
-    let report = Report { date: now(), machine: machine(), controller: controller.to_owned(), outcomes };
+    let report = Report { date: kube_ambient::now(), machine: machine(), controller: controller.to_owned(), outcomes };
     Ok((report, failed))
 }
 
@@ -115,9 +114,4 @@ fn machine() -> String {
     let model = procfs::CpuInfo::current().ok();
     let model = model.and_then(|it| it.model_name(0).map(str::to_owned)).unwrap_or_else(|| "unknown".to_owned());
     format!("{cpus} CPUs ({model}), {}", std::env::consts::OS)
-}
-
-#[expect(clippy::disallowed_methods, reason = "the date of the report")]
-fn now() -> Timestamp {
-    Timestamp::now()
 }

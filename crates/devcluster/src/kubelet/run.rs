@@ -1,7 +1,6 @@
 //! Execution of the simulated kubelets' orders against the API server.
 
 use http::{Method, StatusCode};
-use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{Node, Pod};
 use kube_controller_client::{Client, Error};
 use kube_wire::{Decode, ObjectKey, Uid};
@@ -45,9 +44,7 @@ pub(crate) async fn run(
 
 /// Returns the current time in the format of `metav1.Time`, in whole seconds.
 fn stamp() -> String {
-    #[expect(clippy::disallowed_methods, reason = "time stamps of objects; decisions use monotonic time")]
-    let now = Timestamp::now();
-    now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    kube_ambient::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 async fn execute(client: &Client, order: &Order, cluster: &Snapshot) -> Result<(), Error> {

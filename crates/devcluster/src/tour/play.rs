@@ -2,7 +2,6 @@
 
 use std::{io, time::Duration};
 
-use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{Node, Pod};
 use kube_controller_client::Client;
 use kube_wire::ObjectKey;
@@ -87,7 +86,7 @@ impl Player {
         let board = Board::of(&self.cluster.borrow());
         self.screen.tables(&board, *show)?;
         if !explain.is_empty() {
-            let text = explanations(&self.cluster.borrow(), explain, self.screen.has_colours(), now());
+            let text = explanations(&self.cluster.borrow(), explain, self.screen.has_colours(), kube_ambient::now());
             self.screen.text(&format!("\n{}", text.trim_end()))?;
         }
         Ok(())
@@ -186,12 +185,6 @@ impl Player {
         let board = Board::of(&self.cluster.borrow_and_update());
         self.screen.changes(board, self.start.elapsed())
     }
-}
-
-/// Returns the wall-clock time, to which the times in explanations are compared.
-#[expect(clippy::disallowed_methods, reason = "explanations show times of the wall clock")]
-fn now() -> Timestamp {
-    Timestamp::now()
 }
 
 /// Returns all unmet expectations on one line; `None` if all are met.

@@ -4,14 +4,10 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use futures::FutureExt as _;
-use k8s_openapi::{
-    Metadata,
-    api::{core::v1 as core, discovery::v1 as discovery},
-    apimachinery::pkg::apis::meta::v1::ObjectMeta,
-};
+use k8s_openapi::api::{core::v1 as core, discovery::v1 as discovery};
 use kube_controller_client::Client;
 use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service};
-use kube_endpoints_explain::{Kind, LastWrite, ObjectRef};
+use kube_endpoints_explain::Kind;
 use kube_informer::{HandlerHandle, Informer, Lister, wait_for_sync};
 use kube_wire::{Decode, Object};
 use tokio::{sync::Notify, task::JoinSet, time::sleep};
@@ -21,7 +17,7 @@ use super::{Anchors, explain};
 use crate::{
     args::{Format, GlobalArgs, Target},
     connection::Connection,
-    fetch::{Needs, Objects, Select, last_write},
+    fetch::{Needs, Objects, Select, last_writes},
     output::{self, Output},
 };
 
@@ -175,11 +171,4 @@ impl Starter<'_> {
 
 fn list<T: Object>(lister: Option<&Lister<T>>) -> Vec<Arc<T>> {
     lister.map(Lister::list).unwrap_or_default()
-}
-
-fn last_writes<T>(kind: Kind, objects: &[Arc<T>]) -> Vec<(ObjectRef, LastWrite)>
-where
-    T: Object + Metadata<Ty = ObjectMeta>,
-{
-    objects.iter().filter_map(|object| last_write(kind, &**object)).collect()
 }

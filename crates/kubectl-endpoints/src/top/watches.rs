@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
 use kube_controller_client::{Client, Error, ListParams};
 use kube_endpoint_model::{EndpointSlice, Interner, Pod, Service};
 use kube_informer::{CacheState, Event, Informer, RestoreSignal};
@@ -60,9 +59,7 @@ impl Clock {
     }
 
     fn now(self) -> Moment {
-        #[expect(clippy::disallowed_methods, reason = "shell of the program; the model gets the time as an argument")]
-        let utc = Timestamp::now();
-        Moment { elapsed: self.elapsed(), utc }
+        Moment { elapsed: self.elapsed(), utc: kube_ambient::now() }
     }
 }
 

@@ -29,7 +29,7 @@ impl Terminal {
     /// Starts the program under test.
     ///
     /// `setsid` makes the pseudoterminal the controlling terminal. Otherwise `/dev/tty`, where the program reads the
-    /// size of the window, is the terminal of whoever runs the test.
+    /// size of the window, is the terminal in which the test was started.
     pub(crate) fn start(args: &[&str], kubeconfig: &Path) -> Self {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let master = openpt(flags).unwrap();
