@@ -93,6 +93,7 @@ mod proxy;
 mod query;
 mod response_body;
 mod retry;
+mod review;
 mod service;
 mod service_account;
 mod throttle;
@@ -115,6 +116,7 @@ pub use params::{ListParams, Preconditions, WatchParams};
 #[cfg(feature = "prometheus")]
 pub use prometheus::PrometheusMetrics;
 pub use retry::MAX_RETRY_AFTER;
+pub use review::{PlannedWrite, Review, ReviewedClient, Verdict};
 pub use timeouts::Timeouts;
 pub use typed::{Deleted, PatchedMetadata};
 

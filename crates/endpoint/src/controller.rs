@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use kube_controller::{Controller, Metrics};
-use kube_controller_client::Client;
+use kube_controller_client::ReviewedClient;
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::LEADER_ANNOTATION;
-use kube_endpoint_model::{ObjectKey, TriggerTimes};
+use kube_endpoint_model::{Endpoints, ObjectKey, TriggerTimes};
 use kube_wire::Object as _;
 use kube_workqueue::{Queue, default_controller_limiter};
 
@@ -41,11 +41,12 @@ const NAME: &str = "endpoints-controller";
 
 /// Returns the Endpoints controller, which reads the caches of `informers` and writes with `client`.
 ///
-/// The caller runs the informers, the controller and the event writer of `recorder`, which gets Warning events about
+/// A [`Client`](kube_controller_client::Client) has no [review](kube_controller_client::Review) of its writes. The
+/// caller runs the informers, the controller and the event writer of `recorder`, which gets Warning events about
 /// failed creates and updates. `metrics` receives the metrics of the queue and of syncs.
 pub fn endpoints_controller(
     informers: &Informers,
-    client: Client,
+    client: impl Into<ReviewedClient<Endpoints>>,
     recorder: EventRecorder,
     config: Config,
     metrics: Metrics,
@@ -61,15 +62,14 @@ pub fn endpoints_controller(
         pods: informers.pods.lister(),
         endpoints: informers.endpoints.lister(),
         cache: informers.endpoints.write_through(&handler),
-        client,
+        client: client.into(),
         recorder,
         legacy: config.legacy,
         trigger_times: Mutex::new(TriggerTimes::default()),
         unanswered,
+        keys: controller.enqueuer(None),
         #[cfg(feature = "defects")]
         stale: stale::StaleEndpoints::default(),
-        #[cfg(feature = "defects")]
-        keys: controller.enqueuer(None),
     });
     // A sync deletes Endpoints whose Service was deleted while no controller ran (EP-H6). Endpoints with the leader
     // annotation are locks of older leader election clients.

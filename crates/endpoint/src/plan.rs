@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use kube_controller_client::PlannedWrite;
 use kube_endpoint_model::membership::{self, PodOutcome, PodReason};
 use kube_endpoint_model::subsets::{equal_ignoring_versions, repack};
 use kube_endpoint_model::well_known::{
@@ -21,6 +22,14 @@ pub enum Write {
     /// Replace the stored object by this one. It has the resource version of the object passed to [`plan`], so that the
     /// API server rejects the update after a change by another client.
     Update(Endpoints),
+}
+
+impl Write {
+    /// Returns this write as a review sees it. `current` is the object that the plan is based on.
+    pub(crate) fn planned<'a>(&'a self, current: Option<&'a Endpoints>) -> PlannedWrite<'a, Endpoints> {
+        let (Write::Create(desired) | Write::Update(desired)) = self;
+        current.map_or(PlannedWrite::Create(desired), |stored| PlannedWrite::Update { stored, desired })
+    }
 }
 
 /// Value of the over-capacity annotation of a truncated object.

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use kube_controller::{Controller, ControllerBuilder, Metrics};
-use kube_controller_client::Client;
+use kube_controller_client::ReviewedClient;
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::SLICE_CONTROLLER;
 use kube_endpoint_model::{
@@ -63,11 +63,12 @@ const NAME: &str = "endpointslice-controller";
 
 /// Returns the slice controller, which reads from the caches of `informers` and writes with `client`.
 ///
+/// A [`Client`](kube_controller_client::Client) has no [review](kube_controller_client::Review) of its writes.
 /// `slices` receives the metrics of upstream's slice controller, `metrics` those of the queue and of syncs. The caller
 /// starts the informers ([`Informer::run`]) and the controller ([`Controller::run`]).
 pub fn endpointslice_controller(
     informers: &Informers,
-    client: Client,
+    client: impl Into<ReviewedClient<EndpointSlice>>,
     recorder: EventRecorder,
     config: Config,
     slices: Arc<dyn SliceMetrics>,
@@ -139,7 +140,7 @@ fn watch_nodes(controller: &mut ControllerBuilder<ObjectKey>, informers: &Inform
 
 #[cfg(test)]
 mod tests {
-    use kube_controller_client::ClientOptions;
+    use kube_controller_client::{Client, ClientOptions};
     use kube_endpoint_model::Labels;
     use kube_endpoint_model::well_known::{SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL};
     use kube_informer::ManualSource;

@@ -125,6 +125,8 @@ mod options;
 mod owner;
 mod packing;
 mod plan;
+#[cfg(feature = "apply")]
+mod planned;
 mod pod_endpoint;
 #[cfg(feature = "apply")]
 mod reconciler;

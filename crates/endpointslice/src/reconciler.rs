@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use kube_controller::{Enqueuer, locked};
-use kube_controller_client::Client;
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
+use kube_controller_client::{ReviewedClient, Verdict};
 use kube_endpoint_model::{AddressType, EndpointSlice, Node, ObjectKey, Text};
 use kube_topology::{HintPolicy, TopologyCache};
 use kube_wire::Decode;
@@ -60,7 +60,7 @@ impl EventSink for () {
 /// the last hint events, and writes that the server answered with other content, which are not repeated.
 /// [`forget`](Reconciler::forget) drops all of these for one Service.
 pub struct Reconciler {
-    client: Client,
+    client: ReviewedClient<EndpointSlice>,
     options: Options,
     cache: Box<dyn SliceCache>,
     names: SliceNames,
@@ -85,6 +85,9 @@ pub struct Reconciled {
     /// Number of writes that the server accepted. Fewer than planned if the namespace is being deleted, or if slices to
     /// delete were gone already.
     pub writes: usize,
+    /// Delay after which the owner is to be reconciled again, because a [review](kube_controller_client::Review) withheld
+    /// the writes; `None` otherwise.
+    pub again_after: Option<Duration>,
 }
 
 /// Builder of a [`Reconciler`].
@@ -134,10 +137,11 @@ impl ReconcilerBuilder {
 }
 
 impl Reconciler {
-    /// Returns the builder of a reconciler that writes with `client`.
-    pub fn builder(client: Client, options: Options) -> ReconcilerBuilder {
+    /// Returns the builder of a reconciler that writes with `client`, a [`Client`](kube_controller_client::Client) or one
+    /// whose writes are [reviewed](kube_controller_client::Review).
+    pub fn builder(client: impl Into<ReviewedClient<EndpointSlice>>, options: Options) -> ReconcilerBuilder {
         let reconciler = Reconciler {
-            client,
+            client: client.into(),
             options,
             cache: Box::new(()),
             names: SliceNames::default(),
@@ -166,7 +170,7 @@ impl Reconciler {
     ///
     /// The request failed, or its response cannot be decoded.
     pub async fn live_slices(&self, service: &ObjectKey) -> Result<Vec<Arc<EndpointSlice>>, LiveReadError> {
-        let mut slices = live(&self.client, service, &self.options.controller).await?;
+        let mut slices = live(self.client.client(), service, &self.options.controller).await?;
         // As in the slice controller, a slice that is being deleted does not count (ES-5).
         slices.retain(|slice| slice.metadata.deletion_timestamp.is_none());
         Ok(slices.into_iter().map(Arc::new).collect())
@@ -185,7 +189,7 @@ impl Reconciler {
         keys: &Enqueuer<ObjectKey>,
         delay: Duration,
     ) -> bool {
-        let is_gone = keys.is_contested(key) && is_gone::<T>(&self.client, owner).await;
+        let is_gone = keys.is_contested(key) && is_gone::<T>(self.client.client(), owner).await;
         if is_gone {
             keys.add_contested(key.clone(), delay);
         }
@@ -193,6 +197,9 @@ impl Reconciler {
     }
 
     /// Plans and writes the slices of an owner, emits the events of the plan and reports its metrics.
+    ///
+    /// A plan that the [review](kube_controller_client::Review) of the client withholds is returned, but neither written
+    /// nor are its events emitted.
     ///
     /// `policy` is the hint policy of the owner; `None` is [`Hints::Leave`].
     ///
@@ -209,8 +216,8 @@ impl Reconciler {
         policy: Option<HintPolicy>,
     ) -> Result<Reconciled, ApplyError> {
         let policy = policy.map(|policy| self.effective_policy(policy));
-        let (owner, existing, service) = (input.owner, input.existing, input.service());
-        let existing = || existing.iter().map(|slice| &**slice);
+        let (owner, existing_slices, service) = (input.owner, input.existing, input.service());
+        let existing = || existing_slices.iter().map(|slice| &**slice);
         self.names.exist(&service, existing());
         let mut plan = self.plan(&service, input, policy);
 
@@ -224,13 +231,17 @@ impl Reconciler {
         #[cfg(feature = "defects")]
         let misplaced = [misplaced, self.ghosts.block(&service, &mut plan)].concat();
 
+        if let Verdict::Withhold { sync_again } = self.client.verdict(&service, || plan.planned_writes(existing_slices))
+        {
+            return Ok(Reconciled { plan, writes: 0, again_after: sync_again });
+        }
         let applied =
             self.writer(&owner.kind, &service, &*self.metrics).apply(&plan, policy.map(labels), misplaced).await;
         self.emit_hint_events(owner, &service, &plan);
-        Ok(Reconciled { writes: applied?, plan })
+        Ok(Reconciled { writes: applied?, plan, again_after: None })
     }
 
-    /// Deletes slices of a Service that should have none, and returns the number of deletes that the server accepted.
+    /// Deletes slices of a Service that should have none.
     ///
     /// `owner` is the kind of their owner, for error messages. As upstream, these deletes do not count in metrics
     /// (MI-24).
@@ -243,14 +254,19 @@ impl Reconciler {
         owner: &Text,
         service: &ObjectKey,
         slices: Vec<Arc<EndpointSlice>>,
-    ) -> Result<usize, ApplyError> {
-        self.writer(owner, service, &()).apply(&Plan::delete(slices), None, Vec::new()).await
+    ) -> Result<Reconciled, ApplyError> {
+        let plan = Plan::delete(slices);
+        if let Verdict::Withhold { sync_again } = self.client.verdict(service, || plan.planned_writes(&[])) {
+            return Ok(Reconciled { plan, writes: 0, again_after: sync_again });
+        }
+        let writes = self.writer(owner, service, &()).apply(&plan, None, Vec::new()).await?;
+        Ok(Reconciled { plan, writes, again_after: None })
     }
 
     fn writer<'a>(&'a self, owner: &'a Text, service: &'a ObjectKey, metrics: &'a dyn SliceMetrics) -> Writer<'a> {
         let Reconciler { client, cache, names, altered, .. } = self;
         Writer {
-            client,
+            client: client.client(),
             owner,
             service,
             cache: &**cache,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kube_controller::{Controller, Metrics, RetryPolicy};
-use kube_controller_client::Client;
+use kube_controller_client::ReviewedClient;
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::MIRRORING_CONTROLLER;
 use kube_endpoint_model::{EndpointSlice, Endpoints, ObjectKey, Service, ServiceIndex, SliceIndex};
@@ -57,12 +57,13 @@ const NAME: &str = "endpointslice-mirroring-controller";
 
 /// Returns the mirroring controller, which reads the caches of `informers` and writes with `client`.
 ///
-/// The caller runs the informers, the controller and the event writer of `recorder`, which gets Warning events about
+/// A [`Client`](kube_controller_client::Client) has no [review](kube_controller_client::Review) of its writes. The
+/// caller runs the informers, the controller and the event writer of `recorder`, which gets Warning events about
 /// skipped addresses. `mirroring` receives the metrics of upstream's controller, `metrics` those of the queue and of
 /// syncs.
 pub fn mirroring_controller(
     informers: &Informers,
-    client: Client,
+    client: impl Into<ReviewedClient<EndpointSlice>>,
     recorder: EventRecorder,
     config: Config,
     mirroring: Arc<dyn MirroringMetrics>,
@@ -116,7 +117,7 @@ pub fn mirroring_controller(
 
 #[cfg(test)]
 mod tests {
-    use kube_controller_client::ClientOptions;
+    use kube_controller_client::{Client, ClientOptions};
     use kube_endpoint_model::well_known::SERVICE_NAME_LABEL;
     use kube_informer::ManualSource;
     use rstest::rstest;

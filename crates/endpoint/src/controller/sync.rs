@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use display_full_error::DisplayFullErrorExt as _;
-use kube_controller::{Outcome, locked};
+use kube_controller::{Enqueuer, Outcome, locked};
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
-use kube_controller_client::{Client, Deleted, Error, Preconditions};
+use kube_controller_client::{Deleted, Error, PlannedWrite, Preconditions, ReviewedClient, Verdict};
 use kube_endpoint_model::well_known::TOLERATE_UNREADY_ANNOTATION;
 use kube_endpoint_model::{Endpoints, ObjectKey, ObjectMeta, Pod, PodIndex, Service, ServiceIndex, TriggerTimes};
 use kube_informer::{Lister, WriteThrough};
@@ -21,15 +21,14 @@ pub(super) struct Syncs {
     pub(super) endpoints: Lister<Endpoints>,
     /// Stores the responses to own writes in the cache of `endpoints`.
     pub(super) cache: WriteThrough<Endpoints>,
-    pub(super) client: Client,
+    pub(super) client: ReviewedClient<Endpoints>,
     pub(super) recorder: EventRecorder,
     pub(super) legacy: Legacy,
     pub(super) trigger_times: Mutex<TriggerTimes>,
     pub(super) unanswered: Arc<UnansweredWrites>,
+    pub(super) keys: Enqueuer<ObjectKey>,
     #[cfg(feature = "defects")]
     pub(super) stale: super::stale::StaleEndpoints,
-    #[cfg(feature = "defects")]
-    pub(super) keys: kube_controller::Enqueuer<ObjectKey>,
 }
 
 /// Error of a sync: a write that failed.
@@ -51,6 +50,9 @@ impl Syncs {
         let failed = |verb| move |source| SyncError { verb, key: key.clone(), source };
         let Some(service) = self.services.get(&key.namespace, &key.name) else {
             let current = self.endpoints.get(&key.namespace, &key.name);
+            if self.withholds(key, || current.as_deref().map(PlannedWrite::Delete)) {
+                return Ok(Outcome::Unchanged);
+            }
             let deleted = self.delete(key, current.as_deref()).await;
             let outcome = self.unanswered.record(key, deleted).map_err(failed("delete"))?;
             locked(&self.trigger_times).forget(key);
@@ -78,7 +80,11 @@ impl Syncs {
             return Ok(Outcome::Unchanged);
         }
         let trigger_time = locked(&self.trigger_times).observe(key, &service, &pods);
-        match plan(&service, &pods, current.as_deref(), trigger_time, self.legacy) {
+        let planned = plan(&service, &pods, current.as_deref(), trigger_time, self.legacy);
+        if self.withholds(key, || planned.as_ref().map(|write| write.planned(current.as_deref()))) {
+            return Ok(Outcome::Unchanged);
+        }
+        match planned {
             None => Ok(Outcome::Unchanged),
             Some(Write::Create(endpoints)) => {
                 self.unanswered.record(key, self.create(key, &endpoints).await).map_err(failed("create"))
@@ -87,6 +93,17 @@ impl Syncs {
                 self.unanswered.record(key, self.update(key, &endpoints).await).map_err(failed("update"))
             }
         }
+    }
+
+    /// Returns whether the review of the client withholds this write, and then enqueues the key again if it is to be.
+    fn withholds<'a>(&self, key: &ObjectKey, write: impl FnOnce() -> Option<PlannedWrite<'a, Endpoints>>) -> bool {
+        let Verdict::Withhold { sync_again } = self.client.verdict(key, || write().into_iter().collect()) else {
+            return false;
+        };
+        if let Some(delay) = sync_again {
+            self.keys.add_again(key.clone(), delay);
+        }
+        true
     }
 
     /// Deletes the object. Returns [`Outcome::Unchanged`] if the server has none.
@@ -100,7 +117,7 @@ impl Syncs {
             Preconditions::unchanged(uid, resource_version)
         });
         let write = self.cache.begin(&key.namespace, &key.name);
-        match self.client.delete::<Endpoints>(&key.namespace, &key.name, unchanged).await {
+        match self.client.client().delete::<Endpoints>(&key.namespace, &key.name, unchanged).await {
             Ok(Deleted::Removed) => {
                 if let Some(current) = current {
                     write.deleted(current);
@@ -136,7 +153,7 @@ impl Syncs {
 
     async fn create(&self, key: &ObjectKey, endpoints: &Endpoints) -> Result<Outcome, Error> {
         let write = self.cache.begin(&key.namespace, &key.name);
-        match self.client.create(endpoints).await {
+        match self.client.client().create(endpoints).await {
             Ok(answer) => {
                 write.written(answer);
                 Ok(Outcome::Written)
@@ -155,7 +172,7 @@ impl Syncs {
 
     async fn update(&self, key: &ObjectKey, endpoints: &Endpoints) -> Result<Outcome, Error> {
         let write = self.cache.begin(&key.namespace, &key.name);
-        match self.client.update(endpoints).await {
+        match self.client.client().update(endpoints).await {
             Ok(answer) => {
                 #[cfg(feature = "defects")]
                 self.stale.updated(endpoints);
