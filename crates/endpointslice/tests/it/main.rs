@@ -11,6 +11,7 @@ mod laws;
 mod metrics;
 mod plan;
 mod reference;
+mod review;
 mod service_pods;
 mod world;
 
