@@ -36,7 +36,11 @@ pub(crate) enum Command {
     Bench(BenchArgs),
     /// The API server process of the bench; started by the bench
     #[command(hide = true)]
-    BenchServer,
+    BenchServer {
+        /// Serve plain HTTP/1.1 instead of TLS and HTTP/2
+        #[arg(long)]
+        plain: bool,
+    },
     /// The controllers with the flags of controller-manager, for tests of the bench and for heap profiles
     #[command(hide = true)]
     BenchController {
@@ -161,7 +165,7 @@ mod tests {
                 let (name, server, exit) = match &cli.command {
                     Some(Command::Serve(serve)) => ("serve", &serve.server, false),
                     Some(Command::Bench(bench)) => return format!("bench {:?}", bench.scenarios()),
-                    Some(Command::BenchServer | Command::BenchController { .. }) => return "bench".to_owned(),
+                    Some(Command::BenchServer { .. } | Command::BenchController { .. }) => return "bench".to_owned(),
                     None => ("tour", &cli.tour.server, cli.tour.exit),
                 };
                 let exit = if exit { " exit" } else { "" };

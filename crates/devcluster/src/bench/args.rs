@@ -26,6 +26,9 @@ pub(crate) struct BenchArgs {
     /// Let the controllers request JSON instead of protobuf
     #[arg(long)]
     json: bool,
+    /// Connect over plain HTTP/1.1 instead of TLS and HTTP/2, which clusters use
+    #[arg(long)]
+    plain: bool,
     /// Number of Pods [default: depends on the scenario]
     #[arg(long, value_name = "NUMBER", value_parser = number)]
     pods: Option<usize>,
@@ -108,6 +111,7 @@ impl BenchArgs {
         Settings {
             controller: self.controller.clone(),
             json: self.json,
+            plain: self.plain,
             sizes: Sizes { pods: self.pods, services: self.services, nodes: self.nodes },
             flips: self.flips,
             rate: self.rate,

@@ -12,13 +12,12 @@ use std::{
 use anyhow::{Context as _, bail};
 use procfs::process::Process;
 use rustix::process::{Pid, Signal, kill_process};
-use serde::{Serialize, Serializer};
 use tokio::{
     process::{Child, Command},
     time::timeout,
 };
 
-use super::pace::Pace;
+use super::{pace::Pace, usage::Usage};
 
 /// Flags of the controllers of this workspace: no leader election, no HTTPS port, and the pace of the measurement.
 const DEFAULT_FLAGS: &str = "--kubeconfig={kubeconfig} --leader-elect=false --secure-port=0 --kube-api-qps={qps} \
@@ -81,23 +80,6 @@ impl Template {
     }
 }
 
-/// Resource usage of a process with all of its threads, from `/proc`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Usage {
-    /// CPU time in user and kernel mode, from `/proc/PID/stat`. Its resolution is the kernel's tick, usually 10 ms.
-    #[serde(rename = "cpuSeconds", serialize_with = "seconds")]
-    pub(crate) cpu: Duration,
-    /// Resident memory in KiB, `VmRSS` of `/proc/PID/status`.
-    pub(crate) resident_kib: u64,
-    /// Peak resident memory in KiB, `VmHWM` of `/proc/PID/status`.
-    pub(crate) peak_kib: u64,
-}
-
-fn seconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64(duration.as_secs_f64())
-}
-
 /// Process of the controllers. It is killed when dropped.
 #[derive(Debug)]
 pub(crate) struct ControllerProcess {
@@ -137,14 +119,7 @@ impl ControllerProcess {
                 last.into_iter().rev().collect::<Vec<_>>().join(" / ")
             );
         }
-        let (stat, status) = (self.process.stat()?, self.process.status()?);
-        let per_second = procfs::ticks_per_second().max(1);
-        let milliseconds = (stat.utime + stat.stime).saturating_mul(1_000) / per_second;
-        Ok(Usage {
-            cpu: Duration::from_millis(milliseconds),
-            resident_kib: status.vmrss.unwrap_or_default(),
-            peak_kib: status.vmhwm.unwrap_or_default(),
-        })
+        Ok(Usage::of(&self.process)?)
     }
 
     /// Stops the process with SIGTERM, so that profilers can write their results; kills it after 60 s.

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use tokio::time::{Instant, sleep};
 
 use super::{
-    controller_process::{ControllerProcess, Template, Usage, Values},
+    controller_process::{ControllerProcess, Template, Values},
     outcome::{Outcome, timeline},
     pace::Pace,
     progress::Progress,
@@ -16,6 +16,7 @@ use super::{
     server_process::ServerProcess,
     settings::Settings,
     settling::{Sample, Settling},
+    usage::Usage,
 };
 
 /// Sampling interval of a measurement.
@@ -47,7 +48,7 @@ impl Environment {
         // Stop the previous cluster first: memory may not suffice for two.
         self.cached = None;
         self.progress.step(&format!("loading {} Pods", population.pods));
-        ServerProcess::start(population, self.folder.path()).await
+        ServerProcess::start(population, self.settings.plain, self.folder.path()).await
     }
 
     /// Returns a cluster whose Endpoints and slices are up to date.
@@ -75,12 +76,14 @@ impl Environment {
         Ok(Run {
             client: server.client().await?,
             encoding: self.settings.encoding(),
+            transport: self.settings.transport(),
             population: server.population,
             pace,
             controller_process,
             started: Instant::now(),
             counts,
             usage: Usage::default(),
+            server_usage: server.usage()?,
             settling: Settling::new(Duration::ZERO),
             last: (RequestCounts::default(), Usage::default()),
         })
@@ -94,6 +97,7 @@ pub(crate) struct Run {
     pub(crate) client: Client,
     pub(crate) population: Population,
     encoding: &'static str,
+    transport: &'static str,
     pace: Pace,
     controller_process: ControllerProcess,
     started: Instant,
@@ -101,6 +105,8 @@ pub(crate) struct Run {
     counts: RequestCounts,
     /// Usage before the measurement began.
     usage: Usage,
+    /// Usage of the server before the measurement began.
+    server_usage: Usage,
     settling: Settling,
     /// Requests and usage since the measurement began.
     last: (RequestCounts, Usage),
@@ -137,8 +143,7 @@ impl Run {
         self.settling = Settling::new(IDLE_TIME + 2 * self.pace.batch_period());
         loop {
             let counts = server.count().await?.since(&self.counts);
-            let usage = self.controller_process.usage()?;
-            let usage = Usage { cpu: usage.cpu.saturating_sub(self.usage.cpu), ..usage };
+            let usage = self.controller_process.usage()?.since(self.usage);
             let at = self.started.elapsed();
             progress.step(&format!("{what}: {} writes, {:.2} s CPU", counts.writes(), usage.cpu.as_secs_f64()));
             let sample = Sample { at, writes: counts.writes(), sent: counts.sent, usage };
@@ -158,9 +163,11 @@ impl Run {
             name: name.to_owned(),
             command: String::new(),
             encoding: self.encoding,
+            transport: self.transport,
             pace: self.pace,
             population: self.population,
             usage,
+            server: server.usage()?.since(self.server_usage),
             seconds: self.settling.busy_until().as_secs_f64(),
             counts,
             changes: 0,
@@ -170,6 +177,7 @@ impl Run {
         };
         self.counts = server.count().await?;
         self.usage = self.controller_process.usage()?;
+        self.server_usage = server.usage()?;
         self.started = Instant::now();
         Ok(outcome)
     }

@@ -24,6 +24,7 @@ mod server_process;
 mod settings;
 mod settling;
 mod table;
+mod usage;
 
 use std::{
     ffi::OsString,

@@ -4,8 +4,7 @@ use kube_dev_apiserver::Population;
 use serde::{Serialize, Serializer};
 
 use super::{
-    controller_process::Usage, latencies::Latencies, pace::Pace, protocol::RequestCounts, rollout::Upstream,
-    settling::Settling,
+    latencies::Latencies, pace::Pace, protocol::RequestCounts, rollout::Upstream, settling::Settling, usage::Usage,
 };
 
 /// Result of one measurement.
@@ -18,6 +17,8 @@ pub(crate) struct Outcome {
     pub(crate) command: String,
     /// Encoding that the controllers requested.
     pub(crate) encoding: &'static str,
+    /// Connections to the API server.
+    pub(crate) transport: &'static str,
     /// Batch period and rate limit of the controllers.
     pub(crate) pace: Pace,
     /// Size of the cluster.
@@ -25,6 +26,8 @@ pub(crate) struct Outcome {
     pub(crate) population: Population,
     /// CPU time during the measurement, resident memory at its end, and peak memory since the start of the process.
     pub(crate) usage: Usage,
+    /// CPU time of the API server during the measurement, for the controllers and for the bench, and its memory.
+    pub(crate) server: Usage,
     /// Seconds until the last write.
     pub(crate) seconds: f64,
     /// Requests and traffic during the measurement.
@@ -43,6 +46,12 @@ impl Outcome {
     /// Returns the CPU time in seconds.
     pub(crate) fn cpu(&self) -> f64 {
         self.usage.cpu.as_secs_f64()
+    }
+
+    /// Returns the share of the API server in the CPU time of both processes.
+    pub(crate) fn share_of_the_server(&self) -> f64 {
+        let server = self.server.cpu.as_secs_f64();
+        server / (server + self.cpu()).max(f64::EPSILON)
     }
 
     /// Returns the CPU time per Pod change in milliseconds; `None` without changes.

@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::Context as _;
-use kube_dev_apiserver::{Population, Server};
+use kube_dev_apiserver::{Population, Server, Transport};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, BufReader, stdin};
 
@@ -20,8 +20,10 @@ const TEMPLATE: &str = "shop-11";
 const LOG_CAPACITY: usize = 1_000_000;
 
 /// Serves until standard input is closed, which happens even if the bench is killed.
-pub(crate) async fn run() -> anyhow::Result<()> {
-    let config = kube_dev_apiserver::Config { request_log: LOG_CAPACITY, seed: Some(1), ..Default::default() };
+pub(crate) async fn run(plain: bool) -> anyhow::Result<()> {
+    let transport = if plain { Transport::Plain } else { Transport::Tls };
+    let config =
+        kube_dev_apiserver::Config { transport, request_log: LOG_CAPACITY, seed: Some(1), ..Default::default() };
     let server = Server::start(config).await?;
     write_response(&Response::Ready(server.kubeconfig()))?;
     let mut counted = BTreeMap::new();

@@ -9,12 +9,16 @@ use std::{
 use anyhow::{Context as _, bail};
 use kube_controller_client::{Client, ClientOptions, Config};
 use kube_dev_apiserver::Population;
+use procfs::process::Process;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines},
     process::{Child, ChildStdin, ChildStdout, Command},
 };
 
-use super::protocol::{Request, RequestCounts, Response, USER_AGENT};
+use super::{
+    protocol::{Request, RequestCounts, Response, USER_AGENT},
+    usage::Usage,
+};
 
 /// API server process with a cluster. It is killed when dropped.
 #[derive(Debug)]
@@ -27,24 +31,29 @@ pub(crate) struct ServerProcess {
     pub(crate) filled: bool,
     requests: ChildStdin,
     responses: Lines<BufReader<ChildStdout>>,
-    _process: Child,
+    _child: Child,
+    process: Process,
 }
 
 impl ServerProcess {
-    /// Starts a server process, writes its kubeconfig to `folder`, and loads a cluster.
-    pub(crate) async fn start(population: Population, folder: &Path) -> anyhow::Result<Self> {
-        let mut process = Command::new(std::env::current_exe()?)
+    /// Starts a server process, writes its kubeconfig to `folder`, and loads a cluster. The server uses TLS, which
+    /// clients negotiate HTTP/2 over, or, if `plain`, plain HTTP/1.1.
+    pub(crate) async fn start(population: Population, plain: bool, folder: &Path) -> anyhow::Result<Self> {
+        let mut child = Command::new(std::env::current_exe()?)
             .arg("bench-server")
+            .args(plain.then_some("--plain"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .kill_on_drop(true)
             .spawn()
             .context("cannot start the API server process")?;
-        let requests = process.stdin.take().context("no standard input")?;
-        let stdout = process.stdout.take().context("no standard output")?;
+        let requests = child.stdin.take().context("no standard input")?;
+        let stdout = child.stdout.take().context("no standard output")?;
         let responses = BufReader::new(stdout).lines();
         let kubeconfig = folder.join("kubeconfig");
-        let mut server = Self { population, kubeconfig, filled: false, requests, responses, _process: process };
+        let pid = child.id().and_then(|id| i32::try_from(id).ok()).context("the API server process has exited")?;
+        let process = Process::new(pid).context("cannot read /proc of the API server process")?;
+        let mut server = Self { population, kubeconfig, filled: false, requests, responses, _child: child, process };
         match server.read_response().await? {
             Response::Ready(kubeconfig) => fs::write(&server.kubeconfig, kubeconfig)?,
             other => bail!("unexpected first message of the API server process: {other:?}"),
@@ -61,6 +70,11 @@ impl ServerProcess {
             Response::Counted(counts) => Ok(counts),
             other => bail!("unexpected response to a request for counts: {other:?}"),
         }
+    }
+
+    /// Returns the resource usage so far.
+    pub(crate) fn usage(&self) -> anyhow::Result<Usage> {
+        Ok(Usage::of(&self.process)?)
     }
 
     /// Returns a client for the bench, without a rate limit.

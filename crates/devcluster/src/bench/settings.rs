@@ -11,6 +11,7 @@ use super::{controller_process::Template, pace::Pace};
 pub(crate) struct Settings {
     pub(crate) controller: Option<Template>,
     pub(crate) json: bool,
+    pub(crate) plain: bool,
     pub(crate) sizes: Sizes,
     pub(crate) flips: Option<usize>,
     pub(crate) rate: Option<usize>,
@@ -55,6 +56,11 @@ impl Settings {
     /// Returns the name of the encoding that the controllers request.
     pub(crate) fn encoding(&self) -> &'static str {
         if self.json { "json" } else { "protobuf" }
+    }
+
+    /// Returns the name of the transport of all connections.
+    pub(crate) fn transport(&self) -> &'static str {
+        if self.plain { "plain HTTP/1.1" } else { "TLS, HTTP/2" }
     }
 
     /// Returns the media type that the controllers request.

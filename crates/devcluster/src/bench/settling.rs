@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::controller_process::Usage;
+use super::usage::Usage;
 
 /// Activity of the controllers up to one time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -17,6 +17,9 @@ const NAMESPACE: Population =
     Population { pods: 3_000, services: 3_000, nodes: 100, services_of_a_namespace: usize::MAX };
 const BIG: Population = Population { pods: 150_000, services: 10_000, nodes: 5_000, services_of_a_namespace: 40 };
 
+/// Readiness changes per second, as in the measurement of the Go controllers.
+const CHURN_RATE: usize = 160;
+
 pub(super) async fn start(environment: &mut Environment) -> anyhow::Result<Vec<Outcome>> {
     let population = environment.settings.sizes.or(DEFAULT_POPULATION);
     let (outcome, run, server) = fill(environment, population, "start").await?;
@@ -41,7 +44,7 @@ pub(super) async fn churn(environment: &mut Environment) -> anyhow::Result<Vec<O
         .await?;
     run.outcome(&mut server, "").await?;
     let outcome =
-        flip(&mut run, &mut server, environment, flips_of(&environment.settings, 3_000, 100), "churn").await?;
+        flip(&mut run, &mut server, environment, flips_of(&environment.settings, 3_000, CHURN_RATE), "churn").await?;
     run.stop().await?;
     environment.cache(server);
     Ok(vec![outcome])
@@ -50,7 +53,7 @@ pub(super) async fn churn(environment: &mut Environment) -> anyhow::Result<Vec<O
 pub(super) async fn namespace(environment: &mut Environment) -> anyhow::Result<Vec<Outcome>> {
     let population = environment.settings.sizes.or(NAMESPACE);
     let (filled, mut run, mut server) = fill(environment, population, "namespace").await?;
-    let flips = flips_of(&environment.settings, 3_000, 100);
+    let flips = flips_of(&environment.settings, 3_000, CHURN_RATE);
     let churn = flip(&mut run, &mut server, environment, flips, "namespace-churn").await?;
     run.stop().await?;
     environment.cache(server);
