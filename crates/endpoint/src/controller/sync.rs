@@ -109,18 +109,14 @@ impl Syncs {
     /// Deletes the object. Returns [`Outcome::Unchanged`] if the server has none.
     ///
     /// UID and resource version of the cached object are preconditions; upstream sends none, so its delayed request may
-    /// delete a changed object. An object that is not in the cache is deleted by name, as upstream, since the watch may
-    /// not have delivered it yet.
-    async fn delete(&self, key: &ObjectKey, current: Option<&Endpoints>) -> Result<Outcome, Error> {
-        let unchanged = current.map(|it| {
-            let ObjectMeta { uid, resource_version, .. } = &it.metadata;
-            Preconditions::unchanged(uid, resource_version)
-        });
+    /// delete a changed object. An object that is not in the cache is read first, since the watch may not have delivered
+    /// it yet.
+    async fn delete(&self, key: &ObjectKey, cached: Option<&Endpoints>) -> Result<Outcome, Error> {
         let write = self.cache.begin(&key.namespace, &key.name);
-        match self.client.client().delete::<Endpoints>(&key.namespace, &key.name, unchanged).await {
+        match self.try_delete(key, cached).await {
             Ok(Deleted::Removed) => {
-                if let Some(current) = current {
-                    write.deleted(current);
+                if let Some(cached) = cached {
+                    write.deleted(cached);
                 }
                 Ok(Outcome::Written)
             }
@@ -132,13 +128,26 @@ impl Syncs {
             Err(error) if error.is_not_found() => Ok(Outcome::Unchanged),
             Err(error) => {
                 if error.is_conflict()
-                    && let Some(current) = current
+                    && let Some(cached) = cached
                 {
-                    write.conflict(current);
+                    write.conflict(cached);
                 }
                 Err(error)
             }
         }
+    }
+
+    async fn try_delete(&self, key: &ObjectKey, cached: Option<&Endpoints>) -> Result<Deleted<Endpoints>, Error> {
+        let (client, ObjectKey { namespace, name }) = (self.client.client(), key);
+        let unchanged = |it: &Endpoints| {
+            let ObjectMeta { uid, resource_version, .. } = &it.metadata;
+            Preconditions::unchanged(uid, resource_version)
+        };
+        let preconditions = match cached {
+            Some(cached) => unchanged(cached),
+            None => unchanged(&client.get(namespace, name).await?),
+        };
+        client.delete(namespace, name, Some(preconditions)).await
     }
 
     fn report_invalid_annotation(&self, service: &Service, value: &str) {

@@ -105,6 +105,28 @@ async fn a_delete_requires_the_cached_version() {
     eventually("the object is deleted after its event", &true, async || rig.stored("web").await.is_none()).await;
 }
 
+/// Every delete has preconditions, also that of an object that the watch has not delivered. Upstream sends none.
+#[rstest]
+#[case::exists(true, &["delete web 200"])]
+#[case::does_not_exist(false, &[])]
+#[tokio::test]
+async fn endpoints_that_are_not_cached_are_read_before_they_are_deleted(
+    #[case] exists: bool,
+    #[case] expected: &[&str],
+) {
+    let mut rig = Rig::start(&[service(1, &json!({"type": "ExternalName"}))], &[], &[]).await;
+    if exists {
+        let object: core::Endpoints = crate::rig::read(&endpoints("web", "6.7.8.9"));
+        rig.client.create(&object).await.expect("created");
+    }
+    rig.services.delete(crate::rig::read(&web(2)));
+    rig.services.deliver();
+    assert_eq!(rig.writes().await, expected);
+    let reads = On::any().verb("get").resource("endpoints").namespace(NAMESPACE).user_agent("controller");
+    assert_eq!(rig.server.requests().count(&reads), 1);
+    assert!(rig.stored("web").await.is_none());
+}
+
 // upstream: TestMultiplePodChanges, TestMultipleServiceChanges, which wait for the event of the first write (TR-E1, TR-E2)
 #[tokio::test]
 async fn a_write_is_in_the_cache_before_its_event() {
