@@ -10,7 +10,7 @@ use kube_controller_client::Client;
 use kube_wire::Decode;
 
 use crate::{
-    Index, Informer, InformerMetricsProvider, ManualSource, RestoreSignal,
+    Guard, Index, Informer, InformerMetricsProvider, ManualSource, RestoreSignal,
     informer::Running,
     options::Options,
     reflector::{BackoffPolicy, Scope, reflect},
@@ -24,21 +24,23 @@ pub struct Builder<T, X = ()> {
     scope: Scope,
     backoff: BackoffPolicy,
     restores: RestoreSignal,
+    guard: Option<Guard<T>>,
     options: Options<T, X>,
 }
 
 impl<T: Decode> Builder<T> {
     pub(crate) fn new(client: Client) -> Self {
         let (scope, backoff, restores) = Default::default();
-        Self { client, scope, backoff, restores, options: Options::new(()) }
+        Self { client, scope, backoff, restores, guard: None, options: Options::new(()) }
     }
 }
 
 impl<T: Decode, X: Index<T>> Builder<T, X> {
     /// Sets the index, which is always consistent with the objects. `index` is the index of no objects.
     pub fn index<Y: Index<T>>(self, index: Y) -> Builder<T, Y> {
-        let Self { client, scope, backoff, restores, options: Options { transform, resync, metrics, .. } } = self;
-        Builder { client, scope, backoff, restores, options: Options { index, transform, resync, metrics } }
+        let Self { client, scope, backoff, restores, guard, options } = self;
+        let Options { index: _, transform, resync, metrics } = options;
+        Builder { client, scope, backoff, restores, guard, options: Options { index, transform, resync, metrics } }
     }
 
     /// Sets a function that changes each object before it is stored, to drop what the program does not read.
@@ -93,11 +95,19 @@ impl<T: Decode, X: Index<T>> Builder<T, X> {
         self
     }
 
+    /// Sets the guard against lists that would remove most of the store. Default: every list is stored.
+    ///
+    /// It has no effect on an informer that is [built](Self::build_manual) for tests: its lists need no confirmation.
+    pub fn guard(mut self, guard: Guard<T>) -> Self {
+        self.guard = Some(guard);
+        self
+    }
+
     /// Builds the informer. It sends no request before [`Informer::run`].
     pub fn build(self) -> Informer<T, X> {
-        let Self { client, scope, backoff, restores, options } = self;
+        let Self { client, scope, backoff, restores, guard, options } = self;
         let (shared, runners) = Shared::new(&T::RESOURCE, options);
-        let reflector = reflect(client, scope, (backoff, restores.subscribe()), shared.clone());
+        let reflector = reflect(client, scope, (backoff, restores.subscribe()), guard, shared.clone());
         let running = Running::new(runners, shared.clone().resync(), reflector);
         Informer::new(shared, Arc::new(Mutex::new(Some(running))))
     }

@@ -11,11 +11,15 @@ use std::{
 
 use kube_controller_client::Client;
 use kube_wire::{Decode, Object};
-use tokio::{sync::mpsc, task::JoinSet, time::Instant};
+use tokio::{
+    sync::{mpsc, watch},
+    task::JoinSet,
+    time::Instant,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Builder, Event, HandlerHandle, HandlerOptions, Index, Lister, Progress, WriteThrough, handler::Runner,
+    Builder, Event, HandlerHandle, HandlerOptions, HeldList, Index, Lister, Progress, WriteThrough, handler::Runner,
     shared::Shared,
 };
 
@@ -104,6 +108,11 @@ impl<T: Object, X: Index<T>> Informer<T, X> {
     /// Returns the time at which the store last advanced, for health checks.
     pub fn progress(&self) -> Progress {
         self.shared.progress().clone()
+    }
+
+    /// Returns a channel with the list that is [held](crate::Guard); `None` while no list is.
+    pub fn held_list(&self) -> watch::Receiver<Option<HeldList>> {
+        self.shared.held_list()
     }
 
     /// Runs the informer until `stop` is cancelled. Failed requests are retried without limit. The caller spawns the

@@ -118,6 +118,14 @@
 //! - A slow handler delays no other handler. Its queue is unbounded; the number of its queued events and their waiting
 //!   time are [metrics](HandlerMetrics). Events that are queued when the informer stops are not delivered.
 //!
+//! # Guard
+//!
+//! With [`Builder::guard`], a list that would remove most of the store is not stored before the server has confirmed it
+//! by a second list and by reads of some of the objects that it lacks: the answer of a server may be wrong although its
+//! status is 200. Meanwhile listers return the previous state, resyncs continue, own writes are stored, and
+//! [`Informer::catch_up`] waits: a held list does not make the store current. Events of a watch are not checked. Without
+//! a relist, the guard costs nothing. See [`Guard`]; client-go has no counterpart.
+//!
 //! # Own writes
 //!
 //! A cache that is filled only by a watch is older than the writes of its own program, so that a sync right after a
@@ -168,6 +176,7 @@ mod builder;
 mod catch_up;
 mod changes;
 mod event;
+mod guard;
 mod handle;
 mod handler;
 mod held_events;
@@ -198,13 +207,14 @@ mod write_through;
 
 pub use builder::Builder;
 pub use event::{Event, States};
+pub use guard::{Guard, HeldList};
 pub use handle::HandlerHandle;
 pub use index::NamedIndexes;
 pub use informer::Informer;
 pub use kube_wire::Index;
 pub use lister::Lister;
 pub use manual::ManualSource;
-pub use metrics::{HandlerMetrics, InformerMetrics, InformerMetricsProvider, RelistCause};
+pub use metrics::{GuardOutcome, HandlerMetrics, InformerMetrics, InformerMetricsProvider, RelistCause};
 pub use objects::Objects;
 pub use options::HandlerOptions;
 pub use progress::{CacheState, Progress};

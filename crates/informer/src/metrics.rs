@@ -49,6 +49,10 @@ pub trait InformerMetrics: Send + Sync {
     /// bookmark.
     fn stored(&self, version: &ResourceVersion, objects: usize);
 
+    /// Records a decision on a list that would remove most of the store, see [`Guard`](crate::Guard). The default
+    /// implementation does nothing.
+    fn guarded(&self, _outcome: GuardOutcome) {}
+
     /// Passes the time of the last list, event or bookmark, to be read when metrics are collected. Called once, when
     /// the informer is built. The default implementation does nothing.
     fn register_progress(&self, _progress: &Progress) {}
@@ -86,6 +90,8 @@ pub enum RelistCause {
     LostWrite,
     /// The watch was rejected, ended with another error, or delivered data that cannot be decoded.
     Failed,
+    /// A list would remove most of the store and is held until another list confirms it, see [`Guard`](crate::Guard).
+    Confirm,
 }
 
 impl RelistCause {
@@ -98,7 +104,40 @@ impl RelistCause {
             Self::Requested => "requested",
             Self::LostWrite => "lost_write",
             Self::Failed => "failed",
+            Self::Confirm => "confirm",
         }
+    }
+}
+
+/// Decision on a list that would remove most of a store, see [`Guard`](crate::Guard).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum GuardOutcome {
+    /// The list is held: the store keeps the previous state. Recorded once until a list is stored.
+    Held,
+    /// A list of the most recent state would remove as much, and the objects that it lacks do not exist: it is stored.
+    Confirmed,
+    /// A list of the most recent state would remove as much, but an object that it lacks exists or cannot be read: it
+    /// is held as well.
+    Contradicted,
+    /// A later list does not exceed the guard: it is stored.
+    Withdrawn,
+}
+
+impl GuardOutcome {
+    /// Returns the value of the label `result` in metrics, such as `held`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Held => "held",
+            Self::Confirmed => "confirmed",
+            Self::Contradicted => "contradicted",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+
+    /// Returns whether a list is held after the decision.
+    pub fn is_held(self) -> bool {
+        matches!(self, Self::Held | Self::Contradicted)
     }
 }
 
@@ -140,6 +179,12 @@ impl Meter {
     pub(crate) fn relist(&self, cause: RelistCause) {
         if let Some(sink) = &self.0 {
             sink.relist(cause);
+        }
+    }
+
+    pub(crate) fn guarded(&self, outcome: GuardOutcome) {
+        if let Some(sink) = &self.0 {
+            sink.guarded(outcome);
         }
     }
 

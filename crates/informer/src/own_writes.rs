@@ -18,7 +18,7 @@ const MAX_BOOKMARKS: u8 = 2;
 ///
 /// Their results are stored already. Events and listed objects that are older are dropped. An entry exists only until
 /// the event of its write, so there are few.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct OwnWrites {
     /// Version in the response to a create or update, by object. The store has the object at this version.
     written: HashMap<ObjectKey, ResourceVersion>,
@@ -27,7 +27,7 @@ pub(crate) struct OwnWrites {
 }
 
 /// Own delete that the watch has not shown yet.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct PendingDelete {
     uid: Uid,
     /// Version of the object that was stored when it was deleted.
@@ -46,11 +46,6 @@ impl PendingDelete {
 }
 
 impl OwnWrites {
-    /// Removes all records, after a restore of etcd.
-    pub(crate) fn clear(&mut self) {
-        *self = Self::default();
-    }
-
     /// Records a create or update whose response had this version and was stored.
     pub(crate) fn record_write(&mut self, key: ObjectKey, version: ResourceVersion) {
         self.written.insert(key, version);

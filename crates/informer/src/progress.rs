@@ -7,7 +7,8 @@ use std::{
 
 use tokio::time::Instant;
 
-/// Time at which the store of an informer last advanced: by a list, an event or a bookmark.
+/// Time at which the store of an informer last advanced: by a list, an event or a bookmark. A list that is held counts
+/// as well.
 ///
 /// API servers send a bookmark about once a minute on every watch. A cache that has not advanced for some minutes is
 /// therefore stale, even if no object changes. client-go has no counterpart.
@@ -21,6 +22,8 @@ struct State {
     /// When the informer was started; `None` before.
     started: Option<Instant>,
     last: Option<Instant>,
+    /// Since when a list is held; `None` if none is.
+    held: Option<Instant>,
 }
 
 /// State of the cache of one informer at one time.
@@ -38,6 +41,14 @@ pub enum CacheState {
         /// Time since the last list, event or bookmark was stored.
         idle: Duration,
     },
+    /// A list is held because it would remove most of the store, which has the state before it; see
+    /// [`Guard`](crate::Guard).
+    Held {
+        /// Time since the first list was held.
+        since: Duration,
+        /// Time since the last complete list.
+        idle: Duration,
+    },
 }
 
 impl Progress {
@@ -47,7 +58,15 @@ impl Progress {
 
     /// Records that a list was stored.
     pub(crate) fn listed(&self, now: Instant) {
-        self.locked().last = Some(now);
+        let mut state = self.locked();
+        (state.last, state.held) = (Some(now), None);
+    }
+
+    /// Records that a complete list was received and is held.
+    pub(crate) fn held(&self, now: Instant) {
+        let mut state = self.locked();
+        state.last = Some(now);
+        state.held.get_or_insert(now);
     }
 
     /// Records that an event or a bookmark was stored. Does nothing before the first list.
@@ -60,10 +79,12 @@ impl Progress {
     /// Returns the state of the cache at `now`.
     pub fn at(&self, now: Instant) -> CacheState {
         let state = self.locked();
-        match (state.started, state.last) {
-            (_, Some(last)) => CacheState::Synced { idle: now.saturating_duration_since(last) },
-            (Some(started), None) => CacheState::Syncing { since: now.saturating_duration_since(started) },
-            (None, None) => CacheState::NotStarted,
+        let to_now = |time| now.saturating_duration_since(time);
+        match (state.started, state.last, state.held) {
+            (_, Some(last), None) => CacheState::Synced { idle: to_now(last) },
+            (_, Some(last), Some(held)) => CacheState::Held { since: to_now(held), idle: to_now(last) },
+            (Some(started), None, _) => CacheState::Syncing { since: to_now(started) },
+            (None, None, _) => CacheState::NotStarted,
         }
     }
 
@@ -92,5 +113,10 @@ mod tests {
         progress.advanced(after(10));
         assert_eq!(progress.at(after(12)), CacheState::Synced { idle: seconds(2) });
         assert_eq!(progress.at(now), CacheState::Synced { idle: Duration::ZERO }, "a time before the last event");
+        progress.held(after(20));
+        progress.held(after(50));
+        assert_eq!(progress.at(after(55)), CacheState::Held { since: seconds(35), idle: seconds(5) });
+        progress.listed(after(60));
+        assert_eq!(progress.at(after(61)), CacheState::Synced { idle: seconds(1) });
     }
 }

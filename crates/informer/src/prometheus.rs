@@ -11,7 +11,7 @@ use prometheus::{
 };
 
 use self::idle::Idle;
-use crate::{HandlerMetrics, InformerMetrics, InformerMetricsProvider, Progress, RelistCause};
+use crate::{GuardOutcome, HandlerMetrics, InformerMetrics, InformerMetricsProvider, Progress, RelistCause};
 
 /// Metrics of informers on a registry of the `prometheus` crate.
 ///
@@ -26,6 +26,8 @@ use crate::{HandlerMetrics, InformerMetrics, InformerMetricsProvider, Progress, 
 /// | `kube_informer_listed_items_total` | counter | |
 /// | `kube_informer_watches_total` | counter | |
 /// | `kube_informer_relists_total` | counter | `cause`, see [`RelistCause::as_str`] |
+/// | `kube_informer_guarded_lists_total` | counter | `result`, see [`GuardOutcome::as_str`] |
+/// | `kube_informer_list_held` | gauge: 1 while a list is held, see [`Guard`](crate::Guard) | |
 /// | `kube_informer_undecodable_total` | counter | |
 /// | `kube_informer_undecodable_objects` | gauge | |
 /// | `kube_informer_last_resource_version` | gauge: the last 15 digits | |
@@ -45,6 +47,8 @@ pub struct PrometheusMetrics {
     items: IntCounterVec,
     watches: IntCounterVec,
     relists: IntCounterVec,
+    guarded_lists: IntCounterVec,
+    list_held: IntGaugeVec,
     undecodable: IntCounterVec,
     undecodable_objects: IntGaugeVec,
     version: IntGaugeVec,
@@ -115,6 +119,16 @@ impl PrometheusMetrics {
                 "Watches given up for a list, by cause.",
                 &with_label("cause"),
             )?,
+            guarded_lists: counter(
+                "kube_informer_guarded_lists_total",
+                "Decisions on lists that would remove most of a store, by result.",
+                &with_label("result"),
+            )?,
+            list_held: gauge(
+                "kube_informer_list_held",
+                "1 while a list that would remove most of the store is held and the store has the state before it, else 0.",
+                &LABELS,
+            )?,
             undecodable: counter(
                 "kube_informer_undecodable_total",
                 "Items of lists and events of watches that could not be decoded.",
@@ -158,6 +172,8 @@ impl InformerMetricsProvider for PrometheusMetrics {
             items: self.items.with_label_values(&labels),
             watches: self.watches.with_label_values(&labels),
             relists: self.relists.clone(),
+            guarded_lists: self.guarded_lists.clone(),
+            list_held: self.list_held.with_label_values(&labels),
             undecodable: self.undecodable.with_label_values(&labels),
             undecodable_objects: self.undecodable_objects.with_label_values(&labels),
             version: self.version.with_label_values(&labels),
@@ -183,6 +199,8 @@ struct OneInformer {
     items: IntCounter,
     watches: IntCounter,
     relists: IntCounterVec,
+    guarded_lists: IntCounterVec,
+    list_held: IntGauge,
     undecodable: IntCounter,
     undecodable_objects: IntGauge,
     version: IntGauge,
@@ -220,6 +238,11 @@ impl InformerMetrics for OneInformer {
 
     fn relist(&self, cause: RelistCause) {
         self.relists.with_label_values(&self.labels_with(cause.as_str())).inc();
+    }
+
+    fn guarded(&self, outcome: GuardOutcome) {
+        self.guarded_lists.with_label_values(&self.labels_with(outcome.as_str())).inc();
+        self.list_held.set(i64::from(outcome.is_held()));
     }
 
     fn undecodable(&self) {

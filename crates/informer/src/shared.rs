@@ -15,8 +15,9 @@ use tokio::{
 };
 
 use crate::{
-    Event, HandlerHandle, HandlerOptions, Index, Lister, Objects, Progress, RelistCause,
+    Event, Guard, HandlerHandle, HandlerOptions, HeldList, Index, Lister, Objects, Progress, RelistCause,
     changes::Changes,
+    guard::Removal,
     handle::Id,
     handler::{Listener, Runner, channel},
     held_events::{HeldEvents, Outcome},
@@ -39,6 +40,7 @@ pub(crate) struct Shared<T, X> {
     write_side: Mutex<WriteSide<T, X>>,
     runners: mpsc::UnboundedSender<Runner<T>>,
     synced: watch::Sender<bool>,
+    held_list: watch::Sender<Option<HeldList>>,
     requests: ListRequests,
     progress: Progress,
 }
@@ -70,6 +72,7 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
             }),
             runners,
             synced: watch::Sender::new(false),
+            held_list: watch::Sender::new(None),
             requests: ListRequests::default(),
             progress: Progress::default(),
         };
@@ -224,12 +227,21 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
     }
 
     /// Replaces the contents of the store by a list. `objects` are those that [`intern`](Self::intern) returned.
-    pub(crate) fn replace(&self, objects: Vec<Arc<T>>, resource_version: ResourceVersion) {
+    ///
+    /// # Errors
+    ///
+    /// [`Removal`] if the list exceeds the guard. The store is unchanged.
+    pub(crate) fn replace(
+        &self,
+        objects: Vec<Arc<T>>,
+        resource_version: ResourceVersion,
+        guard: Option<&Guard<T>>,
+    ) -> Result<(), Removal> {
         let started_at = self.meter.start_timer();
         let mut write_side = self.locked();
         let WriteSide { store, listeners, held, .. } = &mut *write_side;
         let first = !self.lister.is_populated();
-        let changes = store.replace(objects, resource_version);
+        let changes = store.replace(objects, resource_version, guard)?;
         let unchanged = if first { None } else { self.unchanged(&changes) };
         listeners.retain_mut(|(listener, schedule)| {
             queue_all(listener, held, &changes)
@@ -243,7 +255,20 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
             self.synced.send_replace(true);
         }
         drop(write_side);
+        self.held_list.send_if_modified(|held| held.take().is_some());
         self.report(started_at);
+        Ok(())
+    }
+
+    /// Records that a complete list is held.
+    pub(crate) fn hold(&self, list: HeldList) {
+        self.progress.held(Instant::now());
+        self.held_list.send_replace(Some(list));
+    }
+
+    /// Returns the state of the held list; `None` if no list is held.
+    pub(crate) fn held_list(&self) -> watch::Receiver<Option<HeldList>> {
+        self.held_list.subscribe()
     }
 
     /// Applies a bookmark, and requests a relist if the server has lost an own write. Returns whether it has.

@@ -81,9 +81,10 @@ impl<T: Object, X: Index<T>> State<T, X> {
         }
     }
 
-    /// Records that all objects are those of the last requested list, at this version.
-    pub(crate) fn list_stored(&mut self, resource_version: ResourceVersion) {
-        (self.resource_version, self.populated) = (resource_version, true);
+    /// Records that all objects are those of the last requested list, at this version. `own` are the own writes that a
+    /// watch from this list will show.
+    pub(crate) fn list_stored(&mut self, resource_version: ResourceVersion, own: OwnWrites) {
+        (self.resource_version, self.own, self.populated) = (resource_version, own, true);
         self.lists.stored();
     }
 

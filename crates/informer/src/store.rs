@@ -8,8 +8,9 @@ use std::{
 use kube_wire::{Object, ObjectKey, ResourceVersion};
 
 use crate::{
-    Event, Index, Lister, Objects,
+    Event, Guard, Index, Lister, Objects,
     changes::Changes,
+    guard::Removal,
     list_log::ListLog,
     own_writes::OwnWrites,
     state::{State, key, read_lock, same_state},
@@ -147,17 +148,25 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
     /// An object in the state that is stored already causes no event. Own writes that are newer than the list are kept.
     /// A list at a version below that of the store means that etcd was restored from a backup: it is stored unchanged,
     /// and the records of own writes are dropped.
-    pub(crate) fn replace(&mut self, mut objects: Vec<Arc<T>>, resource_version: ResourceVersion) -> Changes<T> {
-        {
-            let mut state = self.write_lock();
-            let State { objects: stored, own, resource_version: current, lists, .. } = &mut *state;
-            if resource_version < *current {
-                own.clear();
-            } else {
-                own.apply_to_list(&mut objects, &resource_version, lists, |key| {
-                    stored.get(&key.namespace, &key.name).cloned()
-                });
-            }
+    ///
+    /// # Errors
+    ///
+    /// [`Removal`] if the list exceeds the guard. The store is unchanged.
+    pub(crate) fn replace(
+        &mut self,
+        mut objects: Vec<Arc<T>>,
+        resource_version: ResourceVersion,
+        guard: Option<&Guard<T>>,
+    ) -> Result<Changes<T>, Removal> {
+        // There is one writer, so the state is the same under the next lock. Readers proceed in between.
+        let state = read_lock(&self.state);
+        let mut own = OwnWrites::default();
+        let is_restored = resource_version < state.resource_version;
+        if !is_restored {
+            own.clone_from(&state.own);
+            own.apply_to_list(&mut objects, &resource_version, &state.lists, |key| {
+                state.objects.get(&key.namespace, &key.name).cloned()
+            });
         }
         objects.sort_by(|a, b| key(a).cmp(&key(b)));
         objects.dedup_by(|later, earlier| {
@@ -167,10 +176,11 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
             }
             same
         });
-        // There is one writer, so the state is the same under the next lock. Readers proceed in between.
-        let state = read_lock(&self.state);
         let (first, was_empty) = (!state.populated, state.objects.is_empty());
         let differences = if was_empty && first { Vec::new() } else { state.differences(&mut objects) };
+        if !first && let Some(removal) = guard.and_then(|guard| guard.check(&state.objects, &differences)) {
+            return Err(removal);
+        }
         drop(state);
 
         if !was_empty && differences.len() <= MAX_IN_PLACE {
@@ -178,7 +188,7 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
             for event in &differences {
                 state.apply(event);
             }
-            state.list_stored(resource_version);
+            state.list_stored(resource_version, own);
         } else {
             let mut index = self.empty_index.clone();
             for object in &objects {
@@ -188,12 +198,12 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
             let mut state = self.write_lock();
             mem::swap(&mut state.objects, &mut next);
             mem::swap(&mut state.index, &mut index);
-            state.list_stored(resource_version);
+            state.list_stored(resource_version, own);
             drop(state);
             // Freed after the lock is released, since freeing many objects takes long.
             drop((next, index));
         }
-        if was_empty && first { Changes::initial(objects) } else { Changes::differences(differences) }
+        Ok(if was_empty && first { Changes::initial(objects) } else { Changes::differences(differences) })
     }
 
     fn write_lock(&mut self) -> RwLockWriteGuard<'_, State<T, X>> {

@@ -1,6 +1,6 @@
 //! Test support that the tests and benches of several crates share. Only for `dev-dependencies`.
 //!
-//! The modules wait for a state, script servers, and corrupt or load recorded bytes. The only workspace dependency is
+//! The modules wait for a state, script servers or make their lists wrong, and corrupt or load recorded bytes. The only workspace dependency is
 //! `kube-wire`: if it depended on crate X, the unit tests of X would see two incompatible copies of X's types.
 //!
 //! # When not to use it
@@ -13,6 +13,7 @@ mod corrupt;
 mod eventually;
 mod fixture;
 pub mod https;
+pub mod lies;
 pub mod pods;
 pub mod scripted;
 

@@ -43,7 +43,9 @@ impl Collector for Idle {
     fn collect(&self) -> Vec<MetricFamily> {
         let now = Instant::now();
         for (labels, progress) in &*self.informers.lock().unwrap_or_else(PoisonError::into_inner) {
-            if let CacheState::Syncing { since: idle } | CacheState::Synced { idle } = progress.at(now) {
+            if let CacheState::Syncing { since: idle } | CacheState::Synced { idle } | CacheState::Held { idle, .. } =
+                progress.at(now)
+            {
                 self.gauge.with_label_values(labels).set(idle.as_secs_f64());
             }
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use kube_controller_client::{Error, TransportKind};
 use kube_wire::{DecodeError, Status};
 
-use super::machine::Failure;
+use super::steps::Failure;
 use crate::RelistCause;
 
 #[derive(Debug, thiserror::Error)]

@@ -1,6 +1,8 @@
 //! State machine of the reflector: the next request, given the results so far. No I/O; time and random numbers are
 //! arguments.
 
+mod confirmation;
+
 use std::time::Duration;
 
 use kube_ambient::{Defect, is_enabled};
@@ -8,9 +10,11 @@ use kube_controller_client::MAX_RETRY_AFTER;
 use kube_wire::{Encoding, ResourceVersion};
 use tokio::time::Instant;
 
+use self::confirmation::Confirmation;
 use super::{
     backoff::{Backoff, BackoffPolicy},
     negotiation::Negotiation,
+    steps::{Action, Failure, ListRequest, Observation},
 };
 use crate::RelistCause;
 
@@ -21,76 +25,6 @@ const PAGE_SIZE: u32 = 500;
 const MIN_WATCH_TIMEOUT: Duration = Duration::from_secs(300);
 /// A watch that ends sooner than this without an event has failed (client-go: `VeryShortWatchError`).
 const VERY_SHORT_WATCH: Duration = Duration::from_secs(1);
-
-/// Next action of the reflector.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Action {
-    /// Sleep, then call [`Machine::next`] again.
-    Wait(Duration),
-    /// Open a streaming list: a watch that first sends all objects, at least as new as `version`.
-    Stream { version: ResourceVersion, timeout: Duration },
-    /// Request a list, or its next page.
-    List(ListRequest),
-    /// Request the server's current resource version.
-    Verify,
-    /// Open a watch after `version`.
-    Watch { version: ResourceVersion, timeout: Duration },
-}
-
-/// One list request.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct ListRequest {
-    /// `None` requests the most recent state, `0` any state, another version a state at least as new.
-    pub(super) version: Option<ResourceVersion>,
-    /// Maximum number of items; `None` for all.
-    pub(super) limit: Option<u32>,
-    /// Continue token; `None` for the first page.
-    pub(super) continue_token: Option<String>,
-}
-
-/// Result of the last request, or progress of the current one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Observation {
-    /// The response has started, in this encoding.
-    ResponseStarted(Encoding),
-    /// A page of the list was received, and there are more.
-    Page { continue_token: String },
-    /// The list is complete and stored.
-    Listed { version: ResourceVersion },
-    /// The list failed.
-    ListFailed(Failure),
-    /// The server's current resource version was received.
-    Verified { version: ResourceVersion },
-    /// The streaming list is complete and stored; it continues as a watch.
-    Synced { version: ResourceVersion },
-    /// The watch or streaming list delivered an event or a bookmark.
-    Progress { version: ResourceVersion, added: bool },
-    /// The watch or streaming list ended, or its connection broke. The events before that are valid.
-    Ended,
-    /// The watch or streaming list was rejected or ended with an error.
-    Failed(Failure),
-}
-
-/// Cause of a failed request, as far as the next one depends on it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Failure {
-    /// The requested version or page is no longer in the server's history (410).
-    Expired,
-    /// The server has not reached the requested version: etcd was restored, or another replica answered.
-    Ahead,
-    /// The server is overloaded (429).
-    Busy { retry_after: Option<Duration> },
-    /// The connection failed or was lost.
-    Unreachable,
-    /// The server does not support the requested encoding (406, 415).
-    NotAcceptable,
-    /// The response cannot be decoded in its encoding.
-    Unreadable,
-    /// No failure: the program requested a relist.
-    ListRequested(RelistCause),
-    /// Anything else.
-    Other,
-}
 
 /// Decides on the next request, as client-go's `Reflector` does (IN-1 to IN-12).
 ///
@@ -116,6 +50,8 @@ pub(super) struct Machine {
     /// Pending sleep before the next request.
     wait: Option<Duration>,
     backoff: Backoff,
+    /// Confirmation of lists that would remove too much. While one is held, every list reads the most recent state.
+    confirmation: Confirmation,
 }
 
 /// A watch that ends more than this before its timeout was interrupted. Servers end watches at most slightly early.
@@ -137,17 +73,31 @@ enum Phase {
         since: Option<Instant>,
         silent: bool,
     },
+    /// Read objects that the held list lacks.
+    Probe,
+    /// Store the held list.
+    Store,
 }
 
 const STREAM: Phase = Phase::Stream { since: None, silent: true };
 const FIRST_PAGE: Phase = Phase::List { continue_token: None, unlimited: false };
 
 impl Machine {
-    /// Returns the machine in its first round. `accept` is the preferred encoding.
-    pub(super) fn new(backoff: BackoffPolicy, accept: Encoding) -> Self {
-        let (version, unavailable, verify, deadline, paginate_lists, wait) = (None, false, false, None, false, None);
-        let (encoding, backoff) = (Negotiation::new(accept), Backoff::new(backoff));
-        Self { phase: STREAM, version, unavailable, verify, deadline, paginate_lists, encoding, wait, backoff }
+    /// Returns the machine in its first round. `accept` is the preferred encoding; `confirm_after` is the time before a
+    /// held list is confirmed.
+    pub(super) fn new(backoff: BackoffPolicy, accept: Encoding, confirm_after: Duration) -> Self {
+        Self {
+            phase: STREAM,
+            version: None,
+            unavailable: false,
+            verify: false,
+            deadline: None,
+            paginate_lists: false,
+            encoding: Negotiation::new(accept),
+            wait: None,
+            backoff: Backoff::new(backoff),
+            confirmation: Confirmation::new(confirm_after),
+        }
     }
 
     /// Returns the encoding to request.
@@ -193,7 +143,7 @@ impl Machine {
             Phase::Stream { since, silent } => {
                 (*since, *silent) = (Some(now), true);
                 self.deadline = Some(now + timeout);
-                let version = if self.unavailable { ResourceVersion::default() } else { self.version() };
+                let version = if self.lists_most_recent() { ResourceVersion::default() } else { self.version() };
                 Action::Stream { version, timeout }
             }
             Phase::List { continue_token, unlimited } => {
@@ -206,6 +156,8 @@ impl Machine {
                 self.deadline = Some(now + timeout);
                 Action::Watch { version: self.version(), timeout }
             }
+            Phase::Probe => Action::Probe,
+            Phase::Store => Action::Store,
         }
     }
 
@@ -235,6 +187,8 @@ impl Machine {
                     return Some(RelistCause::Ahead);
                 }
             }
+            Observation::Held { missing } => return self.held(missing, now, jitter),
+            Observation::Probed { gone } => return self.probed(gone, now, jitter),
             Observation::ListFailed(failure) => self.list_failed(&failure, now, jitter),
             Observation::Progress { version, added } => self.progress(version, added),
             Observation::Ended => return self.ended(now, jitter),
@@ -246,13 +200,18 @@ impl Machine {
         None
     }
 
+    /// Returns whether a list must be of the most recent state.
+    fn lists_most_recent(&self) -> bool {
+        self.unavailable || self.is_confirming()
+    }
+
     fn list_request(&self, continue_token: Option<String>, unlimited: bool) -> ListRequest {
         if continue_token.is_some() {
             // The continue token contains the version; the server rejects another one beside it.
             return ListRequest { version: None, limit: Some(PAGE_SIZE), continue_token };
         }
         let version = match &self.version {
-            _ if self.unavailable => None,
+            _ if self.lists_most_recent() => None,
             // Any state is new enough for the first list, and version 0 is served from the watch cache.
             None => Some(ResourceVersion::from(0)),
             Some(version) => Some(version.clone()).filter(|version| !version.is_empty()),
@@ -266,6 +225,7 @@ impl Machine {
         self.version = Some(version);
         self.unavailable = false;
         self.verify = false;
+        self.confirmation.end();
         self.phase = Phase::Watch { since, silent: false };
     }
 
@@ -283,7 +243,7 @@ impl Machine {
                     self.version = Some(version);
                 }
             }
-            Phase::List { .. } => {}
+            Phase::List { .. } | Phase::Probe | Phase::Store => {}
         }
     }
 

@@ -3,9 +3,11 @@
 mod backoff;
 mod error;
 mod gather;
+mod held;
 mod machine;
 mod negotiation;
 mod reported;
+mod steps;
 mod undecodable;
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
@@ -20,10 +22,12 @@ pub use self::backoff::BackoffPolicy;
 use self::{
     error::ReflectorError,
     gather::Gathered,
-    machine::{Action, Failure, ListRequest, Machine, Observation},
+    held::HeldList,
+    machine::Machine,
     reported::Reported,
+    steps::{Action, Failure, ListRequest, Observation},
 };
-use crate::{Index, RelistCause, latest_version::latest_version, restore::RestoreSubscription, shared::Shared};
+use crate::{Guard, Index, RelistCause, latest_version::latest_version, restore::RestoreSubscription, shared::Shared};
 
 /// Grace period after the timeout of a watch. The server ends a watch at its timeout, so one that is still open after
 /// the grace period is on a dead connection.
@@ -46,11 +50,13 @@ pub(crate) async fn reflect<T: Decode, X: Index<T>>(
     client: Client,
     scope: Scope,
     (backoff, restores): (BackoffPolicy, RestoreSubscription),
+    guard: Option<Guard<T>>,
     shared: Arc<Shared<T, X>>,
 ) -> Infallible {
-    let machine = Machine::new(backoff, client.encoding_for::<T>());
-    let (gathered, undecodable) = (Gathered::new(), Reported::default());
-    Reflector { client, scope, shared, machine, restores, gathered, undecodable, started_at: None }.run().await
+    let confirm_after = guard.map_or(Duration::ZERO, |guard| guard.confirm_after);
+    let machine = Machine::new(backoff, client.encoding_for::<T>(), confirm_after);
+    let (gathered, undecodable, held, started_at) = (Gathered::new(), Reported::default(), None, None);
+    Reflector { client, scope, shared, machine, restores, guard, gathered, held, undecodable, started_at }.run().await
 }
 
 struct Reflector<T, X> {
@@ -59,8 +65,11 @@ struct Reflector<T, X> {
     shared: Arc<Shared<T, X>>,
     machine: Machine,
     restores: RestoreSubscription,
+    guard: Option<Guard<T>>,
     /// Objects of a streaming list or paged list that is not complete yet.
     gathered: Gathered<T>,
+    /// List that is being confirmed.
+    held: Option<HeldList<T>>,
     /// Objects whose newest state cannot be decoded.
     undecodable: Reported,
     /// When the first request of that list was sent; `None` without metrics.
@@ -83,6 +92,8 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
                 Action::List(request) => self.list(request).await,
                 Action::Verify => self.verify().await,
                 Action::Watch { version, timeout } => self.watch(version, timeout, false).await,
+                Action::Probe => self.probe().await,
+                Action::Store => self.store_held(),
             }
         }
     }
@@ -136,8 +147,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
         if let Some(continue_token) = meta.continue_token {
             return Ok(Observation::Page { continue_token });
         }
-        self.replace(&meta.resource_version, "listed")?;
-        Ok(Observation::Listed { version: meta.resource_version })
+        self.replace(&meta.resource_version, Observation::Listed { version: meta.resource_version.clone() })
     }
 
     /// Requests the server's current resource version, and signals a restore if it is lower than that of the store.
@@ -240,7 +250,12 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
             while let Some(event) = self.client.decode(|| events.next_event())? {
                 let observation = if initial { self.gather(event)? } else { self.apply(event)? };
                 initial &= !matches!(observation, Observation::Synced { .. });
+                let is_held = matches!(observation, Observation::Held { .. });
                 self.observe(observation);
+                // Watch events continue the list, so that none is applied to a store without it.
+                if is_held {
+                    return Ok(());
+                }
             }
         }
     }
@@ -257,8 +272,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
                 if version.is_empty() {
                     return Err(ReflectorError::Unversioned);
                 }
-                self.replace(&version, "streamed")?;
-                return Ok(Observation::Synced { version });
+                return self.replace(&version, Observation::Synced { version: version.clone() });
             }
             WatchEvent::Bookmark { .. } => {}
             WatchEvent::Error(status) => return Err(ReflectorError::ErrorEvent(Box::new(status))),
@@ -305,18 +319,10 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
     /// Begins a streaming list or list of `version` that replaces everything.
     fn begin_list(&mut self, version: &ResourceVersion) {
         self.gathered.clear();
+        self.held = None;
         self.started_at = self.shared.meter().start_timer();
         self.shared.requests().begin_list(version);
         self.shared.list_requested(version.is_empty());
-    }
-
-    /// Puts the gathered objects into the store as one change. `how` is logged.
-    fn replace(&mut self, version: &ResourceVersion, how: &str) -> Result<(), ReflectorError> {
-        let objects = self.take_complete()?;
-        tracing::debug!(resource = %T::RESOURCE, objects = objects.len(), %version, how, "synced");
-        self.shared.meter().listed(objects.len(), self.started_at.take());
-        self.shared.replace(objects, version.clone());
-        Ok(())
     }
 
     /// Passes a result to the machine. Returns the cause if it makes the machine relist.

@@ -1,10 +1,10 @@
 //! Objects whose newest state cannot be decoded.
 
-use std::sync::Arc;
+use std::collections::HashSet;
 
 use kube_wire::{Decode, EventType, ObjectKey, Undecodable};
 
-use super::{Reflector, error::ReflectorError, machine::Observation};
+use super::{Reflector, error::ReflectorError, gather::CompleteList, steps::Observation};
 use crate::Index;
 
 impl<T: Decode, X: Index<T>> Reflector<T, X> {
@@ -74,19 +74,23 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
     ///
     /// [`ReflectorError::Unnamed`] if the list has items and none has a readable name. Something between the server and
     /// this process corrupts the list then, and storing it would remove every object.
-    pub(super) fn take_complete(&mut self) -> Result<Vec<Arc<T>>, ReflectorError> {
+    pub(super) fn take_complete(&mut self) -> Result<CompleteList<T>, ReflectorError> {
         let shared = &self.shared;
         let stored = |key: &ObjectKey| shared.stored(key);
-        let gathered = self.gathered.take(stored, |stored, uid| uids_may_match(&stored.uid(), uid));
-        if let (true, true, Some(error)) =
-            (gathered.objects.is_empty(), gathered.undecodable.is_empty(), gathered.skipped)
-        {
-            return Err(ReflectorError::Unnamed(Box::new(error)));
+        let mut list = self.gathered.take(stored, |stored, uid| uids_may_match(&stored.uid(), uid));
+        match list.skipped.take() {
+            Some(error) if list.objects.is_empty() && list.undecodable.is_empty() => {
+                Err(ReflectorError::Unnamed(Box::new(error)))
+            }
+            _ => Ok(list),
         }
-        if self.undecodable.retain(&gathered.undecodable) {
+    }
+
+    /// Removes the objects that the stored list has not from the undecodable ones.
+    pub(super) fn retain_undecodable(&mut self, listed: &HashSet<ObjectKey>) {
+        if self.undecodable.retain(listed) {
             self.report_count();
         }
-        Ok(gathered.objects)
     }
 }
 

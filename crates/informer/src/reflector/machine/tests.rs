@@ -4,13 +4,14 @@ use rstest::rstest;
 use super::*;
 
 const BUSY: Failure = Failure::Busy { retry_after: None };
+pub(super) const CONFIRM_AFTER: Duration = Duration::from_secs(15);
 
-fn machine() -> Machine {
-    Machine::new(BackoffPolicy::default(), Encoding::Protobuf)
+pub(super) fn machine() -> Machine {
+    Machine::new(BackoffPolicy::default(), Encoding::Protobuf, CONFIRM_AFTER)
 }
 
 /// Feeds the machine these results, one second apart. Returns its requests in order, and the cause of each relist.
-fn run_script(script: impl IntoIterator<Item = Observation>) -> Vec<String> {
+pub(super) fn run_script(script: impl IntoIterator<Item = Observation>) -> Vec<String> {
     let (mut machine, mut now) = (machine(), epoch());
     let (mut requests, mut requested_at) = (Vec::new(), now);
     record_request(&mut machine, now, &mut requests);
@@ -51,6 +52,8 @@ fn record_request(machine: &mut Machine, now: Instant, requests: &mut Vec<String
             }
             Action::Verify => return requests.push("verify".to_owned()),
             Action::Watch { version, .. } => return requests.push(format!("watch{}{json}", spaced(&version))),
+            Action::Probe => return requests.push("probe".to_owned()),
+            Action::Store => return requests.push("store".to_owned()),
         }
     }
 }
@@ -60,15 +63,15 @@ fn spaced(version: &ResourceVersion) -> String {
 }
 
 #[expect(clippy::disallowed_methods, reason = "an arbitrary point in time to count from")]
-fn epoch() -> Instant {
+pub(super) fn epoch() -> Instant {
     Instant::from_std(std::time::Instant::now())
 }
 
-fn page(continue_token: &str) -> Observation {
+pub(super) fn page(continue_token: &str) -> Observation {
     Observation::Page { continue_token: continue_token.to_owned() }
 }
 
-fn listed(version: &str) -> Observation {
+pub(super) fn listed(version: &str) -> Observation {
     Observation::Listed { version: version.into() }
 }
 
@@ -76,7 +79,7 @@ fn verified(version: &str) -> Observation {
     Observation::Verified { version: version.into() }
 }
 
-fn synced(version: &str) -> Observation {
+pub(super) fn synced(version: &str) -> Observation {
     Observation::Synced { version: version.into() }
 }
 
@@ -89,7 +92,7 @@ fn added(version: &str) -> Observation {
 }
 
 /// The server does not support streaming lists.
-const NO_STREAM: Observation = Observation::Failed(Failure::Other);
+pub(super) const NO_STREAM: Observation = Observation::Failed(Failure::Other);
 
 use Observation::{Ended, Failed, ListFailed, ResponseStarted};
 
@@ -301,6 +304,7 @@ proptest! {
                 (Action::List(_), 1) => page("p"),
                 (Action::List(_), _) => ListFailed(failure),
                 (Action::Verify, 0..3) => verified("5"),
+                (Action::Probe | Action::Store, _) => unreachable!("no list is held"),
                 (Action::Stream { .. } | Action::Watch { .. }, 0..3) => Ended,
                 (Action::Stream { .. } | Action::Watch { .. } | Action::Verify, _) => Failed(failure),
             };

@@ -1,0 +1,104 @@
+//! Lists that would remove most of the store.
+
+use std::{collections::HashSet, sync::Arc};
+
+use display_full_error::DisplayFullErrorExt as _;
+use kube_wire::{Decode, ObjectKey, ResourceVersion};
+
+use super::{
+    Reflector,
+    error::ReflectorError,
+    gather::CompleteList,
+    steps::{Failure, Observation},
+};
+use crate::{GuardOutcome, Index, guard::Sample};
+
+/// A list of the most recent state that is not stored before reads of the objects that it lacks confirm it.
+pub(super) struct HeldList<T> {
+    /// The objects as listed, without the own writes that are newer: those are applied when the list is stored.
+    objects: Vec<Arc<T>>,
+    undecodable: HashSet<ObjectKey>,
+    version: ResourceVersion,
+    samples: Vec<Sample>,
+}
+
+impl<T: Decode, X: Index<T>> Reflector<T, X> {
+    /// Puts the gathered objects into the store as one change and returns `stored`, or holds the list if it exceeds the
+    /// guard.
+    pub(super) fn replace(
+        &mut self,
+        version: &ResourceVersion,
+        stored: Observation,
+    ) -> Result<Observation, ReflectorError> {
+        let CompleteList { objects, undecodable, .. } = self.take_complete()?;
+        let listed = objects.len();
+        self.shared.meter().listed(listed, self.started_at.take());
+        let is_confirming = self.machine.is_confirming();
+        let as_listed = is_confirming.then(|| objects.clone());
+        let Err(removal) = self.shared.replace(objects, version.clone(), self.guard.as_ref()) else {
+            tracing::debug!(resource = %T::RESOURCE, objects = listed, %version, "synced");
+            self.retain_undecodable(&undecodable);
+            if is_confirming {
+                tracing::info!(
+                    resource = %T::RESOURCE, objects = listed,
+                    "Another list does not remove most of the cache, and is stored"
+                );
+                self.shared.meter().guarded(GuardOutcome::Withdrawn);
+            }
+            return Ok(stored);
+        };
+        self.shared.hold(removal.counts);
+        if !is_confirming {
+            tracing::warn!(
+                resource = %T::RESOURCE, stored = removal.counts.stored, missing = removal.counts.missing,
+                changed = removal.counts.changed, listed, %version,
+                confirm_after = ?self.guard.map(|guard| guard.confirm_after),
+                "A list would remove most of the cache and is held: the controllers work on the previous state until \
+                 another list confirms it"
+            );
+            self.shared.meter().guarded(GuardOutcome::Held);
+        }
+        let samples = removal.samples;
+        self.held = as_listed.map(|objects| HeldList { objects, undecodable, version: version.clone(), samples });
+        Ok(Observation::Held { missing: removal.counts.missing > 0 })
+    }
+
+    /// Reads some of the objects that the held list lacks, until one contradicts it.
+    pub(super) async fn probe(&mut self) {
+        let samples = self.held.as_ref().map(|held| held.samples.clone()).unwrap_or_default();
+        for Sample { key, uid } in samples {
+            let contradiction = match self.client.get::<T>(&key.namespace, &key.name).await {
+                Ok(found) if found.uid() == uid => "it exists".to_owned(),
+                Ok(_) => continue,
+                Err(error) if error.is_not_found() => continue,
+                Err(error) => error.display_full().to_string(),
+            };
+            self.held = None;
+            tracing::warn!(
+                resource = %T::RESOURCE, object = %key, reason = contradiction,
+                "A list that lacks an object is not confirmed and stays held: the controllers work on the previous state"
+            );
+            self.shared.meter().guarded(GuardOutcome::Contradicted);
+            self.observe(Observation::Probed { gone: false });
+            return;
+        }
+        self.observe(Observation::Probed { gone: true });
+    }
+
+    /// Stores the held list.
+    pub(super) fn store_held(&mut self) {
+        let Some(HeldList { objects, undecodable, version, .. }) = self.held.take() else {
+            self.observe(Observation::ListFailed(Failure::Other));
+            return;
+        };
+        tracing::warn!(
+            resource = %T::RESOURCE, objects = objects.len(), %version,
+            "A list that removes most of the cache is confirmed and stored"
+        );
+        // Without a guard, every list is stored.
+        let _ = self.shared.replace(objects, version.clone(), None);
+        self.retain_undecodable(&undecodable);
+        self.shared.meter().guarded(GuardOutcome::Confirmed);
+        self.observe(Observation::Listed { version });
+    }
+}
