@@ -8,13 +8,17 @@ use futures::future::{BoxFuture, Shared, join_all};
 use kube_ambient::{Defect, is_enabled};
 use kube_controller::Supervisor;
 use kube_controller_client::Client;
-use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, PodIndex, Service, ServiceIndex, SliceIndex};
-use kube_informer::{Builder, HandlerHandle, Index, Informer, Progress, RestoreSignal};
+use kube_endpoint_model::{
+    EndpointSlice, Endpoints, Node, Pod, PodIndex, Service, ServiceIndex, SliceIndex, membership,
+};
+use kube_informer::{Builder, Guard, HandlerHandle, Index, Informer, Progress, RestoreSignal};
 use kube_wire::Decode;
 use tokio_util::sync::CancellationToken;
 
 use crate::controllers::Controllers;
 use crate::discovery::{RESOURCE, SliceApi};
+use crate::held_lists::HeldLists;
+use crate::settings::GuardSettings;
 
 /// The informers of the process. An informer that no enabled controller reads is not started and sends no requests.
 pub(crate) struct Caches {
@@ -54,6 +58,7 @@ impl Caches {
     pub(crate) fn new(
         client: &Client,
         min_resync_period: Duration,
+        guard: GuardSettings,
         metrics: Option<&kube_informer::PrometheusMetrics>,
     ) -> Caches {
         // Random, so that the informers do not resync at the same time.
@@ -61,12 +66,23 @@ impl Caches {
         let restores = RestoreSignal::default();
         let builders = (client, metrics, &restores);
         Caches {
-            services: builder(builders, resync()).index(ServiceIndex::default()).build(),
-            pods: builder(builders, resync()).index(PodIndex::default()).build(),
-            nodes: builder(builders, resync()).build(),
-            endpoints: builder(builders, resync()).build(),
-            slices: builder(builders, resync()).index(SliceIndex::default()).build(),
+            services: builder(builders, resync(), guard.counting(|_| true)).index(ServiceIndex::default()).build(),
+            pods: builder(builders, resync(), guard.counting(serves)).index(PodIndex::default()).build(),
+            nodes: builder(builders, resync(), guard.counting(|_| true)).build(),
+            endpoints: builder(builders, resync(), guard.counting(|_| true)).build(),
+            slices: builder(builders, resync(), guard.counting(|_| true)).index(SliceIndex::default()).build(),
         }
+    }
+
+    /// Returns the held list of each cache.
+    pub(crate) fn held_lists(&self) -> HeldLists {
+        vec![
+            ("services", self.services.held_list()),
+            ("pods", self.pods.held_list()),
+            ("nodes", self.nodes.held_list()),
+            ("endpoints", self.endpoints.held_list()),
+            (RESOURCE, self.slices.held_list()),
+        ]
     }
 
     /// Starts the informers that `controllers` read. The informer of EndpointSlices starts once `discovery` finds them
@@ -171,10 +187,19 @@ fn spawn<T: Decode, X: Index<T>>(
 fn builder<T: Decode>(
     (client, metrics, restores): (&Client, Option<&kube_informer::PrometheusMetrics>, &RestoreSignal),
     resync: Duration,
+    guard: Option<Guard<T>>,
 ) -> Builder<T> {
-    let builder = Informer::builder(client.clone()).resync(resync).restores(restores.clone());
-    match metrics {
-        Some(metrics) => builder.metrics(metrics.clone()),
+    let mut builder = Informer::builder(client.clone()).resync(resync).restores(restores.clone());
+    if let Some(metrics) = metrics {
+        builder = builder.metrics(metrics.clone());
+    }
+    match guard {
+        Some(guard) => builder.guard(guard),
         None => builder,
     }
+}
+
+/// Returns whether a Pod is a ready endpoint of a Service that selects it: the Pods that the guard counts.
+fn serves(pod: &Pod) -> bool {
+    membership::exclusion(pod, false).is_none() && membership::unready(pod, false).is_none()
 }

@@ -110,7 +110,8 @@ fn check_progress(state: CacheState) -> Result<(), String> {
         CacheState::Synced { idle } if idle > STALLED_AFTER => {
             Err(format!("no list, event or bookmark for {} s", idle.as_secs()))
         }
-        CacheState::Synced { .. } => Ok(()),
+        // The cache has a good state, which a replacement of this process would not have.
+        CacheState::Synced { .. } | CacheState::Held { .. } => Ok(()),
     }
 }
 
@@ -133,6 +134,7 @@ mod tests {
     #[case::syncing(CacheState::Syncing { since: seconds(7) }, Some("no complete list in 7 s"))]
     #[case::fresh(CacheState::Synced { idle: seconds(61) }, None)]
     #[case::at_the_limit(CacheState::Synced { idle: seconds(180) }, None)]
+    #[case::held(CacheState::Held { since: seconds(900), idle: seconds(200) }, None)]
     #[case::stalled(CacheState::Synced { idle: seconds(181) }, Some("no list, event or bookmark for 181 s"))]
     fn unsynced_and_stalled_caches_fail_with_a_reason(#[case] state: CacheState, #[case] expect: Option<&str>) {
         assert_eq!(check_progress(state).err().as_deref(), expect);

@@ -5,6 +5,7 @@ mod authorization;
 mod endpoints;
 mod endpointslice;
 mod generic;
+mod guard;
 mod leader_election;
 mod logs;
 mod mirroring;
@@ -51,6 +52,8 @@ struct Flags {
     endpointslice: endpointslice::EndpointSlice,
     #[command(flatten)]
     mirroring: mirroring::Mirroring,
+    #[command(flatten)]
+    guard: guard::Guard,
     #[command(flatten)]
     logs: logs::Logs,
     #[command(flatten)]
@@ -143,6 +146,7 @@ fn settings(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<String>)
         endpoints,
         endpointslice,
         mirroring,
+        guard,
         logs,
         misc,
         global: _,
@@ -152,6 +156,7 @@ fn settings(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<String>)
         feature_gates: generic.feature_gates(errors, warnings),
         client: generic.client(errors),
         min_resync_period: generic.min_resync_period(),
+        guard: guard.settings(errors),
         leader_election: leader_election.settings(errors),
         serving: secure_serving.settings(authentication.settings(), authorization.settings(errors), errors),
         logging: logs.settings(errors),

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::checks::Checks;
 use crate::error::RunError;
+use crate::held_lists::LeaseEvents;
 use crate::metrics::Metrics;
 use crate::settings::LeaderElection;
 
@@ -47,13 +48,14 @@ pub(crate) async fn lead(
     settings: LeaderElection,
     observers: Observers<'_>,
     standby: Supervisor,
-    start: impl FnOnce(&mut Supervisor, &Fence) -> Result<(), RunError>,
+    start: impl FnOnce(&mut Supervisor, &Fence, LeaseEvents) -> Result<(), RunError>,
     stop: CancellationToken,
 ) -> Result<(), RunError> {
     settings.warn_if_upstream();
     let LeaderElection { lease, timing } = settings;
     let (recorder, writer) = EventRecorder::new(client.clone(), "endpoint-controller-manager");
-    // Ends once the election, which holds the recorder, has ended and the last event is written.
+    let lease_events = LeaseEvents { client: client.clone(), recorder: recorder.clone(), lease: lease.clone() };
+    // Ends once the election and the tasks, which hold the recorder, have ended and the last event is written.
     let mut events = JoinSet::new();
     events.spawn(writer.run(CancellationToken::new()));
     let metrics = observers.metrics.map(|metrics| metrics.elections.election(&lease.name));
@@ -72,7 +74,7 @@ pub(crate) async fn lead(
         };
         if leads {
             let mut supervisor = Supervisor::new(stop.clone());
-            start(&mut supervisor, &fence)?;
+            start(&mut supervisor, &fence, lease_events)?;
             supervisor.run(GRACE).await?;
         }
         Ok(())

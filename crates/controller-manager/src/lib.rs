@@ -75,6 +75,7 @@ mod feature_gates;
 mod flags;
 mod go_duration;
 mod go_int;
+mod held_lists;
 mod leader;
 mod logging;
 mod manager;
@@ -92,6 +93,6 @@ pub use logging::{LogFormat, LoggingSettings, start_logging};
 pub use manager::run;
 pub use serving::{CertificateError, ServingError};
 pub use settings::{
-    AuthenticationSettings, AuthorizationSettings, CertificateFiles, ClientSettings, LeaderElection, ServingSettings,
-    Settings, TlsVersion,
+    AuthenticationSettings, AuthorizationSettings, CertificateFiles, ClientSettings, GuardSettings, LeaderElection,
+    ServingSettings, Settings, TlsVersion,
 };

@@ -21,6 +21,7 @@ use crate::credentials;
 use crate::discovery::SliceApi;
 use crate::error::RunError;
 use crate::feature_gates::ENDPOINT_SLICE;
+use crate::held_lists::LeaseEvents;
 use crate::leader::{GRACE, Observers, lead};
 use crate::metrics::Metrics;
 use crate::serve::serve;
@@ -93,7 +94,8 @@ async fn work(
     let interner = Interner::default();
     let reader = client(&config, &settings.client, metrics.as_ref(), "shared-informers")?.decoding_in(interner.clone());
     let controllers = controllers(&settings);
-    let caches = Caches::new(&reader, settings.min_resync_period, metrics.as_ref().map(|metrics| &metrics.informers));
+    let informer_metrics = metrics.as_ref().map(|metrics| &metrics.informers);
+    let caches = Caches::new(&reader, settings.min_resync_period, settings.guard, informer_metrics);
     let slice_api = SliceApi::new(metrics.as_ref().map(|metrics| metrics.api_available.clone()));
     if !controllers.slice_controllers().is_empty() {
         checks.add_slice_api(slice_api.clone());
@@ -219,7 +221,11 @@ impl Manager {
         let unlimited = ClientSettings { qps: 0.0, ..self.settings.client.clone() };
         let timeouts = election.timing.timeouts();
         let client = client_within(&self.config, &unlimited, timeouts, self.metrics.as_ref(), "leader-election")?;
-        let start = |supervisor: &mut Supervisor, fence: &Fence| self.start(supervisor, Some(fence));
+        let start = |supervisor: &mut Supervisor, fence: &Fence, events: LeaseEvents| {
+            let reports = events.report(self.caches.held_lists(), self.stop.clone());
+            supervisor.spawn("events about held lists", reports);
+            self.start(supervisor, Some(fence))
+        };
         let observers = Observers { checks: &self.checks, metrics: self.metrics.as_ref() };
         lead(client, election, observers, standby, start, self.stop.clone()).await
     }

@@ -2,6 +2,7 @@
 
 mod client;
 mod election;
+mod guard;
 mod serving;
 
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use std::time::Duration;
 pub use client::ClientSettings;
 pub use election::LeaderElection;
 pub(crate) use election::{RESOURCE_NAME, RESOURCE_NAMESPACE};
+pub use guard::GuardSettings;
 pub(crate) use serving::PORT;
 pub use serving::{AuthenticationSettings, AuthorizationSettings, CertificateFiles, ServingSettings, TlsVersion};
 
@@ -41,6 +43,8 @@ pub struct Settings {
     /// `--min-resync-period`: each informer resyncs at a period drawn between this and twice this; zero disables
     /// resyncs.
     pub min_resync_period: Duration,
+    /// Limits of lists that would remove most of a cache.
+    pub guard: GuardSettings,
     /// `--feature-gates`: the feature gates and whether each is enabled.
     pub feature_gates: FeatureGates,
     /// Leader election; `None`, the default, disables it. On the command line it is enabled by default.
@@ -92,6 +96,7 @@ impl Default for Settings {
             },
             client: ClientSettings::default(),
             min_resync_period: MIN_RESYNC_PERIOD,
+            guard: GuardSettings::default(),
             feature_gates: FeatureGates::default(),
             leader_election: None,
             serving: ServingSettings::default(),

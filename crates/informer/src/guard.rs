@@ -27,6 +27,8 @@ const MAX_SAMPLES: usize = 5;
 /// Reading the objects requires the right to `get` the resource: without it, a list that lacks objects stays held. The
 /// first list of a store and the events of a watch are not checked: a `DELETED` event is about one object, and was
 /// caused by its deletion.
+///
+/// Only for informers without selectors: an object that is no longer selected exists, and would contradict every list.
 #[derive(Debug)]
 pub struct Guard<T> {
     /// Fraction of the counted objects that a list may remove. Default: 0.5. With 1 or more, no list is held.

@@ -36,7 +36,7 @@
 //!   such as `v1_36`: the crates select none, and `k8s-openapi` does not compile without one.
 //! - A type for the objects. It implements [`kube_wire::Decode`] with the fields that the program reads, or is a type
 //!   of `k8s-openapi`, with the feature `k8s-openapi` of `kube-wire`.
-//! - RBAC permission to `list` and `watch` the resource.
+//! - RBAC permission to `list` and `watch` the resource, and with a [`Guard`] to `get` it.
 //! - The first request is a streaming list (`sendInitialEvents`). If the server does not support it, the informer
 //!   requests a list with `limit=500`, page by page.
 //! - Failed requests are retried without limit, with the back-off of [`BackoffPolicy`]: 800 ms doubling to 30 s, times

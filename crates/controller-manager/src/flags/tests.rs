@@ -5,7 +5,7 @@ use rstest::rstest;
 
 use super::value::path;
 use super::*;
-use crate::settings::{CertificateFiles, LeaderElection, ServingSettings, TlsVersion};
+use crate::settings::{CertificateFiles, GuardSettings, LeaderElection, ServingSettings, TlsVersion};
 
 fn parse(arguments: &[&str]) -> Result<CommandLine, UsageError> {
     CommandLine::parse(std::iter::once(&"controller-manager").chain(arguments).map(OsString::from))
@@ -125,6 +125,9 @@ fn flags_of_every_group_reach_the_settings() {
         "--authorization-always-allow-paths=/x,/y*",
         "--authorization-webhook-cache-authorized-ttl=2s",
         "--authorization-webhook-cache-unauthorized-ttl=3s",
+        "--guard-fraction=0.25",
+        "--guard-minimum=7",
+        "--guard-confirm-after=3s",
         "--logging-format=json",
         "-v=4",
     ]);
@@ -148,6 +151,8 @@ fn flags_of_every_group_reach_the_settings() {
     assert_eq!(it.serving.authorization.always_allow_paths, ["/x", "/y*"]);
     assert_eq!(it.serving.authorization.authorized_ttl, Duration::from_secs(2));
     assert_eq!(it.serving.authorization.unauthorized_ttl, Duration::from_secs(3));
+    let guard = GuardSettings { fraction: 0.25, minimum: 7, confirm_after: Duration::from_secs(3) };
+    assert_eq!(it.guard, guard);
     assert_eq!(it.logging.verbosity, 4);
 }
 
@@ -183,6 +188,10 @@ fn flags_of_every_group_reach_the_settings() {
     "--kube-api-content-type=text/plain",
     "kube-api-content-type must be one of application/json, application/vnd.kubernetes.protobuf, but got \"text/plain\""
 )]
+#[case("--guard-fraction=-0.5", "guard-fraction must be a number of at least 0, but got -0.5")]
+#[case("--guard-fraction=NaN", "guard-fraction must be a number of at least 0, but got NaN")]
+#[case("--guard-minimum=-1", "guard-minimum must not be less than 0, but got -1")]
+#[case("--guard-confirm-after=0s", "guard-confirm-after must be greater than zero")]
 #[case("--leader-elect=maybe", "invalid argument \"maybe\" for \"--leader-elect\" flag: expected true or false")]
 #[case("--leader-elect-renew-deadline=15s", "leader-elect: the lease duration must be greater than the renew deadline")]
 #[case("--leader-elect-resource-lock=endpoints", "resourceLock value must be \"leases\"")]
@@ -242,6 +251,14 @@ fn kubeadm_arguments_need_allow_upstream_flags() {
 fn one_warning_for_each_flag_without_effect() {
     let line = parse(&["--profiling", "--allow-upstream-flags", "--profiling=false"]).unwrap();
     assert_eq!(line.warnings, ["Flag --profiling has no effect here and is ignored"]);
+}
+
+#[rstest]
+#[case("--guard-fraction=0.99", true)]
+#[case("--guard-fraction=1", false)]
+#[case("--guard-fraction=2", false)]
+fn guard_is_disabled_by_a_fraction_of_one_or_more(#[case] argument: &str, #[case] enabled: bool) {
+    assert_eq!(settings(&[argument]).guard.counting::<()>(|()| true).is_some(), enabled);
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod crate_dependencies;
 mod deploy;
 mod election;
 mod failures;
+mod guard;
 mod in_cluster;
 mod logs;
 mod metrics;

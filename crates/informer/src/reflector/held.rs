@@ -52,7 +52,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
             tracing::warn!(
                 resource = %T::RESOURCE, stored = removal.counts.stored, missing = removal.counts.missing,
                 changed = removal.counts.changed, listed, %version,
-                confirm_after = ?self.guard.map(|guard| guard.confirm_after),
+                confirm_after = ?self.guard.map(|guard| guard.confirm_after).unwrap_or_default(),
                 "A list would remove most of the cache and is held: the controllers work on the previous state until \
                  another list confirms it"
             );

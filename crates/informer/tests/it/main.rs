@@ -3,6 +3,7 @@
 
 mod encodings;
 mod exchange;
+mod guard;
 mod handlers;
 mod laws;
 mod listers;

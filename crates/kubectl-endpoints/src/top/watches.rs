@@ -128,7 +128,8 @@ impl Watches {
             ("Pods", self.pods.progress().at(now)),
             ("EndpointSlices", self.slices.progress().at(now)),
         ];
-        let loading = states.iter().filter(|(_, state)| !matches!(state, CacheState::Synced { .. }));
+        let is_loading = |state: &CacheState| matches!(state, CacheState::NotStarted | CacheState::Syncing { .. });
+        let loading = states.iter().filter(|(_, state)| is_loading(state));
         let loading: Vec<_> = loading.map(|(kind, _)| *kind).collect();
         if !loading.is_empty() {
             return format!("loading {}", loading.join(", "));

@@ -1,0 +1,185 @@
+//! Lists that would remove most Pods, Nodes or Services: wrong ones remove no endpoint, right ones are delayed.
+
+use std::time::Duration;
+
+use endpoint_controller_manager::{LeaderElection, Settings, run};
+use kube_controller_client::{Client, ClientOptions, Config};
+use kube_dev_apiserver::{Fault, History, On, Server};
+use kube_endpoints_testing::eventually;
+use kube_endpoints_testing::lies::{EMPTY, Lie, Lies};
+use rstest::rstest;
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
+
+/// Two thirds of them are more than the guard lets a list remove.
+const SERVICES: usize = 90;
+/// Two Pods per Service, and one Node per Service.
+const PODS: usize = 2 * SERVICES;
+
+const fn seconds(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+/// Nodes, Services and their Pods. A third of each is visible with the label `visible=true`.
+fn objects() -> impl Iterator<Item = Value> {
+    let metadata = |name: String, at: usize| {
+        let labels = json!({"app": format!("app-{}", at % SERVICES), "visible": (at % 3 == 0).to_string()});
+        json!({"name": name, "namespace": "default", "labels": labels})
+    };
+    let of_service = move |at: usize| {
+        let mut node = metadata(format!("node-{at}"), at);
+        node["namespace"] = Value::Null;
+        let spec = json!({"selector": {"app": format!("app-{at}")}, "ports": [{"port": 80}]});
+        [
+            json!({"apiVersion": "v1", "kind": "Node", "metadata": node}),
+            json!({"apiVersion": "v1", "kind": "Service", "metadata": metadata(format!("app-{at}"), at), "spec": spec}),
+        ]
+    };
+    let pod = move |at: usize| {
+        let ip = format!("10.1.{}.{}", at / 200, at % 200 + 1);
+        let container = json!({"name": "main", "image": "registry.example/app:1"});
+        let spec = json!({"nodeName": format!("node-{}", at % SERVICES), "containers": [container]});
+        let conditions = json!([{"type": "Ready", "status": "True"}]);
+        let status = json!({"phase": "Running", "podIP": ip, "podIPs": [{"ip": ip}], "conditions": conditions});
+        let metadata = metadata(format!("pod-{at}"), at);
+        json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": status})
+    };
+    (0..SERVICES).flat_map(of_service).chain((0..PODS).map(pod))
+}
+
+/// The program on an API server whose lists may be wrong, in virtual time.
+struct World {
+    server: Server,
+    lies: Lies,
+    client: Client,
+    stop: CancellationToken,
+    tasks: JoinSet<()>,
+}
+
+impl World {
+    /// Starts the program and waits until it has published every Pod.
+    async fn start() -> World {
+        let server = Server::in_process(kube_dev_apiserver::Config::default()).expect("a server");
+        server.load(objects()).expect("objects");
+        let options = ClientOptions { qps: 0.0, ..ClientOptions::default() };
+        let client = Client::new(&Config::from_service(server.service()), options).expect("a client");
+        let (lies, stop, mut tasks) = (Lies::default(), CancellationToken::new(), JoinSet::new());
+        let mut settings = Settings { leader_election: Some(LeaderElection::default()), ..Settings::default() };
+        settings.client.qps = 0.0;
+        let running = Box::pin(run(Config::from_service(lies.service(server.service())), settings, stop.clone()));
+        tasks.spawn(async move { running.await.expect("the program runs until it is stopped") });
+        let world = World { server, lies, client, stop, tasks };
+        eventually("addresses", &(PODS, PODS), || world.addresses()).await;
+        // The last writes, and the events that follow them.
+        sleep(seconds(10)).await;
+        world
+    }
+
+    async fn list(&self, path: &str) -> Vec<Value> {
+        let list = self.client.get_json(path).await.expect("a list");
+        list["items"].as_array().cloned().unwrap_or_default()
+    }
+
+    /// Number of ready addresses in all Endpoints and in all EndpointSlices.
+    async fn addresses(&self) -> (usize, usize) {
+        let length = |it: &Value| it.as_array().map_or(0, Vec::len);
+        let endpoints = self.list("/api/v1/endpoints").await;
+        let subsets = endpoints.iter().flat_map(|it| it["subsets"].as_array().into_iter().flatten());
+        let slices = self.list("/apis/discovery.k8s.io/v1/endpointslices").await;
+        (subsets.map(|it| length(&it["addresses"])).sum(), slices.iter().map(|it| length(&it["endpoints"])).sum())
+    }
+
+    fn writes(&self) -> usize {
+        let of = |plural| self.server.requests().count(&On::writes().resource(plural));
+        of("endpoints") + of("endpointslices")
+    }
+
+    /// Ends the watches of a resource so that the program lists it again.
+    fn relist(&self, plural: &str) {
+        let watches = On::any().verb("watch").resource(plural);
+        self.server.faults().inject(Fault::expired().on(watches.clone()).times(1));
+        assert!(self.server.faults().cut_watches(&watches) > 0, "no watch of {plural}");
+    }
+
+    /// Resource in the message of each event about a held list, and the number of its repetitions.
+    async fn held(&self) -> Vec<(String, Value)> {
+        let lease = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/endpoint-controller-manager";
+        let lease = self.client.get_json(lease).await.expect("the Lease");
+        let mut held: Vec<_> = self
+            .list("/api/v1/namespaces/kube-system/events")
+            .await
+            .into_iter()
+            .filter(|it| it["reason"] == "ListHeld")
+            .inspect(|it| {
+                assert_eq!((&it["type"], &it["involvedObject"]["kind"]), (&json!("Warning"), &json!("Lease")));
+                assert_eq!(it["involvedObject"]["uid"], lease["metadata"]["uid"]);
+            })
+            .map(|it| {
+                let words = it["message"].as_str().expect("a message").split(' ').nth(3);
+                (words.expect("a resource").to_owned(), it["count"].clone())
+            })
+            .collect();
+        held.sort_by(|one, other| one.0.cmp(&other.0));
+        held
+    }
+
+    async fn end(self) {
+        let World { stop, mut tasks, server, .. } = self;
+        stop.cancel();
+        tasks.join_next().await.expect("the program").expect("no panic");
+        server.shutdown().await;
+    }
+}
+
+#[rstest]
+#[case::pods(&["pods"], EMPTY)]
+#[case::nodes(&["nodes"], EMPTY)]
+#[case::services(&["services"], EMPTY)]
+#[case::all(&["nodes", "pods", "services"], EMPTY)]
+#[case::most_are_hidden(&["nodes", "pods", "services"], Lie::Only("visible=true"))]
+#[tokio::test(start_paused = true)]
+async fn wrong_lists_remove_no_endpoint(#[case] resources: &[&'static str], #[case] lie: Lie) {
+    let world = World::start().await;
+    let writes = world.writes();
+    for resource in resources {
+        world.lies.begin(resource, lie.clone());
+        world.relist(resource);
+    }
+    for _ in 0..60 {
+        sleep(seconds(5)).await;
+        assert_eq!((world.addresses().await, world.writes()), ((PODS, PODS), writes));
+    }
+    let expected: Vec<_> = resources.iter().map(|resource| ((*resource).to_owned(), json!(1))).collect();
+    assert_eq!(world.held().await, expected);
+
+    world.lies.end();
+    sleep(seconds(150)).await;
+    assert_eq!((world.addresses().await, world.writes()), ((PODS, PODS), writes));
+    world.client.delete::<k8s_openapi::api::core::v1::Service>("default", "app-0", None).await.expect("deleted");
+    eventually("addresses in Endpoints", &(PODS - 2), async || world.addresses().await.0).await;
+    world.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn pods_that_are_gone_are_removed_after_the_second_list() {
+    let world = World::start().await;
+    let requests = On::any().verb("list").verb("watch").resource("pods").user_agent("shared-informers");
+    let away = world.server.faults().inject(Fault::unavailable().on(requests.clone()));
+    world.server.faults().cut_watches(&requests);
+    for pod in 0..100 {
+        let path = format!("/api/v1/namespaces/default/pods/pod-{pod}?gracePeriodSeconds=0");
+        let (status, _) = world.client.raw(http::Method::DELETE, &path, None, Vec::new()).await.expect("an answer");
+        assert!(status.is_success(), "{status}");
+    }
+    world.server.faults().remove(away);
+    // The watch cannot continue, so that the deletions are not found by it.
+    world.server.restart(History::Lost);
+    eventually("a held list", &vec![("pods".to_owned(), json!(1))], || world.held()).await;
+    let held = Instant::now();
+    assert_eq!(world.addresses().await, (PODS, PODS));
+    eventually("addresses", &(PODS - 100, PODS - 100), || world.addresses()).await;
+    assert!(held.elapsed() > seconds(13) && held.elapsed() < seconds(20), "{:?}", held.elapsed());
+    world.end().await;
+}
