@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use kube_controller_client::{Client, ClientOptions, Config};
-use kube_informer::{HandlerOptions, Informer, PrometheusMetrics};
+use kube_informer::{GuardOutcome, HandlerOptions, Informer, InformerMetricsProvider as _, PrometheusMetrics};
 use kube_wire::{Decode, DecodeError, Object, Resource, ResourceVersion, Uid};
 use prometheus::{Registry, TextEncoder};
 
@@ -94,6 +94,35 @@ fn values(registry: &Registry) -> BTreeMap<String, String> {
         .map(|line| line.rsplit_once(' ').expect("a series and its value"))
         .map(|(series, value)| (short(series), value.to_owned()))
         .collect()
+}
+
+#[test]
+fn held_lists_are_counted_and_shown() {
+    let registry = Registry::new();
+    let metrics = PrometheusMetrics::register(&registry, "m").expect("an empty registry");
+    let pods = metrics.informer(&RESOURCES[0]);
+    let held = || {
+        let text = print(&registry);
+        let line = text.lines().find(|line| line.starts_with("kube_informer_list_held{")).expect("a series");
+        line.rsplit_once(' ').expect("a value").1.to_owned()
+    };
+    assert_eq!(held(), "0");
+    for (outcome, expected) in [
+        (GuardOutcome::Held, "1"),
+        (GuardOutcome::Contradicted, "1"),
+        (GuardOutcome::Contradicted, "1"),
+        (GuardOutcome::Withdrawn, "0"),
+        (GuardOutcome::Held, "1"),
+        (GuardOutcome::Confirmed, "0"),
+    ] {
+        pods.guarded(outcome);
+        assert_eq!(held(), expected, "{outcome:?}");
+    }
+    let text = print(&registry);
+    let counts: Vec<_> = text.lines().filter(|line| line.starts_with("kube_informer_guarded_lists_total{")).collect();
+    let labels = |result| format!(r#"group="",name="m",resource="pods",result="{result}",version="v1""#);
+    let line = |result, count| format!("kube_informer_guarded_lists_total{{{}}} {count}", labels(result));
+    assert_eq!(counts, [line("confirmed", 1), line("contradicted", 2), line("held", 2), line("withdrawn", 1)]);
 }
 
 #[tokio::test(start_paused = true)]

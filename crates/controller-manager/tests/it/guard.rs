@@ -25,7 +25,7 @@ const fn seconds(seconds: u64) -> Duration {
 /// Nodes, Services and their Pods. A third of each is visible with the label `visible=true`.
 fn objects() -> impl Iterator<Item = Value> {
     let metadata = |name: String, at: usize| {
-        let labels = json!({"app": format!("app-{}", at % SERVICES), "visible": (at % 3 == 0).to_string()});
+        let labels = json!({"app": format!("app-{}", at % SERVICES), "visible": at.is_multiple_of(3).to_string()});
         json!({"name": name, "namespace": "default", "labels": labels})
     };
     let of_service = move |at: usize| {
