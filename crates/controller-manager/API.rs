@@ -85,6 +85,13 @@ pub struct Gate {
     pub default: bool,
     pub locked: bool,
 }
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GuardSettings {
+    pub fraction: f64,
+    pub minimum: usize,
+    pub confirm_after: Duration,
+}
+impl Default for GuardSettings {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeaderElection {
     pub lease: LeaseName,
@@ -137,6 +144,7 @@ pub struct Settings {
     pub mirroring: kube_endpointslice_mirroring::Config,
     pub client: ClientSettings,
     pub min_resync_period: Duration,
+    pub guard: GuardSettings,
     pub feature_gates: FeatureGates,
     pub leader_election: Option<LeaderElection>,
     pub serving: ServingSettings,

@@ -24,6 +24,7 @@ impl<T: Decode, X: Index<T>> Builder<T, X> {
     pub fn field_selector(mut self, selector: &str) -> Self {}
     pub fn backoff(mut self, policy: BackoffPolicy) -> Self {}
     pub fn restores(mut self, signal: RestoreSignal) -> Self {}
+    pub fn guard(mut self, guard: Guard<T>) -> Self {}
     pub fn build(self) -> Informer<T, X> {}
     pub fn build_manual(self) -> (Informer<T, X>, ManualSource<T, X>) {}
 }
@@ -33,6 +34,7 @@ pub enum CacheState {
     NotStarted,
     Syncing { since: Duration },
     Synced { idle: Duration },
+    Held { since: Duration, idle: Duration },
 }
 pub enum Event<T> {
     Added { object: Arc<T>, initial: bool, relisted: bool },
@@ -47,6 +49,38 @@ impl<T> Event<T> {
 }
 impl<T> Clone for Event<T> {}
 impl<T: kube_wire::Object> fmt::Debug for Event<T> {}
+#[derive(Debug)]
+pub struct Guard<T> {
+    pub fraction: f64,
+    pub minimum: usize,
+    pub confirm_after: Duration,
+    pub counts: fn(&T) -> bool,
+}
+impl<T> Guard<T> {
+    pub fn counting(counts: fn(&T) -> bool) -> Self {}
+    pub fn is_exceeded(&self, removed: usize, stored: usize) -> bool {}
+}
+impl<T> Default for Guard<T> {}
+impl<T> Clone for Guard<T> {}
+impl<T> Copy for Guard<T> {}
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum GuardOutcome {
+    Held,
+    Confirmed,
+    Contradicted,
+    Withdrawn,
+}
+impl GuardOutcome {
+    pub const ALL: [Self; 4] = [
+        Self::Held,
+        Self::Confirmed,
+        Self::Contradicted,
+        Self::Withdrawn,
+    ];
+    pub fn as_str(self) -> &'static str {}
+    pub fn is_held(self) -> bool {}
+}
 #[derive(Clone)]
 pub struct HandlerHandle {}
 impl HandlerHandle {
@@ -68,6 +102,12 @@ impl HandlerOptions {
     pub fn named(name: &str) -> Self {}
     #[must_use]
     pub fn resync(mut self, every: Duration) -> Self {}
+}
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HeldList {
+    pub stored: usize,
+    pub missing: usize,
+    pub changed: usize,
 }
 pub use kube_wire::Index;
 pub struct Informer<T, X = ()> {}
@@ -97,6 +137,7 @@ impl<T: Object, X: Index<T>> Informer<T, X> {
     pub fn store_synced(&self) -> HandlerHandle {}
     pub fn write_through(&self, writer: &HandlerHandle) -> WriteThrough<T> {}
     pub fn progress(&self) -> Progress {}
+    pub fn held_list(&self) -> watch::Receiver<Option<HeldList>> {}
     pub fn run(
         &self,
         stop: CancellationToken,
@@ -113,6 +154,7 @@ pub trait InformerMetrics: Send + Sync {
     fn undecodable_objects(&self, objects: usize);
     fn processed(&self, took: Duration);
     fn stored(&self, version: &ResourceVersion, objects: usize);
+    fn guarded(&self, _outcome: GuardOutcome) {}
     fn register_progress(&self, _progress: &Progress) {}
     fn handler(&self, name: &str) -> Arc<dyn HandlerMetrics>;
 }
@@ -250,6 +292,7 @@ pub enum RelistCause {
     Requested,
     LostWrite,
     Failed,
+    Confirm,
 }
 impl RelistCause {
     pub fn as_str(self) -> &'static str {}

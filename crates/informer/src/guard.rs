@@ -12,7 +12,7 @@ const MAX_SAMPLES: usize = 5;
 /// Limits above which a list is not stored before it is confirmed, because it would remove most of a store.
 ///
 /// An answer of an API server with status 200 may be wrong: an empty or truncated list, an older state, an authorizer
-/// or a proxy that hides namespaces. Controllers that believe it remove what they have built for the objects it lacks.
+/// or a proxy that hides namespaces. Controllers that act on it remove what they have built for the objects that it lacks.
 ///
 /// A list exceeds the guard if it would remove more than [`fraction`](Self::fraction) of the counted objects in the
 /// store and more than [`minimum`](Self::minimum) of them. It is then *held*: the store keeps the previous state, and

@@ -125,6 +125,9 @@ pub enum GuardOutcome {
 }
 
 impl GuardOutcome {
+    /// All decisions.
+    pub const ALL: [Self; 4] = [Self::Held, Self::Confirmed, Self::Contradicted, Self::Withdrawn];
+
     /// Returns the value of the label `result` in metrics, such as `held`.
     pub fn as_str(self) -> &'static str {
         match self {

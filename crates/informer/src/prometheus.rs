@@ -165,7 +165,7 @@ impl InformerMetricsProvider for PrometheusMetrics {
         let labels = [&*self.name, resource.group, resource.version, upstream_plural(resource)].map(str::to_owned);
         // Upstream exposes this series from the start.
         self.queued.with_label_values(&labels).set(0);
-        Arc::new(OneInformer {
+        let informer = OneInformer {
             processing: self.processing.with_label_values(&labels),
             lists: self.lists.clone(),
             list_duration: self.list_duration.with_label_values(&labels),
@@ -182,7 +182,12 @@ impl InformerMetricsProvider for PrometheusMetrics {
             handler_queued: self.handler_queued.clone(),
             handler_lag: self.handler_lag.clone(),
             labels,
-        })
+        };
+        // Decisions are rare: without the series from the start, `increase` would miss the first one.
+        for outcome in GuardOutcome::ALL {
+            informer.guarded_lists.with_label_values(&informer.labels_with(outcome.as_str()));
+        }
+        Arc::new(informer)
     }
 }
 
