@@ -1,5 +1,19 @@
+{{- /* "active" or "shadow". */}}
+{{- define "ecm.mode" -}}
+{{- if not (has .Values.mode (list "active" "shadow")) }}
+{{- fail (printf "mode: %v is neither active nor shadow" .Values.mode) }}
+{{- end }}
+{{- .Values.mode }}
+{{- end }}
+{{- /* Ends the names of all objects, so that a release in shadow mode can be installed beside an active one. */}}
+{{- define "ecm.suffix" -}}
+{{- if eq (include "ecm.mode" .) "shadow" }}-shadow{{ end }}
+{{- end }}
+{{- define "ecm.name" -}}
+endpoint-controller-manager{{ include "ecm.suffix" . }}
+{{- end }}
 {{- define "ecm.selector" -}}
-app.kubernetes.io/name: endpoint-controller-manager
+app.kubernetes.io/name: {{ include "ecm.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 {{- define "ecm.labels" -}}
@@ -10,8 +24,12 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
 {{- define "ecm.metadata" -}}
-name: endpoint-controller-manager
+name: {{ include "ecm.name" . }}
 namespace: {{ .Release.Namespace }}
 labels:
   {{- include "ecm.labels" . | nindent 2 }}
+{{- end }}
+{{- /* Whether Roles and RoleBindings in kube-system are rendered: not empty if they are. */}}
+{{- define "ecm.rolesInKubeSystem" -}}
+{{- if or (eq (include "ecm.mode" .) "active") .Values.rolesInKubeSystem }}true{{ end }}
 {{- end }}

@@ -13,7 +13,8 @@ use tokio::process::Command;
 use tokio::time::timeout;
 
 use super::{
-    BASE, MONITORED, NAME, arguments, assert_accepts_arguments, by_name, deploy, kustomized, skipped, split, typed,
+    BASE, MONITORED, NAME, SHADOW, SHADOW_MONITORED, arguments, assert_accepts_arguments, by_name, deploy, kustomized,
+    skipped, split, text, typed,
 };
 use crate::cluster::Cluster;
 
@@ -48,12 +49,8 @@ async fn has_helm() -> bool {
     found
 }
 
-/// Installs the chart; returns its objects by kind and name. `None` without Helm.
-pub(super) async fn install_chart(namespace: &str, values: &Value) -> Option<BTreeMap<String, Value>> {
-    if !has_helm().await {
-        return None;
-    }
-    let cluster = Cluster::start_with(Config { kinds: kinds(), ..Config::default() }).await;
+/// Runs Helm's `install` with the chart; returns the rendered manifest, or the error of Helm.
+async fn helm_install(cluster: &Cluster, namespace: &str, values: &Value) -> Result<String, String> {
     if namespace != "kube-system" {
         cluster.create("/api/v1/namespaces", &json!({"metadata": {"name": namespace}})).await;
     }
@@ -64,15 +61,28 @@ pub(super) async fn install_chart(namespace: &str, values: &Value) -> Option<BTr
         helm.env(folder, cluster.folder());
     }
     let output = timeout(Duration::from_secs(60), helm.output()).await.expect("within a minute").expect("Helm runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let manifest = String::from_utf8(output.stdout).expect("UTF-8");
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
+    Ok(String::from_utf8(output.stdout).expect("UTF-8"))
+}
+
+/// Installs the chart; returns its objects by kind and name. `None` without Helm.
+pub(super) async fn install_chart(namespace: &str, values: &Value) -> Option<BTreeMap<String, Value>> {
+    if !has_helm().await {
+        return None;
+    }
+    let cluster = Cluster::start_with(Config { kinds: kinds(), ..Config::default() }).await;
+    let manifest = helm_install(&cluster, namespace, values).await.unwrap_or_else(|error| panic!("{error}"));
     let objects = by_name(split(manifest.trim_start_matches("---\n")));
     objects.values().for_each(typed::check);
-    assert_accepts_arguments(&objects[&format!("Deployment/{NAME}")]["spec"]["template"]);
+    let deployment = objects.values().find(|it| it["kind"] == "Deployment").expect("a Deployment");
+    assert_accepts_arguments(&deployment["spec"]["template"]);
     // Helm sent the objects that it rendered.
-    let path = format!("/apis/apps/v1/namespaces/{namespace}/deployments/{NAME}");
+    let name = text(&deployment["metadata"]["name"]);
+    let path = format!("/apis/apps/v1/namespaces/{namespace}/deployments/{name}");
     let stored = cluster.document(&path).await.expect("the Deployment");
-    assert_eq!(stored["spec"], objects[&format!("Deployment/{NAME}")]["spec"]);
+    assert_eq!(stored["spec"], deployment["spec"]);
     cluster.server.shutdown().await;
     Some(objects)
 }
@@ -95,6 +105,11 @@ fn without_labels_of_helm(value: &mut Value) {
 #[rstest]
 #[case::as_it_comes(BASE, &json!({}))]
 #[case::with_all_there_is_to_watch(MONITORED, &json!({
+    "serviceMonitor": {"enabled": true}, "prometheusRule": {"enabled": true}, "dashboard": {"enabled": true},
+}))]
+#[case::shadow(SHADOW, &json!({"mode": "shadow", "replicas": 1, "podDisruptionBudget": {"enabled": false}}))]
+#[case::shadow_with_alerts(SHADOW_MONITORED, &json!({
+    "mode": "shadow", "replicas": 1, "podDisruptionBudget": {"enabled": false},
     "serviceMonitor": {"enabled": true}, "prometheusRule": {"enabled": true}, "dashboard": {"enabled": true},
 }))]
 #[tokio::test]
@@ -144,7 +159,6 @@ async fn chart_applies_every_value() {
         arguments(&spec["template"]),
         [
             "--leader-elect=true",
-            "--leader-elect-resource-namespace=endpoints",
             "--secure-port=8443",
             "--use-service-account-credentials=true",
             "--endpointslice-updates-batch-period=500ms",
@@ -157,10 +171,12 @@ async fn chart_applies_every_value() {
     assert_eq!(policy["egress"][0]["ports"], json!([{"protocol": "TCP", "port": 16443}]));
     assert_eq!(the("Service")["spec"]["ports"][0]["port"], 8443);
 
-    // The Lease is in the namespace of the release; the controllers' service accounts are always in kube-system.
+    // The Lease and the controllers' service accounts are in kube-system, whatever the namespace of the release.
     let accounts = format!("Role/{NAME}-accounts");
     assert_eq!(objects[&accounts]["metadata"]["namespace"], "kube-system");
-    assert_eq!(the("Role")["metadata"]["namespace"], "endpoints");
+    for kind in ["Role", "RoleBinding"] {
+        assert_eq!(the(kind)["metadata"]["namespace"], "kube-system", "{kind}");
+    }
     for binding in ["ClusterRoleBinding", "RoleBinding"] {
         assert_eq!(the(binding)["subjects"][0]["namespace"], "endpoints", "{binding}");
     }
@@ -184,4 +200,15 @@ async fn chart_omits_disabled_objects() {
     assert!(!objects.keys().any(|it| it.starts_with("PodDisruptionBudget/") || it.starts_with("NetworkPolicy/")));
     let pod = &objects[&format!("Deployment/{NAME}")]["spec"]["template"]["spec"];
     assert_eq!((pod.get("tolerations"), pod["containers"][0].get("resources")), (None, None));
+}
+
+#[tokio::test]
+async fn chart_rejects_an_unknown_mode() {
+    if !has_helm().await {
+        return;
+    }
+    let cluster = Cluster::start_with(Config { kinds: kinds(), ..Config::default() }).await;
+    let error = helm_install(&cluster, "kube-system", &json!({"mode": "passive"})).await.expect_err("an unknown mode");
+    assert!(error.contains("mode: passive is neither active nor shadow"), "{error}");
+    cluster.server.shutdown().await;
 }

@@ -4,6 +4,8 @@ mod chart;
 mod expression;
 mod monitoring;
 mod rights;
+mod shadow;
+mod single_leader;
 mod typed;
 
 use std::collections::BTreeMap;
@@ -17,6 +19,8 @@ use serde_json::{Value, json};
 
 const BASE: &str = "kustomize/base";
 const MONITORED: &str = "kustomize/monitored";
+const SHADOW: &str = "kustomize/shadow";
+const SHADOW_MONITORED: &str = "kustomize/shadow-monitored";
 
 fn deploy(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy").join(path)
@@ -51,14 +55,20 @@ fn arguments(pod: &Value) -> Vec<String> {
 
 const NAME: &str = "endpoint-controller-manager";
 
-#[test]
-fn base_lists_all_its_files() {
-    let listed = documents(&deploy(BASE).join("kustomization.yaml")).remove(0)["resources"].clone();
-    let mut listed: Vec<String> =
-        listed.as_array().expect("resources").iter().map(|file| text(file).to_owned()).collect();
+#[rstest]
+#[case(BASE)]
+#[case(SHADOW)]
+#[case("kustomize/components/monitoring")]
+#[case("kustomize/components/shadow-monitoring")]
+fn kustomizations_list_all_their_files(#[case] folder: &str) {
+    let kustomization = documents(&deploy(folder).join("kustomization.yaml")).remove(0);
+    let resources = kustomization["resources"].as_array().expect("resources").iter();
+    let patches = kustomization["patches"].as_array().into_iter().flatten().map(|patch| &patch["path"]);
+    let mut listed: Vec<String> = resources.chain(patches).map(|file| text(file).to_owned()).collect();
+    listed.retain(|file| file != "../base");
     listed.push("kustomization.yaml".to_owned());
-    let mut found: Vec<String> = std::fs::read_dir(deploy(BASE))
-        .expect("the base")
+    let mut found: Vec<String> = std::fs::read_dir(deploy(folder))
+        .expect("the folder")
         .map(|file| file.expect("a file").file_name().to_string_lossy().into_owned())
         .collect();
     listed.sort();

@@ -2,18 +2,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rstest::rstest;
 use serde_json::Value;
 
 use super::expression::Expression;
 use super::typed::{Alert, Custom, Rules};
-use super::{deploy, documents, text};
+use super::{NAME, deploy, documents, text};
 use crate::metrics::{Family, exported_metrics};
 
 const ALERTS: &str = "kustomize/components/monitoring/alerts.yaml";
+const SHADOW_ALERTS: &str = "kustomize/components/shadow-monitoring/shadow-alerts.yaml";
 const DASHBOARD: &str = "grafana/endpoint-controllers.json";
 
+/// Alerts of both modes.
 fn alerts() -> Vec<Alert> {
-    let rules: Custom<Rules> = serde_json::from_value(documents(&deploy(ALERTS)).remove(0)).expect("rules");
+    [ALERTS, SHADOW_ALERTS].into_iter().flat_map(alerts_of).collect()
+}
+
+fn alerts_of(file: &str) -> Vec<Alert> {
+    let rules: Custom<Rules> = serde_json::from_value(documents(&deploy(file)).remove(0)).expect("rules");
     rules.spec.groups.into_iter().flat_map(|group| group.rules).collect()
 }
 
@@ -24,7 +31,7 @@ fn dashboard() -> Value {
 /// A Helm chart cannot read files outside of its directory, so that it has copies.
 #[test]
 fn chart_copies_of_monitoring_files_are_identical() {
-    for file in [ALERTS, DASHBOARD] {
+    for file in [ALERTS, SHADOW_ALERTS, DASHBOARD] {
         let name = file.rsplit('/').next().unwrap_or_default();
         let copy = format!("helm/endpoint-controller-manager/files/{name}");
         let read = |path: &str| std::fs::read_to_string(deploy(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
@@ -46,6 +53,18 @@ fn alerts_have_severity_description_and_runbook() {
         assert_eq!(anchor, alert.to_lowercase());
         let page = std::fs::read_to_string(deploy("..").join(page)).unwrap_or_else(|error| panic!("{page}: {error}"));
         assert!(page.lines().any(|line| line.trim_start_matches('#') == format!(" {alert}")), "no heading {alert}");
+    }
+}
+
+/// The job of a release in shadow mode is that of its Service: alerts of a leader never fire for it, and it never
+/// resolves them.
+#[rstest]
+#[case::active(ALERTS, NAME)]
+#[case::shadow(SHADOW_ALERTS, "endpoint-controller-manager-shadow")]
+fn alerts_select_the_job_of_their_mode(#[case] file: &str, #[case] job: &str) {
+    for Alert { name, expr, .. } in alerts_of(file) {
+        let jobs: BTreeSet<&str> = expr.split("job=\"").skip(1).filter_map(|piece| piece.split('"').next()).collect();
+        assert_eq!(jobs, [job].into(), "{name}");
     }
 }
 

@@ -60,7 +60,7 @@ fn untested_rights() -> BTreeSet<Right> {
 }
 
 /// Starts a server with RBAC and these roles and bindings.
-async fn rbac_cluster(granted: impl IntoIterator<Item = &Value>) -> Cluster {
+pub(super) async fn rbac_cluster(granted: impl IntoIterator<Item = &Value>) -> Cluster {
     let cluster = Cluster::start_with(Config { authorization: Authorization::Rbac, ..Config::default() }).await;
     for object in granted {
         let plural = text(&object["kind"]).to_lowercase() + "s";
@@ -72,7 +72,7 @@ async fn rbac_cluster(granted: impl IntoIterator<Item = &Value>) -> Cluster {
 }
 
 /// Requests of the binary that were answered with 401 or 403.
-fn refused(cluster: &Cluster) -> Vec<LoggedRequest> {
+pub(super) fn refused(cluster: &Cluster) -> Vec<LoggedRequest> {
     let mut requests = cluster.server.requests().matching(&On::any().user_agent("controller-manager"));
     requests.retain(|it| matches!(it.status, Some(401 | 403)));
     requests
@@ -292,7 +292,7 @@ fn chart_and_base_grant_the_same_rights() {
         }
         kept
     };
-    let chart = deploy("helm/endpoint-controller-manager/templates/rbac.yaml");
+    let chart = deploy("helm/endpoint-controller-manager/templates/roles.yaml");
     let chart = std::fs::read_to_string(chart).expect("the chart's roles");
     for (kind, file) in [("kind: ClusterRole\n", "cluster-role.yaml"), ("kind: Role\n", "role.yaml")] {
         let base = std::fs::read_to_string(deploy(BASE).join(file)).expect("the role");
