@@ -14,8 +14,8 @@ use crate::process::{start_with_kubeconfig, stop};
 
 const NAME: &str = "endpoint-controller-manager-shadow";
 
-/// Roles of every cluster that shadow mode may be bound to. `system:auth-delegator` allows to create TokenReviews and
-/// SubjectAccessReviews, which the API server answers and does not store.
+/// Roles of every cluster that shadow mode may be bound to. `system:auth-delegator` allows to create `TokenReviews`
+/// and `SubjectAccessReviews`, which the API server answers and does not store.
 const OF_EVERY_CLUSTER: [&str; 2] =
     ["ClusterRole/system:auth-delegator", "Role/extension-apiserver-authentication-reader"];
 
@@ -42,13 +42,13 @@ async fn shadow_mode_has_no_right_to_write(#[case] chart: Option<(&str, Value)>)
     let namespace = chart.as_ref().map_or("kube-system", |(namespace, _)| *namespace).to_owned();
     let Some(objects) = rendered(SHADOW, chart).await else { return };
     let account = json!([{"kind": "ServiceAccount", "name": NAME, "namespace": namespace}]);
-    let (mut roles, mut bindings) = (0, 0);
+    let (mut rules, mut bindings) = (0, 0);
     for (name, object) in &objects {
         for rule in object["rules"].as_array().into_iter().flatten() {
             for verb in rule["verbs"].as_array().expect("verbs") {
                 assert!(["get", "list", "watch"].contains(&text(verb)), "{name} has the verb {verb}");
             }
-            roles += 1;
+            rules += 1;
         }
         if object["roleRef"].is_object() {
             let role = format!("{}/{}", text(&object["roleRef"]["kind"]), text(&object["roleRef"]["name"]));
@@ -57,7 +57,7 @@ async fn shadow_mode_has_no_right_to_write(#[case] chart: Option<(&str, Value)>)
             bindings += 1;
         }
     }
-    assert!(roles >= 3 && bindings >= 2, "{roles} rules and {bindings} bindings");
+    assert!(rules >= 3 && bindings >= 2, "{rules} rules and {bindings} bindings");
     let service_account = &objects[&format!("ServiceAccount/{NAME}")];
     assert_eq!(service_account["metadata"]["namespace"], namespace.as_str());
     let pod = &objects[&format!("Deployment/{NAME}")]["spec"]["template"];
