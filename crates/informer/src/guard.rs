@@ -24,6 +24,10 @@ const MAX_SAMPLES: usize = 5;
 ///   after a longer interval: each is twice as long as the last, up to 2 min, plus a random part of up to 10 %.
 /// - Objects that the list has, but in a state that does not count, are confirmed by the second list alone.
 ///
+/// A list that does not exceed the guard, but lacks more than [`minimum`](Self::minimum) counted objects, is not held at
+/// once: up to five of them are read, and the list is stored if they are gone. Otherwise it is held, too, since it may
+/// lack all objects of some namespaces.
+///
 /// Reading the objects requires the right to `get` the resource: without it, a list that lacks objects stays held. The
 /// first list of a store and the events of a watch are not checked: a `DELETED` event is about one object, and was
 /// caused by its deletion.
@@ -33,7 +37,7 @@ const MAX_SAMPLES: usize = 5;
 pub struct Guard<T> {
     /// Fraction of the counted objects that a list may remove. Default: 0.5. With 1 or more, no list is held.
     pub fraction: f64,
-    /// Number of counted objects that a list may remove. Default: 50.
+    /// Number of counted objects that a list may remove unchecked. Default: 50.
     pub minimum: usize,
     /// Time between a held list and the list that confirms it. Default: 15 s.
     pub confirm_after: Duration,
@@ -52,10 +56,12 @@ pub struct HeldList {
     pub changed: usize,
 }
 
-/// Number of objects that a held list would remove, and some of those that it lacks.
+/// Number of objects that a list would remove, and some of those that it lacks.
 #[derive(Debug)]
 pub(crate) struct Removal {
     pub(crate) counts: HeldList,
+    /// Whether the list exceeds the guard. Otherwise it only has to agree with reads of the missing objects.
+    pub(crate) is_exceeded: bool,
     /// Up to [`MAX_SAMPLES`] of the missing objects, spread evenly over them.
     pub(crate) samples: Vec<Sample>,
 }
@@ -82,7 +88,7 @@ impl<T> Guard<T> {
 }
 
 impl<T: Object> Guard<T> {
-    /// Returns what a list would remove, given the changes that it would cause; `None` if it does not exceed the guard.
+    /// Returns what a list would remove, given the changes that it would cause; `None` if it may be stored unchecked.
     ///
     /// The stored objects are counted only if the list removes more than [`minimum`](Self::minimum).
     pub(crate) fn check(&self, stored: &Objects<T>, changes: &[Event<T>]) -> Option<Removal> {
@@ -100,8 +106,11 @@ impl<T: Object> Guard<T> {
             return None;
         }
         let stored = stored.unordered().filter(|object| counts(object)).count();
-        self.is_exceeded(removed, stored).then(|| Removal {
+        let is_exceeded = self.is_exceeded(removed, stored);
+        let is_checked = is_exceeded || (missing.len() > self.minimum && self.fraction < 1.0);
+        is_checked.then(|| Removal {
             counts: HeldList { stored, missing: missing.len(), changed },
+            is_exceeded,
             samples: spread(&missing).map(|object| Sample { key: object.key(), uid: object.uid() }).collect(),
         })
     }
@@ -190,21 +199,26 @@ mod tests {
     // The store has 20 objects that count, 000 to 019, and 80 that do not.
     #[rstest]
     #[case::none((0..0).map(|_| unreachable!()).collect(), None)]
-    #[case::at_the_limit((0..10).map(|name| deleted(item(name, true))).collect(), None)]
-    #[case::missing((0..11).map(|name| deleted(item(name, true))).collect(), Some((11, 0)))]
+    #[case::at_the_minimum((0..5).map(|name| deleted(item(name, true))).collect(), None)]
+    #[case::above_the_minimum((0..6).map(|name| deleted(item(name, true))).collect(), Some((6, 0, false)))]
+    #[case::half((0..10).map(|name| deleted(item(name, true))).collect(), Some((10, 0, false)))]
+    #[case::more_than_half((0..11).map(|name| deleted(item(name, true))).collect(), Some((11, 0, true)))]
     #[case::others_do_not_count((20..100).map(|name| deleted(item(name, false))).collect(), None)]
-    #[case::changed((0..11).map(|name| updated(name, true, false)).collect(), Some((0, 11)))]
+    #[case::changed((0..11).map(|name| updated(name, true, false)).collect(), Some((0, 11, true)))]
+    #[case::half_changed((0..10).map(|name| updated(name, true, false)).collect(), None)]
     #[case::still_counting((0..20).map(|name| updated(name, true, true)).collect(), None)]
     #[case::now_counting((20..40).map(|name| updated(name, false, true)).collect(), None)]
     #[case::both(
         (0..6).map(|name| deleted(item(name, true))).chain((6..11).map(|name| updated(name, true, false))).collect(),
-        Some((6, 5))
+        Some((6, 5, true))
     )]
-    fn removals(#[case] changes: Vec<Event<Item>>, #[case] expected: Option<(usize, usize)>) {
+    fn removals(#[case] changes: Vec<Event<Item>>, #[case] expected: Option<(usize, usize, bool)>) {
         let stored: Objects<Item> = (0..100).map(|name| item(name, name < 20)).collect();
         let guard = Guard { minimum: 5, ..Guard::counting(|item: &Item| item.counts) };
-        let counts = guard.check(&stored, &changes).map(|removal| removal.counts);
-        assert_eq!(counts, expected.map(|(missing, changed)| HeldList { stored: 20, missing, changed }));
+        let removal = guard.check(&stored, &changes).map(|removal| (removal.counts, removal.is_exceeded));
+        let expected =
+            expected.map(|(missing, changed, is_exceeded)| (HeldList { stored: 20, missing, changed }, is_exceeded));
+        assert_eq!(removal, expected);
     }
 
     #[rstest]

@@ -17,7 +17,8 @@ pub(super) struct Guard {
     #[arg(long, value_name = "NUMBER", default_value_t = GuardSettings::default().fraction)]
     guard_fraction: f64,
 
-    /// Number of objects of a cache that a list may remove without confirmation. Not a flag of kube-controller-manager.
+    /// Number of objects of a cache that a list may remove without confirmation. If it lacks more, but does not exceed
+    /// the fraction, it is confirmed by reads of missing objects alone. Not a flag of kube-controller-manager.
     #[arg(
         long, value_name = "NUMBER", value_parser = go_int::parse,
         default_value_t = i64::try_from(GuardSettings::default().minimum).unwrap_or(i64::MAX)

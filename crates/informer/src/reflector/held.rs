@@ -1,4 +1,4 @@
-//! Lists that would remove most of the store.
+//! Lists that would remove much of the store.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -11,15 +11,18 @@ use super::{
     gather::CompleteList,
     steps::{Failure, Observation},
 };
-use crate::{GuardOutcome, Index, guard::Sample};
+use crate::{
+    GuardOutcome, Index,
+    guard::{Removal, Sample},
+};
 
-/// A list of the most recent state that is not stored before reads of the objects that it lacks confirm it.
+/// A list that is not stored before reads of the objects that it lacks confirm it.
 pub(super) struct HeldList<T> {
+    removal: Removal,
     /// The objects as listed, without the own writes that are newer: those are applied when the list is stored.
     objects: Vec<Arc<T>>,
     undecodable: HashSet<ObjectKey>,
     version: ResourceVersion,
-    samples: Vec<Sample>,
 }
 
 impl<T: Decode, X: Index<T>> Reflector<T, X> {
@@ -34,7 +37,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
         let listed = objects.len();
         self.shared.meter().listed(listed, self.started_at.take());
         let is_confirming = self.machine.is_confirming();
-        let as_listed = is_confirming.then(|| objects.clone());
+        let as_listed = self.guard.map(|_| objects.clone());
         let Err(removal) = self.shared.replace(objects, version.clone(), self.guard.as_ref()) else {
             tracing::debug!(resource = %T::RESOURCE, objects = listed, %version, "synced");
             self.retain_undecodable(&undecodable);
@@ -47,8 +50,11 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
             }
             return Ok(stored);
         };
-        self.shared.hold(removal.counts);
-        if !is_confirming {
+        let (most, missing) = (removal.is_exceeded, removal.counts.missing > 0);
+        if most {
+            self.shared.hold(removal.counts);
+        }
+        if most && !is_confirming {
             tracing::warn!(
                 resource = %T::RESOURCE, stored = removal.counts.stored, missing = removal.counts.missing,
                 changed = removal.counts.changed, listed, %version,
@@ -58,42 +64,45 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
             );
             self.shared.meter().guarded(GuardOutcome::Held);
         }
-        let samples = removal.samples;
-        self.held = as_listed.map(|objects| HeldList { objects, undecodable, version: version.clone(), samples });
-        Ok(Observation::Held { missing: removal.counts.missing > 0 })
+        self.held = as_listed.map(|objects| HeldList { removal, objects, undecodable, version: version.clone() });
+        Ok(Observation::Held { most, missing })
     }
 
     /// Reads some of the objects that the held list lacks, until one contradicts it.
     pub(super) async fn probe(&mut self) {
-        let samples = self.held.as_ref().map(|held| held.samples.clone()).unwrap_or_default();
-        for Sample { key, uid } in samples {
+        let Some(held) = self.held.take() else {
+            self.observe(Observation::ListFailed(Failure::Other));
+            return;
+        };
+        for Sample { key, uid } in &held.removal.samples {
             let contradiction = match self.client.get::<T>(&key.namespace, &key.name).await {
-                Ok(found) if found.uid() == uid => "it exists".to_owned(),
+                Ok(found) if found.uid() == *uid => "it exists".to_owned(),
                 Ok(_) => continue,
                 Err(error) if error.is_not_found() => continue,
                 Err(error) => error.display_full().to_string(),
             };
-            self.held = None;
+            self.shared.hold(held.removal.counts);
             tracing::warn!(
-                resource = %T::RESOURCE, object = %key, reason = contradiction,
+                resource = %T::RESOURCE, object = %key, missing = held.removal.counts.missing, reason = contradiction,
                 "A list that lacks an object is not confirmed and stays held: the controllers work on the previous state"
             );
             self.shared.meter().guarded(GuardOutcome::Contradicted);
             self.observe(Observation::Probed { gone: false });
             return;
         }
+        self.held = Some(held);
         self.observe(Observation::Probed { gone: true });
     }
 
     /// Stores the held list.
     pub(super) fn store_held(&mut self) {
-        let Some(HeldList { objects, undecodable, version, .. }) = self.held.take() else {
+        let Some(HeldList { removal, objects, undecodable, version }) = self.held.take() else {
             self.observe(Observation::ListFailed(Failure::Other));
             return;
         };
         tracing::warn!(
-            resource = %T::RESOURCE, objects = objects.len(), %version,
-            "A list that removes most of the cache is confirmed and stored"
+            resource = %T::RESOURCE, objects = objects.len(), %version, missing = removal.counts.missing,
+            changed = removal.counts.changed, "A list that removes many objects of the cache is confirmed and stored"
         );
         // Without a guard, every list is stored.
         let _ = self.shared.replace(objects, version.clone(), None);

@@ -187,7 +187,7 @@ impl Machine {
                     return Some(RelistCause::Ahead);
                 }
             }
-            Observation::Held { missing } => return self.held(missing, now, jitter),
+            Observation::Held { most, missing } => return self.held(most, missing, now, jitter),
             Observation::Probed { gone } => return self.probed(gone, now, jitter),
             Observation::ListFailed(failure) => self.list_failed(&failure, now, jitter),
             Observation::Progress { version, added } => self.progress(version, added),

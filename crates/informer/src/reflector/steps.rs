@@ -45,9 +45,10 @@ pub(super) enum Observation {
     Page { continue_token: String },
     /// The list is complete and stored.
     Listed { version: ResourceVersion },
-    /// The list or streaming list is complete and would remove too much: it is not stored. With `missing`, it lacks
-    /// counted objects; otherwise it only has objects in a state that does not count.
-    Held { missing: bool },
+    /// The list or streaming list is complete and not stored, because it would remove many objects. With `most`, it
+    /// exceeds the guard. With `missing`, it lacks counted objects; otherwise it only has objects in a state that does
+    /// not count.
+    Held { most: bool, missing: bool },
     /// The objects that the held list lacks were read. With `gone`, none of them exists.
     Probed { gone: bool },
     /// The list failed.

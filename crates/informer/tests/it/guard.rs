@@ -101,9 +101,10 @@ fn name(thing: usize) -> String {
 
 fn object(thing: usize, ready: bool) -> Value {
     let shown = if thing < 40 { "true" } else { "false" };
+    let half = if thing.is_multiple_of(2) { "even" } else { "odd" };
     json!({
         "apiVersion": "v1", "kind": "ConfigMap", "data": {"ready": ready.to_string()},
-        "metadata": {"name": name(thing), "namespace": NAMESPACE, "labels": {"shown": shown}},
+        "metadata": {"name": name(thing), "namespace": NAMESPACE, "labels": {"shown": shown, "half": half}},
     })
 }
 
@@ -279,6 +280,34 @@ async fn objects_that_are_gone_are_removed_after_the_second_list() {
     assert!(world.held().is_none());
     world.delete(0..1).await;
     eventually("the next event", &19, async || world.stored()).await;
+}
+
+/// Half of the things is not more than half, so that no second list is needed.
+#[tokio::test(start_paused = true)]
+async fn many_objects_that_are_gone_are_removed_after_reads() {
+    let world = World::start_with(Lies::default(), 2 * THINGS).await;
+    world.while_away(async || world.delete(0..THINGS).await).await;
+    let relisted = Instant::now();
+    eventually("things", &THINGS, async || world.stored()).await;
+    assert!(relisted.elapsed() < seconds(5), "{:?}", relisted.elapsed());
+    assert_eq!((world.deletions(), world.reads()), (THINGS, 5));
+    assert_eq!(world.outcomes.all(), ["confirmed"]);
+}
+
+/// An authorizer hides half of the namespaces.
+#[tokio::test(start_paused = true)]
+async fn list_without_many_objects_that_exist_is_held() {
+    let world = World::start_with(Lies::default(), 2 * THINGS).await;
+    world.lies.begin("configmaps", Lie::Only("half=odd"));
+    world.relist();
+    assert_eq!(world.until_held().await, HeldList { stored: 2 * THINGS, missing: THINGS, changed: 0 });
+    sleep(seconds(600)).await;
+    assert_eq!((world.stored(), world.deletions()), (2 * THINGS, 0));
+    assert!(world.outcomes.all().iter().all(|it| *it == "contradicted"), "{:?}", world.outcomes.all());
+    world.lies.end();
+    sleep(seconds(140)).await;
+    assert_eq!((world.stored(), world.deletions(), world.held()), (2 * THINGS, 0, None));
+    assert_eq!(world.outcomes.all().last(), Some(&"withdrawn"));
 }
 
 /// Objects of the same name are no longer those of the store.

@@ -51,10 +51,11 @@ impl Machine {
         self.confirmation.is_pending()
     }
 
-    /// Processes a list that is held. The first one is followed by a list of the most recent state; that list, if held
-    /// as well, is stored unless it contradicts reads of the missing objects.
-    pub(super) fn held(&mut self, missing: bool, now: Instant, jitter: f64) -> Option<RelistCause> {
-        if !self.confirmation.is_pending() {
+    /// Processes a list that is not stored. The first one that exceeds the guard is followed by a list of the most recent
+    /// state. That list, if it is not stored either, and one that does not exceed the guard are stored unless they
+    /// contradict reads of the missing objects.
+    pub(super) fn held(&mut self, most: bool, missing: bool, now: Instant, jitter: f64) -> Option<RelistCause> {
+        if most && !self.confirmation.is_pending() {
             return Some(self.confirm_later(now, jitter));
         }
         self.phase = if missing { Phase::Probe } else { Phase::Store };

@@ -8,10 +8,12 @@ use super::{
     *,
 };
 
-/// A list that lacks objects is held.
-const LACKS: Observation = Observation::Held { missing: true };
-/// A list that has objects in another state is held.
-const DIFFERS: Observation = Observation::Held { missing: false };
+/// A list lacks most objects.
+const LACKS: Observation = Observation::Held { most: true, missing: true };
+/// A list has most objects in another state.
+const DIFFERS: Observation = Observation::Held { most: true, missing: false };
+/// A list lacks many objects, but not most.
+const LACKS_SOME: Observation = Observation::Held { most: false, missing: true };
 const GONE: Observation = Observation::Probed { gone: true };
 const EXISTS: Observation = Observation::Probed { gone: false };
 
@@ -66,6 +68,12 @@ use Observation::{Failed, ListFailed};
 #[case::streaming_list_confirms(
     vec![LACKS, ListFailed(Failure::Other), LACKS, GONE, listed("9")],
     "stream 5, confirm, wait 15000, list newest paged, wait 1600, stream, probe, store, watch 9"
+)]
+#[case::lacks_some(vec![LACKS_SOME, GONE, listed("9")], "stream 5, probe, store, watch 9")]
+#[case::lacks_some_that_exist(
+    vec![LACKS_SOME, EXISTS, LACKS_SOME, EXISTS, LACKS_SOME, GONE, listed("9")],
+    "stream 5, probe, confirm, wait 15000, list newest paged, probe, confirm, wait 30000, list newest paged, probe, store, \
+     watch 9"
 )]
 #[case::held_again_later(
     vec![LACKS, LACKS, EXISTS, listed("9"), Failed(Failure::Expired), LACKS],
