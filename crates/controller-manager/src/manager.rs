@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use kube_controller::{Controller, Supervisor};
 use kube_controller_client::events::EventRecorder;
-use kube_controller_client::{Client, ClientOptions, Config, ConfigError, Timeouts};
+use kube_controller_client::{Client, Config};
 use kube_endpoint_model::Interner;
 use kube_lease_election::Fence;
 use tokio::time::sleep;
@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::caches::{Caches, CaughtUp};
 use crate::checks::Checks;
+use crate::clients::{Clients, fenced};
 use crate::controllers::Controllers;
 use crate::credentials;
 use crate::discovery::SliceApi;
@@ -24,8 +25,7 @@ use crate::feature_gates::ENDPOINT_SLICE;
 use crate::leader::{GRACE, Observers, lead};
 use crate::metrics::Metrics;
 use crate::serve::serve;
-use crate::settings::{ClientSettings, LeaderElection, Settings};
-use crate::user_agent::user_agent;
+use crate::settings::{LeaderElection, Mode, Settings};
 
 /// Time after `stop` is cancelled during which running syncs may still start requests. A sync may need hundreds of
 /// requests and wait for the rate limiter before each, which takes longer than [`GRACE`]; the next leader does the
@@ -35,12 +35,14 @@ const REQUEST_DEADLINE: Duration = Duration::from_millis(1_500);
 /// Runs the controllers until `stop` is cancelled or a task fails.
 ///
 /// - The controllers share one informer per resource. Each controller writes with its own client, which has its own
-///   rate limiter and, with [`ClientSettings::service_account_credentials`], its own service account.
+///   rate limiter and, with [`ClientSettings::service_account_credentials`](crate::ClientSettings::service_account_credentials), its own service account.
 /// - An unreachable API server is retried without end. While it does not serve EndpointSlices, the slice controllers
 ///   wait and the Endpoints controller works.
 /// - With leader election, informers run from the start, controllers start once the lease is held, and no write of a
 ///   controller starts after the lease may have gone to another process.
 /// - The files that `config` was read from are reloaded when they change (checked every 30 s).
+/// - In [shadow mode](Mode::Shadow), there is no leader election, the controllers compare their plans with what exists,
+///   and no client of the controllers can write. A panic during a sync is logged and counted, and the key is retried.
 /// - Health checks and metrics are served until everything else has ended.
 ///
 /// After `stop` is cancelled, running syncs may start requests for another 1.5 s, and tasks have 3 s to end. The lease
@@ -50,7 +52,14 @@ const REQUEST_DEADLINE: Duration = Duration::from_millis(1_500);
 ///
 /// See [`RunError`]. A lost lease, a failed or panicked task, and answers of 401 to every request for 300 s (while this
 /// process leads or runs without leader election) end the run.
-pub async fn run(config: Config, settings: Settings, stop: CancellationToken) -> Result<(), RunError> {
+pub async fn run(config: Config, mut settings: Settings, stop: CancellationToken) -> Result<(), RunError> {
+    if settings.mode == Mode::Shadow {
+        if !cfg!(feature = "shadow") {
+            return Err(RunError::ShadowNotCompiledIn);
+        }
+        settings.leader_election = None;
+        settings.client.service_account_credentials = false;
+    }
     let is_served = settings.serving.port != 0;
     let metrics = is_served.then(|| Metrics::register(&settings.feature_gates)).transpose()?;
     let credentials = config.credentials().clone();
@@ -91,7 +100,8 @@ async fn work(
     stop: CancellationToken,
 ) -> Result<(), RunError> {
     let interner = Interner::default();
-    let reader = client(&config, &settings.client, metrics.as_ref(), "shared-informers")?.decoding_in(interner.clone());
+    let clients = Clients::new(&settings, metrics.as_ref());
+    let reader = clients.client(&config, "shared-informers")?.decoding_in(interner.clone());
     let controllers = controllers(&settings);
     let caches = Caches::new(&reader, settings.min_resync_period, metrics.as_ref().map(|metrics| &metrics.informers));
     let slice_api = SliceApi::new(metrics.as_ref().map(|metrics| metrics.api_available.clone()));
@@ -103,6 +113,7 @@ async fn work(
     let manager = Manager {
         config,
         settings,
+        clients,
         interner,
         reader,
         controllers,
@@ -122,41 +133,6 @@ async fn work(
     Ok(())
 }
 
-fn client(
-    config: &Config,
-    settings: &ClientSettings,
-    metrics: Option<&Metrics>,
-    part: &str,
-) -> Result<Client, ConfigError> {
-    client_within(config, settings, Timeouts::default(), metrics, part)
-}
-
-fn client_within(
-    config: &Config,
-    settings: &ClientSettings,
-    timeouts: Timeouts,
-    metrics: Option<&Metrics>,
-    part: &str,
-) -> Result<Client, ConfigError> {
-    let ClientSettings { kubeconfig: _, master: _, qps, burst, content_type, service_account_credentials: _ } =
-        settings;
-    let (user_agent, qps, burst, content_type) = (user_agent(part), *qps, *burst, *content_type);
-    let options = ClientOptions { user_agent, qps, burst, content_type, timeouts };
-    match metrics {
-        Some(metrics) => Client::with_metrics(config, options, &metrics.clients),
-        None => Client::new(config, options),
-    }
-}
-
-/// Returns the client gated by `fence`: its writes are sent only while the lease is held. Without a fence, the client
-/// itself.
-fn fenced(client: Client, fence: Option<&Fence>) -> Client {
-    match fence {
-        Some(fence) => client.gated(Arc::new(Fence::clone(fence))),
-        None => client,
-    }
-}
-
 /// Returns the controllers to run: those enabled by `--controllers`, compiled in, and not disabled by a feature gate.
 fn controllers(settings: &Settings) -> Controllers {
     let mut controllers = settings.controllers.compiled_in();
@@ -174,6 +150,7 @@ fn controllers(settings: &Settings) -> Controllers {
 struct Manager {
     config: Config,
     settings: Settings,
+    clients: Clients,
     /// Shared by the informers and the responses to writes.
     interner: Interner,
     /// Client of the informers.
@@ -215,10 +192,7 @@ impl Manager {
             return Ok(standby.run(GRACE).await?);
         };
         self.start_caches(&mut standby);
-        // Renewals are a request every few seconds; a rate limiter could only delay one past the renew deadline.
-        let unlimited = ClientSettings { qps: 0.0, ..self.settings.client.clone() };
-        let timeouts = election.timing.timeouts();
-        let client = client_within(&self.config, &unlimited, timeouts, self.metrics.as_ref(), "leader-election")?;
+        let client = self.clients.unlimited(&self.config, "leader-election", election.timing.timeouts())?;
         let start = |supervisor: &mut Supervisor, fence: &Fence| self.start(supervisor, Some(fence));
         let observers = Observers { checks: &self.checks, metrics: self.metrics.as_ref() };
         lead(client, election, observers, standby, start, self.stop.clone()).await
@@ -240,7 +214,7 @@ impl Manager {
     /// Starts the controllers. Their writes pass `fence`, if there is one.
     fn start(&self, supervisor: &mut Supervisor, fence: Option<&Fence>) -> Result<(), RunError> {
         tracing::info!(server = %self.config.server(), controllers = ?self.controllers, "Starting controllers");
-        let token_client = || client(&self.config, &self.settings.client, self.metrics.as_ref(), "service-accounts");
+        let token_client = || self.clients.client(&self.config, "service-accounts");
         let token_client = self.settings.client.service_account_credentials.then(token_client).transpose()?;
         let accounts = token_client.map(|client| fenced(client.with_shutdown(self.request_deadline.clone()), fence));
         let caches = CaughtUp::new(&self.caches, &self.reader);
@@ -270,17 +244,20 @@ impl Manager {
         component: &'static str,
     ) -> Result<(Client, EventRecorder), RunError> {
         let client = match &context.accounts {
-            None => client(&self.config, &self.settings.client, self.metrics.as_ref(), part)?,
+            None => self.clients.client(&self.config, part)?,
             Some(token_client) => {
                 let config = self.config.as_service_account(token_client.clone(), ACCOUNTS_NAMESPACE, part);
                 let user = format!("system:serviceaccount:{ACCOUNTS_NAMESPACE}:{part}");
-                client(&config, &self.settings.client, self.metrics.as_ref(), &user)?
+                self.clients.client(&config, &user)?
             }
         };
         let client = client.with_shutdown(self.request_deadline.clone()).decoding_in(self.interner.clone());
         let client = fenced(client, context.fence);
         let (recorder, writer) = EventRecorder::new(client.clone(), component);
-        context.supervisor.spawn(format!("event writer of {component}"), writer.run(self.stop.clone()));
+        // Without its writer, the recorder drops events.
+        if self.settings.mode == Mode::Active {
+            context.supervisor.spawn(format!("event writer of {component}"), writer.run(self.stop.clone()));
+        }
         Ok((client, recorder))
     }
 
