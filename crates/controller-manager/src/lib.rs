@@ -81,9 +81,12 @@ mod leader;
 mod logging;
 mod manager;
 mod metrics;
+mod reviews;
 mod serve;
 mod serving;
 mod settings;
+#[cfg(feature = "shadow")]
+mod shadow;
 mod user_agent;
 
 pub use controllers::{Controllers, UnknownController};

@@ -1,15 +1,13 @@
 //! Starts the controllers on shared informers and supervises all tasks of the process.
 
 use std::convert::Infallible;
-use std::fmt::Display;
-use std::hash::Hash;
 use std::sync::Arc;
 use std::time::Duration;
 
 use kube_controller::{Controller, Supervisor};
 use kube_controller_client::events::EventRecorder;
 use kube_controller_client::{Client, Config};
-use kube_endpoint_model::Interner;
+use kube_endpoint_model::{Interner, ObjectKey};
 use kube_lease_election::Fence;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -24,7 +22,9 @@ use crate::error::RunError;
 use crate::feature_gates::ENDPOINT_SLICE;
 use crate::leader::{GRACE, Observers, lead};
 use crate::metrics::Metrics;
+use crate::reviews::{Shadow, reviewed, start_shadow};
 use crate::serve::serve;
+use crate::serving::ShadowPage;
 use crate::settings::{LeaderElection, Mode, Settings};
 
 /// Time after `stop` is cancelled during which running syncs may still start requests. A sync may need hundreds of
@@ -64,12 +64,13 @@ pub async fn run(config: Config, mut settings: Settings, stop: CancellationToken
     let metrics = is_served.then(|| Metrics::register(&settings.feature_gates)).transpose()?;
     let credentials = config.credentials().clone();
     let checks = Checks::new(&stop, settings.leader_election.as_ref(), &credentials);
+    let page = ShadowPage::default();
     let serving = match &metrics {
-        Some(metrics) => Some(serve(&settings, &checks, metrics).await?),
+        Some(metrics) => Some(serve(&settings, &checks, metrics, &page).await?),
         None => None,
     };
     let (following, health, elects) = (config.follow_files(), checks.clone(), settings.leader_election.is_some());
-    let work = Box::pin(work(config, settings, checks, metrics, stop));
+    let work = Box::pin(work(config, settings, checks, metrics, page, stop));
     let work = async {
         tokio::select! {
             biased;
@@ -97,6 +98,7 @@ async fn work(
     settings: Settings,
     checks: Checks,
     metrics: Option<Metrics>,
+    page: ShadowPage,
     stop: CancellationToken,
 ) -> Result<(), RunError> {
     let interner = Interner::default();
@@ -104,6 +106,7 @@ async fn work(
     let reader = clients.client(&config, "shared-informers")?.decoding_in(interner.clone());
     let controllers = controllers(&settings);
     let caches = Caches::new(&reader, settings.min_resync_period, metrics.as_ref().map(|metrics| &metrics.informers));
+    let shadow = start_shadow(&settings, &caches, metrics.as_ref(), &page)?;
     let slice_api = SliceApi::new(metrics.as_ref().map(|metrics| metrics.api_available.clone()));
     if !controllers.slice_controllers().is_empty() {
         checks.add_slice_api(slice_api.clone());
@@ -118,6 +121,7 @@ async fn work(
         reader,
         controllers,
         caches,
+        shadow,
         slice_api,
         checks,
         metrics,
@@ -157,6 +161,8 @@ struct Manager {
     reader: Client,
     controllers: Controllers,
     caches: Caches,
+    /// The comparison in shadow mode.
+    shadow: Option<Arc<Shadow>>,
     slice_api: SliceApi,
     checks: Checks,
     /// `None` if `--secure-port` is 0: metrics are read at `/metrics` only.
@@ -219,6 +225,10 @@ impl Manager {
         let accounts = token_client.map(|client| fenced(client.with_shutdown(self.request_deadline.clone()), fence));
         let caches = CaughtUp::new(&self.caches, &self.reader);
         let mut context = StartContext { supervisor, fence, accounts, caches };
+        #[cfg(feature = "shadow")]
+        if let Some(shadow) = &self.shadow {
+            shadow.spawn(context.supervisor, &self.settings.shadow, &self.reader, &self.stop);
+        }
         #[cfg(feature = "endpoint")]
         if self.controllers.endpoints {
             self.endpoints(&mut context)?;
@@ -270,13 +280,18 @@ impl Manager {
     }
 
     /// Starts a controller. `reads` is the controller alone.
-    fn run_controller<K: Clone + Eq + Hash + Display + Send + Sync + 'static>(
+    fn run_controller(
         &self,
         context: &mut StartContext<'_>,
         name: &'static str,
-        controller: Controller<K>,
+        controller: Controller<ObjectKey>,
         reads: Controllers,
     ) {
+        #[cfg(feature = "shadow")]
+        let controller = match &self.shadow {
+            Some(shadow) => shadow.follow(name, controller),
+            None => controller,
+        };
         let controller = controller.wait_for(context.caches.wait(reads));
         context.supervisor.try_spawn(name, controller.run(self.stop.clone()));
         self.checks.add_controller(name);
@@ -293,6 +308,7 @@ impl Manager {
             endpoints: self.caches.endpoints.clone(),
         };
         let (config, metrics) = (self.settings.endpoint, self.controller_metrics(ENDPOINTS));
+        let client = reviewed(client, ENDPOINTS, self.shadow.as_ref());
         let controller = kube_endpoint::endpoints_controller(&informers, client, recorder, config, metrics);
         self.run_controller(context, ENDPOINTS, controller, Controllers { endpoints: true, ..Controllers::NONE });
         Ok(())
@@ -314,6 +330,7 @@ impl Manager {
             Some(metrics) => Arc::new(kube_endpointslice::metrics::PrometheusMetrics::register(&metrics.registry)?),
             None => Arc::new(()),
         };
+        let client = reviewed(client, ENDPOINTSLICE, self.shadow.as_ref());
         let controller = kube_endpointslice::controller::endpointslice_controller(
             &informers, client, recorder, config, slices, metrics,
         );
@@ -342,6 +359,7 @@ impl Manager {
             Some(metrics) => Arc::new(kube_endpointslice_mirroring::PrometheusMetrics::register(&metrics.registry)?),
             None => Arc::new(()),
         };
+        let client = reviewed(client, MIRRORING, self.shadow.as_ref());
         let controller = kube_endpointslice_mirroring::mirroring_controller(
             &informers, client, recorder, config, mirroring, metrics,
         );
