@@ -26,21 +26,21 @@ impl Clients {
 
     /// Returns a client. `part` is the last part of its user agent.
     pub(crate) fn client(&self, config: &Config, part: &str) -> Result<Client, ConfigError> {
-        self.build(config, part, ClientOptions::default())
+        self.build(config, part, Timeouts::default())
     }
 
     /// Returns a client without rate limit, for leader election: renewals are a request every few seconds, and a rate
     /// limiter could only delay one past the renew deadline.
     pub(crate) fn unlimited(&self, config: &Config, part: &str, timeouts: Timeouts) -> Result<Client, ConfigError> {
         let unlimited = Clients { settings: ClientSettings { qps: 0.0, ..self.settings.clone() }, ..self.clone() };
-        unlimited.build(config, part, ClientOptions { timeouts, ..ClientOptions::default() })
+        unlimited.build(config, part, timeouts)
     }
 
-    fn build(&self, config: &Config, part: &str, options: ClientOptions) -> Result<Client, ConfigError> {
+    fn build(&self, config: &Config, part: &str, timeouts: Timeouts) -> Result<Client, ConfigError> {
         let ClientSettings { kubeconfig: _, master: _, qps, burst, content_type, service_account_credentials: _ } =
             self.settings;
         let (user_agent, read_only) = (user_agent(part), self.read_only);
-        let options = ClientOptions { user_agent, qps, burst, content_type, read_only, ..options };
+        let options = ClientOptions { user_agent, qps, burst, content_type, timeouts, read_only };
         match &self.metrics {
             Some(metrics) => Client::with_metrics(config, options, &metrics.clients),
             None => Client::new(config, options),

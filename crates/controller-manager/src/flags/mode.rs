@@ -21,7 +21,7 @@ pub(super) struct ModeFlags {
     shadow_settle_period: GoDuration,
 
     /// Namespace and name of the Lease of the program that is compared. Mismatches are counted only while it is
-    /// renewed. Empty: time alone decides. Not a flag of kube-controller-manager.
+    /// renewed. A program that stops writing but still renews it counts as running. Empty: time alone decides. Not a flag of kube-controller-manager.
     #[arg(long, value_name = "NAMESPACE/NAME", default_value = WRITER_LEASE)]
     shadow_writer_lease: String,
 }

@@ -50,8 +50,8 @@ struct Entry {
     fingerprint: Fingerprint,
     /// Boxed, since most plans are empty.
     pending: Option<Box<Pending>>,
-    /// Classes of the open mismatch.
-    open: Option<Box<BTreeSet<DifferenceClass>>>,
+    /// Classes of the open mismatch; empty without one.
+    open: BTreeSet<DifferenceClass>,
 }
 
 /// A plan that is not empty.
@@ -113,7 +113,7 @@ impl Ledger {
         self.clean_since.get_or_insert(now);
         let required = self.required_period(now);
         let entries = self.entries.entry(controller).or_default();
-        let new = || Entry { compared: now, fingerprint, pending: None, open: None };
+        let new = || Entry { compared: now, fingerprint, pending: None, open: BTreeSet::new() };
         if !entries.contains_key(key) {
             entries.insert(key.clone(), new());
         }
@@ -127,7 +127,7 @@ impl Ledger {
             if let Some(pending) = entry.pending.take() {
                 self.drains.record(now, now.saturating_duration_since(pending.first));
             }
-            if entry.open.take().is_some() {
+            if !std::mem::take(&mut entry.open).is_empty() {
                 self.resolve(now, controller, key);
             }
             return Decision::Done;
@@ -158,7 +158,7 @@ impl Ledger {
     }
 
     /// Records the differences of a plan for which [`compare`](Self::compare) returned [`Decision::Mismatch`]. `classes`
-    /// are those of all its writes. Returns whether the mismatch is new.
+    /// are those of all its writes, at least one. Returns whether the mismatch is new.
     pub(crate) fn record(
         &mut self,
         now: Instant,
@@ -169,7 +169,7 @@ impl Ledger {
         let entry = self.entries.get_mut(controller).and_then(|entries| entries.get_mut(key));
         // It was forgotten in between.
         let Some(entry) = entry else { return false };
-        let is_new = entry.open.replace(Box::new(classes.clone())).is_none();
+        let is_new = std::mem::replace(&mut entry.open, classes.clone()).is_empty();
         self.open += usize::from(is_new);
         self.mismatches.record(now, controller, key, classes, objects);
         is_new
@@ -178,7 +178,7 @@ impl Ledger {
     /// Drops the state of a Service that the controller ignores from now on. Its open mismatch is resolved.
     pub(crate) fn forget(&mut self, now: Instant, controller: &'static str, key: &ObjectKey) {
         let entry = self.entries.get_mut(controller).and_then(|entries| entries.remove(key));
-        if entry.is_some_and(|entry| entry.open.is_some()) {
+        if entry.is_some_and(|entry| !entry.open.is_empty()) {
             self.resolve(now, controller, key);
         }
     }
@@ -224,7 +224,7 @@ impl Ledger {
             for class in DifferenceClass::ALL {
                 counts.insert((*controller, class), 0);
             }
-            for class in entries.values().filter_map(|entry| entry.open.as_deref()).flatten() {
+            for class in entries.values().flat_map(|entry| &entry.open) {
                 *counts.entry((*controller, *class)).or_default() += 1;
             }
         }
@@ -239,7 +239,7 @@ impl Ledger {
     /// Returns the number of plans that are not empty and no mismatch yet.
     pub(crate) fn unsettled(&self) -> usize {
         let entries = self.entries.values().flat_map(HashMap::values);
-        entries.filter(|entry| entry.pending.is_some() && entry.open.is_none()).count()
+        entries.filter(|entry| entry.pending.is_some() && entry.open.is_empty()).count()
     }
 
     /// Returns the age of the oldest comparison; zero without one.

@@ -83,6 +83,8 @@ impl Shadow {
         controller: Controller<ObjectKey>,
     ) -> Controller<ObjectKey> {
         locked(&self.queues).push((name, controller.enqueuer()));
+        // So that the series exists before the first panic.
+        self.metrics.panics.with_label_values(&[name]);
         let shadow = Arc::clone(self);
         controller.contain_panics(move |message| shadow.panicked(name, message))
     }
@@ -106,7 +108,7 @@ impl Shadow {
     }
 
     /// Returns the time without a mismatch; `None` while there is one, and before the first comparison.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for the start of writes after a clean comparison"))]
+    #[expect(dead_code, reason = "for the start of writes after a clean comparison")]
     pub(crate) fn clean_for(&self, now: Instant) -> Option<Duration> {
         locked(&self.ledger).clean_for(now)
     }

@@ -86,7 +86,9 @@ impl Sources {
             && let Some(service) = &service
         {
             let pods = self.selected(service);
-            pods.iter().for_each(|pod| (&pod.uid, &pod.resource_version).hash(&mut inputs));
+            for pod in &pods {
+                (&pod.uid, &pod.resource_version).hash(&mut inputs);
+            }
             if controller == ENDPOINTSLICE {
                 self.hash_nodes(service, &pods, &mut inputs);
             }
@@ -103,9 +105,13 @@ impl Sources {
         self.nodes.read(|nodes, ()| {
             // Hints by the CPU of the zones depend on all Nodes.
             if service.topology_annotation.is_some() {
-                nodes.iter().for_each(|node| (&node.name, state(node)).hash(hasher));
+                for node in nodes.iter() {
+                    (&node.name, state(node)).hash(hasher);
+                }
             } else {
-                pods.iter().for_each(|pod| nodes.get("", &pod.node_name).map(|node| state(node)).hash(hasher));
+                for pod in pods {
+                    nodes.get("", &pod.node_name).map(|node| state(node)).hash(hasher);
+                }
             }
         });
     }

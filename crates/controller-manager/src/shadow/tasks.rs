@@ -25,7 +25,7 @@ use crate::controllers::{ENDPOINTS, ENDPOINTSLICE, MIRRORING};
 
 /// Period of the summary in the log.
 const SUMMARY_PERIOD: Duration = Duration::from_secs(3_600);
-/// Minimum period of a pass over all Services without Services.
+/// Minimum time between two periodic comparisons.
 const MIN_STEP: Duration = Duration::from_millis(1);
 
 impl Shadow {
@@ -58,7 +58,9 @@ impl Shadow {
             };
             if is_ignored {
                 let (now, key) = (Instant::now(), event.object().key());
-                [ENDPOINTS, ENDPOINTSLICE].iter().for_each(|it| locked(&shadow.ledger).forget(now, it, &key));
+                for controller in [ENDPOINTS, ENDPOINTSLICE] {
+                    locked(&shadow.ledger).forget(now, controller, &key);
+                }
             }
         });
     }
@@ -71,29 +73,30 @@ impl Shadow {
 
     /// Compares every Service again in each period, evenly spread, until `stop` is cancelled.
     pub(crate) async fn compare_periodically(self: Arc<Self>, period: Duration, stop: CancellationToken) {
-        let passes = async {
-            loop {
-                let keys = self.sources.keys();
-                let step = u32::try_from(keys.len()).ok().and_then(|count| period.checked_div(count));
-                if keys.is_empty() {
-                    sleep(period.max(MIN_STEP)).await;
-                }
-                for key in keys {
-                    let queues: Vec<(&'static str, Enqueuer<ObjectKey>)> = locked(&self.queues).clone();
-                    for (controller, keys) in queues {
-                        if self.sources.is_compared(controller, &key) {
-                            keys.add(key.clone());
-                        }
-                    }
-                    sleep(step.unwrap_or(period).max(MIN_STEP)).await;
-                }
-                for controller in [ENDPOINTS, ENDPOINTSLICE, MIRRORING] {
-                    let keeps = |key: &ObjectKey| self.sources.is_compared(controller, key);
-                    locked(&self.ledger).prune(Instant::now(), controller, keeps);
+        while stop.run_until_cancelled(self.compare_all(period)).await.is_some() {}
+    }
+
+    /// Adds the keys of all Services to the queues within `period`, and drops the state of those that are gone.
+    async fn compare_all(&self, period: Duration) {
+        let keys = self.sources.keys();
+        let count = u32::try_from(keys.len()).unwrap_or(u32::MAX).max(1);
+        let step = (period / count).max(MIN_STEP);
+        if keys.is_empty() {
+            sleep(step).await;
+        }
+        for key in keys {
+            let queues: Vec<(&'static str, Enqueuer<ObjectKey>)> = locked(&self.queues).clone();
+            for (controller, queue) in queues {
+                if self.sources.is_compared(controller, &key) {
+                    queue.add(key.clone());
                 }
             }
-        };
-        stop.run_until_cancelled(passes).await.unwrap_or_default()
+            sleep(step).await;
+        }
+        for controller in [ENDPOINTS, ENDPOINTSLICE, MIRRORING] {
+            let keeps = |key: &ObjectKey| self.sources.is_compared(controller, key);
+            locked(&self.ledger).prune(Instant::now(), controller, keeps);
+        }
     }
 
     /// Reads the Lease of the writer every 10 s until `stop` is cancelled.
