@@ -44,6 +44,8 @@ struct Shared {
     server: String,
     user_agent: HeaderValue,
     content_type: Encoding,
+    /// Whether writes fail without being sent.
+    read_only: bool,
     /// Timeout of the response headers, and again of the whole body.
     request_timeout: Duration,
     throttle: Throttle,
@@ -82,7 +84,7 @@ impl Client {
         options: ClientOptions,
         metrics: Arc<dyn ClientMetrics>,
     ) -> Result<Self, ConfigError> {
-        let ClientOptions { user_agent, qps, burst, content_type, timeouts } = options;
+        let ClientOptions { user_agent, qps, burst, content_type, timeouts, read_only } = options;
         let server = config.server();
         let user_agent = HeaderValue::from_str(&user_agent).map_err(|_| ConfigError::Connection {
             server: server.clone(),
@@ -96,6 +98,7 @@ impl Client {
             server,
             user_agent,
             content_type,
+            read_only,
             request_timeout: timeouts.request,
             throttle,
             transport,
@@ -165,7 +168,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`Error::Transport`], [`Error::Request`], [`Error::ShuttingDown`] or [`Error::Gated`].
+    /// [`Error::Transport`], [`Error::Request`], [`Error::ShuttingDown`], [`Error::Gated`] or [`Error::ReadOnly`].
     pub async fn raw(
         &self,
         method: Method,
@@ -181,6 +184,7 @@ impl Client {
         let request = Outgoing { method, path_and_query, accept: Encoding::Json, content_type, body: body.into() };
         let request = self.request(&call, &request)?;
         let method = request.method().clone();
+        self.check_writable(&call, &method)?;
         self.unless_shutdown(&call, self.wait_for_rate_limiter(&method)).await?;
         let limit = self.shared.request_timeout;
         let exchange = async {
@@ -190,6 +194,14 @@ impl Client {
             Ok::<_, Error>((response.status(), read_body(&call, response.into_body(), limit).await?))
         };
         self.run_gated(&method, &call, timeout(limit, exchange)).await?.map_err(|_| timeout_error(&call, limit))?
+    }
+
+    /// Fails with [`Error::ReadOnly`] if the client is read-only, unless the method is GET.
+    fn check_writable(&self, call: &Call, method: &Method) -> Result<(), Error> {
+        if self.shared.read_only && *method != Method::GET {
+            return Err(Error::ReadOnly { call: call.clone() });
+        }
+        Ok(())
     }
 
     /// Runs one exchange, behind the gate unless the method is GET.
@@ -252,6 +264,7 @@ impl Client {
         outgoing: &Outgoing,
         throttled: bool,
     ) -> Result<Response<ResponseBody>, Error> {
+        self.check_writable(call, &outgoing.method)?;
         let limit = self.shared.request_timeout;
         let mut retries = 0;
         loop {

@@ -51,6 +51,12 @@ pub enum Error {
         /// The failed request.
         call: Call,
     },
+    /// The client is [read-only](crate::ClientOptions::read_only) and the request is a write. It was not sent.
+    #[error("{call}: not sent: the client is read-only")]
+    ReadOnly {
+        /// The failed request.
+        call: Call,
+    },
     /// The object could not be encoded as JSON, or the request is invalid.
     #[error("{call}: cannot build the request")]
     Request {
@@ -92,6 +98,7 @@ impl Error {
             | Self::Transport { call, .. }
             | Self::Gated { call }
             | Self::ShuttingDown { call }
+            | Self::ReadOnly { call }
             | Self::Request { call, .. }
             | Self::InvalidResponse { call, .. } => call,
         }
@@ -122,7 +129,7 @@ impl Error {
             Self::Api { status, .. } => status.code >= 500,
             Self::Transport { kind, .. } => *kind != TransportKind::Connect,
             Self::Gated { .. } | Self::InvalidResponse { .. } => true,
-            Self::ShuttingDown { .. } | Self::Request { .. } => false,
+            Self::ShuttingDown { .. } | Self::ReadOnly { .. } | Self::Request { .. } => false,
         }
     }
 

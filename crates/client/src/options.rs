@@ -19,12 +19,22 @@ pub struct ClientOptions {
     pub content_type: Encoding,
     /// Timeouts of connections and requests; [`Timeouts::default`] by default.
     pub timeouts: Timeouts,
+    /// Whether requests with another method than GET fail with [`Error::ReadOnly`](crate::Error::ReadOnly) before
+    /// anything is sent; `false` by default. For programs that must not write, whatever their code and their rights.
+    pub read_only: bool,
 }
 
 /// The defaults of kube-controller-manager: 20 requests per second, burst 30, protobuf.
 impl Default for ClientOptions {
     fn default() -> Self {
         let user_agent = concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")).to_owned();
-        Self { user_agent, qps: 20.0, burst: 30, content_type: Encoding::Protobuf, timeouts: Timeouts::default() }
+        Self {
+            user_agent,
+            qps: 20.0,
+            burst: 30,
+            content_type: Encoding::Protobuf,
+            timeouts: Timeouts::default(),
+            read_only: false,
+        }
     }
 }

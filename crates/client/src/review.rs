@@ -47,6 +47,14 @@ pub trait Review<T>: Send + Sync {
     /// Called by each sync that computes a plan, also if `writes` is empty, from several workers at once, but not for one
     /// key at once. Must not block.
     fn review(&self, key: &ObjectKey, writes: &[PlannedWrite<'_, T>]) -> Verdict;
+
+    /// Returns whether another program writes these objects now, and this one only compares; `false` by default.
+    ///
+    /// Decisions that depend on earlier writes of the controller are then derived from the stored objects, and requests
+    /// that only protect writes are not sent.
+    fn observes(&self) -> bool {
+        false
+    }
 }
 
 /// A client whose writes of `T` pass a [`Review`] first, if there is one.
@@ -66,6 +74,11 @@ impl<T> ReviewedClient<T> {
     /// Returns the client. Requests that it sends directly are not reviewed.
     pub fn client(&self) -> &Client {
         &self.client
+    }
+
+    /// Returns whether the [review only compares](Review::observes); `false` without a review.
+    pub fn observes(&self) -> bool {
+        self.review.as_ref().is_some_and(|review| review.observes())
     }
 
     /// Returns the verdict about the writes of one sync, [`Verdict::Send`] without a review. `writes` is called only if

@@ -7,7 +7,7 @@ use kube_controller_client::Encoding;
 use serde_json::{Value, json};
 
 use crate::go_duration::GoDuration;
-use crate::settings::{ClientSettings, LeaderElection, Settings};
+use crate::settings::{ClientSettings, LeaderElection, Mode, Settings, ShadowSettings};
 
 const GROUP: &str = "kubecontrollermanager.config.k8s.io";
 
@@ -52,7 +52,20 @@ pub(crate) fn configz(settings: &Settings) -> Value {
             "MirroringEndpointUpdatesBatchPeriod": format_duration(batch_period),
         });
     }
+    if settings.mode == Mode::Shadow {
+        configuration["Shadow"] = shadow(&settings.shadow);
+    }
     json!({ GROUP: configuration })
+}
+
+/// Returns the settings of shadow mode, which upstream does not have.
+fn shadow(settings: &ShadowSettings) -> Value {
+    let ShadowSettings { settle_period, writer_lease, compare_period } = settings;
+    json!({
+        "SettlePeriod": format_duration(*settle_period),
+        "WriterLease": writer_lease.as_ref().map_or_else(String::new, ToString::to_string),
+        "ComparePeriod": format_duration(*compare_period),
+    })
 }
 
 fn format_duration(duration: Duration) -> String {

@@ -14,6 +14,9 @@ pub enum RunError {
     /// No client can be built from the configuration of the API server.
     #[error("cannot set up a client for the API server")]
     Client(#[from] ConfigError),
+    /// Shadow mode needs the feature `shadow`.
+    #[error("--mode=shadow: this program was built without the feature \"shadow\"")]
+    ShadowNotCompiledIn,
     /// The lease was not renewed within the renew deadline, or another process holds it. The process has to end, as
     /// upstream's does.
     #[error("the leader election lease is lost")]

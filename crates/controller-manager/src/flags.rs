@@ -10,6 +10,7 @@ mod leader_election;
 mod logs;
 mod mirroring;
 mod misc;
+mod mode;
 mod reference;
 mod secure_serving;
 mod split;
@@ -40,6 +41,8 @@ struct Flags {
     generic: generic::Generic,
     #[command(flatten)]
     leader_election: leader_election::LeaderElection,
+    #[command(flatten)]
+    mode: mode::ModeFlags,
     #[command(flatten)]
     secure_serving: secure_serving::SecureServing,
     #[command(flatten)]
@@ -140,6 +143,7 @@ fn settings(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<String>)
     let Flags {
         generic,
         leader_election,
+        mode,
         secure_serving,
         authentication,
         authorization,
@@ -163,6 +167,7 @@ fn settings(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<String>)
         ..Settings::default()
     };
     misc.apply(&mut settings.client);
+    mode.apply(&mut settings, errors);
     endpoints.apply(&mut settings, errors);
     #[cfg(feature = "endpoint")]
     {

@@ -29,8 +29,8 @@
 //!
 //! # When not to use it
 //!
-//! Do not run it next to a kube-controller-manager that still runs these controllers: both would write the same
-//! objects. To embed one controller in a manager of your own, use `kube-endpoint`, `kube-endpointslice` or
+//! Do not run it next to a kube-controller-manager that still runs these controllers, except in [shadow
+//! mode](Mode::Shadow): both would write the same objects. To embed one controller in a manager of your own, use `kube-endpoint`, `kube-endpointslice` or
 //! `kube-endpointslice-mirroring`; to write another controller, `kube-controller` and `kube-informer`. It needs Unix:
 //! signals and the modes of key files.
 //!
@@ -55,7 +55,8 @@
 //! # Features
 //!
 //! `endpoint`, `endpointslice` and `mirroring` select the controllers that are compiled in, at least one; all are
-//! enabled by default. Flags of a controller that is left out are accepted and have no effect.
+//! enabled by default. Flags of a controller that is left out are accepted and have no effect. `shadow`, enabled by
+//! default, adds [shadow mode](Mode::Shadow); without it, [`run`] returns [`RunError::ShadowNotCompiledIn`].
 //!
 //! For installation, flags, alerts and troubleshooting see the
 //! [book](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/SUMMARY.md). Ids such as `CM-4` name
@@ -66,6 +67,7 @@ compile_error!("choose at least one controller: features `endpoint`, `endpointsl
 
 mod caches;
 mod checks;
+mod clients;
 mod configz;
 mod controllers;
 mod credentials;
@@ -80,9 +82,12 @@ mod leader;
 mod logging;
 mod manager;
 mod metrics;
+mod reviews;
 mod serve;
 mod serving;
 mod settings;
+#[cfg(feature = "shadow")]
+mod shadow;
 mod user_agent;
 
 pub use controllers::{Controllers, UnknownController};
@@ -94,5 +99,5 @@ pub use manager::run;
 pub use serving::{CertificateError, ServingError};
 pub use settings::{
     AuthenticationSettings, AuthorizationSettings, CertificateFiles, ClientSettings, GuardSettings, LeaderElection,
-    ServingSettings, Settings, TlsVersion,
+    Mode, ServingSettings, Settings, ShadowSettings, TlsVersion,
 };

@@ -1,21 +1,20 @@
 //! Starts the controllers on shared informers and supervises all tasks of the process.
 
 use std::convert::Infallible;
-use std::fmt::Display;
-use std::hash::Hash;
 use std::sync::Arc;
 use std::time::Duration;
 
 use kube_controller::{Controller, Supervisor};
 use kube_controller_client::events::EventRecorder;
-use kube_controller_client::{Client, ClientOptions, Config, ConfigError, Timeouts};
-use kube_endpoint_model::Interner;
+use kube_controller_client::{Client, Config};
+use kube_endpoint_model::{Interner, ObjectKey};
 use kube_lease_election::Fence;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::caches::{Caches, CaughtUp};
 use crate::checks::Checks;
+use crate::clients::{Clients, fenced};
 use crate::controllers::Controllers;
 use crate::credentials;
 use crate::discovery::SliceApi;
@@ -24,9 +23,10 @@ use crate::feature_gates::ENDPOINT_SLICE;
 use crate::held_lists::LeaseEvents;
 use crate::leader::{GRACE, Observers, lead};
 use crate::metrics::Metrics;
+use crate::reviews::{Shadow, reviewed, start_shadow};
 use crate::serve::serve;
-use crate::settings::{ClientSettings, LeaderElection, Settings};
-use crate::user_agent::user_agent;
+use crate::serving::ShadowPage;
+use crate::settings::{LeaderElection, Mode, Settings};
 
 /// Time after `stop` is cancelled during which running syncs may still start requests. A sync may need hundreds of
 /// requests and wait for the rate limiter before each, which takes longer than [`GRACE`]; the next leader does the
@@ -36,12 +36,14 @@ const REQUEST_DEADLINE: Duration = Duration::from_millis(1_500);
 /// Runs the controllers until `stop` is cancelled or a task fails.
 ///
 /// - The controllers share one informer per resource. Each controller writes with its own client, which has its own
-///   rate limiter and, with [`ClientSettings::service_account_credentials`], its own service account.
+///   rate limiter and, with [`ClientSettings::service_account_credentials`](crate::ClientSettings::service_account_credentials), its own service account.
 /// - An unreachable API server is retried without end. While it does not serve EndpointSlices, the slice controllers
 ///   wait and the Endpoints controller works.
 /// - With leader election, informers run from the start, controllers start once the lease is held, and no write of a
 ///   controller starts after the lease may have gone to another process.
 /// - The files that `config` was read from are reloaded when they change (checked every 30 s).
+/// - In [shadow mode](Mode::Shadow), there is no leader election, the controllers compare their plans with what exists,
+///   and no client of the controllers can write. A panic during a sync is logged and counted, and the key is retried.
 /// - Health checks and metrics are served until everything else has ended.
 ///
 /// After `stop` is cancelled, running syncs may start requests for another 1.5 s, and tasks have 3 s to end. The lease
@@ -51,17 +53,25 @@ const REQUEST_DEADLINE: Duration = Duration::from_millis(1_500);
 ///
 /// See [`RunError`]. A lost lease, a failed or panicked task, and answers of 401 to every request for 300 s (while this
 /// process leads or runs without leader election) end the run.
-pub async fn run(config: Config, settings: Settings, stop: CancellationToken) -> Result<(), RunError> {
+pub async fn run(config: Config, mut settings: Settings, stop: CancellationToken) -> Result<(), RunError> {
+    if settings.mode == Mode::Shadow {
+        if !cfg!(feature = "shadow") {
+            return Err(RunError::ShadowNotCompiledIn);
+        }
+        settings.leader_election = None;
+        settings.client.service_account_credentials = false;
+    }
     let is_served = settings.serving.port != 0;
     let metrics = is_served.then(|| Metrics::register(&settings.feature_gates)).transpose()?;
     let credentials = config.credentials().clone();
     let checks = Checks::new(&stop, settings.leader_election.as_ref(), &credentials);
+    let page = ShadowPage::default();
     let serving = match &metrics {
-        Some(metrics) => Some(serve(&settings, &checks, metrics).await?),
+        Some(metrics) => Some(serve(&settings, &checks, metrics, &page).await?),
         None => None,
     };
     let (following, health, elects) = (config.follow_files(), checks.clone(), settings.leader_election.is_some());
-    let work = Box::pin(work(config, settings, checks, metrics, stop));
+    let work = Box::pin(work(config, settings, checks, metrics, page, stop));
     let work = async {
         tokio::select! {
             biased;
@@ -89,13 +99,16 @@ async fn work(
     settings: Settings,
     checks: Checks,
     metrics: Option<Metrics>,
+    page: ShadowPage,
     stop: CancellationToken,
 ) -> Result<(), RunError> {
     let interner = Interner::default();
-    let reader = client(&config, &settings.client, metrics.as_ref(), "shared-informers")?.decoding_in(interner.clone());
+    let clients = Clients::new(&settings, metrics.as_ref());
+    let reader = clients.client(&config, "shared-informers")?.decoding_in(interner.clone());
     let controllers = controllers(&settings);
     let informer_metrics = metrics.as_ref().map(|metrics| &metrics.informers);
     let caches = Caches::new(&reader, settings.min_resync_period, settings.guard, informer_metrics);
+    let shadow = start_shadow(&settings, &caches, metrics.as_ref(), &page)?;
     let slice_api = SliceApi::new(metrics.as_ref().map(|metrics| metrics.api_available.clone()));
     if !controllers.slice_controllers().is_empty() {
         checks.add_slice_api(slice_api.clone());
@@ -105,10 +118,12 @@ async fn work(
     let manager = Manager {
         config,
         settings,
+        clients,
         interner,
         reader,
         controllers,
         caches,
+        shadow,
         slice_api,
         checks,
         metrics,
@@ -122,41 +137,6 @@ async fn work(
     }
     tracing::info!("Stopped");
     Ok(())
-}
-
-fn client(
-    config: &Config,
-    settings: &ClientSettings,
-    metrics: Option<&Metrics>,
-    part: &str,
-) -> Result<Client, ConfigError> {
-    client_within(config, settings, Timeouts::default(), metrics, part)
-}
-
-fn client_within(
-    config: &Config,
-    settings: &ClientSettings,
-    timeouts: Timeouts,
-    metrics: Option<&Metrics>,
-    part: &str,
-) -> Result<Client, ConfigError> {
-    let ClientSettings { kubeconfig: _, master: _, qps, burst, content_type, service_account_credentials: _ } =
-        settings;
-    let (user_agent, qps, burst, content_type) = (user_agent(part), *qps, *burst, *content_type);
-    let options = ClientOptions { user_agent, qps, burst, content_type, timeouts };
-    match metrics {
-        Some(metrics) => Client::with_metrics(config, options, &metrics.clients),
-        None => Client::new(config, options),
-    }
-}
-
-/// Returns the client gated by `fence`: its writes are sent only while the lease is held. Without a fence, the client
-/// itself.
-fn fenced(client: Client, fence: Option<&Fence>) -> Client {
-    match fence {
-        Some(fence) => client.gated(Arc::new(Fence::clone(fence))),
-        None => client,
-    }
 }
 
 /// Returns the controllers to run: those enabled by `--controllers`, compiled in, and not disabled by a feature gate.
@@ -176,12 +156,15 @@ fn controllers(settings: &Settings) -> Controllers {
 struct Manager {
     config: Config,
     settings: Settings,
+    clients: Clients,
     /// Shared by the informers and the responses to writes.
     interner: Interner,
     /// Client of the informers.
     reader: Client,
     controllers: Controllers,
     caches: Caches,
+    /// The comparison in shadow mode.
+    shadow: Option<Arc<Shadow>>,
     slice_api: SliceApi,
     checks: Checks,
     /// `None` if `--secure-port` is 0: metrics are read at `/metrics` only.
@@ -217,10 +200,7 @@ impl Manager {
             return Ok(standby.run(GRACE).await?);
         };
         self.start_caches(&mut standby);
-        // Renewals are a request every few seconds; a rate limiter could only delay one past the renew deadline.
-        let unlimited = ClientSettings { qps: 0.0, ..self.settings.client.clone() };
-        let timeouts = election.timing.timeouts();
-        let client = client_within(&self.config, &unlimited, timeouts, self.metrics.as_ref(), "leader-election")?;
+        let client = self.clients.unlimited(&self.config, "leader-election", election.timing.timeouts())?;
         let start = |supervisor: &mut Supervisor, fence: &Fence, events: LeaseEvents| {
             let reports = events.report(self.caches.held_lists(), self.stop.clone());
             supervisor.spawn("events about held lists", reports);
@@ -246,11 +226,15 @@ impl Manager {
     /// Starts the controllers. Their writes pass `fence`, if there is one.
     fn start(&self, supervisor: &mut Supervisor, fence: Option<&Fence>) -> Result<(), RunError> {
         tracing::info!(server = %self.config.server(), controllers = ?self.controllers, "Starting controllers");
-        let token_client = || client(&self.config, &self.settings.client, self.metrics.as_ref(), "service-accounts");
+        let token_client = || self.clients.client(&self.config, "service-accounts");
         let token_client = self.settings.client.service_account_credentials.then(token_client).transpose()?;
         let accounts = token_client.map(|client| fenced(client.with_shutdown(self.request_deadline.clone()), fence));
         let caches = CaughtUp::new(&self.caches, &self.reader);
         let mut context = StartContext { supervisor, fence, accounts, caches };
+        #[cfg(feature = "shadow")]
+        if let Some(shadow) = &self.shadow {
+            shadow.spawn(context.supervisor, &self.settings.shadow, &self.reader, &self.stop);
+        }
         #[cfg(feature = "endpoint")]
         if self.controllers.endpoints {
             self.endpoints(&mut context)?;
@@ -276,17 +260,20 @@ impl Manager {
         component: &'static str,
     ) -> Result<(Client, EventRecorder), RunError> {
         let client = match &context.accounts {
-            None => client(&self.config, &self.settings.client, self.metrics.as_ref(), part)?,
+            None => self.clients.client(&self.config, part)?,
             Some(token_client) => {
                 let config = self.config.as_service_account(token_client.clone(), ACCOUNTS_NAMESPACE, part);
                 let user = format!("system:serviceaccount:{ACCOUNTS_NAMESPACE}:{part}");
-                client(&config, &self.settings.client, self.metrics.as_ref(), &user)?
+                self.clients.client(&config, &user)?
             }
         };
         let client = client.with_shutdown(self.request_deadline.clone()).decoding_in(self.interner.clone());
         let client = fenced(client, context.fence);
         let (recorder, writer) = EventRecorder::new(client.clone(), component);
-        context.supervisor.spawn(format!("event writer of {component}"), writer.run(self.stop.clone()));
+        // Without its writer, the recorder drops events.
+        if self.settings.mode == Mode::Active {
+            context.supervisor.spawn(format!("event writer of {component}"), writer.run(self.stop.clone()));
+        }
         Ok((client, recorder))
     }
 
@@ -299,13 +286,18 @@ impl Manager {
     }
 
     /// Starts a controller. `reads` is the controller alone.
-    fn run_controller<K: Clone + Eq + Hash + Display + Send + Sync + 'static>(
+    fn run_controller(
         &self,
         context: &mut StartContext<'_>,
         name: &'static str,
-        controller: Controller<K>,
+        controller: Controller<ObjectKey>,
         reads: Controllers,
     ) {
+        #[cfg(feature = "shadow")]
+        let controller = match &self.shadow {
+            Some(shadow) => shadow.follow(name, controller),
+            None => controller,
+        };
         let controller = controller.wait_for(context.caches.wait(reads));
         context.supervisor.try_spawn(name, controller.run(self.stop.clone()));
         self.checks.add_controller(name);
@@ -322,6 +314,7 @@ impl Manager {
             endpoints: self.caches.endpoints.clone(),
         };
         let (config, metrics) = (self.settings.endpoint, self.controller_metrics(ENDPOINTS));
+        let client = reviewed(client, ENDPOINTS, self.shadow.as_ref());
         let controller = kube_endpoint::endpoints_controller(&informers, client, recorder, config, metrics);
         self.run_controller(context, ENDPOINTS, controller, Controllers { endpoints: true, ..Controllers::NONE });
         Ok(())
@@ -343,6 +336,7 @@ impl Manager {
             Some(metrics) => Arc::new(kube_endpointslice::metrics::PrometheusMetrics::register(&metrics.registry)?),
             None => Arc::new(()),
         };
+        let client = reviewed(client, ENDPOINTSLICE, self.shadow.as_ref());
         let controller = kube_endpointslice::controller::endpointslice_controller(
             &informers, client, recorder, config, slices, metrics,
         );
@@ -371,6 +365,7 @@ impl Manager {
             Some(metrics) => Arc::new(kube_endpointslice_mirroring::PrometheusMetrics::register(&metrics.registry)?),
             None => Arc::new(()),
         };
+        let client = reviewed(client, MIRRORING, self.shadow.as_ref());
         let controller = kube_endpointslice_mirroring::mirroring_controller(
             &informers, client, recorder, config, mirroring, metrics,
         );

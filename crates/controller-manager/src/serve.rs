@@ -10,7 +10,7 @@ use crate::checks::Checks;
 use crate::configz::configz;
 use crate::error::RunError;
 use crate::metrics::Metrics;
-use crate::serving::{Contents, Pages, Reviewers, Server};
+use crate::serving::{Contents, Pages, Reviewers, Server, ShadowPage};
 use crate::settings::Settings;
 use crate::user_agent::user_agent;
 
@@ -24,7 +24,12 @@ const REVIEW_BURST: u32 = 400;
 /// # Errors
 ///
 /// [`RunError::Client`] for an unusable kubeconfig of the review clients, and [`RunError::Serving`].
-pub(crate) async fn serve(settings: &Settings, checks: &Checks, metrics: &Metrics) -> Result<Supervisor, RunError> {
+pub(crate) async fn serve(
+    settings: &Settings,
+    checks: &Checks,
+    metrics: &Metrics,
+    shadow: &ShadowPage,
+) -> Result<Supervisor, RunError> {
     let serving = &settings.serving;
     // Its own token: `/livez` and `/metrics` are served during shutdown, too.
     let mut supervisor = Supervisor::new(CancellationToken::new());
@@ -47,6 +52,7 @@ pub(crate) async fn serve(settings: &Settings, checks: &Checks, metrics: &Metric
         health: checks.health().clone(),
         registry: metrics.registry.clone(),
         pages: Pages::new(settings.flags.clone(), configz(settings)),
+        shadow: shadow.clone(),
     };
     let server = Server::bind(serving, Reviewers { tokens, access }, contents).await?;
     if let Ok(address) = server.address() {

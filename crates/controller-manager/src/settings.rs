@@ -3,6 +3,7 @@
 mod client;
 mod election;
 mod guard;
+mod mode;
 mod serving;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,8 @@ pub use client::ClientSettings;
 pub use election::LeaderElection;
 pub(crate) use election::{RESOURCE_NAME, RESOURCE_NAMESPACE};
 pub use guard::GuardSettings;
+pub use mode::{Mode, ShadowSettings};
+pub(crate) use mode::{SETTLE_PERIOD, WRITER_LEASE, lease_name};
 pub(crate) use serving::PORT;
 pub use serving::{AuthenticationSettings, AuthorizationSettings, CertificateFiles, ServingSettings, TlsVersion};
 
@@ -27,6 +30,10 @@ use crate::logging::LoggingSettings;
 /// library must not open ports or write a Lease without being configured to.
 #[derive(Clone, Debug)]
 pub struct Settings {
+    /// Whether the controllers write.
+    pub mode: Mode,
+    /// The comparison of shadow mode.
+    pub shadow: ShadowSettings,
     /// The controllers to run. One that is not compiled in does not run, with a warning in the log.
     pub controllers: Controllers,
     /// Settings of the Endpoints controller.
@@ -47,7 +54,8 @@ pub struct Settings {
     pub guard: GuardSettings,
     /// `--feature-gates`: the feature gates and whether each is enabled.
     pub feature_gates: FeatureGates,
-    /// Leader election; `None`, the default, disables it. On the command line it is enabled by default.
+    /// Leader election; `None`, the default, disables it. On the command line it is enabled by default. Ignored in
+    /// [shadow mode](Mode::Shadow).
     pub leader_election: Option<LeaderElection>,
     /// The HTTPS server for health checks and metrics.
     pub serving: ServingSettings,
@@ -75,6 +83,8 @@ pub(crate) fn at_least_one(number: u16) -> NonZeroUsize {
 impl Default for Settings {
     fn default() -> Self {
         Settings {
+            mode: Mode::default(),
+            shadow: ShadowSettings::default(),
             controllers: Controllers::default(),
             #[cfg(feature = "endpoint")]
             endpoint: kube_endpoint::Config {

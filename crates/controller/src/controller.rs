@@ -1,10 +1,12 @@
 //! A controller: informers, a queue of keys, and workers that sync them.
 
 use std::convert::Infallible;
-use std::future::{Future, pending};
+use std::future::{Future, pending, poll_fn};
 use std::hash::Hash;
-use std::pin::Pin;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::Poll;
 use std::{fmt, fmt::Display};
 
 use kube_informer::{Event, HandlerHandle, Informer, NeverSynced, synced_before};
@@ -12,6 +14,7 @@ use kube_workqueue::MetricsProvider;
 use tokio_util::sync::CancellationToken;
 
 use crate::enqueuer::Enqueuer;
+use crate::supervisor::panic_message;
 use crate::workers::{BoxError, RetryPolicy, Workers};
 use crate::{ControllerMetrics, Outcome};
 
@@ -33,6 +36,11 @@ impl fmt::Debug for Metrics {
         f.debug_struct("Metrics").field("queue", &queue).field("controller", &controller).finish()
     }
 }
+
+/// Error of a sync whose panic was [contained](Controller::contain_panics).
+#[derive(Debug, thiserror::Error)]
+#[error("the sync panicked: {0}")]
+struct SyncPanicked(String);
 
 /// A controller with its handlers, queue and sync function, started by [`run`](Self::run). See the [crate](crate) for
 /// an example.
@@ -68,6 +76,39 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Controller<K> {
         Controller { ready: Box::pin(ready), ..self }
     }
 
+    /// Contains panics of syncs: calls `report` with the message of the panic, and retries the key as after an error. By
+    /// default, a panic ends [`run`](Self::run). For controllers that write nothing: a panic in the middle of the writes
+    /// of a sync could leave state that the next sync misreads.
+    #[must_use]
+    pub fn contain_panics(self, report: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        let (sync, report) = (Arc::new(self.sync), Arc::new(report));
+        let contained = move |key: K| -> BoxFuture<_> {
+            let (sync, report) = (Arc::clone(&sync), Arc::clone(&report));
+            Box::pin(async move {
+                // The future is dropped after a panic, and shared state is locked through `locked`.
+                let mut running = pin!(async { sync(key).await });
+                let result = poll_fn(|context| {
+                    let poll = || running.as_mut().poll(context);
+                    match catch_unwind(AssertUnwindSafe(poll)) {
+                        Ok(poll) => poll.map(Ok),
+                        Err(panic) => Poll::Ready(Err(panic)),
+                    }
+                });
+                result.await.unwrap_or_else(|panic| {
+                    let message = panic_message(&*panic);
+                    report(&message);
+                    Err(SyncPanicked(message).into())
+                })
+            })
+        };
+        Controller { sync: Box::new(contained), ..self }
+    }
+
+    /// Returns an enqueuer of this controller's queue, for code outside of the controller. Its adds are not measured.
+    pub fn enqueuer(&self) -> Enqueuer<K> {
+        self.options.enqueuer(None)
+    }
+
     /// Waits until all watched caches have synced, and runs workers until `stop` is cancelled. Returns when the running
     /// syncs have ended; keys that are still queued are dropped.
     ///
@@ -77,7 +118,8 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Controller<K> {
     ///
     /// # Panics
     ///
-    /// If a sync panics. The panic is propagated so that a [`Supervisor`](crate::Supervisor) stops all other tasks.
+    /// If a sync panics, unless panics are [contained](Self::contain_panics). The panic is propagated so that a
+    /// [`Supervisor`](crate::Supervisor) stops all other tasks.
     pub async fn run(self, stop: CancellationToken) -> Result<(), NeverSynced> {
         let Controller { options: ControllerBuilder { workers, handlers, background, .. }, sync, ready } = self;
         if !synced_before(&stop, &handlers).await? || stop.run_until_cancelled(ready).await.is_none() {
@@ -285,6 +327,32 @@ mod tests {
         assert_eq!(drained(&mut synced).await, [""; 0]);
         ready.send(()).unwrap();
         assert_eq!(drained(&mut synced).await, ["background", "a", "extra"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn contained_panics_are_reported_and_the_key_is_retried() {
+        let mut builder = Controller::<String>::builder("test", Queue::builder(), Metrics::default());
+        let (informer, source) = ManualSource::<Item>::new();
+        builder.watch(&informer, "items", |event, keys| keys.add(event.object().name().to_owned()));
+        let (record, mut synced) = mpsc::unbounded_channel();
+        let (attempts, reports) = (record.clone(), record);
+        let counted = Arc::new(Mutex::new(0));
+        let controller = builder.build(move |key| {
+            *locked(&counted) += 1;
+            let attempt = *locked(&counted);
+            let attempts = attempts.clone();
+            async move {
+                tokio::task::yield_now().await;
+                assert!(attempt > 2, "attempt {attempt}");
+                attempts.send(format!("{key} succeeded"))
+            }
+        });
+        let controller = controller.contain_panics(move |message| reports.send(message.to_owned()).unwrap());
+        let mut tasks = JoinSet::new();
+        tasks.spawn(async { controller.run(CancellationToken::new()).await.unwrap() });
+        source.replace([Item("a", 1)], "1");
+        source.deliver();
+        assert_eq!(drained(&mut synced).await, ["attempt 1", "attempt 2", "a succeeded"]);
     }
 
     #[tokio::test(start_paused = true)]

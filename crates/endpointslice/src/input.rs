@@ -116,6 +116,15 @@ pub struct ServiceHints<'a> {
     pub enabled: BTreeSet<AddressType>,
 }
 
+/// Returns the address types whose slices have hints for zones: what a controller without a
+/// [topology cache](kube_topology::TopologyCache) can derive of [`ServiceHints::enabled`].
+pub fn hinted_types(slices: &[Arc<EndpointSlice>]) -> BTreeSet<AddressType> {
+    let has_hints = |slice: &&Arc<EndpointSlice>| {
+        slice.endpoints.iter().filter_map(|endpoint| endpoint.hints.as_ref()).any(|hints| !hints.for_zones.is_empty())
+    };
+    slices.iter().filter(has_hints).map(|slice| slice.address_type.clone()).collect()
+}
+
 impl Hints<'_> {
     /// Computes the hints of all slices of one address type (RC-32 to RC-34), and updates the set of enabled types, so
     /// that the next type does not repeat the event that hints were enabled or disabled (EC-18).

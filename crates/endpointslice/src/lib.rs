@@ -152,7 +152,7 @@ pub use desired::{
 };
 pub use desired_endpoint::DesiredEndpoint;
 pub use explain::{Explanation, Placement, PlacementReason, SliceName, plan_explained};
-pub use input::{Hints, Input, ServiceHints, TriggerTime};
+pub use input::{Hints, Input, ServiceHints, TriggerTime, hinted_types};
 #[cfg(feature = "apply")]
 pub use live::LiveReadError;
 pub use options::{Options, Packing};

@@ -15,7 +15,7 @@ use kube_wire::Decode;
 use crate::altered::AlteredWrites;
 use crate::apply::{ApplyError, Writer};
 use crate::desired_endpoint::DesiredEndpoint;
-use crate::input::{Hints, Input, ServiceHints};
+use crate::input::{Hints, Input, ServiceHints, hinted_types};
 use crate::live::{LiveReadError, is_gone, live};
 use crate::metrics::{HintLabels, MetricsCache, SliceMetrics};
 use crate::options::Options;
@@ -189,7 +189,9 @@ impl Reconciler {
         keys: &Enqueuer<ObjectKey>,
         delay: Duration,
     ) -> bool {
-        let is_gone = keys.is_contested(key) && is_gone::<T>(self.client.client(), owner).await;
+        // A controller that only compares creates nothing that the garbage collector could delete.
+        let may_create = keys.is_contested(key) && !self.client.observes();
+        let is_gone = may_create && is_gone::<T>(self.client.client(), owner).await;
         if is_gone {
             keys.add_contested(key.clone(), delay);
         }
@@ -341,7 +343,13 @@ impl Reconciler {
         let (ratios, enabled) = match &self.topology {
             Some(topology) => {
                 let topology = locked(topology);
-                (topology.ratios(), topology.enabled_types(service).into_iter().collect::<BTreeSet<AddressType>>())
+                // The history of hints is that of the writer, which only the slices show to another process.
+                let enabled = if self.client.observes() {
+                    hinted_types(input.existing)
+                } else {
+                    topology.enabled_types(service).into_iter().collect::<BTreeSet<AddressType>>()
+                };
+                (topology.ratios(), enabled)
             }
             None => Default::default(),
         };

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kube_endpoint::Write;
-use kube_endpoint_model::well_known::MIRRORING_CONTROLLER;
+use kube_endpoint_model::well_known::{LEADER_ANNOTATION, MIRRORING_CONTROLLER, SLICE_CONTROLLER};
 use kube_endpoint_model::{Code, EndpointSlice, ObjectKey};
 use kube_endpointslice::{Explanation, Placement, PlacementReason, Plan, SliceName};
 use kube_wire::Object as _;
 use serde_json::Value;
 
+use crate::classes::{Difference, DifferenceClass, classify};
 use crate::plans::{Mirroring, SelectorPlans, are_known};
 use crate::report::{Change, Kind, ObjectRef, Reason};
 use crate::world::World;
@@ -19,6 +20,14 @@ const NAMED_ENDPOINTS: usize = 3;
 /// Reason for the delete of a slice that has no endpoint.
 const SUPERFLUOUS: &str = "no endpoint needs the slice";
 
+/// A [`Change`] without its class, which depends on all writes of the plan.
+struct PlannedChange {
+    object: ObjectRef,
+    before: Option<Value>,
+    after: Option<Value>,
+    reasons: Vec<Reason>,
+}
+
 impl World {
     /// Returns the writes that the three controllers would send now, by Service. None of what depends on kinds that
     /// could not be read.
@@ -26,28 +35,59 @@ impl World {
         let ratios = self.ratios();
         let mut changes = Vec::new();
         // Endpoints without a Service may leave slices that mirror them.
-        let keys: BTreeSet<ObjectKey> = self.services().map(|service| service.key()).chain(self.mirrored()).collect();
+        let keys: BTreeSet<ObjectKey> =
+            self.services().map(|service| service.key()).chain(self.mirrored()).chain(self.left_over()).collect();
         for key in keys {
             let plans = self.service_of(&key).and_then(|service| SelectorPlans::new(self, &ratios, service));
             if are_known(self, Kind::EndpointSlice) {
                 if let Some(plans) = &plans {
-                    self.add_slices_changes(&mut changes, &plans.slices, Some(&plans.explanation));
+                    let writes = self.slices_writes(&plans.slices, Some(&plans.explanation));
+                    changes.extend(classified(writes, &self.stored_slices(&key)));
                 }
-                match Mirroring::new(self, &key) {
-                    Mirroring::Mirrored(mirror) => self.add_slices_changes(&mut changes, &mirror.plan, None),
+                let writes = match Mirroring::new(self, &key) {
+                    Mirroring::Mirrored(mirror) => self.slices_writes(&mirror.plan, None),
                     not_mirrored => {
                         let deletes = not_mirrored.superfluous().iter();
-                        changes.extend(deletes.map(|slice| deleted(slice, vec![differs(SUPERFLUOUS)])));
+                        deletes.map(|slice| deleted(slice, vec![differs(SUPERFLUOUS)])).collect()
                     }
-                }
+                };
+                changes.extend(classified(writes, &self.managed_slices(&key, MIRRORING_CONTROLLER)));
             }
-            if are_known(self, Kind::Endpoints)
-                && let Some(write) = plans.and_then(|plans| plans.endpoints)
-            {
-                changes.push(self.endpoints_change(&key, write));
+            if are_known(self, Kind::Endpoints) {
+                let write = match plans.and_then(|plans| plans.endpoints) {
+                    Some(write) => Some(self.endpoints_write(&key, write)),
+                    None if self.service_of(&key).is_none() => self.left_over_write(&key),
+                    None => None,
+                };
+                changes.extend(classified(write.into_iter().collect(), &[]));
             }
         }
         changes
+    }
+
+    /// Returns the slices that the slice controller reads: without those that are being deleted (ES-5).
+    fn stored_slices(&self, key: &ObjectKey) -> Vec<Arc<EndpointSlice>> {
+        let mut slices = self.managed_slices(key, SLICE_CONTROLLER);
+        slices.retain(|slice| slice.metadata.deletion_timestamp.is_none());
+        slices
+    }
+
+    /// Returns the keys of Endpoints objects without a Service. The Endpoints controller deletes them when it starts
+    /// (EP-H6), except locks of old leader election clients.
+    fn left_over(&self) -> impl Iterator<Item = ObjectKey> {
+        let endpoints = self.all_endpoints().map(|endpoints| endpoints.key());
+        endpoints.filter(|key| self.service_of(key).is_none())
+    }
+
+    fn left_over_write(&self, key: &ObjectKey) -> Option<PlannedChange> {
+        let endpoints = self.endpoints_of(key)?;
+        if endpoints.metadata.annotations.contains_key(LEADER_ANNOTATION) {
+            return None;
+        }
+        let message = "the Service does not exist".to_owned();
+        let reasons = vec![Reason { code: Code::EndpointsDiffer, message }];
+        let object = ObjectRef::new(Kind::Endpoints, key);
+        Some(PlannedChange { object, before: Some(value(&**endpoints)), after: None, reasons })
     }
 
     /// Returns the keys of Services with slices that mirror Endpoints.
@@ -56,7 +96,8 @@ impl World {
         slices.filter_map(|slice| Some(ObjectKey::new(slice.metadata.namespace.clone(), slice.service_name()?)))
     }
 
-    fn add_slices_changes(&self, changes: &mut Vec<Change>, plan: &Plan, explanation: Option<&Explanation>) {
+    fn slices_writes(&self, plan: &Plan, explanation: Option<&Explanation>) -> Vec<PlannedChange> {
+        let mut changes = Vec::new();
         for plan in &plan.types {
             let placed = |slice: SliceName, otherwise: &str| {
                 let placements = explanation.into_iter().flat_map(|it| &it.placements);
@@ -70,14 +111,14 @@ impl World {
                 let key = ObjectKey::new(slice.metadata.namespace.clone(), format!("{generated}..."));
                 let object = ObjectRef::new(Kind::EndpointSlice, &key);
                 let reasons = placed(SliceName::New(number), "no slice has these endpoints");
-                changes.push(Change { object, before: None, after: Some(value(slice)), reasons });
+                changes.push(PlannedChange { object, before: None, after: Some(value(slice)), reasons });
             }
             for slice in &plan.update {
                 let key = slice.key();
                 let before = self.slice_of(&key).map(|it| value(&**it));
                 let object = ObjectRef::new(Kind::EndpointSlice, &key);
                 let reasons = placed(existing(slice), "metadata, hints or ports differ");
-                changes.push(Change { object, before, after: Some(value(slice)), reasons });
+                changes.push(PlannedChange { object, before, after: Some(value(slice)), reasons });
             }
             for slice in &plan.delete {
                 changes.push(deleted(slice, placed(existing(slice), SUPERFLUOUS)));
@@ -85,22 +126,40 @@ impl World {
         }
         let unsupported = "the Service has no addresses of this type";
         changes.extend(plan.unsupported.iter().map(|slice| deleted(slice, vec![differs(unsupported)])));
+        changes
     }
 
-    fn endpoints_change(&self, key: &ObjectKey, write: Write) -> Change {
+    fn endpoints_write(&self, key: &ObjectKey, write: Write) -> PlannedChange {
         let before = self.endpoints_of(key).map(|it| value(&**it));
         let (after, message) = match write {
             Write::Create(after) => (after, "the Service has no Endpoints object"),
             Write::Update(after) => (after, "addresses, ports, labels or annotations differ"),
         };
         let reasons = vec![Reason { code: Code::EndpointsDiffer, message: message.to_owned() }];
-        Change { object: ObjectRef::new(Kind::Endpoints, key), before, after: Some(value(&after)), reasons }
+        PlannedChange { object: ObjectRef::new(Kind::Endpoints, key), before, after: Some(value(&after)), reasons }
     }
 }
 
-fn deleted(slice: &Arc<EndpointSlice>, reasons: Vec<Reason>) -> Change {
+/// Returns all writes of one controller for one Service with their classes. `stored` are the slices that the plan is
+/// based on.
+fn classified(writes: Vec<PlannedChange>, stored: &[Arc<EndpointSlice>]) -> Vec<Change> {
+    let written: BTreeSet<&str> = writes.iter().map(|write| write.object.name.as_str()).collect();
+    let unchanged = stored.iter().filter(|slice| !written.contains(slice.metadata.name.as_str()));
+    let unchanged = unchanged.map(|slice| slice.address_type.as_str().to_owned()).collect();
+    let differences: Vec<_> =
+        writes.iter().map(|it| Difference { before: it.before.as_ref(), after: it.after.as_ref() }).collect();
+    let classes = classify(&differences, &unchanged);
+    let changes = writes.into_iter().zip(classes).map(|(write, classes)| {
+        let PlannedChange { object, before, after, reasons } = write;
+        let class = classes.first().copied().unwrap_or(DifferenceClass::Content);
+        Change { object, before, after, class, reasons }
+    });
+    changes.collect()
+}
+
+fn deleted(slice: &Arc<EndpointSlice>, reasons: Vec<Reason>) -> PlannedChange {
     let object = ObjectRef::new(Kind::EndpointSlice, &slice.key());
-    Change { object, before: Some(value(&**slice)), after: None, reasons }
+    PlannedChange { object, before: Some(value(&**slice)), after: None, reasons }
 }
 
 fn differs(message: &str) -> Reason {

@@ -59,6 +59,7 @@
 
 mod changes;
 mod check;
+mod classes;
 mod hints;
 mod last_write;
 mod mirror;
@@ -75,6 +76,7 @@ mod time;
 mod world;
 mod written;
 
+pub use classes::{Difference, DifferenceClass, classify};
 pub use pod_details::PodDetails;
 pub use report::{
     Change, Finding, HintsReport, Kind, LastWrite, NearMiss, ObjectRef, ObjectReport, ObjectState, PodEndpointReport,

@@ -1,14 +1,15 @@
 //! What the three controllers would write for one Service.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use kube_endpoint::{Legacy, Write};
 use kube_endpoint_model::membership::PodOutcome;
 use kube_endpoint_model::well_known::{MIRRORING_CONTROLLER, SLICE_CONTROLLER, TRIGGER_TIME_ANNOTATION};
-use kube_endpoint_model::{AddressType, EndpointSlice, Endpoints, ObjectKey, Pod, Service};
-use kube_endpointslice::{Explanation, Hints, Input, Options, Owner, Plan, ServiceHints, SliceLabels, plan_explained};
+use kube_endpoint_model::{EndpointSlice, Endpoints, ObjectKey, Pod, Service};
+use kube_endpointslice::{
+    Explanation, Hints, Input, Options, Owner, Plan, ServiceHints, SliceLabels, hinted_types, plan_explained,
+};
 use kube_endpointslice_mirroring::{MirrorPlan, NotMirrored, not_mirrored};
 use kube_topology::{HintPolicy, ZoneRatios};
 use kube_wire::Object as _;
@@ -62,14 +63,6 @@ impl SelectorPlans {
         });
         addresses
     }
-}
-
-/// Returns the address types whose slices have hints for zones.
-fn hinted_types(slices: &[Arc<EndpointSlice>]) -> BTreeSet<AddressType> {
-    let has_hints = |slice: &&Arc<EndpointSlice>| {
-        slice.endpoints.iter().filter_map(|endpoint| endpoint.hints.as_ref()).any(|hints| !hints.for_zones.is_empty())
-    };
-    slices.iter().filter(has_hints).map(|slice| slice.address_type.clone()).collect()
 }
 
 /// Returns the value of the trigger time annotation, which an update that is only previewed keeps.

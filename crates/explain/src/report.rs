@@ -4,6 +4,8 @@ use jiff::Timestamp;
 use kube_endpoint_model::{Code, ObjectKey};
 use serde::Serialize;
 
+use crate::classes::DifferenceClass;
+
 /// Reference to an object of the cluster. Displayed as `Kind namespace/name`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct ObjectRef {
@@ -273,6 +275,8 @@ pub struct Change {
     pub before: Option<serde_json::Value>,
     /// The object as it would be; `None` if it would be deleted.
     pub after: Option<serde_json::Value>,
+    /// Most serious class of the difference.
+    pub class: DifferenceClass,
     /// Why, the most important reason first.
     pub reasons: Vec<Reason>,
 }

@@ -36,6 +36,10 @@ pub(crate) enum Command {
     ///
     /// Exits with status 0 without differences, 1 with differences, and 2 after an error.
     Diff,
+    /// Show what a controller-manager in shadow mode would write otherwise than the cluster's own controllers
+    ///
+    /// Exits with status 0 without open mismatches, 1 with open mismatches, and 2 after an error.
+    Shadow(ShadowArgs),
     /// Show the endpoints of Services as they change
     Top(TopArgs),
     /// Print a completion script for the program itself
@@ -106,6 +110,16 @@ pub(crate) struct TopArgs {
     /// URL of the metrics of controller-manager
     #[arg(long, value_name = "URL")]
     pub(crate) metrics_url: Option<String>,
+}
+
+/// Arguments of `shadow`.
+#[derive(Debug, Args)]
+pub(crate) struct ShadowArgs {
+    /// URL of controller-manager, read without credentials, or path on the API server, such as
+    /// /api/v1/namespaces/kube-system/pods/https:NAME:10257/proxy/shadow. The API server forwards no credentials to a
+    /// Pod: --authorization-always-allow-paths of controller-manager must contain /shadow
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: String,
 }
 
 /// Output formats.

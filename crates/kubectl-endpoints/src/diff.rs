@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, process::ExitCode};
 
-use kube_endpoints_explain::{Change, ObjectRef, Reason, TextStyle};
+use kube_endpoints_explain::{Change, DifferenceClass, ObjectRef, Reason, TextStyle};
 use serde::Serialize;
 use serde_json::Value;
 use similar::TextDiff;
@@ -20,6 +20,7 @@ pub(crate) const ERROR_STATUS: u8 = 2;
 #[derive(Serialize)]
 struct ChangeDocument<'a> {
     object: &'a ObjectRef,
+    class: DifferenceClass,
     reasons: &'a [Reason],
     /// The object as it is; null if it would be created.
     before: &'a Option<Value>,
@@ -40,7 +41,13 @@ pub(crate) async fn run(args: &GlobalArgs) -> anyhow::Result<ExitCode> {
     }
     let documents: Vec<_> = changes
         .iter()
-        .map(|Change { object, before, after, reasons }| ChangeDocument { object, reasons, before, after })
+        .map(|Change { object, before, after, class, reasons }| ChangeDocument {
+            object,
+            class: *class,
+            reasons,
+            before,
+            after,
+        })
         .collect();
     let names: Vec<_> = changes.iter().map(|change| &change.object).collect();
     let diffs: Vec<String> = changes.iter().map(|change| unified(change, output.style)).collect::<Result<_, _>>()?;
@@ -54,12 +61,12 @@ fn remove_managed_fields(object: &mut Value) {
     }
 }
 
-/// Returns the reasons as comments, and a unified diff of the object as YAML.
+/// Returns class and reasons as comments, and a unified diff of the object as YAML.
 fn unified(change: &Change, style: TextStyle) -> anyhow::Result<String> {
-    let Change { object, before, after, reasons } = change;
+    let Change { object, before, after, class, reasons } = change;
     let mut text = String::new();
     for Reason { code, message } in reasons {
-        writeln!(text, "# {code} {message}")?;
+        writeln!(text, "# {class} {code} {message}")?;
     }
     let yaml = |value: &Option<Value>| value.as_ref().map_or_else(|| Ok(String::new()), serde_saphyr::to_string);
     let (old, new) = (yaml(before)?, yaml(after)?);
@@ -107,21 +114,21 @@ mod tests {
     fn change(before: Option<Value>, after: Option<Value>) -> Change {
         let object = ObjectRef { kind: Kind::Endpoints, namespace: "shop".to_owned(), name: "web".to_owned() };
         let reason = Reason { code: Code::EndpointsDiffer, message: "1 address is missing".to_owned() };
-        Change { object, before, after, reasons: vec![reason] }
+        Change { object, before, after, class: DifferenceClass::Content, reasons: vec![reason] }
     }
 
     #[rstest]
     #[case::update(
         Some(json!({"a": 1, "b": "x"})), Some(json!({"a": 2, "b": "x"})),
-        "# EP502 1 address is missing\n--- Endpoints shop/web\n+++ Endpoints shop/web\n@@ -1,2 +1,2 @@\n-a: 1\n+a: 2\n b: x\n"
+        "# content EP502 1 address is missing\n--- Endpoints shop/web\n+++ Endpoints shop/web\n@@ -1,2 +1,2 @@\n-a: 1\n+a: 2\n b: x\n"
     )]
     #[case::create(
         None, Some(json!({"a": 1})),
-        "# EP502 1 address is missing\n--- /dev/null\n+++ Endpoints shop/web\n@@ -0,0 +1 @@\n+a: 1\n"
+        "# content EP502 1 address is missing\n--- /dev/null\n+++ Endpoints shop/web\n@@ -0,0 +1 @@\n+a: 1\n"
     )]
     #[case::delete(
         Some(json!({"a": 1})), None,
-        "# EP502 1 address is missing\n--- Endpoints shop/web\n+++ /dev/null\n@@ -1 +0,0 @@\n-a: 1\n"
+        "# content EP502 1 address is missing\n--- Endpoints shop/web\n+++ /dev/null\n@@ -1 +0,0 @@\n-a: 1\n"
     )]
     fn diffs_are_unified(#[case] before: Option<Value>, #[case] after: Option<Value>, #[case] expect: &str) {
         assert_eq!(unified(&change(before, after), TextStyle::default()).unwrap(), expect);
@@ -131,7 +138,7 @@ mod tests {
     fn colors_are_those_of_git() {
         let style = TextStyle { color: true, ..TextStyle::default() };
         let text = unified(&change(Some(json!({"a": 1})), None), style).unwrap();
-        let expect = ["\x1b[2m# EP502 ", "\x1b[1m--- Endpoints", "\x1b[36m@@ ", "\x1b[31m-a: 1\x1b[0m\n"];
+        let expect = ["\x1b[2m# content EP502 ", "\x1b[1m--- Endpoints", "\x1b[36m@@ ", "\x1b[31m-a: 1\x1b[0m\n"];
         for part in expect {
             assert!(text.contains(part), "{text:?} lacks {part:?}");
         }

@@ -23,8 +23,10 @@ mod explain;
 mod fetch;
 mod object_name;
 mod output;
+mod page;
 mod progress;
 mod selection;
+mod shadow;
 mod top;
 
 use std::{env, ffi::OsString, io, process::ExitCode};
@@ -55,7 +57,8 @@ fn main() -> ExitCode {
         .without_time()
         .with_max_level(LevelFilter::WARN)
         .init();
-    let error_status = if matches!(cli.command, Command::Check | Command::Diff) { diff::ERROR_STATUS } else { 1 };
+    let finds = matches!(cli.command, Command::Check | Command::Diff | Command::Shadow(_));
+    let error_status = if finds { diff::ERROR_STATUS } else { 1 };
     exit_code(run(cli), error_status)
 }
 
@@ -73,6 +76,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Explain(args) => block_on(explain::run(&global, &args)),
         Command::Check => block_on(check::run(&global)),
         Command::Diff => block_on(diff::run(&global)),
+        Command::Shadow(args) => block_on(shadow::run(&global, &args)),
         Command::Top(args) => block_on(run_top(global, args)),
         Command::Completion { shell } => {
             output::print(&completion::script(shell))?;

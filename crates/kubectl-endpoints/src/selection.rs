@@ -62,7 +62,7 @@ fn key(object: &ObjectRef) -> ObjectKey {
 #[cfg(test)]
 mod tests {
     use kube_endpoint_model::{Code, EndpointSlice, Labels, Pod};
-    use kube_endpoints_explain::{Reason, Severity};
+    use kube_endpoints_explain::{DifferenceClass, Reason, Severity};
     use rstest::rstest;
     use serde_json::json;
 
@@ -129,6 +129,7 @@ mod tests {
             object: object(Kind::EndpointSlice, "shop", "web-x"),
             before: before.map(slice),
             after: after.map(slice),
+            class: DifferenceClass::Content,
             reasons: Vec::new(),
         };
         assert_eq!(selection().has_change(&change), expect);

@@ -12,6 +12,7 @@ mod master;
 #[cfg(feature = "prometheus")]
 mod metrics;
 mod proxy;
+mod read_only;
 mod rotation;
 mod service_account;
 mod tls;

@@ -5,7 +5,7 @@ use rstest::rstest;
 
 use super::value::path;
 use super::*;
-use crate::settings::{CertificateFiles, GuardSettings, LeaderElection, ServingSettings, TlsVersion};
+use crate::settings::{CertificateFiles, GuardSettings, LeaderElection, Mode, ServingSettings, TlsVersion};
 
 fn parse(arguments: &[&str]) -> Result<CommandLine, UsageError> {
     CommandLine::parse(std::iter::once(&"controller-manager").chain(arguments).map(OsString::from))
@@ -315,4 +315,22 @@ fn argument() -> impl Strategy<Value = String> {
         1 => "-{0,3}[a-z_]{0,6}",
         1 => "\\PC{0,8}",
     ]
+}
+
+#[test]
+fn shadow_mode_has_no_leader_election() {
+    let it = settings(&["--mode=shadow", "--shadow-settle-period=2m", "--shadow-writer-lease="]);
+    assert_eq!((it.mode, it.leader_election), (Mode::Shadow, None));
+    assert_eq!((it.shadow.settle_period, it.shadow.writer_lease), (Duration::from_secs(120), None));
+    let it = settings(&["--shadow-writer-lease=ops/writer"]);
+    assert_eq!(it.mode, Mode::Active);
+    assert_eq!(it.shadow.writer_lease.map(|lease| lease.to_string()).as_deref(), Some("ops/writer"));
+}
+
+#[rstest]
+#[case("--mode=passive", "invalid argument \"passive\" for \"--mode\" flag: expected active or shadow")]
+#[case("--shadow-writer-lease=writer", "shadow-writer-lease must be NAMESPACE/NAME, but got \"writer\"")]
+#[case("--shadow-settle-period=0s", "shadow-settle-period must be greater than zero")]
+fn invalid_mode_flags_are_rejected(#[case] argument: &str, #[case] message: &str) {
+    assert_eq!(errors(&[argument]), [message]);
 }

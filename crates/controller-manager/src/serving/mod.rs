@@ -1,4 +1,5 @@
-//! The HTTPS server: health checks, metrics, and the debug pages `/configz`, `/flagz` and `/statusz`.
+//! The HTTPS server: health checks, metrics, the debug pages `/configz`, `/flagz` and
+//! `/statusz`, and the comparison of shadow mode at `/shadow`.
 //!
 //! Requests are authenticated and authorized as by upstream's delegated authentication and authorization: client
 //! certificates, `TokenReview`, `SubjectAccessReview`. By default only `/healthz`, `/livez` and `/readyz` need no
@@ -18,6 +19,7 @@ mod pages;
 mod response;
 mod reviewer;
 mod routes;
+mod shadow_page;
 #[cfg(test)]
 mod tests;
 mod tls;
@@ -39,6 +41,7 @@ pub use self::error::ServingError;
 pub(crate) use self::health::{Health, Probe};
 pub(crate) use self::pages::Pages;
 use self::routes::Routes;
+pub(crate) use self::shadow_page::{Report, ShadowPage};
 use self::tls::Tls;
 use crate::settings::ServingSettings;
 
@@ -56,6 +59,7 @@ pub(crate) struct Contents {
     pub(crate) health: Health,
     pub(crate) registry: Registry,
     pub(crate) pages: Pages,
+    pub(crate) shadow: ShadowPage,
 }
 
 /// A bound socket with its TLS configuration and routes.
@@ -81,13 +85,14 @@ impl Server {
         let address = SocketAddr::new(settings.bind_address, settings.port);
         let listener = TcpListener::bind(address).await;
         let listener = listener.map_err(|source| ServingError::Listen { address, source })?;
-        let Contents { health, registry, pages } = contents;
+        let Contents { health, registry, pages, shadow } = contents;
         let routes = Routes {
             authentication: Authentication::new(reviewers.tokens, settings.authentication.token_ttl),
             authorization: Authorization::new(reviewers.access, &settings.authorization),
             health,
             registry,
             pages,
+            shadow,
         };
         Ok(Server { listener, tls: Arc::new(tls), routes: Arc::new(routes) })
     }

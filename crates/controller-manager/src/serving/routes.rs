@@ -10,6 +10,7 @@ use super::exposition;
 use super::health::{Health, Probe};
 use super::pages::Pages;
 use super::response::{self, Response};
+use super::shadow_page::ShadowPage;
 use super::user::User;
 
 /// Path of the metrics of health checks.
@@ -22,6 +23,7 @@ pub(super) struct Routes {
     pub(super) health: Health,
     pub(super) registry: Registry,
     pub(super) pages: Pages,
+    pub(super) shadow: ShadowPage,
 }
 
 impl Routes {
@@ -67,6 +69,7 @@ impl Routes {
             }
             "/configz" => return self.pages.configz(),
             "/flagz" => return self.pages.flagz(accept),
+            "/shadow" => return self.shadow.respond(accept, request.uri().query().unwrap_or_default()),
             "/statusz" => return self.pages.statusz(accept),
             _ => {}
         }

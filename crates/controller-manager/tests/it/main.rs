@@ -18,6 +18,8 @@ mod rejected;
 mod repair;
 mod service_accounts;
 mod serving;
+#[cfg(feature = "shadow")]
+mod shadow;
 mod shutdown;
 mod simulated;
 mod upstream_arguments;

@@ -134,9 +134,26 @@ pub(crate) async fn exported_metrics() -> (BTreeMap<String, Family>, BTreeMap<St
     };
     eventually("metrics that are missing", &Vec::new(), missing).await;
     master.get("/healthz").await;
-    let exported = (scrape().await, families(&master.get("/metrics/slis").await.text));
+    let mut exported = (scrape().await, families(&master.get("/metrics/slis").await.text));
+    #[cfg(feature = "shadow")]
+    exported.0.extend(shadow_metrics(&cluster).await);
     cluster.server.shutdown().await;
     exported
+}
+
+/// Returns the families that only shadow mode has.
+#[cfg(feature = "shadow")]
+async fn shadow_metrics(cluster: &Cluster) -> BTreeMap<String, Family> {
+    let process = start(cluster, &["--mode=shadow"]);
+    let master = process.master(cluster).await;
+    let scrape = async || {
+        let mut families = families(&master.get("/metrics").await.text);
+        families.retain(|name, _| name.starts_with("endpoint_controllers_shadow_"));
+        families
+    };
+    // The mismatches have series once a controller has compared a Service.
+    let is_complete = |families: &BTreeMap<String, Family>| families.len() == 6;
+    kube_endpoints_testing::until("complete metrics", scrape, is_complete).await
 }
 
 #[tokio::test]

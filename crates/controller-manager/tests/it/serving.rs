@@ -75,7 +75,7 @@ impl ServingProcess {
     }
 }
 
-async fn rbac_cluster() -> Cluster {
+pub(crate) async fn rbac_cluster() -> Cluster {
     let (anonymous, authorization) = (Anonymous::Rejected, Authorization::Rbac);
     Cluster::start_with(kube_dev_apiserver::Config { anonymous, authorization, ..Default::default() }).await
 }

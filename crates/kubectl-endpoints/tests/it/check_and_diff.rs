@@ -54,7 +54,7 @@ async fn diff_shows_the_creates_and_exits_with_1(#[case] line: &str) {
     let run = Cluster::start().await.run(line).await;
     assert_eq!((run.status, run.stderr.as_str()), (1, ""));
     let lines: Vec<&str> = run.stdout.lines().collect();
-    assert!(lines[0].starts_with("# EP50"), "{run:?}");
+    assert!(lines[0].starts_with("# objects EP50"), "{run:?}");
     for part in ["--- /dev/null", "+++ Endpoints shop/web", "+kind: Endpoints", "+kind: EndpointSlice"] {
         assert!(lines.contains(&part), "no {part:?} in {}", run.stdout);
     }
@@ -68,6 +68,7 @@ async fn diff_as_json_has_both_states() {
     assert_eq!(objects(&changes).first().map(String::as_str), Some("EndpointSlice web-..."), "{changes}");
     for change in changes["items"].as_array().unwrap() {
         assert!(change["before"].is_null() && change["after"].is_object(), "{change}");
+        assert_eq!(change["class"], "objects", "{change}");
         assert!(change["object"]["name"].as_str().unwrap().starts_with("web"), "{change}");
     }
 }

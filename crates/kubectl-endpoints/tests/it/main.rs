@@ -5,4 +5,5 @@ mod cluster;
 mod completion;
 mod explain;
 mod rights;
+mod shadow;
 mod watch;

@@ -83,8 +83,9 @@ async fn address_in_use_is_named_in_the_error() {
     let server = serve(|_| {}).await;
     let mut settings = ServingSettings { bind_address: server.address.ip(), ..ServingSettings::default() };
     settings.port = server.address.port();
-    let contents =
-        Contents { health: Health::default(), registry: Registry::new(), pages: Pages::new([].into(), json!({})) };
+    let pages = Pages::new([].into(), json!({}));
+    let shadow = ShadowPage::default();
+    let contents = Contents { health: Health::default(), registry: Registry::new(), pages, shadow };
     let error = Server::bind(&settings, Reviewers::default(), contents).await.err().unwrap().to_string();
     assert_eq!(error, format!("cannot listen on {}", server.address));
 }

@@ -72,7 +72,7 @@ async fn serve_for(
     let counter = prometheus::IntCounter::new("things_total", "Things.").unwrap();
     registry.register(Box::new(counter)).unwrap();
     let pages = Pages::new([("secure-port".to_owned(), "0".to_owned())].into(), json!({}));
-    let contents = Contents { health: Health::default(), registry, pages };
+    let contents = Contents { health: Health::default(), registry, pages, shadow: ShadowPage::default() };
     let server = Server::bind(&settings, reviewers, contents).await?;
     let (address, tls) = (server.address().unwrap(), Arc::clone(&server.tls));
     let mut tasks = JoinSet::new();

@@ -17,11 +17,11 @@ use serde_json::{Value, json};
 use super::observed::{MIRRORING, items};
 use crate::cluster::{Cluster, text};
 
-pub(super) struct History {
-    pub(super) seed: u64,
-    pub(super) namespace: String,
+pub(crate) struct History {
+    pub(crate) seed: u64,
+    pub(crate) namespace: String,
     /// The requests sent, for failure messages.
-    pub(super) changes: Vec<String>,
+    pub(crate) changes: Vec<String>,
     rng: StdRng,
     services: BTreeSet<&'static str>,
     /// Services created without a selector that have one now.
@@ -40,7 +40,7 @@ const PODS: [&str; 5] = ["p0", "p1", "p2", "p3", "p4"];
 const APPS: [&str; 2] = ["a", "b"];
 
 impl History {
-    pub(super) fn new(seed: u64) -> History {
+    pub(crate) fn new(seed: u64) -> History {
         History {
             seed,
             namespace: format!("history-{seed}"),
@@ -59,7 +59,7 @@ impl History {
         *list.choose(&mut self.rng).expect("not empty")
     }
 
-    pub(super) async fn change(&mut self, cluster: &Cluster) {
+    pub(crate) async fn change(&mut self, cluster: &Cluster) {
         match self.rng.random_range(0..10) {
             0 | 1 => self.change_service(cluster).await,
             2 | 3 => self.change_plain_service(cluster).await,

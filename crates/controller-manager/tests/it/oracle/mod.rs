@@ -2,7 +2,7 @@
 //! an oracle computes from the final objects alone.
 
 mod expected;
-mod history;
+pub(crate) mod history;
 mod observed;
 
 use std::collections::BTreeMap;

@@ -1,0 +1,58 @@
+//! Builds the clients of the process from its settings.
+
+use std::sync::Arc;
+
+use kube_controller_client::{Client, ClientOptions, Config, ConfigError, Timeouts};
+use kube_lease_election::Fence;
+
+use crate::metrics::Metrics;
+use crate::settings::{ClientSettings, Mode, Settings};
+use crate::user_agent::user_agent;
+
+/// Options that all clients of the process share.
+#[derive(Clone)]
+pub(crate) struct Clients {
+    settings: ClientSettings,
+    metrics: Option<Metrics>,
+    /// In shadow mode: a second barrier besides the reviews that withhold all writes.
+    read_only: bool,
+}
+
+impl Clients {
+    pub(crate) fn new(settings: &Settings, metrics: Option<&Metrics>) -> Clients {
+        let read_only = settings.mode == Mode::Shadow;
+        Clients { settings: settings.client.clone(), metrics: metrics.cloned(), read_only }
+    }
+
+    /// Returns a client. `part` is the last part of its user agent.
+    pub(crate) fn client(&self, config: &Config, part: &str) -> Result<Client, ConfigError> {
+        self.build(config, part, Timeouts::default())
+    }
+
+    /// Returns a client without rate limit, for leader election: renewals are a request every few seconds, and a rate
+    /// limiter could only delay one past the renew deadline.
+    pub(crate) fn unlimited(&self, config: &Config, part: &str, timeouts: Timeouts) -> Result<Client, ConfigError> {
+        let unlimited = Clients { settings: ClientSettings { qps: 0.0, ..self.settings.clone() }, ..self.clone() };
+        unlimited.build(config, part, timeouts)
+    }
+
+    fn build(&self, config: &Config, part: &str, timeouts: Timeouts) -> Result<Client, ConfigError> {
+        let ClientSettings { kubeconfig: _, master: _, qps, burst, content_type, service_account_credentials: _ } =
+            self.settings;
+        let (user_agent, read_only) = (user_agent(part), self.read_only);
+        let options = ClientOptions { user_agent, qps, burst, content_type, timeouts, read_only };
+        match &self.metrics {
+            Some(metrics) => Client::with_metrics(config, options, &metrics.clients),
+            None => Client::new(config, options),
+        }
+    }
+}
+
+/// Returns the client gated by `fence`: its writes are sent only while the lease is held. Without a fence, the client
+/// itself.
+pub(crate) fn fenced(client: Client, fence: Option<&Fence>) -> Client {
+    match fence {
+        Some(fence) => client.gated(Arc::new(Fence::clone(fence))),
+        None => client,
+    }
+}

@@ -1,0 +1,188 @@
+//! Shadow mode: compares the plans of the controllers with what another program has written.
+//!
+//! ```text
+//! controllers --plans--> review --> ledger <-- tasks: Lease of the writer, periodic comparisons
+//!      ^                              |
+//!      +------- sync again -----------+--> /shadow, metrics, log
+//! ```
+//!
+//! The [`ledger`] decides what is a mismatch: pure, with the time as an argument. The [`review`] withholds all writes of the
+//! controllers and passes their plans to it, [`sources`] reads the caches, and [`differences`] describes a mismatch with
+//! the same functions as `kubectl endpoints diff`.
+
+mod differences;
+mod drains;
+mod ledger;
+mod log_limit;
+mod metrics;
+mod mismatches;
+mod report;
+mod review;
+mod sources;
+mod tasks;
+mod writer;
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use kube_controller::{Controller, Enqueuer, Supervisor, locked};
+use kube_controller_client::Client;
+use kube_endpoint_model::ObjectKey;
+use prometheus::Registry;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use self::differences::{Write, describe};
+use self::ledger::{Comparison, Decision, Ledger};
+use self::log_limit::LogLimit;
+use self::metrics::ShadowMetrics;
+use self::report::{Now, report};
+pub(crate) use self::review::ShadowReview;
+use self::sources::{Limits, Sources};
+use crate::caches::Caches;
+use crate::serving::Report;
+use crate::settings::{Settings, ShadowSettings};
+
+/// The comparison of all controllers.
+pub(crate) struct Shadow {
+    sources: Sources,
+    ledger: Mutex<Ledger>,
+    /// Queues of the controllers, to compare Services without an event.
+    queues: Mutex<Vec<(&'static str, Enqueuer<ObjectKey>)>>,
+    log_limit: Mutex<LogLimit>,
+    metrics: ShadowMetrics,
+    panics: AtomicU64,
+}
+
+impl Shadow {
+    /// Returns a comparison of what is in `caches`, with its metrics on `registry`.
+    pub(crate) fn new(
+        settings: &Settings,
+        caches: &Caches,
+        registry: Option<&Registry>,
+    ) -> prometheus::Result<Arc<Shadow>> {
+        let shadow = Arc::new(Shadow {
+            sources: Sources::new(caches, limits(settings)),
+            ledger: Mutex::new(Ledger::new(settings.shadow.settle_period, settings.shadow.writer_lease.is_some())),
+            queues: Mutex::default(),
+            log_limit: Mutex::default(),
+            metrics: ShadowMetrics::new()?,
+            panics: AtomicU64::new(0),
+        });
+        if let Some(registry) = registry {
+            shadow.metrics.register(registry, Arc::downgrade(&shadow))?;
+        }
+        Ok(shadow)
+    }
+
+    /// Returns the controller with contained panics, whose queue gets keys for periodic comparisons.
+    pub(crate) fn follow(
+        self: &Arc<Self>,
+        name: &'static str,
+        controller: Controller<ObjectKey>,
+    ) -> Controller<ObjectKey> {
+        locked(&self.queues).push((name, controller.enqueuer()));
+        // So that the series exists before the first panic.
+        self.metrics.panics.with_label_values(&[name]);
+        let shadow = Arc::clone(self);
+        controller.contain_panics(move |message| shadow.panicked(name, message))
+    }
+
+    /// Starts the tasks of the comparison.
+    pub(crate) fn spawn(
+        self: &Arc<Self>,
+        supervisor: &mut Supervisor,
+        settings: &ShadowSettings,
+        reader: &Client,
+        stop: &CancellationToken,
+    ) {
+        let shadow = || Arc::clone(self);
+        let comparisons = shadow().compare_periodically(settings.compare_period, stop.clone());
+        supervisor.spawn("periodic comparisons", comparisons);
+        supervisor.spawn("summaries of the comparison", shadow().log_summaries(stop.clone()));
+        if let Some(lease) = &settings.writer_lease {
+            let following = shadow().follow_lease(reader.clone(), lease.clone(), stop.clone());
+            supervisor.spawn(format!("reader of the Lease {lease}"), following);
+        }
+    }
+
+    /// Returns the time without a mismatch; `None` while there is one, and before the first comparison.
+    #[expect(dead_code, reason = "for the start of writes after a clean comparison")]
+    pub(crate) fn clean_for(&self, now: Instant) -> Option<Duration> {
+        locked(&self.ledger).clean_for(now)
+    }
+
+    /// Returns the contents of `/shadow`.
+    pub(crate) fn report(&self) -> Report {
+        report(&mut locked(&self.ledger), Now::get(), self.panics.load(Relaxed))
+    }
+
+    /// Counts and logs a panic of a sync.
+    pub(crate) fn panicked(&self, controller: &'static str, message: &str) {
+        self.panics.fetch_add(1, Relaxed);
+        self.metrics.panics.with_label_values(&[controller]).inc();
+        tracing::error!(controller, message, "A sync panicked; shadow mode continues, in active mode the process ends");
+    }
+
+    /// Compares the plan of a controller for one Service. Returns the delay after which the Service is to be compared
+    /// again. `writes` is called only for a mismatch.
+    fn compare(
+        &self,
+        controller: &'static str,
+        key: &ObjectKey,
+        is_empty: bool,
+        writes: impl FnOnce() -> Vec<Write>,
+    ) -> Option<Duration> {
+        let now = Instant::now();
+        // After the plan: a change in between makes the fingerprint newer than the plan, so that the time starts again
+        // with the sync that this change causes.
+        let fingerprint = self.sources.fingerprint(controller, key);
+        if is_empty && !self.sources.is_compared(controller, key) {
+            locked(&self.ledger).forget(now, controller, key);
+            return None;
+        }
+        let comparison = Comparison { controller, key, fingerprint, is_empty };
+        let decision = locked(&self.ledger).compare(now, comparison);
+        match decision {
+            Decision::Done => None,
+            Decision::Again(delay) => Some(delay),
+            Decision::Mismatch => {
+                self.record(now, controller, key, &writes());
+                None
+            }
+        }
+    }
+
+    fn record(&self, now: Instant, controller: &'static str, key: &ObjectKey, writes: &[Write]) {
+        let stored = self.sources.stored_slices(controller, key);
+        let is_written = |name: &str| writes.iter().any(|write| write.stored == name);
+        let unchanged = stored.iter().filter(|slice| !is_written(&slice.metadata.name));
+        let unchanged = unchanged.map(|slice| slice.address_type.as_str().to_owned()).collect();
+        let (classes, objects) = describe(key, writes, &unchanged, &self.sources.changes(key));
+        let names: Vec<&str> = classes.iter().map(|class| class.as_str()).collect();
+        let names = names.join(",");
+        let object = objects.first().map(|it| it.object.to_string()).unwrap_or_default();
+        let is_new = locked(&self.ledger).record(now, (controller, key), classes, objects);
+        if is_new && let Some(suppressed) = locked(&self.log_limit).take(now) {
+            tracing::warn!(
+                controller, service = %key, classes = names, object, suppressed,
+                "Shadow mode: the controller would write something else than what exists; see /shadow"
+            );
+        }
+    }
+}
+
+fn limits(settings: &Settings) -> Limits {
+    let defaults = kube_endpoints_explain::Settings::default();
+    #[cfg(feature = "endpointslice")]
+    let max_endpoints_per_slice = settings.endpointslice.max_endpoints_per_slice;
+    #[cfg(not(feature = "endpointslice"))]
+    let max_endpoints_per_slice = defaults.max_endpoints_per_slice;
+    #[cfg(feature = "mirroring")]
+    let max_endpoints_per_subset = settings.mirroring.max_endpoints_per_subset;
+    #[cfg(not(feature = "mirroring"))]
+    let max_endpoints_per_subset = defaults.max_endpoints_per_subset;
+    let _ = (settings, defaults);
+    Limits { max_endpoints_per_slice, max_endpoints_per_subset }
+}

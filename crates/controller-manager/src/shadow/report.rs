@@ -1,0 +1,176 @@
+//! The page `/shadow`: the state of the comparison as text and as JSON.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::ledger::Ledger;
+use super::mismatches::{Mismatch, ObjectMismatch};
+use crate::serving::Report;
+
+/// Current time of both clocks, to show instants as dates.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Now {
+    pub(crate) instant: Instant,
+    pub(crate) wall: Timestamp,
+}
+
+impl Now {
+    pub(super) fn get() -> Now {
+        Now { instant: Instant::now(), wall: kube_ambient::now() }
+    }
+
+    fn shown(self, at: Instant) -> String {
+        let wall = self.wall - self.instant.saturating_duration_since(at);
+        wall.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    }
+}
+
+/// Returns one line: open mismatches, the time without one, the changes compared, and whether switching is safe.
+pub(crate) fn summary(ledger: &mut Ledger, now: Instant) -> String {
+    let (open, changes) = (ledger.open(), grouped(ledger.changes()));
+    let compared = ledger.services();
+    let Some(clean) = ledger.clean_for(now) else {
+        if open == 0 {
+            return "No Service compared yet: do not switch".to_owned();
+        }
+        let mismatches = if open == 1 { "mismatch" } else { "mismatches" };
+        return format!("{open} {mismatches}, {changes} changes compared: do not switch");
+    };
+    let advice = if ledger.is_writer_stalled(now) {
+        "the Lease of the writer is not renewed, wait until it is"
+    } else if clean < ledger.required_period(now) || compared == 0 {
+        "too early to switch"
+    } else {
+        "switching is safe"
+    };
+    format!("0 mismatches in {}, {changes} changes compared: {advice}", short(clean))
+}
+
+/// Returns whether the [summary] permits switching.
+fn is_safe(ledger: &mut Ledger, now: Instant) -> bool {
+    let required = ledger.required_period(now);
+    ledger.clean_for(now).is_some_and(|clean| clean >= required)
+        && !ledger.is_writer_stalled(now)
+        && ledger.services() > 0
+}
+
+/// Returns the whole page.
+pub(crate) fn report(ledger: &mut Ledger, now: Now, panics: u64) -> Report {
+    let summary_line = summary(ledger, now.instant);
+    let mismatches: Vec<Value> = ledger.mismatches().iter().map(|it| mismatch_json(it, now)).collect();
+    let json = json!({
+        "summary": summary_line,
+        "isSafeToSwitch": is_safe(ledger, now.instant),
+        "openMismatches": ledger.open(),
+        "cleanSeconds": ledger.clean_for(now.instant).map(|it| it.as_secs()),
+        "changesCompared": ledger.changes(),
+        "servicesCompared": ledger.services(),
+        "unsettled": ledger.unsettled(),
+        "oldestComparisonSeconds": ledger.oldest_comparison(now.instant).as_secs(),
+        "requiredPeriodSeconds": ledger.required_period(now.instant).as_secs_f64(),
+        "panics": panics,
+        "mismatches": mismatches,
+    });
+    Report { text: text(ledger, now, &summary_line, panics), json }
+}
+
+fn text(ledger: &Ledger, now: Now, summary: &str, panics: u64) -> String {
+    let oldest = short(ledger.oldest_comparison(now.instant));
+    let mut text = format!("{summary}\n");
+    // Writing to a String does not fail.
+    let _ = writeln!(
+        text,
+        "{} Services compared, the oldest comparison {oldest} ago; {} differences not settled; {panics} panics",
+        ledger.services(),
+        ledger.unsettled()
+    );
+    for Mismatch { controller, key, classes, objects, first_seen, resolved } in ledger.mismatches().iter() {
+        let classes: Vec<&str> = classes.iter().map(|class| class.as_str()).collect();
+        let state = match resolved {
+            None => "open".to_owned(),
+            Some(at) => format!("resolved {}", now.shown(*at)),
+        };
+        let (classes, first) = (classes.join(", "), now.shown(*first_seen));
+        let _ = writeln!(text, "\n{key}: {classes}; {controller}, first seen {first}, {state}");
+        for ObjectMismatch { object, class, codes, expected, actual, omitted } in objects {
+            let codes: Vec<&str> = codes.iter().map(|code| code.as_str()).collect();
+            let _ = writeln!(text, "  {object}: {class} {}", codes.join(" "));
+            for (side, json) in [("expected", expected), ("actual", actual)] {
+                let _ = writeln!(text, "    {side}: {}", json.as_deref().unwrap_or("no object"));
+            }
+            if *omitted > 0 {
+                let _ = writeln!(text, "    {omitted} endpoints or subsets are not shown");
+            }
+        }
+    }
+    text
+}
+
+fn mismatch_json(mismatch: &Mismatch, now: Now) -> Value {
+    let Mismatch { controller, key, classes, objects, first_seen, resolved } = mismatch;
+    let side = |json: &Option<Box<str>>| json.as_deref().and_then(|it| serde_json::from_str(it).ok());
+    let object = |it: &ObjectMismatch| {
+        let ObjectMismatch { object, class, codes, expected, actual, omitted } = it;
+        let (expected, actual): (Option<Value>, Option<Value>) = (side(expected), side(actual));
+        json!({
+            "object": object, "class": class, "codes": codes,
+            "expected": expected, "actual": actual, "omitted": omitted,
+        })
+    };
+    json!({
+        "controller": controller,
+        "namespace": key.namespace.as_str(),
+        "service": key.name.as_str(),
+        "classes": classes,
+        "objects": objects.iter().map(object).collect::<Vec<_>>(),
+        "firstSeen": now.shown(*first_seen),
+        "resolved": resolved.map(|at| now.shown(at)),
+    })
+}
+
+/// Returns a duration in its two largest units: `1h2m`, `5m0s`, `7s`.
+fn short(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    let (hours, minutes, seconds) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+    match (hours, minutes) {
+        (0, 0) => format!("{seconds}s"),
+        (0, _) => format!("{minutes}m{seconds}s"),
+        _ => format!("{hours}h{minutes}m"),
+    }
+}
+
+/// Returns a number with a comma after each group of three digits.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
+    groups.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(0, "0")]
+    #[case(999, "999")]
+    #[case(12_345, "12,345")]
+    #[case(1_000_000, "1,000,000")]
+    fn numbers_are_grouped(#[case] number: u64, #[case] expect: &str) {
+        assert_eq!(grouped(number), expect);
+    }
+
+    #[rstest]
+    #[case(59, "59s")]
+    #[case(60, "1m0s")]
+    #[case(3_720, "1h2m")]
+    fn durations_have_two_units(#[case] seconds: u64, #[case] expect: &str) {
+        assert_eq!(short(Duration::from_secs(seconds)), expect);
+    }
+}

@@ -1,0 +1,34 @@
+//! The review through which the plans of the controllers reach the ledger.
+
+use std::sync::Arc;
+
+use kube_controller_client::{PlannedWrite, Review, Verdict};
+use kube_endpoint_model::ObjectKey;
+use serde::Serialize;
+
+use super::Shadow;
+use super::differences::Write;
+
+/// Compares the plans of one controller, and withholds all writes.
+pub(crate) struct ShadowReview {
+    shadow: Arc<Shadow>,
+    /// Name of the controller, as in `--controllers`.
+    controller: &'static str,
+}
+
+impl ShadowReview {
+    pub(crate) fn new(shadow: Arc<Shadow>, controller: &'static str) -> ShadowReview {
+        ShadowReview { shadow, controller }
+    }
+}
+
+impl<T: Serialize + kube_wire::Object> Review<T> for ShadowReview {
+    fn review(&self, key: &ObjectKey, writes: &[PlannedWrite<'_, T>]) -> Verdict {
+        let describe = || writes.iter().map(Write::new).collect();
+        Verdict::Withhold { sync_again: self.shadow.compare(self.controller, key, writes.is_empty(), describe) }
+    }
+
+    fn observes(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,241 @@
+//! Classes of the differences between what is stored and what the controllers would write.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kube_endpoint_model::well_known::TRIGGER_TIME_ANNOTATION;
+use serde::Serialize;
+use serde_json::Value;
+
+/// Class of a difference, the most serious first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DifferenceClass {
+    /// An endpoint is missing or superfluous, or its address, port, condition, Node or target differs.
+    Content,
+    /// Labels, annotations or owner references differ. The annotation with the trigger time does not count.
+    Metadata,
+    /// Endpoints are equal apart from their hints.
+    Hints,
+    /// The endpoints of all slices together are equal, but not their distribution to slices, or to subsets.
+    Packing,
+    /// An object is missing, because the Service has none of the kind or address type, or superfluous, because the Service
+    /// is to have none.
+    Objects,
+}
+
+impl DifferenceClass {
+    /// All classes, in order.
+    pub const ALL: [DifferenceClass; 5] = [
+        DifferenceClass::Content,
+        DifferenceClass::Metadata,
+        DifferenceClass::Hints,
+        DifferenceClass::Packing,
+        DifferenceClass::Objects,
+    ];
+
+    /// Returns the name in output, JSON and metrics.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            DifferenceClass::Content => "content",
+            DifferenceClass::Metadata => "metadata",
+            DifferenceClass::Hints => "hints",
+            DifferenceClass::Packing => "packing",
+            DifferenceClass::Objects => "objects",
+        }
+    }
+}
+
+impl std::fmt::Display for DifferenceClass {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A write of a plan: the objects before and after it as JSON.
+#[derive(Clone, Copy, Debug)]
+pub struct Difference<'a> {
+    /// The stored object; `None` if it would be created.
+    pub before: Option<&'a Value>,
+    /// The desired object; `None` if it would be deleted.
+    pub after: Option<&'a Value>,
+}
+
+impl<'a> Difference<'a> {
+    fn objects(self) -> impl Iterator<Item = &'a Value> {
+        self.before.into_iter().chain(self.after)
+    }
+
+    fn address_type(self) -> &'a str {
+        self.objects().next().map(address_type).unwrap_or_default()
+    }
+}
+
+/// Returns the classes of each write in the plan of one controller for one Service; at least one for each.
+///
+/// `plan` must contain all writes, since an endpoint that moves to another slice is a difference of packing only.
+/// `unchanged` are the address types of the stored slices that the plan does not write; for a plan of Endpoints it is
+/// empty.
+pub fn classify(plan: &[Difference<'_>], unchanged: &BTreeSet<String>) -> Vec<BTreeSet<DifferenceClass>> {
+    let types: BTreeSet<&str> = plan.iter().map(|it| it.address_type()).collect();
+    let groups: BTreeMap<&str, Group> = types
+        .into_iter()
+        .map(|it| (it, Group::new(plan.iter().filter(|write| write.address_type() == it), unchanged.contains(it))))
+        .collect();
+    let of_write = |write: &Difference<'_>| {
+        let mut classes = groups.get(write.address_type()).map(|group| group.classes(*write)).unwrap_or_default();
+        if classes.is_empty() {
+            // Equal endpoints in another order, or in other subsets.
+            classes.insert(DifferenceClass::Packing);
+        }
+        classes
+    };
+    plan.iter().map(of_write).collect()
+}
+
+/// The writes of one address type, or of the Endpoints object, with the endpoints of all of them.
+struct Group {
+    is_stored: bool,
+    is_desired: bool,
+    endpoints: Compared,
+}
+
+impl Group {
+    fn new<'a>(writes: impl Iterator<Item = &'a Difference<'a>>, has_unchanged: bool) -> Group {
+        let (mut is_stored, mut is_desired) = (has_unchanged, has_unchanged);
+        let mut endpoints = Compared::default();
+        for write in writes {
+            is_stored |= write.before.is_some();
+            is_desired |= write.after.is_some();
+            endpoints.add(*write);
+        }
+        Group { is_stored, is_desired, endpoints }
+    }
+
+    fn classes(&self, write: Difference<'_>) -> BTreeSet<DifferenceClass> {
+        if self.is_stored != self.is_desired {
+            return BTreeSet::from([DifferenceClass::Objects]);
+        }
+        let mut own = Compared::default();
+        own.add(write);
+        let mut classes = BTreeSet::new();
+        for (endpoint, sides) in &own.0 {
+            let Some(all) = self.endpoints.0.get(endpoint) else { continue };
+            if all.before.len() != all.after.len() {
+                if sides.before.len() != sides.after.len() {
+                    classes.insert(DifferenceClass::Content);
+                }
+                continue;
+            }
+            if all.hints_differ() {
+                classes.insert(DifferenceClass::Hints);
+            }
+            if sides.before.len() != sides.after.len() {
+                classes.insert(DifferenceClass::Packing);
+            }
+        }
+        if let (Some(before), Some(after)) = (write.before, write.after) {
+            if metadata(before) != metadata(after) {
+                classes.insert(DifferenceClass::Metadata);
+            }
+            if own.0.is_empty() && ports(before) != ports(after) {
+                classes.insert(DifferenceClass::Content);
+            }
+        }
+        classes
+    }
+}
+
+/// Endpoints without their hints, and the hints of each occurrence before and after the writes.
+#[derive(Default)]
+struct Compared(BTreeMap<String, Sides>);
+
+#[derive(Default)]
+struct Sides {
+    before: Vec<String>,
+    after: Vec<String>,
+}
+
+impl Sides {
+    fn hints_differ(&self) -> bool {
+        let sorted = |hints: &[String]| {
+            let mut hints = hints.to_vec();
+            hints.sort_unstable();
+            hints
+        };
+        sorted(&self.before) != sorted(&self.after)
+    }
+}
+
+impl Compared {
+    fn add(&mut self, write: Difference<'_>) {
+        for (endpoint, hints) in write.before.map(endpoints).unwrap_or_default() {
+            self.0.entry(endpoint).or_default().before.push(hints);
+        }
+        for (endpoint, hints) in write.after.map(endpoints).unwrap_or_default() {
+            self.0.entry(endpoint).or_default().after.push(hints);
+        }
+    }
+}
+
+/// Returns the endpoints of a slice, or the addresses of an Endpoints object with each of their ports: the identity
+/// without hints, and the hints.
+fn endpoints(object: &Value) -> Vec<(String, String)> {
+    let of_slice = elements(&object["endpoints"]).map(|endpoint| {
+        let mut endpoint = without_version(endpoint);
+        let hints = endpoint.as_object_mut().and_then(|it| it.remove("hints")).unwrap_or_default();
+        (format!("{endpoint} {:?}", ports(object)), hints.to_string())
+    });
+    let of_subsets = elements(&object["subsets"]).flat_map(|subset| {
+        let ports = ports(subset);
+        let ports = if ports.is_empty() { vec![String::new()] } else { ports };
+        let addresses = ["addresses", "notReadyAddresses"].into_iter();
+        let addresses = addresses.flat_map(|list| elements(&subset[list]).map(move |address| (list, address)));
+        let pairs = addresses.flat_map(|(list, address)| {
+            let address = without_version(address);
+            ports.iter().map(|port| (format!("{list} {address} {port}"), String::new())).collect::<Vec<_>>()
+        });
+        pairs.collect::<Vec<_>>()
+    });
+    of_slice.chain(of_subsets).collect()
+}
+
+/// Returns an endpoint without the resource version of its target, which the controllers do not compare.
+fn without_version(endpoint: &Value) -> Value {
+    let mut endpoint = endpoint.clone();
+    if let Some(target) = endpoint.get_mut("targetRef").and_then(Value::as_object_mut) {
+        target.remove("resourceVersion");
+    }
+    endpoint
+}
+
+fn ports(object: &Value) -> Vec<String> {
+    let mut ports: Vec<String> = elements(&object["ports"]).map(ToString::to_string).collect();
+    ports.sort_unstable();
+    ports
+}
+
+/// Returns labels, annotations and owner references, without those that are empty.
+fn metadata(object: &Value) -> Vec<Value> {
+    let metadata = &object["metadata"];
+    let mut annotations = metadata["annotations"].clone();
+    if let Some(annotations) = annotations.as_object_mut() {
+        annotations.remove(TRIGGER_TIME_ANNOTATION);
+    }
+    let present = |value: Value| {
+        let is_empty = value.as_object().is_some_and(serde_json::Map::is_empty) || value == Value::Array(Vec::new());
+        if is_empty { Value::Null } else { value }
+    };
+    vec![present(metadata["labels"].clone()), present(annotations), present(metadata["ownerReferences"].clone())]
+}
+
+fn elements(list: &Value) -> impl Iterator<Item = &Value> {
+    list.as_array().into_iter().flatten()
+}
+
+/// Returns the address type of a slice; empty for an Endpoints object.
+fn address_type(object: &Value) -> &str {
+    object["addressType"].as_str().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;
