@@ -68,6 +68,8 @@ impl HandlerOptions {
     pub fn named(name: &str) -> Self {}
     #[must_use]
     pub fn resync(mut self, every: Duration) -> Self {}
+    #[must_use]
+    pub fn foreign_writes(mut self) -> Self {}
 }
 pub use kube_wire::Index;
 pub struct Informer<T, X = ()> {}
@@ -226,7 +228,8 @@ pub struct OwnWrite<T> {}
 impl<T: Object> OwnWrite<T> {
     pub fn written(mut self, object: T) {}
     pub fn deleted(mut self, object: &T) {}
-    pub fn conflict(self, object: &T) {}
+    pub fn conflict(mut self, object: &T) {}
+    pub fn failed(mut self, error: &Error) {}
 }
 impl<T> Drop for OwnWrite<T> {}
 impl<T> fmt::Debug for OwnWrite<T> {}

@@ -11,7 +11,9 @@ use tokio::{
     time::Instant,
 };
 
-use crate::{Event, HandlerHandle, changes::Changes, handle::Id, metrics::HandlerMeter, metrics::HandlerMetrics};
+use crate::{
+    Event, HandlerHandle, HandlerOptions, changes::Changes, handle::Id, metrics::HandlerMeter, metrics::HandlerMetrics,
+};
 
 /// Number of events that a handler gets before its task yields.
 const EVENTS_PER_TURN: usize = 128;
@@ -33,6 +35,8 @@ pub(crate) struct Listener<T> {
     removed: Arc<AtomicBool>,
     meter: Option<HandlerMeter>,
     handle: HandlerHandle,
+    /// Whether the handler gets only the writes of other clients.
+    foreign_only: bool,
 }
 
 /// A handler and the receiving end of its queue. The handler runs within the methods of this type.
@@ -51,7 +55,7 @@ pub(crate) struct Runner<T> {
 /// Returns both ends of the queue of a new handler.
 pub(crate) fn channel<T>(
     resource: &str,
-    name: Option<&str>,
+    options: &HandlerOptions,
     meter: Option<HandlerMeter>,
     handle: impl FnMut(Event<T>) + Send + 'static,
 ) -> (Listener<T>, Runner<T>) {
@@ -69,11 +73,12 @@ pub(crate) fn channel<T>(
     };
     let id = Id::next();
     let handle = HandlerHandle::new(resource, is_synced, Some(id));
-    let handle = match name {
+    let handle = match &options.name {
         Some(name) => handle.named(name),
         None => handle,
     };
-    (Listener { id, outbox, removed, meter, handle }, runner)
+    let foreign_only = options.foreign_only;
+    (Listener { id, outbox, removed, meter, handle, foreign_only }, runner)
 }
 
 impl<T> Listener<T> {
@@ -83,6 +88,15 @@ impl<T> Listener<T> {
 
     pub(crate) fn handle(&self) -> &HandlerHandle {
         &self.handle
+    }
+
+    pub(crate) fn is_foreign_only(&self) -> bool {
+        self.foreign_only
+    }
+
+    /// Returns whether the handler gets no events of the writes of this handler: its own, or all own writes.
+    pub(crate) fn excludes_writes_of(&self, writer: Id) -> bool {
+        self.foreign_only || self.id == writer
     }
 
     /// Queues an event. Returns `false` if the handler has ended.

@@ -129,12 +129,14 @@ impl Syncs {
                 Ok(Outcome::Written)
             }
             // Another client deleted it. The watch will deliver that.
-            Err(error) if error.is_not_found() => Ok(Outcome::Unchanged),
+            Err(error) if error.is_not_found() => {
+                write.failed(&error);
+                Ok(Outcome::Unchanged)
+            }
             Err(error) => {
-                if error.is_conflict()
-                    && let Some(current) = current
-                {
-                    write.conflict(current);
+                match current {
+                    Some(current) if error.is_conflict() => write.conflict(current),
+                    _ => write.failed(&error),
                 }
                 Err(error)
             }
@@ -159,8 +161,12 @@ impl Syncs {
                 Ok(Outcome::Written)
             }
             // Not an error (EP-20): the object would be deleted with the namespace.
-            Err(error) if error.is_namespace_terminating() => Ok(Outcome::Unchanged),
+            Err(error) if error.is_namespace_terminating() => {
+                write.failed(&error);
+                Ok(Outcome::Unchanged)
+            }
             Err(error) => {
+                write.failed(&error);
                 // As upstream, the event refers to an object without namespace and UID (EV-1).
                 let involved = ObjectReference { name: key.name.to_string(), ..ObjectReference::of("v1", "Endpoints") };
                 let message = format!("Failed to create endpoint for service {key}: {}", error.display_full());
@@ -182,6 +188,8 @@ impl Syncs {
             Err(error) => {
                 if error.is_conflict() || error.is_not_found() {
                     write.conflict(endpoints);
+                } else {
+                    write.failed(&error);
                 }
                 let message = format!("Failed to update endpoint {key}: {}", error.display_full());
                 self.recorder.event(

@@ -3,6 +3,7 @@
 
 mod encodings;
 mod exchange;
+mod foreign_writes;
 mod handlers;
 mod laws;
 mod listers;
