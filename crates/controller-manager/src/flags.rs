@@ -10,6 +10,7 @@ mod logs;
 mod mirroring;
 mod misc;
 mod reference;
+mod safety;
 mod secure_serving;
 mod split;
 mod upstream_only;
@@ -51,6 +52,8 @@ struct Flags {
     endpointslice: endpointslice::EndpointSlice,
     #[command(flatten)]
     mirroring: mirroring::Mirroring,
+    #[command(flatten)]
+    safety: safety::Safety,
     #[command(flatten)]
     logs: logs::Logs,
     #[command(flatten)]
@@ -143,6 +146,7 @@ fn settings(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<String>)
         endpoints,
         endpointslice,
         mirroring,
+        safety,
         logs,
         misc,
         global: _,
@@ -153,6 +157,7 @@ fn settings(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<String>)
         client: generic.client(errors),
         min_resync_period: generic.min_resync_period(),
         leader_election: leader_election.settings(errors),
+        second_writer: safety.second_writer(errors),
         serving: secure_serving.settings(authentication.settings(), authorization.settings(errors), errors),
         logging: logs.settings(errors),
         ..Settings::default()

@@ -50,7 +50,7 @@ pub(crate) async fn lead(
     start: impl FnOnce(&mut Supervisor, &Fence) -> Result<(), RunError>,
     stop: CancellationToken,
 ) -> Result<(), RunError> {
-    settings.warn_if_upstream();
+    settings.warn_if_unusual();
     let LeaderElection { lease, timing } = settings;
     let (recorder, writer) = EventRecorder::new(client.clone(), "endpoint-controller-manager");
     // Ends once the election, which holds the recorder, has ended and the last event is written.

@@ -79,6 +79,7 @@ mod leader;
 mod logging;
 mod manager;
 mod metrics;
+mod second_writer;
 mod serve;
 mod serving;
 mod settings;
@@ -93,6 +94,6 @@ pub use logging::{LogFormat, LoggingSettings, start_logging};
 pub use manager::run;
 pub use serving::{CertificateError, ServingError};
 pub use settings::{
-    AuthenticationSettings, AuthorizationSettings, CertificateFiles, ClientSettings, LeaderElection, ServingSettings,
-    Settings, TlsVersion,
+    AuthenticationSettings, AuthorizationSettings, CertificateFiles, ClientSettings, LeaderElection, OnSecondWriter,
+    SecondWriterSettings, ServingSettings, Settings, TlsVersion,
 };

@@ -23,6 +23,7 @@ use crate::error::RunError;
 use crate::feature_gates::ENDPOINT_SLICE;
 use crate::leader::{GRACE, Observers, lead};
 use crate::metrics::Metrics;
+use crate::second_writer::{REQUESTS_PER_SECOND, SecondWriter};
 use crate::serve::serve;
 use crate::settings::{ClientSettings, LeaderElection, Settings};
 use crate::user_agent::user_agent;
@@ -249,6 +250,8 @@ impl Manager {
         let token_client = self.settings.client.service_account_credentials.then(token_client).transpose()?;
         let accounts = token_client.map(|client| fenced(client.with_shutdown(self.request_deadline.clone()), fence));
         let caches = CaughtUp::new(&self.caches, &self.reader);
+        let second_writer = self.second_writer()?.run(caches.wait(self.controllers), self.stop.clone());
+        supervisor.spawn("detection of a second writer", second_writer);
         let mut context = StartContext { supervisor, fence, accounts, caches };
         #[cfg(feature = "endpoint")]
         if self.controllers.endpoints {
@@ -287,6 +290,15 @@ impl Manager {
         let (recorder, writer) = EventRecorder::new(client.clone(), component);
         context.supervisor.spawn(format!("event writer of {component}"), writer.run(self.stop.clone()));
         Ok((self.reviewed(client), recorder))
+    }
+
+    fn second_writer(&self) -> Result<SecondWriter, RunError> {
+        let (qps, burst) = (f32::from(REQUESTS_PER_SECOND), u32::from(REQUESTS_PER_SECOND));
+        let settings = ClientSettings { qps, burst, ..self.settings.client.clone() };
+        let client = client(&self.config, &settings, self.metrics.as_ref(), "second-writer")?;
+        let (caches, settings) = (&self.caches, self.settings.second_writer.clone());
+        let metrics = self.metrics.as_ref().map(|metrics| metrics.second_writer.clone());
+        Ok(SecondWriter::new(client, caches, self.controllers, settings, metrics, self.hold.clone()))
     }
 
     /// Returns a controller's client whose writes pass the reviews of this process.

@@ -8,6 +8,7 @@ use prometheus::core::Collector;
 use prometheus::{IntGaugeVec, Opts, Registry};
 
 use crate::feature_gates::FeatureGates;
+use crate::second_writer::SecondWriterMetrics;
 
 /// Value of the label `name` in informer metrics: upstream's, so that existing dashboards match.
 const INFORMER_NAME: &str = "kube-controller-manager";
@@ -26,6 +27,7 @@ pub(crate) struct Metrics {
     pub(crate) api_available: IntGaugeVec,
     /// Gauge `endpoint_controllers_writes_withheld`, labelled `reason`.
     pub(crate) writes_withheld: IntGaugeVec,
+    pub(crate) second_writer: SecondWriterMetrics,
 }
 
 impl Metrics {
@@ -43,6 +45,7 @@ impl Metrics {
             controllers: PrometheusControllers::register(&registry)?,
             api_available: api_available(&registry)?,
             writes_withheld: writes_withheld(&registry)?,
+            second_writer: SecondWriterMetrics::register(&registry)?,
             registry,
         })
     }

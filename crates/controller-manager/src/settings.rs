@@ -2,6 +2,7 @@
 
 mod client;
 mod election;
+mod second_writer;
 mod serving;
 
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use std::time::Duration;
 pub use client::ClientSettings;
 pub use election::LeaderElection;
 pub(crate) use election::{RESOURCE_NAME, RESOURCE_NAMESPACE};
+pub use second_writer::{OnSecondWriter, SecondWriterSettings};
 pub(crate) use serving::PORT;
 pub use serving::{AuthenticationSettings, AuthorizationSettings, CertificateFiles, ServingSettings, TlsVersion};
 
@@ -45,6 +47,8 @@ pub struct Settings {
     pub feature_gates: FeatureGates,
     /// Leader election; `None`, the default, disables it. On the command line it is enabled by default.
     pub leader_election: Option<LeaderElection>,
+    /// Detection of another controller that writes the same objects, and the reaction.
+    pub second_writer: SecondWriterSettings,
     /// The HTTPS server for health checks and metrics.
     pub serving: ServingSettings,
     /// The log. [`run`](crate::run) does not read it; see [`start_logging`](crate::start_logging).
@@ -94,6 +98,7 @@ impl Default for Settings {
             min_resync_period: MIN_RESYNC_PERIOD,
             feature_gates: FeatureGates::default(),
             leader_election: None,
+            second_writer: SecondWriterSettings::default(),
             serving: ServingSettings::default(),
             logging: LoggingSettings::default(),
             flags: BTreeMap::new(),

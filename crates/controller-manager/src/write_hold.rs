@@ -93,6 +93,11 @@ impl WriteHold {
         self.reasons.load(Ordering::SeqCst) != 0
     }
 
+    /// Returns whether the set contains this reason.
+    pub(crate) fn has(&self, reason: HoldReason) -> bool {
+        self.reasons.load(Ordering::SeqCst) & reason.bit() != 0
+    }
+
     /// Returns the verdict about writes: [`Verdict::Withhold`] while there is a reason.
     pub(crate) fn verdict(&self) -> Verdict {
         let reasons = self.reasons.load(Ordering::SeqCst);
@@ -130,7 +135,7 @@ mod tests {
     fn writes_are_withheld_while_there_is_a_reason(#[case] reasons: &[HoldReason], #[case] expected: Verdict) {
         let hold = WriteHold::default();
         for reason in reasons {
-            assert!(hold.set(*reason, true));
+            assert!(hold.set(*reason, true) && hold.has(*reason));
             assert!(!hold.set(*reason, true), "{reason:?} is set already");
         }
         assert_eq!(hold.is_held(), !reasons.is_empty());

@@ -11,9 +11,7 @@ use tokio::{
     time::Instant,
 };
 
-use crate::{
-    Event, HandlerHandle, HandlerOptions, changes::Changes, handle::Id, metrics::HandlerMeter, metrics::HandlerMetrics,
-};
+use crate::{Event, HandlerHandle, changes::Changes, handle::Id, metrics::HandlerMeter, metrics::HandlerMetrics};
 
 /// Number of events that a handler gets before its task yields.
 const EVENTS_PER_TURN: usize = 128;
@@ -55,7 +53,8 @@ pub(crate) struct Runner<T> {
 /// Returns both ends of the queue of a new handler.
 pub(crate) fn channel<T>(
     resource: &str,
-    options: &HandlerOptions,
+    name: Option<&str>,
+    foreign_only: bool,
     meter: Option<HandlerMeter>,
     handle: impl FnMut(Event<T>) + Send + 'static,
 ) -> (Listener<T>, Runner<T>) {
@@ -73,11 +72,10 @@ pub(crate) fn channel<T>(
     };
     let id = Id::next();
     let handle = HandlerHandle::new(resource, is_synced, Some(id));
-    let handle = match &options.name {
+    let handle = match name {
         Some(name) => handle.named(name),
         None => handle,
     };
-    let foreign_only = options.foreign_only;
     (Listener { id, outbox, removed, meter, handle, foreign_only }, runner)
 }
 

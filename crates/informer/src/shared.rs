@@ -105,8 +105,9 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         options: HandlerOptions,
         mut handle: impl FnMut(Event<T>) + Send + 'static,
     ) -> HandlerHandle {
+        let HandlerOptions { name, resync, foreign_only } = options;
         // A handler of foreign writes gets no event of a restore, after which versions are lower.
-        let mut monotonic = if options.foreign_only { None } else { Monotonic::if_simulated() };
+        let mut monotonic = if foreign_only { None } else { Monotonic::if_simulated() };
         let handle = move |event: Event<T>| {
             if let Some(monotonic) = &mut monotonic {
                 monotonic.check(&event);
@@ -114,15 +115,15 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
             handle(event);
         };
         let mut write_side = self.locked();
-        let meter = self.meter.handler(options.name.as_deref().unwrap_or_default());
-        let (mut listener, runner) = channel(&self.name, &options, meter, handle);
+        let meter = self.meter.handler(name.as_deref().unwrap_or_default());
+        let (mut listener, runner) = channel(&self.name, name.as_deref(), foreign_only, meter, handle);
         let handle = listener.handle().clone();
         let WriteSide { listeners, check, held, .. } = &mut *write_side;
         if self.lister.is_populated() {
             queue_all(&mut listener, held, &Changes::initial(self.lister.list()));
             listener.synced();
         }
-        let requested = options.resync.unwrap_or(check.default());
+        let requested = resync.unwrap_or(check.default());
         check.request(requested);
         listeners.push((listener, ResyncSchedule::new(requested, check, Instant::now())));
         for (_, schedule) in listeners {

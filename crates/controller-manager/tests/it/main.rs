@@ -15,6 +15,7 @@ mod propagation;
 mod reference;
 mod rejected;
 mod repair;
+mod second_writer;
 mod service_accounts;
 mod serving;
 mod shutdown;
