@@ -233,3 +233,6 @@ impl SecondWriter {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

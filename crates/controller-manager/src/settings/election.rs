@@ -34,7 +34,7 @@ impl LeaderElection {
         if self.lease.namespace != RESOURCE_NAMESPACE {
             tracing::warn!(
                 lease = %self.lease,
-                "The Lease is not in {RESOURCE_NAMESPACE}: an instance that was deployed in another way has another Lease, \
+                "The Lease is not in kube-system: an instance that was deployed in another way has another Lease, \
                  and both would write"
             );
         }
