@@ -54,6 +54,8 @@ pub(super) struct Detector {
     /// Time of the last write by another client.
     last: Option<Instant>,
     second_writer: bool,
+    /// Time at which the last second writer was found to have stopped.
+    stopped: Option<Instant>,
     /// Quiet time after which the yield in progress ends; `None` while this process writes.
     yielding: Option<Duration>,
     /// End and quiet time of the last yield.
@@ -105,6 +107,7 @@ impl Detector {
             recent: HashMap::new(),
             last: None,
             second_writer: false,
+            stopped: None,
             yielding: None,
             yielded: None,
             unreported: None,
@@ -136,7 +139,10 @@ impl Detector {
             recent.expire(at, window);
             !recent.writes.is_empty()
         });
+        // A write of the second writer before it stopped, recorded late, is no sign of another one.
+        let is_late = self.stopped.is_some_and(|stopped| at < stopped);
         if let Some(manager) = manager
+            && !is_late
             && (self.recent.len() < MAX_MANAGERS || self.recent.contains_key(manager))
         {
             let recent = self.recent.entry(manager.to_owned()).or_default();
@@ -163,6 +169,7 @@ impl Detector {
     pub(super) fn advance(&mut self, now: Instant) {
         if self.quiet_at().is_some_and(|at| at <= now) {
             self.second_writer = false;
+            self.stopped = Some(now);
             self.recent.clear();
             if let Some(quiet) = self.yielding.take() {
                 self.yielded = Some((now, quiet));

@@ -172,10 +172,10 @@ impl SecondWriter {
             }
             let now = Instant::now();
             while deletions.front().is_some_and(|(_, _, at)| *at + DELETION_DELAY <= now)
-                && let Some((object, owner, _)) = deletions.pop_front()
+                && let Some((object, owner, at)) = deletions.pop_front()
             {
                 if self.exists(&owner) {
-                    self.record(&mut detector, None, object, now);
+                    self.record(&mut detector, None, object, at);
                 }
             }
             detector.advance(now);

@@ -95,6 +95,17 @@ fn a_second_writer_is_over_after_the_quiet_time() {
 }
 
 #[test]
+fn writes_that_are_recorded_after_a_second_writer_has_stopped_do_not_bring_it_back() {
+    let mut rig = Rig::new(OnSecondWriter::Yield);
+    rig.second_writer(0);
+    assert_eq!(rig.quiet(300), None);
+    rig.second_writer(1);
+    assert!(!rig.detector.is_second_writer());
+    rig.second_writer(301);
+    assert!(rig.detector.is_second_writer());
+}
+
+#[test]
 fn each_further_yield_within_an_hour_doubles_the_quiet_time() {
     let mut rig = Rig::new(OnSecondWriter::Yield);
     let (mut now, mut quiet_times) = (0, Vec::new());
