@@ -1,13 +1,13 @@
 //! The field manager of the last write of an object.
 
 use display_full_error::DisplayFullErrorExt as _;
+use k8s_openapi::Metadata;
 use k8s_openapi::api::core::v1::Endpoints;
 use k8s_openapi::api::discovery::v1::EndpointSlice;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
-use k8s_openapi::{Metadata, NamespaceResourceScope};
-use kube_controller_client::{Client, Error};
-use kube_wire::{Decode, ResourceVersion};
+use kube_controller_client::{Client, Error, ListParams};
+use kube_wire::{Decode, DecodeError, ObjectKey, ResourceVersion, decode_list};
 
 use super::detector::Object;
 use crate::user_agent::PROGRAM;
@@ -20,26 +20,37 @@ const RECENT: SignedDuration = SignedDuration::from_secs(10);
 /// because the object has been deleted since.
 pub(super) async fn read_manager(client: &Client, object: &Object, version: &ResourceVersion) -> Option<String> {
     let metadata = if object.resource == <EndpointSlice as Decode>::RESOURCE.plural {
-        read::<EndpointSlice>(client, object).await
+        read::<EndpointSlice>(client, &object.key).await
     } else {
-        read::<Endpoints>(client, object).await
+        read::<Endpoints>(client, &object.key).await
     };
-    match metadata {
-        Ok(metadata) => manager(&metadata, version).map(str::to_owned),
-        Err(error) if error.is_not_found() => None,
-        Err(error) => {
-            tracing::debug!(%object, err = %error.display_full(), "Cannot read the field manager of a write");
-            None
-        }
-    }
+    let metadata = metadata.unwrap_or_else(|error| {
+        tracing::debug!(%object, err = %error.display_full(), "Cannot read the field manager of a write");
+        None
+    });
+    manager(&metadata?, version).map(str::to_owned)
 }
 
-async fn read<T: Decode + Metadata<Ty = ObjectMeta, Scope = NamespaceResourceScope>>(
+#[derive(Debug, thiserror::Error)]
+enum ReadError {
+    #[error(transparent)]
+    Request(#[from] Error),
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+}
+
+/// Reads the metadata of an object; `None` if it does not exist.
+///
+/// By a list of one object, which costs the server as much as a GET: the process may list these resources, but with
+/// service accounts for the controllers, only those may get them.
+async fn read<T: Decode + Metadata<Ty = ObjectMeta>>(
     client: &Client,
-    object: &Object,
-) -> Result<ObjectMeta, Error> {
-    let mut read: T = client.get(&object.key.namespace, &object.key.name).await?;
-    Ok(std::mem::take(read.metadata_mut()))
+    key: &ObjectKey,
+) -> Result<Option<ObjectMeta>, ReadError> {
+    let params = ListParams { field_selector: Some(format!("metadata.name={}", key.name)), ..ListParams::default() };
+    let body = client.list(&T::RESOURCE, Some(&key.namespace), &params).await?;
+    let mut object = decode_list::<T>(&body)?.items.pop();
+    Ok(object.as_mut().map(|object| std::mem::take(object.metadata_mut())))
 }
 
 /// Returns the field manager of the write that gave the object this version, from its `managedFields`.

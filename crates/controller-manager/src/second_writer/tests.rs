@@ -49,8 +49,12 @@ impl Rig {
                 std::future::pending::<()>().await;
             }
             let managed = json!([{"manager": KCM, "operation": "Update", "time": "2026-01-01T00:00:00Z"}]);
-            let object = json!({"metadata": {"resourceVersion": "6", "managedFields": managed}, "addressType": "IPv4"});
-            Ok::<_, Infallible>(Response::new(Full::<Bytes>::from(object.to_string())))
+            let metadata =
+                json!({"namespace": "shop", "name": "web-1", "resourceVersion": "6", "managedFields": managed});
+            let object = json!({"metadata": metadata, "addressType": "IPv4", "endpoints": []});
+            let list = json!({"kind": "EndpointSliceList", "apiVersion": "discovery.k8s.io/v1",
+                "metadata": {"resourceVersion": "9"}, "items": [object]});
+            Ok::<_, Infallible>(Response::new(Full::<Bytes>::from(list.to_string())))
         });
         let options = ClientOptions { qps: 0.0, ..ClientOptions::default() };
         let metrics = SecondWriterMetrics::register(&Registry::new()).unwrap();

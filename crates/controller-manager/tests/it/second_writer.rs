@@ -51,32 +51,37 @@ impl FieldManagers {
             let (server, managers) = (server.clone(), managers.clone());
             async move {
                 let is_write = request.method() != Method::GET;
-                let mut segments = request.uri().path().split('/').skip_while(|it| !it.starts_with("endpoint"));
-                let (is_resource, is_named) = (segments.next().is_some(), segments.next().is_some());
+                let is_resource = request.uri().path().contains("/endpoint");
+                let is_list_of_one = request.uri().query().is_some_and(|query| query.contains("metadata.name"));
                 let answer = server.oneshot(request).await?;
-                if !is_resource || !(is_write || is_named) || !answer.status().is_success() {
+                if !is_resource || !(is_write || is_list_of_one) || !answer.status().is_success() {
                     return Ok::<_, BoxError>(answer.map(Either::Right));
                 }
                 let (mut head, body) = answer.into_parts();
-                let mut object: Value = serde_json::from_slice(&body.collect().await?.to_bytes())?;
-                managers.answered(manager, is_write, &mut object);
+                let mut answer: Value = serde_json::from_slice(&body.collect().await?.to_bytes())?;
+                if is_write {
+                    managers.written(manager, &answer);
+                } else {
+                    answer["items"].as_array_mut().into_iter().flatten().for_each(|object| managers.add_to(object));
+                }
                 head.headers.remove(CONTENT_LENGTH);
-                let body = Full::from(serde_json::to_vec(&object)?);
+                let body = Full::from(serde_json::to_vec(&answer)?);
                 Ok(http::Response::from_parts(head, Either::Left(body)))
             }
         }))
     }
 
-    fn answered(&self, manager: &'static str, is_write: bool, object: &mut Value) {
+    fn written(&self, manager: &'static str, object: &Value) {
         let mut writes = self.0.lock().expect("no panic");
         let entries = writes.entries.entry(text(&object["metadata"]["uid"])).or_default();
-        if is_write {
-            entries.retain(|entry| entry["manager"] != manager);
-            entries.push(json!({"manager": manager, "operation": "Update", "time": "2026-01-01T00:00:00Z"}));
-            *writes.counts.entry(manager).or_default() += 1;
-        } else {
-            object["metadata"]["managedFields"] = json!(entries);
-        }
+        entries.retain(|entry| entry["manager"] != manager);
+        entries.push(json!({"manager": manager, "operation": "Update", "time": "2026-01-01T00:00:00Z"}));
+        *writes.counts.entry(manager).or_default() += 1;
+    }
+
+    fn add_to(&self, object: &mut Value) {
+        let writes = self.0.lock().expect("no panic");
+        object["metadata"]["managedFields"] = json!(writes.entries.get(&text(&object["metadata"]["uid"])));
     }
 
     fn count(&self, manager: &str) -> usize {
