@@ -223,7 +223,7 @@ impl<T: Object> Objects<T> {
 impl<T> Clone for Objects<T> {}
 impl<T> Default for Objects<T> {}
 impl<T: Object> FromIterator<Arc<T>> for Objects<T> {}
-#[must_use = "report the response with `written`, `deleted` or `conflict`; dropping it reports a failed write"]
+#[must_use = "report the response with `written`, `deleted`, `conflict` or `failed`; dropping it reports a lost response"]
 pub struct OwnWrite<T> {}
 impl<T: Object> OwnWrite<T> {
     pub fn written(mut self, object: T) {}
