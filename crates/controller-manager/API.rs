@@ -108,6 +108,11 @@ pub struct LoggingSettings {
     pub verbosity: u32,
     pub format: LogFormat,
 }
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnSecondWriter {
+    Warn,
+    Yield,
+}
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
@@ -118,6 +123,17 @@ pub enum RunError {
     Metrics(prometheus::Error),
     Task(SupervisorError),
 }
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SecondWriterSettings {
+    pub reaction: OnSecondWriter,
+    pub window: Duration,
+    pub objects: usize,
+    pub repeats: usize,
+    pub quiet: Duration,
+    pub max_quiet: Duration,
+    pub stagger: Duration,
+}
+impl Default for SecondWriterSettings {}
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServingError {
@@ -147,6 +163,7 @@ pub struct Settings {
     pub guard: GuardSettings,
     pub feature_gates: FeatureGates,
     pub leader_election: Option<LeaderElection>,
+    pub second_writer: SecondWriterSettings,
     pub serving: ServingSettings,
     pub logging: LoggingSettings,
     pub flags: BTreeMap<String, String>,

@@ -247,6 +247,7 @@ pub trait SliceWrite: Send {
     fn written(self: Box<Self>, slice: EndpointSlice);
     fn deleted(self: Box<Self>, slice: &EndpointSlice);
     fn conflict(self: Box<Self>, slice: &EndpointSlice);
+    fn failed(self: Box<Self>, error: &Error);
 }
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TriggerTime {

@@ -102,6 +102,8 @@ impl HandlerOptions {
     pub fn named(name: &str) -> Self {}
     #[must_use]
     pub fn resync(mut self, every: Duration) -> Self {}
+    #[must_use]
+    pub fn foreign_writes(mut self) -> Self {}
 }
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeldList {
@@ -263,12 +265,13 @@ impl<T: Object> Objects<T> {
 impl<T> Clone for Objects<T> {}
 impl<T> Default for Objects<T> {}
 impl<T: Object> FromIterator<Arc<T>> for Objects<T> {}
-#[must_use = "report the response with `written`, `deleted` or `conflict`; dropping it reports a failed write"]
+#[must_use = "report the response with `written`, `deleted`, `conflict` or `failed`; dropping it reports a lost response"]
 pub struct OwnWrite<T> {}
 impl<T: Object> OwnWrite<T> {
     pub fn written(mut self, object: T) {}
     pub fn deleted(mut self, object: &T) {}
-    pub fn conflict(self, object: &T) {}
+    pub fn conflict(mut self, object: &T) {}
+    pub fn failed(mut self, error: &Error) {}
 }
 impl<T> Drop for OwnWrite<T> {}
 impl<T> fmt::Debug for OwnWrite<T> {}

@@ -36,6 +36,13 @@ impl Clients {
         unlimited.build(config, part, timeouts)
     }
 
+    /// Returns a client that sends at most `per_second` requests per second.
+    pub(crate) fn limited(&self, config: &Config, part: &str, per_second: u16) -> Result<Client, ConfigError> {
+        let (qps, burst) = (f32::from(per_second), u32::from(per_second));
+        let limited = Clients { settings: ClientSettings { qps, burst, ..self.settings.clone() }, ..self.clone() };
+        limited.build(config, part, Timeouts::default())
+    }
+
     fn build(&self, config: &Config, part: &str, timeouts: Timeouts) -> Result<Client, ConfigError> {
         let ClientSettings { kubeconfig: _, master: _, qps, burst, content_type, service_account_credentials: _ } =
             self.settings;

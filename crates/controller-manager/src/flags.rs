@@ -12,6 +12,7 @@ mod mirroring;
 mod misc;
 mod mode;
 mod reference;
+mod safety;
 mod secure_serving;
 mod split;
 mod upstream_only;
@@ -57,6 +58,8 @@ struct Flags {
     mirroring: mirroring::Mirroring,
     #[command(flatten)]
     guard: guard::Guard,
+    #[command(flatten)]
+    safety: safety::Safety,
     #[command(flatten)]
     logs: logs::Logs,
     #[command(flatten)]
@@ -151,6 +154,7 @@ fn settings(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<String>)
         endpointslice,
         mirroring,
         guard,
+        safety,
         logs,
         misc,
         global: _,
@@ -162,6 +166,7 @@ fn settings(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<String>)
         min_resync_period: generic.min_resync_period(),
         guard: guard.settings(errors),
         leader_election: leader_election.settings(errors),
+        second_writer: safety.second_writer(errors),
         serving: secure_serving.settings(authentication.settings(), authorization.settings(errors), errors),
         logging: logs.settings(errors),
         ..Settings::default()

@@ -51,7 +51,7 @@ pub(crate) async fn lead(
     start: impl FnOnce(&mut Supervisor, &Fence, LeaseEvents) -> Result<(), RunError>,
     stop: CancellationToken,
 ) -> Result<(), RunError> {
-    settings.warn_if_upstream();
+    settings.warn_if_unusual();
     let LeaderElection { lease, timing } = settings;
     let (recorder, writer) = EventRecorder::new(client.clone(), "endpoint-controller-manager");
     let lease_events = LeaseEvents { client: client.clone(), recorder: recorder.clone(), lease: lease.clone() };

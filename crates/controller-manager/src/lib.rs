@@ -83,12 +83,14 @@ mod logging;
 mod manager;
 mod metrics;
 mod reviews;
+mod second_writer;
 mod serve;
 mod serving;
 mod settings;
 #[cfg(feature = "shadow")]
 mod shadow;
 mod user_agent;
+mod write_hold;
 
 pub use controllers::{Controllers, UnknownController};
 pub use error::RunError;
@@ -99,5 +101,5 @@ pub use manager::run;
 pub use serving::{CertificateError, ServingError};
 pub use settings::{
     AuthenticationSettings, AuthorizationSettings, CertificateFiles, ClientSettings, GuardSettings, LeaderElection,
-    Mode, ServingSettings, Settings, ShadowSettings, TlsVersion,
+    Mode, OnSecondWriter, SecondWriterSettings, ServingSettings, Settings, ShadowSettings, TlsVersion,
 };

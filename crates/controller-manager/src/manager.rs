@@ -24,9 +24,11 @@ use crate::held_lists::LeaseEvents;
 use crate::leader::{GRACE, Observers, lead};
 use crate::metrics::Metrics;
 use crate::reviews::{Shadow, reviewed, start_shadow};
+use crate::second_writer::{REQUESTS_PER_SECOND, SecondWriter};
 use crate::serve::serve;
 use crate::serving::ShadowPage;
 use crate::settings::{LeaderElection, Mode, Settings};
+use crate::write_hold::WriteHold;
 
 /// Time after `stop` is cancelled during which running syncs may still start requests. A sync may need hundreds of
 /// requests and wait for the rate limiter before each, which takes longer than [`GRACE`]; the next leader does the
@@ -113,6 +115,7 @@ async fn work(
     if !controllers.slice_controllers().is_empty() {
         checks.add_slice_api(slice_api.clone());
     }
+    let hold = WriteHold::new(metrics.as_ref().map(|metrics| metrics.writes_withheld.clone()));
     let election = settings.leader_election.clone();
     let request_deadline = CancellationToken::new();
     let manager = Manager {
@@ -127,6 +130,7 @@ async fn work(
         slice_api,
         checks,
         metrics,
+        hold,
         stop,
         request_deadline,
     };
@@ -169,6 +173,8 @@ struct Manager {
     checks: Checks,
     /// `None` if `--secure-port` is 0: metrics are read at `/metrics` only.
     metrics: Option<Metrics>,
+    /// Reasons for which the controllers withhold their writes.
+    hold: WriteHold,
     stop: CancellationToken,
     /// Cancelled [`REQUEST_DEADLINE`] after `stop`: from then on the clients of the controllers start no requests.
     request_deadline: CancellationToken,
@@ -230,6 +236,10 @@ impl Manager {
         let token_client = self.settings.client.service_account_credentials.then(token_client).transpose()?;
         let accounts = token_client.map(|client| fenced(client.with_shutdown(self.request_deadline.clone()), fence));
         let caches = CaughtUp::new(&self.caches, &self.reader);
+        if self.settings.mode == Mode::Active {
+            let second_writer = self.second_writer()?.run(caches.wait(self.controllers), self.stop.clone());
+            supervisor.spawn("detection of a second writer", second_writer);
+        }
         let mut context = StartContext { supervisor, fence, accounts, caches };
         #[cfg(feature = "shadow")]
         if let Some(shadow) = &self.shadow {
@@ -277,6 +287,13 @@ impl Manager {
         Ok((client, recorder))
     }
 
+    fn second_writer(&self) -> Result<SecondWriter, RunError> {
+        let client = self.clients.limited(&self.config, "second-writer", REQUESTS_PER_SECOND)?;
+        let (caches, settings) = (&self.caches, self.settings.second_writer.clone());
+        let metrics = self.metrics.as_ref().map(|metrics| metrics.second_writer.clone());
+        Ok(SecondWriter::new(client, caches, self.controllers, settings, metrics, self.hold.clone()))
+    }
+
     /// Returns the metrics of the queue and the syncs of a controller, if metrics are served.
     fn controller_metrics(&self, name: &'static str) -> kube_controller::Metrics {
         self.metrics.as_ref().map_or_else(kube_controller::Metrics::default, |metrics| kube_controller::Metrics {
@@ -314,7 +331,7 @@ impl Manager {
             endpoints: self.caches.endpoints.clone(),
         };
         let (config, metrics) = (self.settings.endpoint, self.controller_metrics(ENDPOINTS));
-        let client = reviewed(client, ENDPOINTS, self.shadow.as_ref());
+        let client = reviewed(client, ENDPOINTS, (self.shadow.as_ref(), &self.hold));
         let controller = kube_endpoint::endpoints_controller(&informers, client, recorder, config, metrics);
         self.run_controller(context, ENDPOINTS, controller, Controllers { endpoints: true, ..Controllers::NONE });
         Ok(())
@@ -336,7 +353,7 @@ impl Manager {
             Some(metrics) => Arc::new(kube_endpointslice::metrics::PrometheusMetrics::register(&metrics.registry)?),
             None => Arc::new(()),
         };
-        let client = reviewed(client, ENDPOINTSLICE, self.shadow.as_ref());
+        let client = reviewed(client, ENDPOINTSLICE, (self.shadow.as_ref(), &self.hold));
         let controller = kube_endpointslice::controller::endpointslice_controller(
             &informers, client, recorder, config, slices, metrics,
         );
@@ -365,7 +382,7 @@ impl Manager {
             Some(metrics) => Arc::new(kube_endpointslice_mirroring::PrometheusMetrics::register(&metrics.registry)?),
             None => Arc::new(()),
         };
-        let client = reviewed(client, MIRRORING, self.shadow.as_ref());
+        let client = reviewed(client, MIRRORING, (self.shadow.as_ref(), &self.hold));
         let controller = kube_endpointslice_mirroring::mirroring_controller(
             &informers, client, recorder, config, mirroring, metrics,
         );

@@ -17,6 +17,7 @@ use crate::settings::Settings;
 pub(crate) use crate::shadow::Shadow;
 #[cfg(feature = "shadow")]
 use crate::shadow::ShadowReview;
+use crate::write_hold::WriteHold;
 
 /// Without the feature `shadow`, no plan is compared.
 #[cfg(not(feature = "shadow"))]
@@ -54,20 +55,29 @@ pub(crate) fn start_shadow(
 
 /// Returns the client that a controller writes with. `name` is the name of the controller in `--controllers`.
 ///
-/// With `shadow`, no write is sent, and each plan is compared with what exists.
+/// With `shadow`, no write is sent, and each plan is compared with what exists. Otherwise writes are sent unless there is a
+/// reason to hold them.
 #[cfg(feature = "shadow")]
-pub(crate) fn reviewed<T>(client: Client, name: &'static str, shadow: Option<&Arc<Shadow>>) -> ReviewedClient<T>
+pub(crate) fn reviewed<T>(
+    client: Client,
+    name: &'static str,
+    (shadow, hold): (Option<&Arc<Shadow>>, &WriteHold),
+) -> ReviewedClient<T>
 where
     ShadowReview: Review<T>,
 {
     match shadow {
         Some(shadow) => ReviewedClient::new(client, Arc::new(ShadowReview::new(Arc::clone(shadow), name))),
-        None => client.into(),
+        None => ReviewedClient::new(client, Arc::new(hold.clone())),
     }
 }
 
-/// Returns the client that a controller writes with, without a review.
+/// Returns the client that a controller writes with, whose writes are sent unless there is a reason to hold them.
 #[cfg(not(feature = "shadow"))]
-pub(crate) fn reviewed<T>(client: Client, _name: &'static str, _shadow: Option<&Arc<Shadow>>) -> ReviewedClient<T> {
-    client.into()
+pub(crate) fn reviewed<T>(
+    client: Client,
+    _name: &'static str,
+    (_shadow, hold): (Option<&Arc<Shadow>>, &WriteHold),
+) -> ReviewedClient<T> {
+    ReviewedClient::new(client, Arc::new(hold.clone()))
 }

@@ -4,6 +4,7 @@ mod client;
 mod election;
 mod guard;
 mod mode;
+mod second_writer;
 mod serving;
 
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ pub(crate) use election::{RESOURCE_NAME, RESOURCE_NAMESPACE};
 pub use guard::GuardSettings;
 pub use mode::{Mode, ShadowSettings};
 pub(crate) use mode::{SETTLE_PERIOD, WRITER_LEASE, lease_name};
+pub use second_writer::{OnSecondWriter, SecondWriterSettings};
 pub(crate) use serving::PORT;
 pub use serving::{AuthenticationSettings, AuthorizationSettings, CertificateFiles, ServingSettings, TlsVersion};
 
@@ -57,6 +59,8 @@ pub struct Settings {
     /// Leader election; `None`, the default, disables it. On the command line it is enabled by default. Ignored in
     /// [shadow mode](Mode::Shadow).
     pub leader_election: Option<LeaderElection>,
+    /// Detection of another controller that writes the same objects, and the reaction.
+    pub second_writer: SecondWriterSettings,
     /// The HTTPS server for health checks and metrics.
     pub serving: ServingSettings,
     /// The log. [`run`](crate::run) does not read it; see [`start_logging`](crate::start_logging).
@@ -109,6 +113,7 @@ impl Default for Settings {
             guard: GuardSettings::default(),
             feature_gates: FeatureGates::default(),
             leader_election: None,
+            second_writer: SecondWriterSettings::default(),
             serving: ServingSettings::default(),
             logging: LoggingSettings::default(),
             flags: BTreeMap::new(),

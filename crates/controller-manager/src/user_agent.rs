@@ -1,5 +1,8 @@
 //! The user agent of the program.
 
+/// Name of the program. The API server also takes it as the field manager of the program's writes.
+pub(crate) const PROGRAM: &str = "controller-manager";
+
 /// Returns the user agent in the pattern of Kubernetes components (CM-27):
 /// `controller-manager/v<version> (<os>/<arch>) kube-endpoints/<part>`. `part` is the component that sends the request.
 pub(crate) fn user_agent(part: &str) -> String {
@@ -9,7 +12,7 @@ pub(crate) fn user_agent(part: &str) -> String {
         other => other,
     };
     let (version, os) = (env!("CARGO_PKG_VERSION"), std::env::consts::OS);
-    format!("controller-manager/v{version} ({os}/{arch}) kube-endpoints/{part}")
+    format!("{PROGRAM}/v{version} ({os}/{arch}) kube-endpoints/{part}")
 }
 
 #[cfg(test)]

@@ -161,6 +161,8 @@ impl Writer<'_> {
                 Err(error) => {
                     if error.is_conflict() || error.is_not_found() {
                         write.conflict(slice);
+                    } else {
+                        write.failed(&error);
                     }
                     return Err(self.failed(Operation::Update, Some(slice), error.into()));
                 }
@@ -192,7 +194,10 @@ impl Writer<'_> {
                     self.ghosts.created(self.service, &created, self.cache);
                     return Ok(());
                 }
-                Err(error) => error,
+                Err(error) => {
+                    write.failed(&error);
+                    error
+                }
             };
             tries += 1;
             // Unless an earlier create with this name was left without a response, the existing slice is not one of
@@ -229,10 +234,15 @@ impl Writer<'_> {
                 Ok(())
             }
             // Another client deleted it; its watch event follows (EC-46).
-            Err(error) if error.is_not_found() => Ok(()),
+            Err(error) if error.is_not_found() => {
+                write.failed(&error);
+                Ok(())
+            }
             Err(error) => {
                 if error.is_conflict() {
                     write.conflict(slice);
+                } else {
+                    write.failed(&error);
                 }
                 Err(self.failed(Operation::Delete, Some(slice), error.into()))
             }

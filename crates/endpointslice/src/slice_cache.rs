@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kube_controller_client::Error;
 use kube_endpoint_model::EndpointSlice;
 
 /// Cache of slices that stores the responses to own writes, so that the next sync reads the written state.
@@ -23,8 +24,8 @@ pub trait SliceCache: Send + Sync {
     fn get(&self, namespace: &str, name: &str) -> Option<Arc<EndpointSlice>>;
 }
 
-/// Write of a slice, from before the request until its response. Dropping it without a report means that the write
-/// failed or its response was lost.
+/// Write of a slice, from before the request until its response. Dropping it without a report means that the response
+/// was lost.
 pub trait SliceWrite: Send {
     /// Stores the slice from the response to a create, an update, or a delete that waits for finalizers.
     fn written(self: Box<Self>, slice: EndpointSlice);
@@ -35,6 +36,9 @@ pub trait SliceWrite: Send {
     /// Reports that the server rejected a write based on this state of the slice, because the slice has changed or is
     /// gone.
     fn conflict(self: Box<Self>, slice: &EndpointSlice);
+
+    /// Reports that the write failed with this error for another reason.
+    fn failed(self: Box<Self>, error: &Error);
 }
 
 /// Drops all responses.
@@ -59,6 +63,8 @@ impl SliceWrite for () {
     fn deleted(self: Box<Self>, _: &EndpointSlice) {}
 
     fn conflict(self: Box<Self>, _: &EndpointSlice) {}
+
+    fn failed(self: Box<Self>, _: &Error) {}
 }
 
 #[cfg(feature = "watch")]
@@ -84,5 +90,9 @@ impl SliceWrite for kube_informer::OwnWrite<EndpointSlice> {
 
     fn conflict(self: Box<Self>, slice: &EndpointSlice) {
         kube_informer::OwnWrite::conflict(*self, slice);
+    }
+
+    fn failed(self: Box<Self>, error: &Error) {
+        kube_informer::OwnWrite::failed(*self, error);
     }
 }

@@ -32,6 +32,11 @@ impl<T> Changes<T> {
         Self(Contents::Differences(Arc::new(events)))
     }
 
+    /// Returns whether these are changes of objects, not initial contents or unchanged objects.
+    pub(crate) fn are_differences(&self) -> bool {
+        matches!(self.0, Contents::Differences(_))
+    }
+
     /// Returns the number of events.
     pub(crate) fn len(&self) -> usize {
         match &self.0 {

@@ -33,6 +33,8 @@ pub(crate) struct Listener<T> {
     removed: Arc<AtomicBool>,
     meter: Option<HandlerMeter>,
     handle: HandlerHandle,
+    /// Whether the handler gets only the writes of other clients.
+    foreign_only: bool,
 }
 
 /// A handler and the receiving end of its queue. The handler runs within the methods of this type.
@@ -52,6 +54,7 @@ pub(crate) struct Runner<T> {
 pub(crate) fn channel<T>(
     resource: &str,
     name: Option<&str>,
+    foreign_only: bool,
     meter: Option<HandlerMeter>,
     handle: impl FnMut(Event<T>) + Send + 'static,
 ) -> (Listener<T>, Runner<T>) {
@@ -73,7 +76,7 @@ pub(crate) fn channel<T>(
         Some(name) => handle.named(name),
         None => handle,
     };
-    (Listener { id, outbox, removed, meter, handle }, runner)
+    (Listener { id, outbox, removed, meter, handle, foreign_only }, runner)
 }
 
 impl<T> Listener<T> {
@@ -83,6 +86,15 @@ impl<T> Listener<T> {
 
     pub(crate) fn handle(&self) -> &HandlerHandle {
         &self.handle
+    }
+
+    pub(crate) fn is_foreign_only(&self) -> bool {
+        self.foreign_only
+    }
+
+    /// Returns whether the handler gets no events of the writes of this handler: its own, or all own writes.
+    pub(crate) fn excludes_writes_of(&self, writer: Id) -> bool {
+        self.foreign_only || self.id == writer
     }
 
     /// Queues an event. Returns `false` if the handler has ended.

@@ -1,16 +1,20 @@
-//! Events that are held back from a handler while its own write of the object is in progress.
+//! Events that are held back from a handler while an own write of the object is in progress.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use kube_wire::{Object, ObjectKey, ResourceVersion, Uid};
 
 use crate::{Event, handle::Id};
 
-/// Events of objects with a write in progress, by object and writing handler.
+/// Events of objects with a write in progress, by object and handler that does not get the event of the write.
 ///
 /// The event of a write may arrive before its response. Only the response distinguishes it from events that other
 /// clients cause.
-pub(crate) struct HeldEvents<T>(HashMap<(ObjectKey, Id), Vec<Event<T>>>);
+pub(crate) struct HeldEvents<T> {
+    held: HashMap<(ObjectKey, Id), Vec<Event<T>>>,
+    /// Objects with a write whose response was lost and whose event has not arrived, for handlers of foreign writes.
+    unanswered: HashSet<(ObjectKey, Id)>,
+}
 
 /// Outcome of a write.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,8 +23,10 @@ pub(crate) enum Outcome {
     Written(ResourceVersion),
     /// The server deleted the object with this uid.
     Deleted(Uid),
-    /// The write failed, or its response was lost.
-    Failed,
+    /// The server has not applied the write.
+    Rejected,
+    /// The response was lost: the server may have applied the write.
+    Unanswered,
 }
 
 impl Outcome {
@@ -37,35 +43,52 @@ impl Outcome {
 }
 
 impl<T: Object> HeldEvents<T> {
-    /// Starts to hold back the events of an object from the handler that writes it.
-    pub(crate) fn begin(&mut self, key: &ObjectKey, writer: Id) {
-        self.0.insert((key.clone(), writer), Vec::new());
+    /// Starts to hold back the events of an object from a handler.
+    pub(crate) fn begin(&mut self, key: &ObjectKey, handler: Id) {
+        self.held.insert((key.clone(), handler), Vec::new());
     }
 
-    /// Holds an event back if the handler has a write of its object in progress; returns whether it has.
+    /// Holds an event back if a write of its object is in progress, and drops it if it is taken to be that of a write
+    /// whose response was lost. Returns whether it did either.
     pub(crate) fn hold(&mut self, event: &Event<T>, handler: Id) -> bool {
-        if self.0.is_empty() {
+        if self.held.is_empty() && self.unanswered.is_empty() {
             return false;
         }
-        let held = self.0.get_mut(&(event.object().key(), handler));
-        held.map(|events| events.push(event.clone())).is_some()
+        let entry = (event.object().key(), handler);
+        match self.held.get_mut(&entry) {
+            Some(events) => {
+                events.push(event.clone());
+                true
+            }
+            None => self.unanswered.remove(&entry),
+        }
     }
 
-    /// Returns whether a handler has a write of any object in progress.
-    pub(crate) fn is_writer(&self, handler: Id) -> bool {
-        self.0.keys().any(|(_, writer)| *writer == handler)
+    /// Returns whether [`hold`](Self::hold) may hold back or drop an event of this handler.
+    pub(crate) fn concerns(&self, handler: Id) -> bool {
+        self.held.keys().chain(&self.unanswered).any(|(_, it)| *it == handler)
     }
 
     /// Ends a write and returns the held events except that of the write itself, in order.
-    pub(crate) fn end(&mut self, key: &ObjectKey, writer: Id, outcome: &Outcome) -> Vec<Event<T>> {
-        let mut events = self.0.remove(&(key.clone(), writer)).unwrap_or_default();
+    ///
+    /// With `foreign_only`, the first event after a write without response is taken to be that of the write, until a
+    /// later write of the object succeeds.
+    pub(crate) fn end(&mut self, key: &ObjectKey, handler: Id, outcome: &Outcome, foreign_only: bool) -> Vec<Event<T>> {
+        let entry = (key.clone(), handler);
+        let mut events = self.held.remove(&entry).unwrap_or_default();
         events.retain(|event| !outcome.is_shown_by(event));
+        let unanswered = self.unanswered.remove(&entry) || (foreign_only && *outcome == Outcome::Unanswered);
+        if unanswered && !events.is_empty() {
+            events.remove(0);
+        } else if unanswered && matches!(outcome, Outcome::Unanswered | Outcome::Rejected) {
+            self.unanswered.insert(entry);
+        }
         events
     }
 }
 
 impl<T> Default for HeldEvents<T> {
     fn default() -> Self {
-        Self(HashMap::new())
+        Self { held: HashMap::new(), unanswered: HashSet::new() }
     }
 }

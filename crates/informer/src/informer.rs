@@ -99,8 +99,8 @@ impl<T: Object, X: Index<T>> Informer<T, X> {
 
     /// Returns a [`WriteThrough`], which puts the responses to own writes into the store ahead of the watch.
     ///
-    /// `writer` is the handler of the controller that writes; it gets no events of these writes. All other handlers get
-    /// them like events of the watch.
+    /// `writer` is the handler of the controller that writes; it gets no events of these writes, and neither do handlers
+    /// of [foreign writes](HandlerOptions::foreign_writes). All other handlers get them like events of the watch.
     pub fn write_through(&self, writer: &HandlerHandle) -> WriteThrough<T> {
         WriteThrough::new(self.shared.clone(), writer)
     }

@@ -23,7 +23,7 @@ impl<T: Object, X: Index<T>> Options<T, X> {
     }
 }
 
-/// Options of a handler: its name and resync period.
+/// Options of a handler: its name, its resync period, and whether it gets only the writes of other clients.
 ///
 /// ```
 /// use kube_informer::HandlerOptions;
@@ -36,13 +36,14 @@ impl<T: Object, X: Index<T>> Options<T, X> {
 pub struct HandlerOptions {
     pub(crate) name: Option<String>,
     pub(crate) resync: Option<Duration>,
+    pub(crate) foreign_only: bool,
 }
 
 impl HandlerOptions {
     /// Returns options with the name of the handler, which appears in metrics and in
     /// [`HandlerHandle::name`](crate::HandlerHandle::name).
     pub fn named(name: &str) -> Self {
-        Self { name: Some(name.to_owned()), resync: None }
+        Self { name: Some(name.to_owned()), ..Self::default() }
     }
 
     /// Sets the resync period: once per period, the handler gets an update from each stored object to itself. Zero
@@ -54,6 +55,18 @@ impl HandlerOptions {
     #[must_use]
     pub fn resync(mut self, every: Duration) -> Self {
         self.resync = Some(every);
+        self
+    }
+
+    /// Restricts the handler to changes that other clients made.
+    ///
+    /// It gets no initial contents and no unchanged objects, no event of a write through a
+    /// [`WriteThrough`](crate::WriteThrough) of the informer, and none of a list at a version below that of the store,
+    /// whose older states come from a backup. After an own write without a response, the next event of the object is
+    /// taken to be that of the write. Differences that a relist finds are delivered, one event per object.
+    #[must_use]
+    pub fn foreign_writes(mut self) -> Self {
+        self.foreign_only = true;
         self
     }
 }

@@ -108,7 +108,9 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         options: HandlerOptions,
         mut handle: impl FnMut(Event<T>) + Send + 'static,
     ) -> HandlerHandle {
-        let mut monotonic = Monotonic::if_simulated();
+        let HandlerOptions { name, resync, foreign_only } = options;
+        // A handler of foreign writes gets no event of a restore, after which versions are lower.
+        let mut monotonic = if foreign_only { None } else { Monotonic::if_simulated() };
         let handle = move |event: Event<T>| {
             if let Some(monotonic) = &mut monotonic {
                 monotonic.check(&event);
@@ -116,15 +118,14 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
             handle(event);
         };
         let mut write_side = self.locked();
-        let HandlerOptions { name, resync } = options;
         let meter = self.meter.handler(name.as_deref().unwrap_or_default());
-        let (mut listener, runner) = channel(&self.name, name.as_deref(), meter, handle);
+        let (mut listener, runner) = channel(&self.name, name.as_deref(), foreign_only, meter, handle);
         let handle = listener.handle().clone();
+        let WriteSide { listeners, check, held, .. } = &mut *write_side;
         if self.lister.is_populated() {
-            listener.queue_all(&Changes::initial(self.lister.list()));
+            queue_all(&mut listener, held, &Changes::initial(self.lister.list()));
             listener.synced();
         }
-        let WriteSide { listeners, check, .. } = &mut *write_side;
         let requested = resync.unwrap_or(check.default());
         check.request(requested);
         listeners.push((listener, ResyncSchedule::new(requested, check, Instant::now())));
@@ -160,7 +161,8 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         self.change(None, |store| store.delete(last));
     }
 
-    /// Stores the object from the response to a write. The handler `writer` gets no event of it.
+    /// Stores the object from the response to a write. The handler `writer` and those of foreign writes get no event of
+    /// it.
     pub(crate) fn written(&self, object: T, writer: Option<Id>) {
         if is_enabled(Defect::OwnWritesNotCached) {
             return;
@@ -169,7 +171,8 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         self.change(writer, |store| store.written(object));
     }
 
-    /// Removes an object that the server deleted on request. The handler `writer` gets no event of it.
+    /// Removes an object that the server deleted on request. The handler `writer` and those of foreign writes get no
+    /// event of it.
     pub(crate) fn deleted(&self, object: &T, writer: Option<Id>) {
         if is_enabled(Defect::OwnWritesNotCached) {
             return;
@@ -177,10 +180,14 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         self.change(writer, |store| store.deleted(object));
     }
 
-    /// Starts to hold back the events of an object from the handler `writer`, until [`end_write`](Self::end_write).
+    /// Starts to hold back the events of an object from the handler `writer` and those of foreign writes, until
+    /// [`end_write`](Self::end_write).
     pub(crate) fn begin_write(&self, key: &ObjectKey, writer: Option<Id>) {
-        if let Some(writer) = writer {
-            self.locked().held.begin(key, writer);
+        let Some(writer) = writer else { return };
+        let mut write_side = self.locked();
+        let WriteSide { listeners, held, .. } = &mut *write_side;
+        for (listener, _) in listeners.iter().filter(|(listener, _)| listener.excludes_writes_of(writer)) {
+            held.begin(key, listener.id());
         }
     }
 
@@ -189,9 +196,12 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         let Some(writer) = writer else { return };
         let mut write_side = self.locked();
         let WriteSide { listeners, held, .. } = &mut *write_side;
-        for event in held.end(key, writer, outcome) {
-            listeners.retain_mut(|(listener, _)| listener.id() != writer || listener.queue(&event));
-        }
+        listeners.retain_mut(|(listener, _)| {
+            !listener.excludes_writes_of(writer) || {
+                let events = held.end(key, listener.id(), outcome, listener.is_foreign_only());
+                events.iter().all(|event| listener.queue(event))
+            }
+        });
     }
 
     /// Handles a 409 Conflict for a write based on this stored state: requests a relist if the state is an own write
@@ -241,11 +251,13 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         let mut write_side = self.locked();
         let WriteSide { store, listeners, held, .. } = &mut *write_side;
         let first = !self.lister.is_populated();
+        let restored = resource_version < self.lister.last_resource_version();
         let changes = store.replace(objects, resource_version, guard)?;
         let unchanged = if first { None } else { self.unchanged(&changes) };
         listeners.retain_mut(|(listener, schedule)| {
-            queue_all(listener, held, &changes)
-                && unchanged.as_ref().is_none_or(|it| !schedule.is_syncing() || queue_all(listener, held, it))
+            (listener.is_foreign_only() && (first || restored))
+                || queue_all(listener, held, &changes)
+                    && unchanged.as_ref().is_none_or(|it| !schedule.is_syncing() || queue_all(listener, held, it))
         });
         self.progress.listed(Instant::now());
         if first {
@@ -330,7 +342,8 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         });
     }
 
-    /// Applies a change and queues its event for all handlers except `writer`.
+    /// Applies a change and queues its event for all handlers except `writer`, if it is an own write, and those of
+    /// foreign writes.
     fn change(&self, writer: Option<Id>, change: impl FnOnce(&mut StoreWriter<T, X>) -> Option<Event<T>>) {
         let started_at = self.meter.start_timer();
         let mut write_side = self.locked();
@@ -338,7 +351,9 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         if let Some(event) = change(store) {
             // Listeners whose handler has ended are removed.
             listeners.retain_mut(|(listener, _)| {
-                writer == Some(listener.id()) || held.hold(&event, listener.id()) || listener.queue(&event)
+                writer.is_some_and(|writer| listener.excludes_writes_of(writer))
+                    || held.hold(&event, listener.id())
+                    || listener.queue(&event)
             });
         }
         drop(write_side);
@@ -367,10 +382,13 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
     }
 }
 
-/// Queues changes, and holds back those of objects that the handler is writing. Returns `false` if the handler has
-/// ended.
+/// Queues changes for a handler, except those that it does not get, and holds back those of objects with an own write in
+/// progress. Returns `false` if the handler has ended.
 fn queue_all<T: Object>(listener: &mut Listener<T>, held: &mut HeldEvents<T>, changes: &Changes<T>) -> bool {
-    if !held.is_writer(listener.id()) {
+    if listener.is_foreign_only() && !changes.are_differences() {
+        return true;
+    }
+    if !held.concerns(listener.id()) {
         return listener.queue_all(changes);
     }
     changes.iter().all(|event| held.hold(&event, listener.id()) || listener.queue(&event))

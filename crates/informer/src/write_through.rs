@@ -2,6 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
+use kube_controller_client::Error;
 use kube_wire::{Object, ObjectKey};
 
 use crate::{HandlerHandle, Index, handle::Id, held_events::Outcome, shared::Shared};
@@ -47,8 +48,8 @@ pub struct WriteThrough<T> {
 }
 
 /// One write of an object, from before the request until its response. Dropping it without a report means that the
-/// write failed or its response was lost.
-#[must_use = "report the response with `written`, `deleted` or `conflict`; dropping it reports a failed write"]
+/// response was lost.
+#[must_use = "report the response with `written`, `deleted`, `conflict` or `failed`; dropping it reports a lost response"]
 pub struct OwnWrite<T> {
     sink: Arc<dyn Sink<T>>,
     writer: Option<Id>,
@@ -102,7 +103,7 @@ impl<T: Object> WriteThrough<T> {
     pub fn begin(&self, namespace: &str, name: &str) -> OwnWrite<T> {
         let key = ObjectKey::new(namespace, name);
         self.sink.begin(&key, self.writer);
-        OwnWrite { sink: self.sink.clone(), writer: self.writer, key, outcome: Outcome::Failed }
+        OwnWrite { sink: self.sink.clone(), writer: self.writer, key, outcome: Outcome::Unanswered }
     }
 
     /// Returns the stored object of this namespace and name; `None` if there is none. The namespace is empty for
@@ -129,8 +130,19 @@ impl<T: Object> OwnWrite<T> {
     ///
     /// Usually another client wrote first and the watch will show it. If the state is an own write that the watch has
     /// not confirmed, the server has lost that write, and the informer relists.
-    pub fn conflict(self, object: &T) {
+    pub fn conflict(mut self, object: &T) {
+        self.outcome = Outcome::Rejected;
         self.sink.conflict(object);
+    }
+
+    /// Reports that the write failed with this error.
+    ///
+    /// If the server may have applied it ([`Error::may_have_been_applied`]), handlers of
+    /// [foreign writes](crate::HandlerOptions::foreign_writes) do not get the next event of the object.
+    pub fn failed(mut self, error: &Error) {
+        if !error.may_have_been_applied() {
+            self.outcome = Outcome::Rejected;
+        }
     }
 }
 

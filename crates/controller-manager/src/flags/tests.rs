@@ -5,7 +5,9 @@ use rstest::rstest;
 
 use super::value::path;
 use super::*;
-use crate::settings::{CertificateFiles, GuardSettings, LeaderElection, Mode, ServingSettings, TlsVersion};
+use crate::settings::{
+    CertificateFiles, GuardSettings, LeaderElection, Mode, OnSecondWriter, ServingSettings, TlsVersion,
+};
 
 fn parse(arguments: &[&str]) -> Result<CommandLine, UsageError> {
     CommandLine::parse(std::iter::once(&"controller-manager").chain(arguments).map(OsString::from))
@@ -128,6 +130,7 @@ fn flags_of_every_group_reach_the_settings() {
         "--guard-fraction=0.25",
         "--guard-minimum=7",
         "--guard-confirm-after=3s",
+        "--on-second-writer=yield",
         "--logging-format=json",
         "-v=4",
     ]);
@@ -140,6 +143,7 @@ fn flags_of_every_group_reach_the_settings() {
     let election = it.leader_election.expect("on by default");
     assert_eq!(election.timing.lease_duration(), Duration::from_secs(30));
     assert_eq!(election.lease.to_string(), "ns/n");
+    assert_eq!(it.second_writer.reaction, OnSecondWriter::Yield);
     assert_eq!((it.serving.bind_address.to_string().as_str(), it.serving.port), ("::1", 1));
     assert_eq!(it.serving.cert_dir, path("/d"));
     assert_eq!(it.serving.certificate, Some(CertificateFiles { certificate: "/c".into(), key: "/p".into() }));
@@ -208,6 +212,7 @@ fn flags_of_every_group_reach_the_settings() {
 )]
 #[case("--tls-min-version=1.2", "unknown tls version \"1.2\"")]
 #[case("--authorization-always-allow-paths=/a*b", "only trailing * allowed in \"/a*b\"")]
+#[case("--on-second-writer=stop", "on-second-writer must be warn or yield, but got \"stop\"")]
 #[case("--logging-format=xml", "format: Invalid value: \"xml\": Unsupported log format")]
 #[case("-v=-1", "v must not be less than 0, but got -1")]
 #[case("--version=old", "invalid argument \"old\" for \"--version\" flag: expected true, false or raw")]

@@ -28,8 +28,16 @@ impl Default for LeaderElection {
 }
 
 impl LeaderElection {
-    /// Logs a warning if the Lease is that of kube-controller-manager: allowed, but rarely intended.
-    pub(crate) fn warn_if_upstream(&self) {
+    /// Logs a warning if the Lease is that of kube-controller-manager, or in another namespace than `kube-system`: allowed,
+    /// but rarely intended.
+    pub(crate) fn warn_if_unusual(&self) {
+        if self.lease.namespace != RESOURCE_NAMESPACE {
+            tracing::warn!(
+                lease = %self.lease,
+                "The Lease is not in kube-system: an instance that was deployed in another way has another Lease, \
+                 and both would write"
+            );
+        }
         if self.lease.name == UPSTREAM_RESOURCE_NAME && self.lease.namespace == RESOURCE_NAMESPACE {
             tracing::warn!(
                 lease = %self.lease,

@@ -16,6 +16,7 @@ mod propagation;
 mod reference;
 mod rejected;
 mod repair;
+mod second_writer;
 mod service_accounts;
 mod serving;
 #[cfg(feature = "shadow")]

@@ -82,7 +82,8 @@ const EXPORTED_LATER: &[(&str, &str, &[&str])] = &[
 /// Prefixes of metrics that upstream does not have.
 const OWN_PREFIXES: [&str; 2] = ["endpoint_controllers_", "kube_informer_"];
 /// Metrics with these prefixes that have no series until a fault, or a change, occurs.
-const OWN_EXPORTED_LATER: [&str; 3] = [
+const OWN_EXPORTED_LATER: [&str; 4] = [
+    "endpoint_controllers_foreign_writes_total",
     "endpoint_controllers_propagation_duration_seconds",
     "endpoint_controllers_propagation_stage_duration_seconds",
     "kube_informer_relists_total",
@@ -110,6 +111,9 @@ pub(crate) async fn exported_metrics() -> (BTreeMap<String, Family>, BTreeMap<St
     let one = |name: &str| (name.to_owned(), 1);
     cluster.wait_for_addresses(&[one("web"), one("mine"), one("close")].into()).await;
     cluster.readiness("default", "web-0", "False", "2026-01-01T00:00:01Z").await;
+    let labels = json!({"endpoints.kubernetes.io/managed-by": "endpoint-controller"});
+    let foreign = json!({"metadata": {"name": "foreign", "labels": labels}});
+    cluster.create("/api/v1/namespaces/default/endpoints", &foreign).await;
     // Faults that are counted: a renewal answered with 429, a renewal with a conflict, an expired watch.
     let leases = On::any().verb("update").resource("leases");
     cluster.server.faults().inject(Fault::too_many_requests(Duration::from_secs(1)).on(leases).times(1));

@@ -125,12 +125,14 @@ impl Syncs {
                 Ok(Outcome::Written)
             }
             // Another client deleted it. The watch will deliver that.
-            Err(error) if error.is_not_found() => Ok(Outcome::Unchanged),
+            Err(error) if error.is_not_found() => {
+                write.failed(&error);
+                Ok(Outcome::Unchanged)
+            }
             Err(error) => {
-                if error.is_conflict()
-                    && let Some(cached) = cached
-                {
-                    write.conflict(cached);
+                match cached {
+                    Some(cached) if error.is_conflict() => write.conflict(cached),
+                    _ => write.failed(&error),
                 }
                 Err(error)
             }
@@ -168,8 +170,12 @@ impl Syncs {
                 Ok(Outcome::Written)
             }
             // Not an error (EP-20): the object would be deleted with the namespace.
-            Err(error) if error.is_namespace_terminating() => Ok(Outcome::Unchanged),
+            Err(error) if error.is_namespace_terminating() => {
+                write.failed(&error);
+                Ok(Outcome::Unchanged)
+            }
             Err(error) => {
+                write.failed(&error);
                 // As upstream, the event refers to an object without namespace and UID (EV-1).
                 let involved = ObjectReference { name: key.name.to_string(), ..ObjectReference::of("v1", "Endpoints") };
                 let message = format!("Failed to create endpoint for service {key}: {}", error.display_full());
@@ -191,6 +197,8 @@ impl Syncs {
             Err(error) => {
                 if error.is_conflict() || error.is_not_found() {
                     write.conflict(endpoints);
+                } else {
+                    write.failed(&error);
                 }
                 let message = format!("Failed to update endpoint {key}: {}", error.display_full());
                 self.recorder.event(

@@ -3,6 +3,7 @@
 
 mod encodings;
 mod exchange;
+mod foreign_writes;
 mod guard;
 mod handlers;
 mod laws;

@@ -1,0 +1,215 @@
+//! Decides whether writes by other clients are those of a second controller, and whether to yield to it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::fmt;
+use std::time::Duration;
+
+use kube_wire::ObjectKey;
+use tokio::time::Instant;
+
+use crate::settings::{OnSecondWriter, SecondWriterSettings};
+
+/// Label of writes whose field manager could not be read.
+pub(super) const UNKNOWN: &str = "unknown";
+/// Label of the writes of all further field managers.
+pub(super) const OTHER: &str = "other";
+/// Maximum number of field managers with a label of their own, and of those whose writes are counted at one time.
+const MAX_MANAGERS: usize = 20;
+/// Minimum time between two warnings.
+const WARNING_INTERVAL: Duration = Duration::from_secs(60);
+
+/// An object of this program's controllers.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Object {
+    /// Plural name of its resource.
+    pub(super) resource: &'static str,
+    pub(super) key: ObjectKey,
+}
+
+impl fmt::Display for Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.resource, self.key)
+    }
+}
+
+/// Writes by others since the previous warning.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Warning {
+    /// Number of writes, by label of the field manager.
+    pub(super) writes: BTreeMap<String, u64>,
+    /// The first object.
+    pub(super) example: Object,
+}
+
+/// Counts writes by other clients, by field manager. Pure: the time is an argument.
+#[derive(Debug)]
+pub(super) struct Detector {
+    settings: SecondWriterSettings,
+    /// Time for which a second writer must go on before this process yields, at most `settings.stagger`.
+    stagger: Duration,
+    /// Field managers that have a label of their own.
+    labels: BTreeSet<String>,
+    /// Latest writes, by field manager.
+    recent: HashMap<String, Recent>,
+    /// Time of the last write by another client.
+    last: Option<Instant>,
+    second_writer: bool,
+    /// Time at which the last second writer was found to have stopped.
+    stopped: Option<Instant>,
+    /// Quiet time after which the yield in progress ends; `None` while this process writes.
+    yielding: Option<Duration>,
+    /// End and quiet time of the last yield.
+    yielded: Option<(Instant, Duration)>,
+    unreported: Option<Warning>,
+    warned: Option<Instant>,
+}
+
+/// Latest writes of one field manager.
+#[derive(Debug, Default)]
+struct Recent {
+    writes: VecDeque<(Instant, Object)>,
+    /// Time since which the writes have been those of a second writer.
+    exceeded: Option<Instant>,
+}
+
+impl Recent {
+    /// Records a write, and returns the time since which the writes have been those of a second writer.
+    fn record(&mut self, object: Object, at: Instant, settings: &SecondWriterSettings) -> Option<Instant> {
+        self.writes.push_back((at, object));
+        // Among so many writes there are enough different objects, or enough writes of one.
+        let enough = settings.objects.saturating_sub(1) * settings.repeats.saturating_sub(1) + 1;
+        while self.writes.len() > enough {
+            self.writes.pop_front();
+        }
+        let mut counts = HashMap::new();
+        for (_, object) in &self.writes {
+            *counts.entry(object).or_insert(0_usize) += 1;
+        }
+        let exceeds = counts.len() >= settings.objects || counts.values().any(|count| *count >= settings.repeats);
+        self.exceeded = if exceeds { self.exceeded.or(Some(at)) } else { None };
+        self.exceeded
+    }
+
+    fn expire(&mut self, now: Instant, window: Duration) {
+        while self.writes.front().is_some_and(|(at, _)| *at + window <= now) {
+            self.writes.pop_front();
+        }
+    }
+}
+
+impl Detector {
+    /// Returns a detector without writes. `stagger` is drawn between zero and `settings.stagger`.
+    pub(super) fn new(settings: SecondWriterSettings, stagger: Duration) -> Detector {
+        Detector {
+            settings,
+            stagger,
+            labels: BTreeSet::new(),
+            recent: HashMap::new(),
+            last: None,
+            second_writer: false,
+            stopped: None,
+            yielding: None,
+            yielded: None,
+            unreported: None,
+            warned: None,
+        }
+    }
+
+    /// Records a write by another client at `at`, and returns the label of its field manager. `None` as the manager
+    /// means that it could not be read; such writes count for metrics and warnings only.
+    ///
+    /// The writes of one manager are recorded in order. Others may be recorded late, while their manager is read.
+    pub(super) fn record(&mut self, manager: Option<&str>, object: Object, at: Instant) -> &str {
+        self.advance(at);
+        self.last = self.last.max(Some(at));
+        let label = match manager {
+            None => UNKNOWN,
+            Some(manager) => {
+                if self.labels.len() < MAX_MANAGERS {
+                    self.labels.insert(manager.to_owned());
+                }
+                self.labels.get(manager).map_or(OTHER, String::as_str)
+            }
+        };
+        let unreported =
+            self.unreported.get_or_insert_with(|| Warning { writes: BTreeMap::new(), example: object.clone() });
+        *unreported.writes.entry(label.to_owned()).or_default() += 1;
+        let window = self.settings.window;
+        self.recent.retain(|_, recent| {
+            recent.expire(at, window);
+            !recent.writes.is_empty()
+        });
+        // A write of the second writer before it stopped, recorded late, is no sign of another one.
+        let is_late = self.stopped.is_some_and(|stopped| at < stopped);
+        if let Some(manager) = manager
+            && !is_late
+            && (self.recent.len() < MAX_MANAGERS || self.recent.contains_key(manager))
+        {
+            let recent = self.recent.entry(manager.to_owned()).or_default();
+            if let Some(since) = recent.record(object, at, &self.settings) {
+                self.second_writer = true;
+                if self.settings.reaction == OnSecondWriter::Yield && at >= since + self.stagger {
+                    self.yielding = self.yielding.or(Some(self.next_quiet(at)));
+                }
+            }
+        }
+        label
+    }
+
+    /// Returns the quiet time of a yield that begins now.
+    fn next_quiet(&self, now: Instant) -> Duration {
+        let SecondWriterSettings { quiet, max_quiet, .. } = self.settings;
+        match self.yielded {
+            Some((ended, before)) if now < ended + max_quiet => (before * 2).min(max_quiet),
+            _ => quiet,
+        }
+    }
+
+    /// Ends what is over at `now`: a second writer that has stopped, and the yield to it.
+    pub(super) fn advance(&mut self, now: Instant) {
+        if self.quiet_at().is_some_and(|at| at <= now) {
+            self.second_writer = false;
+            self.stopped = Some(now);
+            self.recent.clear();
+            if let Some(quiet) = self.yielding.take() {
+                self.yielded = Some((now, quiet));
+            }
+        }
+    }
+
+    /// Returns the time at which the second writer, if there is one, will have stopped.
+    fn quiet_at(&self) -> Option<Instant> {
+        let quiet = self.yielding.unwrap_or(self.settings.quiet);
+        self.last.filter(|_| self.second_writer).map(|last| last + quiet)
+    }
+
+    /// Returns whether another controller writes.
+    pub(super) fn is_second_writer(&self) -> bool {
+        self.second_writer
+    }
+
+    /// Returns the quiet time after which this process writes again; `None` while it writes.
+    pub(super) fn yielding(&self) -> Option<Duration> {
+        self.yielding
+    }
+
+    /// Returns the writes to warn about at `now`: those since the previous warning, if that is a minute ago or more.
+    pub(super) fn take_warning(&mut self, now: Instant) -> Option<Warning> {
+        if self.warned.is_some_and(|warned| now < warned + WARNING_INTERVAL) {
+            return None;
+        }
+        let warning = self.unreported.take()?;
+        self.warned = Some(now);
+        Some(warning)
+    }
+
+    /// Returns the next time at which [`advance`](Self::advance) or [`take_warning`](Self::take_warning) changes
+    /// something without a write.
+    pub(super) fn due(&self) -> Option<Instant> {
+        let warning = self.unreported.as_ref().and(self.warned).map(|warned| warned + WARNING_INTERVAL);
+        self.quiet_at().into_iter().chain(warning).min()
+    }
+}
+
+#[cfg(test)]
+mod tests;

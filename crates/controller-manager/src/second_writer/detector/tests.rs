@@ -1,0 +1,191 @@
+use proptest::prelude::*;
+use rstest::rstest;
+
+use super::*;
+
+const KCM: Option<&str> = Some("kube-controller-manager");
+
+const fn seconds(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+/// A detector and the time at which it was made.
+struct Rig {
+    detector: Detector,
+    start: Instant,
+}
+
+impl Rig {
+    fn new(reaction: OnSecondWriter) -> Rig {
+        Rig::staggered(reaction, Duration::ZERO)
+    }
+
+    fn staggered(reaction: OnSecondWriter, stagger: Duration) -> Rig {
+        let settings = SecondWriterSettings { reaction, ..SecondWriterSettings::default() };
+        Rig { detector: Detector::new(settings, stagger), start: Instant::now() }
+    }
+
+    fn at(&self, second: u64) -> Instant {
+        self.start + seconds(second)
+    }
+
+    fn write(&mut self, manager: Option<&str>, object: &str, second: u64) -> String {
+        let at = self.at(second);
+        self.detector.record(manager, slice(object), at).to_owned()
+    }
+
+    /// Writes of kube-controller-manager to five objects.
+    fn second_writer(&mut self, second: u64) {
+        let _ = ["a", "b", "c", "d", "e"].map(|object| self.write(KCM, object, second));
+    }
+
+    /// Returns the seconds of the quiet time, and whether the writes are withheld at `second`.
+    fn quiet(&mut self, second: u64) -> Option<u64> {
+        let at = self.at(second);
+        self.detector.advance(at);
+        self.detector.yielding().map(|quiet| quiet.as_secs())
+    }
+}
+
+fn slice(name: &str) -> Object {
+    Object { resource: "endpointslices", key: ObjectKey::new("shop", name) }
+}
+
+#[rstest]
+#[case::four_objects(&[("a", 0), ("b", 1), ("c", 2), ("d", 3)], false)]
+#[case::five_objects(&[("a", 0), ("b", 1), ("c", 2), ("d", 3), ("e", 59)], true)]
+#[case::too_slow(&[("a", 0), ("b", 1), ("c", 2), ("d", 3), ("e", 60)], false)]
+#[case::the_window_moves(&[("a", 0), ("b", 30), ("c", 40), ("d", 50), ("e", 60), ("f", 70)], true)]
+#[case::four_writes_of_one(&[("a", 0), ("a", 1), ("a", 2), ("b", 3), ("a", 4)], false)]
+#[case::five_writes_of_one(&[("a", 0), ("a", 1), ("a", 2), ("b", 3), ("a", 4), ("a", 5)], true)]
+fn a_manager_with_enough_writes_in_a_window_is_a_second_writer(
+    #[case] writes: &[(&str, u64)],
+    #[case] expected: bool,
+    #[values(OnSecondWriter::Warn, OnSecondWriter::Yield)] reaction: OnSecondWriter,
+) {
+    let mut rig = Rig::new(reaction);
+    for (object, second) in writes {
+        rig.write(KCM, object, *second);
+    }
+    assert_eq!(rig.detector.is_second_writer(), expected);
+    assert_eq!(rig.detector.yielding().is_some(), expected && reaction == OnSecondWriter::Yield);
+}
+
+#[test]
+fn writes_of_several_managers_are_not_added_up() {
+    let mut rig = Rig::new(OnSecondWriter::Yield);
+    for (manager, object) in [("kubectl-edit", "a"), ("kubectl-edit", "b"), ("kubectl-patch", "c"), ("helm", "d")] {
+        rig.write(Some(manager), object, 0);
+    }
+    let _ = ["e", "f", "g", "h", "i", "j"].map(|object| rig.write(None, object, 0));
+    assert!(!rig.detector.is_second_writer(), "a person, and deletions");
+}
+
+#[test]
+fn a_second_writer_is_over_after_the_quiet_time() {
+    let mut rig = Rig::new(OnSecondWriter::Yield);
+    rig.second_writer(0);
+    assert_eq!(rig.detector.due(), Some(rig.at(300)));
+    rig.write(Some("kubectl-edit"), "z", 200);
+    assert_eq!(rig.quiet(499), Some(300), "every write by others counts");
+    assert_eq!(rig.quiet(500), None);
+    assert!(!rig.detector.is_second_writer());
+    rig.write(KCM, "a", 501);
+    assert!(!rig.detector.is_second_writer(), "the writes before the quiet time do not count any more");
+}
+
+#[test]
+fn writes_that_are_recorded_after_a_second_writer_has_stopped_do_not_bring_it_back() {
+    let mut rig = Rig::new(OnSecondWriter::Yield);
+    rig.second_writer(0);
+    assert_eq!(rig.quiet(300), None);
+    rig.second_writer(1);
+    assert!(!rig.detector.is_second_writer());
+    rig.second_writer(301);
+    assert!(rig.detector.is_second_writer());
+}
+
+#[test]
+fn each_further_yield_within_an_hour_doubles_the_quiet_time() {
+    let mut rig = Rig::new(OnSecondWriter::Yield);
+    let (mut now, mut quiet_times) = (0, Vec::new());
+    for _ in 0..6 {
+        rig.second_writer(now);
+        let quiet = rig.quiet(now).expect("five objects");
+        quiet_times.push(quiet);
+        now += quiet;
+        assert_eq!((rig.quiet(now - 1), rig.quiet(now)), (Some(quiet), None));
+    }
+    assert_eq!(quiet_times, [300, 600, 1_200, 2_400, 3_600, 3_600]);
+    rig.second_writer(now + 3_600);
+    assert_eq!(rig.quiet(now + 3_600), Some(300), "an hour without a second writer");
+}
+
+#[test]
+fn the_other_must_go_on_before_this_process_yields() {
+    let mut rig = Rig::staggered(OnSecondWriter::Yield, seconds(7));
+    rig.second_writer(0);
+    assert!(rig.detector.is_second_writer());
+    assert_eq!(rig.quiet(30), None, "the other has yielded");
+    rig.write(KCM, "a", 31);
+    assert_eq!(rig.quiet(31), Some(300));
+}
+
+#[test]
+fn managers_with_a_label_of_their_own_are_bounded() {
+    let mut rig = Rig::new(OnSecondWriter::Warn);
+    let labels: BTreeSet<String> =
+        (0..100).map(|number| rig.write(Some(&format!("manager-{number}")), "a", 60 * number)).collect();
+    assert_eq!(labels.len(), MAX_MANAGERS + 1);
+    assert!(labels.contains(OTHER));
+    assert_eq!(rig.write(Some("manager-0"), "a", 6_000), "manager-0");
+    assert_eq!(rig.write(None, "a", 6_000), UNKNOWN);
+    let _ = ["a", "b", "c", "d", "e"].map(|object| rig.write(Some("late"), object, 6_000));
+    assert!(rig.detector.is_second_writer(), "a manager without a label of its own");
+    assert!(rig.detector.recent.len() <= MAX_MANAGERS);
+}
+
+#[test]
+fn warnings_are_a_minute_apart_and_sum_up() {
+    let mut rig = Rig::new(OnSecondWriter::Warn);
+    assert_eq!(rig.detector.take_warning(rig.start), None);
+    rig.write(KCM, "a", 0);
+    let first = rig.detector.take_warning(rig.at(0)).expect("the first write");
+    assert_eq!((first.writes[KCM.unwrap()], first.example), (1, slice("a")));
+    assert_eq!(rig.detector.due(), None);
+    rig.write(KCM, "b", 10);
+    rig.write(None, "c", 20);
+    assert_eq!(rig.detector.take_warning(rig.at(59)), None);
+    assert_eq!(rig.detector.due(), Some(rig.at(60)));
+    let second = rig.detector.take_warning(rig.at(60)).expect("two writes");
+    assert_eq!(second.writes.into_iter().collect::<Vec<_>>(), [(KCM.unwrap().to_owned(), 1), (UNKNOWN.to_owned(), 1)]);
+    assert_eq!(second.example, slice("b"));
+}
+
+proptest! {
+    /// The bounded record of the latest writes gives the same answer as all of them.
+    #[test]
+    fn bounded_records_find_every_second_writer(
+        writes in prop::collection::vec((0..8_u8, 0..20_u64), 1..100),
+        objects in 1..6_usize,
+        repeats in 1..6_usize,
+    ) {
+        let settings = SecondWriterSettings { objects, repeats, ..SecondWriterSettings::default() };
+        let (mut recent, start, mut now, mut all) = (Recent::default(), Instant::now(), 0, Vec::new());
+        for (object, pause) in writes {
+            now += pause;
+            let at = start + seconds(now);
+            let object = slice(&object.to_string());
+            all.push((at, object.clone()));
+            all.retain(|(written, _)| at < *written + settings.window);
+            recent.expire(at, settings.window);
+            let found = recent.record(object, at, &settings).is_some();
+            let mut counts = HashMap::new();
+            for (_, object) in &all {
+                *counts.entry(object).or_insert(0_usize) += 1;
+            }
+            let expected = counts.len() >= objects || counts.values().any(|count| *count >= repeats);
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

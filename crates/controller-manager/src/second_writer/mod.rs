@@ -1,0 +1,238 @@
+//! Detection of another controller that writes the same objects.
+//!
+//! The informers deliver the writes of other clients ([`HandlerOptions::foreign_writes`]). The field manager of each is
+//! read from the object. The [`Detector`] counts them and decides whether there is a second writer; with
+//! [`OnSecondWriter::Yield`] the controllers then withhold their writes until it has stopped.
+
+mod change;
+mod detector;
+mod manager;
+mod metrics;
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::time::Duration;
+
+use kube_controller_client::Client;
+use kube_endpoint_model::{EndpointSlice, Endpoints, Service, ServiceIndex, SliceIndex};
+use kube_informer::{HandlerOptions, Index, Informer, Lister};
+use kube_wire::ResourceVersion;
+use tokio::sync::mpsc::{self, Receiver, Sender, UnboundedReceiver, UnboundedSender};
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+use self::change::{Change, Managed, Owner, change};
+use self::detector::{Detector, Object};
+use self::manager::read_manager;
+pub(crate) use self::metrics::SecondWriterMetrics;
+use crate::caches::Caches;
+use crate::controllers::Controllers;
+use crate::settings::{OnSecondWriter, SecondWriterSettings};
+use crate::write_hold::{HoldReason, WriteHold};
+
+/// Rate limit of the requests for field managers, in requests per second and as a burst.
+pub(crate) const REQUESTS_PER_SECOND: u16 = 5;
+/// Maximum number of writes that wait for the request of their field manager. The manager of further ones is unknown.
+const MAX_QUEUED: usize = 1_000;
+/// Time after which a deleted object counts if its owner still exists: the garbage collector deletes it after its
+/// owner, but the two watches are not in step, and the content of a deleted namespace is deleted in any order.
+const DELETION_DELAY: Duration = Duration::from_secs(30);
+/// Documentation for the warning.
+const HELP: &str =
+    "https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/troubleshooting.md#a-second-writer";
+
+/// Watches the writes of other clients to the objects of the controllers.
+pub(crate) struct SecondWriter {
+    client: Client,
+    services: Lister<Service, ServiceIndex>,
+    endpoints: Informer<Endpoints>,
+    slices: Informer<EndpointSlice, SliceIndex>,
+    controllers: Controllers,
+    settings: SecondWriterSettings,
+    metrics: Option<SecondWriterMetrics>,
+    hold: WriteHold,
+}
+
+/// A write by another client, for the detector.
+enum Found {
+    /// The manager is `None` if it is unknown.
+    Written {
+        object: Object,
+        manager: Option<String>,
+        at: Instant,
+    },
+    Deleted {
+        object: Object,
+        owner: Owner,
+        at: Instant,
+    },
+}
+
+/// A write whose field manager is to be read.
+struct Unattributed {
+    object: Object,
+    version: ResourceVersion,
+    at: Instant,
+}
+
+impl SecondWriter {
+    /// `client` reads the field managers, with a limit of [`REQUESTS_PER_SECOND`].
+    pub(crate) fn new(
+        client: Client,
+        caches: &Caches,
+        controllers: Controllers,
+        settings: SecondWriterSettings,
+        metrics: Option<SecondWriterMetrics>,
+        hold: WriteHold,
+    ) -> SecondWriter {
+        let services = caches.services.lister();
+        let (endpoints, slices) = (caches.endpoints.clone(), caches.slices.clone());
+        SecondWriter { client, services, endpoints, slices, controllers, settings, metrics, hold }
+    }
+
+    /// Runs until `stop` is cancelled. Writes count from the end of `caught_up` on: earlier ones are those of the
+    /// process that led before.
+    pub(crate) async fn run(self, caught_up: impl Future<Output = ()>, stop: CancellationToken) {
+        let work = async {
+            caught_up.await;
+            let (found, to_judge) = mpsc::unbounded_channel();
+            let (queue, to_attribute) = mpsc::channel(MAX_QUEUED);
+            self.observe(&self.endpoints, &queue, &found);
+            self.observe(&self.slices, &queue, &found);
+            tokio::select! {
+                biased;
+                never = self.attribute(to_attribute, &found) => match never {},
+                never = self.judge(to_judge) => match never {},
+            }
+        };
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => {}
+            never = Box::pin(work) => match never {},
+        }
+    }
+
+    /// Adds the handler of one informer.
+    fn observe<T: Managed, X: Index<T>>(
+        &self,
+        informer: &Informer<T, X>,
+        queue: &Sender<Unattributed>,
+        found: &UnboundedSender<Found>,
+    ) {
+        let options = HandlerOptions::named("second-writer").resync(Duration::ZERO).foreign_writes();
+        let (queue, found, hold, controllers) = (queue.clone(), found.clone(), self.hold.clone(), self.controllers);
+        informer.add_handler_with(options, move |event| {
+            // Another controller is expected to write while this process withholds its writes for other reasons.
+            if hold.is_held() && !hold.has(HoldReason::SecondWriter) {
+                return;
+            }
+            let at = Instant::now();
+            // Sending fails only if the task has ended.
+            let _ = match change(&event, controllers) {
+                None => Ok(()),
+                Some(Change::Deleted(object, owner)) => found.send(Found::Deleted { object, owner, at }),
+                Some(Change::Written(object, version)) => match queue.try_send(Unattributed { object, version, at }) {
+                    Ok(()) => Ok(()),
+                    Err(full) => {
+                        let Unattributed { object, at, .. } = full.into_inner();
+                        found.send(Found::Written { object, manager: None, at })
+                    }
+                },
+            };
+        });
+    }
+
+    /// Reads the field manager of each write.
+    async fn attribute(&self, mut queue: Receiver<Unattributed>, found: &UnboundedSender<Found>) -> Infallible {
+        while let Some(Unattributed { object, version, at }) = queue.recv().await {
+            let manager = read_manager(&self.client, &object, &version).await;
+            let _ = found.send(Found::Written { object, manager, at });
+        }
+        std::future::pending().await
+    }
+
+    /// Counts the writes, and withholds those of this process if there is a second writer to yield to.
+    async fn judge(&self, mut found: UnboundedReceiver<Found>) -> Infallible {
+        let stagger = match self.settings.reaction {
+            OnSecondWriter::Warn => Duration::ZERO,
+            OnSecondWriter::Yield => self.settings.stagger.mul_f64(kube_ambient::random_range(0.0..1.0)),
+        };
+        let mut detector = Detector::new(self.settings.clone(), stagger);
+        let mut deletions = VecDeque::new();
+        loop {
+            let deletion = deletions.front().map(|(_, _, at)| *at + DELETION_DELAY);
+            let due = detector.due().into_iter().chain(deletion).min();
+            tokio::select! {
+                biased;
+                Some(found) = found.recv() => match found {
+                    Found::Written { object, manager, at } => self.record(&mut detector, manager.as_deref(), object, at),
+                    Found::Deleted { object, owner, at } => deletions.push_back((object, owner, at)),
+                },
+                () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {}
+            }
+            let now = Instant::now();
+            while deletions.front().is_some_and(|(_, _, at)| *at + DELETION_DELAY <= now)
+                && let Some((object, owner, at)) = deletions.pop_front()
+            {
+                if self.exists(&owner) {
+                    self.record(&mut detector, None, object, at);
+                }
+            }
+            detector.advance(now);
+            self.report(&mut detector, now);
+        }
+    }
+
+    fn record(&self, detector: &mut Detector, manager: Option<&str>, object: Object, at: Instant) {
+        let resource = object.resource;
+        let label = detector.record(manager, object, at);
+        if let Some(metrics) = &self.metrics {
+            metrics.foreign_writes.with_label_values(&[resource, label]).inc();
+        }
+    }
+
+    fn report(&self, detector: &mut Detector, now: Instant) {
+        if let Some(metrics) = &self.metrics {
+            metrics.second_writer.set(detector.is_second_writer().into());
+        }
+        if let Some(warning) = detector.take_warning(now) {
+            let writes: Vec<String> = warning.writes.iter().map(|(name, count)| format!("{name}: {count}")).collect();
+            tracing::warn!(
+                managers = writes.join(", "),
+                object = %warning.example,
+                help = HELP,
+                "Another client writes objects of these controllers. If it is a controller, disable it or this program"
+            );
+        }
+        let yielding = detector.yielding();
+        if !self.hold.set(HoldReason::SecondWriter, yielding.is_some()) {
+            return;
+        }
+        if let Some(quiet) = yielding {
+            tracing::warn!(
+                help = HELP,
+                "Another controller writes the same objects: all writes are withheld until there were none by others \
+                 for {quiet:?}"
+            );
+        } else {
+            tracing::info!("The other controller has stopped writing: writes are sent again");
+        }
+    }
+
+    /// Returns whether the owner of a deleted object exists and is not being deleted.
+    fn exists(&self, owner: &Owner) -> bool {
+        match owner {
+            Owner::Service(key, uid) => self
+                .services
+                .get(&key.namespace, &key.name)
+                .is_some_and(|service| !service.terminating && uid.as_ref().is_none_or(|uid| *uid == service.uid)),
+            Owner::Endpoints(key, uid) => {
+                let endpoints = self.endpoints.lister().get(&key.namespace, &key.name);
+                endpoints.is_some_and(|it| it.metadata.deletion_timestamp.is_none() && it.metadata.uid == *uid)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

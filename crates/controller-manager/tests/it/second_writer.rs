@@ -1,0 +1,244 @@
+//! Two controllers that write the same objects, and a person who edits one.
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use endpoint_controller_manager::{
+    AuthenticationSettings, AuthorizationSettings, ClientSettings, OnSecondWriter, RunError, SecondWriterSettings,
+    ServingSettings, Settings, run,
+};
+use http::header::CONTENT_LENGTH;
+use http::{Method, Request};
+use http_body_util::{BodyExt as _, Either, Full};
+use kube_controller_client::{Client, ClientOptions, Config};
+use kube_endpoint_model::EndpointSlice;
+use kube_endpoints_testing::https::HttpsClient;
+use kube_endpoints_testing::{eventually, until};
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+use tower::{BoxError, ServiceExt as _, service_fn};
+
+use crate::cluster::{Cluster, text};
+use crate::serving::free_port;
+
+/// Field manager of this program.
+const OURS: &str = "controller-manager";
+/// Field manager of the other writer, an instance of this program as well.
+const OTHER: &str = "kube-controller-manager";
+
+/// The embedded server stores no `managedFields`: a layer over its service adds them to the answers.
+#[derive(Clone, Default)]
+struct FieldManagers(Arc<Mutex<Writes>>);
+
+#[derive(Default)]
+struct Writes {
+    /// Entries of `managedFields`, by uid.
+    entries: HashMap<String, Vec<Value>>,
+    /// Successful writes of Endpoints and EndpointSlices, by manager.
+    counts: HashMap<&'static str, usize>,
+}
+
+impl FieldManagers {
+    /// Returns the configuration of clients whose writes have this field manager.
+    fn config(&self, cluster: &Cluster, manager: &'static str) -> Config {
+        let (server, managers) = (cluster.server.service(), self.clone());
+        Config::from_service(service_fn(move |request: Request<Full<Bytes>>| {
+            let (server, managers) = (server.clone(), managers.clone());
+            async move {
+                let is_write = request.method() != Method::GET;
+                let is_resource = request.uri().path().contains("/endpoint");
+                let is_list_of_one = request.uri().query().is_some_and(|query| query.contains("metadata.name"));
+                let answer = server.oneshot(request).await?;
+                if !is_resource || !(is_write || is_list_of_one) || !answer.status().is_success() {
+                    return Ok::<_, BoxError>(answer.map(Either::Right));
+                }
+                let (mut head, body) = answer.into_parts();
+                let mut answer: Value = serde_json::from_slice(&body.collect().await?.to_bytes())?;
+                if is_write {
+                    managers.written(manager, &answer);
+                } else {
+                    answer["items"].as_array_mut().into_iter().flatten().for_each(|object| managers.add_to(object));
+                }
+                head.headers.remove(CONTENT_LENGTH);
+                let body = Full::from(serde_json::to_vec(&answer)?);
+                Ok(http::Response::from_parts(head, Either::Left(body)))
+            }
+        }))
+    }
+
+    fn written(&self, manager: &'static str, object: &Value) {
+        let mut writes = self.0.lock().expect("no panic");
+        let entries = writes.entries.entry(text(&object["metadata"]["uid"])).or_default();
+        entries.retain(|entry| entry["manager"] != manager);
+        entries.push(json!({"manager": manager, "operation": "Update", "time": "2026-01-01T00:00:00Z"}));
+        *writes.counts.entry(manager).or_default() += 1;
+    }
+
+    fn add_to(&self, object: &mut Value) {
+        let writes = self.0.lock().expect("no panic");
+        object["metadata"]["managedFields"] = json!(writes.entries.get(&text(&object["metadata"]["uid"])));
+    }
+
+    fn count(&self, manager: &str) -> usize {
+        self.0.lock().expect("no panic").counts.get(manager).copied().unwrap_or_default()
+    }
+}
+
+/// A running instance of the program.
+struct Instance {
+    stop: CancellationToken,
+    run: JoinSet<Result<(), RunError>>,
+    metrics: HttpsClient,
+}
+
+impl Instance {
+    async fn start(
+        cluster: &Cluster,
+        managers: &FieldManagers,
+        manager: &'static str,
+        second_writer: SecondWriterSettings,
+    ) -> Instance {
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()));
+        let folder = cluster.folder().join(manager);
+        let serving = ServingSettings {
+            bind_address: address.ip(),
+            port: address.port(),
+            cert_dir: Some(folder.clone()),
+            authentication: AuthenticationSettings { skip_lookup: true, ..ServingSettings::default().authentication },
+            authorization: AuthorizationSettings {
+                always_allow_paths: vec!["/metrics".to_owned()],
+                ..ServingSettings::default().authorization
+            },
+            ..ServingSettings::default()
+        };
+        let client = ClientSettings { qps: 0.0, ..ClientSettings::default() };
+        let settings = Settings { client, second_writer, serving, ..Settings::default() };
+        let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
+        tasks.spawn(Box::pin(run(managers.config(cluster, manager), settings, stop.clone())));
+        until("connection", || TcpStream::connect(address), Result::is_ok).await.expect("accepted");
+        let certificate = std::fs::read(folder.join("kube-controller-manager.crt")).expect("a certificate");
+        Instance { stop, run: tasks, metrics: HttpsClient::anonymous(address, certificate) }
+    }
+
+    /// Returns the value of a series; 0 if there is none.
+    async fn metric(&self, series: &str) -> u64 {
+        let metrics = self.metrics.get("/metrics").await.text;
+        let value = metrics.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
+        value.map_or(0, |value| value.parse().expect("a number"))
+    }
+
+    async fn foreign_writes(&self, resource: &str, manager: &str) -> u64 {
+        let name = "endpoint_controllers_foreign_writes_total";
+        self.metric(&format!("{name}{{manager=\"{manager}\",resource=\"{resource}\"}}")).await
+    }
+
+    async fn second_writer(&self) -> u64 {
+        self.metric("endpoint_controllers_second_writer").await
+    }
+
+    async fn withheld(&self) -> u64 {
+        self.metric("endpoint_controllers_writes_withheld{reason=\"second_writer\"}").await
+    }
+
+    async fn stop(mut self) {
+        self.stop.cancel();
+        self.run.join_next().await.expect("a task").expect("no panic").expect("no error");
+    }
+}
+
+fn settings(reaction: OnSecondWriter) -> SecondWriterSettings {
+    SecondWriterSettings {
+        reaction,
+        objects: 3,
+        quiet: Duration::from_secs(3),
+        stagger: Duration::ZERO,
+        ..SecondWriterSettings::default()
+    }
+}
+
+/// Creates Services with one ready Pod each.
+async fn add(cluster: &Cluster, expected: &mut BTreeMap<String, usize>, names: impl IntoIterator<Item = String>) {
+    for name in names {
+        cluster.service("default", &name).await;
+        let address = format!("10.1.{}.{}", expected.len() / 200, expected.len() % 200 + 1);
+        cluster.ready_pod("default", &format!("{name}-0"), &name, &address).await;
+        expected.insert(name, 1);
+    }
+}
+
+fn names(prefix: &str, count: usize) -> impl Iterator<Item = String> {
+    (0..count).map(move |number| format!("{prefix}-{number}"))
+}
+
+#[tokio::test]
+async fn two_writers_warn_and_converge() {
+    const SERVICES: usize = 10;
+    let (cluster, managers, mut expected) = (Cluster::start().await, FieldManagers::default(), BTreeMap::new());
+    cluster.node().await;
+    let ours = Instance::start(&cluster, &managers, OURS, settings(OnSecondWriter::Warn)).await;
+    let other = Instance::start(&cluster, &managers, OTHER, settings(OnSecondWriter::Warn)).await;
+    add(&cluster, &mut expected, names("web", SERVICES)).await;
+    cluster.wait_for_addresses(&expected).await;
+    eventually("a second writer", &1, || ours.second_writer()).await;
+    eventually("a second writer", &1, || other.second_writer()).await;
+    assert!(ours.foreign_writes("endpointslices", OTHER).await >= 3);
+    assert_eq!(ours.foreign_writes("endpointslices", OURS).await, 0, "own writes");
+    assert_eq!((ours.withheld().await, other.withheld().await), (0, 0));
+    // Both write on, and each corrects the state once.
+    let writes = managers.count(OURS) + managers.count(OTHER);
+    assert!(writes <= 10 * SERVICES, "{writes} writes");
+    ours.stop().await;
+    other.stop().await;
+    cluster.server.shutdown().await;
+}
+
+#[tokio::test]
+async fn an_instance_that_yields_writes_again_after_the_other_has_stopped() {
+    let (cluster, managers, mut expected) = (Cluster::start().await, FieldManagers::default(), BTreeMap::new());
+    cluster.node().await;
+    let ours = Instance::start(&cluster, &managers, OURS, settings(OnSecondWriter::Yield)).await;
+    let other = Instance::start(&cluster, &managers, OTHER, settings(OnSecondWriter::Warn)).await;
+    add(&cluster, &mut expected, names("before", 10)).await;
+    eventually("withheld", &1, || ours.withheld()).await;
+    cluster.wait_for_addresses(&expected).await;
+
+    let writes = (managers.count(OURS), managers.count(OTHER));
+    add(&cluster, &mut expected, names("during", 5)).await;
+    cluster.wait_for_addresses(&expected).await;
+    assert_eq!((managers.count(OURS), ours.withheld().await), (writes.0, 1), "only the other writes");
+    assert!(managers.count(OTHER) >= writes.1 + 5);
+
+    other.stop().await;
+    add(&cluster, &mut expected, names("after", 1)).await;
+    cluster.wait_for_addresses(&expected).await;
+    assert_eq!((ours.withheld().await, ours.second_writer().await), (0, 0));
+    assert!(managers.count(OURS) > writes.0);
+    ours.stop().await;
+    cluster.server.shutdown().await;
+}
+
+#[tokio::test]
+async fn an_edit_by_a_person_is_counted_and_reverted() {
+    let (cluster, managers, mut expected) = (Cluster::start().await, FieldManagers::default(), BTreeMap::new());
+    cluster.node().await;
+    let ours = Instance::start(&cluster, &managers, OURS, settings(OnSecondWriter::Yield)).await;
+    add(&cluster, &mut expected, names("web", 1)).await;
+    cluster.wait_for_addresses(&expected).await;
+
+    let options = ClientOptions { qps: 0.0, ..ClientOptions::default() };
+    let kubectl = Client::new(&managers.config(&cluster, "kubectl-edit"), options).expect("a client");
+    let slices = cluster.list("/apis/discovery.k8s.io/v1/endpointslices").await;
+    let name = text(&slices[0]["metadata"]["name"]);
+    let edit = json!({"endpoints": []});
+    kubectl.merge_patch::<EndpointSlice>("default", &name, None, &edit).await.expect("patched");
+    eventually("an edit", &1, || ours.foreign_writes("endpointslices", "kubectl-edit")).await;
+    cluster.wait_for_addresses(&expected).await;
+    assert_eq!((ours.second_writer().await, ours.withheld().await), (0, 0));
+    ours.stop().await;
+    cluster.server.shutdown().await;
+}
