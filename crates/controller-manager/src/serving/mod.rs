@@ -41,7 +41,9 @@ pub use self::error::ServingError;
 pub(crate) use self::health::{Health, Probe};
 pub(crate) use self::pages::Pages;
 use self::routes::Routes;
-pub(crate) use self::shadow_page::{Report, ShadowPage};
+#[cfg(feature = "shadow")]
+pub(crate) use self::shadow_page::Report;
+pub(crate) use self::shadow_page::ShadowPage;
 use self::tls::Tls;
 use crate::settings::ServingSettings;
 

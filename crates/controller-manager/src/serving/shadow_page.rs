@@ -22,7 +22,10 @@ pub(crate) struct ShadowPage(Arc<OnceLock<Source>>);
 
 impl ShadowPage {
     /// Sets the source of the page. Later calls have no effect.
-    #[cfg_attr(not(feature = "shadow"), expect(dead_code, reason = "without the comparison there is no page"))]
+    #[cfg_attr(
+        not(any(feature = "shadow", test)),
+        expect(dead_code, reason = "without the comparison there is no page")
+    )]
     pub(crate) fn set(&self, source: impl Fn() -> Report + Send + Sync + 'static) {
         let _ = self.0.set(Box::new(source));
     }

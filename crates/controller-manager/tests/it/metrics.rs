@@ -138,11 +138,11 @@ pub(crate) async fn exported_metrics() -> (BTreeMap<String, Family>, BTreeMap<St
     };
     eventually("metrics that are missing", &Vec::new(), missing).await;
     master.get("/healthz").await;
-    let mut exported = (scrape().await, families(&master.get("/metrics/slis").await.text));
+    let (own_families, health) = (scrape().await, families(&master.get("/metrics/slis").await.text));
     #[cfg(feature = "shadow")]
-    exported.0.extend(shadow_metrics(&cluster).await);
+    let own_families = own_families.into_iter().chain(shadow_metrics(&cluster).await).collect();
     cluster.server.shutdown().await;
-    exported
+    (own_families, health)
 }
 
 /// Returns the families that only shadow mode has.
