@@ -12,7 +12,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::fence::{ElectionState, FenceTerm};
 use crate::lease_watch::LeaseWatch;
-use crate::{ElectionMetrics, Elector, End, Fence, LeaseName, Next, Now, RequestOutcome, Timing, lock, spec};
+use crate::{
+    ElectionMetrics, Elector, End, Fence, LeaseAnnotations, LeaseName, Next, Now, RequestOutcome, Timing, lock, spec,
+};
 
 /// Options of an [`Election`]: Lease, identity, timing, and receivers of events and metrics.
 pub struct ElectionOptions {
@@ -38,6 +40,7 @@ pub struct Election {
     client: Client,
     options: ElectionOptions,
     state: watch::Sender<ElectionState>,
+    annotations: LeaseAnnotations,
 }
 
 impl Election {
@@ -48,7 +51,13 @@ impl Election {
     /// do not wait for other requests in its rate limiter.
     pub fn new(client: Client, options: ElectionOptions) -> (Election, Fence) {
         let (state, fence) = Fence::new();
-        (Election { client, options, state }, fence)
+        let annotations = LeaseAnnotations::new(state.subscribe());
+        (Election { client, options, state, annotations }, fence)
+    }
+
+    /// Returns a handle that reads and changes annotations of the Lease.
+    pub fn annotations(&self) -> LeaseAnnotations {
+        self.annotations.clone()
     }
 
     /// Acquires and renews the lease until it is lost or `stop` is cancelled. Returns the reason of the end.
@@ -56,7 +65,7 @@ impl Election {
     /// Cancelling `stop` closes the fence and releases the lease. Cancel it after the work that requires the lease has
     /// ended.
     pub async fn run(self, stop: CancellationToken) -> End {
-        let Election { client, options, state } = self;
+        let Election { client, options, state, annotations } = self;
         let ElectionOptions { lease, identity, timing, recorder, metrics } = options;
         if let Some(metrics) = &metrics {
             metrics.leading(false);
@@ -65,6 +74,7 @@ impl Election {
         let mut lease_watch = LeaseWatch::new(client.clone(), lease.clone());
         let runner = ElectionRunner {
             elector: Elector::new(lease.clone(), identity.clone(), timing, kube_ambient::random()),
+            annotations,
             publisher: Publisher {
                 lease,
                 identity,
@@ -82,6 +92,7 @@ impl Election {
 
 struct ElectionRunner {
     elector: Elector,
+    annotations: LeaseAnnotations,
     publisher: Publisher,
 }
 
@@ -89,6 +100,9 @@ impl ElectionRunner {
     async fn run(mut self, client: &Client, lease_watch: &mut LeaseWatch, stop: CancellationToken) -> End {
         let mut stopping = false;
         loop {
+            for (name, value) in self.annotations.take() {
+                self.elector.annotate(name, value);
+            }
             let sent_since_boot = since_boot();
             let next = self.elector.next(now());
             match next {
@@ -167,7 +181,9 @@ impl Publisher {
                 }
             });
             new_leader = state.leader != elector.leader();
-            let next = ElectionState { leader: elector.leader().to_owned(), term: fence_term, ended: end.is_some() };
+            let annotations = elector.lease().and_then(|lease| lease.metadata.annotations.clone()).unwrap_or_default();
+            let leader = elector.leader().to_owned();
+            let next = ElectionState { leader, term: fence_term, annotations, ended: end.is_some() };
             let changed = *state != next;
             *state = next;
             changed

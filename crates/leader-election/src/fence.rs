@@ -1,5 +1,6 @@
 //! The [`Fence`]: leadership state of the process, and the write gate based on it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
@@ -21,6 +22,8 @@ pub(crate) struct ElectionState {
     pub(crate) leader: String,
     /// Term of this process.
     pub(crate) term: Option<FenceTerm>,
+    /// Annotations of the Lease as last seen.
+    pub(crate) annotations: BTreeMap<String, String>,
     /// The election has ended.
     pub(crate) ended: bool,
 }

@@ -12,6 +12,7 @@
 //!   (`SIGSTOP`) in between.
 //! - **Fast failover**: candidates watch the Lease, and acquire it as soon as it is released or expires.
 //! - **Testing**: [`Elector`] is the whole state machine without I/O; time is an argument.
+//! - **Data for successors**: [`LeaseAnnotations`] reads annotations of the Lease, and sets them with the next renewal.
 //! - **Operation**: the events and metrics of client-go, and [`Fence::is_overdue`] for a liveness check.
 //!
 //! ```text
@@ -169,6 +170,7 @@
 //! Ids such as `CM-24` name rules of the
 //! [contract](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/contract.md).
 
+mod annotations;
 mod election;
 mod elector;
 mod fence;
@@ -185,6 +187,7 @@ mod timing;
 #[cfg(feature = "prometheus")]
 pub use crate::prometheus::PrometheusMetrics;
 pub use crate::{
+    annotations::LeaseAnnotations,
     election::{Election, ElectionOptions},
     elector::{Elector, End, Next, Now, Request, RequestOutcome, Term},
     fence::Fence,

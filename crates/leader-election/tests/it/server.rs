@@ -327,6 +327,40 @@ async fn events_match_upstream() {
     assert_eq!(found, [event("one became leader"), event("one stopped leading")]);
 }
 
+#[tokio::test(start_paused = true)]
+async fn annotations_of_a_leader_are_read_by_its_successor() {
+    let (_server, client) = server().await;
+    let options = |identity: &str| ElectionOptions {
+        lease: LeaseName { namespace: NAMESPACE.to_owned(), name: NAME.to_owned() },
+        identity: identity.to_owned(),
+        timing: Timing::default(),
+        recorder: None,
+        metrics: None,
+    };
+    let start = async |identity: &str| {
+        let (election, mut fence) = Election::new(client.clone(), options(identity));
+        let (annotations, stop, mut tasks) = (election.annotations(), CancellationToken::new(), JoinSet::new());
+        tasks.spawn(election.run(stop.clone()));
+        assert!(fence.wait_until_leading().await);
+        (annotations, fence, stop, tasks)
+    };
+    let (annotations, mut fence, stop, tasks) = start("one").await;
+    annotations.set("example.com/a", Some("1"));
+    annotations.set("example.com/b", Some("2"));
+    while annotations.get("example.com/a").is_none() {
+        assert!(fence.changed().await);
+    }
+    annotations.set("example.com/b", None);
+    stop.cancel();
+    assert_eq!(tasks.join_all().await, [End::Released]);
+
+    let (annotations, _fence, stop, tasks) = start("other").await;
+    assert_eq!(annotations.get("example.com/a").as_deref(), Some("1"));
+    assert_eq!(annotations.get("example.com/b"), None);
+    stop.cancel();
+    tasks.join_all().await;
+}
+
 fn config_map(name: &str) -> ConfigMap {
     let (name, namespace) = (Some(name.to_owned()), Some("default".to_owned()));
     ConfigMap { metadata: ObjectMeta { name, namespace, ..ObjectMeta::default() }, ..ConfigMap::default() }
