@@ -83,6 +83,7 @@ mod serve;
 mod serving;
 mod settings;
 mod user_agent;
+mod write_hold;
 
 pub use controllers::{Controllers, UnknownController};
 pub use error::RunError;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use kube_controller::{Controller, Supervisor};
 use kube_controller_client::events::EventRecorder;
-use kube_controller_client::{Client, ClientOptions, Config, ConfigError, Timeouts};
+use kube_controller_client::{Client, ClientOptions, Config, ConfigError, ReviewedClient, Timeouts};
 use kube_endpoint_model::Interner;
 use kube_lease_election::Fence;
 use tokio::time::sleep;
@@ -26,6 +26,7 @@ use crate::metrics::Metrics;
 use crate::serve::serve;
 use crate::settings::{ClientSettings, LeaderElection, Settings};
 use crate::user_agent::user_agent;
+use crate::write_hold::WriteHold;
 
 /// Time after `stop` is cancelled during which running syncs may still start requests. A sync may need hundreds of
 /// requests and wait for the rate limiter before each, which takes longer than [`GRACE`]; the next leader does the
@@ -98,6 +99,7 @@ async fn work(
     if !controllers.slice_controllers().is_empty() {
         checks.add_slice_api(slice_api.clone());
     }
+    let hold = WriteHold::new(metrics.as_ref().map(|metrics| metrics.writes_withheld.clone()));
     let election = settings.leader_election.clone();
     let request_deadline = CancellationToken::new();
     let manager = Manager {
@@ -110,6 +112,7 @@ async fn work(
         slice_api,
         checks,
         metrics,
+        hold,
         stop,
         request_deadline,
     };
@@ -184,6 +187,8 @@ struct Manager {
     checks: Checks,
     /// `None` if `--secure-port` is 0: metrics are read at `/metrics` only.
     metrics: Option<Metrics>,
+    /// Reasons for which the controllers withhold their writes.
+    hold: WriteHold,
     stop: CancellationToken,
     /// Cancelled [`REQUEST_DEADLINE`] after `stop`: from then on the clients of the controllers start no requests.
     request_deadline: CancellationToken,
@@ -263,12 +268,12 @@ impl Manager {
     /// Returns the client that a controller writes with, and a recorder for its events. `part` is the name of the
     /// controller's service account, and the last part of the user agent when the controllers use the credentials of
     /// the process.
-    fn writer(
+    fn writer<T>(
         &self,
         context: &mut StartContext<'_>,
         part: &str,
         component: &'static str,
-    ) -> Result<(Client, EventRecorder), RunError> {
+    ) -> Result<(ReviewedClient<T>, EventRecorder), RunError> {
         let client = match &context.accounts {
             None => client(&self.config, &self.settings.client, self.metrics.as_ref(), part)?,
             Some(token_client) => {
@@ -281,7 +286,12 @@ impl Manager {
         let client = fenced(client, context.fence);
         let (recorder, writer) = EventRecorder::new(client.clone(), component);
         context.supervisor.spawn(format!("event writer of {component}"), writer.run(self.stop.clone()));
-        Ok((client, recorder))
+        Ok((self.reviewed(client), recorder))
+    }
+
+    /// Returns a controller's client whose writes pass the reviews of this process.
+    fn reviewed<T>(&self, client: Client) -> ReviewedClient<T> {
+        ReviewedClient::new(client, Arc::new(self.hold.clone()))
     }
 
     /// Returns the metrics of the queue and the syncs of a controller, if metrics are served.

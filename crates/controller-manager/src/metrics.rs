@@ -24,6 +24,8 @@ pub(crate) struct Metrics {
     pub(crate) controllers: PrometheusControllers,
     /// Gauge `endpoint_controllers_api_available`, labelled `group_version` and `resource`.
     pub(crate) api_available: IntGaugeVec,
+    /// Gauge `endpoint_controllers_writes_withheld`, labelled `reason`.
+    pub(crate) writes_withheld: IntGaugeVec,
 }
 
 impl Metrics {
@@ -40,6 +42,7 @@ impl Metrics {
             queues: kube_workqueue::PrometheusMetrics::register(&registry)?,
             controllers: PrometheusControllers::register(&registry)?,
             api_available: api_available(&registry)?,
+            writes_withheld: writes_withheld(&registry)?,
             registry,
         })
     }
@@ -55,6 +58,12 @@ fn api_available(registry: &Registry) -> prometheus::Result<IntGaugeVec> {
                 until it has answered.";
     let options = Opts::new("endpoint_controllers_api_available", help);
     register(registry, IntGaugeVec::new(options, &["group_version", "resource"])?)
+}
+
+fn writes_withheld(registry: &Registry) -> prometheus::Result<IntGaugeVec> {
+    let help = "Whether the controllers withhold their writes, by reason: 1 while they do.";
+    let options = Opts::new("endpoint_controllers_writes_withheld", help);
+    register(registry, IntGaugeVec::new(options, &["reason"])?)
 }
 
 /// Registers `kubernetes_feature_enabled`: 1 for each enabled feature gate, 0 for the others.
