@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::fence::{ElectionState, FenceTerm};
 use crate::lease_watch::LeaseWatch;
 use crate::{
-    ElectionMetrics, Elector, End, Fence, LeaseAnnotations, LeaseName, Next, Now, RequestOutcome, Timing, lock, spec,
+    ElectionMetrics, Elector, End, Fence, LeaseHandle, LeaseName, Next, Now, RequestOutcome, Timing, lock, spec,
 };
 
 /// Options of an [`Election`]: Lease, identity, timing, and receivers of events and metrics.
@@ -40,7 +40,7 @@ pub struct Election {
     client: Client,
     options: ElectionOptions,
     state: watch::Sender<ElectionState>,
-    annotations: LeaseAnnotations,
+    handle: LeaseHandle,
 }
 
 impl Election {
@@ -51,13 +51,13 @@ impl Election {
     /// do not wait for other requests in its rate limiter.
     pub fn new(client: Client, options: ElectionOptions) -> (Election, Fence) {
         let (state, fence) = Fence::new();
-        let annotations = LeaseAnnotations::new(state.subscribe());
-        (Election { client, options, state, annotations }, fence)
+        let handle = LeaseHandle::new(options.lease.clone(), state.subscribe());
+        (Election { client, options, state, handle }, fence)
     }
 
     /// Returns a handle that reads and changes annotations of the Lease.
-    pub fn annotations(&self) -> LeaseAnnotations {
-        self.annotations.clone()
+    pub fn lease(&self) -> LeaseHandle {
+        self.handle.clone()
     }
 
     /// Acquires and renews the lease until it is lost or `stop` is cancelled. Returns the reason of the end.
@@ -65,7 +65,7 @@ impl Election {
     /// Cancelling `stop` closes the fence and releases the lease. Cancel it after the work that requires the lease has
     /// ended.
     pub async fn run(self, stop: CancellationToken) -> End {
-        let Election { client, options, state, annotations } = self;
+        let Election { client, options, state, handle } = self;
         let ElectionOptions { lease, identity, timing, recorder, metrics } = options;
         if let Some(metrics) = &metrics {
             metrics.leading(false);
@@ -74,7 +74,7 @@ impl Election {
         let mut lease_watch = LeaseWatch::new(client.clone(), lease.clone());
         let runner = ElectionRunner {
             elector: Elector::new(lease.clone(), identity.clone(), timing, kube_ambient::random()),
-            annotations,
+            handle,
             publisher: Publisher {
                 lease,
                 identity,
@@ -92,7 +92,7 @@ impl Election {
 
 struct ElectionRunner {
     elector: Elector,
-    annotations: LeaseAnnotations,
+    handle: LeaseHandle,
     publisher: Publisher,
 }
 
@@ -100,7 +100,7 @@ impl ElectionRunner {
     async fn run(mut self, client: &Client, lease_watch: &mut LeaseWatch, stop: CancellationToken) -> End {
         let mut stopping = false;
         loop {
-            for (name, value) in self.annotations.take() {
+            for (name, value) in self.handle.take_changes() {
                 self.elector.annotate(name, value);
             }
             let sent_since_boot = since_boot();
@@ -181,9 +181,10 @@ impl Publisher {
                 }
             });
             new_leader = state.leader != elector.leader();
-            let annotations = elector.lease().and_then(|lease| lease.metadata.annotations.clone()).unwrap_or_default();
-            let leader = elector.leader().to_owned();
-            let next = ElectionState { leader, term: fence_term, annotations, ended: end.is_some() };
+            let (leader, metadata) = (elector.leader().to_owned(), elector.lease().map(|lease| &lease.metadata));
+            let uid = metadata.and_then(|it| it.uid.as_deref()).unwrap_or_default().into();
+            let annotations = metadata.and_then(|it| it.annotations.clone()).unwrap_or_default();
+            let next = ElectionState { leader, term: fence_term, uid, annotations, ended: end.is_some() };
             let changed = *state != next;
             *state = next;
             changed

@@ -246,7 +246,11 @@ impl Elector {
         let observed = self.observed.as_ref().map(|(lease, _)| lease);
         let lease = match step {
             Step::Get | Step::ReleaseGet => None,
-            Step::Create => Some(spec::new_lease(&self.lease, &self.identity, &self.timing, wall)),
+            Step::Create => {
+                let mut lease = spec::new_lease(&self.lease, &self.identity, &self.timing, wall);
+                lease.metadata.annotations = observed.and_then(|lease| lease.metadata.annotations.clone());
+                Some(lease)
+            }
             Step::Optimistic | Step::Update => {
                 observed.map(|lease| spec::held(lease, &self.identity, &self.timing, wall))
             }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use kube_ambient::since_boot;
 use kube_controller_client::WriteGate;
+use kube_wire::Uid;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -22,6 +23,8 @@ pub(crate) struct ElectionState {
     pub(crate) leader: String,
     /// Term of this process.
     pub(crate) term: Option<FenceTerm>,
+    /// UID of the Lease as last seen; empty before.
+    pub(crate) uid: Uid,
     /// Annotations of the Lease as last seen.
     pub(crate) annotations: BTreeMap<String, String>,
     /// The election has ended.

@@ -12,7 +12,7 @@
 //!   (`SIGSTOP`) in between.
 //! - **Fast failover**: candidates watch the Lease, and acquire it as soon as it is released or expires.
 //! - **Testing**: [`Elector`] is the whole state machine without I/O; time is an argument.
-//! - **Data for successors**: [`LeaseAnnotations`] reads annotations of the Lease, and sets them with the next renewal.
+//! - **Data for successors**: [`LeaseHandle`] reads annotations of the Lease, and sets them with the next renewal.
 //! - **Operation**: the events and metrics of client-go, and [`Fence::is_overdue`] for a liveness check.
 //!
 //! ```text
@@ -170,11 +170,11 @@
 //! Ids such as `CM-24` name rules of the
 //! [contract](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/contract.md).
 
-mod annotations;
 mod election;
 mod elector;
 mod fence;
 mod identity;
+mod lease_handle;
 mod lease_watch;
 mod lock;
 mod metrics;
@@ -187,11 +187,11 @@ mod timing;
 #[cfg(feature = "prometheus")]
 pub use crate::prometheus::PrometheusMetrics;
 pub use crate::{
-    annotations::LeaseAnnotations,
     election::{Election, ElectionOptions},
     elector::{Elector, End, Next, Now, Request, RequestOutcome, Term},
     fence::Fence,
     identity::identity,
+    lease_handle::LeaseHandle,
     metrics::{ElectionMetrics, ElectionMetricsProvider},
     name::LeaseName,
     timing::{Timing, TimingError},

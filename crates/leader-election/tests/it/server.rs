@@ -339,24 +339,27 @@ async fn annotations_of_a_leader_are_read_by_its_successor() {
     };
     let start = async |identity: &str| {
         let (election, mut fence) = Election::new(client.clone(), options(identity));
-        let (annotations, stop, mut tasks) = (election.annotations(), CancellationToken::new(), JoinSet::new());
+        let (lease, stop, mut tasks) = (election.lease(), CancellationToken::new(), JoinSet::new());
         tasks.spawn(election.run(stop.clone()));
         assert!(fence.wait_until_leading().await);
-        (annotations, fence, stop, tasks)
+        (lease, fence, stop, tasks)
     };
-    let (annotations, mut fence, stop, tasks) = start("one").await;
-    annotations.set("example.com/a", Some("1"));
-    annotations.set("example.com/b", Some("2"));
-    while annotations.get("example.com/a").is_none() {
+    let (lease, mut fence, stop, tasks) = start("one").await;
+    lease.annotate("example.com/a", Some("1"));
+    lease.annotate("example.com/b", Some("2"));
+    while lease.annotation("example.com/a").is_none() {
         assert!(fence.changed().await);
     }
-    annotations.set("example.com/b", None);
+    lease.annotate("example.com/b", None);
     stop.cancel();
     assert_eq!(tasks.join_all().await, [End::Released]);
 
-    let (annotations, _fence, stop, tasks) = start("other").await;
-    assert_eq!(annotations.get("example.com/a").as_deref(), Some("1"));
-    assert_eq!(annotations.get("example.com/b"), None);
+    let (lease, _fence, stop, tasks) = start("other").await;
+    assert_eq!(lease.annotation("example.com/a").as_deref(), Some("1"));
+    assert_eq!(lease.annotation("example.com/b"), None);
+    let (stored, reference) = (super::server::lease(&client).await, lease.reference());
+    let expected = (stored.metadata.name.as_deref(), stored.metadata.uid.as_deref());
+    assert_eq!((Some(&*reference.name), Some(&*reference.uid.to_string())), expected);
     stop.cancel();
     tasks.join_all().await;
 }

@@ -94,3 +94,13 @@ fn change_during_a_request_is_written_with_the_next() {
     assert_eq!(value(harness.elector.lease()), Some("a"));
     assert_eq!(value(harness.exchange("update", written(3)).as_ref()), Some("b"));
 }
+
+/// Data of the leader outlives a Lease that is deleted by mistake.
+#[test]
+fn is_kept_when_a_deleted_lease_is_created_again() {
+    let mut harness = Harness::new();
+    harness.exchange("get", found_with(lease("", 1), "a"));
+    harness.exchange("update", RequestOutcome::Rejected);
+    harness.exchange("get", RequestOutcome::NotFound);
+    assert_eq!(value(harness.exchange("create", written(7)).as_ref()), Some("a"));
+}
