@@ -20,6 +20,7 @@ use crate::credentials;
 use crate::discovery::{GROUP_VERSION, SliceApi};
 use crate::serving::{Health, Probe};
 use crate::settings::LeaderElection;
+use crate::write_hold::WriteHold;
 
 /// A cache that has stored no list, event or bookmark for this long is stalled. API servers send a bookmark on every
 /// watch about once a minute, and a broken watch is reopened within a minute.
@@ -94,6 +95,14 @@ impl Checks {
     /// Returns whether this process holds the lease; `false` before [`election`](Self::election) was called.
     pub(crate) fn is_leader(&self) -> bool {
         self.fence.get().is_some_and(|fence| fence.term_end().is_some())
+    }
+
+    /// Adds the check `writes`, which always passes and shows why the controllers withhold their writes: the process has
+    /// to keep serving, and a restart would not change the reason.
+    pub(crate) fn add_write_hold(&self, hold: WriteHold) {
+        self.health.add_note("writes", &[Probe::Healthz, Probe::Readyz], move || {
+            if hold.is_held() { format!("withheld: {}", hold.labels().join(", ")) } else { String::new() }
+        });
     }
 
     /// Adds the check of a started controller. It always passes: a controller that fails ends the process.

@@ -91,6 +91,12 @@ impl Controllers {
         both.into_iter().filter(|(_, runs)| *runs).map(|(name, _)| name).collect()
     }
 
+    /// Returns the names of the enabled controllers.
+    pub(crate) fn names(self) -> Vec<&'static str> {
+        let endpoints = self.endpoints.then_some(ENDPOINTS);
+        endpoints.into_iter().chain(self.slice_controllers()).collect()
+    }
+
     /// Returns the enabled controllers that are compiled in, and logs a warning for each other one.
     pub(crate) fn compiled_in(self) -> Controllers {
         let compiled = |enabled: bool, name: &str, available: bool| {

@@ -2,6 +2,7 @@
 
 mod authentication;
 mod authorization;
+mod cut_over;
 mod endpoints;
 mod endpointslice;
 mod generic;
@@ -39,6 +40,8 @@ struct Flags {
     generic: generic::Generic,
     #[command(flatten)]
     leader_election: leader_election::LeaderElection,
+    #[command(flatten)]
+    cut_over: cut_over::CutOver,
     #[command(flatten)]
     secure_serving: secure_serving::SecureServing,
     #[command(flatten)]
@@ -137,6 +140,7 @@ fn settings(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<String>)
     let Flags {
         generic,
         leader_election,
+        cut_over,
         secure_serving,
         authentication,
         authorization,
@@ -158,6 +162,7 @@ fn settings(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<String>)
         ..Settings::default()
     };
     misc.apply(&mut settings.client);
+    cut_over.apply(&mut settings, errors);
     endpoints.apply(&mut settings, errors);
     #[cfg(feature = "endpoint")]
     {

@@ -9,6 +9,7 @@
 //!   controllers too, each ignored with a warning ([`CommandLine`], [`FeatureGates`]),
 //! - running several replicas, one of them active: leader election on a Lease, with caches synced on the standbys
 //!   ([`LeaderElection`]),
+//! - taking over from another writer: limits for the first writes, and a comparison before them ([`CutOverSettings`]),
 //! - serving health checks, metrics and debug pages over HTTPS, with delegated authentication and authorization
 //!   ([`ServingSettings`]),
 //! - running the same controllers inside another process, such as a test or a simulation, without flags ([`Settings`]).
@@ -69,6 +70,7 @@ mod checks;
 mod configz;
 mod controllers;
 mod credentials;
+mod cut_over;
 mod discovery;
 mod error;
 mod feature_gates;
@@ -93,6 +95,6 @@ pub use logging::{LogFormat, LoggingSettings, start_logging};
 pub use manager::run;
 pub use serving::{CertificateError, ServingError};
 pub use settings::{
-    AuthenticationSettings, AuthorizationSettings, CertificateFiles, ClientSettings, LeaderElection, ServingSettings,
-    Settings, TlsVersion,
+    AuthenticationSettings, AuthorizationSettings, CertificateFiles, ClientSettings, CutOverSettings, LeaderElection,
+    ServingSettings, Settings, TlsVersion,
 };

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use kube_controller::{Controller, Supervisor};
 use kube_controller_client::events::EventRecorder;
-use kube_controller_client::{Client, ClientOptions, Config, ConfigError, ReviewedClient, Timeouts};
+use kube_controller_client::{Client, ClientOptions, Config, ConfigError, Timeouts};
 use kube_endpoint_model::Interner;
 use kube_lease_election::Fence;
 use tokio::time::sleep;
@@ -18,10 +18,11 @@ use crate::caches::{Caches, CaughtUp};
 use crate::checks::Checks;
 use crate::controllers::Controllers;
 use crate::credentials;
+use crate::cut_over::{ChangeRecorder, CutOver, Parts};
 use crate::discovery::SliceApi;
 use crate::error::RunError;
 use crate::feature_gates::ENDPOINT_SLICE;
-use crate::leader::{GRACE, Observers, lead};
+use crate::leader::{GRACE, Leading, Observers, lead};
 use crate::metrics::Metrics;
 use crate::serve::serve;
 use crate::settings::{ClientSettings, LeaderElection, Settings};
@@ -52,6 +53,9 @@ const REQUEST_DEADLINE: Duration = Duration::from_millis(1_500);
 /// See [`RunError`]. A lost lease, a failed or panicked task, and answers of 401 to every request for 300 s (while this
 /// process leads or runs without leader election) end the run.
 pub async fn run(config: Config, settings: Settings, stop: CancellationToken) -> Result<(), RunError> {
+    if !settings.cut_over.require_clean_shadow.is_zero() && settings.leader_election.is_none() {
+        return Err(RunError::NoLease);
+    }
     let is_served = settings.serving.port != 0;
     let metrics = is_served.then(|| Metrics::register(&settings.feature_gates)).transpose()?;
     let credentials = config.credentials().clone();
@@ -100,6 +104,8 @@ async fn work(
         checks.add_slice_api(slice_api.clone());
     }
     let hold = WriteHold::new(metrics.as_ref().map(|metrics| metrics.writes_withheld.clone()));
+    checks.add_write_hold(hold.clone());
+    let recorder = settings.cut_over.counts_writes().then(|| Arc::new(ChangeRecorder::new(&caches)));
     let election = settings.leader_election.clone();
     let request_deadline = CancellationToken::new();
     let manager = Manager {
@@ -113,6 +119,7 @@ async fn work(
         checks,
         metrics,
         hold,
+        recorder,
         stop,
         request_deadline,
     };
@@ -189,16 +196,19 @@ struct Manager {
     metrics: Option<Metrics>,
     /// Reasons for which the controllers withhold their writes.
     hold: WriteHold,
+    /// `None` if the first writes are not counted.
+    recorder: Option<Arc<ChangeRecorder>>,
     stop: CancellationToken,
     /// Cancelled [`REQUEST_DEADLINE`] after `stop`: from then on the clients of the controllers start no requests.
     request_deadline: CancellationToken,
 }
 
-/// What a controller is started with: its supervisor, its fence, the source of its service account's tokens, and what
-/// it waits for.
+/// What a controller is started with: its supervisor, its fence, the review of its writes, the source of its service
+/// account's tokens, and what it waits for.
 struct StartContext<'a> {
     supervisor: &'a mut Supervisor,
-    fence: Option<&'a Fence>,
+    fence: Option<Fence>,
+    cut_over: Arc<CutOver>,
     /// Client that requests the tokens of the controllers' service accounts. `None`: controllers use the credentials of
     /// the process.
     accounts: Option<Client>,
@@ -224,7 +234,7 @@ impl Manager {
         let unlimited = ClientSettings { qps: 0.0, ..self.settings.client.clone() };
         let timeouts = election.timing.timeouts();
         let client = client_within(&self.config, &unlimited, timeouts, self.metrics.as_ref(), "leader-election")?;
-        let start = |supervisor: &mut Supervisor, fence: &Fence| self.start(supervisor, Some(fence));
+        let start = |supervisor: &mut Supervisor, leading| self.start(supervisor, Some(leading));
         let observers = Observers { checks: &self.checks, metrics: self.metrics.as_ref() };
         lead(client, election, observers, standby, start, self.stop.clone()).await
     }
@@ -242,14 +252,19 @@ impl Manager {
         std::future::pending().await
     }
 
-    /// Starts the controllers. Their writes pass `fence`, if there is one.
-    fn start(&self, supervisor: &mut Supervisor, fence: Option<&Fence>) -> Result<(), RunError> {
+    /// Starts the controllers. Their writes pass the fence of `leading`, if there is one, and the review of the cut-over.
+    fn start(&self, supervisor: &mut Supervisor, leading: Option<Leading>) -> Result<(), RunError> {
         tracing::info!(server = %self.config.server(), controllers = ?self.controllers, "Starting controllers");
         let token_client = || client(&self.config, &self.settings.client, self.metrics.as_ref(), "service-accounts");
         let token_client = self.settings.client.service_account_credentials.then(token_client).transpose()?;
-        let accounts = token_client.map(|client| fenced(client.with_shutdown(self.request_deadline.clone()), fence));
+        let fence = leading.as_ref().map(|leading| leading.fence.clone());
+        let shutdown = || self.request_deadline.clone();
+        let accounts = token_client.map(|client| fenced(client.with_shutdown(shutdown()), fence.as_ref()));
         let caches = CaughtUp::new(&self.caches, &self.reader);
-        let mut context = StartContext { supervisor, fence, accounts, caches };
+        let (recorder, hold, controllers) = (self.recorder.clone(), self.hold.clone(), self.controllers.names());
+        let parts = Parts { settings: self.settings.cut_over, caches: &self.caches, recorder, hold, controllers };
+        let cut_over = CutOver::start(parts, leading, supervisor, self.stop.clone());
+        let mut context = StartContext { supervisor, fence, cut_over, accounts, caches };
         #[cfg(feature = "endpoint")]
         if self.controllers.endpoints {
             self.endpoints(&mut context)?;
@@ -268,12 +283,12 @@ impl Manager {
     /// Returns the client that a controller writes with, and a recorder for its events. `part` is the name of the
     /// controller's service account, and the last part of the user agent when the controllers use the credentials of
     /// the process.
-    fn writer<T>(
+    fn writer(
         &self,
         context: &mut StartContext<'_>,
         part: &str,
         component: &'static str,
-    ) -> Result<(ReviewedClient<T>, EventRecorder), RunError> {
+    ) -> Result<(Client, EventRecorder), RunError> {
         let client = match &context.accounts {
             None => client(&self.config, &self.settings.client, self.metrics.as_ref(), part)?,
             Some(token_client) => {
@@ -283,15 +298,10 @@ impl Manager {
             }
         };
         let client = client.with_shutdown(self.request_deadline.clone()).decoding_in(self.interner.clone());
-        let client = fenced(client, context.fence);
+        let client = fenced(client, context.fence.as_ref());
         let (recorder, writer) = EventRecorder::new(client.clone(), component);
         context.supervisor.spawn(format!("event writer of {component}"), writer.run(self.stop.clone()));
-        Ok((self.reviewed(client), recorder))
-    }
-
-    /// Returns a controller's client whose writes pass the reviews of this process.
-    fn reviewed<T>(&self, client: Client) -> ReviewedClient<T> {
-        ReviewedClient::new(client, Arc::new(self.hold.clone()))
+        Ok((client, recorder))
     }
 
     /// Returns the metrics of the queue and the syncs of a controller, if metrics are served.
@@ -320,6 +330,7 @@ impl Manager {
         use crate::controllers::ENDPOINTS;
 
         let (client, recorder) = self.writer(context, "endpoint-controller", "endpoint-controller")?;
+        let client = context.cut_over.client(client, ENDPOINTS);
         let informers = kube_endpoint::Informers {
             services: self.caches.services.clone(),
             pods: self.caches.pods.clone(),
@@ -336,6 +347,7 @@ impl Manager {
         use crate::controllers::ENDPOINTSLICE;
 
         let (client, recorder) = self.writer(context, "endpointslice-controller", "endpoint-slice-controller")?;
+        let client = context.cut_over.client(client, ENDPOINTSLICE);
         let informers = kube_endpointslice::controller::Informers {
             services: self.caches.services.clone(),
             pods: self.caches.pods.clone(),
@@ -365,6 +377,7 @@ impl Manager {
 
         let (client, recorder) =
             self.writer(context, "endpointslicemirroring-controller", "endpoint-slice-mirroring-controller")?;
+        let client = context.cut_over.client(client, MIRRORING);
         let informers = kube_endpointslice_mirroring::Informers {
             services: self.caches.services.clone(),
             endpoints: self.caches.endpoints.clone(),

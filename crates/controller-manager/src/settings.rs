@@ -1,6 +1,7 @@
 //! Settings of the program: made from the command line, or by a program that embeds this crate.
 
 mod client;
+mod cut_over;
 mod election;
 mod serving;
 
@@ -10,6 +11,8 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 pub use client::ClientSettings;
+pub use cut_over::CutOverSettings;
+pub(crate) use cut_over::{UNEXPLAINED_WRITES_FRACTION, UNEXPLAINED_WRITES_MINIMUM};
 pub use election::LeaderElection;
 pub(crate) use election::{RESOURCE_NAME, RESOURCE_NAMESPACE};
 pub(crate) use serving::PORT;
@@ -45,6 +48,8 @@ pub struct Settings {
     pub feature_gates: FeatureGates,
     /// Leader election; `None`, the default, disables it. On the command line it is enabled by default.
     pub leader_election: Option<LeaderElection>,
+    /// Conditions under which a new leader writes.
+    pub cut_over: CutOverSettings,
     /// The HTTPS server for health checks and metrics.
     pub serving: ServingSettings,
     /// The log. [`run`](crate::run) does not read it; see [`start_logging`](crate::start_logging).
@@ -94,6 +99,7 @@ impl Default for Settings {
             min_resync_period: MIN_RESYNC_PERIOD,
             feature_gates: FeatureGates::default(),
             leader_election: None,
+            cut_over: CutOverSettings::default(),
             serving: ServingSettings::default(),
             logging: LoggingSettings::default(),
             flags: BTreeMap::new(),

@@ -3,7 +3,7 @@
 use kube_controller_client::PlannedWrite;
 use kube_endpoint_model::{EndpointSlice, Endpoints, ObjectKey, ObjectMeta, TargetRef};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// An object that the controllers write: an EndpointSlice or Endpoints.
 pub(super) trait WrittenObject: Serialize {
@@ -35,11 +35,8 @@ impl WrittenObject for EndpointSlice {
             && self.ports == desired.ports
             && self.endpoints.len() == desired.endpoints.len()
             && endpoints.into_iter().all(|(old, new)| {
-                let moved = kube_endpoint_model::Endpoint {
-                    zone: new.zone.clone(),
-                    hints: new.hints.clone(),
-                    ..old.clone()
-                };
+                let moved =
+                    kube_endpoint_model::Endpoint { zone: new.zone.clone(), hints: new.hints.clone(), ..old.clone() };
                 moved == *new
             })
     }
@@ -76,10 +73,18 @@ pub(super) fn describe<T: WrittenObject>(key: &ObjectKey, write: &PlannedWrite<'
     let named = |it: &T| ObjectKey::new(key.namespace.clone(), it.metadata().name.clone());
     match write {
         PlannedWrite::Create(object) => format!("create {kind} of {key} with {} endpoints", object.targets().len()),
-        PlannedWrite::Delete(object) => format!("delete {kind} {} with {} endpoints", named(object), object.targets().len()),
+        PlannedWrite::Delete(object) => {
+            format!("delete {kind} {} with {} endpoints", named(object), object.targets().len())
+        }
         PlannedWrite::Update { stored, desired } => {
             let json = |it: &T| serde_json::to_value(it).unwrap_or_default();
-            let difference = first_difference(&json(stored), &json(desired));
+            let (mut old, mut new) = (json(stored), json(desired));
+            let metadata = [&mut old, &mut new].map(|it| it.as_object_mut().and_then(|it| it.remove("metadata")));
+            // The endpoints first: an annotation changes with most writes.
+            let difference = first_difference(&old, &new).or_else(|| {
+                let [old, new] = metadata.map(|it| json!({"metadata": it}));
+                first_difference(&old, &new)
+            });
             format!("update {kind} {}: {}", named(stored), difference.unwrap_or_else(|| "no difference".to_owned()))
         }
     }
@@ -113,7 +118,6 @@ fn first_difference(old: &Value, new: &Value) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
-    use serde_json::json;
 
     use super::*;
 

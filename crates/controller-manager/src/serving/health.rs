@@ -7,8 +7,8 @@ use http::StatusCode;
 
 use super::outcomes::Outcomes;
 
-/// A check: `Err` with the reason if it fails.
-type CheckFn = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
+/// A check: `Err` with the reason if it fails, otherwise a note for operators, which is mostly empty.
+type CheckFn = Arc<dyn Fn() -> Result<String, String> + Send + Sync>;
 
 /// A health endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +54,20 @@ impl Health {
         probes: &[Probe],
         test: impl Fn() -> Result<(), String> + Send + Sync + 'static,
     ) {
+        self.add_check(name, probes, move || test().map(|()| String::new()));
+    }
+
+    /// Registers a check that always passes, with a note that is shown where reasons of failures are; empty for none.
+    pub(crate) fn add_note(&self, name: &str, probes: &[Probe], note: impl Fn() -> String + Send + Sync + 'static) {
+        self.add_check(name, probes, move || Ok(note()));
+    }
+
+    fn add_check(
+        &self,
+        name: &str,
+        probes: &[Probe],
+        test: impl Fn() -> Result<String, String> + Send + Sync + 'static,
+    ) {
         let check = Check { name: name.to_owned(), probes: probes.to_vec(), test: Arc::new(test) };
         self.checks.lock().unwrap_or_else(PoisonError::into_inner).push(check);
     }
@@ -69,7 +83,7 @@ impl Health {
         let of_probe = checks.iter().filter(|check| check.probes.contains(&probe));
         let mut found: Vec<_> = of_probe.map(|check| (check.name.clone(), Arc::clone(&check.test))).collect();
         if found.is_empty() {
-            found.push(("ping".to_owned(), Arc::new(|| Ok(()))));
+            found.push(("ping".to_owned(), Arc::new(|| Ok(String::new()))));
         }
         found
     }
@@ -90,8 +104,9 @@ impl Health {
             let outcome = test();
             self.outcomes.observe(&name, probe.name(), outcome.is_ok());
             match outcome {
-                Ok(()) => {
-                    let _ = writeln!(text, "[+]{name} ok");
+                Ok(note) => {
+                    let note = if probe == Probe::Readyz { &*note } else { "" };
+                    let _ = writeln!(text, "[+]{}", noted(&format!("{name} ok"), note));
                 }
                 Err(reason) => {
                     failed = true;
@@ -121,10 +136,15 @@ impl Health {
         let outcome = test();
         self.outcomes.observe(name, probe.name(), outcome.is_ok());
         Some(match outcome {
-            Ok(()) => (StatusCode::OK, "ok".to_owned()),
+            Ok(note) => (StatusCode::OK, noted("ok", &note)),
             Err(reason) => (StatusCode::INTERNAL_SERVER_ERROR, format!("internal server error: {reason}\n")),
         })
     }
+}
+
+/// Returns the text with the note in parentheses.
+fn noted(text: &str, note: &str) -> String {
+    if note.is_empty() { text.to_owned() } else { format!("{text} ({note})") }
 }
 
 #[cfg(test)]
@@ -170,6 +190,17 @@ mod tests {
         let failed = (500, "internal server error: pods not synced\n".to_owned());
         assert_eq!(one(Probe::Readyz, "informer-sync"), Some(failed));
         assert_eq!(one(Probe::Livez, "informer-sync"), None);
+    }
+
+    #[rstest]
+    #[case::readyz(Probe::Readyz, "[+]writes ok (withheld: shadow)\nreadyz check passed\n")]
+    #[case::healthz(Probe::Healthz, "[+]writes ok\nhealthz check passed\n")]
+    fn notes_are_shown_where_reasons_are(#[case] probe: Probe, #[case] expected: &str) {
+        let health = Health::default();
+        health.add_note("writes", &[Probe::Readyz, Probe::Healthz], || "withheld: shadow".to_owned());
+        assert_eq!(health.all(probe, true, Vec::new()), (StatusCode::OK, expected.to_owned()));
+        let one = health.one(probe, "writes").expect("a check");
+        assert_eq!(one, (StatusCode::OK, "ok (withheld: shadow)".to_owned()));
     }
 
     #[test]
