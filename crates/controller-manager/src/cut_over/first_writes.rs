@@ -72,21 +72,23 @@ struct Acted {
     synced: HandlerHandle,
     /// Whether the informer runs.
     is_read: bool,
-    /// Newest version at the first sync of a controller after the cache has synced, before own writes.
-    newest: Option<Option<u64>>,
+    /// Whether `newest` is known: the cache has synced.
+    is_known: bool,
+    /// Newest version at the first sync after that, before own writes; `None` without objects.
+    newest: Option<u64>,
 }
 
 impl Acted {
     fn find(&mut self, newest: impl FnOnce() -> Option<u64>) {
-        if self.newest.is_none() && self.synced.has_synced() {
-            self.newest = Some(newest());
+        if !self.is_known && self.synced.has_synced() {
+            (self.is_known, self.newest) = (true, newest());
         }
     }
 }
 
 impl FirstWrites {
     pub(super) fn new(caches: &Caches, recorder: &ChangeRecorder, limit: Limit, controllers: &[&'static str]) -> Self {
-        let acted = |synced, is_read| Acted { synced, is_read, newest: None };
+        let acted = |synced, is_read| Acted { synced, is_read, is_known: false, newest: None };
         let reads_endpoints = controllers.iter().any(|name| *name != ENDPOINTSLICE);
         FirstWrites {
             probation: Probation::new(limit, controllers.iter().copied()),
@@ -113,21 +115,18 @@ impl FirstWrites {
         if self.probation.is_over_for(controller, now) {
             return None;
         }
+        locked(&self.changes).record_all();
         self.slices.find(|| self.inputs.newest_slice());
         self.endpoints.find(|| self.inputs.newest_endpoints());
         if writes.is_empty() {
             return Some(Decision::Send);
         }
         // If the list of slices is wrong, Endpoints show that there was a writer.
-        if controller != ENDPOINTS && self.endpoints.is_read && self.endpoints.newest.is_none() {
+        if controller != ENDPOINTS && self.endpoints.is_read && !self.endpoints.is_known {
             return Some(Decision::Recheck);
         }
-        let acted = self.slices.newest.flatten().max(self.endpoints.newest.flatten());
-        let facts = {
-            let mut changes = locked(&self.changes);
-            changes.record_all();
-            self.inputs.facts(controller, key, writes, &changes, acted)
-        };
+        let acted = self.slices.newest.max(self.endpoints.newest);
+        let facts = self.inputs.facts(controller, key, writes, &locked(&self.changes), acted);
         let plan = plan(controller, key, writes, facts);
         Some(self.probation.decide(now, plan, self.inputs.objects(), |at| describe(key, &writes[at])))
     }

@@ -47,6 +47,7 @@ impl Takeover {
             "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
         });
         cluster.server.load(population.objects(&template)).expect("loaded");
+        cluster.node().await;
         Takeover { cluster, population, folder: tempfile::tempdir().expect("a folder") }
     }
 
