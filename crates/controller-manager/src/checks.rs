@@ -97,12 +97,11 @@ impl Checks {
         self.fence.get().is_some_and(|fence| fence.term_end().is_some())
     }
 
-    /// Adds the check `writes`, which always passes and shows why the controllers withhold their writes: the process has
-    /// to keep serving, and a restart would not change the reason.
-    pub(crate) fn add_write_hold(&self, hold: WriteHold) {
-        self.health.add_note("writes", &[Probe::Healthz, Probe::Readyz], move || {
-            if hold.is_held() { format!("withheld: {}", hold.labels().join(", ")) } else { String::new() }
-        });
+    /// Shows the reasons for which the controllers withhold their writes, as the note `writes`. They fail no check: the
+    /// process has to keep serving, and a restart would not remove the reason.
+    pub(crate) fn set_write_hold(&self, hold: WriteHold) {
+        self.health
+            .set_note("writes", move || hold.is_held().then(|| format!("withheld ({})", hold.labels().join(", "))));
     }
 
     /// Adds the check of a started controller. It always passes: a controller that fails ends the process.

@@ -104,7 +104,7 @@ async fn work(
         checks.add_slice_api(slice_api.clone());
     }
     let hold = WriteHold::new(metrics.as_ref().map(|metrics| metrics.writes_withheld.clone()));
-    checks.add_write_hold(hold.clone());
+    checks.set_write_hold(hold.clone());
     let recorder = settings.cut_over.counts_writes().then(|| Arc::new(ChangeRecorder::new(&caches)));
     let election = settings.leader_election.clone();
     let request_deadline = CancellationToken::new();

@@ -11,6 +11,9 @@ pub(super) trait WrittenObject: Serialize {
 
     fn metadata(&self) -> &ObjectMeta;
 
+    /// Returns the number of endpoints.
+    fn endpoints(&self) -> usize;
+
     /// Returns the objects behind the endpoints.
     fn targets(&self) -> Vec<&TargetRef>;
 
@@ -23,6 +26,10 @@ impl WrittenObject for EndpointSlice {
 
     fn metadata(&self) -> &ObjectMeta {
         &self.metadata
+    }
+
+    fn endpoints(&self) -> usize {
+        self.endpoints.len()
     }
 
     fn targets(&self) -> Vec<&TargetRef> {
@@ -49,6 +56,10 @@ impl WrittenObject for Endpoints {
         &self.metadata
     }
 
+    fn endpoints(&self) -> usize {
+        self.subsets.iter().map(|it| it.addresses.len() + it.not_ready_addresses.len()).sum()
+    }
+
     fn targets(&self) -> Vec<&TargetRef> {
         let addresses = self.subsets.iter().flat_map(|it| it.addresses.iter().chain(&it.not_ready_addresses));
         addresses.filter_map(|address| address.target_ref.as_ref()).collect()
@@ -72,9 +83,9 @@ pub(super) fn describe<T: WrittenObject>(key: &ObjectKey, write: &PlannedWrite<'
     let kind = T::KIND;
     let named = |it: &T| ObjectKey::new(key.namespace.clone(), it.metadata().name.clone());
     match write {
-        PlannedWrite::Create(object) => format!("create {kind} of {key} with {} endpoints", object.targets().len()),
+        PlannedWrite::Create(object) => format!("create {kind} of {key} with {} endpoints", object.endpoints()),
         PlannedWrite::Delete(object) => {
-            format!("delete {kind} {} with {} endpoints", named(object), object.targets().len())
+            format!("delete {kind} {} with {} endpoints", named(object), object.endpoints())
         }
         PlannedWrite::Update { stored, desired } => {
             let json = |it: &T| serde_json::to_value(it).unwrap_or_default();

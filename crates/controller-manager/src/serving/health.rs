@@ -1,14 +1,17 @@
 //! Named health checks, with upstream's response format.
 
 use std::fmt::Write as _;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use http::StatusCode;
 
 use super::outcomes::Outcomes;
 
-/// A check: `Err` with the reason if it fails, otherwise a note for operators, which is mostly empty.
-type CheckFn = Arc<dyn Fn() -> Result<String, String> + Send + Sync>;
+/// A check: `Err` with the reason if it fails.
+type CheckFn = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
+
+/// A note for operators; `None` if there is nothing to show.
+type NoteFn = Arc<dyn Fn() -> Option<String> + Send + Sync>;
 
 /// A health endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +39,7 @@ impl Probe {
 #[derive(Clone, Default)]
 pub(crate) struct Health {
     checks: Arc<Mutex<Vec<Check>>>,
+    note: Arc<OnceLock<(String, NoteFn)>>,
     outcomes: Outcomes,
 }
 
@@ -54,22 +58,15 @@ impl Health {
         probes: &[Probe],
         test: impl Fn() -> Result<(), String> + Send + Sync + 'static,
     ) {
-        self.add_check(name, probes, move || test().map(|()| String::new()));
-    }
-
-    /// Registers a check that always passes, with a note that is shown where reasons of failures are; empty for none.
-    pub(crate) fn add_note(&self, name: &str, probes: &[Probe], note: impl Fn() -> String + Send + Sync + 'static) {
-        self.add_check(name, probes, move || Ok(note()));
-    }
-
-    fn add_check(
-        &self,
-        name: &str,
-        probes: &[Probe],
-        test: impl Fn() -> Result<String, String> + Send + Sync + 'static,
-    ) {
         let check = Check { name: name.to_owned(), probes: probes.to_vec(), test: Arc::new(test) };
         self.checks.lock().unwrap_or_else(PoisonError::into_inner).push(check);
+    }
+
+    /// Sets the note that `/readyz?verbose` and `/healthz?verbose` show in the format of a check that passes. It is no
+    /// check: it affects neither status nor metrics.
+    pub(crate) fn set_note(&self, name: &str, note: impl Fn() -> Option<String> + Send + Sync + 'static) {
+        // Fails only if already set; there is one note.
+        let _ = self.note.set((name.to_owned(), Arc::new(note)));
     }
 
     /// Returns the counts of results, for `/metrics/slis`.
@@ -83,7 +80,7 @@ impl Health {
         let of_probe = checks.iter().filter(|check| check.probes.contains(&probe));
         let mut found: Vec<_> = of_probe.map(|check| (check.name.clone(), Arc::clone(&check.test))).collect();
         if found.is_empty() {
-            found.push(("ping".to_owned(), Arc::new(|| Ok(String::new()))));
+            found.push(("ping".to_owned(), Arc::new(|| Ok(()))));
         }
         found
     }
@@ -104,9 +101,8 @@ impl Health {
             let outcome = test();
             self.outcomes.observe(&name, probe.name(), outcome.is_ok());
             match outcome {
-                Ok(note) => {
-                    let note = if probe == Probe::Readyz { &*note } else { "" };
-                    let _ = writeln!(text, "[+]{}", noted(&format!("{name} ok"), note));
+                Ok(()) => {
+                    let _ = writeln!(text, "[+]{name} ok");
                 }
                 Err(reason) => {
                     failed = true;
@@ -115,6 +111,12 @@ impl Health {
                     let _ = writeln!(text, "[-]{name} failed: {shown}");
                 }
             }
+        }
+        if probe != Probe::Livez
+            && let Some((name, note)) = self.note.get()
+            && let Some(note) = note()
+        {
+            let _ = writeln!(text, "[+]{name} ok: {note}");
         }
         if !excluded.is_empty() {
             let names: Vec<String> = excluded.iter().map(|name| format!("{name:?}")).collect();
@@ -136,15 +138,10 @@ impl Health {
         let outcome = test();
         self.outcomes.observe(name, probe.name(), outcome.is_ok());
         Some(match outcome {
-            Ok(note) => (StatusCode::OK, noted("ok", &note)),
+            Ok(()) => (StatusCode::OK, "ok".to_owned()),
             Err(reason) => (StatusCode::INTERNAL_SERVER_ERROR, format!("internal server error: {reason}\n")),
         })
     }
-}
-
-/// Returns the text with the note in parentheses.
-fn noted(text: &str, note: &str) -> String {
-    if note.is_empty() { text.to_owned() } else { format!("{text} ({note})") }
 }
 
 #[cfg(test)]
@@ -193,14 +190,21 @@ mod tests {
     }
 
     #[rstest]
-    #[case::readyz(Probe::Readyz, "[+]writes ok (withheld: shadow)\nreadyz check passed\n")]
-    #[case::healthz(Probe::Healthz, "[+]writes ok\nhealthz check passed\n")]
-    fn notes_are_shown_where_reasons_are(#[case] probe: Probe, #[case] expected: &str) {
+    #[case::nothing(Probe::Healthz, true, None, "[+]ping ok\nhealthz check passed\n")]
+    #[case::healthz(Probe::Healthz, true, Some("held"), "[+]ping ok\n[+]writes ok: held\nhealthz check passed\n")]
+    #[case::readyz(Probe::Readyz, true, Some("held"), "[+]ping ok\n[+]writes ok: held\nreadyz check passed\n")]
+    #[case::livez(Probe::Livez, true, Some("held"), "[+]ping ok\nlivez check passed\n")]
+    #[case::not_verbose(Probe::Readyz, false, Some("held"), "ok")]
+    fn note_does_not_change_the_status(
+        #[case] probe: Probe,
+        #[case] verbose: bool,
+        #[case] note: Option<&'static str>,
+        #[case] expected: &str,
+    ) {
         let health = Health::default();
-        health.add_note("writes", &[Probe::Readyz, Probe::Healthz], || "withheld: shadow".to_owned());
-        assert_eq!(health.all(probe, true, Vec::new()), (StatusCode::OK, expected.to_owned()));
-        let one = health.one(probe, "writes").expect("a check");
-        assert_eq!(one, (StatusCode::OK, "ok (withheld: shadow)".to_owned()));
+        health.set_note("writes", move || note.map(str::to_owned));
+        assert_eq!(health.all(probe, verbose, Vec::new()), (StatusCode::OK, expected.to_owned()));
+        assert_eq!(health.one(probe, "writes"), None);
     }
 
     #[test]
