@@ -20,6 +20,7 @@ use crate::credentials;
 use crate::discovery::{GROUP_VERSION, SliceApi};
 use crate::serving::{Health, Probe};
 use crate::settings::LeaderElection;
+use crate::write_hold::WriteHold;
 
 /// A cache that has stored no list, event or bookmark for this long is stalled. API servers send a bookmark on every
 /// watch about once a minute, and a broken watch is reopened within a minute.
@@ -94,6 +95,13 @@ impl Checks {
     /// Returns whether this process holds the lease; `false` before [`election`](Self::election) was called.
     pub(crate) fn is_leader(&self) -> bool {
         self.fence.get().is_some_and(|fence| fence.term_end().is_some())
+    }
+
+    /// Shows the reasons for which the controllers withhold their writes, as the note `writes`. They fail no check: the
+    /// process has to keep serving, and a restart would not remove the reason.
+    pub(crate) fn set_write_hold(&self, hold: WriteHold) {
+        self.health
+            .set_note("writes", move || hold.is_held().then(|| format!("withheld ({})", hold.labels().join(", "))));
     }
 
     /// Adds the check of a started controller. It always passes: a controller that fails ends the process.

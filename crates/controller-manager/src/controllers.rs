@@ -4,6 +4,8 @@ mod upstream_only;
 
 use upstream_only::UPSTREAM_ONLY;
 
+use crate::feature_gates::{ENDPOINT_SLICE, FeatureGates};
+
 /// The set of enabled controllers, the value of `--controllers`; all by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Controllers {
@@ -91,8 +93,27 @@ impl Controllers {
         both.into_iter().filter(|(_, runs)| *runs).map(|(name, _)| name).collect()
     }
 
+    /// Returns the names of the enabled controllers.
+    pub(crate) fn names(self) -> Vec<&'static str> {
+        let endpoints = self.endpoints.then_some(ENDPOINTS);
+        endpoints.into_iter().chain(self.slice_controllers()).collect()
+    }
+
+    /// Returns the controllers to run: those enabled, compiled in, and not disabled by a feature gate. Logs a warning for
+    /// each other one that is enabled.
+    pub(crate) fn running(self, gates: &FeatureGates) -> Controllers {
+        let mut running = self.compiled_in();
+        if !gates.enabled(ENDPOINT_SLICE) {
+            for name in running.slice_controllers() {
+                tracing::warn!("Not starting {name} since EndpointSlice feature gate is disabled");
+            }
+            (running.endpointslice, running.mirroring) = (false, false);
+        }
+        running
+    }
+
     /// Returns the enabled controllers that are compiled in, and logs a warning for each other one.
-    pub(crate) fn compiled_in(self) -> Controllers {
+    fn compiled_in(self) -> Controllers {
         let compiled = |enabled: bool, name: &str, available: bool| {
             if enabled && !available {
                 tracing::warn!("Not starting {name} since this program was built without it");

@@ -2,6 +2,7 @@
 
 mod authentication;
 mod authorization;
+mod cut_over;
 mod endpoints;
 mod endpointslice;
 mod generic;
@@ -44,6 +45,8 @@ struct Flags {
     leader_election: leader_election::LeaderElection,
     #[command(flatten)]
     mode: mode::ModeFlags,
+    #[command(flatten)]
+    cut_over: cut_over::CutOver,
     #[command(flatten)]
     secure_serving: secure_serving::SecureServing,
     #[command(flatten)]
@@ -147,6 +150,7 @@ fn settings(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<String>)
         generic,
         leader_election,
         mode,
+        cut_over,
         secure_serving,
         authentication,
         authorization,
@@ -173,6 +177,7 @@ fn settings(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<String>)
     };
     misc.apply(&mut settings.client);
     mode.apply(&mut settings, errors);
+    cut_over.apply(&mut settings, errors);
     endpoints.apply(&mut settings, errors);
     #[cfg(feature = "endpoint")]
     {

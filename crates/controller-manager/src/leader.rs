@@ -6,14 +6,13 @@ use std::time::Duration;
 use kube_controller::Supervisor;
 use kube_controller_client::Client;
 use kube_controller_client::events::EventRecorder;
-use kube_lease_election::{Election, ElectionMetricsProvider as _, ElectionOptions, Fence, identity};
+use kube_lease_election::{Election, ElectionMetricsProvider as _, ElectionOptions, Fence, LeaseHandle, identity};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::checks::Checks;
 use crate::error::RunError;
-use crate::held_lists::LeaseEvents;
 use crate::metrics::Metrics;
 use crate::settings::LeaderElection;
 
@@ -33,6 +32,15 @@ pub(crate) struct Observers<'a> {
     pub(crate) metrics: Option<&'a Metrics>,
 }
 
+/// What the controllers of a leader get from the election.
+#[derive(Clone)]
+pub(crate) struct Leading {
+    pub(crate) fence: Fence,
+    pub(crate) lease: LeaseHandle,
+    /// Recorder of events about the Lease.
+    pub(crate) recorder: EventRecorder,
+}
+
 /// Runs the tasks of `standby` at once and those that `start` adds once the lease is held, until `stop` is cancelled, a
 /// task fails, or the lease is lost.
 ///
@@ -48,20 +56,20 @@ pub(crate) async fn lead(
     settings: LeaderElection,
     observers: Observers<'_>,
     standby: Supervisor,
-    start: impl FnOnce(&mut Supervisor, &Fence, LeaseEvents) -> Result<(), RunError>,
+    start: impl FnOnce(&mut Supervisor, Leading) -> Result<(), RunError>,
     stop: CancellationToken,
 ) -> Result<(), RunError> {
     settings.warn_if_unusual();
     let LeaderElection { lease, timing } = settings;
     let (recorder, writer) = EventRecorder::new(client.clone(), "endpoint-controller-manager");
-    let lease_events = LeaseEvents { client: client.clone(), recorder: recorder.clone(), lease: lease.clone() };
     // Ends once the election and the tasks, which hold the recorder, have ended and the last event is written.
     let mut events = JoinSet::new();
     events.spawn(writer.run(CancellationToken::new()));
     let metrics = observers.metrics.map(|metrics| metrics.elections.election(&lease.name));
-    let options = ElectionOptions { lease, identity: identity(), timing, recorder: Some(recorder), metrics };
+    let options = ElectionOptions { lease, identity: identity(), timing, recorder: Some(recorder.clone()), metrics };
     let (election, fence) = Election::new(client, options);
     observers.checks.set_fence(&fence);
+    let leading = Leading { fence: fence.clone(), lease: election.lease(), recorder };
     let release = CancellationToken::new();
     let mut election = pin!(election.run(release.clone()));
 
@@ -74,7 +82,7 @@ pub(crate) async fn lead(
         };
         if leads {
             let mut supervisor = Supervisor::new(stop.clone());
-            start(&mut supervisor, &fence, lease_events)?;
+            start(&mut supervisor, leading)?;
             supervisor.run(GRACE).await?;
         }
         Ok(())

@@ -9,6 +9,7 @@
 //!   controllers too, each ignored with a warning ([`CommandLine`], [`FeatureGates`]),
 //! - running several replicas, one of them active: leader election on a Lease, with caches synced on the standbys
 //!   ([`LeaderElection`]),
+//! - taking over from another writer: limits for the first writes, and a comparison before them ([`CutOverSettings`]),
 //! - serving health checks, metrics and debug pages over HTTPS, with delegated authentication and authorization
 //!   ([`ServingSettings`]),
 //! - running the same controllers inside another process, such as a test or a simulation, without flags ([`Settings`]).
@@ -71,6 +72,7 @@ mod clients;
 mod configz;
 mod controllers;
 mod credentials;
+mod cut_over;
 mod discovery;
 mod error;
 mod feature_gates;
@@ -89,6 +91,9 @@ mod serving;
 mod settings;
 #[cfg(feature = "shadow")]
 mod shadow;
+#[cfg(not(feature = "shadow"))]
+#[path = "no_shadow.rs"]
+mod shadow;
 mod user_agent;
 mod write_hold;
 
@@ -100,6 +105,6 @@ pub use logging::{LogFormat, LoggingSettings, start_logging};
 pub use manager::run;
 pub use serving::{CertificateError, ServingError};
 pub use settings::{
-    AuthenticationSettings, AuthorizationSettings, CertificateFiles, ClientSettings, GuardSettings, LeaderElection,
-    Mode, OnSecondWriter, SecondWriterSettings, ServingSettings, Settings, ShadowSettings, TlsVersion,
+    AuthenticationSettings, AuthorizationSettings, CertificateFiles, ClientSettings, CutOverSettings, GuardSettings,
+    LeaderElection, Mode, OnSecondWriter, SecondWriterSettings, ServingSettings, Settings, ShadowSettings, TlsVersion,
 };

@@ -17,13 +17,13 @@ use crate::checks::Checks;
 use crate::clients::{Clients, fenced};
 use crate::controllers::Controllers;
 use crate::credentials;
+use crate::cut_over::{ChangeRecorder, CutOver, Parts};
 use crate::discovery::SliceApi;
 use crate::error::RunError;
-use crate::feature_gates::ENDPOINT_SLICE;
-use crate::held_lists::LeaseEvents;
-use crate::leader::{GRACE, Observers, lead};
+use crate::held_lists::report_held_lists;
+use crate::leader::{GRACE, Leading, Observers, lead};
 use crate::metrics::Metrics;
-use crate::reviews::{Shadow, reviewed, start_shadow};
+use crate::reviews::{Reviews, Shadow, start_shadow};
 use crate::second_writer::{REQUESTS_PER_SECOND, SecondWriter};
 use crate::serve::serve;
 use crate::serving::ShadowPage;
@@ -62,6 +62,13 @@ pub async fn run(config: Config, mut settings: Settings, stop: CancellationToken
         }
         settings.leader_election = None;
         settings.client.service_account_credentials = false;
+    } else if !settings.cut_over.require_clean_shadow.is_zero() {
+        if !cfg!(feature = "shadow") {
+            return Err(RunError::ShadowNotCompiledIn);
+        }
+        if settings.leader_election.is_none() {
+            return Err(RunError::NoLease);
+        }
     }
     let is_served = settings.serving.port != 0;
     let metrics = is_served.then(|| Metrics::register(&settings.feature_gates)).transpose()?;
@@ -107,7 +114,7 @@ async fn work(
     let interner = Interner::default();
     let clients = Clients::new(&settings, metrics.as_ref());
     let reader = clients.client(&config, "shared-informers")?.decoding_in(interner.clone());
-    let controllers = controllers(&settings);
+    let controllers = settings.controllers.running(&settings.feature_gates);
     let informer_metrics = metrics.as_ref().map(|metrics| &metrics.informers);
     let caches = Caches::new(&reader, settings.min_resync_period, settings.guard, informer_metrics);
     let shadow = start_shadow(&settings, &caches, metrics.as_ref(), &page)?;
@@ -116,6 +123,9 @@ async fn work(
         checks.add_slice_api(slice_api.clone());
     }
     let hold = WriteHold::new(metrics.as_ref().map(|metrics| metrics.writes_withheld.clone()));
+    checks.set_write_hold(hold.clone());
+    let counts_writes = settings.mode == Mode::Active && settings.cut_over.counts_writes();
+    let recorder = counts_writes.then(|| Arc::new(ChangeRecorder::new(&caches)));
     let election = settings.leader_election.clone();
     let request_deadline = CancellationToken::new();
     let manager = Manager {
@@ -131,6 +141,7 @@ async fn work(
         checks,
         metrics,
         hold,
+        recorder,
         stop,
         request_deadline,
     };
@@ -141,19 +152,6 @@ async fn work(
     }
     tracing::info!("Stopped");
     Ok(())
-}
-
-/// Returns the controllers to run: those enabled by `--controllers`, compiled in, and not disabled by a feature gate.
-fn controllers(settings: &Settings) -> Controllers {
-    let mut controllers = settings.controllers.compiled_in();
-    if !settings.feature_gates.enabled(ENDPOINT_SLICE) {
-        for name in controllers.slice_controllers() {
-            tracing::warn!("Not starting {name} since EndpointSlice feature gate is disabled");
-        }
-        controllers.endpointslice = false;
-        controllers.mirroring = false;
-    }
-    controllers
 }
 
 /// Everything that the controllers are built from.
@@ -167,7 +165,7 @@ struct Manager {
     reader: Client,
     controllers: Controllers,
     caches: Caches,
-    /// The comparison in shadow mode.
+    /// The comparison of shadow mode, or before the first write.
     shadow: Option<Arc<Shadow>>,
     slice_api: SliceApi,
     checks: Checks,
@@ -175,16 +173,19 @@ struct Manager {
     metrics: Option<Metrics>,
     /// Reasons for which the controllers withhold their writes.
     hold: WriteHold,
+    /// `None` if the first writes are not counted.
+    recorder: Option<Arc<ChangeRecorder>>,
     stop: CancellationToken,
     /// Cancelled [`REQUEST_DEADLINE`] after `stop`: from then on the clients of the controllers start no requests.
     request_deadline: CancellationToken,
 }
 
-/// What a controller is started with: its supervisor, its fence, the source of its service account's tokens, and what
-/// it waits for.
+/// What a controller is started with: its supervisor, its fence, the review of its writes, the source of its service
+/// account's tokens, and what it waits for.
 struct StartContext<'a> {
     supervisor: &'a mut Supervisor,
-    fence: Option<&'a Fence>,
+    fence: Option<Fence>,
+    reviews: Reviews,
     /// Client that requests the tokens of the controllers' service accounts. `None`: controllers use the credentials of
     /// the process.
     accounts: Option<Client>,
@@ -207,10 +208,10 @@ impl Manager {
         };
         self.start_caches(&mut standby);
         let client = self.clients.unlimited(&self.config, "leader-election", election.timing.timeouts())?;
-        let start = |supervisor: &mut Supervisor, fence: &Fence, events: LeaseEvents| {
-            let reports = events.report(self.caches.held_lists(), self.stop.clone());
+        let start = |supervisor: &mut Supervisor, leading: Leading| {
+            let reports = report_held_lists(leading.clone(), self.caches.held_lists(), self.stop.clone());
             supervisor.spawn("events about held lists", reports);
-            self.start(supervisor, Some(fence))
+            self.start(supervisor, Some(leading))
         };
         let observers = Observers { checks: &self.checks, metrics: self.metrics.as_ref() };
         lead(client, election, observers, standby, start, self.stop.clone()).await
@@ -229,22 +230,35 @@ impl Manager {
         std::future::pending().await
     }
 
-    /// Starts the controllers. Their writes pass `fence`, if there is one.
-    fn start(&self, supervisor: &mut Supervisor, fence: Option<&Fence>) -> Result<(), RunError> {
+    /// Starts the controllers. Their writes pass the fence of `leading`, if there is one, and the review of the cut-over.
+    fn start(&self, supervisor: &mut Supervisor, leading: Option<Leading>) -> Result<(), RunError> {
         tracing::info!(server = %self.config.server(), controllers = ?self.controllers, "Starting controllers");
         let token_client = || self.clients.client(&self.config, "service-accounts");
         let token_client = self.settings.client.service_account_credentials.then(token_client).transpose()?;
-        let accounts = token_client.map(|client| fenced(client.with_shutdown(self.request_deadline.clone()), fence));
+        let fence = leading.as_ref().map(|leading| leading.fence.clone());
+        let shutdown = || self.request_deadline.clone();
+        let accounts = token_client.map(|client| fenced(client.with_shutdown(shutdown()), fence.as_ref()));
         let caches = CaughtUp::new(&self.caches, &self.reader);
-        if self.settings.mode == Mode::Active {
-            let second_writer = self.second_writer()?.run(caches.wait(self.controllers), self.stop.clone());
-            supervisor.spawn("detection of a second writer", second_writer);
-        }
-        let mut context = StartContext { supervisor, fence, accounts, caches };
-        #[cfg(feature = "shadow")]
-        if let Some(shadow) = &self.shadow {
-            shadow.spawn(context.supervisor, &self.settings.shadow, &self.reader, &self.stop);
-        }
+        let reviews = match &self.shadow {
+            Some(shadow) if self.settings.mode == Mode::Shadow => {
+                shadow.spawn(supervisor, &self.settings.shadow, &self.reader, &self.stop);
+                Reviews::Shadow(Arc::clone(shadow))
+            }
+            shadow => {
+                let second_writer = self.second_writer()?.run(caches.wait(self.controllers), self.stop.clone());
+                supervisor.spawn("detection of a second writer", second_writer);
+                let parts = Parts {
+                    settings: self.settings.cut_over,
+                    caches: &self.caches,
+                    recorder: self.recorder.clone(),
+                    hold: self.hold.clone(),
+                    controllers: self.controllers.names(),
+                    comparison: shadow.as_ref().map(|shadow| (Arc::clone(shadow), &self.settings.shadow, &self.reader)),
+                };
+                Reviews::CutOver(CutOver::start(parts, leading, supervisor, &self.stop))
+            }
+        };
+        let mut context = StartContext { supervisor, fence, reviews, accounts, caches };
         #[cfg(feature = "endpoint")]
         if self.controllers.endpoints {
             self.endpoints(&mut context)?;
@@ -278,7 +292,7 @@ impl Manager {
             }
         };
         let client = client.with_shutdown(self.request_deadline.clone()).decoding_in(self.interner.clone());
-        let client = fenced(client, context.fence);
+        let client = fenced(client, context.fence.as_ref());
         let (recorder, writer) = EventRecorder::new(client.clone(), component);
         // Without its writer, the recorder drops events.
         if self.settings.mode == Mode::Active {
@@ -310,11 +324,7 @@ impl Manager {
         controller: Controller<ObjectKey>,
         reads: Controllers,
     ) {
-        #[cfg(feature = "shadow")]
-        let controller = match &self.shadow {
-            Some(shadow) => shadow.follow(name, controller),
-            None => controller,
-        };
+        let controller = context.reviews.follow(name, controller);
         let controller = controller.wait_for(context.caches.wait(reads));
         context.supervisor.try_spawn(name, controller.run(self.stop.clone()));
         self.checks.add_controller(name);
@@ -331,7 +341,7 @@ impl Manager {
             endpoints: self.caches.endpoints.clone(),
         };
         let (config, metrics) = (self.settings.endpoint, self.controller_metrics(ENDPOINTS));
-        let client = reviewed(client, ENDPOINTS, (self.shadow.as_ref(), &self.hold));
+        let client = context.reviews.client(client, ENDPOINTS);
         let controller = kube_endpoint::endpoints_controller(&informers, client, recorder, config, metrics);
         self.run_controller(context, ENDPOINTS, controller, Controllers { endpoints: true, ..Controllers::NONE });
         Ok(())
@@ -353,7 +363,7 @@ impl Manager {
             Some(metrics) => Arc::new(kube_endpointslice::metrics::PrometheusMetrics::register(&metrics.registry)?),
             None => Arc::new(()),
         };
-        let client = reviewed(client, ENDPOINTSLICE, (self.shadow.as_ref(), &self.hold));
+        let client = context.reviews.client(client, ENDPOINTSLICE);
         let controller = kube_endpointslice::controller::endpointslice_controller(
             &informers, client, recorder, config, slices, metrics,
         );
@@ -382,7 +392,7 @@ impl Manager {
             Some(metrics) => Arc::new(kube_endpointslice_mirroring::PrometheusMetrics::register(&metrics.registry)?),
             None => Arc::new(()),
         };
-        let client = reviewed(client, MIRRORING, (self.shadow.as_ref(), &self.hold));
+        let client = context.reviews.client(client, MIRRORING);
         let controller = kube_endpointslice_mirroring::mirroring_controller(
             &informers, client, recorder, config, mirroring, metrics,
         );

@@ -1,6 +1,7 @@
 //! Settings of the program: made from the command line, or by a program that embeds this crate.
 
 mod client;
+mod cut_over;
 mod election;
 mod guard;
 mod mode;
@@ -13,6 +14,8 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 pub use client::ClientSettings;
+pub use cut_over::CutOverSettings;
+pub(crate) use cut_over::{UNEXPLAINED_WRITES_FRACTION, UNEXPLAINED_WRITES_MINIMUM};
 pub use election::LeaderElection;
 pub(crate) use election::{RESOURCE_NAME, RESOURCE_NAMESPACE};
 pub use guard::GuardSettings;
@@ -61,6 +64,8 @@ pub struct Settings {
     pub leader_election: Option<LeaderElection>,
     /// Detection of another controller that writes the same objects, and the reaction.
     pub second_writer: SecondWriterSettings,
+    /// Conditions under which a new leader writes.
+    pub cut_over: CutOverSettings,
     /// The HTTPS server for health checks and metrics.
     pub serving: ServingSettings,
     /// The log. [`run`](crate::run) does not read it; see [`start_logging`](crate::start_logging).
@@ -114,6 +119,7 @@ impl Default for Settings {
             feature_gates: FeatureGates::default(),
             leader_election: None,
             second_writer: SecondWriterSettings::default(),
+            cut_over: CutOverSettings::default(),
             serving: ServingSettings::default(),
             logging: LoggingSettings::default(),
             flags: BTreeMap::new(),

@@ -88,14 +88,19 @@ impl WriteHold {
         (before & reason.bit() != 0) != held
     }
 
+    /// Returns whether this is one of the reasons.
+    pub(crate) fn has(&self, reason: HoldReason) -> bool {
+        self.reasons.load(Ordering::SeqCst) & reason.bit() != 0
+    }
+
+    /// Returns the labels of the reasons.
+    pub(crate) fn labels(&self) -> Vec<&'static str> {
+        HoldReason::ALL.into_iter().filter(|reason| self.has(*reason)).map(HoldReason::label).collect()
+    }
+
     /// Returns whether there is a reason. Costs one atomic load.
     pub(crate) fn is_held(&self) -> bool {
         self.reasons.load(Ordering::SeqCst) != 0
-    }
-
-    /// Returns whether the set contains this reason.
-    pub(crate) fn has(&self, reason: HoldReason) -> bool {
-        self.reasons.load(Ordering::SeqCst) & reason.bit() != 0
     }
 
     /// Returns the verdict about writes: [`Verdict::Withhold`] while there is a reason.

@@ -14,6 +14,10 @@ impl Plan {
         &'a self,
         existing: &'a [Arc<EndpointSlice>],
     ) -> Vec<PlannedWrite<'a, EndpointSlice>> {
+        // Most plans change nothing.
+        if self.is_empty() {
+            return Vec::new();
+        }
         let stored: HashMap<&str, &EndpointSlice> =
             existing.iter().map(|slice| (&*slice.metadata.name, &**slice)).collect();
         let update = |desired: &'a EndpointSlice| {

@@ -12,7 +12,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::fence::{ElectionState, FenceTerm};
 use crate::lease_watch::LeaseWatch;
-use crate::{ElectionMetrics, Elector, End, Fence, LeaseName, Next, Now, RequestOutcome, Timing, lock, spec};
+use crate::{
+    ElectionMetrics, Elector, End, Fence, LeaseHandle, LeaseName, Next, Now, RequestOutcome, Timing, lock, spec,
+};
 
 /// Options of an [`Election`]: Lease, identity, timing, and receivers of events and metrics.
 pub struct ElectionOptions {
@@ -38,6 +40,7 @@ pub struct Election {
     client: Client,
     options: ElectionOptions,
     state: watch::Sender<ElectionState>,
+    handle: LeaseHandle,
 }
 
 impl Election {
@@ -48,7 +51,13 @@ impl Election {
     /// do not wait for other requests in its rate limiter.
     pub fn new(client: Client, options: ElectionOptions) -> (Election, Fence) {
         let (state, fence) = Fence::new();
-        (Election { client, options, state }, fence)
+        let handle = LeaseHandle::new(options.lease.clone(), state.subscribe());
+        (Election { client, options, state, handle }, fence)
+    }
+
+    /// Returns a handle that reads and changes annotations of the Lease.
+    pub fn lease(&self) -> LeaseHandle {
+        self.handle.clone()
     }
 
     /// Acquires and renews the lease until it is lost or `stop` is cancelled. Returns the reason of the end.
@@ -56,7 +65,7 @@ impl Election {
     /// Cancelling `stop` closes the fence and releases the lease. Cancel it after the work that requires the lease has
     /// ended.
     pub async fn run(self, stop: CancellationToken) -> End {
-        let Election { client, options, state } = self;
+        let Election { client, options, state, handle } = self;
         let ElectionOptions { lease, identity, timing, recorder, metrics } = options;
         if let Some(metrics) = &metrics {
             metrics.leading(false);
@@ -65,6 +74,7 @@ impl Election {
         let mut lease_watch = LeaseWatch::new(client.clone(), lease.clone());
         let runner = ElectionRunner {
             elector: Elector::new(lease.clone(), identity.clone(), timing, kube_ambient::random()),
+            handle,
             publisher: Publisher {
                 lease,
                 identity,
@@ -82,6 +92,7 @@ impl Election {
 
 struct ElectionRunner {
     elector: Elector,
+    handle: LeaseHandle,
     publisher: Publisher,
 }
 
@@ -89,6 +100,9 @@ impl ElectionRunner {
     async fn run(mut self, client: &Client, lease_watch: &mut LeaseWatch, stop: CancellationToken) -> End {
         let mut stopping = false;
         loop {
+            for (name, value) in self.handle.take_changes() {
+                self.elector.annotate(name, value);
+            }
             let sent_since_boot = since_boot();
             let next = self.elector.next(now());
             match next {
@@ -167,7 +181,10 @@ impl Publisher {
                 }
             });
             new_leader = state.leader != elector.leader();
-            let next = ElectionState { leader: elector.leader().to_owned(), term: fence_term, ended: end.is_some() };
+            let (leader, metadata) = (elector.leader().to_owned(), elector.lease().map(|lease| &lease.metadata));
+            let uid = metadata.and_then(|it| it.uid.as_deref()).unwrap_or_default().into();
+            let annotations = metadata.and_then(|it| it.annotations.clone()).unwrap_or_default();
+            let next = ElectionState { leader, term: fence_term, uid, annotations, ended: end.is_some() };
             let changed = *state != next;
             *state = next;
             changed

@@ -1,10 +1,12 @@
 //! The [`Fence`]: leadership state of the process, and the write gate based on it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
 use kube_ambient::since_boot;
 use kube_controller_client::WriteGate;
+use kube_wire::Uid;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -21,6 +23,10 @@ pub(crate) struct ElectionState {
     pub(crate) leader: String,
     /// Term of this process.
     pub(crate) term: Option<FenceTerm>,
+    /// UID of the Lease as last seen; empty before.
+    pub(crate) uid: Uid,
+    /// Annotations of the Lease as last seen.
+    pub(crate) annotations: BTreeMap<String, String>,
     /// The election has ended.
     pub(crate) ended: bool,
 }

@@ -12,6 +12,7 @@
 //!   (`SIGSTOP`) in between.
 //! - **Fast failover**: candidates watch the Lease, and acquire it as soon as it is released or expires.
 //! - **Testing**: [`Elector`] is the whole state machine without I/O; time is an argument.
+//! - **Data for successors**: [`LeaseHandle`] reads annotations of the Lease, and sets them with the next renewal.
 //! - **Operation**: the events and metrics of client-go, and [`Fence::is_overdue`] for a liveness check.
 //!
 //! ```text
@@ -173,6 +174,7 @@ mod election;
 mod elector;
 mod fence;
 mod identity;
+mod lease_handle;
 mod lease_watch;
 mod lock;
 mod metrics;
@@ -189,6 +191,7 @@ pub use crate::{
     elector::{Elector, End, Next, Now, Request, RequestOutcome, Term},
     fence::Fence,
     identity::identity,
+    lease_handle::LeaseHandle,
     metrics::{ElectionMetrics, ElectionMetricsProvider},
     name::LeaseName,
     timing::{Timing, TimingError},

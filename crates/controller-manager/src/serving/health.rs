@@ -1,7 +1,7 @@
 //! Named health checks, with upstream's response format.
 
 use std::fmt::Write as _;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use http::StatusCode;
 
@@ -9,6 +9,9 @@ use super::outcomes::Outcomes;
 
 /// A check: `Err` with the reason if it fails.
 type CheckFn = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
+
+/// A note for operators; `None` if there is nothing to show.
+type NoteFn = Arc<dyn Fn() -> Option<String> + Send + Sync>;
 
 /// A health endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +39,7 @@ impl Probe {
 #[derive(Clone, Default)]
 pub(crate) struct Health {
     checks: Arc<Mutex<Vec<Check>>>,
+    note: Arc<OnceLock<(String, NoteFn)>>,
     outcomes: Outcomes,
 }
 
@@ -56,6 +60,13 @@ impl Health {
     ) {
         let check = Check { name: name.to_owned(), probes: probes.to_vec(), test: Arc::new(test) };
         self.checks.lock().unwrap_or_else(PoisonError::into_inner).push(check);
+    }
+
+    /// Sets the note that `/readyz?verbose` and `/healthz?verbose` show in the format of a check that passes. It is no
+    /// check: it affects neither status nor metrics.
+    pub(crate) fn set_note(&self, name: &str, note: impl Fn() -> Option<String> + Send + Sync + 'static) {
+        // Fails only if already set; there is one note.
+        let _ = self.note.set((name.to_owned(), Arc::new(note)));
     }
 
     /// Returns the counts of results, for `/metrics/slis`.
@@ -100,6 +111,12 @@ impl Health {
                     let _ = writeln!(text, "[-]{name} failed: {shown}");
                 }
             }
+        }
+        if probe != Probe::Livez
+            && let Some((name, note)) = self.note.get()
+            && let Some(note) = note()
+        {
+            let _ = writeln!(text, "[+]{name} ok: {note}");
         }
         if !excluded.is_empty() {
             let names: Vec<String> = excluded.iter().map(|name| format!("{name:?}")).collect();
@@ -170,6 +187,24 @@ mod tests {
         let failed = (500, "internal server error: pods not synced\n".to_owned());
         assert_eq!(one(Probe::Readyz, "informer-sync"), Some(failed));
         assert_eq!(one(Probe::Livez, "informer-sync"), None);
+    }
+
+    #[rstest]
+    #[case::nothing(Probe::Healthz, true, None, "[+]ping ok\nhealthz check passed\n")]
+    #[case::healthz(Probe::Healthz, true, Some("held"), "[+]ping ok\n[+]writes ok: held\nhealthz check passed\n")]
+    #[case::readyz(Probe::Readyz, true, Some("held"), "[+]ping ok\n[+]writes ok: held\nreadyz check passed\n")]
+    #[case::livez(Probe::Livez, true, Some("held"), "[+]ping ok\nlivez check passed\n")]
+    #[case::not_verbose(Probe::Readyz, false, Some("held"), "ok")]
+    fn note_does_not_change_the_status(
+        #[case] probe: Probe,
+        #[case] verbose: bool,
+        #[case] note: Option<&'static str>,
+        #[case] expected: &str,
+    ) {
+        let health = Health::default();
+        health.set_note("writes", move || note.map(str::to_owned));
+        assert_eq!(health.all(probe, verbose, Vec::new()), (StatusCode::OK, expected.to_owned()));
+        assert_eq!(health.one(probe, "writes"), None);
     }
 
     #[test]

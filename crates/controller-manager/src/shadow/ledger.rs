@@ -104,7 +104,12 @@ impl Ledger {
 
     /// Stores a reading of the writer's Lease.
     pub(super) fn observe_lease(&mut self, now: Instant, reading: LeaseReading) {
+        let was_stalled = self.is_writer_stalled(now);
         self.writer.observe(now, reading);
+        // Without a writer, plans that differ are no mismatches, and the time proves nothing.
+        if was_stalled || self.is_writer_stalled(now) {
+            self.clean_since = self.clean_since.map(|_| now);
+        }
     }
 
     /// Compares a plan.
@@ -205,10 +210,10 @@ impl Ledger {
         self.settle_period.max(2 * self.drains.longest(now))
     }
 
-    /// Returns the time without an open mismatch, at most the time since the first comparison. `None` while one is open,
-    /// and before the first comparison.
+    /// Returns the time without an open mismatch, at most the time since the first comparison, and since the writer was
+    /// stalled. `None` while a mismatch is open or the writer is stalled, and before the first comparison.
     pub(crate) fn clean_for(&self, now: Instant) -> Option<Duration> {
-        let since = self.clean_since.filter(|_| self.open == 0)?;
+        let since = self.clean_since.filter(|_| self.open == 0 && !self.is_writer_stalled(now))?;
         Some(now.saturating_duration_since(since))
     }
 

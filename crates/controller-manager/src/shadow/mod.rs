@@ -26,10 +26,14 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use kube_controller::{Controller, Enqueuer, Supervisor, locked};
-use kube_controller_client::Client;
+use kube_controller_client::{Client, PlannedWrite, ReviewedClient};
 use kube_endpoint_model::ObjectKey;
+use kube_wire::Object;
 use prometheus::Registry;
+use serde::Serialize;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -38,7 +42,7 @@ use self::ledger::{Comparison, Decision, Ledger};
 use self::log_limit::LogLimit;
 use self::metrics::ShadowMetrics;
 use self::report::{Now, report};
-pub(crate) use self::review::ShadowReview;
+use self::review::ShadowReview;
 use self::sources::{Limits, Sources};
 use crate::caches::Caches;
 use crate::serving::Report;
@@ -53,6 +57,10 @@ pub(crate) struct Shadow {
     log_limit: Mutex<LogLimit>,
     metrics: ShadowMetrics,
     panics: AtomicU64,
+    /// Remove the handlers of [`watch`](Shadow::watch).
+    removals: Mutex<Vec<Box<dyn Fn() + Send + Sync>>>,
+    /// Cancelled when the comparison ends before the process does.
+    ended: CancellationToken,
 }
 
 impl Shadow {
@@ -69,6 +77,8 @@ impl Shadow {
             log_limit: Mutex::default(),
             metrics: ShadowMetrics::new()?,
             panics: AtomicU64::new(0),
+            removals: Mutex::default(),
+            ended: CancellationToken::new(),
         });
         if let Some(registry) = registry {
             shadow.metrics.register(registry, Arc::downgrade(&shadow))?;
@@ -76,20 +86,31 @@ impl Shadow {
         Ok(shadow)
     }
 
-    /// Returns the controller with contained panics, whose queue gets keys for periodic comparisons.
-    pub(crate) fn follow(
+    /// Adds the queue of a controller, which gets keys for periodic comparisons.
+    pub(crate) fn follow(&self, name: &'static str, controller: &Controller<ObjectKey>) {
+        locked(&self.queues).push((name, controller.enqueuer()));
+    }
+
+    /// Returns the controller with contained panics.
+    pub(crate) fn contain_panics(
         self: &Arc<Self>,
         name: &'static str,
         controller: Controller<ObjectKey>,
     ) -> Controller<ObjectKey> {
-        locked(&self.queues).push((name, controller.enqueuer()));
-        // So that the series exists before the first panic.
-        self.metrics.panics.with_label_values(&[name]);
         let shadow = Arc::clone(self);
         controller.contain_panics(move |message| shadow.panicked(name, message))
     }
 
-    /// Starts the tasks of the comparison.
+    /// Returns the client of a controller, which sends no write and compares each plan.
+    pub(crate) fn client<T: Object + Serialize + 'static>(
+        self: &Arc<Self>,
+        client: Client,
+        controller: &'static str,
+    ) -> ReviewedClient<T> {
+        ReviewedClient::new(client, Arc::new(ShadowReview::new(Arc::clone(self), controller)))
+    }
+
+    /// Starts the tasks of the comparison, which end with it or when `stop` is cancelled.
     pub(crate) fn spawn(
         self: &Arc<Self>,
         supervisor: &mut Supervisor,
@@ -98,19 +119,39 @@ impl Shadow {
         stop: &CancellationToken,
     ) {
         let shadow = || Arc::clone(self);
+        // A task of the supervisor must not end before `stop` is cancelled.
+        let until = |task: BoxFuture<'static, ()>| {
+            let (ended, stop) = (self.ended.clone(), stop.clone());
+            async move {
+                ended.run_until_cancelled(task).await;
+                stop.cancelled().await;
+            }
+        };
         let comparisons = shadow().compare_periodically(settings.compare_period, stop.clone());
-        supervisor.spawn("periodic comparisons", comparisons);
-        supervisor.spawn("summaries of the comparison", shadow().log_summaries(stop.clone()));
+        supervisor.spawn("periodic comparisons", until(comparisons.boxed()));
+        supervisor.spawn("summaries of the comparison", until(shadow().log_summaries(stop.clone()).boxed()));
         if let Some(lease) = &settings.writer_lease {
             let following = shadow().follow_lease(reader.clone(), lease.clone(), stop.clone());
-            supervisor.spawn(format!("reader of the Lease {lease}"), following);
+            supervisor.spawn(format!("reader of the Lease {lease}"), until(following.boxed()));
         }
     }
 
-    /// Returns the time without a mismatch; `None` while there is one, and before the first comparison.
-    #[expect(dead_code, reason = "for the start of writes after a clean comparison")]
+    /// Ends the comparison: removes its handlers and ends its tasks. `/shadow` keeps the last result.
+    pub(crate) fn end(&self) {
+        self.ended.cancel();
+        locked(&self.removals).drain(..).for_each(|remove| remove());
+        locked(&self.queues).clear();
+    }
+
+    /// Returns the time without a mismatch; `None` while there is one, before the first comparison, and while the writer is
+    /// stalled.
     pub(crate) fn clean_for(&self, now: Instant) -> Option<Duration> {
         locked(&self.ledger).clean_for(now)
+    }
+
+    /// Returns the number of open mismatches.
+    pub(crate) fn mismatches(&self) -> usize {
+        locked(&self.ledger).open()
     }
 
     /// Returns the contents of `/shadow`.
@@ -126,7 +167,17 @@ impl Shadow {
     }
 
     /// Compares the plan of a controller for one Service. Returns the delay after which the Service is to be compared
-    /// again. `writes` is called only for a mismatch.
+    /// again.
+    pub(crate) fn compare_plan<T: Serialize + Object>(
+        &self,
+        controller: &'static str,
+        key: &ObjectKey,
+        writes: &[PlannedWrite<'_, T>],
+    ) -> Option<Duration> {
+        self.compare(controller, key, writes.is_empty(), || writes.iter().map(Write::new).collect())
+    }
+
+    /// Compares a plan. `writes` is called only for a mismatch.
     fn compare(
         &self,
         controller: &'static str,

@@ -7,7 +7,6 @@ use kube_endpoint_model::ObjectKey;
 use serde::Serialize;
 
 use super::Shadow;
-use super::differences::Write;
 
 /// Compares the plans of one controller, and withholds all writes.
 pub(crate) struct ShadowReview {
@@ -24,8 +23,7 @@ impl ShadowReview {
 
 impl<T: Serialize + kube_wire::Object> Review<T> for ShadowReview {
     fn review(&self, key: &ObjectKey, writes: &[PlannedWrite<'_, T>]) -> Verdict {
-        let describe = || writes.iter().map(Write::new).collect();
-        Verdict::Withhold { sync_again: self.shadow.compare(self.controller, key, writes.is_empty(), describe) }
+        Verdict::Withhold { sync_again: self.shadow.compare_plan(self.controller, key, writes) }
     }
 
     fn observes(&self) -> bool {

@@ -10,9 +10,9 @@ use kube_controller::{Enqueuer, locked};
 use kube_controller_client::Client;
 use kube_endpoint_model::ObjectKey;
 use kube_endpoint_model::well_known::{LEADER_ANNOTATION, MIRRORING_CONTROLLER, SLICE_CONTROLLER};
-use kube_informer::Event;
+use kube_informer::{Event, HandlerHandle, Informer};
 use kube_lease_election::LeaseName;
-use kube_wire::Object as _;
+use kube_wire::{Decode, Index, Object as _};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 use tokio_util::sync::CancellationToken;
 
@@ -33,14 +33,14 @@ impl Shadow {
     /// an object that they write, at once, so that the time until a plan becomes empty is measured exactly.
     pub(crate) fn watch(self: &Arc<Self>, caches: &Caches) {
         let shadow = Arc::clone(self);
-        caches.endpoints.add_handler(move |event| {
+        let endpoints = caches.endpoints.add_handler(move |event| {
             let endpoints = event.object();
             if event.is_change() && !endpoints.metadata.annotations.contains_key(LEADER_ANNOTATION) {
                 shadow.enqueue(ENDPOINTS, &endpoints.key());
             }
         });
         let shadow = Arc::clone(self);
-        caches.slices.add_handler(move |event| {
+        let slices = caches.slices.add_handler(move |event| {
             let slice = event.object();
             let Some(service) = slice.service_name().filter(|_| event.is_change()) else { return };
             let key = ObjectKey::new(slice.metadata.namespace.clone(), service);
@@ -51,7 +51,7 @@ impl Shadow {
             }
         });
         let shadow = Arc::clone(self);
-        caches.services.add_handler(move |event| {
+        let services = caches.services.add_handler(move |event| {
             let is_ignored = match &event {
                 Event::Deleted { .. } => true,
                 Event::Added { object, .. } | Event::Updated { new: object, .. } => !has_selector(object),
@@ -63,6 +63,11 @@ impl Shadow {
                 }
             }
         });
+        *locked(&self.removals) = vec![
+            removal(&caches.endpoints, endpoints),
+            removal(&caches.slices, slices),
+            removal(&caches.services, services),
+        ];
     }
 
     fn enqueue(&self, controller: &str, key: &ObjectKey) {
@@ -141,6 +146,14 @@ impl Shadow {
             tracing::info!("Shadow mode: {summary}");
         }
     }
+}
+
+/// Returns a function that removes a handler.
+fn removal<T: Decode, X: Index<T>>(informer: &Informer<T, X>, handler: HandlerHandle) -> Box<dyn Fn() + Send + Sync> {
+    let informer = informer.clone();
+    Box::new(move || {
+        informer.remove_handler(&handler);
+    })
 }
 
 fn reading(lease: &Lease) -> LeaseReading {

@@ -3,6 +3,7 @@
 mod biased;
 mod cluster;
 mod crate_dependencies;
+mod cut_over;
 mod deploy;
 mod election;
 mod failures;
