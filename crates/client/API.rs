@@ -105,6 +105,7 @@ pub struct ClientOptions {
     pub burst: u32,
     pub content_type: Encoding,
     pub timeouts: Timeouts,
+    pub read_only: bool,
 }
 impl Default for ClientOptions {}
 #[derive(Clone)]
@@ -166,6 +167,7 @@ pub enum Error {
     Transport { call: Call, kind: TransportKind, source: BoxError },
     Gated { call: Call },
     ShuttingDown { call: Call },
+    ReadOnly { call: Call },
     Request { call: Call, source: BoxError },
     InvalidResponse { call: Call, source: BoxError },
 }
@@ -207,6 +209,12 @@ pub struct PatchedMetadata {
     pub resource_version: ResourceVersion,
     pub generation: i64,
 }
+#[derive(Debug, PartialEq)]
+pub enum PlannedWrite<'a, T> {
+    Create(&'a T),
+    Update { stored: &'a T, desired: &'a T },
+    Delete(&'a T),
+}
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Preconditions {
     pub uid: Option<Uid>,
@@ -222,6 +230,27 @@ impl PrometheusMetrics {
 }
 impl ClientMetricsProvider for PrometheusMetrics {}
 pub use kube_wire::Resource;
+pub trait Review<T>: Send + Sync {
+    fn review(&self, key: &ObjectKey, writes: &[PlannedWrite<'_, T>]) -> Verdict;
+    fn observes(&self) -> bool {}
+}
+pub struct ReviewedClient<T> {}
+impl<T> ReviewedClient<T> {
+    pub fn new(client: Client, review: Arc<dyn Review<T>>) -> Self {}
+    pub fn client(&self) -> &Client {}
+    pub fn observes(&self) -> bool {}
+    pub fn verdict<'a>(
+        &self,
+        key: &ObjectKey,
+        writes: impl FnOnce() -> Vec<PlannedWrite<'a, T>>,
+    ) -> Verdict
+    where
+        T: 'a,
+    {}
+}
+impl<T> From<Client> for ReviewedClient<T> {}
+impl<T> Clone for ReviewedClient<T> {}
+impl<T> fmt::Debug for ReviewedClient<T> {}
 pub use kube_wire::Status;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
@@ -238,6 +267,11 @@ pub enum TransportKind {
     Reset,
     Timeout,
     Other,
+}
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Send,
+    Withhold { sync_again: Option<Duration> },
 }
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WatchParams {

@@ -62,6 +62,14 @@ impl Controllers {
     pub fn parse(list: &[String]) -> Result<Controllers, Vec<UnknownController>> {}
 }
 impl Default for Controllers {}
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CutOverSettings {
+    pub unexplained_writes_fraction: f64,
+    pub unexplained_writes_minimum: usize,
+    pub require_clean_shadow: Duration,
+    pub force: bool,
+}
+impl Default for CutOverSettings {}
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FeatureGateError {
@@ -109,6 +117,11 @@ pub struct LoggingSettings {
     pub format: LogFormat,
 }
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    Active,
+    Shadow,
+}
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnSecondWriter {
     Warn,
     Yield,
@@ -117,6 +130,8 @@ pub enum OnSecondWriter {
 #[non_exhaustive]
 pub enum RunError {
     Client(ConfigError),
+    ShadowNotCompiledIn,
+    NoLease,
     LeaseLost,
     Credentials { rejected: Duration },
     Serving(ServingError),
@@ -154,6 +169,8 @@ pub struct ServingSettings {
 impl Default for ServingSettings {}
 #[derive(Clone, Debug)]
 pub struct Settings {
+    pub mode: Mode,
+    pub shadow: ShadowSettings,
     pub controllers: Controllers,
     pub endpoint: kube_endpoint::Config,
     pub endpointslice: kube_endpointslice::controller::Config,
@@ -164,11 +181,19 @@ pub struct Settings {
     pub feature_gates: FeatureGates,
     pub leader_election: Option<LeaderElection>,
     pub second_writer: SecondWriterSettings,
+    pub cut_over: CutOverSettings,
     pub serving: ServingSettings,
     pub logging: LoggingSettings,
     pub flags: BTreeMap<String, String>,
 }
 impl Default for Settings {}
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShadowSettings {
+    pub settle_period: Duration,
+    pub writer_lease: Option<LeaseName>,
+    pub compare_period: Duration,
+}
+impl Default for ShadowSettings {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     Alpha,
@@ -195,7 +220,7 @@ pub enum UsageError {
 pub fn flag_reference() -> String {}
 pub async fn run(
     config: Config,
-    settings: Settings,
+    mut settings: Settings,
     stop: CancellationToken,
 ) -> Result<(), RunError> {}
 pub fn start_logging(settings: &LoggingSettings) {}

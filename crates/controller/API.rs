@@ -11,6 +11,9 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Controller<K> {
     ) -> ControllerBuilder<K> {}
     #[must_use]
     pub fn wait_for(self, ready: impl Future<Output = ()> + Send + 'static) -> Self {}
+    #[must_use]
+    pub fn contain_panics(self, report: impl Fn(&str) + Send + Sync + 'static) -> Self {}
+    pub fn enqueuer(&self) -> Enqueuer<K> {}
     pub async fn run(self, stop: CancellationToken) -> Result<(), NeverSynced> {}
 }
 impl<K> fmt::Debug for Controller<K> {}

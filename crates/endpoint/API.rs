@@ -28,7 +28,7 @@ pub enum Write {
 }
 pub fn endpoints_controller(
     informers: &Informers,
-    client: Client,
+    client: impl Into<ReviewedClient<Endpoints>>,
     recorder: EventRecorder,
     config: Config,
     metrics: Metrics,

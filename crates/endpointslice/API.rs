@@ -170,10 +170,14 @@ impl View for PodEndpoint<'_> {}
 pub struct Reconciled {
     pub plan: Plan,
     pub writes: usize,
+    pub again_after: Option<Duration>,
 }
 pub struct Reconciler {}
 impl Reconciler {
-    pub fn builder(client: Client, options: Options) -> ReconcilerBuilder {}
+    pub fn builder(
+        client: impl Into<ReviewedClient<EndpointSlice>>,
+        options: Options,
+    ) -> ReconcilerBuilder {}
     pub fn events(&self) -> &dyn EventSink {}
     pub async fn live_slices(
         &self,
@@ -196,7 +200,7 @@ impl Reconciler {
         owner: &Text,
         service: &ObjectKey,
         slices: Vec<Arc<EndpointSlice>>,
-    ) -> Result<usize, ApplyError> {}
+    ) -> Result<Reconciled, ApplyError> {}
     pub fn forget(&self, service: &ObjectKey) {}
     pub fn set_nodes<'a>(
         &self,
@@ -300,6 +304,7 @@ pub fn desired_endpoints_from_service_pods<'a>(
     pods: &'a [Arc<Pod>],
     node: impl Fn(&str) -> Option<Arc<Node>>,
 ) -> ServiceEndpoints<'a> {}
+pub fn hinted_types(slices: &[Arc<EndpointSlice>]) -> BTreeSet<AddressType> {}
 pub fn plan<E: DesiredEndpoint>(
     input: Input<'_, E>,
     mut hints: Hints<'_>,
@@ -335,7 +340,7 @@ pub struct Informers {
 }
 pub fn endpointslice_controller(
     informers: &Informers,
-    client: Client,
+    client: impl Into<ReviewedClient<EndpointSlice>>,
     recorder: EventRecorder,
     config: Config,
     slices: Arc<dyn SliceMetrics>,

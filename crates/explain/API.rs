@@ -7,8 +7,33 @@ pub struct Change {
     pub object: ObjectRef,
     pub before: Option<serde_json::Value>,
     pub after: Option<serde_json::Value>,
+    pub class: DifferenceClass,
     pub reasons: Vec<Reason>,
 }
+#[derive(Clone, Copy, Debug)]
+pub struct Difference<'a> {
+    pub before: Option<&'a Value>,
+    pub after: Option<&'a Value>,
+}
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub enum DifferenceClass {
+    Content,
+    Metadata,
+    Hints,
+    Packing,
+    Objects,
+}
+impl DifferenceClass {
+    pub const ALL: [DifferenceClass; 5] = [
+        DifferenceClass::Content,
+        DifferenceClass::Metadata,
+        DifferenceClass::Hints,
+        DifferenceClass::Packing,
+        DifferenceClass::Objects,
+    ];
+    pub fn as_str(self) -> &'static str {}
+}
+impl std::fmt::Display for DifferenceClass {}
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     pub object: ObjectRef,
@@ -196,6 +221,10 @@ pub struct WrittenObject {
     pub last_write: Option<LastWrite>,
     pub state: ObjectState,
 }
+pub fn classify(
+    plan: &[Difference<'_>],
+    unchanged: &BTreeSet<String>,
+) -> Vec<BTreeSet<DifferenceClass>> {}
 
 // text
 

@@ -6,6 +6,7 @@
 pub struct Election {}
 impl Election {
     pub fn new(client: Client, options: ElectionOptions) -> (Election, Fence) {}
+    pub fn lease(&self) -> LeaseHandle {}
     pub async fn run(self, stop: CancellationToken) -> End {}
 }
 pub trait ElectionMetrics: Send + Sync {
@@ -33,6 +34,7 @@ impl Elector {
     ) -> Elector {}
     pub fn next(&mut self, now: Now) -> Next {}
     pub fn stop(&mut self) {}
+    pub fn annotate(&mut self, name: String, value: Option<String>) {}
     pub fn term(&self) -> Option<Term> {}
     pub fn leader(&self) -> &str {}
     pub fn lease(&self) -> Option<&Lease> {}
@@ -59,6 +61,14 @@ impl Fence {
 }
 impl WriteGate for Fence {}
 impl fmt::Debug for Fence {}
+#[derive(Clone)]
+pub struct LeaseHandle {}
+impl LeaseHandle {
+    pub fn reference(&self) -> ObjectReference {}
+    pub fn annotation(&self, name: &str) -> Option<String> {}
+    pub fn annotate(&self, name: &str, value: Option<&str>) {}
+}
+impl fmt::Debug for LeaseHandle {}
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeaseName {
     pub namespace: String,

@@ -51,7 +51,7 @@ impl MirroringMetrics for PrometheusMetrics {}
 pub fn desired(endpoints: &Endpoints, max: NonZeroUsize) -> Mirrored {}
 pub fn mirroring_controller(
     informers: &Informers,
-    client: Client,
+    client: impl Into<ReviewedClient<EndpointSlice>>,
     recorder: EventRecorder,
     config: Config,
     mirroring: Arc<dyn MirroringMetrics>,

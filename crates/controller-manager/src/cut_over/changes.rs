@@ -32,12 +32,12 @@ pub(super) struct RecentChanges {
 }
 
 impl RecentChanges {
-    /// Records an event. Only changes from a watch count: a list without an object does not prove its deletion, since the
-    /// list itself may be wrong.
+    /// Records an event. A later list without an object counts as its deletion, since the guard of the cache checks lists
+    /// that lack many. Other changes of a list show in the resource versions, and its first one shows no change.
     pub(super) fn observe<T: Object>(&mut self, now: Instant, input: Input, event: &Event<T>) {
         let deleted = matches!(event, Event::Deleted { .. });
         let is_kept = deleted || input == Input::Service || self.records_all;
-        if !is_kept || !event.is_change() || event.is_from_list() {
+        if !is_kept || !event.is_change() || (event.is_from_list() && !deleted) {
             return;
         }
         if self.pruned.is_none_or(|pruned| pruned + PRUNE_PERIOD <= now) {
@@ -96,8 +96,8 @@ mod tests {
     #[case::updated(Input::Endpoints, updated(false), [false, true], false)]
     #[case::relisted(Input::Service, updated(true), [false, false], false)]
     #[case::deleted(Input::Pod, deleted(false), [true, true], true)]
-    #[case::missing_in_a_list(Input::Pod, deleted(true), [false, false], false)]
-    fn changes_on_a_watch_are_recorded(
+    #[case::missing_in_a_list(Input::Pod, deleted(true), [true, true], true)]
+    fn changes_are_recorded(
         #[case] input: Input,
         #[case] event: Event<Service>,
         #[case] changed: [bool; 2],

@@ -97,6 +97,8 @@ impl Shadow {
         name: &'static str,
         controller: Controller<ObjectKey>,
     ) -> Controller<ObjectKey> {
+        // The series exists before the first panic.
+        self.metrics.panics.with_label_values(&[name]);
         let shadow = Arc::clone(self);
         controller.contain_panics(move |message| shadow.panicked(name, message))
     }

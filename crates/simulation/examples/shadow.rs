@@ -1,0 +1,174 @@
+//! Shadow mode beside an active instance: no difference of a settled Service is reported.
+//!
+//! Prints the number of changes and of reported mismatches, for random histories with seeds of the given range, and for
+//! all recordings:
+//!
+//! ```console
+//! cargo run --release -p kube-simulation --example shadow -- 0..1000
+//! ```
+//!
+//! Its tests run a few of them, and check that a writer with other settings is reported.
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "fixtures of tests, and a table")]
+
+use std::io;
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use endpoint_controller_manager::{Mode, Settings, ShadowSettings, run};
+use kube_controller_client::{Config, Encoding};
+use kube_simulation::endpoints::{Options, RecordedScenario, random, read_recordings, scenario};
+use kube_simulation::{Chaos, Disturbance, Faults, Process, Simulation};
+use tracing::Level;
+use tracing::subscriber::with_default;
+
+/// Requests of a random history.
+const OPERATIONS: usize = 100;
+/// Start of the message about a mismatch.
+const MISMATCH: &str = "Shadow mode: the controller would write";
+
+/// Trouble of the active instance, `a`, during a random history.
+#[derive(Clone, Copy, Debug)]
+enum Writer {
+    Healthy,
+    /// A tenth of its requests and events are late or lost, and so are those of the shadow.
+    Slow,
+    /// It stops for 45 s, longer than the settle period, and then continues.
+    Stalled,
+    /// It is killed, and started again after 8 s.
+    Killed,
+}
+
+const WRITERS: [Writer; 4] = [Writer::Healthy, Writer::Slow, Writer::Stalled, Writer::Killed];
+
+/// Returns a process in shadow mode, which follows the Lease of an instance with leader election.
+fn shadow(max_endpoints_per_slice: NonZeroUsize) -> Process {
+    Process::new("shadow", move |environment| {
+        let mut settings = Settings { mode: Mode::Shadow, ..Settings::default() };
+        settings.endpointslice.max_endpoints_per_slice = max_endpoints_per_slice;
+        let lease = endpoint_controller_manager::LeaderElection::default().lease;
+        settings.shadow = ShadowSettings { writer_lease: Some(lease), ..ShadowSettings::default() };
+        run(Config::from_service(environment.transport), settings, environment.stop)
+    })
+}
+
+/// Returns the run of a random history beside a shadow.
+fn history(seed: u64, writer: Writer, shadow_max: Option<usize>) -> Simulation {
+    let max_endpoints_per_slice = NonZeroUsize::new([1, 2, 3, 100][usize::try_from(seed % 4).unwrap()]).unwrap();
+    let encoding = if seed % 2 == 0 { Encoding::Protobuf } else { Encoding::Json };
+    let options = Options { encoding, elects: true, max_endpoints_per_slice };
+    let mut simulation = scenario::base(seed, random(seed, OPERATIONS), options);
+    let max = shadow_max.and_then(NonZeroUsize::new).unwrap_or(max_endpoints_per_slice);
+    simulation.processes.push(shadow(max));
+    let end: Duration = simulation.steps.iter().map(|step| step.after).sum();
+    let (chaos, disturbance) = match writer {
+        Writer::Healthy => return simulation,
+        Writer::Slow => (Chaos { requests: 0.1, events: 0.1, crashes: 0.0 }, None),
+        Writer::Stalled => (Chaos::NONE, Some(Disturbance::Freeze("a".to_owned(), 45_000))),
+        Writer::Killed => (Chaos::NONE, Some(Disturbance::Crash("a".to_owned(), 8_000))),
+    };
+    let disturbances = disturbance.map(|disturbance| (end / 2, disturbance)).into_iter().collect();
+    simulation.faults = Faults::Drawn { chaos, disturbances };
+    simulation
+}
+
+/// Returns the run of a recorded scenario beside a shadow.
+fn recorded(recorded: &RecordedScenario) -> Simulation {
+    let mut simulation = scenario::recorded(recorded);
+    let max = NonZeroUsize::new(100).unwrap();
+    let options = Options { encoding: Encoding::Json, elects: true, max_endpoints_per_slice: max };
+    simulation.processes = scenario::base(0, Vec::new(), options).processes;
+    simulation.processes.push(shadow(max));
+    simulation
+}
+
+/// Lines of the log.
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Runs a simulation. Returns the reported mismatches, and the violations of the rules.
+fn mismatches(simulation: &Simulation) -> Vec<String> {
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(Level::WARN)
+        .with_ansi(false)
+        .without_time()
+        .with_writer(move || writer.clone())
+        .finish();
+    let outcome = with_default(subscriber, || simulation.run());
+    let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+    let reported = text.lines().filter(|line| line.contains(MISMATCH)).map(str::to_owned);
+    reported.chain(outcome.violations).collect()
+}
+
+fn recordings() -> Vec<RecordedScenario> {
+    read_recordings(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/recordings")).unwrap()
+}
+
+/// Prints the result of some runs, and returns the number of mismatches.
+fn report(name: &str, runs: impl Iterator<Item = (String, Simulation)>) -> usize {
+    let (mut changes, mut found, mut count) = (0, 0, 0);
+    for (run, simulation) in runs {
+        (count, changes) = (count + 1, changes + simulation.steps.len());
+        for line in mismatches(&simulation) {
+            found += 1;
+            println!("{name} {run}: {line}");
+        }
+    }
+    println!("{name}: {count} runs, {changes} changes, {found} mismatches");
+    found
+}
+
+fn histories(seeds: Range<u64>, writer: Writer) -> impl Iterator<Item = (String, Simulation)> {
+    seeds.map(move |seed| (seed.to_string(), history(seed, writer, None)))
+}
+
+fn main() {
+    let range = std::env::args().nth(1).unwrap_or_else(|| "0..100".to_owned());
+    let (first, end) = range.split_once("..").expect("a range of seeds, such as 0..1000");
+    let seeds = first.parse().unwrap()..end.parse().unwrap();
+    let mut found = 0;
+    for writer in WRITERS {
+        found += report(&format!("{writer:?} writer"), histories(seeds.clone(), writer));
+    }
+    found += report("Recordings", recordings().iter().map(|it| (it.name.clone(), recorded(it))));
+    std::process::exit(i32::from(found > 0));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_writer_with_equal_settings_causes_no_mismatch() {
+        for writer in WRITERS {
+            assert_eq!(report(&format!("{writer:?}"), histories(0..4, writer)), 0, "{writer:?}");
+        }
+    }
+
+    #[test]
+    fn recordings_cause_no_mismatch() {
+        let some = recordings();
+        let some = some.iter().step_by(10).map(|it| (it.name.clone(), recorded(it)));
+        assert_eq!(report("recordings", some), 0);
+    }
+
+    #[test]
+    fn a_writer_with_other_settings_is_reported() {
+        let reported = (0..8).filter(|seed| !mismatches(&history(*seed, Writer::Healthy, Some(7))).is_empty()).count();
+        assert!(reported >= 4, "{reported} of 8");
+    }
+}
