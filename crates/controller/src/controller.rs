@@ -109,6 +109,13 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Controller<K> {
         self.options.enqueuer(None)
     }
 
+    /// Calls `observe` with each key that a change of a watched object enqueues, before it is enqueued. Not for initial
+    /// contents, resyncs, retries, and keys that a sync or [`enqueuer`](Self::enqueuer) adds. Only the first call has an
+    /// effect.
+    pub fn on_change(&self, observe: impl Fn(&K) + Send + Sync + 'static) {
+        self.options.enqueuer(None).on_change(observe);
+    }
+
     /// Waits until all watched caches have synced, and runs workers until `stop` is cancelled. Returns when the running
     /// syncs have ended; keys that are still queued are dropped.
     ///

@@ -1,7 +1,7 @@
 //! The interface through which handlers add keys to the queue of a controller.
 
 use std::hash::Hash;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use kube_workqueue::Queue;
@@ -18,13 +18,22 @@ use crate::observer::Observer;
 pub struct Enqueuer<K> {
     queue: Queue<K>,
     damping: Arc<Mutex<Damping<K>>>,
+    on_change: Arc<OnceLock<OnChange<K>>>,
     /// Observer and source name of measured adds; `None` disables measurement.
     measured: Option<(Observer<K>, &'static str)>,
 }
 
+/// Function that gets each key that a change enqueues.
+type OnChange<K> = Box<dyn Fn(&K) + Send + Sync>;
+
 impl<K> Clone for Enqueuer<K> {
     fn clone(&self) -> Self {
-        Enqueuer { queue: self.queue.clone(), damping: Arc::clone(&self.damping), measured: self.measured.clone() }
+        Enqueuer {
+            queue: self.queue.clone(),
+            damping: Arc::clone(&self.damping),
+            on_change: Arc::clone(&self.on_change),
+            measured: self.measured.clone(),
+        }
     }
 }
 
@@ -37,7 +46,7 @@ impl<K> std::fmt::Debug for Enqueuer<K> {
 impl<K: Clone + Eq + Hash + Send + 'static> Enqueuer<K> {
     /// Returns an enqueuer whose adds are not measured.
     pub(crate) fn new(queue: Queue<K>) -> Self {
-        Enqueuer { queue, damping: Arc::default(), measured: None }
+        Enqueuer { queue, damping: Arc::default(), on_change: Arc::default(), measured: None }
     }
 
     /// Returns an enqueuer of the same queue whose adds are measured as events of `source`.
@@ -87,9 +96,17 @@ impl<K: Clone + Eq + Hash + Send + 'static> Enqueuer<K> {
         locked(&self.damping).is_contested(key, Instant::now())
     }
 
+    /// Sets the function of [`Controller::on_change`](crate::Controller::on_change), once.
+    pub(crate) fn on_change(&self, observe: impl Fn(&K) + Send + Sync + 'static) {
+        let _ = self.on_change.set(Box::new(observe));
+    }
+
     fn observe(&self, key: &K) {
         if let Some((observer, source)) = &self.measured {
             observer.queued(key, source);
+            if let Some(observe) = self.on_change.get() {
+                observe(key);
+            }
         }
     }
 }

@@ -20,6 +20,18 @@ pub(crate) struct Fingerprint {
     pub(crate) outputs: u64,
 }
 
+/// Why a plan was computed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// A change for which the controller syncs.
+    Change,
+    /// A comparison only: a change for which the controller does not sync, or the period of comparisons.
+    Comparison,
+    /// The first sync, a retry, or the end of the required period.
+    #[default]
+    Other,
+}
+
 /// Plan of one controller for one Service.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Comparison<'a> {
@@ -28,6 +40,7 @@ pub(crate) struct Comparison<'a> {
     pub(crate) key: &'a ObjectKey,
     /// Digest of the objects in the caches, taken after the plan.
     pub(crate) fingerprint: Fingerprint,
+    pub(crate) cause: Cause,
     /// Whether the plan has no writes.
     pub(crate) is_empty: bool,
 }
@@ -63,12 +76,16 @@ struct Pending {
     since: Instant,
     /// Whether the difference is recorded for this fingerprint.
     recorded: bool,
+    /// Whether the writer syncs because of it. Until then it is no mismatch: Kubernetes leaves the objects as they are
+    /// after some changes, such as one of Endpoints or of the phase alone of a Pod.
+    triggered: bool,
 }
 
 /// The last comparison of each Service and controller, the mismatches, and the speed of the writer.
 ///
 /// A plan becomes a mismatch when it was not empty at two comparisons that are the required period apart, and no object
-/// that it depends on has changed in between. The required period is the settle period, or twice the longest time that a
+/// that it depends on has changed in between. At least one of the syncs must follow a change for which the writer syncs as
+/// well, or be the first one. The required period is the settle period, or twice the longest time that a
 /// plan needed to become empty in the last 10 minutes. If the writer has a Lease, it must have been renewed without a gap
 /// during that period, and again after it.
 #[derive(Debug)]
@@ -114,12 +131,13 @@ impl Ledger {
 
     /// Compares a plan.
     pub(crate) fn compare(&mut self, now: Instant, comparison: Comparison<'_>) -> Decision {
-        let Comparison { controller, key, fingerprint, is_empty } = comparison;
+        let Comparison { controller, key, fingerprint, cause, is_empty } = comparison;
         self.clean_since.get_or_insert(now);
         let required = self.required_period(now);
         let entries = self.entries.entry(controller).or_default();
         let new = || Entry { compared: now, fingerprint, pending: None, open: BTreeSet::new() };
-        if !entries.contains_key(key) {
+        let is_new = !entries.contains_key(key);
+        if is_new {
             entries.insert(key.clone(), new());
         }
         let Some(entry) = entries.get_mut(key) else { return Decision::Done };
@@ -129,7 +147,7 @@ impl Ledger {
         self.changes += u64::from(inputs_changed);
 
         if is_empty {
-            if let Some(pending) = entry.pending.take() {
+            if let Some(pending) = entry.pending.take().filter(|it| it.triggered) {
                 self.drains.record(now, now.saturating_duration_since(pending.first));
             }
             if !std::mem::take(&mut entry.open).is_empty() {
@@ -137,13 +155,14 @@ impl Ledger {
             }
             return Decision::Done;
         }
-        let pending =
-            entry.pending.get_or_insert_with(|| Box::new(Pending { first: now, since: now, recorded: false }));
-        if last != fingerprint {
-            **pending =
-                Pending { first: if inputs_changed { now } else { pending.first }, since: now, recorded: false };
+        let begun = Pending { first: now, since: now, recorded: false, triggered: false };
+        let pending = entry.pending.get_or_insert_with(|| Box::new(begun));
+        let triggers = cause == Cause::Change || (is_new && cause == Cause::Other);
+        if last != fingerprint || (triggers && !pending.triggered) {
+            let first = if inputs_changed || !pending.triggered { now } else { pending.first };
+            **pending = Pending { first, since: now, recorded: false, triggered: pending.triggered || triggers };
         }
-        if pending.recorded {
+        if pending.recorded || !pending.triggered {
             return Decision::Done;
         }
         let (start, renewed) = match self.writer.state(now) {
@@ -243,8 +262,18 @@ impl Ledger {
 
     /// Returns the number of plans that are not empty and no mismatch yet.
     pub(crate) fn unsettled(&self) -> usize {
+        self.pending().filter(|(pending, is_open)| pending.triggered && !is_open).count()
+    }
+
+    /// Returns the number of plans that are not empty, because of changes for which the writer does not sync.
+    pub(crate) fn untriggered(&self) -> usize {
+        self.pending().filter(|(pending, _)| !pending.triggered).count()
+    }
+
+    /// Returns the plans that are not empty, each with whether it is an open mismatch.
+    fn pending(&self) -> impl Iterator<Item = (&Pending, bool)> {
         let entries = self.entries.values().flat_map(HashMap::values);
-        entries.filter(|entry| entry.pending.is_some() && entry.open.is_empty()).count()
+        entries.filter_map(|entry| Some((entry.pending.as_deref()?, !entry.open.is_empty())))
     }
 
     /// Returns the age of the oldest comparison; zero without one.

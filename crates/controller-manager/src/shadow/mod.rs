@@ -22,6 +22,7 @@ mod sources;
 mod tasks;
 mod writer;
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -38,7 +39,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use self::differences::{Write, describe};
-use self::ledger::{Comparison, Decision, Ledger};
+use self::ledger::{Cause, Comparison, Decision, Ledger};
 use self::log_limit::LogLimit;
 use self::metrics::ShadowMetrics;
 use self::report::{Now, report};
@@ -52,6 +53,8 @@ use crate::settings::{Settings, ShadowSettings};
 pub(crate) struct Shadow {
     sources: Sources,
     ledger: Mutex<Ledger>,
+    /// Why each queued key is synced next, if it is not its first sync or a retry.
+    causes: Mutex<HashMap<(&'static str, ObjectKey), Cause>>,
     /// Queues of the controllers, to compare Services without an event.
     queues: Mutex<Vec<(&'static str, Enqueuer<ObjectKey>)>>,
     log_limit: Mutex<LogLimit>,
@@ -73,6 +76,7 @@ impl Shadow {
         let shadow = Arc::new(Shadow {
             sources: Sources::new(caches, limits(settings)),
             ledger: Mutex::new(Ledger::new(settings.shadow.settle_period, settings.shadow.writer_lease.is_some())),
+            causes: Mutex::default(),
             queues: Mutex::default(),
             log_limit: Mutex::default(),
             metrics: ShadowMetrics::new()?,
@@ -87,8 +91,12 @@ impl Shadow {
     }
 
     /// Adds the queue of a controller, which gets keys for periodic comparisons.
-    pub(crate) fn follow(&self, name: &'static str, controller: &Controller<ObjectKey>) {
+    pub(crate) fn follow(self: &Arc<Self>, name: &'static str, controller: &Controller<ObjectKey>) {
         locked(&self.queues).push((name, controller.enqueuer()));
+        let shadow = Arc::clone(self);
+        controller.on_change(move |key| {
+            locked(&shadow.causes).insert((name, key.clone()), Cause::Change);
+        });
     }
 
     /// Returns the controller with contained panics.
@@ -188,6 +196,7 @@ impl Shadow {
         writes: impl FnOnce() -> Vec<Write>,
     ) -> Option<Duration> {
         let now = Instant::now();
+        let cause = locked(&self.causes).remove(&(controller, key.clone())).unwrap_or_default();
         // After the plan: a change in between makes the fingerprint newer than the plan, so that the time starts again
         // with the sync that this change causes.
         let fingerprint = self.sources.fingerprint(controller, key);
@@ -195,7 +204,7 @@ impl Shadow {
             locked(&self.ledger).forget(now, controller, key);
             return None;
         }
-        let comparison = Comparison { controller, key, fingerprint, is_empty };
+        let comparison = Comparison { controller, key, fingerprint, cause, is_empty };
         let decision = locked(&self.ledger).compare(now, comparison);
         match decision {
             Decision::Done => None,

@@ -70,6 +70,7 @@ pub(crate) fn report(ledger: &mut Ledger, now: Now, panics: u64) -> Report {
         "changesCompared": ledger.changes(),
         "servicesCompared": ledger.services(),
         "unsettled": ledger.unsettled(),
+        "untriggered": ledger.untriggered(),
         "oldestComparisonSeconds": ledger.oldest_comparison(now.instant).as_secs(),
         "requiredPeriodSeconds": ledger.required_period(now.instant).as_secs_f64(),
         "panics": panics,
@@ -84,9 +85,11 @@ fn text(ledger: &Ledger, now: Now, summary: &str, panics: u64) -> String {
     // Writing to a String does not fail.
     let _ = writeln!(
         text,
-        "{} Services compared, the oldest comparison {oldest} ago; {} differences not settled; {panics} panics",
+        "{} Services compared, the oldest comparison {oldest} ago; {} differences not settled, {} by changes that trigger \
+         no sync; {panics} panics",
         ledger.services(),
-        ledger.unsettled()
+        ledger.unsettled(),
+        ledger.untriggered()
     );
     for Mismatch { controller, key, classes, objects, first_seen, resolved } in ledger.mismatches().iter() {
         let classes: Vec<&str> = classes.iter().map(|class| class.as_str()).collect();

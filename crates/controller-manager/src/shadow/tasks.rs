@@ -6,7 +6,7 @@ use std::time::Duration;
 use display_full_error::DisplayFullErrorExt as _;
 use jiff::Timestamp;
 use k8s_openapi::api::coordination::v1::Lease;
-use kube_controller::{Enqueuer, locked};
+use kube_controller::locked;
 use kube_controller_client::Client;
 use kube_endpoint_model::ObjectKey;
 use kube_endpoint_model::well_known::{LEADER_ANNOTATION, MIRRORING_CONTROLLER, SLICE_CONTROLLER};
@@ -17,6 +17,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 use tokio_util::sync::CancellationToken;
 
 use super::Shadow;
+use super::ledger::Cause;
 use super::report::summary;
 use super::sources::has_selector;
 use super::writer::{LEASE_PERIOD, LeaseReading};
@@ -70,8 +71,10 @@ impl Shadow {
         ];
     }
 
+    /// Enqueues a key for a comparison.
     fn enqueue(&self, controller: &str, key: &ObjectKey) {
-        for (_, keys) in locked(&self.queues).iter().filter(|(name, _)| *name == controller) {
+        for (name, keys) in locked(&self.queues).iter().filter(|(name, _)| *name == controller) {
+            locked(&self.causes).entry((name, key.clone())).or_insert(Cause::Comparison);
             keys.add(key.clone());
         }
     }
@@ -90,10 +93,9 @@ impl Shadow {
             sleep(step).await;
         }
         for key in keys {
-            let queues: Vec<(&'static str, Enqueuer<ObjectKey>)> = locked(&self.queues).clone();
-            for (controller, queue) in queues {
+            for controller in [ENDPOINTS, ENDPOINTSLICE, MIRRORING] {
                 if self.sources.is_compared(controller, &key) {
-                    queue.add(key.clone());
+                    self.enqueue(controller, &key);
                 }
             }
             sleep(step).await;

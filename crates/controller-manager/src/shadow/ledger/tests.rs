@@ -26,11 +26,22 @@ impl Rig {
     }
 
     /// Compares the plan for a Service and records the mismatch if it is one.
-    fn compare(&mut self, seconds: u64, name: &str, (inputs, outputs): (u64, u64), is_empty: bool) -> Decision {
+    fn compare(&mut self, seconds: u64, name: &str, fingerprint: (u64, u64), is_empty: bool) -> Decision {
+        self.compare_after(Cause::Change, seconds, name, fingerprint, is_empty)
+    }
+
+    fn compare_after(
+        &mut self,
+        cause: Cause,
+        seconds: u64,
+        name: &str,
+        (inputs, outputs): (u64, u64),
+        is_empty: bool,
+    ) -> Decision {
         let (now, key) = (self.at(seconds), key(name));
         let fingerprint = Fingerprint { inputs, outputs };
         let decision =
-            self.ledger.compare(now, Comparison { controller: ENDPOINTSLICE, key: &key, fingerprint, is_empty });
+            self.ledger.compare(now, Comparison { controller: ENDPOINTSLICE, key: &key, fingerprint, cause, is_empty });
         if decision == Decision::Mismatch {
             let classes = BTreeSet::from([DifferenceClass::Content, DifferenceClass::Metadata]);
             self.ledger.record(now, (ENDPOINTSLICE, &key), classes, vec![object()]);
@@ -258,4 +269,23 @@ async fn changes_and_ages_are_counted() {
     assert_eq!(rig.ledger.oldest_comparison(rig.at(11)).as_secs(), 10);
     rig.compare(12, "api", (1, 1), PENDING);
     assert_eq!((rig.ledger.oldest_comparison(rig.at(14)).as_secs(), rig.ledger.unsettled()), (10, 1));
+}
+
+/// Plans that Kubernetes computes only at the next sync.
+#[rstest]
+#[case::first_sync(&[(Cause::Other, PENDING)], true)]
+#[case::orphan_found_by_a_comparison(&[(Cause::Comparison, PENDING)], false)]
+#[case::change(&[(Cause::Other, EMPTY), (Cause::Change, PENDING)], true)]
+#[case::change_without_sync(&[(Cause::Other, EMPTY), (Cause::Comparison, PENDING)], false)]
+#[case::retry(&[(Cause::Other, EMPTY), (Cause::Comparison, PENDING), (Cause::Other, PENDING)], false)]
+#[case::synced_later(&[(Cause::Other, EMPTY), (Cause::Comparison, PENDING), (Cause::Change, PENDING)], true)]
+#[case::compared_after_a_sync(&[(Cause::Other, EMPTY), (Cause::Change, PENDING), (Cause::Comparison, PENDING)], true)]
+fn a_difference_counts_once_the_writer_syncs(#[case] compared: &[(Cause, bool)], #[case] expected: bool) {
+    let mut rig = Rig::new(false);
+    for (at, (cause, is_empty)) in (0..).zip(compared) {
+        rig.compare_after(*cause, at, "web", (1, 1), *is_empty);
+    }
+    assert_eq!((rig.ledger.unsettled(), rig.ledger.untriggered()), (expected.into(), (!expected).into()));
+    let decision = rig.compare_after(Cause::Comparison, 60, "web", (1, 1), PENDING);
+    assert_eq!(decision == Decision::Mismatch, expected);
 }
