@@ -48,7 +48,10 @@ impl World {
                     Mirroring::Mirrored(mirror) => self.slices_writes(&mirror.plan, None),
                     not_mirrored => {
                         let deletes = not_mirrored.superfluous().iter();
-                        deletes.map(|slice| deleted(slice, vec![differs(SUPERFLUOUS)])).collect()
+                        deletes
+                            .filter(|slice| has_effect(slice))
+                            .map(|slice| deleted(slice, vec![differs(SUPERFLUOUS)]))
+                            .collect()
                     }
                 };
                 changes.extend(classified(writes, &self.managed_slices(&key, MIRRORING_CONTROLLER)));
@@ -120,12 +123,17 @@ impl World {
                 let reasons = placed(existing(slice), "metadata, hints or ports differ");
                 changes.push(PlannedChange { object, before, after: Some(value(slice)), reasons });
             }
-            for slice in &plan.delete {
+            for slice in plan.delete.iter().filter(|slice| has_effect(slice)) {
                 changes.push(deleted(slice, placed(existing(slice), SUPERFLUOUS)));
             }
         }
         let unsupported = "the Service has no addresses of this type";
-        changes.extend(plan.unsupported.iter().map(|slice| deleted(slice, vec![differs(unsupported)])));
+        changes.extend(
+            plan.unsupported
+                .iter()
+                .filter(|slice| has_effect(slice))
+                .map(|slice| deleted(slice, vec![differs(unsupported)])),
+        );
         changes
     }
 
@@ -155,6 +163,11 @@ fn classified(writes: Vec<PlannedChange>, stored: &[Arc<EndpointSlice>]) -> Vec<
         Change { object, before, after, class, reasons }
     });
     changes.collect()
+}
+
+/// Returns whether a delete of this slice changes anything: not if finalizers keep a slice that is being deleted.
+fn has_effect(slice: &EndpointSlice) -> bool {
+    slice.metadata.deletion_timestamp.is_none()
 }
 
 fn deleted(slice: &Arc<EndpointSlice>, reasons: Vec<Reason>) -> PlannedChange {

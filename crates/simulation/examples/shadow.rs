@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use endpoint_controller_manager::{Mode, Settings, ShadowSettings, run};
+use endpoint_controller_manager::{LeaderElection, Mode, Settings, ShadowSettings, run};
 use kube_controller_client::{Config, Encoding};
 use kube_simulation::endpoints::{Options, RecordedScenario, random, read_recordings, scenario};
 use kube_simulation::{Chaos, Disturbance, Faults, Process, Simulation};
@@ -33,7 +33,7 @@ const MISMATCH: &str = "Shadow mode: the controller would write";
 #[derive(Clone, Copy, Debug)]
 enum Writer {
     Healthy,
-    /// A tenth of its requests and events are late or lost, and so are those of the shadow.
+    /// Its rate limiter delays its writes: each controller sends one in two seconds.
     Slow,
     /// It stops for 45 s, longer than the settle period, and then continues.
     Stalled,
@@ -48,29 +48,43 @@ fn shadow(max_endpoints_per_slice: NonZeroUsize) -> Process {
     Process::new("shadow", move |environment| {
         let mut settings = Settings { mode: Mode::Shadow, ..Settings::default() };
         settings.endpointslice.max_endpoints_per_slice = max_endpoints_per_slice;
-        let lease = endpoint_controller_manager::LeaderElection::default().lease;
+        let lease = LeaderElection::default().lease;
         settings.shadow = ShadowSettings { writer_lease: Some(lease), ..ShadowSettings::default() };
         run(Config::from_service(environment.transport), settings, environment.stop)
     })
 }
 
+/// Returns an instance whose controllers send one write in two seconds.
+fn slow_writer(options: Options) -> Process {
+    let process = Process::new("a", move |environment| {
+        let mut settings = Settings { leader_election: Some(LeaderElection::default()), ..Settings::default() };
+        (settings.client.qps, settings.client.burst) = (0.5, 1);
+        settings.client.content_type = options.encoding;
+        settings.endpointslice.max_endpoints_per_slice = options.max_endpoints_per_slice;
+        run(Config::from_service(environment.transport), settings, environment.stop)
+    });
+    process.with_leader_election()
+}
+
 /// Returns the run of a random history beside a shadow.
 fn history(seed: u64, writer: Writer, shadow_max: Option<usize>) -> Simulation {
     let max_endpoints_per_slice = NonZeroUsize::new([1, 2, 3, 100][usize::try_from(seed % 4).unwrap()]).unwrap();
-    let encoding = if seed % 2 == 0 { Encoding::Protobuf } else { Encoding::Json };
+    let encoding = if seed.is_multiple_of(2) { Encoding::Protobuf } else { Encoding::Json };
     let options = Options { encoding, elects: true, max_endpoints_per_slice };
     let mut simulation = scenario::base(seed, random(seed, OPERATIONS), options);
     let max = shadow_max.and_then(NonZeroUsize::new).unwrap_or(max_endpoints_per_slice);
     simulation.processes.push(shadow(max));
     let end: Duration = simulation.steps.iter().map(|step| step.after).sum();
-    let (chaos, disturbance) = match writer {
+    let disturbance = match writer {
         Writer::Healthy => return simulation,
-        Writer::Slow => (Chaos { requests: 0.1, events: 0.1, crashes: 0.0 }, None),
-        Writer::Stalled => (Chaos::NONE, Some(Disturbance::Freeze("a".to_owned(), 45_000))),
-        Writer::Killed => (Chaos::NONE, Some(Disturbance::Crash("a".to_owned(), 8_000))),
+        Writer::Slow => {
+            simulation.processes[0] = slow_writer(options);
+            return simulation;
+        }
+        Writer::Stalled => Disturbance::Freeze("a".to_owned(), 45_000),
+        Writer::Killed => Disturbance::Crash("a".to_owned(), 8_000),
     };
-    let disturbances = disturbance.map(|disturbance| (end / 2, disturbance)).into_iter().collect();
-    simulation.faults = Faults::Drawn { chaos, disturbances };
+    simulation.faults = Faults::Drawn { chaos: Chaos::NONE, disturbances: vec![(end / 2, disturbance)] };
     simulation
 }
 

@@ -38,6 +38,12 @@ impl Write {
         Write { stored, before: before.map(value), after: after.map(value) }
     }
 
+    /// Returns whether a write changes nothing: the delete of an object that is being deleted, which finalizers keep.
+    pub(super) fn has_no_effect<T: Serialize>(write: &PlannedWrite<'_, T>) -> bool {
+        let PlannedWrite::Delete(object) = write else { return false };
+        serde_json::to_value(object).is_ok_and(|object| object["metadata"]["deletionTimestamp"].is_string())
+    }
+
     /// Returns the object as `kubectl endpoints diff` names it: a create by the prefix of the name to generate.
     fn object(&self, key: &ObjectKey) -> ObjectRef {
         let object = self.before.as_ref().or(self.after.as_ref()).unwrap_or(&Value::Null);

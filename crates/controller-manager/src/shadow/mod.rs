@@ -184,7 +184,8 @@ impl Shadow {
         key: &ObjectKey,
         writes: &[PlannedWrite<'_, T>],
     ) -> Option<Duration> {
-        self.compare(controller, key, writes.is_empty(), || writes.iter().map(Write::new).collect())
+        let is_empty = writes.iter().all(Write::has_no_effect);
+        self.compare(controller, key, is_empty, || writes.iter().map(Write::new).collect())
     }
 
     /// Compares a plan. `writes` is called only for a mismatch.
