@@ -76,6 +76,10 @@ pub(crate) enum Scenario {
     Resume,
     /// Readiness changes of Pods in the same cluster
     Churn,
+    /// Shadow mode beside another instance in the same cluster
+    Shadow,
+    /// Switch from one instance to another in the same cluster, without and with readiness changes
+    Switch,
     /// Time from the change of a Pod's readiness to the change of its slice, at 20 and at 100 changes per second
     Latency,
     /// One namespace with 3,000 Services and 3,000 Pods: initial sync, then readiness changes

@@ -67,6 +67,11 @@ impl Template {
         Ok(Self { words: words.chain(DEFAULT_FLAGS.split_whitespace().map(str::to_owned)).collect() })
     }
 
+    /// Returns the command line with more arguments.
+    pub(crate) fn with(&self, flags: &[&str]) -> Self {
+        Self { words: self.words.iter().cloned().chain(flags.iter().map(|flag| (*flag).to_owned())).collect() }
+    }
+
     fn fill(&self, values: Values<'_>) -> Vec<String> {
         let Values { kubeconfig, content_type, pace } = values;
         let fill = |word: &String| {

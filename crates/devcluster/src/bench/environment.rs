@@ -69,10 +69,15 @@ impl Environment {
 
     /// Starts the controllers and begins a measurement.
     pub(crate) async fn run(&self, server: &mut ServerProcess, pace: Pace) -> anyhow::Result<Run> {
+        self.run_with(server, pace, &[]).await
+    }
+
+    /// Starts the controllers with more flags and begins a measurement.
+    pub(crate) async fn run_with(&self, server: &mut ServerProcess, pace: Pace, flags: &[&str]) -> anyhow::Result<Run> {
         let counts = server.count().await?;
         let kubeconfig = server.kubeconfig.display().to_string();
         let values = Values { kubeconfig: &kubeconfig, content_type: self.settings.content_type(), pace };
-        let controller_process = ControllerProcess::start(&self.controller, values, self.folder.path())?;
+        let controller_process = ControllerProcess::start(&self.controller.with(flags), values, self.folder.path())?;
         Ok(Run {
             client: server.client().await?,
             encoding: self.settings.encoding(),

@@ -17,7 +17,7 @@ struct Goal {
     met: fn(&Outcome) -> bool,
 }
 
-const GOALS: [Goal; 9] = [
+const GOALS: [Goal; 12] = [
     Goal {
         name: "start",
         work: "start to everything written: 20,000 Pods, 1,000 Services, 500 Nodes",
@@ -41,6 +41,30 @@ const GOALS: [Goal; 9] = [
         aim: "0.17 ms",
         measured: cpu_of_a_change,
         met: |it| it.cpu_of_a_change().is_some_and(|it| it <= 0.17),
+    },
+    Goal {
+        name: "shadow-churn",
+        work: "shadow mode beside an instance that writes, with the same churn",
+        go: "no shadow mode",
+        aim: "40 MiB",
+        measured: cpu_and_memory,
+        met: |it| mib(it.usage.peak_kib) <= 40.0,
+    },
+    Goal {
+        name: "switch",
+        work: "switch to another instance while nothing changes: writes of slices and Endpoints",
+        go: "not measured",
+        aim: "0",
+        measured: |it| writes_of_both(it).to_string(),
+        met: |it| writes_of_both(it) == 0,
+    },
+    Goal {
+        name: "switch-churn",
+        work: "switch while readiness changes 50 times a second, p50 / p99 / max",
+        go: "not measured",
+        aim: "at most 2 s",
+        measured: percentiles,
+        met: |it| it.latencies.as_ref().is_some_and(|it| it.max <= 2_000.0),
     },
     Goal {
         name: "namespace",
@@ -108,6 +132,10 @@ pub(crate) fn goals(outcomes: &[Outcome]) -> String {
         ]
     });
     table(&["Work", "Go", "Goal", "Measured", "Met", "Encoding, transport", "Command"], rows)
+}
+
+fn writes_of_both(it: &Outcome) -> u64 {
+    it.counts.writes_of("endpointslices").0 + it.counts.writes_of("endpoints").0
 }
 
 fn cpu_and_memory(it: &Outcome) -> String {

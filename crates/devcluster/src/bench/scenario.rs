@@ -5,6 +5,7 @@ mod flip;
 mod growth;
 mod latency;
 mod rolling;
+mod switch;
 
 use super::{args::Scenario, environment::Environment, outcome::Outcome};
 
@@ -19,5 +20,7 @@ pub(crate) async fn run(environment: &mut Environment, scenario: Scenario) -> an
         Scenario::Big => fill::big(environment).await,
         Scenario::Rollout => rolling::run(environment).await,
         Scenario::Growth => growth::run(environment).await,
+        Scenario::Shadow => switch::shadow(environment).await,
+        Scenario::Switch => switch::switch(environment).await,
     }
 }

@@ -28,6 +28,20 @@ fn count(outcome: &Value, resource: &str, verb: &str) -> u64 {
 }
 
 #[test]
+fn a_shadow_writes_nothing_and_a_switch_loses_no_change() {
+    let report = bench(&["shadow", "switch", "--pods=60", "--services=6", "--nodes=3", "--flips=20", "--rate=50"]);
+    let shadow = outcome(&report, "shadow");
+    for resource in ["endpointslices", "endpoints"] {
+        for (name, verbs) in [("shadow", ["create", "update", "delete"]), ("switch", ["create", "update", "delete"])] {
+            let of = outcome(&report, name);
+            assert_eq!(verbs.map(|verb| count(of, resource, verb)), [0; 3], "{name}: {of:#}");
+        }
+    }
+    assert_eq!(count(shadow, "pods", "watch"), 1, "{shadow:#}");
+    assert_eq!(outcome(&report, "switch-churn")["latencies"]["count"], 120);
+}
+
+#[test]
 fn each_object_is_written_once_and_each_flip_is_observed() {
     let sizes = ["--pods=60", "--services=6", "--nodes=3"];
     let some = ["start", "resume", "churn", "latency", "--flips=20", "--rate=50"];

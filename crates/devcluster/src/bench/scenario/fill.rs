@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::ensure;
 use kube_dev_apiserver::Population;
 
-use super::flip::{BATCH_PERIOD, DEFAULT_POPULATION, flip, flips_of};
+use super::flip::{BATCH_PERIOD, CHURN_RATE, DEFAULT_POPULATION, flip, flips_of};
 use crate::bench::{
     environment::{Environment, Run},
     observer::endpoints,
@@ -16,9 +16,6 @@ use crate::bench::{
 const NAMESPACE: Population =
     Population { pods: 3_000, services: 3_000, nodes: 100, services_of_a_namespace: usize::MAX };
 const BIG: Population = Population { pods: 150_000, services: 10_000, nodes: 5_000, services_of_a_namespace: 40 };
-
-/// Readiness changes per second, as in the measurement of the Go controllers.
-const CHURN_RATE: usize = 160;
 
 pub(super) async fn start(environment: &mut Environment) -> anyhow::Result<Vec<Outcome>> {
     let population = environment.settings.sizes.or(DEFAULT_POPULATION);

@@ -18,6 +18,9 @@ pub(super) const BATCH_PERIOD: Duration = Duration::from_millis(500);
 pub(super) const DEFAULT_POPULATION: Population =
     Population { pods: 20_000, services: 1_000, nodes: 500, services_of_a_namespace: 40 };
 
+/// Readiness changes per second, as in the measurement of the Go controllers.
+pub(super) const CHURN_RATE: usize = 160;
+
 /// Changes the readiness of Pods and waits until the controllers are idle.
 pub(super) async fn flip(
     run: &mut Run,
