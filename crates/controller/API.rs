@@ -14,6 +14,7 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Controller<K> {
     #[must_use]
     pub fn contain_panics(self, report: impl Fn(&str) + Send + Sync + 'static) -> Self {}
     pub fn enqueuer(&self) -> Enqueuer<K> {}
+    pub fn on_change(&self, observe: impl Fn(&K) + Send + Sync + 'static) {}
     pub async fn run(self, stop: CancellationToken) -> Result<(), NeverSynced> {}
 }
 impl<K> fmt::Debug for Controller<K> {}

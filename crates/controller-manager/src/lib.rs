@@ -84,6 +84,7 @@ mod leader;
 mod logging;
 mod manager;
 mod metrics;
+mod request_deadline;
 mod reviews;
 mod second_writer;
 mod serve;

@@ -1,15 +1,12 @@
 //! Starts the controllers on shared informers and supervises all tasks of the process.
 
-use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
 
 use kube_controller::{Controller, Supervisor};
 use kube_controller_client::events::EventRecorder;
 use kube_controller_client::{Client, Config};
 use kube_endpoint_model::{Interner, ObjectKey};
 use kube_lease_election::Fence;
-use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::caches::{Caches, CaughtUp};
@@ -23,17 +20,13 @@ use crate::error::RunError;
 use crate::held_lists::report_held_lists;
 use crate::leader::{GRACE, Leading, Observers, lead};
 use crate::metrics::Metrics;
+use crate::request_deadline;
 use crate::reviews::{Reviews, Shadow, start_shadow};
 use crate::second_writer::{REQUESTS_PER_SECOND, SecondWriter};
 use crate::serve::serve;
 use crate::serving::ShadowPage;
 use crate::settings::{LeaderElection, Mode, Settings};
 use crate::write_hold::WriteHold;
-
-/// Time after `stop` is cancelled during which running syncs may still start requests. A sync may need hundreds of
-/// requests and wait for the rate limiter before each, which takes longer than [`GRACE`]; the next leader does the
-/// rest.
-const REQUEST_DEADLINE: Duration = Duration::from_millis(1_500);
 
 /// Runs the controllers until `stop` is cancelled or a task fails.
 ///
@@ -148,7 +141,7 @@ async fn work(
     tokio::select! {
         biased;
         ended = manager.run(election) => ended?,
-        never = manager.enforce_request_deadline() => match never {},
+        never = request_deadline::enforce(&manager.stop, &manager.request_deadline) => match never {},
     }
     tracing::info!("Stopped");
     Ok(())
@@ -176,7 +169,7 @@ struct Manager {
     /// `None` if the first writes are not counted.
     recorder: Option<Arc<ChangeRecorder>>,
     stop: CancellationToken,
-    /// Cancelled [`REQUEST_DEADLINE`] after `stop`: from then on the clients of the controllers start no requests.
+    /// Cancelled some time after `stop`: from then on the clients of the controllers start no requests.
     request_deadline: CancellationToken,
 }
 
@@ -220,14 +213,6 @@ impl Manager {
     fn start_caches(&self, supervisor: &mut Supervisor) {
         let discovery = (self.reader.clone(), self.slice_api.clone());
         self.checks.add_caches(self.caches.spawn(supervisor, self.controllers, discovery, &self.stop));
-    }
-
-    /// Cancels `request_deadline` [`REQUEST_DEADLINE`] after `stop` is cancelled. Never returns.
-    async fn enforce_request_deadline(&self) -> Infallible {
-        self.stop.cancelled().await;
-        sleep(REQUEST_DEADLINE).await;
-        self.request_deadline.cancel();
-        std::future::pending().await
     }
 
     /// Starts the controllers. Their writes pass the fence of `leading`, if there is one, and the review of the cut-over.
