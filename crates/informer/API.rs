@@ -298,6 +298,15 @@ pub enum RelistCause {
     Confirm,
 }
 impl RelistCause {
+    pub const ALL: [Self; 7] = [
+        Self::Expired,
+        Self::Ahead,
+        Self::Short,
+        Self::Requested,
+        Self::LostWrite,
+        Self::Failed,
+        Self::Confirm,
+    ];
     pub fn as_str(self) -> &'static str {}
 }
 #[derive(Clone, Debug, Default)]

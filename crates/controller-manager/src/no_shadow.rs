@@ -43,6 +43,10 @@ impl Shadow {
         match *self {}
     }
 
+    pub(crate) fn required_period(&self, _: Instant) -> Duration {
+        match *self {}
+    }
+
     pub(crate) fn mismatches(&self) -> usize {
         match *self {}
     }

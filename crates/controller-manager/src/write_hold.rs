@@ -13,8 +13,6 @@ use prometheus::IntGaugeVec;
 pub(crate) enum HoldReason {
     /// Another controller writes the same objects, and `--on-second-writer` is `yield`.
     SecondWriter,
-    /// The process compares only.
-    Shadow,
     /// The comparison before the first write has not been clean for long enough.
     NotCleanYet,
     /// A new leader planned too many writes that no change explains.
@@ -22,14 +20,12 @@ pub(crate) enum HoldReason {
 }
 
 impl HoldReason {
-    const ALL: [HoldReason; 4] =
-        [HoldReason::SecondWriter, HoldReason::Shadow, HoldReason::NotCleanYet, HoldReason::UnexplainedWrites];
+    const ALL: [HoldReason; 3] = [HoldReason::SecondWriter, HoldReason::NotCleanYet, HoldReason::UnexplainedWrites];
 
     /// Returns the value of the label `reason`.
     pub(crate) fn label(self) -> &'static str {
         match self {
             HoldReason::SecondWriter => "second_writer",
-            HoldReason::Shadow => "shadow",
             HoldReason::NotCleanYet => "not_clean_yet",
             HoldReason::UnexplainedWrites => "unexplained_writes",
         }
@@ -38,9 +34,8 @@ impl HoldReason {
     fn bit(self) -> u8 {
         match self {
             HoldReason::SecondWriter => 1,
-            HoldReason::Shadow => 1 << 1,
-            HoldReason::NotCleanYet => 1 << 2,
-            HoldReason::UnexplainedWrites => 1 << 3,
+            HoldReason::NotCleanYet => 1 << 1,
+            HoldReason::UnexplainedWrites => 1 << 2,
         }
     }
 
@@ -49,9 +44,8 @@ impl HoldReason {
     fn sync_again(self) -> Option<Duration> {
         match self {
             HoldReason::SecondWriter => Some(Duration::from_secs(5)),
-            // No other process writes meanwhile.
-            HoldReason::NotCleanYet => Some(Duration::from_secs(1)),
-            HoldReason::Shadow | HoldReason::UnexplainedWrites => None,
+            // The end of the comparison enqueues the keys.
+            HoldReason::NotCleanYet | HoldReason::UnexplainedWrites => None,
         }
     }
 }
@@ -134,9 +128,8 @@ mod tests {
     #[rstest]
     #[case::none(&[], Verdict::Send)]
     #[case::second_writer(&[HoldReason::SecondWriter], withheld(Some(5)))]
-    #[case::for_good(&[HoldReason::Shadow], withheld(None))]
+    #[case::for_good(&[HoldReason::NotCleanYet], withheld(None))]
     #[case::several(&[HoldReason::UnexplainedWrites, HoldReason::SecondWriter], withheld(Some(5)))]
-    #[case::shortest(&[HoldReason::SecondWriter, HoldReason::NotCleanYet], withheld(Some(1)))]
     fn writes_are_withheld_while_there_is_a_reason(#[case] reasons: &[HoldReason], #[case] expected: Verdict) {
         let hold = WriteHold::default();
         for reason in reasons {
@@ -159,6 +152,6 @@ mod tests {
         let hold = WriteHold::new(Some(gauge.clone()));
         hold.set(HoldReason::SecondWriter, true);
         let values = HoldReason::ALL.map(|reason| gauge.with_label_values(&[reason.label()]).get());
-        assert_eq!(values, [1, 0, 0, 0]);
+        assert_eq!(values, [1, 0, 0]);
     }
 }

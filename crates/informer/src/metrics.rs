@@ -95,6 +95,10 @@ pub enum RelistCause {
 }
 
 impl RelistCause {
+    /// All causes.
+    pub const ALL: [Self; 7] =
+        [Self::Expired, Self::Ahead, Self::Short, Self::Requested, Self::LostWrite, Self::Failed, Self::Confirm];
+
     /// Returns the value of the label `cause` in metrics, such as `expired`.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -183,7 +183,10 @@ impl InformerMetricsProvider for PrometheusMetrics {
             handler_lag: self.handler_lag.clone(),
             labels,
         };
-        // Decisions are rare: without the series from the start, `increase` would miss the first one.
+        // Relists and decisions are rare: without the series from the start, `increase` would miss the first one.
+        for cause in RelistCause::ALL {
+            informer.relists.with_label_values(&informer.labels_with(cause.as_str()));
+        }
         for outcome in GuardOutcome::ALL {
             informer.guarded_lists.with_label_values(&informer.labels_with(outcome.as_str()));
         }

@@ -65,6 +65,8 @@ pub(super) struct FirstWrites {
     changes: Arc<Mutex<RecentChanges>>,
     slices: Acted,
     endpoints: Acted,
+    /// Whether so many inputs of the stored objects are missing that the caches may be wrong; `None` before the first is.
+    many_vanished: Option<bool>,
 }
 
 /// What the previous writer has left of one resource.
@@ -96,6 +98,7 @@ impl FirstWrites {
             changes: Arc::clone(&recorder.changes),
             slices: acted(caches.slices.store_synced(), true),
             endpoints: acted(caches.endpoints.store_synced(), reads_endpoints),
+            many_vanished: None,
         }
     }
 
@@ -119,6 +122,7 @@ impl FirstWrites {
         self.slices.find(|| self.inputs.newest_slice());
         self.endpoints.find(|| self.inputs.newest_endpoints());
         if writes.is_empty() {
+            self.probation.settled(controller, key);
             return Some(Decision::Send);
         }
         // If the list of slices is wrong, Endpoints show that there was a writer.
@@ -126,7 +130,11 @@ impl FirstWrites {
             return Some(Decision::Recheck);
         }
         let acted = self.slices.newest.max(self.endpoints.newest);
-        let facts = self.inputs.facts(controller, key, writes, &locked(&self.changes), acted);
+        let mut facts = self.inputs.facts(controller, key, writes, &locked(&self.changes), acted);
+        if facts.has_vanished && !*self.many_vanished.get_or_insert_with(|| self.inputs.vanished().are_many()) {
+            // Deleted while no instance ran.
+            (facts.has_vanished, facts.has_changed) = (false, true);
+        }
         let plan = plan(controller, key, writes, facts);
         Some(self.probation.decide(now, plan, self.inputs.objects(), |at| describe(key, &writes[at])))
     }

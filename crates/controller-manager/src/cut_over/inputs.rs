@@ -42,6 +42,27 @@ impl Facts {
     }
 }
 
+/// Objects to which stored slices and Endpoints refer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Vanished {
+    /// Number of those that are missing in the caches.
+    missing: usize,
+    all: usize,
+}
+
+/// Number of missing inputs that may have been deleted while no instance ran, whatever their fraction: the default of
+/// `--guard-minimum`.
+const FEW: usize = 50;
+/// Fraction of the inputs that may have been deleted while no instance ran, as a divisor: a tenth.
+const PART: usize = 10;
+
+impl Vanished {
+    /// Returns whether so many inputs are missing that the caches may be wrong.
+    pub(super) fn are_many(self) -> bool {
+        self.missing > FEW && self.missing > self.all / PART
+    }
+}
+
 /// The caches that the controllers read.
 pub(super) struct Inputs {
     services: Lister<Service, ServiceIndex>,
@@ -65,6 +86,24 @@ impl Inputs {
     /// Returns the number of slices, or of Endpoints if there are more, as without slices.
     pub(super) fn objects(&self) -> usize {
         self.slices.len().max(self.endpoints.len())
+    }
+
+    /// Counts the Pods to which the slices of the slice controller refer, and the Services of Endpoints, whichever are
+    /// missing more often.
+    pub(super) fn vanished(&self) -> Vanished {
+        let mut pods = Vanished::default();
+        let slices = self.slices.read(|slices, _| {
+            slices.iter().filter(|slice| slice.is_managed_by(SLICE_CONTROLLER)).cloned().collect::<Vec<_>>()
+        });
+        for target in slices.iter().flat_map(|slice| slice.targets()).filter(|it| it.is_of_pod()) {
+            let is_missing = self.pods.get(target.namespace(), target.name()).is_none();
+            pods = Vanished { missing: pods.missing + usize::from(is_missing), all: pods.all + 1 };
+        }
+        let endpoints = self.endpoints.list();
+        let has_service = |it: &&Endpoints| self.services.get(&it.metadata.namespace, &it.metadata.name).is_some();
+        let found = endpoints.iter().map(|it| &**it).filter(has_service).count();
+        let services = Vanished { missing: endpoints.len() - found, all: endpoints.len() };
+        if services.are_many() { services } else { pods }
     }
 
     /// Returns the newest version of all slices that the controllers manage; `None` without slices.
@@ -99,7 +138,8 @@ impl Inputs {
         acted: Option<u64>,
     ) -> Facts {
         let service = self.services.get(&key.namespace, &key.name);
-        let mut facts = Facts { acted: self.acted(controller, key, writes).or(acted), ..Facts::default() };
+        let others = acted.filter(|acted| controller == MIRRORING || self.had_writer(key, *acted));
+        let mut facts = Facts { acted: self.acted(controller, key, writes).or(others), ..Facts::default() };
         facts.input(service.as_deref().map(|it| &it.resource_version), Input::Service, key, changes);
         if controller == MIRRORING {
             let endpoints = self.endpoints.get(&key.namespace, &key.name);
@@ -127,6 +167,16 @@ impl Inputs {
             facts.newest_node = self.newest_node(&service, writes);
         }
         facts
+    }
+
+    /// Returns whether the previous writer, which has acted up to this version, has written an object of a Service. Without
+    /// one, a new Service is the explanation of its first objects, which replace nothing.
+    fn had_writer(&self, key: &ObjectKey, acted: u64) -> bool {
+        let is_older = |version: &ResourceVersion| version.number().is_none_or(|version| version <= acted);
+        let slices = self.slices.read(|_, index| index.managed_slices(&key.namespace, &key.name, SLICE_CONTROLLER));
+        let endpoints = self.endpoints.get(&key.namespace, &key.name);
+        endpoints.is_some_and(|it| is_older(&it.metadata.resource_version))
+            || slices.iter().any(|slice| is_older(&slice.metadata.resource_version))
     }
 
     /// Returns the version of the oldest object that the plan replaces; for a plan of creates, that of the newest object

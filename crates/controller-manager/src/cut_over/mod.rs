@@ -116,7 +116,7 @@ impl CutOver {
         self.hold.has(HoldReason::NotCleanYet).then(|| locked(&self.comparison).clone()).flatten()
     }
 
-    /// Starts to write whatever earlier leaders have found, and leaves that to later leaders.
+    /// Removes the annotation of withheld writes, and stores the evidence of a clean comparison if one is required.
     fn force(&self) {
         let Some(Leading { lease, .. }) = &self.leading else { return };
         if let Some(cause) = lease.annotation(WITHHELD_ANNOTATION) {
@@ -200,20 +200,22 @@ impl CutOver {
         let mut comparison = locked(&self.comparison);
         let Some(shadow) = &*comparison else { return false };
         let clean = shadow.clean_for(now);
-        if clean.is_none_or(|clean| clean < self.required) {
+        // Before a difference can be a mismatch, the time proves nothing.
+        let required = self.required.max(shadow.required_period(now));
+        if clean.is_none_or(|clean| clean < required) {
             if is_due {
                 let mismatches = shadow.mismatches();
-                tracing::info!(?clean, required = ?self.required, mismatches, "Writing nothing until the comparison is clean");
+                tracing::info!(?clean, ?required, mismatches, "Writing nothing until the comparison is clean");
             }
             return true;
         }
+        self.hold.set(HoldReason::NotCleanYet, false);
         shadow.end();
         *comparison = None;
         tracing::info!(required = ?self.required, "The comparison was clean: starting to write");
         if let Some(Leading { lease, .. }) = &self.leading {
             lease.annotate(clean_shadow::ANNOTATION, Some(&clean_shadow::evidence(kube_ambient::now())));
         }
-        self.hold.set(HoldReason::NotCleanYet, false);
         false
     }
 

@@ -14,7 +14,7 @@ pub(super) const RECHECK: Duration = Duration::from_secs(1);
 /// Maximum number of examples in a [`Stop`].
 const EXAMPLES: usize = 10;
 
-/// Maximum number of unexplained writes.
+/// Maximum number of unexplained writes of each controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Limit {
     /// Fraction of all slices; there is no limit if it is at least 1.
@@ -81,15 +81,15 @@ pub(super) struct Stop {
 }
 
 /// What was found about the plans of one key of a controller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Finding {
     Explained,
-    /// Not explained at this time, and not counted yet.
-    Pending(Instant),
+    /// These writes are not explained since this time, and not counted yet.
+    Pending(Instant, Vec<WriteId>),
     Unexplained,
 }
 
-/// Counts the unexplained writes of all controllers in the first [`PERIOD`] of each.
+/// Counts the unexplained writes of each controller in its first [`PERIOD`].
 pub(super) struct Probation {
     limit: Limit,
     /// Controllers that have not started to sync.
@@ -124,6 +124,14 @@ impl Probation {
         self.waiting.is_empty() && self.ends.values().all(|end| *end <= now)
     }
 
+    /// Records that the plan of a key is empty: a difference that was not explained is over.
+    pub(super) fn settled(&mut self, controller: &'static str, key: &ObjectKey) {
+        let id = (controller, key.clone());
+        if matches!(self.findings.get(&id), Some(Finding::Pending(..))) {
+            self.findings.remove(&id);
+        }
+    }
+
     /// Decides about a plan in the period of its controller. `objects` is the number of all slices, `describe` describes
     /// the n-th write of the plan.
     pub(super) fn decide(
@@ -135,25 +143,30 @@ impl Probation {
     ) -> Decision {
         let Plan { controller, key, is_explained, has_vanished, writes } = plan;
         let Some(limit) = self.limit.of(objects) else { return Decision::Send };
-        let finding = self.findings.get(&(controller, key.clone())).copied();
+        let finding = self.findings.get(&(controller, key.clone())).cloned();
         // A write that follows from an explained one, such as that of another slice, is explained.
         if is_explained || (finding == Some(Finding::Explained) && !has_vanished) {
             self.findings.insert((controller, key.clone()), Finding::Explained);
             return Decision::Send;
         }
         match finding {
-            None | Some(Finding::Explained) => {
-                self.findings.insert((controller, key.clone()), Finding::Pending(now));
+            Some(Finding::Pending(since, pending)) if pending == writes => {
+                if now < since + RECHECK {
+                    return Decision::Recheck;
+                }
+            }
+            None | Some(Finding::Explained | Finding::Pending(..)) => {
+                self.findings.insert((controller, key.clone()), Finding::Pending(now, writes));
                 return Decision::Recheck;
             }
-            Some(Finding::Pending(since)) if now < since + RECHECK => return Decision::Recheck,
-            Some(Finding::Pending(_) | Finding::Unexplained) => {}
+            Some(Finding::Unexplained) => {}
         }
         let counted = |write: &WriteId| self.counted.contains(&(controller, key.clone(), write.clone()));
         let new: Vec<(usize, WriteId)> = writes.into_iter().enumerate().filter(|(_, write)| !counted(write)).collect();
         let free = EXAMPLES.saturating_sub(self.examples.len());
         self.examples.extend(new.iter().take(free).map(|(at, _)| describe(*at)));
-        let planned = self.counted.len() + new.len();
+        // Slices and Endpoints of one Service change together, so that each controller has the limit of its own.
+        let planned = self.counted.iter().filter(|(of, ..)| *of == controller).count() + new.len();
         if planned > limit {
             return Decision::Stop(Stop { planned, limit, objects, examples: std::mem::take(&mut self.examples) });
         }

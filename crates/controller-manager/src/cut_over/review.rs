@@ -25,7 +25,7 @@ impl CutOverReview {
         let CutOverReview { controller, is_over, cut_over } = self;
         if let Verdict::Withhold { sync_again } = cut_over.hold.verdict() {
             if let Some(comparison) = cut_over.comparison() {
-                comparison.compare_plan(controller, key, writes);
+                return Verdict::Withhold { sync_again: comparison.compare_plan(controller, key, writes) };
             }
             // A sync without writes is complete. It is withheld too, since a controller may delete an object by name that
             // is not in its cache.

@@ -1,6 +1,6 @@
 //! Decides whether writes by other clients are those of a second controller, and whether to yield to it.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::time::Duration;
 
@@ -51,7 +51,9 @@ pub(super) struct Detector {
     labels: BTreeSet<String>,
     /// Latest writes, by field manager.
     recent: HashMap<String, Recent>,
-    /// Time of the last write by another client.
+    /// Field managers of the second writer.
+    writers: HashSet<String>,
+    /// Time of the last write by one of these.
     last: Option<Instant>,
     second_writer: bool,
     /// Time at which the last second writer was found to have stopped.
@@ -106,6 +108,7 @@ impl Detector {
             labels: BTreeSet::new(),
             recent: HashMap::new(),
             last: None,
+            writers: HashSet::new(),
             second_writer: false,
             stopped: None,
             yielding: None,
@@ -121,7 +124,6 @@ impl Detector {
     /// The writes of one manager are recorded in order. Others may be recorded late, while their manager is read.
     pub(super) fn record(&mut self, manager: Option<&str>, object: Object, at: Instant) -> &str {
         self.advance(at);
-        self.last = self.last.max(Some(at));
         let label = match manager {
             None => UNKNOWN,
             Some(manager) => {
@@ -148,10 +150,16 @@ impl Detector {
             let recent = self.recent.entry(manager.to_owned()).or_default();
             if let Some(since) = recent.record(object, at, &self.settings) {
                 self.second_writer = true;
+                self.writers.insert(manager.to_owned());
                 if self.settings.reaction == OnSecondWriter::Yield && at >= since + self.stagger {
                     self.yielding = self.yielding.or(Some(self.next_quiet(at)));
                 }
             }
+        }
+        if let Some(manager) = manager
+            && self.writers.contains(manager)
+        {
+            self.last = self.last.max(Some(at));
         }
         label
     }
@@ -171,6 +179,7 @@ impl Detector {
             self.second_writer = false;
             self.stopped = Some(now);
             self.recent.clear();
+            self.writers.clear();
             if let Some(quiet) = self.yielding.take() {
                 self.yielded = Some((now, quiet));
             }

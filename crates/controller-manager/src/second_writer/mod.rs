@@ -33,7 +33,7 @@ use crate::write_hold::{HoldReason, WriteHold};
 /// Rate limit of the requests for field managers, in requests per second and as a burst.
 pub(crate) const REQUESTS_PER_SECOND: u16 = 5;
 /// Maximum number of writes that wait for the request of their field manager. The manager of further ones is unknown.
-const MAX_QUEUED: usize = 1_000;
+const MAX_QUEUED: usize = 20;
 /// Time after which a deleted object counts if its owner still exists: the garbage collector deletes it after its
 /// owner, but the two watches are not in step, and the content of a deleted namespace is deleted in any order.
 const DELETION_DELAY: Duration = Duration::from_secs(30);

@@ -24,7 +24,7 @@ mod writer;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use futures::FutureExt as _;
@@ -64,6 +64,8 @@ pub(crate) struct Shadow {
     removals: Mutex<Vec<Box<dyn Fn() + Send + Sync>>>,
     /// Cancelled when the comparison ends before the process does.
     ended: CancellationToken,
+    /// Contents of `/shadow` when the comparison ended.
+    result: OnceLock<Report>,
 }
 
 impl Shadow {
@@ -83,6 +85,7 @@ impl Shadow {
             panics: AtomicU64::new(0),
             removals: Mutex::default(),
             ended: CancellationToken::new(),
+            result: OnceLock::new(),
         });
         if let Some(registry) = registry {
             shadow.metrics.register(registry, Arc::downgrade(&shadow))?;
@@ -95,6 +98,9 @@ impl Shadow {
         locked(&self.queues).push((name, controller.enqueuer()));
         let shadow = Arc::clone(self);
         controller.on_change(move |key| {
+            if shadow.ended.is_cancelled() {
+                return;
+            }
             locked(&shadow.causes).insert((name, key.clone()), Cause::Change);
         });
     }
@@ -146,17 +152,28 @@ impl Shadow {
         }
     }
 
-    /// Ends the comparison: removes its handlers and ends its tasks. `/shadow` keeps the last result.
+    /// Ends the comparison: removes its handlers, ends its tasks, and enqueues the Services whose plans are not empty.
+    /// `/shadow` keeps the last result.
     pub(crate) fn end(&self) {
+        let _ = self.result.set(self.report());
         self.ended.cancel();
         locked(&self.removals).drain(..).for_each(|remove| remove());
-        locked(&self.queues).clear();
+        let pending = locked(&self.ledger).clear();
+        for (controller, keys) in std::mem::take(&mut *locked(&self.queues)) {
+            pending.iter().filter(|(name, _)| *name == controller).for_each(|(_, key)| keys.add(key.clone()));
+        }
+        *locked(&self.causes) = HashMap::new();
     }
 
     /// Returns the time without a mismatch; `None` while there is one, before the first comparison, and while the writer is
     /// stalled.
     pub(crate) fn clean_for(&self, now: Instant) -> Option<Duration> {
         locked(&self.ledger).clean_for(now)
+    }
+
+    /// Returns the time for which a difference must last before it is a mismatch.
+    pub(crate) fn required_period(&self, now: Instant) -> Duration {
+        locked(&self.ledger).required_period(now)
     }
 
     /// Returns the number of open mismatches.
@@ -166,7 +183,8 @@ impl Shadow {
 
     /// Returns the contents of `/shadow`.
     pub(crate) fn report(&self) -> Report {
-        report(&mut locked(&self.ledger), Now::get(), self.panics.load(Relaxed))
+        let result = || report(&mut locked(&self.ledger), Now::get(), self.panics.load(Relaxed));
+        self.result.get().cloned().unwrap_or_else(result)
     }
 
     /// Counts and logs a panic of a sync.

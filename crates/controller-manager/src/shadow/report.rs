@@ -30,9 +30,16 @@ impl Now {
 }
 
 /// Returns one line: open mismatches, the time without one, the changes compared, and whether switching is safe.
-pub(crate) fn summary(ledger: &mut Ledger, now: Instant) -> String {
+pub(crate) fn summary(ledger: &mut Ledger, now: Instant, panics: u64) -> String {
     let (open, changes) = (ledger.open(), grouped(ledger.changes()));
     let compared = ledger.services();
+    if panics > 0 {
+        let panicked = if panics == 1 { "sync" } else { "syncs" };
+        return format!("{panics} {panicked} panicked, {changes} changes compared: do not switch");
+    }
+    if open == 0 && ledger.is_writer_stalled(now) {
+        return format!("The Lease of the writer is not renewed, {changes} changes compared: do not switch");
+    }
     let Some(clean) = ledger.clean_for(now) else {
         if open == 0 {
             return "No Service compared yet: do not switch".to_owned();
@@ -40,31 +47,27 @@ pub(crate) fn summary(ledger: &mut Ledger, now: Instant) -> String {
         let mismatches = if open == 1 { "mismatch" } else { "mismatches" };
         return format!("{open} {mismatches}, {changes} changes compared: do not switch");
     };
-    let advice = if ledger.is_writer_stalled(now) {
-        "the Lease of the writer is not renewed, wait until it is"
-    } else if clean < ledger.required_period(now) || compared == 0 {
-        "too early to switch"
-    } else {
-        "switching is safe"
-    };
+    let advice =
+        if clean < ledger.required_period(now) || compared == 0 { "too early to switch" } else { "switching is safe" };
     format!("0 mismatches in {}, {changes} changes compared: {advice}", short(clean))
 }
 
 /// Returns whether the [summary] permits switching.
-fn is_safe(ledger: &mut Ledger, now: Instant) -> bool {
+fn is_safe(ledger: &mut Ledger, now: Instant, panics: u64) -> bool {
     let required = ledger.required_period(now);
-    ledger.clean_for(now).is_some_and(|clean| clean >= required)
+    panics == 0
+        && ledger.clean_for(now).is_some_and(|clean| clean >= required)
         && !ledger.is_writer_stalled(now)
         && ledger.services() > 0
 }
 
 /// Returns the whole page.
 pub(crate) fn report(ledger: &mut Ledger, now: Now, panics: u64) -> Report {
-    let summary_line = summary(ledger, now.instant);
+    let summary_line = summary(ledger, now.instant, panics);
     let mismatches: Vec<Value> = ledger.mismatches().iter().map(|it| mismatch_json(it, now)).collect();
     let json = json!({
         "summary": summary_line,
-        "isSafeToSwitch": is_safe(ledger, now.instant),
+        "isSafeToSwitch": is_safe(ledger, now.instant, panics),
         "openMismatches": ledger.open(),
         "cleanSeconds": ledger.clean_for(now.instant).map(|it| it.as_secs()),
         "changesCompared": ledger.changes(),

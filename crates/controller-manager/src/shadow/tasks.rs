@@ -1,6 +1,7 @@
 //! The periodic tasks of shadow mode, and its handlers.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use display_full_error::DisplayFullErrorExt as _;
@@ -81,6 +82,8 @@ impl Shadow {
 
     /// Compares every Service again in each period, evenly spread, until `stop` is cancelled.
     pub(crate) async fn compare_periodically(self: Arc<Self>, period: Duration, stop: CancellationToken) {
+        // The controllers compare every Service at their start.
+        stop.run_until_cancelled(sleep(period)).await;
         while stop.run_until_cancelled(self.compare_all(period)).await.is_some() {}
     }
 
@@ -104,6 +107,8 @@ impl Shadow {
             let keeps = |key: &ObjectKey| self.sources.is_compared(controller, key);
             locked(&self.ledger).prune(Instant::now(), controller, keeps);
         }
+        // The controllers compute no plan for a Service that they ignore, or that is gone.
+        locked(&self.causes).retain(|(controller, key), _| self.sources.is_compared(controller, key));
     }
 
     /// Reads the Lease of the writer every 10 s until `stop` is cancelled.
@@ -144,7 +149,7 @@ impl Shadow {
         // The first tick is immediate.
         ticks.tick().await;
         while stop.run_until_cancelled(ticks.tick()).await.is_some() {
-            let summary = summary(&mut locked(&self.ledger), Instant::now());
+            let summary = summary(&mut locked(&self.ledger), Instant::now(), self.panics.load(Relaxed));
             tracing::info!("Shadow mode: {summary}");
         }
     }

@@ -220,7 +220,7 @@ async fn a_leader_compares_before_it_writes_and_its_successor_need_not() {
     let log = takeover.lead_for(waiting, "waiting", QUIET).await;
     assert_eq!((takeover.writes("waiting"), takeover.annotation(CLEAN).await), (0, None), "{log}");
 
-    let new = takeover.start("new", &["--require-clean-shadow=3s"]);
+    let new = takeover.start("new", &["--require-clean-shadow=3s", "--shadow-settle-period=1s"]);
     let led = On::writes().user("new").resource("leases");
     until("lease", async || requests.count(&led), |it| *it > 0).await;
     // A change that the other writer leaves behind is written as soon as the comparison ends.

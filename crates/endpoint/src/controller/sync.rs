@@ -49,13 +49,13 @@ impl Syncs {
     pub(super) async fn sync(&self, key: &ObjectKey) -> Result<Outcome, SyncError> {
         let failed = |verb| move |source| SyncError { verb, key: key.clone(), source };
         let Some(service) = self.services.get(&key.namespace, &key.name) else {
+            locked(&self.trigger_times).forget(key);
             let current = self.endpoints.get(&key.namespace, &key.name);
             if self.withholds(key, || current.as_deref().map(PlannedWrite::Delete)) {
                 return Ok(Outcome::Unchanged);
             }
             let deleted = self.delete(key, current.as_deref()).await;
             let outcome = self.unanswered.record(key, deleted).map_err(failed("delete"))?;
-            locked(&self.trigger_times).forget(key);
             #[cfg(feature = "defects")]
             self.stale.forget(key);
             return Ok(outcome);

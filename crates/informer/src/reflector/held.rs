@@ -1,9 +1,10 @@
 //! Lists that would remove much of the store.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use display_full_error::DisplayFullErrorExt as _;
 use kube_wire::{Decode, ObjectKey, ResourceVersion};
+use tokio::time::{Instant, timeout_at};
 
 use super::{
     Reflector,
@@ -15,6 +16,9 @@ use crate::{
     GuardOutcome, Index,
     guard::{Removal, Sample},
 };
+
+/// Maximum time of the reads that confirm a list. Meanwhile no watch is open.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A list that is not stored before reads of the objects that it lacks confirm it.
 pub(super) struct HeldList<T> {
@@ -74,12 +78,14 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
             self.observe(Observation::ListFailed(Failure::Other));
             return;
         };
+        let deadline = Instant::now() + PROBE_TIMEOUT;
         for Sample { key, uid } in &held.removal.samples {
-            let contradiction = match self.client.get::<T>(&key.namespace, &key.name).await {
-                Ok(found) if found.uid() == *uid => "it exists".to_owned(),
-                Ok(_) => continue,
-                Err(error) if error.is_not_found() => continue,
-                Err(error) => error.display_full().to_string(),
+            let contradiction = match timeout_at(deadline, self.client.get::<T>(&key.namespace, &key.name)).await {
+                Ok(Ok(found)) if found.uid() == *uid => "it exists".to_owned(),
+                Ok(Ok(_)) => continue,
+                Ok(Err(error)) if error.is_not_found() => continue,
+                Ok(Err(error)) => error.display_full().to_string(),
+                Err(elapsed) => elapsed.to_string(),
             };
             self.shared.hold(held.removal.counts);
             tracing::warn!(

@@ -184,20 +184,24 @@ fn nodes_explain_zones_and_hints(#[case] mode: &str, #[case] newer: Option<&str>
     assert_eq!(world.facts(ENDPOINTSLICE, &writes, None).explain(), expected);
 }
 
-/// Creates are compared with the newest slice of the Service, and without one with all of the previous writer.
+/// Creates are compared with the newest slice of the Service. Without one they are compared with all objects of the
+/// previous writer, if one of them is the Endpoints object of the Service.
 #[rstest]
-#[case::nothing_stored(10, None, None, true)]
-#[case::older_than_others(10, None, Some(50), false)]
-#[case::newer_than_others(60, None, Some(50), true)]
-#[case::older_than_own_slice(60, Some(70), Some(50), false)]
-#[case::newer_than_own_slice(60, Some(55), Some(90), true)]
+#[case::nothing_stored(10, None, 40, None, true)]
+#[case::older_than_others(10, None, 40, Some(50), false)]
+#[case::newer_than_others(60, None, 40, Some(50), true)]
+#[case::without_a_writer(10, None, 60, Some(50), true)]
+#[case::older_than_own_slice(60, Some(70), 40, Some(50), false)]
+#[case::newer_than_own_slice(60, Some(55), 40, Some(90), true)]
 fn a_create_is_explained_by_an_input_that_the_previous_writer_has_not_seen(
     #[case] version: u64,
     #[case] own: Option<u64>,
+    #[case] endpoints_version: u64,
     #[case] acted: Option<u64>,
     #[case] expected: bool,
 ) {
     let world = World::new();
+    world.endpoints.replace([endpoints(endpoints_version, &[])], "100");
     let own = own.map(|version| slice("web-a", version, SLICE_CONTROLLER, &[]));
     let foreign = slice("web-f", 95, "other", &[]);
     world.slices.replace(own.into_iter().chain([foreign]), "100");
@@ -281,4 +285,22 @@ fn newest_objects_are_those_of_the_controllers() {
     assert_eq!((world.inputs.newest_slice(), world.inputs.newest_endpoints()), (Some(8), Some(100)));
     world.services.apply(Service { selector: None, ..service(11) });
     assert_eq!(world.inputs.newest_endpoints(), None, "Endpoints that a user writes");
+}
+
+#[rstest]
+#[case::none(0, 0, false)]
+#[case::few(50, 50, false)]
+#[case::all(51, 51, true)]
+#[case::a_tenth(100, 1_000, false)]
+#[case::more(101, 1_000, true)]
+fn many_missing_inputs_may_be_wrong_caches(#[case] missing: usize, #[case] all: usize, #[case] expected: bool) {
+    assert_eq!(Vanished { missing, all }.are_many(), expected);
+}
+
+#[test]
+fn missing_inputs_are_counted() {
+    let world = World::new();
+    assert_eq!(world.inputs.vanished(), Vanished { missing: 0, all: 2 });
+    world.pods.replace([pod("web-0", "web", 10)], "200");
+    assert_eq!(world.inputs.vanished(), Vanished { missing: 1, all: 2 });
 }
