@@ -11,6 +11,8 @@ mod metrics;
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use kube_controller_client::Client;
@@ -90,25 +92,34 @@ impl SecondWriter {
         SecondWriter { client, services, endpoints, slices, controllers, settings, metrics, hold }
     }
 
-    /// Runs until `stop` is cancelled. Writes count from the end of `caught_up` on: earlier ones are those of the
-    /// process that led before.
-    pub(crate) async fn run(self, caught_up: impl Future<Output = ()>, stop: CancellationToken) {
-        let work = async {
-            caught_up.await;
-            let (found, to_judge) = mpsc::unbounded_channel();
-            let (queue, to_attribute) = mpsc::channel(MAX_QUEUED);
-            self.observe(&self.endpoints, &queue, &found);
-            self.observe(&self.slices, &queue, &found);
+    /// Adds handlers, and returns the task, which runs until `stop` is cancelled. Call it before the controllers start:
+    /// handlers know the own writes that begin after they are added. Writes count from the end of `caught_up` on: earlier
+    /// ones are those of the process that led before.
+    pub(crate) fn run(
+        self,
+        caught_up: impl Future<Output = ()> + Send + 'static,
+        stop: CancellationToken,
+    ) -> impl Future<Output = ()> + Send {
+        let (found, to_judge) = mpsc::unbounded_channel();
+        let (queue, to_attribute) = mpsc::channel(MAX_QUEUED);
+        let counts = Arc::new(AtomicBool::new(false));
+        self.observe(&self.endpoints, &counts, &queue, &found);
+        self.observe(&self.slices, &counts, &queue, &found);
+        async move {
+            let work = async {
+                caught_up.await;
+                counts.store(true, Ordering::Relaxed);
+                tokio::select! {
+                    biased;
+                    never = self.attribute(to_attribute, &found) => match never {},
+                    never = self.judge(to_judge) => match never {},
+                }
+            };
             tokio::select! {
                 biased;
-                never = self.attribute(to_attribute, &found) => match never {},
-                never = self.judge(to_judge) => match never {},
+                () = stop.cancelled() => {}
+                never = Box::pin(work) => match never {},
             }
-        };
-        tokio::select! {
-            biased;
-            () = stop.cancelled() => {}
-            never = Box::pin(work) => match never {},
         }
     }
 
@@ -116,14 +127,17 @@ impl SecondWriter {
     fn observe<T: Managed, X: Index<T>>(
         &self,
         informer: &Informer<T, X>,
+        counts: &Arc<AtomicBool>,
         queue: &Sender<Unattributed>,
         found: &UnboundedSender<Found>,
     ) {
         let options = HandlerOptions::named("second-writer").resync(Duration::ZERO).foreign_writes();
         let (queue, found, hold, controllers) = (queue.clone(), found.clone(), self.hold.clone(), self.controllers);
+        let counts = Arc::clone(counts);
         informer.add_handler_with(options, move |event| {
             // Another controller is expected to write while this process withholds its writes for other reasons.
-            if hold.is_held() && !hold.has(HoldReason::SecondWriter) {
+            let is_withheld = hold.is_held() && !hold.has(HoldReason::SecondWriter);
+            if is_withheld || !counts.load(Ordering::Relaxed) {
                 return;
             }
             let at = Instant::now();

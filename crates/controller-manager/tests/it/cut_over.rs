@@ -223,15 +223,14 @@ async fn a_leader_compares_before_it_writes_and_its_successor_need_not() {
     let new = takeover.start("new", &["--require-clean-shadow=3s", "--shadow-settle-period=1s"]);
     let led = On::writes().user("new").resource("leases");
     until("lease", async || requests.count(&led), |it| *it > 0).await;
-    // A change that the other writer leaves behind is written as soon as the comparison ends.
+    until("evidence", || takeover.annotation(CLEAN), Option::is_some).await;
     stop(writer).await;
     let two = takeover.add("two").await;
     let written = within(Duration::from_secs(10), || takeover.is_written(&two), |it| *it).await;
-    assert_eq!(written, Ok(true), "the leader starts to write");
+    assert_eq!(written, Ok(true), "the leader writes");
     let first_write = requests.matching(&On::writes().user("new").resource("endpoints"))[0].started;
     let compared = Duration::try_from(first_write.duration_since(requests.matching(&led)[0].started)).expect("later");
-    assert!((Duration::from_secs(3)..Duration::from_secs(6)).contains(&compared), "{compared:?}");
-    until("evidence", || takeover.annotation(CLEAN), Option::is_some).await;
+    assert!(compared >= Duration::from_secs(3), "{compared:?}");
     stop(new).await;
 
     let successor = takeover.start("successor", &["--require-clean-shadow=1h"]);
