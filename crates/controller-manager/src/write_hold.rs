@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
-use kube_controller_client::{PlannedWrite, Review, Verdict};
-use kube_wire::ObjectKey;
+use kube_controller_client::Verdict;
 use prometheus::IntGaugeVec;
 
 /// Reason for which the controllers withhold their writes.
@@ -51,8 +50,6 @@ impl HoldReason {
 }
 
 /// The set of reasons for which the controllers withhold their writes; empty at first. Clones share it.
-///
-/// As a [`Review`], it withholds all writes while there is a reason.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WriteHold {
     reasons: Arc<AtomicU8>,
@@ -108,13 +105,6 @@ impl WriteHold {
     }
 }
 
-impl<T> Review<T> for WriteHold {
-    fn review(&self, _: &ObjectKey, writes: &[PlannedWrite<'_, T>]) -> Verdict {
-        // A sync without writes is complete, so that its key needs no second sync.
-        if writes.is_empty() { Verdict::Send } else { self.verdict() }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -137,9 +127,7 @@ mod tests {
             assert!(!hold.set(*reason, true), "{reason:?} is set already");
         }
         assert_eq!(hold.is_held(), !reasons.is_empty());
-        let key = ObjectKey::new("shop", "web");
-        assert_eq!(hold.review(&key, &[PlannedWrite::Delete(&())]), expected);
-        assert_eq!(Review::<()>::review(&hold, &key, &[]), Verdict::Send, "nothing to withhold");
+        assert_eq!(hold.verdict(), expected);
         for reason in reasons {
             assert!(hold.clone().set(*reason, false), "clones share the set");
         }

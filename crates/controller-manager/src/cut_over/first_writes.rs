@@ -13,14 +13,14 @@ use super::changes::{Input, RecentChanges};
 use super::inputs::{Facts, Inputs};
 use super::probation::{Decision, Limit, Plan, Probation, WriteId};
 use super::written::{WrittenObject, describe, replaced};
-use crate::caches::Caches;
+use crate::caches::{Caches, Removal, removal};
 use crate::controllers::{ENDPOINTS, ENDPOINTSLICE};
 
 /// Records changes of inputs from the start of the process on, so that a standby has those before its term.
 pub(crate) struct ChangeRecorder {
     changes: Arc<Mutex<RecentChanges>>,
     /// Remove the handlers.
-    removals: Vec<Box<dyn Fn() + Send + Sync>>,
+    removals: Vec<Removal>,
 }
 
 impl ChangeRecorder {
@@ -48,14 +48,12 @@ fn record<T: Decode, X: Index<T>>(
     informer: &Informer<T, X>,
     input: Input,
     changes: &Arc<Mutex<RecentChanges>>,
-) -> Box<dyn Fn() + Send + Sync> {
-    let (informer, changes) = (informer.clone(), Arc::clone(changes));
+) -> Removal {
+    let changes = Arc::clone(changes);
     let options = HandlerOptions::named("cut-over").resync(Duration::ZERO);
     let handler =
         informer.add_handler_with(options, move |event| locked(&changes).observe(Instant::now(), input, &event));
-    Box::new(move || {
-        informer.remove_handler(&handler);
-    })
+    removal(informer, handler)
 }
 
 /// The first writes of a leader, of all controllers.

@@ -44,8 +44,8 @@ use self::log_limit::LogLimit;
 use self::metrics::ShadowMetrics;
 use self::report::{Now, report};
 use self::review::ShadowReview;
-use self::sources::{Limits, Sources};
-use crate::caches::Caches;
+use self::sources::Sources;
+use crate::caches::{Caches, Removal};
 use crate::serving::Report;
 use crate::settings::{Settings, ShadowSettings};
 
@@ -61,7 +61,7 @@ pub(crate) struct Shadow {
     metrics: ShadowMetrics,
     panics: AtomicU64,
     /// Remove the handlers of [`watch`](Shadow::watch).
-    removals: Mutex<Vec<Box<dyn Fn() + Send + Sync>>>,
+    removals: Mutex<Vec<Removal>>,
     /// Cancelled when the comparison ends before the process does.
     ended: CancellationToken,
     /// Contents of `/shadow` when the comparison ended.
@@ -254,16 +254,17 @@ impl Shadow {
     }
 }
 
-fn limits(settings: &Settings) -> Limits {
-    let defaults = kube_endpoints_explain::Settings::default();
+/// Returns the limits that the plans depend on.
+#[cfg_attr(not(any(feature = "endpointslice", feature = "mirroring")), expect(unused, reason = "limits of slices"))]
+fn limits(settings: &Settings) -> kube_endpoints_explain::Settings {
+    let mut limits = kube_endpoints_explain::Settings::default();
     #[cfg(feature = "endpointslice")]
-    let max_endpoints_per_slice = settings.endpointslice.max_endpoints_per_slice;
-    #[cfg(not(feature = "endpointslice"))]
-    let max_endpoints_per_slice = defaults.max_endpoints_per_slice;
+    {
+        limits.max_endpoints_per_slice = settings.endpointslice.max_endpoints_per_slice;
+    }
     #[cfg(feature = "mirroring")]
-    let max_endpoints_per_subset = settings.mirroring.max_endpoints_per_subset;
-    #[cfg(not(feature = "mirroring"))]
-    let max_endpoints_per_subset = defaults.max_endpoints_per_subset;
-    let _ = (settings, defaults);
-    Limits { max_endpoints_per_slice, max_endpoints_per_subset }
+    {
+        limits.max_endpoints_per_subset = settings.mirroring.max_endpoints_per_subset;
+    }
+    limits
 }

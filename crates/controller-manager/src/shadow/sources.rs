@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use kube_endpoint_model::well_known::{LEADER_ANNOTATION, MIRRORING_CONTROLLER, SLICE_CONTROLLER};
@@ -25,18 +24,11 @@ pub(super) struct Sources {
     nodes: Lister<Node>,
     endpoints: Lister<Endpoints>,
     slices: Lister<EndpointSlice, SliceIndex>,
-    limits: Limits,
-}
-
-/// Limits that the plans depend on.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
-    pub(super) max_endpoints_per_slice: NonZeroUsize,
-    pub(super) max_endpoints_per_subset: NonZeroUsize,
+    limits: Settings,
 }
 
 impl Sources {
-    pub(super) fn new(caches: &Caches, limits: Limits) -> Sources {
+    pub(super) fn new(caches: &Caches, limits: Settings) -> Sources {
         Sources {
             services: caches.services.lister(),
             pods: caches.pods.lister(),
@@ -140,10 +132,7 @@ impl Sources {
 
     /// Returns the writes of all controllers for one Service, with reasons, as `kubectl endpoints diff` shows them.
     pub(super) fn changes(&self, key: &ObjectKey) -> Vec<Change> {
-        let mut settings = Settings::default();
-        settings.max_endpoints_per_slice = self.limits.max_endpoints_per_slice;
-        settings.max_endpoints_per_subset = self.limits.max_endpoints_per_subset;
-        let mut world = World::new(settings);
+        let mut world = World::new(self.limits.clone());
         if let Some(service) = self.service(key) {
             world.add_pods(self.selected(&service));
             world.add_services([service]);

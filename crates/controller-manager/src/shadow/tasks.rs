@@ -11,9 +11,9 @@ use kube_controller::locked;
 use kube_controller_client::Client;
 use kube_endpoint_model::ObjectKey;
 use kube_endpoint_model::well_known::{LEADER_ANNOTATION, MIRRORING_CONTROLLER, SLICE_CONTROLLER};
-use kube_informer::{Event, HandlerHandle, Informer};
+use kube_informer::Event;
 use kube_lease_election::LeaseName;
-use kube_wire::{Decode, Index, Object as _};
+use kube_wire::Object as _;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 use tokio_util::sync::CancellationToken;
 
@@ -22,7 +22,7 @@ use super::ledger::Cause;
 use super::report::summary;
 use super::sources::has_selector;
 use super::writer::{LEASE_PERIOD, LeaseReading};
-use crate::caches::Caches;
+use crate::caches::{Caches, removal};
 use crate::controllers::{ENDPOINTS, ENDPOINTSLICE, MIRRORING};
 
 /// Period of the summary in the log.
@@ -153,14 +153,6 @@ impl Shadow {
             tracing::info!("Shadow mode: {summary}");
         }
     }
-}
-
-/// Returns a function that removes a handler.
-fn removal<T: Decode, X: Index<T>>(informer: &Informer<T, X>, handler: HandlerHandle) -> Box<dyn Fn() + Send + Sync> {
-    let informer = informer.clone();
-    Box::new(move || {
-        informer.remove_handler(&handler);
-    })
 }
 
 fn reading(lease: &Lease) -> LeaseReading {

@@ -41,7 +41,8 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
         let listed = objects.len();
         self.shared.meter().listed(listed, self.started_at.take());
         let is_confirming = self.machine.is_confirming();
-        let as_listed = self.guard.map(|_| objects.clone());
+        // The first list is not checked.
+        let as_listed = self.guard.filter(|_| self.shared.lister().is_populated()).map(|_| objects.clone());
         let Err(removal) = self.shared.replace(objects, version.clone(), self.guard.as_ref()) else {
             tracing::debug!(resource = %T::RESOURCE, objects = listed, %version, "synced");
             self.retain_undecodable(&undecodable);

@@ -2,11 +2,15 @@
 
 use std::{num::NonZeroU32, time::Duration};
 
+use anyhow::ensure;
 use kube_dev_apiserver::Population;
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::bench::{
     environment::{Environment, Run},
-    flips::{drive, flips},
+    flips::{Flip, drive, flips},
+    latencies::{Latencies, between},
+    observer::Observer,
     outcome::Outcome,
     server_process::ServerProcess,
     settings::Settings,
@@ -21,6 +25,9 @@ pub(super) const DEFAULT_POPULATION: Population =
 /// Readiness changes per second, as in the measurement of the Go controllers.
 pub(super) const CHURN_RATE: usize = 160;
 
+/// Maximum time to wait for the last slice change.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
 /// Changes the readiness of Pods and waits until the controllers are idle.
 pub(super) async fn flip(
     run: &mut Run,
@@ -34,6 +41,25 @@ pub(super) async fn flip(
     drive(&run.client, run.population, &flips, per_second(rate)).await?;
     run.settle(server, &environment.progress, "after the flips", |_| true).await?;
     Ok(Outcome { changes: flips.len(), ..run.outcome(server, name).await? })
+}
+
+/// Waits until slices show all flips, at most 30 s, and returns the latencies from the acknowledgements in `causes`.
+pub(super) async fn observed(
+    observer: &Observer,
+    population: Population,
+    flips: &[Flip],
+    causes: Vec<(Flip, Instant)>,
+) -> anyhow::Result<Option<Latencies>> {
+    let all_observed = async {
+        while observer.count() < flips.len() {
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    // After a timeout, missing changes are counted below.
+    let _ = timeout(TIMEOUT, all_observed).await;
+    let (durations, missing) = between(causes, observer.take(population, flips.iter().map(|it| it.pod)));
+    ensure!(missing == 0, "{missing} of {} readiness changes were not observed in a slice", flips.len());
+    Ok(Latencies::of(durations))
 }
 
 /// Returns number and rate (per second) of the flips, from the settings or else the given defaults.

@@ -2,20 +2,14 @@
 
 use std::time::Duration;
 
-use anyhow::ensure;
-use tokio::time::{sleep, timeout};
-
-use super::flip::{DEFAULT_POPULATION, per_second};
+use super::flip::{DEFAULT_POPULATION, observed, per_second};
 use crate::bench::{
     environment::Environment,
     flips::{drive, flips},
-    latencies::{Latencies, between},
     observer::Observer,
     outcome::Outcome,
 };
 
-/// Maximum time to wait for the last slice change.
-const TIMEOUT: Duration = Duration::from_secs(30);
 /// Duration of the measurement at each rate, in seconds.
 const SECONDS: usize = 20;
 
@@ -37,19 +31,10 @@ pub(super) async fn run(environment: &mut Environment) -> anyhow::Result<Vec<Out
         let all = flips(population.pods, count.min(population.pods * 2), environment.settings.seed);
         environment.progress.step(&format!("{} flips, {rate} per second", all.len()));
         let causes = drive(&run.client, population, &all, per_second(rate)).await?;
-        let all_observed = async {
-            while observer.count() < all.len() {
-                sleep(Duration::from_millis(20)).await;
-            }
-        };
-        // After a timeout, missing changes are counted below.
-        let _ = timeout(TIMEOUT, all_observed).await;
-        let effects = observer.take(population, all.iter().map(|it| it.pod));
-        let (durations, missing) = between(causes, effects);
-        ensure!(missing == 0, "{missing} of {} readiness changes were not observed in a slice", all.len());
+        let latencies = observed(&observer, population, &all, causes).await?;
         run.settle(&mut server, &environment.progress, "after the flips", |_| true).await?;
         let outcome = run.outcome(&mut server, &format!("latency-{rate}")).await?;
-        outcomes.push(Outcome { changes: all.len(), latencies: Latencies::of(durations), ..outcome });
+        outcomes.push(Outcome { changes: all.len(), latencies, ..outcome });
     }
     run.stop().await?;
     environment.cache(server);

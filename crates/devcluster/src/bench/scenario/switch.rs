@@ -2,17 +2,12 @@
 
 use std::time::Duration;
 
-use anyhow::ensure;
-use tokio::{
-    time::{sleep, timeout},
-    try_join,
-};
+use tokio::{time::sleep, try_join};
 
-use super::flip::{BATCH_PERIOD, CHURN_RATE, DEFAULT_POPULATION, flip, flips_of, per_second};
+use super::flip::{BATCH_PERIOD, CHURN_RATE, DEFAULT_POPULATION, flip, flips_of, observed, per_second};
 use crate::bench::{
     environment::{Environment, Run},
     flips::{drive, flips},
-    latencies::{Latencies, between},
     observer::Observer,
     outcome::Outcome,
     server_process::ServerProcess,
@@ -21,8 +16,6 @@ use crate::bench::{
 /// Flips per second during a switch, and seconds of flips before and after the first instance is stopped.
 const RATE: usize = 50;
 const SECONDS: usize = 5;
-/// Maximum time to wait for the last slice change.
-const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Measures the instance in shadow mode. The other one writes.
 pub(super) async fn shadow(environment: &mut Environment) -> anyhow::Result<Vec<Outcome>> {
@@ -61,20 +54,12 @@ pub(super) async fn switch(environment: &mut Environment) -> anyhow::Result<Vec<
         second.stop().await
     };
     let (causes, ()) = try_join!(drive(&third.client, population, &all, per_second(RATE)), stop)?;
-    let all_observed = async {
-        while observer.count() < all.len() {
-            sleep(Duration::from_millis(20)).await;
-        }
-    };
-    // After a timeout, missing changes are counted below.
-    let _ = timeout(TIMEOUT, all_observed).await;
-    let (durations, missing) = between(causes, observer.take(population, all.iter().map(|it| it.pod)));
-    ensure!(missing == 0, "{missing} of {} readiness changes were not observed in a slice", all.len());
+    let latencies = observed(&observer, population, &all, causes).await?;
     third.settle(&mut server, &environment.progress, "after the flips", |_| true).await?;
     let outcome = third.outcome(&mut server, "switch-churn").await?;
     third.stop().await?;
     environment.cache(server);
-    Ok(vec![quiet, Outcome { changes: all.len(), latencies: Latencies::of(durations), ..outcome }])
+    Ok(vec![quiet, Outcome { changes: all.len(), latencies, ..outcome }])
 }
 
 /// Starts an instance of the controllers with these flags, and waits until it is idle.
