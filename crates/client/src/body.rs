@@ -41,9 +41,7 @@ impl Body {
     ) -> Result<Self, Error> {
         match encoding_of(headers) {
             Ok(encoding) => Ok(Self { call, encoding, stream: BodyDataStream::new(body), replaced }),
-            Err(found) => {
-                Err(Error::InvalidResponse { call, source: format!("unexpected content type {found}").into() })
-            }
+            Err(found) => Err(unexpected_content_type(call, &found)),
         }
     }
 
@@ -73,6 +71,11 @@ impl Stream for Body {
             None => Poll::Pending,
         }
     }
+}
+
+/// Returns the error of a response that is neither JSON nor protobuf.
+pub(crate) fn unexpected_content_type(call: Call, found: &str) -> Error {
+    Error::InvalidResponse { call, source: format!("unexpected content type {found}").into() }
 }
 
 /// Returns the encoding in `Content-Type`, JSON if the header is absent, or the header value as the error.

@@ -2,7 +2,11 @@
 
 mod lists;
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
 
 use bytes::Bytes;
 use http::{
@@ -17,7 +21,7 @@ use tower::ServiceExt as _;
 
 use crate::{
     Call, ClientMetrics, ClientMetricsProvider, ClientOptions, Config, ConfigError, Credentials, Error, TransportKind,
-    body::encoding_of,
+    body::{encoding_of, unexpected_content_type},
     error::status_of,
     failure::transport_error,
     gate::{Gate, WriteGate},
@@ -53,6 +57,7 @@ struct Shared {
     credentials: Credentials,
     metrics: Arc<dyn ClientMetrics>,
     warnings: Warnings,
+    json_writes: AtomicBool,
 }
 
 impl Client {
@@ -105,6 +110,7 @@ impl Client {
             credentials,
             metrics,
             warnings,
+            json_writes: AtomicBool::new(false),
         };
         Ok(Self { shared: Arc::new(shared), gate: Gate::default(), shutdown: None, decode_context: None })
     }
@@ -214,14 +220,31 @@ impl Client {
 
     /// Sends a request through the rate limiter and returns the body of a successful response.
     pub(crate) async fn call(&self, call: &Call, outgoing: &Outgoing) -> Result<Bytes, Error> {
+        self.exchange(call, outgoing).await.map(|(_, body)| body)
+    }
+
+    /// As [`call`](Self::call); also returns the encoding of the body.
+    pub(crate) async fn call_encoded(&self, call: &Call, outgoing: &Outgoing) -> Result<(Encoding, Bytes), Error> {
+        let (encoding, body) = self.exchange(call, outgoing).await?;
+        let encoding = encoding.map_err(|found| unexpected_content_type(call.clone(), &found))?;
+        Ok((encoding, body))
+    }
+
+    async fn exchange(&self, call: &Call, outgoing: &Outgoing) -> Result<(Result<Encoding, String>, Bytes), Error> {
         let response = self.send(&self.shared.transport.calls(), call, outgoing, true).await?;
         let limit = self.shared.request_timeout;
         if response.status().is_success() {
+            let encoding = encoding_of(response.headers());
             let body = read_body(call, response.into_body(), limit).await?;
             self.shared.metrics.body_read(&outgoing.method, body.len());
-            return Ok(body);
+            return Ok((encoding, body));
         }
         Err(api_error(call, response, limit).await)
+    }
+
+    /// Whether the server has rejected a write in protobuf, so that writes are sent in JSON.
+    pub(crate) fn json_writes(&self) -> &AtomicBool {
+        &self.shared.json_writes
     }
 
     /// Awaits `future`; fails with [`Error::ShuttingDown`] if `shutdown` is cancelled first.

@@ -102,6 +102,7 @@ mod token_file;
 mod transport;
 mod typed;
 mod warnings;
+mod writes;
 
 pub use body::Body;
 pub use call::Call;

@@ -14,8 +14,8 @@ pub struct ClientOptions {
     pub qps: f32,
     /// Size of the token bucket: requests that may be sent at once after an idle period. 30 by default.
     pub burst: u32,
-    /// Encoding requested for lists and watches of types that have a decoder for it (`--kube-api-content-type`).
-    /// Protobuf by default. Writes are always JSON.
+    /// Encoding of lists, watches and writes of types that support it (`--kube-api-content-type`). Protobuf by default.
+    /// Other requests are JSON.
     pub content_type: Encoding,
     /// Timeouts of connections and requests; [`Timeouts::default`] by default.
     pub timeouts: Timeouts,

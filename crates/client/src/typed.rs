@@ -1,7 +1,7 @@
 //! Reads and writes of single objects, for `k8s-openapi` types and for projections that implement [`Decode`].
 
 use http::{HeaderValue, Method};
-use kube_wire::{Decode, ResourceVersion, Uid};
+use kube_wire::{Decode, Encode, ResourceVersion, Uid};
 use serde::{Deserialize, Serialize, de::IgnoredAny};
 use serde_json::{Value, json};
 
@@ -9,6 +9,7 @@ use crate::{
     Call, Client, Error, Preconditions,
     outgoing::{Outgoing, path},
     query::percent_encode,
+    writes::encode,
 };
 
 const MERGE_PATCH: HeaderValue = HeaderValue::from_static("application/merge-patch+json");
@@ -65,8 +66,8 @@ impl DeleteResponse {
     }
 }
 
-/// Typed requests. They accept every type that implements [`kube_wire::Decode`]. A type that is written must serialize
-/// to the complete object including `kind` and `apiVersion`, as the types of `k8s-openapi` do.
+/// Typed requests. They accept every type that implements [`kube_wire::Decode`], and for writes [`kube_wire::Encode`], as
+/// the types of `k8s-openapi` do.
 impl Client {
     /// Reads one object from the server. `namespace` is empty for cluster-scoped types.
     ///
@@ -88,11 +89,9 @@ impl Client {
     /// [`Error::Api`], for which [`Error::is_already_exists`] is true if an object of that name exists;
     /// [`Error::InvalidResponse`] if the response cannot be decoded or has no resource version; or any other [`Error`].
     /// After an error for which [`Error::may_have_been_applied`] is true the object may have been created.
-    pub async fn create<T: Decode + Serialize>(&self, object: &T) -> Result<T, Error> {
+    pub async fn create<T: Encode>(&self, object: &T) -> Result<T, Error> {
         let call = Call::new("create", T::RESOURCE, object.namespace(), object.name());
-        let outgoing = create_request(&call, object)?;
-        let response = self.call(&call, &outgoing).await?;
-        self.decode(|| decode_stored(call, &response))
+        self.write(call, Method::POST, path(&T::RESOURCE, object.namespace(), ""), object).await
     }
 
     /// Creates a virtual object, such as a `TokenReview` or a `SubjectAccessReview`, and returns it with the status
@@ -103,7 +102,8 @@ impl Client {
     /// Those of [`create`](Self::create); the resource version is not checked.
     pub async fn create_virtual<T: Decode + Serialize>(&self, object: &T) -> Result<T, Error> {
         let call = Call::new("create", T::RESOURCE, object.namespace(), "");
-        let response = self.call(&call, &create_request(&call, object)?).await?;
+        let path = path(&T::RESOURCE, object.namespace(), "");
+        let response = self.call(&call, &Outgoing::json(Method::POST, path, encode(&call, object)?)).await?;
         self.decode(|| decode(call, &response))
     }
 
@@ -113,16 +113,14 @@ impl Client {
     ///
     /// [`Error::Api`], for which [`Error::is_conflict`] is true if the object has a resource version that is not the
     /// current one; [`Error::Request`] if the object has no name; or as for [`create`](Self::create).
-    pub async fn update<T: Decode + Serialize>(&self, object: &T) -> Result<T, Error> {
+    pub async fn update<T: Encode>(&self, object: &T) -> Result<T, Error> {
         let (namespace, name) = (object.namespace(), object.name());
         let call = Call::new("update", T::RESOURCE, namespace, name);
         if name.is_empty() {
             // Without a name the request would address the collection.
             return Err(Error::Request { call, source: "the object has no name".into() });
         }
-        let outgoing = Outgoing::json(Method::PUT, path(&T::RESOURCE, namespace, name), encode(&call, object)?);
-        let response = self.call(&call, &outgoing).await?;
-        self.decode(|| decode_stored(call, &response))
+        self.write(call, Method::PUT, path(&T::RESOURCE, namespace, name), object).await
     }
 
     /// Deletes an object if the preconditions hold.
@@ -199,30 +197,6 @@ impl Client {
     }
 }
 
-/// Returns the request that creates an object.
-fn create_request<T: Decode + Serialize>(call: &Call, object: &T) -> Result<Outgoing, Error> {
-    Ok(Outgoing::json(Method::POST, path(&T::RESOURCE, object.namespace(), ""), encode(call, object)?))
-}
-
 fn decode<T: Decode>(call: Call, response: &[u8]) -> Result<T, Error> {
     T::from_json(response).map_err(|error| Error::InvalidResponse { call, source: error.into() })
-}
-
-/// Decodes the response to a create or update. A stored object always has a resource version; without one the response
-/// is not from an API server.
-fn decode_stored<T: Decode>(call: Call, response: &[u8]) -> Result<T, Error> {
-    let object: T = decode(call.clone(), response)?;
-    if object.resource_version().is_empty() {
-        return Err(Error::InvalidResponse { call, source: "the object has no resource version".into() });
-    }
-    Ok(object)
-}
-
-fn encode(call: &Call, object: &impl Serialize) -> Result<Vec<u8>, Error> {
-    // Few objects are smaller: saves the first reallocations.
-    let mut body = Vec::with_capacity(1 << 10);
-    match serde_json::to_writer(&mut body, object) {
-        Ok(()) => Ok(body),
-        Err(error) => Err(Error::Request { call: call.clone(), source: error.into() }),
-    }
 }

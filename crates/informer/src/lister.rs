@@ -95,6 +95,11 @@ impl<T: Object, X> Lister<T, X> {
         read_lock(&self.state).own.is_unconfirmed(&object.key())
     }
 
+    /// Returns whether there are own creates or updates that the watch has not shown yet.
+    pub(crate) fn awaits_writes(&self) -> bool {
+        read_lock(&self.state).own.awaits_writes()
+    }
+
     /// Returns whether there are own deletes that the watch has not shown yet.
     pub(crate) fn awaits_deletes(&self) -> bool {
         read_lock(&self.state).own.awaits_deletes()

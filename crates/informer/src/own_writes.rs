@@ -85,6 +85,15 @@ impl OwnWrites {
         }
     }
 
+    /// Returns whether the watch shows the own create or update of an object at this version, and forgets it if so.
+    pub(crate) fn confirm(&mut self, key: &ObjectKey, version: &ResourceVersion) -> bool {
+        let is_shown = self.written.get(key) == Some(version);
+        if is_shown {
+            self.written.remove(key);
+        }
+        is_shown
+    }
+
     /// Returns whether a deletion from the watch is newer than the own writes of the object and is to be applied.
     pub(crate) fn admits_deletion(&mut self, last: &impl Object) -> bool {
         if self.deleted.is_empty() && self.written.is_empty() {
@@ -123,6 +132,11 @@ impl OwnWrites {
             !overdue
         });
         lost_write || lost_delete
+    }
+
+    /// Returns whether there are own creates or updates that the watch has not shown yet.
+    pub(crate) fn awaits_writes(&self) -> bool {
+        !self.written.is_empty()
     }
 
     /// Returns whether there are own deletes that the watch has not shown yet.

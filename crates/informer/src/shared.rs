@@ -8,7 +8,7 @@ use std::{
 };
 
 use kube_ambient::{Defect, is_enabled};
-use kube_wire::{Object, ObjectKey, Resource, ResourceVersion};
+use kube_wire::{EventHead, Object, ObjectKey, Resource, ResourceVersion};
 use tokio::{
     sync::{mpsc, watch},
     time::{Instant, MissedTickBehavior, interval_at},
@@ -154,6 +154,16 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
     pub(crate) fn upsert(&self, object: T) {
         let object = Arc::new(self.transformed(object));
         self.change(None, |store| store.upsert(object));
+    }
+
+    /// Returns whether an event shows an own write that is stored already, so that its object need not be decoded.
+    pub(crate) fn confirm(&self, head: &EventHead) -> bool {
+        let started_at = self.meter.start_timer();
+        let is_own = self.locked().store.confirm(&head.key, &head.resource_version);
+        if is_own {
+            self.report(started_at);
+        }
+        is_own
     }
 
     pub(crate) fn delete(&self, last: T) {

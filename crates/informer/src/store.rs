@@ -64,6 +64,16 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
         Some(state.put(old, new))
     }
 
+    /// Returns whether the watch shows an own create or update of an object at this version, which is stored already.
+    pub(crate) fn confirm(&mut self, key: &ObjectKey, version: &ResourceVersion) -> bool {
+        let mut state = self.write_lock();
+        let is_own = state.own.confirm(key, version);
+        if is_own {
+            state.advance_version(version.clone());
+        }
+        is_own
+    }
+
     /// Removes an object, given its last state from a `DELETED` event. Returns `None` if it is not stored, or if the
     /// deletion is older than an own write of the object.
     pub(crate) fn delete(&mut self, last: Arc<T>) -> Option<Event<T>> {

@@ -1,6 +1,7 @@
 //! The lossless Endpoints type, and its conversions from and to the types of k8s-openapi.
 
 mod protobuf;
+mod protobuf_encode;
 
 use k8s_openapi::api::core::v1 as core;
 use serde::ser::SerializeStruct as _;

@@ -80,6 +80,7 @@ pub mod pod_change;
 mod pod_index;
 mod projection;
 mod protobuf;
+mod protobuf_encode;
 mod quantity;
 mod reference;
 mod service;

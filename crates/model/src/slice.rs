@@ -3,6 +3,7 @@
 mod full;
 mod hints;
 mod protobuf;
+mod protobuf_encode;
 
 use std::sync::Arc;
 

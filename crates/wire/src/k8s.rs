@@ -1,13 +1,13 @@
-//! [`Object`] and [`Decode`] for the types of `k8s-openapi`.
+//! [`Object`], [`Decode`] and [`Encode`] for the types of `k8s-openapi`.
 
 use k8s_openapi::{
     ClusterResourceScope, Metadata, NamespaceResourceScope, apimachinery::pkg::apis::meta::v1::ObjectMeta,
     jiff::Timestamp,
 };
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    Decode, DecodeError, Object, Resource, ResourceVersion, Uid,
+    Decode, DecodeError, Encode, Object, Resource, ResourceVersion, Uid,
     json::{self, Node},
 };
 
@@ -68,6 +68,13 @@ where
             json::from_slice(K::KIND, &document.to_json())
         })
     }
+}
+
+impl<K> Encode for K
+where
+    K: Metadata<Ty = ObjectMeta> + DeserializeOwned + Serialize + Send + Sync + 'static,
+    K::Scope: Scope,
+{
 }
 
 /// Replaces times that `metav1.Time` supports and `jiff::Timestamp` does not by the nearest supported one. Returns

@@ -8,7 +8,8 @@
 //! - read a list response item by item while it arrives ([`ListReader`]), or a complete one from JSON
 //!   ([`decode_list`]);
 //! - read a watch event by event, bookmarks and `ERROR` events included ([`WatchReader`]);
-//! - decode `application/vnd.kubernetes.protobuf` field by field without generated code ([`protobuf`]);
+//! - decode and encode `application/vnd.kubernetes.protobuf` field by field without generated code ([`protobuf`],
+//!   [`Encode`]);
 //! - interpret an error response ([`Status`]);
 //! - store many keys, UIDs and resource versions in 16 bytes each ([`ObjectKey`], [`Uid`], [`ResourceVersion`]).
 //!
@@ -89,7 +90,8 @@
 //! A type that also implements [`Decode::from_protobuf`], with the reader in [`protobuf`], can be read with
 //! [`Encoding::Protobuf`].
 //!
-//! With the feature `k8s-openapi`, every object type of that crate implements [`Object`] and [`Decode`] (JSON only).
+//! With the feature `k8s-openapi`, every object type of that crate implements [`Object`], [`Decode`] and [`Encode`]
+//! (JSON only).
 //! The program then selects a version feature of `k8s-openapi` 0.29, such as `v1_36`. A type that keeps only the fields
 //! in use is smaller and faster: the Pod of `kube-endpoint-model` takes 320 bytes of heap instead of 23 kB, and a
 //! quarter of the time to decode from JSON.
@@ -111,7 +113,7 @@
 //! - For requests, authentication and retries: use a client, such as `kube` or `kube-controller-client`.
 //! - For complete objects that are decoded once and not cached: `serde_json` with the types of `k8s-openapi` is enough.
 //! - For types that are known only at run time, YAML or CBOR: they are not supported.
-//! - For encoding: only [`Status`] (with its parts), [`Uid`] and [`ResourceVersion`] implement [`serde::Serialize`].
+//! - For encoding without types of your own: [`Encode`] and [`protobuf::Writer`] are only the frame for them.
 
 mod buffer;
 mod encoding;
@@ -140,14 +142,14 @@ pub use error::{DecodeError, Location};
 pub use key::{KeyError, ObjectKey};
 pub use list::{List, ListMeta, ListReader, decode_list};
 pub use metadata::ObjectMeta;
-pub use object::{Decode, DecodeContext, Index, Object};
+pub use object::{Decode, DecodeContext, Encode, Index, Object};
 pub use resource::Resource;
 pub use status::{Cause, Details, Status, reason};
 pub use text::Text;
 pub use uid::Uid;
 pub use undecodable::Undecodable;
 pub use version::ResourceVersion;
-pub use watch::{EventType, LineSplitter, WatchEvent, WatchReader};
+pub use watch::{EventHead, EventType, LineSplitter, Received, WatchEvent, WatchReader};
 
 /// Default limit in bytes of one list item or watch frame: 16 MiB.
 ///

@@ -1,8 +1,10 @@
-//! Traits of types that can be decoded and cached.
+//! Traits of types that can be decoded, cached and written.
 
 use std::sync::Arc;
 
-use crate::{DecodeError, ObjectKey, Resource, ResourceVersion, Uid};
+use serde::Serialize;
+
+use crate::{DecodeError, ObjectKey, Resource, ResourceVersion, Uid, protobuf};
 
 /// The metadata of an object that readers, caches and work queues need.
 pub trait Object: Send + Sync + 'static {
@@ -81,6 +83,32 @@ pub trait Decode: Object + Sized {
     fn from_protobuf(bytes: &[u8]) -> Result<Self, DecodeError> {
         let _ = bytes;
         Err(DecodeError::Encoding { kind: Self::RESOURCE.kind.to_owned(), encoding: "protobuf" })
+    }
+}
+
+/// A type whose objects can be written to an API server.
+///
+/// JSON is mandatory and comes from [`Serialize`], which must write the complete object including `kind` and
+/// `apiVersion`. Protobuf is optional.
+pub trait Encode: Decode + Serialize {
+    /// Writes the protobuf message of the object, without the envelope. Returns `false` if the type has no protobuf
+    /// encoder, which is the default.
+    fn to_protobuf(&self, message: &mut protobuf::Writer) -> bool {
+        let _ = message;
+        false
+    }
+
+    /// Decodes the protobuf response to a write of this object. Both messages are without the envelope.
+    ///
+    /// Types can override this to decode only the metadata if the rest is equal, which it nearly always is: API servers
+    /// encode equal objects to equal bytes. The default implementation decodes everything.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Decode::from_protobuf`].
+    fn response_from_protobuf(&self, request: &[u8], response: &[u8]) -> Result<Self, DecodeError> {
+        let _ = request;
+        Self::from_protobuf(response)
     }
 }
 

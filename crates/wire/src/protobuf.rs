@@ -1,4 +1,4 @@
-//! Zero-copy reader of protobuf messages, field by field, without generated code.
+//! Zero-copy reader and a writer of protobuf messages, field by field, without generated code.
 //!
 //! A decoder that needs a few of the several hundred fields of a Pod iterates over the message once. Skipping a field
 //! costs reading its tag and length.
@@ -34,10 +34,15 @@ mod envelope;
 mod header;
 mod metadata;
 mod path;
+mod writer;
 
 use std::{borrow::Cow, str};
 
-pub use self::{envelope::Envelope, path::Path};
+pub use self::{
+    envelope::Envelope,
+    path::Path,
+    writer::{Writer, enveloped},
+};
 pub(crate) use self::{
     envelope::{MAGIC, no_envelope, type_meta, unknown},
     header::FieldHeader,
@@ -137,6 +142,11 @@ impl<'a> Fields<'a> {
     /// Returns the fields of a top-level message; paths of errors start here.
     pub fn new(message: &'a [u8]) -> Self {
         Self { rest: message, path: Path::default() }
+    }
+
+    /// Returns the bytes of the fields that were not read yet.
+    pub fn rest(&self) -> &'a [u8] {
+        self.rest
     }
 
     fn field(&mut self) -> Result<Field<'a>, MalformedProtobuf> {

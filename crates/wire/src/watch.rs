@@ -7,7 +7,9 @@ mod protobuf;
 mod reader;
 
 pub use self::{lines::LineSplitter, reader::WatchReader};
-use crate::{Decode, DecodeError, Encoding, ResourceVersion, Status, Undecodable, list::require_name};
+use crate::{
+    Decode, DecodeError, Encoding, Object, ObjectKey, ResourceVersion, Status, Undecodable, list::require_name,
+};
 
 /// Event of a watch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +38,26 @@ pub enum WatchEvent<T> {
     Error(Status),
 }
 
+/// Event of a watch, or the head of one that was not decoded; see [`WatchReader::next_event_unless`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Received<T> {
+    /// Decoded event.
+    Event(WatchEvent<T>),
+    /// Event of an object whose state the caller has already.
+    Known(EventHead),
+}
+
+/// Key and version of the object of an `ADDED` or `MODIFIED` event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventHead {
+    /// Whether the event is `ADDED`.
+    pub added: bool,
+    /// Namespace and name of the object.
+    pub key: ObjectKey,
+    /// Resource version of the object.
+    pub resource_version: ResourceVersion,
+}
+
 /// Type of an event that contains an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EventType {
@@ -55,6 +77,18 @@ enum FrameType {
     Object(EventType),
     Bookmark,
     Error,
+}
+
+impl<T: Object> WatchEvent<T> {
+    /// Returns the resource version of the object or bookmark; empty for an error.
+    fn resource_version(&self) -> ResourceVersion {
+        match self {
+            Self::Added(object) | Self::Modified(object) | Self::Deleted(object) => object.resource_version(),
+            Self::Bookmark { resource_version, .. } => resource_version.clone(),
+            Self::Undecodable { object, .. } => object.resource_version.clone(),
+            Self::Error(_) => ResourceVersion::default(),
+        }
+    }
 }
 
 impl EventType {

@@ -12,34 +12,43 @@ use hyper_util::{
     client::legacy::connect::{Connected, Connection},
     rt::TokioIo,
 };
-use tokio::net::TcpStream;
+use tokio::{io::BufReader, net::TcpStream};
 
 type Tcp = TokioIo<TcpStream>;
 
+/// Size of the read buffer in bytes. rustls reads at most 4 KiB at once, so that without a buffer below it a slice of
+/// 20 KiB would cost six system calls.
+const READ_BUFFER: usize = 32 << 10;
+
 /// A TCP connection, or a TLS connection to an https proxy.
 pub(crate) struct TransportStream {
-    stream: MaybeHttpsStream<Tcp>,
+    stream: TokioIo<BufReader<TokioIo<MaybeHttpsStream<Tcp>>>>,
     /// Whether a proxy forwards the requests, which then contain the absolute URL.
     forwarded: bool,
 }
 
 impl TransportStream {
     pub(super) fn direct(stream: Tcp) -> TransportStream {
-        TransportStream { stream: MaybeHttpsStream::Http(stream), forwarded: false }
+        TransportStream::new(MaybeHttpsStream::Http(stream), false)
     }
 
     pub(super) fn tunnel(stream: MaybeHttpsStream<Tcp>) -> TransportStream {
-        TransportStream { stream, forwarded: false }
+        TransportStream::new(stream, false)
     }
 
     pub(super) fn forwarded(stream: MaybeHttpsStream<Tcp>) -> TransportStream {
-        TransportStream { stream, forwarded: true }
+        TransportStream::new(stream, true)
+    }
+
+    fn new(stream: MaybeHttpsStream<Tcp>, forwarded: bool) -> TransportStream {
+        let stream = BufReader::with_capacity(READ_BUFFER, TokioIo::new(stream));
+        TransportStream { stream: TokioIo::new(stream), forwarded }
     }
 }
 
 impl Connection for TransportStream {
     fn connected(&self) -> Connected {
-        self.stream.connected().proxy(self.forwarded)
+        self.stream.inner().get_ref().inner().connected().proxy(self.forwarded)
     }
 }
 

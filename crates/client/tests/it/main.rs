@@ -16,3 +16,4 @@ mod read_only;
 mod rotation;
 mod service_account;
 mod tls;
+mod writes;

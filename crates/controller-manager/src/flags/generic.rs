@@ -39,8 +39,8 @@ pub(super) struct Generic {
     #[arg(long, value_name = "NUMBER", value_parser = go_int::parse, default_value_t = i64::from(ClientSettings::default().burst))]
     kube_api_burst: i64,
 
-    /// Preferred encoding of objects read from the API server: application/vnd.kubernetes.protobuf or application/json.
-    /// Objects that the server does not offer in protobuf are read as JSON. Objects are always written as JSON.
+    /// Encoding of objects read from and written to the API server: application/vnd.kubernetes.protobuf or
+    /// application/json. Objects that have no protobuf encoding or that the server does not accept in it are sent as JSON.
     #[arg(long, value_name = "TYPE", default_value = ClientSettings::default().content_type.media_type())]
     kube_api_content_type: String,
 

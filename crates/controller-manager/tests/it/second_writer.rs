@@ -10,8 +10,8 @@ use endpoint_controller_manager::{
     AuthenticationSettings, AuthorizationSettings, ClientSettings, OnSecondWriter, RunError, SecondWriterSettings,
     ServingSettings, Settings, run,
 };
-use http::header::CONTENT_LENGTH;
-use http::{Method, Request};
+use http::header::{ACCEPT, CONTENT_LENGTH};
+use http::{HeaderValue, Method, Request};
 use http_body_util::{BodyExt as _, Either, Full};
 use kube_controller_client::{Client, ClientOptions, Config};
 use kube_endpoint_model::EndpointSlice;
@@ -47,12 +47,15 @@ impl FieldManagers {
     /// Returns the configuration of clients whose writes have this field manager.
     fn config(&self, cluster: &Cluster, manager: &'static str) -> Config {
         let (server, managers) = (cluster.server.service(), self.clone());
-        Config::from_service(service_fn(move |request: Request<Full<Bytes>>| {
+        Config::from_service(service_fn(move |mut request: Request<Full<Bytes>>| {
             let (server, managers) = (server.clone(), managers.clone());
             async move {
                 let is_write = request.method() != Method::GET;
                 let is_resource = request.uri().path().contains("/endpoint");
                 let is_list_of_one = request.uri().query().is_some_and(|query| query.contains("metadata.name"));
+                if is_resource && is_write {
+                    request.headers_mut().insert(ACCEPT, HeaderValue::from_static("application/json"));
+                }
                 let answer = server.oneshot(request).await?;
                 if !is_resource || !(is_write || is_list_of_one) || !answer.status().is_success() {
                     return Ok::<_, BoxError>(answer.map(Either::Right));

@@ -15,7 +15,7 @@ use std::{convert::Infallible, sync::Arc, time::Duration};
 use display_full_error::DisplayFullErrorExt as _;
 use futures::StreamExt as _;
 use kube_controller_client::{Body, Client, ListParams, WatchParams};
-use kube_wire::{Decode, EventType, ListReader, ResourceVersion, WatchEvent, WatchReader};
+use kube_wire::{Decode, EventHead, EventType, ListReader, Received, ResourceVersion, WatchEvent, WatchReader};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 pub use self::backoff::BackoffPolicy;
@@ -247,7 +247,17 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
                 Err(_) if Instant::now() >= deadline => return Ok(()),
                 Err(_) => tracing::warn!(resource = %T::RESOURCE, "still waiting for the end of the initial events"),
             }
-            while let Some(event) = self.client.decode(|| events.next_event())? {
+            loop {
+                let is_own = |head: &EventHead| self.shared.confirm(head);
+                let is_own = (!initial && self.shared.lister().awaits_writes()).then_some(is_own);
+                let event = match self.client.decode(|| events.next_event_unless(is_own))? {
+                    Some(Received::Event(event)) => event,
+                    Some(Received::Known(head)) => {
+                        self.apply_own_write(head);
+                        continue;
+                    }
+                    None => break,
+                };
                 let observation = if initial { self.gather(event)? } else { self.apply(event)? };
                 initial &= !matches!(observation, Observation::Synced { .. });
                 let is_held = matches!(observation, Observation::Held { .. });
@@ -304,6 +314,13 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
             WatchEvent::Error(status) => return Err(ReflectorError::ErrorEvent(Box::new(status))),
         };
         Ok(Observation::Progress { version, added })
+    }
+
+    /// Applies the event of an own write that the store contains already.
+    fn apply_own_write(&mut self, head: EventHead) {
+        let EventHead { added, key, resource_version: version } = head;
+        self.clear_undecodable(|| key);
+        self.observe(Observation::Progress { version, added });
     }
 
     /// Makes the next request a list of the most recent state, because another informer has detected a restore of etcd.

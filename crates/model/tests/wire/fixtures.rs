@@ -5,7 +5,8 @@ use std::fmt::Debug;
 use k8s_openapi::api::{core::v1 as core, discovery::v1 as discovery};
 use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service};
 use kube_endpoints_testing::fixture;
-use kube_wire::{Decode, Encoding, ListReader, WatchEvent, WatchReader};
+use kube_wire::protobuf::{Envelope, Field, Fields, Writer};
+use kube_wire::{Decode, Encode, Encoding, ListReader, WatchEvent, WatchReader};
 use rstest::rstest;
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -80,5 +81,41 @@ where
     for object in &objects {
         let full = Full::from(object);
         assert_eq!(serde_json::to_string(object).expect("JSON"), serde_json::to_string(&full).expect("JSON"));
+    }
+}
+
+/// Returns the fields of a message.
+fn fields(message: &[u8]) -> Vec<Field<'_>> {
+    Fields::new(message).collect::<Result<_, _>>().expect("a recording that decodes")
+}
+
+#[rstest]
+#[case(check_protobuf::<Endpoints>, "endpoints.list.pb")]
+#[case(check_protobuf::<EndpointSlice>, "endpointslice.list.pb")]
+fn protobuf_equals_that_of_the_api_server(#[case] check: fn(&str), #[case] name: &str) {
+    check(name);
+}
+
+fn check_protobuf<T: Encode + PartialEq + Debug>(name: &str) {
+    const MANAGED_FIELDS: u32 = 17;
+    const METADATA: u32 = 1;
+    const ITEMS: u32 = 2;
+    let body = fixture(name);
+    let items = fields(Envelope::open(&body).expect("an envelope").object);
+    let items: Vec<&[u8]> =
+        items.iter().filter(|it| it.number == ITEMS).map(|it| it.as_bytes().expect("a message")).collect();
+    assert!(!items.is_empty());
+    for recorded in items {
+        let object = T::from_protobuf(recorded).expect("a recording that decodes");
+        let mut written = Writer::default();
+        assert!(object.to_protobuf(&mut written));
+        let written = written.as_bytes();
+        let (ours, theirs) = (fields(written), fields(recorded));
+        assert_eq!((ours[0].number, theirs[0].number), (METADATA, METADATA));
+        assert_eq!(ours[1..], theirs[1..]);
+        let mut metadata = fields(theirs[0].as_bytes().expect("a message"));
+        metadata.retain(|it| it.number != MANAGED_FIELDS);
+        assert_eq!(fields(ours[0].as_bytes().expect("a message")), metadata);
+        assert_eq!(object.response_from_protobuf(written, recorded), Ok(object));
     }
 }

@@ -7,7 +7,8 @@ use k8s_openapi::api::{core::v1 as core, discovery::v1 as discovery};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
 use k8s_openapi::jiff::Timestamp;
 use kube_endpoint_model::{EndpointSlice, Endpoints};
-use kube_wire::Decode;
+use kube_wire::protobuf::Writer;
+use kube_wire::{Decode, Encode};
 use prop::collection::{btree_map, vec};
 use prop::option::of;
 use proptest::prelude::*;
@@ -226,6 +227,7 @@ proptest! {
         let nulls = with_nulls(document).to_string();
         prop_assert_eq!(&EndpointSlice::from_json(nulls.as_bytes()).unwrap(), &compact);
         prop_assert_eq!(&EndpointSlice::from_protobuf(&messages::slice(&full).encode_to_vec()).unwrap(), &compact);
+        prop_assert_eq!(&EndpointSlice::from_protobuf(written(&compact).as_bytes()).unwrap(), &compact);
     }
 
     #[test]
@@ -240,5 +242,25 @@ proptest! {
         let nulls = with_nulls(document).to_string();
         prop_assert_eq!(&Endpoints::from_json(nulls.as_bytes()).unwrap(), &compact);
         prop_assert_eq!(&Endpoints::from_protobuf(&messages::endpoints(&full).encode_to_vec()).unwrap(), &compact);
+        prop_assert_eq!(&Endpoints::from_protobuf(written(&compact).as_bytes()).unwrap(), &compact);
     }
+
+    // The metadata always comes from the response, the rest from the request only if the bytes are equal.
+    #[test]
+    fn responses_decode_as_without_the_request(sent in slice().boxed(), stored in slice().boxed(), same: bool) {
+        let (sent, mut stored) = (EndpointSlice::from(&sent), EndpointSlice::from(&stored));
+        if same {
+            stored = EndpointSlice { metadata: stored.metadata, ..sent.clone() };
+        }
+        let response = written(&stored);
+        let decoded = sent.response_from_protobuf(written(&sent).as_bytes(), response.as_bytes());
+        prop_assert_eq!(decoded.as_ref(), Ok(&stored));
+        prop_assert_eq!(decoded, EndpointSlice::from_protobuf(response.as_bytes()));
+    }
+}
+
+fn written(object: &impl Encode) -> Writer {
+    let mut message = Writer::default();
+    assert!(object.to_protobuf(&mut message), "no protobuf encoder");
+    message
 }

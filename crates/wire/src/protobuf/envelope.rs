@@ -1,6 +1,7 @@
 //! Envelope of every protobuf object of Kubernetes: the magic number `k8s\0` and a `runtime.Unknown` message.
 
 use super::{Fields, MalformedProtobuf, Path, Problem};
+use crate::{DecodeError, Resource};
 
 /// First bytes of every protobuf body of Kubernetes.
 pub(crate) const MAGIC: [u8; 4] = *b"k8s\0";
@@ -10,6 +11,7 @@ pub(crate) mod unknown {
     pub(crate) const TYPE_META: u32 = 1;
     pub(crate) const RAW: u32 = 2;
     pub(crate) const CONTENT_ENCODING: u32 = 3;
+    pub(crate) const CONTENT_TYPE: u32 = 4;
 }
 
 /// Content of an envelope: an encoded object and its type.
@@ -46,6 +48,25 @@ impl<'a> Envelope<'a> {
             }
         }
         Ok(envelope)
+    }
+
+    /// Checks that the object is of this resource.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError::Kind`] for another kind or API version.
+    pub fn check(&self, resource: &Resource) -> Result<(), DecodeError> {
+        let expected = resource.kind;
+        if self.kind != expected {
+            return Err(DecodeError::kind(expected, self.kind));
+        }
+        if !resource.is_of_version(self.api_version) {
+            return Err(DecodeError::kind(
+                &format!("{expected} of {}", resource.api_version()),
+                &format!("{expected} of {}", self.api_version),
+            ));
+        }
+        Ok(())
     }
 }
 

@@ -1,36 +1,43 @@
 //! Decoding of protobuf watch frames.
 
-use super::{FrameType, INITIAL_EVENTS_END, WatchEvent, unknown_event};
+use std::borrow::Cow;
+
+use super::{EventHead, EventType, FrameType, INITIAL_EVENTS_END, Received, WatchEvent, unknown_event};
 use crate::{
-    Decode, DecodeError, Encoding, ResourceVersion, Status,
+    Decode, DecodeError, Encoding, ObjectKey, ResourceVersion, Status,
     protobuf::{Envelope, Fields, MalformedProtobuf},
 };
 
-/// Decodes a frame: a `metav1.WatchEvent` whose object has an envelope of its own.
-pub(super) fn event<T: Decode>(frame: &[u8]) -> Result<WatchEvent<T>, DecodeError> {
+/// Decodes a frame: a `metav1.WatchEvent` whose object has an envelope of its own. Does not decode the object of an
+/// `ADDED` or `MODIFIED` event for which `is_known` returns true.
+pub(super) fn event<T: Decode>(
+    frame: &[u8],
+    is_known: Option<impl FnOnce(&EventHead) -> bool>,
+) -> Result<Received<T>, DecodeError> {
     let kind = T::RESOURCE.kind;
     let malformed = |error: MalformedProtobuf| error.reading(&format!("WatchEvent of {kind}"));
     let (event, object) = parts(frame).map_err(malformed)?;
     let event = FrameType::parse(event).ok_or_else(|| unknown_event(kind, event))?;
-    let Envelope { kind: found, api_version, object } = Envelope::open(object).map_err(malformed)?;
-    let is_error = matches!(event, FrameType::Error);
-    let expected = if is_error { "Status" } else { kind };
-    if found != expected {
-        return Err(DecodeError::kind(expected, found));
+    let envelope = Envelope::open(object).map_err(malformed)?;
+    if !matches!(event, FrameType::Error) {
+        envelope.check(&T::RESOURCE)?;
+    } else if envelope.kind != "Status" {
+        return Err(DecodeError::kind("Status", envelope.kind));
     }
-    if !is_error && !T::RESOURCE.is_of_version(api_version) {
-        return Err(DecodeError::kind(
-            &format!("{kind} of {}", T::RESOURCE.api_version()),
-            &format!("{kind} of {api_version}"),
-        ));
-    }
-    match event {
-        FrameType::Object(event) => event.decode(Encoding::Protobuf, object),
+    let object = envelope.object;
+    let event = match event {
+        FrameType::Object(event) => {
+            if let Some(head) = is_known.and_then(|is_known| head(event, object).filter(|head| is_known(head))) {
+                return Ok(Received::Known(head));
+            }
+            event.decode(Encoding::Protobuf, object)
+        }
         FrameType::Bookmark => bookmark(object).map_err(|error| error.reading(kind)),
         FrameType::Error => {
             Status::from_fields(Fields::new(object)).map(WatchEvent::Error).map_err(|error| error.reading("Status"))
         }
-    }
+    };
+    event.map(Received::Event)
 }
 
 /// Returns the type of the event and the bytes of the object, which is wrapped in a `runtime.RawExtension`.
@@ -52,6 +59,30 @@ fn parts(frame: &[u8]) -> Result<(&str, &[u8]), MalformedProtobuf> {
         }
     }
     Ok((event, object))
+}
+
+/// Reads key and version of an object; `None` for a deleted one, or if its metadata cannot be read.
+fn head(event: EventType, object: &[u8]) -> Option<EventHead> {
+    if event == EventType::Deleted {
+        return None;
+    }
+    // API servers encode the metadata first.
+    let metadata = Fields::new(object).next()?.ok().filter(|field| field.number == 1)?;
+    let (mut namespace, mut name, mut resource_version) = (Cow::default(), Cow::default(), Cow::default());
+    for field in metadata.message().ok()? {
+        let field = field.ok()?;
+        match field.number {
+            1 => name = field.text().ok()?,
+            3 => namespace = field.text().ok()?,
+            6 => {
+                resource_version = field.text().ok()?;
+                break;
+            }
+            _ => {}
+        }
+    }
+    let key = ObjectKey::new(&*namespace, &*name);
+    Some(EventHead { added: event == EventType::Added, key, resource_version: (&*resource_version).into() })
 }
 
 /// Decodes resource version and annotations of the object of a bookmark.

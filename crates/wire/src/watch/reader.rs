@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::{LineSplitter, WatchEvent, json, lengths::LengthSplitter, protobuf};
+use super::{EventHead, LineSplitter, Received, WatchEvent, json, lengths::LengthSplitter, protobuf};
 use crate::{DEFAULT_LIMIT, Decode, DecodeError, Encoding, ResourceVersion};
 
 /// Decodes the response to a watch request, event by event while it arrives.
@@ -59,24 +59,42 @@ impl<T: Decode> WatchReader<T> {
     /// The frame is malformed or exceeds the limit, its `type` is unknown, its object has another kind or API version
     /// (checked for protobuf only), or the type does not support the encoding. The watch must then be closed.
     pub fn next_event(&mut self) -> Result<Option<WatchEvent<T>>, DecodeError> {
-        let event: Result<Option<WatchEvent<T>>, _> = match &mut self.splitter {
-            Splitter::Json(lines) => lines.next_frame().and_then(|frame| frame.map(json::event).transpose()),
-            Splitter::Protobuf(frames) => frames.next_frame().and_then(|frame| frame.map(protobuf::event).transpose()),
-        };
-        let event = event.map_err(|error| error.with_resource_version(&self.resource_version))?;
-        let version = match &event {
-            Some(WatchEvent::Added(object) | WatchEvent::Modified(object) | WatchEvent::Deleted(object)) => {
-                object.resource_version()
+        match self.next_event_unless(None::<fn(&EventHead) -> bool>)? {
+            Some(Received::Event(event)) => Ok(Some(event)),
+            Some(Received::Known(_)) | None => Ok(None),
+        }
+    }
+
+    /// As [`next_event`](Self::next_event), but returns [`Received::Known`] without decoding the object of an `ADDED` or
+    /// `MODIFIED` event for which `is_known` returns true. For protobuf only: `is_known` is not called for JSON.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`next_event`](Self::next_event).
+    pub fn next_event_unless(
+        &mut self,
+        is_known: Option<impl FnOnce(&EventHead) -> bool>,
+    ) -> Result<Option<Received<T>>, DecodeError> {
+        let received: Result<Option<Received<T>>, _> = match &mut self.splitter {
+            Splitter::Json(lines) => lines
+                .next_frame()
+                .and_then(|frame| frame.map(json::event).transpose())
+                .map(|it| it.map(Received::Event)),
+            Splitter::Protobuf(frames) => {
+                frames.next_frame().and_then(|frame| frame.map(|it| protobuf::event(it, is_known)).transpose())
             }
-            Some(WatchEvent::Bookmark { resource_version, .. }) => resource_version.clone(),
-            Some(WatchEvent::Undecodable { object, .. }) => object.resource_version.clone(),
-            Some(WatchEvent::Error(_)) | None => ResourceVersion::default(),
+        };
+        let received = received.map_err(|error| error.with_resource_version(&self.resource_version))?;
+        let version = match &received {
+            Some(Received::Event(event)) => event.resource_version(),
+            Some(Received::Known(head)) => head.resource_version.clone(),
+            None => ResourceVersion::default(),
         };
         // An event without a resource version is still delivered; the last known version stays.
         if !version.is_empty() {
             self.resource_version = version;
         }
-        Ok(event)
+        Ok(received)
     }
 
     /// Returns the resource version of the last event, or the one the watch started from.

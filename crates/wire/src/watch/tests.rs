@@ -2,7 +2,7 @@ use rstest::rstest;
 
 use super::*;
 use crate::{
-    Encoding, Object as _,
+    Encoding,
     testing::{self, Thing, bytes, envelope, envelope_of, frame, text},
 };
 
@@ -183,4 +183,27 @@ fn expired() -> Vec<u8> {
 #[case(vec![], "")]
 fn protobuf_events(#[case] body: Vec<u8>, #[case] expect: &str) {
     assert_eq!(check(Encoding::Protobuf, &body), expect);
+}
+
+#[test]
+fn known_object_is_not_decoded() {
+    let mut reader = WatchReader::<Thing>::new(Encoding::Protobuf, "41".into());
+    let malformed = [testing::thing("a", "42", 1), b"\x12\x7f".to_vec()].concat();
+    for (event, object) in [("MODIFIED", &malformed), ("ADDED", &malformed), ("DELETED", &malformed)] {
+        reader.push(&frame(event, &envelope("Thing", object)));
+    }
+    let is_known = Some(|head: &EventHead| head.key.to_string() == "x/a" && head.resource_version == "42");
+    let mut next = || reader.next_event_unless(is_known).unwrap().unwrap();
+    for added in [false, true] {
+        let Received::Known(head) = next() else { panic!("decoded") };
+        assert_eq!((head.added, head.key.to_string().as_str(), head.resource_version), (added, "x/a", 42.into()));
+    }
+    assert!(matches!(next(), Received::Event(WatchEvent::Undecodable { event: EventType::Deleted, .. })));
+    assert_eq!(*reader.resource_version(), "42");
+
+    reader.push(&frame("MODIFIED", &envelope("Thing", &testing::thing("a", "43", 1))));
+    assert!(matches!(reader.next_event_unless(is_known), Ok(Some(Received::Event(WatchEvent::Modified(_))))));
+    reader.push(&frame("MODIFIED", &envelope("Thing", b"")));
+    let unnamed = reader.next_event_unless(Some(|_: &EventHead| false));
+    assert!(matches!(unnamed, Ok(Some(Received::Event(WatchEvent::Undecodable { .. })))));
 }

@@ -1,0 +1,124 @@
+//! The event of an own write is applied without decoding its object.
+
+use std::convert::Infallible;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::{StreamExt as _, channel::mpsc};
+use http::{Request, Response, header::CONTENT_TYPE};
+use http_body::Frame;
+use http_body_util::{Either, Full, StreamBody};
+use kube_controller_client::{Client, ClientOptions, Config};
+use kube_endpoints_testing::until;
+use kube_informer::{Informer, wait_for_sync};
+use kube_wire::protobuf::{Writer, enveloped};
+use kube_wire::{Decode, DecodeError, Encoding, Object, ObjectMeta, Resource, ResourceVersion, Uid};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+use tower::service_fn;
+
+/// Number of decoded events.
+static DECODED: AtomicUsize = AtomicUsize::new(0);
+
+#[derive(Debug, serde::Deserialize)]
+struct Counted {
+    metadata: ObjectMeta,
+}
+
+impl Object for Counted {
+    fn namespace(&self) -> &str {
+        &self.metadata.namespace
+    }
+    fn name(&self) -> &str {
+        &self.metadata.name
+    }
+    fn uid(&self) -> Uid {
+        self.metadata.uid.clone()
+    }
+    fn resource_version(&self) -> ResourceVersion {
+        self.metadata.resource_version.clone()
+    }
+}
+
+impl Decode for Counted {
+    const RESOURCE: Resource = Resource::namespaced("", "v1", "configmaps", "ConfigMap");
+    const PROTOBUF: bool = true;
+
+    fn from_json(bytes: &[u8]) -> Result<Self, DecodeError> {
+        kube_wire::json::from_slice("ConfigMap", bytes)
+    }
+
+    fn from_protobuf(bytes: &[u8]) -> Result<Self, DecodeError> {
+        DECODED.fetch_add(1, Ordering::Relaxed);
+        let field = kube_wire::protobuf::Fields::new(bytes).next().expect("metadata").expect("a field");
+        let metadata = field.message().and_then(ObjectMeta::from_fields);
+        Ok(Counted { metadata: metadata.map_err(|error| error.reading("ConfigMap"))? })
+    }
+}
+
+/// Returns a watch frame in protobuf.
+fn event(kind: &str, name: &str, version: u64) -> Bytes {
+    let mut object = Writer::default();
+    object.message(1, |metadata| {
+        metadata.text(1, name);
+        metadata.text(3, "shop");
+        metadata.text(5, name);
+        metadata.display(6, &version);
+    });
+    let mut frame = Writer::default();
+    frame.text(1, kind);
+    frame.message(2, |raw| {
+        let object = enveloped(&Counted::RESOURCE, object.as_bytes());
+        raw.bytes(1, &object);
+    });
+    let length = u32::try_from(frame.as_bytes().len()).expect("a short frame");
+    [&length.to_be_bytes()[..], frame.as_bytes()].concat().into()
+}
+
+fn stored(name: &str, version: u64) -> Counted {
+    let (name, namespace) = (name.into(), "shop".into());
+    Counted { metadata: ObjectMeta { name, namespace, uid: "uid".into(), resource_version: version.into() } }
+}
+
+#[tokio::test]
+async fn event_of_an_own_write_is_not_decoded() {
+    let (frames, body) = mpsc::unbounded::<Bytes>();
+    let body = Arc::new(Mutex::new(Some(body)));
+    let service = service_fn(move |request: Request<Full<Bytes>>| {
+        let response = if request.uri().query().is_some_and(|query| query.contains("watch=")) {
+            let frames = body.lock().unwrap().take().expect("one watch").map(|it| Ok::<_, Infallible>(Frame::data(it)));
+            let media_type = format!("{};stream=watch", Encoding::Protobuf.media_type());
+            Response::builder().header(CONTENT_TYPE, media_type).body(Either::Right(StreamBody::new(frames)))
+        } else {
+            let list = r#"{"kind":"ConfigMapList","metadata":{"resourceVersion":"5"},"items":[]}"#;
+            Response::builder().body(Either::Left(Full::new(Bytes::from(list))))
+        };
+        async { Ok::<_, Infallible>(response.expect("a response")) }
+    });
+    let options = ClientOptions { qps: 0.0, ..ClientOptions::default() };
+    let client = Client::new(&Config::from_service(service), options).expect("a client");
+    let informer = Informer::<Counted>::builder(client).namespace("shop").build();
+    let handle = informer.add_handler(|_| {});
+    let (lister, stop) = (informer.lister(), CancellationToken::new());
+    let writes = informer.write_through(&handle);
+    let mut tasks = JoinSet::new();
+    tasks.spawn(informer.run(stop.clone()));
+    wait_for_sync([&handle], Duration::from_secs(30)).await.expect("the informer syncs");
+
+    writes.begin("shop", "web").written(stored("web", 7));
+    for frame in [event("ADDED", "web", 7), event("ADDED", "db", 8)] {
+        frames.unbounded_send(frame).expect("the watch is open");
+    }
+    until("the second event", || async { lister.last_resource_version() }, |version| *version == "8").await;
+    assert_eq!(DECODED.load(Ordering::Relaxed), 1, "only the event of another client");
+    assert_eq!(lister.get("shop", "web").map(|it| it.resource_version()), Some(7.into()));
+
+    // Another client's change of the same object is decoded.
+    frames.unbounded_send(event("MODIFIED", "web", 9)).expect("the watch is open");
+    until("the third event", || async { lister.last_resource_version() }, |version| *version == "9").await;
+    assert_eq!(lister.get("shop", "web").map(|it| it.resource_version()), Some(9.into()));
+    stop.cancel();
+    tasks.join_all().await;
+}
