@@ -16,16 +16,17 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
 use crate::{
-    Call, ClientMetrics, ClientMetricsProvider, ClientOptions, Config, ConfigError, Credentials, Error, TransportKind,
+    Call, ClientMetrics, ClientMetricsProvider, ClientOptions, Config, ConfigError, Credentials, Error,
+    RequestPriority, TransportKind,
     body::encoding_of,
     error::status_of,
     failure::transport_error,
     gate::{Gate, WriteGate},
+    limiter::{Limiter, Permit},
     outgoing::Outgoing,
     response_body::ResponseBody,
     retry::{self, Outcome},
     service::Service,
-    throttle::Throttle,
     transport::Transport,
     warnings::Warnings,
 };
@@ -38,6 +39,7 @@ pub struct Client {
     /// No request is sent after this is cancelled.
     shutdown: Option<CancellationToken>,
     decode_context: Option<Arc<dyn DecodeContext>>,
+    priority: RequestPriority,
 }
 
 struct Shared {
@@ -48,7 +50,7 @@ struct Shared {
     read_only: bool,
     /// Timeout of the response headers, and again of the whole body.
     request_timeout: Duration,
-    throttle: Throttle,
+    limiter: Limiter,
     transport: Transport,
     credentials: Credentials,
     metrics: Arc<dyn ClientMetrics>,
@@ -84,7 +86,7 @@ impl Client {
         options: ClientOptions,
         metrics: Arc<dyn ClientMetrics>,
     ) -> Result<Self, ConfigError> {
-        let ClientOptions { user_agent, qps, burst, content_type, timeouts, read_only } = options;
+        let ClientOptions { user_agent, qps, burst, adaptive, content_type, timeouts, read_only } = options;
         let server = config.server();
         let user_agent = HeaderValue::from_str(&user_agent).map_err(|_| ConfigError::Connection {
             server: server.clone(),
@@ -92,7 +94,7 @@ impl Client {
         })?;
         let transport = Transport::new(config, &timeouts)?;
         let credentials = config.credentials.clone();
-        let throttle = Throttle::new(qps, burst);
+        let limiter = if adaptive { Limiter::adaptive(Arc::clone(&metrics)) } else { Limiter::rate(qps, burst) };
         let warnings = Warnings::default();
         let shared = Shared {
             server,
@@ -100,13 +102,19 @@ impl Client {
             content_type,
             read_only,
             request_timeout: timeouts.request,
-            throttle,
+            limiter,
             transport,
             credentials,
             metrics,
             warnings,
         };
-        Ok(Self { shared: Arc::new(shared), gate: Gate::default(), shutdown: None, decode_context: None })
+        Ok(Self {
+            shared: Arc::new(shared),
+            gate: Gate::default(),
+            shutdown: None,
+            decode_context: None,
+            priority: RequestPriority::default(),
+        })
     }
 
     /// Returns a clone whose writes fail with [`Error::Gated`] while `gate` is closed. Requests with the method GET
@@ -127,6 +135,14 @@ impl Client {
     #[must_use]
     pub fn with_shutdown(&self, shutdown: CancellationToken) -> Self {
         Self { shutdown: Some(shutdown), ..self.clone() }
+    }
+
+    /// Returns a clone whose requests wait with `priority` if the client has an [adaptive limit](ClientOptions::adaptive).
+    /// Otherwise requests are sent in the order of their arrival, and `priority` is not called.
+    #[must_use]
+    pub fn with_priority(&self, priority: impl FnOnce() -> RequestPriority) -> Self {
+        let priority = if self.shared.limiter.is_adaptive() { priority() } else { self.priority };
+        Self { priority, ..self.clone() }
     }
 
     /// Returns a clone that decodes objects in `context`. Informers built with it do so, too.
@@ -185,10 +201,11 @@ impl Client {
         let request = self.request(&call, &request)?;
         let method = request.method().clone();
         self.check_writable(&call, &method)?;
-        self.unless_shutdown(&call, self.wait_for_rate_limiter(&method)).await?;
+        let permit = self.unless_shutdown(&call, self.wait_for_limiter(&method, &call)).await?;
         let limit = self.shared.request_timeout;
         let exchange = async {
             let response = self.shared.transport.calls().oneshot(request).await;
+            permit.finish(response.as_ref().ok());
             let response = response.map_err(|error| transport_error(&call, error))?;
             self.shared.credentials.record_response(response.status(), Instant::now());
             Ok::<_, Error>((response.status(), read_body(&call, response.into_body(), limit).await?))
@@ -225,19 +242,17 @@ impl Client {
     }
 
     /// Awaits `future`; fails with [`Error::ShuttingDown`] if `shutdown` is cancelled first.
-    async fn unless_shutdown(&self, call: &Call, future: impl Future<Output = ()>) -> Result<(), Error> {
-        let Some(shutdown) = &self.shutdown else {
-            future.await;
-            return Ok(());
-        };
+    async fn unless_shutdown<T>(&self, call: &Call, future: impl Future<Output = T>) -> Result<T, Error> {
+        let Some(shutdown) = &self.shutdown else { return Ok(future.await) };
         shutdown.run_until_cancelled(future).await.ok_or_else(|| Error::ShuttingDown { call: call.clone() })
     }
 
-    /// Waits for the rate limiter and reports the wait.
-    async fn wait_for_rate_limiter(&self, method: &Method) {
+    /// Waits for the limiter and reports the wait.
+    async fn wait_for_limiter(&self, method: &Method, call: &Call) -> Permit<'_> {
         let start = Instant::now();
-        self.shared.throttle.wait().await;
+        let permit = self.shared.limiter.wait(call, self.priority).await;
         self.shared.metrics.rate_limited(method, start.elapsed());
+        permit
     }
 
     /// Sends a request with retries and reports its duration.
@@ -268,18 +283,21 @@ impl Client {
         let limit = self.shared.request_timeout;
         let mut retries = 0;
         loop {
-            let rate_limit = async {
+            let permit = async {
                 if throttled || retries > 0 {
-                    self.wait_for_rate_limiter(&outgoing.method).await;
+                    self.wait_for_limiter(&outgoing.method, call).await
+                } else {
+                    Permit::default()
                 }
             };
-            self.unless_shutdown(call, rate_limit).await?;
+            let permit = self.unless_shutdown(call, permit).await?;
             let request = self.request(call, outgoing)?;
             let exchange = timeout(limit, service.clone().oneshot(request));
             let result = match self.run_gated(&outgoing.method, call, exchange).await? {
                 Ok(result) => result.map_err(|error| transport_error(call, error)),
                 Err(_) => Err(timeout_error(call, limit)),
             };
+            let pauses = permit.finish(result.as_ref().ok());
             let code = result.as_ref().ok().map(Response::status);
             tracing::trace!(%call, code = code.map(|code| code.as_u16()), "Request");
             if let Ok(response) = &result {
@@ -303,7 +321,9 @@ impl Client {
             if let Ok(response) = result {
                 let _ = timeout(Duration::from_secs(1), response.into_body().collect()).await;
             }
-            self.unless_shutdown(call, sleep(wait)).await?;
+            if !pauses {
+                self.unless_shutdown(call, sleep(wait)).await?;
+            }
             retries += 1;
         }
     }
