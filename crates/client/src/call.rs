@@ -19,6 +19,11 @@ impl Call {
         Self { verb, resource: resource.to_string(), namespace: namespace.to_owned(), name: name.to_owned() }
     }
 
+    /// Returns the resource with its group, or the path for calls of a path.
+    pub(crate) fn resource(&self) -> &str {
+        &self.resource
+    }
+
     /// Returns the verb as used in RBAC rules, such as `get` or `update`.
     pub fn verb(&self) -> &'static str {
         self.verb

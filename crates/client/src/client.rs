@@ -1,6 +1,7 @@
 //! The [`Client`]: requests by resource or path, with rate limit, gate, timeouts and retries.
 
 mod lists;
+mod raw;
 
 use std::{
     fmt,
@@ -10,7 +11,7 @@ use std::{
 
 use bytes::Bytes;
 use http::{
-    HeaderValue, Method, Request, Response, StatusCode,
+    HeaderValue, Method, Request, Response,
     header::{ACCEPT, CONTENT_TYPE, USER_AGENT},
 };
 use http_body_util::{BodyExt as _, Full};
@@ -20,16 +21,17 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
 use crate::{
-    Call, ClientMetrics, ClientMetricsProvider, ClientOptions, Config, ConfigError, Credentials, Error, TransportKind,
+    Call, ClientMetrics, ClientMetricsProvider, ClientOptions, Config, ConfigError, Credentials, Error,
+    RequestPriority, TransportKind,
     body::{encoding_of, unexpected_content_type},
     error::status_of,
     failure::transport_error,
     gate::{Gate, WriteGate},
+    limiter::{Limiter, Permit},
     outgoing::Outgoing,
     response_body::ResponseBody,
     retry::{self, Outcome},
     service::Service,
-    throttle::Throttle,
     transport::Transport,
     warnings::Warnings,
 };
@@ -42,6 +44,7 @@ pub struct Client {
     /// No request is sent after this is cancelled.
     shutdown: Option<CancellationToken>,
     decode_context: Option<Arc<dyn DecodeContext>>,
+    priority: RequestPriority,
 }
 
 struct Shared {
@@ -52,7 +55,7 @@ struct Shared {
     read_only: bool,
     /// Timeout of the response headers, and again of the whole body.
     request_timeout: Duration,
-    throttle: Throttle,
+    limiter: Limiter,
     transport: Transport,
     credentials: Credentials,
     metrics: Arc<dyn ClientMetrics>,
@@ -89,7 +92,7 @@ impl Client {
         options: ClientOptions,
         metrics: Arc<dyn ClientMetrics>,
     ) -> Result<Self, ConfigError> {
-        let ClientOptions { user_agent, qps, burst, content_type, timeouts, read_only } = options;
+        let ClientOptions { user_agent, qps, burst, adaptive, content_type, timeouts, read_only } = options;
         let server = config.server();
         let user_agent = HeaderValue::from_str(&user_agent).map_err(|_| ConfigError::Connection {
             server: server.clone(),
@@ -97,7 +100,7 @@ impl Client {
         })?;
         let transport = Transport::new(config, &timeouts)?;
         let credentials = config.credentials.clone();
-        let throttle = Throttle::new(qps, burst);
+        let limiter = if adaptive { Limiter::adaptive(Arc::clone(&metrics)) } else { Limiter::rate(qps, burst) };
         let warnings = Warnings::default();
         let shared = Shared {
             server,
@@ -105,14 +108,20 @@ impl Client {
             content_type,
             read_only,
             request_timeout: timeouts.request,
-            throttle,
+            limiter,
             transport,
             credentials,
             metrics,
             warnings,
             json_writes: AtomicBool::new(false),
         };
-        Ok(Self { shared: Arc::new(shared), gate: Gate::default(), shutdown: None, decode_context: None })
+        Ok(Self {
+            shared: Arc::new(shared),
+            gate: Gate::default(),
+            shutdown: None,
+            decode_context: None,
+            priority: RequestPriority::default(),
+        })
     }
 
     /// Returns a clone whose writes fail with [`Error::Gated`] while `gate` is closed. Requests with the method GET
@@ -133,6 +142,14 @@ impl Client {
     #[must_use]
     pub fn with_shutdown(&self, shutdown: CancellationToken) -> Self {
         Self { shutdown: Some(shutdown), ..self.clone() }
+    }
+
+    /// Returns a clone whose requests wait with `priority` if the client has an [adaptive limit](ClientOptions::adaptive).
+    /// Otherwise requests are sent in the order of their arrival, and `priority` is not called.
+    #[must_use]
+    pub fn with_priority(&self, priority: impl FnOnce() -> RequestPriority) -> Self {
+        let priority = if self.shared.limiter.is_adaptive() { priority() } else { self.priority };
+        Self { priority, ..self.clone() }
     }
 
     /// Returns a clone that decodes objects in `context`. Informers built with it do so, too.
@@ -164,42 +181,6 @@ impl Client {
         let call = Call::new("get", path, "", "");
         let body = self.call(&call, &Outgoing::get(path.to_owned())).await?;
         serde_json::from_slice(&body).map_err(|error| Error::InvalidResponse { call, source: error.into() })
-    }
-
-    /// Sends an arbitrary request once and returns status code and body, also for error statuses. For development
-    /// tools.
-    ///
-    /// The request passes the rate limiter and, unless it is a GET, the write gate. It is not retried, and
-    /// [`Timeouts::request`](crate::Timeouts::request) bounds the whole exchange.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Transport`], [`Error::Request`], [`Error::ShuttingDown`], [`Error::Gated`] or [`Error::ReadOnly`].
-    pub async fn raw(
-        &self,
-        method: Method,
-        path_and_query: &str,
-        content_type: Option<&str>,
-        body: Vec<u8>,
-    ) -> Result<(StatusCode, Bytes), Error> {
-        let call = Call::new(verb(&method), path_and_query, "", "");
-        let invalid_request = |cause: &str| Error::Request { call: call.clone(), source: cause.into() };
-        let content_type = content_type.map(HeaderValue::from_str).transpose();
-        let content_type = content_type.map_err(|_| invalid_request("the content type is not a valid header value"))?;
-        let path_and_query = path_and_query.to_owned();
-        let request = Outgoing { method, path_and_query, accept: Encoding::Json, content_type, body: body.into() };
-        let request = self.request(&call, &request)?;
-        let method = request.method().clone();
-        self.check_writable(&call, &method)?;
-        self.unless_shutdown(&call, self.wait_for_rate_limiter(&method)).await?;
-        let limit = self.shared.request_timeout;
-        let exchange = async {
-            let response = self.shared.transport.calls().oneshot(request).await;
-            let response = response.map_err(|error| transport_error(&call, error))?;
-            self.shared.credentials.record_response(response.status(), Instant::now());
-            Ok::<_, Error>((response.status(), read_body(&call, response.into_body(), limit).await?))
-        };
-        self.run_gated(&method, &call, timeout(limit, exchange)).await?.map_err(|_| timeout_error(&call, limit))?
     }
 
     /// Fails with [`Error::ReadOnly`] if the client is read-only, unless the method is GET.
@@ -248,19 +229,17 @@ impl Client {
     }
 
     /// Awaits `future`; fails with [`Error::ShuttingDown`] if `shutdown` is cancelled first.
-    async fn unless_shutdown(&self, call: &Call, future: impl Future<Output = ()>) -> Result<(), Error> {
-        let Some(shutdown) = &self.shutdown else {
-            future.await;
-            return Ok(());
-        };
+    async fn unless_shutdown<T>(&self, call: &Call, future: impl Future<Output = T>) -> Result<T, Error> {
+        let Some(shutdown) = &self.shutdown else { return Ok(future.await) };
         shutdown.run_until_cancelled(future).await.ok_or_else(|| Error::ShuttingDown { call: call.clone() })
     }
 
-    /// Waits for the rate limiter and reports the wait.
-    async fn wait_for_rate_limiter(&self, method: &Method) {
+    /// Waits for the limiter and reports the wait.
+    async fn wait_for_limiter(&self, method: &Method, call: &Call) -> Permit<'_> {
         let start = Instant::now();
-        self.shared.throttle.wait().await;
+        let permit = self.shared.limiter.wait(call, self.priority).await;
         self.shared.metrics.rate_limited(method, start.elapsed());
+        permit
     }
 
     /// Sends a request with retries and reports its duration.
@@ -291,18 +270,21 @@ impl Client {
         let limit = self.shared.request_timeout;
         let mut retries = 0;
         loop {
-            let rate_limit = async {
+            let permit = async {
                 if throttled || retries > 0 {
-                    self.wait_for_rate_limiter(&outgoing.method).await;
+                    self.wait_for_limiter(&outgoing.method, call).await
+                } else {
+                    Permit::default()
                 }
             };
-            self.unless_shutdown(call, rate_limit).await?;
+            let permit = self.unless_shutdown(call, permit).await?;
             let request = self.request(call, outgoing)?;
             let exchange = timeout(limit, service.clone().oneshot(request));
             let result = match self.run_gated(&outgoing.method, call, exchange).await? {
                 Ok(result) => result.map_err(|error| transport_error(call, error)),
                 Err(_) => Err(timeout_error(call, limit)),
             };
+            let pauses = permit.finish(result.as_ref().ok());
             let code = result.as_ref().ok().map(Response::status);
             tracing::trace!(%call, code = code.map(|code| code.as_u16()), "Request");
             if let Ok(response) = &result {
@@ -326,7 +308,9 @@ impl Client {
             if let Ok(response) = result {
                 let _ = timeout(Duration::from_secs(1), response.into_body().collect()).await;
             }
-            self.unless_shutdown(call, sleep(wait)).await?;
+            if !pauses {
+                self.unless_shutdown(call, sleep(wait)).await?;
+            }
             retries += 1;
         }
     }
@@ -371,15 +355,4 @@ async fn api_error(call: &Call, response: Response<ResponseBody>, limit: Duratio
 fn timeout_error(call: &Call, limit: Duration) -> Error {
     let source = format!("no response within {} s", limit.as_secs_f32()).into();
     Error::Transport { call: call.clone(), kind: TransportKind::Timeout, source }
-}
-
-fn verb(method: &Method) -> &'static str {
-    match *method {
-        Method::GET => "get",
-        Method::POST => "create",
-        Method::PUT => "update",
-        Method::PATCH => "patch",
-        Method::DELETE => "delete",
-        _ => "call",
-    }
 }

@@ -13,8 +13,9 @@
 //! - **Connections**: one HTTP/2 connection for watches and one for all other requests, with pings and proxies.
 //! - **Configuration**: a [`Config`] from kubeconfig files or the service account of the Pod. Changed files are reloaded
 //!   while the future of [`Config::follow_files`] runs; token files always are.
-//! - **Limits and errors**: a token bucket per client (20 requests per second, burst 30) and an [`Error`] that names
-//!   the call and carries the server's [`Status`].
+//! - **Limits and errors**: a token bucket per client (20 requests per second, burst 30) or an adaptive limit of the
+//!   requests in flight ([`ClientOptions::adaptive`]), and an [`Error`] that names the call and carries the server's
+//!   [`Status`].
 //! - **Events**: [`events`] records core/v1 Events without blocking, with the aggregation and spam filter of client-go.
 //!
 //! ```text
@@ -82,6 +83,8 @@ pub mod events;
 mod failure;
 mod gate;
 mod kube_error;
+mod limiter;
+mod limits;
 mod metrics;
 mod options;
 mod outgoing;
@@ -111,7 +114,8 @@ pub use config::{Config, ConfigError, KubeconfigOptions};
 pub use credentials::Credentials;
 pub use error::{Error, TransportKind};
 pub use gate::WriteGate;
-pub use metrics::{ClientMetrics, ClientMetricsProvider};
+pub use limits::RequestPriority;
+pub use metrics::{ClientMetrics, ClientMetricsProvider, LimitState};
 pub use options::ClientOptions;
 pub use params::{ListParams, Preconditions, WatchParams};
 #[cfg(feature = "prometheus")]

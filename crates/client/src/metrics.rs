@@ -11,11 +11,30 @@ pub trait ClientMetricsProvider: Send + Sync {
     fn client(&self, host: &str) -> Arc<dyn ClientMetrics>;
 }
 
+/// Requests of a client with an adaptive limit at one priority level of the API server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LimitState<'a> {
+    /// UID of the priority level, from the responses of the server. Empty for requests without: before the first
+    /// response, or to a server without API priority and fairness.
+    pub priority_level: &'a str,
+    /// Maximum number of requests in flight.
+    pub limit: usize,
+    /// Number of requests in flight. It may exceed a limit that has decreased.
+    pub in_flight: usize,
+    /// Number of requests that wait.
+    pub waiting: usize,
+}
+
 /// Receiver of the measurements of one client. The default implementation of each method does nothing.
 pub trait ClientMetrics: Send + Sync {
     /// Records that an attempt has passed the client-side rate limiter after waiting for `waited`, which may be zero.
     fn rate_limited(&self, method: &Method, waited: Duration) {
         let _ = (method, waited);
+    }
+
+    /// Records the state of an adaptive limit, after each change. Must not block.
+    fn limit_changed(&self, state: &LimitState<'_>) {
+        let _ = state;
     }
 
     /// Records that an attempt has received its response headers, or has failed without a response (`code` is `None`).

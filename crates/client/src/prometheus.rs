@@ -1,13 +1,16 @@
 //! The client metrics of client-go, on a registry of the `prometheus` crate.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use http::{Method, StatusCode};
 use prometheus::core::Collector;
-use prometheus::{Gauge, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts, Registry};
+use prometheus::{
+    Gauge, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
+};
 
-use crate::{ClientMetrics, ClientMetricsProvider};
+use crate::{ClientMetrics, ClientMetricsProvider, LimitState};
 
 /// Client metrics with the names, help texts, labels and buckets of the Kubernetes binaries:
 ///
@@ -24,6 +27,16 @@ use crate::{ClientMetrics, ClientMetricsProvider};
 /// dashboards may query, are registered with constant values: this client has no transport cache and reports no plugin
 /// certificates.
 ///
+/// These metrics have no counterpart in Kubernetes. They exist for clients with an
+/// [adaptive limit](crate::ClientOptions::adaptive), and are sums over all of them:
+///
+/// | metric | type | labels |
+/// |---|---|---|
+/// | `kube_client_request_limit`, `kube_client_requests_in_flight`, `kube_client_requests_waiting` | gauge | host, `priority_level` |
+///
+/// The label `priority_level` is the UID of a priority level of the API server; empty before the first response, and for
+/// servers without API priority and fairness.
+///
 /// Register once per registry and pass to [`Client::with_metrics`](crate::Client::with_metrics) for every client.
 #[derive(Debug, Clone)]
 pub struct PrometheusMetrics {
@@ -34,6 +47,8 @@ pub struct PrometheusMetrics {
     requests: IntCounterVec,
     retries: IntCounterVec,
     transport_creations: IntCounterVec,
+    /// Limit, requests in flight and waiting requests.
+    limits: [IntGaugeVec; 3],
 }
 
 const DURATION_BUCKETS: [f64; 12] = [0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0];
@@ -76,6 +91,9 @@ impl PrometheusMetrics {
         };
         let counter =
             |name, help, labels: &[&str]| register_metric(registry, IntCounterVec::new(Opts::new(name, help), labels));
+        let gauge = |name, help| {
+            register_metric(registry, IntGaugeVec::new(Opts::new(name, help), &["host", "priority_level"]))
+        };
         register_constant_metrics(registry)?;
         Ok(Self {
             request_duration: histogram(
@@ -115,6 +133,21 @@ impl PrometheusMetrics {
                  the cache after being garbage collected, uncacheable: created and not cached",
                 &["result"],
             )?,
+            limits: [
+                gauge(
+                    "kube_client_request_limit",
+                    "Maximum number of requests in flight of clients with an adaptive limit, by UID of the priority \
+                     level in the API server; empty before the first response. The sum over all clients of the process.",
+                )?,
+                gauge(
+                    "kube_client_requests_in_flight",
+                    "Requests in flight of clients with an adaptive limit, by UID of the priority level.",
+                )?,
+                gauge(
+                    "kube_client_requests_waiting",
+                    "Requests that wait for an adaptive limit, by UID of the priority level.",
+                )?,
+            ],
         })
     }
 }
@@ -145,18 +178,27 @@ fn register_constant_metrics(registry: &Registry) -> prometheus::Result<()> {
 impl ClientMetricsProvider for PrometheusMetrics {
     fn client(&self, host: &str) -> Arc<dyn ClientMetrics> {
         self.transport_creations.with_label_values(&["uncacheable"]).inc();
-        Arc::new(PrometheusClientMetrics { host: host.to_owned(), metrics: self.clone() })
+        Arc::new(PrometheusClientMetrics { host: host.to_owned(), metrics: self.clone(), limits: Mutex::default() })
     }
 }
 
 struct PrometheusClientMetrics {
     host: String,
     metrics: PrometheusMetrics,
+    /// Part of this client in the gauges of limits, by priority level.
+    limits: Mutex<HashMap<String, [i64; 3]>>,
 }
 
 impl PrometheusClientMetrics {
     fn observe(&self, histogram: &HistogramVec, method: &Method, value: f64) {
         histogram.with_label_values(&[method.as_str(), &self.host]).observe(value);
+    }
+
+    /// Replaces the part of this client in the gauges of a priority level.
+    fn set_limits(&self, priority_level: &str, before: [i64; 3], after: [i64; 3]) {
+        for ((gauge, before), after) in self.metrics.limits.iter().zip(before).zip(after) {
+            gauge.with_label_values(&[&*self.host, priority_level]).add(after - before);
+        }
     }
 
     fn count(&self, counter: &IntCounterVec, method: &Method, code: Option<StatusCode>) {
@@ -172,7 +214,29 @@ fn float(size: usize) -> f64 {
     float
 }
 
+/// Removes the part of a client that no longer exists.
+impl Drop for PrometheusClientMetrics {
+    fn drop(&mut self) {
+        let limits = std::mem::take(self.limits.get_mut().unwrap_or_else(PoisonError::into_inner));
+        for (priority_level, state) in limits {
+            self.set_limits(&priority_level, state, [0; 3]);
+        }
+    }
+}
+
 impl ClientMetrics for PrometheusClientMetrics {
+    fn limit_changed(&self, state: &LimitState<'_>) {
+        let LimitState { priority_level, limit, in_flight, waiting } = *state;
+        let after = [limit, in_flight, waiting].map(|number| i64::try_from(number).unwrap_or(i64::MAX));
+        let mut limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(before) = limits.get_mut(priority_level) {
+            self.set_limits(priority_level, std::mem::replace(before, after), after);
+        } else {
+            limits.insert(priority_level.to_owned(), after);
+            self.set_limits(priority_level, [0; 3], after);
+        }
+    }
+
     fn rate_limited(&self, method: &Method, waited: Duration) {
         self.observe(&self.metrics.rate_limiter_duration, method, waited.as_secs_f64());
     }

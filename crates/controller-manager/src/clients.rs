@@ -32,22 +32,23 @@ impl Clients {
     /// Returns a client without rate limit, for leader election: renewals are a request every few seconds, and a rate
     /// limiter could only delay one past the renew deadline.
     pub(crate) fn unlimited(&self, config: &Config, part: &str, timeouts: Timeouts) -> Result<Client, ConfigError> {
-        let unlimited = Clients { settings: ClientSettings { qps: 0.0, ..self.settings.clone() }, ..self.clone() };
-        unlimited.build(config, part, timeouts)
+        self.with_rate(0.0, 0).build(config, part, timeouts)
     }
 
     /// Returns a client that sends at most `per_second` requests per second.
     pub(crate) fn limited(&self, config: &Config, part: &str, per_second: u16) -> Result<Client, ConfigError> {
-        let (qps, burst) = (f32::from(per_second), u32::from(per_second));
-        let limited = Clients { settings: ClientSettings { qps, burst, ..self.settings.clone() }, ..self.clone() };
-        limited.build(config, part, Timeouts::default())
+        self.with_rate(f32::from(per_second), per_second.into()).build(config, part, Timeouts::default())
+    }
+
+    fn with_rate(&self, qps: f32, burst: u32) -> Clients {
+        let settings = ClientSettings { qps, burst, adaptive: false, ..self.settings.clone() };
+        Clients { settings, ..self.clone() }
     }
 
     fn build(&self, config: &Config, part: &str, timeouts: Timeouts) -> Result<Client, ConfigError> {
-        let ClientSettings { kubeconfig: _, master: _, qps, burst, content_type, service_account_credentials: _ } =
-            self.settings;
+        let ClientSettings { qps, burst, adaptive, content_type, .. } = self.settings;
         let (user_agent, read_only) = (user_agent(part), self.read_only);
-        let options = ClientOptions { user_agent, qps, burst, content_type, timeouts, read_only };
+        let options = ClientOptions { user_agent, qps, burst, adaptive, content_type, timeouts, read_only };
         match &self.metrics {
             Some(metrics) => Client::with_metrics(config, options, &metrics.clients),
             None => Client::new(config, options),

@@ -73,13 +73,23 @@ fn format_duration(duration: Duration) -> String {
 }
 
 fn connection(client: &ClientSettings) -> Value {
-    let ClientSettings { kubeconfig, master: _, qps, burst, content_type, service_account_credentials: _ } = client;
+    let ClientSettings { kubeconfig, master: _, qps, burst, adaptive, content_type, service_account_credentials: _ } =
+        client;
     let content_type = match content_type {
         Encoding::Json => "application/json",
         Encoding::Protobuf => "application/vnd.kubernetes.protobuf",
     };
     let kubeconfig = kubeconfig.as_ref().map_or_else(String::new, |path| path.display().to_string());
-    json!({ "Kubeconfig": kubeconfig, "AcceptContentTypes": "", "ContentType": content_type, "QPS": qps, "Burst": burst })
+    // In client-go, a negative number disables the rate limiter.
+    let qps = if *adaptive { -1.0 } else { *qps };
+    let mut connection = json!({
+        "Kubeconfig": kubeconfig, "AcceptContentTypes": "", "ContentType": content_type, "QPS": qps, "Burst": burst
+    });
+    if *adaptive {
+        // Upstream does not have this field.
+        connection["AdaptiveLimit"] = true.into();
+    }
+    connection
 }
 
 fn election(election: Option<&LeaderElection>) -> Value {
@@ -99,6 +109,14 @@ fn election(election: Option<&LeaderElection>) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn adaptive_limit_has_no_rate() {
+        let adaptive = ClientSettings { adaptive: true, ..ClientSettings::default() };
+        let document = connection(&adaptive);
+        assert_eq!((&document["QPS"], &document["AdaptiveLimit"]), (&json!(-1.0), &json!(true)));
+        assert_eq!(connection(&ClientSettings::default())["AdaptiveLimit"], Value::Null);
+    }
 
     #[test]
     fn configz_has_upstreams_field_names_and_formats() {

@@ -93,6 +93,7 @@
 mod controller;
 mod legacy;
 mod plan;
+mod priority;
 mod truncate;
 
 pub use controller::{Config, Informers, endpoints_controller};

@@ -129,6 +129,8 @@ mod plan;
 mod planned;
 mod pod_endpoint;
 #[cfg(feature = "apply")]
+mod priority;
+#[cfg(feature = "apply")]
 mod reconciler;
 mod recycle;
 mod single;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use kube_controller::{Enqueuer, locked};
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
-use kube_controller_client::{ReviewedClient, Verdict};
+use kube_controller_client::{Client, ReviewedClient, Verdict};
 use kube_endpoint_model::{AddressType, EndpointSlice, Node, ObjectKey, Text};
 use kube_topology::{HintPolicy, TopologyCache};
 use kube_wire::Decode;
@@ -21,6 +21,7 @@ use crate::metrics::{HintLabels, MetricsCache, SliceMetrics};
 use crate::options::Options;
 use crate::owner::Owner;
 use crate::plan::{Plan, plan};
+use crate::priority::priority;
 use crate::slice_cache::SliceCache;
 use crate::slice_names::SliceNames;
 
@@ -237,8 +238,9 @@ impl Reconciler {
         {
             return Ok(Reconciled { plan, writes: 0, again_after: sync_again });
         }
-        let applied =
-            self.writer(&owner.kind, &service, &*self.metrics).apply(&plan, policy.map(labels), misplaced).await;
+        let client = self.client.client().with_priority(|| priority(&plan.planned_writes(existing_slices)));
+        let writer = self.writer(&client, &owner.kind, &service, &*self.metrics);
+        let applied = writer.apply(&plan, policy.map(labels), misplaced).await;
         self.emit_hint_events(owner, &service, &plan);
         Ok(Reconciled { writes: applied?, plan, again_after: None })
     }
@@ -261,14 +263,21 @@ impl Reconciler {
         if let Verdict::Withhold { sync_again } = self.client.verdict(service, || plan.planned_writes(&[])) {
             return Ok(Reconciled { plan, writes: 0, again_after: sync_again });
         }
-        let writes = self.writer(owner, service, &()).apply(&plan, None, Vec::new()).await?;
+        let client = self.client.client().with_priority(|| priority(&plan.planned_writes(&[])));
+        let writes = self.writer(&client, owner, service, &()).apply(&plan, None, Vec::new()).await?;
         Ok(Reconciled { plan, writes, again_after: None })
     }
 
-    fn writer<'a>(&'a self, owner: &'a Text, service: &'a ObjectKey, metrics: &'a dyn SliceMetrics) -> Writer<'a> {
-        let Reconciler { client, cache, names, altered, .. } = self;
+    fn writer<'a>(
+        &'a self,
+        client: &'a Client,
+        owner: &'a Text,
+        service: &'a ObjectKey,
+        metrics: &'a dyn SliceMetrics,
+    ) -> Writer<'a> {
+        let Reconciler { cache, names, altered, .. } = self;
         Writer {
-            client: client.client(),
+            client,
             owner,
             service,
             cache: &**cache,

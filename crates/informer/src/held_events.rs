@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use kube_wire::{Object, ObjectKey, ResourceVersion, Uid};
 
-use crate::{Event, handle::Id};
+use crate::{Event, changes::Changes, handle::Id, handler::Listener};
 
 /// Events of objects with a write in progress, by object and handler that does not get the event of the write.
 ///
@@ -64,8 +64,20 @@ impl<T: Object> HeldEvents<T> {
         }
     }
 
+    /// Queues changes for a handler, except those that it does not get, and holds back those of objects with an own write
+    /// in progress. Returns `false` if the handler has ended.
+    pub(crate) fn queue_all(&mut self, listener: &mut Listener<T>, changes: &Changes<T>) -> bool {
+        if listener.is_foreign_only() && !changes.are_differences() {
+            return true;
+        }
+        if !self.concerns(listener.id()) {
+            return listener.queue_all(changes);
+        }
+        changes.iter().all(|event| self.hold(&event, listener.id()) || listener.queue(&event))
+    }
+
     /// Returns whether [`hold`](Self::hold) may hold back or drop an event of this handler.
-    pub(crate) fn concerns(&self, handler: Id) -> bool {
+    fn concerns(&self, handler: Id) -> bool {
         self.held.keys().chain(&self.unanswered).any(|(_, it)| *it == handler)
     }
 

@@ -123,7 +123,7 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         let handle = listener.handle().clone();
         let WriteSide { listeners, check, held, .. } = &mut *write_side;
         if self.lister.is_populated() {
-            queue_all(&mut listener, held, &Changes::initial(self.lister.list()));
+            held.queue_all(&mut listener, &Changes::initial(self.lister.list()));
             listener.synced();
         }
         let requested = resync.unwrap_or(check.default());
@@ -266,8 +266,8 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         let unchanged = if first { None } else { self.unchanged(&changes) };
         listeners.retain_mut(|(listener, schedule)| {
             (listener.is_foreign_only() && (first || restored))
-                || queue_all(listener, held, &changes)
-                    && unchanged.as_ref().is_none_or(|it| !schedule.is_syncing() || queue_all(listener, held, it))
+                || held.queue_all(listener, &changes)
+                    && unchanged.as_ref().is_none_or(|it| !schedule.is_syncing() || held.queue_all(listener, it))
         });
         self.progress.listed(Instant::now());
         if first {
@@ -348,7 +348,7 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         let WriteSide { listeners, check, held, .. } = &mut *write_side;
         listeners.retain_mut(|(listener, schedule)| {
             !schedule.take(now, check)
-                || queue_all(listener, held, stored.get_or_insert_with(|| Changes::unchanged(self.lister.list())))
+                || held.queue_all(listener, stored.get_or_insert_with(|| Changes::unchanged(self.lister.list())))
         });
     }
 
@@ -390,16 +390,4 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
     fn locked(&self) -> MutexGuard<'_, WriteSide<T, X>> {
         self.write_side.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Queues changes for a handler, except those that it does not get, and holds back those of objects with an own write in
-/// progress. Returns `false` if the handler has ended.
-fn queue_all<T: Object>(listener: &mut Listener<T>, held: &mut HeldEvents<T>, changes: &Changes<T>) -> bool {
-    if listener.is_foreign_only() && !changes.are_differences() {
-        return true;
-    }
-    if !held.concerns(listener.id()) {
-        return listener.queue_all(changes);
-    }
-    changes.iter().all(|event| held.hold(&event, listener.id()) || listener.queue(&event))
 }

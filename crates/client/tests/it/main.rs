@@ -1,5 +1,6 @@
 //! Integration tests of the client against the embedded API server and against misbehaving servers.
 
+mod adaptive;
 mod calls;
 mod cluster;
 mod connections;

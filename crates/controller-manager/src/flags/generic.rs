@@ -1,5 +1,6 @@
 //! Flags of the program as a whole.
 
+use std::fmt;
 use std::time::Duration;
 
 use clap::{ArgAction, Args};
@@ -31,11 +32,14 @@ pub(super) struct Generic {
     #[arg(long, value_name = "GATES", action = ArgAction::Append)]
     feature_gates: Vec<String>,
 
-    /// Sustained requests per second to the API server, for each controller; 0 or less disables the limit.
-    #[arg(long, value_name = "NUMBER", default_value_t = ClientSettings::default().qps)]
-    kube_api_qps: f32,
+    /// Sustained requests per second to the API server, for each controller; 0 or less disables the limit. With `auto`,
+    /// the number of requests in flight is limited instead: it grows while the API server answers quickly, and shrinks
+    /// when it answers slowly or with 429. Writes that remove endpoints are sent first, then those that add endpoints.
+    #[arg(long, value_name = "NUMBER|auto", value_parser = Qps::parse, default_value_t = Qps::PerSecond(ClientSettings::default().qps))]
+    kube_api_qps: Qps,
 
-    /// Requests that each controller may send to the API server at once before --kube-api-qps applies.
+    /// Requests that each controller may send to the API server at once before --kube-api-qps applies; ignored with
+    /// --kube-api-qps=auto.
     #[arg(long, value_name = "NUMBER", value_parser = go_int::parse, default_value_t = i64::from(ClientSettings::default().burst))]
     kube_api_burst: i64,
 
@@ -56,6 +60,31 @@ pub(super) struct Generic {
         default_value = "false", default_missing_value = "true"
     )]
     use_service_account_credentials: bool,
+}
+
+/// Value of `--kube-api-qps`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Qps {
+    PerSecond(f32),
+    Auto,
+}
+
+impl Qps {
+    fn parse(text: &str) -> Result<Qps, String> {
+        match text {
+            "auto" => Ok(Qps::Auto),
+            number => number.parse().map(Qps::PerSecond).map_err(|_| "expected a number or auto".to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Qps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Qps::PerSecond(number) => number.fmt(f),
+            Qps::Auto => f.write_str("auto"),
+        }
+    }
 }
 
 /// The valid values of `--kube-api-content-type`.
@@ -83,11 +112,15 @@ impl Generic {
     /// Returns the client settings of these flags; the other fields have their defaults.
     pub(super) fn client(&self, errors: &mut Vec<String>) -> ClientSettings {
         let Generic { kube_api_qps, kube_api_burst, kube_api_content_type, use_service_account_credentials, .. } = self;
-        if !kube_api_qps.is_finite() {
-            errors.push(format!("kube-api-qps must be a number, but got {kube_api_qps}"));
+        let (qps, adaptive) = match kube_api_qps {
+            Qps::PerSecond(qps) => (*qps, false),
+            Qps::Auto => (ClientSettings::default().qps, true),
+        };
+        if !qps.is_finite() {
+            errors.push(format!("kube-api-qps must be a number, but got {qps}"));
         }
         // As in client-go, a rate limit needs a burst of at least 1.
-        let min = i64::from(*kube_api_qps > 0.0);
+        let min = i64::from(qps > 0.0 && !adaptive);
         let burst = Bounds::new("kube-api-burst", min, i64::from(i32::MAX)).check(*kube_api_burst, errors);
         let content_type = ENCODINGS.into_iter().find(|it| it.media_type() == kube_api_content_type);
         if content_type.is_none() {
@@ -95,8 +128,9 @@ impl Generic {
             errors.push(format!("kube-api-content-type must be one of {valid}, but got {kube_api_content_type:?}"));
         }
         ClientSettings {
-            qps: *kube_api_qps,
+            qps,
             burst,
+            adaptive,
             content_type: content_type.unwrap_or_default(),
             service_account_credentials: *use_service_account_credentials,
             ..ClientSettings::default()

@@ -102,6 +102,13 @@ fn repeated_feature_gates_flags_are_merged() {
 }
 
 #[test]
+fn auto_limits_requests_in_flight_and_ignores_the_burst() {
+    let it = settings(&["--kube-api-qps=auto", "--kube-api-burst=0"]);
+    assert!(it.client.adaptive && !settings(&["--kube-api-qps=50"]).client.adaptive);
+    assert_eq!(parse(&["--kube-api-qps=auto"]).unwrap().flags.get("kube-api-qps").map(String::as_str), Some("auto"));
+}
+
+#[test]
 fn flags_of_every_group_reach_the_settings() {
     let it = settings(&[
         "--kubeconfig=/k",
@@ -187,6 +194,7 @@ fn flags_of_every_group_reach_the_settings() {
 #[case("--kube-api-burst=x", "invalid argument \"x\" for \"--kube-api-burst\" flag: expected a whole number")]
 #[case("--kube-api-burst=", "invalid argument \"\" for \"--kube-api-burst\" flag: expected a whole number")]
 #[case("--kube-api-burst=0", "kube-api-burst must not be less than 1, but got 0")]
+#[case("--kube-api-qps=many", "invalid argument \"many\" for \"--kube-api-qps\" flag: expected a number or auto")]
 #[case("--kube-api-qps=NaN", "kube-api-qps must be a number, but got NaN")]
 #[case(
     "--kube-api-content-type=text/plain",

@@ -20,6 +20,10 @@ pub struct ClientSettings {
     pub qps: f32,
     /// `--kube-api-burst`: requests that a client may send at once before `qps` applies; 30 by default.
     pub burst: u32,
+    /// `--kube-api-qps=auto`: each client limits the number of its requests in flight instead, see
+    /// [`ClientOptions::adaptive`](kube_controller_client::ClientOptions::adaptive). `qps` and `burst` are then ignored.
+    /// The client of leader election is never limited.
+    pub adaptive: bool,
     /// `--kube-api-content-type`: preferred encoding of reads; types and servers without protobuf are read as JSON.
     /// Writes are always JSON.
     pub content_type: Encoding,
@@ -37,6 +41,7 @@ impl Default for ClientSettings {
             master: None,
             qps: 20.0,
             burst: 30,
+            adaptive: false,
             content_type: Encoding::Protobuf,
             service_account_credentials: false,
         }

@@ -1,5 +1,6 @@
 //! Integration tests of the program, against the embedded API server with and without faults.
 
+mod adaptive;
 mod biased;
 mod cluster;
 mod crate_dependencies;

@@ -80,7 +80,7 @@ const EXPORTED_LATER: &[(&str, &str, &[&str])] = &[
     ("rest_client_request_retries_total", "counter", &["code", "host", "verb"]),
 ];
 /// Prefixes of metrics that upstream does not have.
-const OWN_PREFIXES: [&str; 2] = ["endpoint_controllers_", "kube_informer_"];
+const OWN_PREFIXES: [&str; 3] = ["endpoint_controllers_", "kube_client_", "kube_informer_"];
 /// Metrics with these prefixes that have no series until a fault, or a change, occurs.
 const OWN_EXPORTED_LATER: [&str; 4] = [
     "endpoint_controllers_foreign_writes_total",
@@ -92,7 +92,7 @@ const OWN_EXPORTED_LATER: [&str; 4] = [
 /// Runs the program until every metric has a series; returns the families of `/metrics` and `/metrics/slis`.
 pub(crate) async fn exported_metrics() -> (BTreeMap<String, Family>, BTreeMap<String, Family>) {
     let cluster = Cluster::start().await;
-    let process = start(&cluster, &[]);
+    let process = start(&cluster, &["--kube-api-qps=auto"]);
     cluster.node().await;
     cluster.service("default", "web").await;
     cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;

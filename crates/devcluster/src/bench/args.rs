@@ -82,6 +82,8 @@ pub(crate) enum Scenario {
     Switch,
     /// Time from the change of a Pod's readiness to the change of its slice, at 20 and at 100 changes per second
     Latency,
+    /// The same at 60 changes per second, with 20 requests per second and with --kube-api-qps=auto
+    Limits,
     /// One namespace with 3,000 Services and 3,000 Pods: initial sync, then readiness changes
     Namespace,
     /// Initial sync and restart with 150,000 Pods, 10,000 Services, 5,000 Nodes

@@ -78,7 +78,7 @@ impl Template {
             word.replace("{kubeconfig}", kubeconfig)
                 .replace("{content_type}", content_type)
                 .replace("{batch_period}", &format!("{}ms", pace.batch_period_milliseconds))
-                .replace("{qps}", &pace.qps.to_string())
+                .replace("{qps}", &pace.qps())
                 .replace("{burst}", &pace.burst.to_string())
         };
         self.words.iter().map(fill).collect()
@@ -143,7 +143,7 @@ impl ControllerProcess {
 mod tests {
     use super::*;
 
-    const PACE: Pace = Pace { batch_period_milliseconds: 500, qps: 2_000, burst: 4_000 };
+    const PACE: Pace = Pace { batch_period_milliseconds: 500, qps: 2_000, burst: 4_000, adaptive: false };
 
     #[test]
     fn template_is_split_like_a_shell_and_filled() {
@@ -152,6 +152,8 @@ mod tests {
         let values = Values { kubeconfig: "/a b", content_type: "application/json", pace: PACE };
         let expect = ["kcm", "--kubeconfig", "/a b", "--b=500ms", "2000/4000", "application/json"];
         assert_eq!(template.fill(values), expect);
+        let values = Values { pace: Pace { adaptive: true, ..PACE }, ..values };
+        assert_eq!(template.fill(values)[4], "auto/4000");
         assert!("".parse::<Template>().is_err() && "'a".parse::<Template>().is_err());
     }
 

@@ -4,6 +4,7 @@ mod fill;
 mod flip;
 mod growth;
 mod latency;
+mod limits;
 mod rolling;
 mod switch;
 
@@ -16,6 +17,7 @@ pub(crate) async fn run(environment: &mut Environment, scenario: Scenario) -> an
         Scenario::Resume => fill::resume(environment).await,
         Scenario::Churn => fill::churn(environment).await,
         Scenario::Latency => latency::run(environment).await,
+        Scenario::Limits => limits::run(environment).await,
         Scenario::Namespace => fill::namespace(environment).await,
         Scenario::Big => fill::big(environment).await,
         Scenario::Rollout => rolling::run(environment).await,

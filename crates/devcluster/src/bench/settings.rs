@@ -50,6 +50,7 @@ impl Settings {
             batch_period_milliseconds: u64::try_from(period.as_millis()).unwrap_or(u64::MAX),
             qps: self.qps,
             burst: self.burst,
+            adaptive: false,
         }
     }
 

@@ -42,6 +42,17 @@ fn a_shadow_writes_nothing_and_a_switch_loses_no_change() {
 }
 
 #[test]
+fn limits_are_measured_at_the_default_rate_and_at_auto() {
+    let sizes = ["--pods=60", "--services=6", "--nodes=3"];
+    let report = bench(&[&["limits", "--flips=20", "--rate=50"][..], &sizes].concat());
+    for (name, qps, adaptive) in [("limits-default", 20, Value::Null), ("limits-auto", 2_000, true.into())] {
+        let of = outcome(&report, name);
+        assert_eq!((&of["pace"]["qps"], &of["pace"]["adaptive"]), (&qps.into(), &adaptive), "{of:#}");
+        assert_eq!(of["latencies"]["count"], 20, "{of:#}");
+    }
+}
+
+#[test]
 fn each_object_is_written_once_and_each_flip_is_observed() {
     let sizes = ["--pods=60", "--services=6", "--nodes=3"];
     let some = ["start", "resume", "churn", "latency", "--flips=20", "--rate=50"];

@@ -13,6 +13,7 @@ use kube_informer::{Lister, WriteThrough};
 use super::unanswered::UnansweredWrites;
 use crate::legacy::Legacy;
 use crate::plan::{Write, plan};
+use crate::priority::priority;
 
 /// Reconciles the Endpoints object of one Service; shared by the workers.
 pub(super) struct Syncs {
@@ -89,9 +90,10 @@ impl Syncs {
             Some(Write::Create(endpoints)) => {
                 self.unanswered.record(key, self.create(key, &endpoints).await).map_err(failed("create"))
             }
-            Some(Write::Update(endpoints)) => {
-                self.unanswered.record(key, self.update(key, &endpoints).await).map_err(failed("update"))
-            }
+            Some(Write::Update(endpoints)) => self
+                .unanswered
+                .record(key, self.update(key, &endpoints, current.as_deref()).await)
+                .map_err(failed("update")),
         }
     }
 
@@ -140,7 +142,8 @@ impl Syncs {
     }
 
     async fn try_delete(&self, key: &ObjectKey, cached: Option<&Endpoints>) -> Result<Deleted<Endpoints>, Error> {
-        let (client, ObjectKey { namespace, name }) = (self.client.client(), key);
+        let (client, ObjectKey { namespace, name }) =
+            (self.client.client().with_priority(|| priority(cached, None)), key);
         let unchanged = |it: &Endpoints| {
             let ObjectMeta { uid, resource_version, .. } = &it.metadata;
             Preconditions::unchanged(uid, resource_version)
@@ -164,7 +167,8 @@ impl Syncs {
 
     async fn create(&self, key: &ObjectKey, endpoints: &Endpoints) -> Result<Outcome, Error> {
         let write = self.cache.begin(&key.namespace, &key.name);
-        match self.client.client().create(endpoints).await {
+        let client = self.client.client().with_priority(|| priority(None, Some(endpoints)));
+        match client.create(endpoints).await {
             Ok(answer) => {
                 write.written(answer);
                 Ok(Outcome::Written)
@@ -185,9 +189,15 @@ impl Syncs {
         }
     }
 
-    async fn update(&self, key: &ObjectKey, endpoints: &Endpoints) -> Result<Outcome, Error> {
+    async fn update(
+        &self,
+        key: &ObjectKey,
+        endpoints: &Endpoints,
+        current: Option<&Endpoints>,
+    ) -> Result<Outcome, Error> {
         let write = self.cache.begin(&key.namespace, &key.name);
-        match self.client.client().update(endpoints).await {
+        let client = self.client.client().with_priority(|| priority(current, Some(endpoints)));
+        match client.update(endpoints).await {
             Ok(answer) => {
                 #[cfg(feature = "defects")]
                 self.stale.updated(endpoints);

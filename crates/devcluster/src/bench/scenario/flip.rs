@@ -26,7 +26,7 @@ pub(super) const DEFAULT_POPULATION: Population =
 pub(super) const CHURN_RATE: usize = 160;
 
 /// Maximum time to wait for the last slice change.
-const TIMEOUT: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Changes the readiness of Pods and waits until the controllers are idle.
 pub(super) async fn flip(
@@ -43,7 +43,7 @@ pub(super) async fn flip(
     Ok(Outcome { changes: flips.len(), ..run.outcome(server, name).await? })
 }
 
-/// Waits until slices show all flips, at most 30 s, and returns the latencies from the acknowledgements in `causes`.
+/// Waits until slices show all flips, at most 60 s, and returns the latencies from the acknowledgements in `causes`.
 pub(super) async fn observed(
     observer: &Observer,
     population: Population,

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use super::flip::{DEFAULT_POPULATION, observed, per_second};
 use crate::bench::{
-    environment::Environment,
-    flips::{drive, flips},
+    environment::{Environment, Run},
+    flips::{Flip, drive, flips},
     observer::Observer,
     outcome::Outcome,
+    server_process::ServerProcess,
 };
 
 /// Duration of the measurement at each rate, in seconds.
@@ -21,22 +22,34 @@ pub(super) async fn run(environment: &mut Environment) -> anyhow::Result<Vec<Out
         .await?
         .resume(&mut server, &environment.progress)
         .await?;
-    let observer = Observer::start(&run.client).await?;
     let mut outcomes = Vec::new();
     for rate in environment.settings.rate.map_or_else(|| vec![20, 100], |rate| vec![rate]) {
-        run.settle(&mut server, &environment.progress, "before the flips", |_| true).await?;
-        run.outcome(&mut server, "").await?;
         let count = environment.settings.flips.unwrap_or(rate * SECONDS);
         // Each Pod changes at most once in each direction, so that every slice change can be attributed to one cause.
-        let all = flips(population.pods, count.min(population.pods * 2), environment.settings.seed);
-        environment.progress.step(&format!("{} flips, {rate} per second", all.len()));
-        let causes = drive(&run.client, population, &all, per_second(rate)).await?;
-        let latencies = observed(&observer, population, &all, causes).await?;
-        run.settle(&mut server, &environment.progress, "after the flips", |_| true).await?;
-        let outcome = run.outcome(&mut server, &format!("latency-{rate}")).await?;
-        outcomes.push(Outcome { changes: all.len(), latencies, ..outcome });
+        let flips = flips(population.pods, count.min(population.pods * 2), environment.settings.seed);
+        let name = format!("latency-{rate}");
+        outcomes.push(measure(environment, &mut run, &mut server, (&flips, rate), &name).await?);
     }
     run.stop().await?;
     environment.cache(server);
     Ok(outcomes)
+}
+
+/// Changes the readiness of Pods, `rate` per second, and measures the time until each change is observed in a slice.
+pub(super) async fn measure(
+    environment: &Environment,
+    run: &mut Run,
+    server: &mut ServerProcess,
+    (all, rate): (&[Flip], usize),
+    name: &str,
+) -> anyhow::Result<Outcome> {
+    let observer = Observer::start(&run.client).await?;
+    run.settle(server, &environment.progress, "before the flips", |_| true).await?;
+    run.outcome(server, "").await?;
+    environment.progress.step(&format!("{} flips, {rate} per second", all.len()));
+    let causes = drive(&run.client, run.population, all, per_second(rate)).await?;
+    let latencies = observed(&observer, run.population, all, causes).await?;
+    run.settle(server, &environment.progress, "after the flips", |_| true).await?;
+    let outcome = run.outcome(server, name).await?;
+    Ok(Outcome { changes: all.len(), latencies, ..outcome })
 }
