@@ -193,12 +193,12 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
 
     /// Ends a write and queues the held events, except that of the write itself.
     pub(crate) fn end_write(&self, key: &ObjectKey, writer: Option<Id>, outcome: &Outcome) {
-        let Some(writer) = writer else { return };
+        let (Some(writer), now) = (writer, Instant::now()) else { return };
         let mut write_side = self.locked();
         let WriteSide { listeners, held, .. } = &mut *write_side;
         listeners.retain_mut(|(listener, _)| {
             !listener.excludes_writes_of(writer) || {
-                let events = held.end(key, listener.id(), outcome, listener.is_foreign_only());
+                let events = held.end(key, listener.id(), (outcome, now), listener.is_foreign_only());
                 events.iter().all(|event| listener.queue(event))
             }
         });
@@ -285,7 +285,10 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
 
     /// Applies a bookmark, and requests a relist if the server has lost an own write. Returns whether it has.
     pub(crate) fn bookmark(&self, version: &ResourceVersion) -> bool {
-        let lost_write = self.locked().store.bookmark(version);
+        let mut write_side = self.locked();
+        write_side.held.expire(Instant::now());
+        let lost_write = write_side.store.bookmark(version);
+        drop(write_side);
         if lost_write {
             tracing::warn!(
                 resource = self.name,
@@ -349,10 +352,11 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         let mut write_side = self.locked();
         let WriteSide { store, listeners, held, .. } = &mut *write_side;
         if let Some(event) = change(store) {
+            let now = Instant::now();
             // Listeners whose handler has ended are removed.
             listeners.retain_mut(|(listener, _)| {
                 writer.is_some_and(|writer| listener.excludes_writes_of(writer))
-                    || held.hold(&event, listener.id())
+                    || held.hold(&event, listener.id(), now)
                     || listener.queue(&event)
             });
         }
@@ -391,5 +395,5 @@ fn queue_all<T: Object>(listener: &mut Listener<T>, held: &mut HeldEvents<T>, ch
     if !held.concerns(listener.id()) {
         return listener.queue_all(changes);
     }
-    changes.iter().all(|event| held.hold(&event, listener.id()) || listener.queue(&event))
+    changes.iter().all(|event| held.hold(&event, listener.id(), Instant::now()) || listener.queue(&event))
 }
