@@ -223,7 +223,7 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
 
     /// Waits until the store is at `version` or a later one.
     pub(crate) async fn reached(&self, version: &ResourceVersion) {
-        self.requests.wait_until(|| *version <= self.lister.last_resource_version()).await;
+        self.requests.wait_until(|| self.lister.has_reached(version)).await;
     }
 
     /// Returns the stored object; `None` if there is none.

@@ -1,6 +1,7 @@
 //! Lists that would remove most of a store, from an API server whose lists are wrong or that has lost the objects.
 
 mod confirmation;
+mod restored;
 
 use std::{
     sync::{Arc, Mutex},
