@@ -1,4 +1,4 @@
-//! Guard against lists that would remove most of a store.
+//! Guard against lists that would remove many objects of a store.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,7 +9,7 @@ use crate::{Event, Objects};
 /// Maximum number of missing objects that are read to confirm a list.
 const MAX_SAMPLES: usize = 5;
 
-/// Limits above which a list is not stored before it is confirmed, because it would remove most of a store.
+/// Limits above which a list is not stored before it is confirmed, because it would remove many objects of a store.
 ///
 /// An answer of an API server with status 200 may be wrong: an empty or truncated list, an older state, an authorizer
 /// or a proxy that hides namespaces. Controllers that act on it remove what they have built for the objects that it lacks.

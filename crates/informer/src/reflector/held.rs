@@ -48,7 +48,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
             if is_confirming {
                 tracing::info!(
                     resource = %T::RESOURCE, objects = listed,
-                    "Another list does not remove most of the cache, and is stored"
+                    "Another list needs no confirmation, and is stored"
                 );
                 self.shared.meter().guarded(GuardOutcome::Withdrawn);
             }

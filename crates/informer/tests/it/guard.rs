@@ -1,4 +1,4 @@
-//! Lists that would remove most of a store, from an API server whose lists are wrong or that has lost the objects.
+//! Lists that would remove many objects of a store, from an API server whose lists are wrong or that has lost the objects.
 
 mod confirmation;
 mod restored;
