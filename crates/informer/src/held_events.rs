@@ -151,7 +151,7 @@ mod tests {
         let (mut held, handler, start) = (HeldEvents::<ConfigMap>::default(), Id::next(), Instant::now());
         for minute in 0..60_u32 {
             let now = start + Duration::from_secs(60) * minute;
-            let key = ObjectKey::new("", &format!("object-{minute}"));
+            let key = ObjectKey::new("", format!("object-{minute}").as_str());
             held.begin(&key, handler);
             assert!(held.end(&key, handler, (&Outcome::Unanswered, now), true).is_empty());
             assert!(held.unanswered.len() <= 10, "{} records", held.unanswered.len());

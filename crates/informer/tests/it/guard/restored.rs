@@ -30,12 +30,11 @@ async fn own_writes_are_stored() {
         async || world.informer.lister().get(NAMESPACE, "own").map(|it| it.metadata.resource_version.to_string());
     for update in 0..3 {
         let write = writes.begin(NAMESPACE, "own");
-        own = match update {
-            0 => world.client.create(&own).await.expect("created"),
-            _ => {
-                own.data = Some([("update".to_owned(), update.to_string())].into());
-                world.client.update(&own).await.expect("updated")
-            }
+        own = if update == 0 {
+            world.client.create(&own).await.expect("created")
+        } else {
+            own.data = Some([("update".to_owned(), update.to_string())].into());
+            world.client.update(&own).await.expect("updated")
         };
         let written: Thing =
             serde_json::from_value(serde_json::to_value(&own).expect("an object")).expect("the same object");
