@@ -55,7 +55,7 @@ pub struct Settings {
     /// `--min-resync-period`: each informer resyncs at a period drawn between this and twice this; zero disables
     /// resyncs.
     pub min_resync_period: Duration,
-    /// Limits of lists that would remove most of a cache.
+    /// Limits of lists that would remove many objects of a cache.
     pub guard: GuardSettings,
     /// `--feature-gates`: the feature gates and whether each is enabled.
     pub feature_gates: FeatureGates,

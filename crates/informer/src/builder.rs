@@ -95,7 +95,7 @@ impl<T: Decode, X: Index<T>> Builder<T, X> {
         self
     }
 
-    /// Sets the guard against lists that would remove most of the store. Default: every list is stored.
+    /// Sets the guard against lists that would remove many objects of the store. Default: every list is stored.
     ///
     /// It has no effect on an informer that is [built](Self::build_manual) for tests: its lists need no confirmation.
     pub fn guard(mut self, guard: Guard<T>) -> Self {

@@ -1,4 +1,4 @@
-//! Guard against lists that would remove most of a store.
+//! Guard against lists that would remove many objects of a store.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,7 +9,7 @@ use crate::{Event, Objects};
 /// Maximum number of missing objects that are read to confirm a list.
 const MAX_SAMPLES: usize = 5;
 
-/// Limits above which a list is not stored before it is confirmed, because it would remove most of a store.
+/// Limits above which a list is not stored before it is confirmed, because it would remove many objects of a store.
 ///
 /// An answer of an API server with status 200 may be wrong: an empty or truncated list, an older state, an authorizer
 /// or a proxy that hides namespaces. Controllers that act on it remove what they have built for the objects that it lacks.
@@ -21,7 +21,9 @@ const MAX_SAMPLES: usize = 5;
 /// - If that list does not exceed the guard, it is stored like any other.
 /// - If it exceeds the guard as well, up to five of the missing objects are read one by one. If each is answered with
 ///   404 or is an object with another uid, the list is stored. Otherwise it stays held, and the next list is requested
-///   after a longer interval: each is twice as long as the last, up to 2 min, plus a random part of up to 10 %.
+///   after a longer interval: each is twice as long as the last, up to 2 min, plus a random part of up to 10 %. It is
+///   requested earlier, but not before [`confirm_after`](Self::confirm_after), if
+///   [`Informer::catch_up`](crate::Informer::catch_up) needs a list or etcd was restored from a backup.
 /// - Objects that the list has, but in a state that does not count, are confirmed by the second list alone.
 ///
 /// A list that does not exceed the guard, but lacks more than [`minimum`](Self::minimum) counted objects, is not held at

@@ -1,10 +1,16 @@
 //! Events that are held back from a handler while an own write of the object is in progress.
 
-use std::collections::{HashMap, HashSet};
+use std::{collections::HashMap, time::Duration};
 
 use kube_wire::{Object, ObjectKey, ResourceVersion, Uid};
+use tokio::time::Instant;
 
 use crate::{Event, changes::Changes, handle::Id, handler::Listener};
+
+/// Time for which the event of a write without response is expected. API servers give up on a request after 60 s, and
+/// the watch shows a write soon after it is applied, also after an interruption with the longest back-off. A write that
+/// is not shown by then is taken not to have been applied.
+const UNANSWERED_LIFETIME: Duration = Duration::from_secs(300);
 
 /// Events of objects with a write in progress, by object and handler that does not get the event of the write.
 ///
@@ -12,8 +18,11 @@ use crate::{Event, changes::Changes, handle::Id, handler::Listener};
 /// clients cause.
 pub(crate) struct HeldEvents<T> {
     held: HashMap<(ObjectKey, Id), Vec<Event<T>>>,
-    /// Objects with a write whose response was lost and whose event has not arrived, for handlers of foreign writes.
-    unanswered: HashSet<(ObjectKey, Id)>,
+    /// Objects with a write whose response was lost and whose event has not arrived, for handlers of foreign writes, and
+    /// the end of the write.
+    unanswered: HashMap<(ObjectKey, Id), Instant>,
+    /// When expired entries of `unanswered` were last removed.
+    swept: Option<Instant>,
 }
 
 /// Outcome of a write.
@@ -49,58 +58,121 @@ impl<T: Object> HeldEvents<T> {
     }
 
     /// Holds an event back if a write of its object is in progress, and drops it if it is taken to be that of a write
-    /// whose response was lost. Returns whether it did either.
-    pub(crate) fn hold(&mut self, event: &Event<T>, handler: Id) -> bool {
+    /// whose response was lost less than [`UNANSWERED_LIFETIME`] ago. Returns whether it did either.
+    pub(crate) fn hold(&mut self, event: &Event<T>, handler: Id, now: Instant) -> bool {
         if self.held.is_empty() && self.unanswered.is_empty() {
             return false;
         }
+        self.expire(now);
         let entry = (event.object().key(), handler);
         match self.held.get_mut(&entry) {
             Some(events) => {
                 events.push(event.clone());
                 true
             }
-            None => self.unanswered.remove(&entry),
+            None => self.take_unanswered(&entry, now).is_some(),
         }
     }
 
     /// Queues changes for a handler, except those that it does not get, and holds back those of objects with an own write
     /// in progress. Returns `false` if the handler has ended.
-    pub(crate) fn queue_all(&mut self, listener: &mut Listener<T>, changes: &Changes<T>) -> bool {
+    pub(crate) fn queue_all(&mut self, listener: &mut Listener<T>, changes: &Changes<T>, now: Instant) -> bool {
         if listener.is_foreign_only() && !changes.are_differences() {
             return true;
         }
         if !self.concerns(listener.id()) {
             return listener.queue_all(changes);
         }
-        changes.iter().all(|event| self.hold(&event, listener.id()) || listener.queue(&event))
+        changes.iter().all(|event| self.hold(&event, listener.id(), now) || listener.queue(&event))
     }
 
     /// Returns whether [`hold`](Self::hold) may hold back or drop an event of this handler.
     fn concerns(&self, handler: Id) -> bool {
-        self.held.keys().chain(&self.unanswered).any(|(_, it)| *it == handler)
+        self.held.keys().chain(self.unanswered.keys()).any(|(_, it)| *it == handler)
     }
 
     /// Ends a write and returns the held events except that of the write itself, in order.
     ///
     /// With `foreign_only`, the first event after a write without response is taken to be that of the write, until a
-    /// later write of the object succeeds.
-    pub(crate) fn end(&mut self, key: &ObjectKey, handler: Id, outcome: &Outcome, foreign_only: bool) -> Vec<Event<T>> {
+    /// later write of the object succeeds, or for [`UNANSWERED_LIFETIME`].
+    pub(crate) fn end(
+        &mut self,
+        key: &ObjectKey,
+        handler: Id,
+        (outcome, now): (&Outcome, Instant),
+        foreign_only: bool,
+    ) -> Vec<Event<T>> {
+        self.expire(now);
         let entry = (key.clone(), handler);
         let mut events = self.held.remove(&entry).unwrap_or_default();
         events.retain(|event| !outcome.is_shown_by(event));
-        let unanswered = self.unanswered.remove(&entry) || (foreign_only && *outcome == Outcome::Unanswered);
-        if unanswered && !events.is_empty() {
+        let before = self.take_unanswered(&entry, now);
+        let ended_at = if foreign_only && *outcome == Outcome::Unanswered { Some(now) } else { before };
+        if ended_at.is_some() && !events.is_empty() {
             events.remove(0);
-        } else if unanswered && matches!(outcome, Outcome::Unanswered | Outcome::Rejected) {
-            self.unanswered.insert(entry);
+        } else if let Some(ended_at) = ended_at
+            && matches!(outcome, Outcome::Unanswered | Outcome::Rejected)
+        {
+            self.unanswered.insert(entry, ended_at);
         }
         events
+    }
+
+    /// Removes the expired records of writes without response, at most once per [`UNANSWERED_LIFETIME`], so that a
+    /// record takes memory for at most twice that time.
+    pub(crate) fn expire(&mut self, now: Instant) {
+        if self.swept.is_none_or(|at| has_expired(at, now)) {
+            self.swept = Some(now);
+            self.unanswered.retain(|_, ended_at| !has_expired(*ended_at, now));
+        }
+    }
+
+    /// Removes the record of a write without response, and returns the end of the write unless it has expired.
+    fn take_unanswered(&mut self, entry: &(ObjectKey, Id), now: Instant) -> Option<Instant> {
+        self.unanswered.remove(entry).filter(|ended_at| !has_expired(*ended_at, now))
     }
 }
 
 impl<T> Default for HeldEvents<T> {
     fn default() -> Self {
-        Self { held: HashMap::new(), unanswered: HashSet::new() }
+        Self { held: HashMap::new(), unanswered: HashMap::new(), swept: None }
+    }
+}
+
+fn has_expired(since: Instant, now: Instant) -> bool {
+    now.saturating_duration_since(since) >= UNANSWERED_LIFETIME
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use k8s_openapi::api::core::v1::ConfigMap;
+
+    use super::*;
+
+    fn event(name: &str) -> Event<ConfigMap> {
+        let mut object = ConfigMap::default();
+        object.metadata.name = Some(name.to_owned());
+        Event::Added { object: Arc::new(object), initial: false, relisted: false }
+    }
+
+    /// The records of objects that no later event or write concerns are removed as well.
+    #[test]
+    fn records_of_writes_without_response_are_removed() {
+        let (mut held, handler, start) = (HeldEvents::<ConfigMap>::default(), Id::next(), Instant::now());
+        for minute in 0..60_u32 {
+            let now = start + Duration::from_secs(60) * minute;
+            let key = ObjectKey::new("", format!("object-{minute}").as_str());
+            held.begin(&key, handler);
+            assert!(held.end(&key, handler, (&Outcome::Unanswered, now), true).is_empty());
+            assert!(held.unanswered.len() <= 10, "{} records", held.unanswered.len());
+        }
+        let end = start + Duration::from_secs(3_600);
+        assert!(held.hold(&event("object-59"), handler, end), "taken to be the event of the write");
+        assert!(!held.hold(&event("object-59"), handler, end), "a later event");
+        assert!(!held.hold(&event("object-10"), handler, end), "expired");
+        held.expire(end + UNANSWERED_LIFETIME);
+        assert!(held.unanswered.is_empty());
     }
 }

@@ -120,9 +120,9 @@
 //!
 //! # Guard
 //!
-//! With [`Builder::guard`], a list that would remove most of the store is not stored before the server has confirmed it
-//! by a second list and by reads of some of the objects that it lacks: the answer of a server may be wrong although its
-//! status is 200. Meanwhile listers return the previous state, resyncs continue, own writes are stored, and
+//! With [`Builder::guard`], a list that would remove many objects of the store is not stored before the server has
+//! confirmed it by reads of some of the objects that it lacks, and, if these are most objects, by a second list: the
+//! answer of a server may be wrong although its status is 200. Meanwhile listers return the previous state, resyncs continue, own writes are stored, and
 //! [`Informer::catch_up`] waits: a held list does not make the store current. Events of a watch are not checked. Without
 //! a relist, the guard costs nothing. See [`Guard`]; client-go has no counterpart.
 //!

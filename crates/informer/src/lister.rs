@@ -85,6 +85,13 @@ impl<T: Object, X> Lister<T, X> {
         read_lock(&self.state).resource_version.clone()
     }
 
+    /// Returns whether the store has all changes up to `version`. `false` while the list of a restored server is held,
+    /// whose versions do not compare with that of the store.
+    pub(crate) fn has_reached(&self, version: &ResourceVersion) -> bool {
+        let state = read_lock(&self.state);
+        !state.is_restored && *version <= state.resource_version
+    }
+
     /// Returns whether a list has been stored.
     pub(crate) fn is_populated(&self) -> bool {
         read_lock(&self.state).populated

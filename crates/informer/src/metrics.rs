@@ -49,7 +49,7 @@ pub trait InformerMetrics: Send + Sync {
     /// bookmark.
     fn stored(&self, version: &ResourceVersion, objects: usize);
 
-    /// Records a decision on a list that would remove most of the store, see [`Guard`](crate::Guard). The default
+    /// Records a decision on a list that would remove many objects of the store, see [`Guard`](crate::Guard). The default
     /// implementation does nothing.
     fn guarded(&self, _outcome: GuardOutcome) {}
 
@@ -90,7 +90,8 @@ pub enum RelistCause {
     LostWrite,
     /// The watch was rejected, ended with another error, or delivered data that cannot be decoded.
     Failed,
-    /// A list would remove most of the store and is held until another list confirms it, see [`Guard`](crate::Guard).
+    /// A list would remove many objects of the store and is held until another list confirms it, see
+    /// [`Guard`](crate::Guard).
     Confirm,
 }
 
@@ -113,18 +114,18 @@ impl RelistCause {
     }
 }
 
-/// Decision on a list that would remove most of a store, see [`Guard`](crate::Guard).
+/// Decision on a list that would remove many objects of a store, see [`Guard`](crate::Guard).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum GuardOutcome {
-    /// The list is held: the store keeps the previous state. Recorded once until a list is stored.
+    /// The list exceeds the guard and is held: the store keeps the previous state. Recorded once until a list is stored.
     Held,
-    /// A list of the most recent state would remove as much, and the objects that it lacks do not exist: it is stored.
+    /// The objects that a list lacks do not exist: it is stored. If a list was held before, this one is of the most recent
+    /// state.
     Confirmed,
-    /// A list of the most recent state would remove as much, but an object that it lacks exists or cannot be read: it
-    /// is held as well.
+    /// An object that a list lacks exists or cannot be read: the list is held.
     Contradicted,
-    /// A later list does not exceed the guard: it is stored.
+    /// A list after a held one needs no confirmation: it is stored.
     Withdrawn,
 }
 

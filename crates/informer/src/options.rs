@@ -62,8 +62,8 @@ impl HandlerOptions {
     ///
     /// It gets no initial contents and no unchanged objects, no event of a write through a
     /// [`WriteThrough`](crate::WriteThrough) of the informer, and none of a list at a version below that of the store,
-    /// whose older states come from a backup. After an own write without a response, the next event of the object is
-    /// taken to be that of the write. Differences that a relist finds are delivered, one event per object.
+    /// whose older states come from a backup. After an own write without a response, the next event of the object within
+    /// 5 min is taken to be that of the write. Differences that a relist finds are delivered, one event per object.
     #[must_use]
     pub fn foreign_writes(mut self) -> Self {
         self.foreign_only = true;

@@ -41,7 +41,7 @@ pub enum CacheState {
         /// Time since the last list, event or bookmark was stored.
         idle: Duration,
     },
-    /// A list is held because it would remove most of the store, which has the state before it; see
+    /// A list is held because it would remove many objects of the store, which has the state before it; see
     /// [`Guard`](crate::Guard).
     Held {
         /// Time since the first list was held.

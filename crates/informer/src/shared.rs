@@ -123,7 +123,7 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         let handle = listener.handle().clone();
         let WriteSide { listeners, check, held, .. } = &mut *write_side;
         if self.lister.is_populated() {
-            held.queue_all(&mut listener, &Changes::initial(self.lister.list()));
+            held.queue_all(&mut listener, &Changes::initial(self.lister.list()), Instant::now());
             listener.synced();
         }
         let requested = resync.unwrap_or(check.default());
@@ -203,12 +203,12 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
 
     /// Ends a write and queues the held events, except that of the write itself.
     pub(crate) fn end_write(&self, key: &ObjectKey, writer: Option<Id>, outcome: &Outcome) {
-        let Some(writer) = writer else { return };
+        let (Some(writer), now) = (writer, Instant::now()) else { return };
         let mut write_side = self.locked();
         let WriteSide { listeners, held, .. } = &mut *write_side;
         listeners.retain_mut(|(listener, _)| {
             !listener.excludes_writes_of(writer) || {
-                let events = held.end(key, listener.id(), outcome, listener.is_foreign_only());
+                let events = held.end(key, listener.id(), (outcome, now), listener.is_foreign_only());
                 events.iter().all(|event| listener.queue(event))
             }
         });
@@ -233,7 +233,7 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
 
     /// Waits until the store is at `version` or a later one.
     pub(crate) async fn reached(&self, version: &ResourceVersion) {
-        self.requests.wait_until(|| *version <= self.lister.last_resource_version()).await;
+        self.requests.wait_until(|| self.lister.has_reached(version)).await;
     }
 
     /// Returns the stored object; `None` if there is none.
@@ -257,7 +257,7 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         resource_version: ResourceVersion,
         guard: Option<&Guard<T>>,
     ) -> Result<(), Removal> {
-        let started_at = self.meter.start_timer();
+        let (started_at, now) = (self.meter.start_timer(), Instant::now());
         let mut write_side = self.locked();
         let WriteSide { store, listeners, held, .. } = &mut *write_side;
         let first = !self.lister.is_populated();
@@ -266,10 +266,10 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         let unchanged = if first { None } else { self.unchanged(&changes) };
         listeners.retain_mut(|(listener, schedule)| {
             (listener.is_foreign_only() && (first || restored))
-                || held.queue_all(listener, &changes)
-                    && unchanged.as_ref().is_none_or(|it| !schedule.is_syncing() || held.queue_all(listener, it))
+                || held.queue_all(listener, &changes, now)
+                    && unchanged.as_ref().is_none_or(|it| !schedule.is_syncing() || held.queue_all(listener, it, now))
         });
-        self.progress.listed(Instant::now());
+        self.progress.listed(now);
         if first {
             for (listener, _) in listeners.iter() {
                 listener.synced();
@@ -295,7 +295,10 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
 
     /// Applies a bookmark, and requests a relist if the server has lost an own write. Returns whether it has.
     pub(crate) fn bookmark(&self, version: &ResourceVersion) -> bool {
-        let lost_write = self.locked().store.bookmark(version);
+        let mut write_side = self.locked();
+        write_side.held.expire(Instant::now());
+        let lost_write = write_side.store.bookmark(version);
+        drop(write_side);
         if lost_write {
             tracing::warn!(
                 resource = self.name,
@@ -348,7 +351,7 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         let WriteSide { listeners, check, held, .. } = &mut *write_side;
         listeners.retain_mut(|(listener, schedule)| {
             !schedule.take(now, check)
-                || held.queue_all(listener, stored.get_or_insert_with(|| Changes::unchanged(self.lister.list())))
+                || held.queue_all(listener, stored.get_or_insert_with(|| Changes::unchanged(self.lister.list())), now)
         });
     }
 
@@ -359,10 +362,11 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         let mut write_side = self.locked();
         let WriteSide { store, listeners, held, .. } = &mut *write_side;
         if let Some(event) = change(store) {
+            let now = Instant::now();
             // Listeners whose handler has ended are removed.
             listeners.retain_mut(|(listener, _)| {
                 writer.is_some_and(|writer| listener.excludes_writes_of(writer))
-                    || held.hold(&event, listener.id())
+                    || held.hold(&event, listener.id(), now)
                     || listener.queue(&event)
             });
         }

@@ -13,6 +13,9 @@ pub(crate) struct State<T, X> {
     pub(crate) index: X,
     /// Resource version of the last list, event or bookmark that was applied; empty before the first one.
     pub(crate) resource_version: ResourceVersion,
+    /// Whether a list below `resource_version` is held: etcd was restored from a backup, and the server assigns the
+    /// versions up to `resource_version` a second time.
+    pub(crate) is_restored: bool,
     /// Whether a list was stored. Later additions are changes, not initial contents.
     pub(crate) populated: bool,
     /// Own writes that are stored and that the watch has not shown yet.
@@ -71,13 +74,14 @@ impl<T: Object, X: Index<T>> State<T, X> {
         self.index.update(old, new);
     }
 
-    /// Stores a new state of an object in place of `old`, and returns the event.
-    pub(crate) fn put(&mut self, old: Option<Arc<T>>, new: Arc<T>) -> Event<T> {
+    /// Stores a new state of an object in place of `old`, and returns the event. With `relisted`, there may have been
+    /// further states in between.
+    pub(crate) fn put(&mut self, old: Option<Arc<T>>, new: Arc<T>, relisted: bool) -> Event<T> {
         self.objects.insert(new.clone());
         self.index.update(old.as_ref(), Some(&new));
         match old {
-            Some(old) => Event::Updated { old, new, relisted: false },
-            None => Event::Added { object: new, initial: false, relisted: false },
+            Some(old) => Event::Updated { old, new, relisted },
+            None => Event::Added { object: new, initial: false, relisted },
         }
     }
 
@@ -85,7 +89,17 @@ impl<T: Object, X: Index<T>> State<T, X> {
     /// watch from this list will show.
     pub(crate) fn list_stored(&mut self, resource_version: ResourceVersion, own: OwnWrites) {
         (self.resource_version, self.own, self.populated) = (resource_version, own, true);
+        self.is_restored = false;
         self.lists.stored();
+    }
+
+    /// Records that a list is held. With `is_restored`, its version is below that of the store.
+    pub(crate) fn list_held(&mut self, is_restored: bool) {
+        if is_restored && !self.is_restored {
+            // The watch has not shown them: the server had lost them before.
+            self.own.forget_written_up_to(&self.resource_version);
+        }
+        self.is_restored = is_restored;
     }
 
     pub(crate) fn advance_version(&mut self, resource_version: ResourceVersion) {

@@ -37,6 +37,7 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
             objects: Objects::default(),
             index: index.clone(),
             resource_version: ResourceVersion::default(),
+            is_restored: false,
             populated: false,
             own: OwnWrites::default(),
             lists: ListLog::default(),
@@ -61,7 +62,7 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
         if old.as_ref().is_some_and(|old| same_state(&**old, &*new)) {
             return None;
         }
-        Some(state.put(old, new))
+        Some(state.put(old, new, false))
     }
 
     /// Returns whether the watch shows an own create or update of an object at this version, which is stored already.
@@ -115,10 +116,13 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
     ///
     /// Until the watch is at this version, its events of the object are older and are dropped. The event of the write
     /// itself changes nothing. Does nothing if the versions are not numbers, since such versions have no order.
+    ///
+    /// While the list of a restored server is held, lower versions are stored as well: a list can be held for hours, and
+    /// each sync that does not find an object that the last one created would create it again.
     pub(crate) fn written(&mut self, new: Arc<T>) -> Option<Event<T>> {
         let mut state = self.write_lock();
         let ahead = state.resource_version < new.resource_version();
-        if !ahead || !state.populated {
+        if !(ahead || state.is_restored) || !state.populated {
             return None;
         }
         let old = state.objects.get(new.namespace(), new.name()).cloned();
@@ -126,7 +130,8 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
             return None;
         }
         state.own.record_write(new.key(), new.resource_version());
-        Some(state.put(old, new))
+        // Of the states between the restore and this one, none is delivered.
+        Some(state.put(old, new, !ahead))
     }
 
     /// Removes an object that the server has deleted on request of this process, ahead of the watch. Returns `None` if
@@ -156,12 +161,12 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
     /// Replaces all objects by a list, and returns the changes. Of several objects of one name, the last is stored.
     ///
     /// An object in the state that is stored already causes no event. Own writes that are newer than the list are kept.
-    /// A list at a version below that of the store means that etcd was restored from a backup: it is stored unchanged,
-    /// and the records of own writes are dropped.
+    /// A list at a version below that of the store means that etcd was restored from a backup: the records of own writes
+    /// from before the restore are dropped.
     ///
     /// # Errors
     ///
-    /// [`Removal`] if the list exceeds the guard. The store is unchanged.
+    /// [`Removal`] if the list exceeds the guard. The objects are unchanged.
     pub(crate) fn replace(
         &mut self,
         mut objects: Vec<Arc<T>>,
@@ -170,14 +175,15 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
     ) -> Result<Changes<T>, Removal> {
         // There is one writer, so the state is the same under the next lock. Readers proceed in between.
         let state = read_lock(&self.state);
-        let mut own = OwnWrites::default();
         let is_restored = resource_version < state.resource_version;
-        if !is_restored {
-            own.clone_from(&state.own);
-            own.apply_to_list(&mut objects, &resource_version, &state.lists, |key| {
-                state.objects.get(&key.namespace, &key.name).cloned()
-            });
-        }
+        let mut own = match (is_restored, state.is_restored) {
+            (false, _) => state.own.clone(),
+            (true, true) => state.own.written_up_to(&state.resource_version),
+            (true, false) => OwnWrites::default(),
+        };
+        own.apply_to_list(&mut objects, &resource_version, &state.lists, |key| {
+            state.objects.get(&key.namespace, &key.name).cloned()
+        });
         objects.sort_by(|a, b| key(a).cmp(&key(b)));
         objects.dedup_by(|later, earlier| {
             let same = key(later) == key(earlier);
@@ -188,10 +194,12 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
         });
         let (first, was_empty) = (!state.populated, state.objects.is_empty());
         let differences = if was_empty && first { Vec::new() } else { state.differences(&mut objects) };
-        if !first && let Some(removal) = guard.and_then(|guard| guard.check(&state.objects, &differences)) {
+        let removal = guard.filter(|_| !first).and_then(|guard| guard.check(&state.objects, &differences));
+        drop(state);
+        if let Some(removal) = removal {
+            self.write_lock().list_held(is_restored);
             return Err(removal);
         }
-        drop(state);
 
         if !was_empty && differences.len() <= MAX_IN_PLACE {
             let mut state = self.write_lock();
@@ -218,5 +226,67 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
 
     fn write_lock(&mut self) -> RwLockWriteGuard<'_, State<T, X>> {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kube_wire::Uid;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[derive(Debug)]
+    struct Item {
+        name: &'static str,
+        version: u64,
+    }
+
+    impl Object for Item {
+        fn namespace(&self) -> &'static str {
+            "shop"
+        }
+        fn name(&self) -> &str {
+            self.name
+        }
+        fn uid(&self) -> Uid {
+            self.name.into()
+        }
+        fn resource_version(&self) -> ResourceVersion {
+            self.version.into()
+        }
+    }
+
+    fn item(name: &'static str, version: u64) -> Arc<Item> {
+        Arc::new(Item { name, version })
+    }
+
+    /// The store is at version 90 with an own write at 80 that the server has lost and one at 95. Then a list at version
+    /// 5 is held, and own writes at 6 and 8 follow.
+    #[rstest]
+    #[case::restored(7, &["listed@6", "own@8"])]
+    #[case::restored_and_all_shown(9, &["listed@6"])]
+    #[case::not_restored(92, &["listed@6", "unshown@95"])]
+    fn own_writes_while_the_list_of_a_restored_server_is_held(#[case] version: u64, #[case] expected: &[&str]) {
+        let guard = Guard { minimum: 0, ..Guard::default() };
+        let mut store = StoreWriter::new(());
+        let stored = store.lister();
+        assert!(store.replace(vec![item("a", 3), item("b", 4)], 70.into(), None).is_ok());
+        assert!(store.written(item("lost", 80)).is_some());
+        assert!(store.bookmark(&90.into()));
+        assert!(store.written(item("unshown", 95)).is_some());
+        assert!(store.written(item("own", 6)).is_none(), "shown by the watch");
+
+        assert!(store.replace(vec![], 5.into(), Some(&guard)).is_err());
+        assert!(store.written(item("listed", 6)).is_some_and(|event| event.is_from_list()));
+        assert!(store.written(item("own", 8)).is_some());
+        assert!(store.written(item("own", 7)).is_none(), "an older state");
+        assert!(!stored.has_reached(&8.into()), "nor any other version");
+
+        assert!(store.replace(vec![item("listed", 6)], version.into(), None).is_ok());
+        let objects: Vec<_> = stored.list().iter().map(|it| format!("{}@{}", it.name, it.version)).collect();
+        assert_eq!(objects, expected);
+        assert!(stored.has_reached(&version.into()));
+        assert!(store.written(item("own", 1)).is_none(), "shown by the list");
     }
 }

@@ -138,7 +138,7 @@ impl<T: Object> OwnWrite<T> {
     /// Reports that the write failed with this error.
     ///
     /// If the server may have applied it ([`Error::may_have_been_applied`]), handlers of
-    /// [foreign writes](crate::HandlerOptions::foreign_writes) do not get the next event of the object.
+    /// [foreign writes](crate::HandlerOptions::foreign_writes) do not get the next event of the object within 5 min.
     pub fn failed(mut self, error: &Error) {
         if !error.may_have_been_applied() {
             self.outcome = Outcome::Rejected;

@@ -1,4 +1,4 @@
-//! Flags of the guard against lists that would remove most of a cache.
+//! Flags of the guard against lists that would remove many objects of a cache.
 
 use clap::Args;
 

@@ -1,4 +1,4 @@
-//! Settings of the guard against lists that would remove most of a cache.
+//! Settings of the guard against lists that would remove many objects of a cache.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use kube_informer::Guard;
 /// Limits above which a list is not used before the API server has confirmed it, see [`kube_informer::Guard`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GuardSettings {
-    /// `--guard-fraction`: fraction of the objects of a cache that a list may remove; 0.5 by default. 1 or more
-    /// disables the guard.
+    /// `--guard-fraction`: fraction of the objects of a cache that a list may remove without a second list; 0.5 by
+    /// default. 1 or more disables the guard.
     pub fraction: f64,
-    /// `--guard-minimum`: number of objects that a list may remove; 50 by default.
+    /// `--guard-minimum`: number of objects that a list may remove unchecked; 50 by default.
     pub minimum: usize,
     /// `--guard-confirm-after`: time between a held list and the list that confirms it; 15 s by default.
     pub confirm_after: Duration,

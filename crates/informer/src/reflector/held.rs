@@ -4,7 +4,7 @@ use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use display_full_error::DisplayFullErrorExt as _;
 use kube_wire::{Decode, ObjectKey, ResourceVersion};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::{
     Reflector,
@@ -49,7 +49,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
             if is_confirming {
                 tracing::info!(
                     resource = %T::RESOURCE, objects = listed,
-                    "Another list does not remove most of the cache, and is stored"
+                    "Another list needs no confirmation, and is stored"
                 );
                 self.shared.meter().guarded(GuardOutcome::Withdrawn);
             }
@@ -71,6 +71,22 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
         }
         self.held = as_listed.map(|objects| HeldList { removal, objects, undecodable, version: version.clone() });
         Ok(Observation::Held { most, missing })
+    }
+
+    /// Sleeps before a list that confirms a held one: for `longest`, or only for `shortest` if a list is requested or
+    /// another informer detects a restore of etcd.
+    ///
+    /// Takes the request: while a list is held, every list is of the most recent state, which is new enough for all
+    /// requests before it.
+    pub(super) async fn wait_to_confirm(&self, shortest: Duration, longest: Duration) {
+        let start = Instant::now();
+        tokio::select! {
+            biased;
+            () = sleep_until(start + longest) => return,
+            _ = self.shared.requests().list_requested() => {}
+            () = self.restores.detected() => {}
+        }
+        sleep_until(start + shortest).await;
     }
 
     /// Reads some of the objects that the held list lacks, until one contradicts it.

@@ -47,8 +47,8 @@ pub(super) struct Machine {
     paginate_lists: bool,
     /// Choice of the encoding to request.
     encoding: Negotiation,
-    /// Pending sleep before the next request.
-    wait: Option<Duration>,
+    /// Pending sleep before the next request: [`Action::Wait`] or [`Action::WaitToConfirm`].
+    wait: Option<Action>,
     backoff: Backoff,
     /// Confirmation of lists that would remove too much. While one is held, every list reads the most recent state.
     confirmation: Confirmation,
@@ -118,10 +118,14 @@ impl Machine {
         }
     }
 
-    /// Makes the next request a list of the most recent state, because etcd was restored.
+    /// Makes the next request a list of the most recent state, because etcd was restored. It confirms a held list, if
+    /// there is one, and is then requested after the shortest wait.
     pub(super) fn relist_after_restore(&mut self) {
         self.unavailable = true;
         self.phase = STREAM;
+        if let Some(Action::WaitToConfirm { shortest, longest }) = &mut self.wait {
+            *longest = *shortest;
+        }
     }
 
     /// Makes the next list or stream, if that is the next request, read the most recent state.
@@ -132,7 +136,7 @@ impl Machine {
     /// Returns the next action. `jitter` is a random number in `0.0..1.0`.
     pub(super) fn next(&mut self, now: Instant, jitter: f64) -> Action {
         if let Some(wait) = self.wait.take() {
-            return Action::Wait(wait);
+            return wait;
         }
         // All pages of a list are requested in one encoding.
         if matches!(self.phase, Phase::Stream { .. } | Phase::Watch { .. }) {
@@ -324,11 +328,11 @@ impl Machine {
 
     fn back_off(&mut self, failure: &Failure, now: Instant, jitter: f64) {
         let wait = self.backoff.next(now, jitter);
-        self.wait = Some(match failure {
+        self.wait = Some(Action::Wait(match failure {
             Failure::Busy { retry_after: Some(requested) } if is_enabled(Defect::LongRetryAfter) => *requested,
             Failure::Busy { retry_after: Some(requested) } => wait.max((*requested).min(MAX_RETRY_AFTER)),
             _ => wait,
-        });
+        }));
     }
 }
 

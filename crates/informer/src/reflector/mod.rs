@@ -88,6 +88,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
             }
             match self.machine.next(Instant::now(), kube_ambient::random()) {
                 Action::Wait(wait) => sleep(wait).await,
+                Action::WaitToConfirm { shortest, longest } => self.wait_to_confirm(shortest, longest).await,
                 Action::Stream { version, timeout } => self.watch(version, timeout, true).await,
                 Action::List(request) => self.list(request).await,
                 Action::Verify => self.verify().await,

@@ -11,6 +11,9 @@ use crate::RelistCause;
 pub(super) enum Action {
     /// Sleep, then call [`Machine::next`] again.
     Wait(Duration),
+    /// Sleep before the list that confirms a held one, then call [`Machine::next`] again: for `longest`, or only for
+    /// `shortest` if a list is requested or a restore of etcd is detected in between.
+    WaitToConfirm { shortest: Duration, longest: Duration },
     /// Open a streaming list: a watch that first sends all objects, at least as new as `version`.
     Stream { version: ResourceVersion, timeout: Duration },
     /// Request a list, or its next page.

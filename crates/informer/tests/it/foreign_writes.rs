@@ -1,11 +1,15 @@
 //! Handlers that get only the writes of other clients.
 
-use std::sync::mpsc::{Receiver, channel};
+use std::{
+    sync::mpsc::{Receiver, channel},
+    time::Duration,
+};
 
 use kube_controller_client::Error;
 use kube_endpoints_testing::scripted::{Response, Script};
 use kube_informer::{HandlerHandle, HandlerOptions, Informer, ManualSource, OwnWrite, WriteThrough};
 use rstest::rstest;
+use tokio::time::advance;
 
 use crate::server::client;
 use crate::thing::Thing;
@@ -151,6 +155,19 @@ fn writes_by_others_are_distinguished_from_own_ones(#[case] write: fn(&Rig)) {
 async fn the_event_after_a_failed_write_may_be_its_own(#[case] code: u16, #[case] expected: usize) {
     let rig = Rig::new();
     rig.begin().failed(&error(code).await);
+    rig.source.apply(thing(6));
+    assert_eq!(rig.events().len(), expected);
+}
+
+/// The server has not applied a write that the watch does not show for so long.
+#[rstest]
+#[case::in_time(299, 0)]
+#[case::late(300, 1)]
+#[tokio::test(start_paused = true)]
+async fn lost_response_is_forgotten_after_five_minutes(#[case] seconds: u64, #[case] expected: usize) {
+    let rig = Rig::new();
+    drop(rig.begin());
+    advance(Duration::from_secs(seconds)).await;
     rig.source.apply(thing(6));
     assert_eq!(rig.events().len(), expected);
 }

@@ -1,4 +1,7 @@
-//! Lists that would remove most of a store, from an API server whose lists are wrong or that has lost the objects.
+//! Lists that would remove many objects of a store, from an API server whose lists are wrong or that has lost the objects.
+
+mod confirmation;
+mod restored;
 
 use std::{
     sync::{Arc, Mutex},
@@ -15,7 +18,7 @@ use kube_endpoints_testing::{
 };
 use kube_informer::{
     CacheState, Guard, GuardOutcome, HandlerMetrics, HeldList, Informer, InformerMetrics, InformerMetricsProvider,
-    RelistCause, wait_for_sync,
+    RelistCause, RestoreSignal, wait_for_sync,
 };
 use kube_wire::{Resource, ResourceVersion};
 use rstest::rstest;
@@ -89,10 +92,11 @@ struct World {
     lies: Lies,
     client: Client,
     informer: Informer<Thing>,
+    restores: RestoreSignal,
     outcomes: Outcomes,
     /// Changes other than the initial list.
     events: Log,
-    _tasks: JoinSet<()>,
+    tasks: JoinSet<()>,
 }
 
 fn name(thing: usize) -> String {
@@ -129,15 +133,19 @@ impl World {
         let client = Client::new(&Config::from_service(server.service()), options()).expect("a client");
         let reader = Client::new(&Config::from_service(lies.service(server.service())), options()).expect("a client");
         let guard = Guard::counting(|thing: &Thing| thing.data.get("ready").is_some_and(|it| it == "true"));
-        let outcomes = Outcomes::default();
-        let informer =
-            Informer::<Thing>::builder(reader).namespace(NAMESPACE).guard(guard).metrics(outcomes.clone()).build();
+        let (outcomes, restores) = (Outcomes::default(), RestoreSignal::default());
+        let informer = Informer::<Thing>::builder(reader)
+            .namespace(NAMESPACE)
+            .guard(guard)
+            .restores(restores.clone())
+            .metrics(outcomes.clone())
+            .build();
         let (events, handler) = record(&informer);
         let mut tasks = JoinSet::new();
         tasks.spawn(informer.run(CancellationToken::new()));
         wait_for_sync([&handler], seconds(30)).await.expect("the informer syncs");
         events.take();
-        Self { server, lies, client, informer, outcomes, events, _tasks: tasks }
+        Self { server, lies, client, informer, restores, outcomes, events, tasks }
     }
 
     fn stored(&self) -> usize {

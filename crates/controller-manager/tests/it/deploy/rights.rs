@@ -35,7 +35,7 @@ fn granted(role: &Value) -> BTreeSet<Right> {
     rights
 }
 
-/// Rights of the informers to read single objects, which confirm a list that would remove most of a cache. The tests of
+/// Rights of the informers to read single objects, which confirm a list that would remove many objects of a cache. The tests of
 /// the guard have such lists.
 fn confirming_rights() -> BTreeSet<Right> {
     let core = ["services", "pods", "nodes", "endpoints"].map(|resource| right("", resource, "get"));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{Backoff, BackoffPolicy, FIRST_PAGE, Machine, Phase};
+use super::{Action, Backoff, BackoffPolicy, FIRST_PAGE, Machine, Phase};
 use crate::RelistCause;
 
 /// Maximum time between two confirmations, unless the first interval is longer. It is below the time without a list
@@ -16,7 +16,7 @@ const JITTER: f64 = 0.1;
 /// The pending confirmation of a held list, if there is one.
 #[derive(Debug)]
 pub(super) struct Confirmation {
-    /// Time before the first confirmation.
+    /// Time before the first confirmation, and minimum time before each further one.
     after: Duration,
     /// Intervals of the pending confirmations; `None` if no list is held.
     pending: Option<Backoff>,
@@ -72,8 +72,12 @@ impl Machine {
 
     /// Requests a list after the next interval. Not a streaming list: the server reads it in another way, which may be
     /// right where that of the held list is wrong.
+    ///
+    /// A request for a list shortens the interval, but not below the first one: a server that is wrong for a moment must
+    /// not confirm its list, and continuous requests must not cause continuous lists.
     fn confirm_later(&mut self, now: Instant, jitter: f64) -> RelistCause {
-        self.wait = Some(self.confirmation.next_interval(now, jitter));
+        let longest = self.confirmation.next_interval(now, jitter);
+        self.wait = Some(Action::WaitToConfirm { shortest: self.confirmation.after, longest });
         self.phase = FIRST_PAGE;
         RelistCause::Confirm
     }

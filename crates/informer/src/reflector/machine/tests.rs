@@ -42,7 +42,9 @@ fn record_request(machine: &mut Machine, now: Instant, requests: &mut Vec<String
         let action = machine.next(now, 0.0);
         let json = if machine.accept() == Encoding::Json { " json" } else { "" };
         match action {
-            Action::Wait(wait) => requests.push(format!("wait {}", wait.as_millis())),
+            Action::Wait(wait) | Action::WaitToConfirm { longest: wait, .. } => {
+                requests.push(format!("wait {}", wait.as_millis()));
+            }
             Action::Stream { version, .. } => return requests.push(format!("stream{}{json}", spaced(&version))),
             Action::List(ListRequest { version, limit, continue_token }) => {
                 let version = version.map_or_else(|| "newest".to_owned(), |version| format!("from {version}"));
@@ -304,7 +306,7 @@ proptest! {
                 (Action::List(_), 1) => page("p"),
                 (Action::List(_), _) => ListFailed(failure),
                 (Action::Verify, 0..3) => verified("5"),
-                (Action::Probe | Action::Store, _) => unreachable!("no list is held"),
+                (Action::WaitToConfirm { .. } | Action::Probe | Action::Store, _) => unreachable!("no list is held"),
                 (Action::Stream { .. } | Action::Watch { .. }, 0..3) => Ended,
                 (Action::Stream { .. } | Action::Watch { .. } | Action::Verify, _) => Failed(failure),
             };

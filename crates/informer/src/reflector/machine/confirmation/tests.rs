@@ -94,7 +94,7 @@ fn end_of_a_held_stream_changes_nothing() {
     assert!(matches!(machine.next(now, 0.0), Action::Stream { .. }));
     assert_eq!(machine.observe(LACKS, now, 0.0), Some(RelistCause::Confirm));
     assert_eq!(machine.observe(Observation::Ended, now, 0.0), None);
-    assert_eq!(machine.next(now, 0.0), Action::Wait(CONFIRM_AFTER));
+    assert_eq!(machine.next(now, 0.0), Action::WaitToConfirm { shortest: CONFIRM_AFTER, longest: CONFIRM_AFTER });
     let newest = ListRequest { version: None, limit: Some(500), continue_token: None };
     assert_eq!(machine.next(now, 0.0), Action::List(newest));
 }
@@ -108,10 +108,27 @@ fn restore_while_a_list_is_held_is_confirmed() {
     machine.observe(LACKS, now, 0.0);
     machine.observe(LACKS, now, 0.0);
     machine.relist_after_restore();
-    assert!(matches!(machine.next(now, 0.0), Action::Wait(_)));
+    assert!(matches!(machine.next(now, 0.0), Action::WaitToConfirm { .. }));
     assert!(matches!(machine.next(now, 0.0), Action::Stream { version, .. } if version.is_empty()));
     assert_eq!(machine.observe(LACKS, now, 0.0), None);
     assert_eq!(machine.next(now, 0.0), Action::Probe);
+}
+
+/// Long intervals after contradictions may be shortened, but not below the first one; a restore shortens them at once.
+#[rstest]
+#[case::no_restore(false, 30)]
+#[case::restore(true, 15)]
+fn interval_after_a_contradiction(#[case] restored: bool, #[case] longest: u64) {
+    let (mut machine, now) = (machine(), epoch());
+    machine.observe(synced("5"), now, 0.0);
+    for observation in [LACKS, LACKS, EXISTS] {
+        machine.observe(observation, now, 0.0);
+    }
+    if restored {
+        machine.relist_after_restore();
+    }
+    let expected = Action::WaitToConfirm { shortest: CONFIRM_AFTER, longest: Duration::from_secs(longest) };
+    assert_eq!(machine.next(now, 0.0), expected);
 }
 
 #[rstest]
@@ -121,5 +138,6 @@ fn a_tenth_of_the_interval_is_random(#[case] jitter: f64, #[case] expect: u64) {
     let (mut machine, now) = (machine(), epoch());
     machine.observe(synced("5"), now, 0.0);
     machine.observe(LACKS, now, jitter);
-    assert_eq!(machine.next(now, jitter), Action::Wait(Duration::from_millis(expect)));
+    let longest = Duration::from_millis(expect);
+    assert_eq!(machine.next(now, jitter), Action::WaitToConfirm { shortest: CONFIRM_AFTER, longest });
 }
