@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kube_controller::{Controller, Metrics, RetryPolicy};
+use kube_controller::{Batching, Controller, Metrics, RetryPolicy, Urgency};
 use kube_controller_client::ReviewedClient;
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::MIRRORING_CONTROLLER;
@@ -18,7 +18,7 @@ use kube_informer::{Event, Informer};
 use kube_wire::Object as _;
 use kube_workqueue::{BucketLimiter, ItemExponential, MaxOf, Queue};
 
-use crate::events::{endpoints_change_queues, service_change_queues};
+use crate::events::{endpoints_change_queues, loses_ready_address, service_change_queues};
 use crate::metrics::MirroringMetrics;
 use crate::plan::options;
 use sync::Syncs;
@@ -33,9 +33,11 @@ pub struct Config {
     /// is 1,000.
     pub max_endpoints_per_subset: NonZeroUsize,
     /// Delay between a change of a slice and the sync of its Service, which batches further changes:
-    /// `--mirroring-endpointslice-updates-batch-period`, whose default is 0. Changes of Endpoints and Services have no
-    /// delay.
+    /// `--mirroring-endpointslice-updates-batch-period`, whose default is 0. It does not apply to changes of Endpoints
+    /// and Services.
     pub batch_period: Duration,
+    /// How the changes of an Endpoints object are combined into syncs: `--updates-batching`.
+    pub batching: Batching,
 }
 
 /// Informers whose caches the mirroring controller reads.
@@ -75,6 +77,7 @@ pub fn mirroring_controller(
     let queue = Queue::builder().name("endpoint_slice_mirroring").limiter(limiter);
     let mut controller = Controller::builder(NAME, queue, metrics)
         .concurrency(config.concurrent_syncs)
+        .batching(config.batching)
         .retry(RetryPolicy { slow_interval: MAX_RETRY_DELAY, ..RetryPolicy::default() });
     // The minimum delay of the slice controller does not apply (MI-H8, EC-34).
     let slices = watch_slices(
@@ -90,8 +93,10 @@ pub fn mirroring_controller(
         }
     });
     controller.watch(&informers.endpoints, "endpoints", |event: &Event<Endpoints>, keys| {
-        if endpoints_change_queues(event.states()) {
-            keys.add(event.object().key());
+        let states = event.states();
+        if endpoints_change_queues(states) {
+            let urgency = if loses_ready_address(states) { Urgency::High } else { Urgency::Normal };
+            keys.add_change(event.object().key(), urgency);
         }
     });
     let reconciler = Reconciler::builder(client, options(config.max_endpoints_per_subset))
@@ -154,7 +159,8 @@ mod tests {
         let client = Client::new(&unused, ClientOptions::default()).expect("a client");
         let (recorder, _writer) = EventRecorder::new(client.clone(), "test");
         let batch_period = Duration::from_millis(period);
-        let config = Config { concurrent_syncs: 1, max_endpoints_per_subset: NonZeroUsize::MIN, batch_period };
+        let (max_endpoints_per_subset, batching) = (NonZeroUsize::MIN, Batching::default());
+        let config = Config { concurrent_syncs: 1, max_endpoints_per_subset, batch_period, batching };
         let (record, mut synced) = mpsc::unbounded_channel();
         let metrics = Arc::new(Synced(record));
         let controller = mirroring_controller(&informers, client, recorder, config, metrics, Metrics::default());
