@@ -1,0 +1,87 @@
+//! Scenario `storm`: all Pods of a Service change their readiness again and again.
+
+use std::time::Duration;
+
+use anyhow::ensure;
+use endpoint_controller_manager::Batching;
+use kube_dev_apiserver::Population;
+use tokio::time::sleep;
+
+use super::{
+    fill::fill_at,
+    flip::{flips_of, per_second},
+};
+use crate::bench::{
+    environment::Environment,
+    flips::{drive, flips},
+    go_writes::GoWrites,
+    latencies::{Latencies, between_repeated},
+    observer::Observer,
+    outcome::Outcome,
+    pace::Pace,
+};
+
+const CLUSTER: Population = Population { pods: 60, services: 1, nodes: 10, services_of_a_namespace: 1 };
+/// Number and rate (per second) of the changes. Each Pod is not ready for 0.6 s, then ready for 0.6 s, and so on.
+const FLIPS: (usize, usize) = (1_000, 100);
+/// Longest time by which a change is observed before it is acknowledged: less than the time between two changes of a
+/// Pod.
+const EARLY: Duration = Duration::from_millis(100);
+/// Time after which the Service is quiet, and after which the last change has been observed.
+const QUIET: Duration = Duration::from_secs(3);
+
+pub(super) async fn run(environment: &mut Environment) -> anyhow::Result<Vec<Outcome>> {
+    let mut outcomes = Vec::new();
+    for (name, pace) in paces(environment) {
+        outcomes.push(storm(environment, pace, &format!("storm{name}")).await?);
+    }
+    estimate_go(&mut outcomes);
+    Ok(outcomes)
+}
+
+/// Returns the paces to compare, without a batch period, with the suffixes of their names: without and with adaptive
+/// batching. One without a suffix if the command line of the controllers has no `{batching}`.
+pub(super) fn paces(environment: &Environment) -> Vec<(String, Pace)> {
+    let pace = environment.settings.pace(Duration::ZERO);
+    if !environment.has_placeholder("{batching}") {
+        return vec![(String::new(), pace)];
+    }
+    let both = [Batching::None, Batching::Adaptive];
+    both.map(|batching| (format!("-{batching}"), Pace { batching, ..pace })).to_vec()
+}
+
+/// Sets the estimated writes of Go of outcomes of the same work, of which the first is without adaptive batching.
+pub(super) fn estimate_go(outcomes: &mut [Outcome]) {
+    let Some(first) = outcomes.first().filter(|it| it.pace.batching == Batching::None) else { return };
+    let go = GoWrites::of(|resource| first.counts.writes_of(resource).0);
+    outcomes.iter_mut().for_each(|it| it.go = Some(go));
+}
+
+async fn storm(environment: &mut Environment, pace: Pace, name: &str) -> anyhow::Result<Outcome> {
+    let population = Population { services: 1, ..environment.settings.sizes.or(CLUSTER) };
+    let (_, mut run, mut server) = fill_at(environment, population, pace, name).await?;
+    let observer = Observer::start(&run.client).await?;
+    sleep(QUIET).await;
+    run.settle(&mut server, &environment.progress, "before the flips", |_| true).await?;
+    run.outcome(&mut server, "").await?;
+    let (count, rate) = flips_of(&environment.settings, FLIPS.0, FLIPS.1);
+    environment.progress.step(&format!("{count} flips, {rate} per second"));
+    let all = flips(population.pods, count, environment.settings.seed);
+    let causes = drive(&run.client, population, &all, per_second(rate)).await?;
+    sleep(QUIET).await;
+    run.settle(&mut server, &environment.progress, "after the flips", |_| true).await?;
+    let effects = observer.take(population, 0..population.pods);
+    let latencies = |ready: bool| {
+        let causes = causes.iter().filter(|(flip, _)| flip.ready == ready).copied().collect();
+        let effects = effects.iter().filter(|(flip, _)| flip.ready == ready).copied().collect();
+        between_repeated(causes, effects, EARLY)
+    };
+    let (removals, missing) = latencies(false);
+    ensure!(missing == 0 || pace.batching == Batching::None, "{missing} removals were not observed in a slice");
+    // A Pod that becomes not ready before its readiness is written is not observed as ready.
+    let (additions, _) = latencies(true);
+    let outcome = run.outcome(&mut server, name).await?;
+    run.stop().await?;
+    let (removals, additions) = (Latencies::of(removals), Latencies::of(additions));
+    Ok(Outcome { changes: all.len(), latencies: removals, additions, ..outcome })
+}
