@@ -124,6 +124,7 @@ pub fn mirroring_controller(
 mod tests {
     use kube_controller_client::{Client, ClientOptions};
     use kube_endpoint_model::well_known::SERVICE_NAME_LABEL;
+    use kube_endpoint_model::{Address, EndpointAddress, EndpointSubset};
     use kube_informer::ManualSource;
     use rstest::rstest;
     use tokio::sync::mpsc;
@@ -144,37 +145,31 @@ mod tests {
         }
     }
 
-    // EC-34, MI-H8
-    #[rstest]
-    #[case::no_batching(0)]
-    #[case::batching(500)]
-    #[tokio::test(start_paused = true)]
-    async fn slice_events_are_delayed_by_the_batch_period_alone(#[case] period: u64) {
+    /// The controller on caches that the test fills; at the start, they contain one slice, `moved` of the Service `before`.
+    struct Rig {
+        endpoints: ManualSource<Endpoints>,
+        slices: ManualSource<EndpointSlice, SliceIndex>,
+        synced: mpsc::UnboundedReceiver<Instant>,
+        _tasks: JoinSet<()>,
+    }
+
+    /// Starts the controller, and waits until it is idle. The Services do not exist and have no mirrored slices, so their
+    /// syncs send no requests.
+    async fn rig(batch_period: Duration, batching: Batching) -> Rig {
         let (services, service_source) = ManualSource::with_index(ServiceIndex::default());
         let (endpoints, endpoints_source) = ManualSource::new();
         let (slices, slice_source) = ManualSource::with_index(SliceIndex::default());
         let informers = Informers { services, endpoints, slices };
-        // The Services do not exist and have no mirrored slices, so their syncs send no requests.
         let unused = kube_controller_client::Config::from_url("http://127.0.0.1:1").expect("a URL");
         let client = Client::new(&unused, ClientOptions::default()).expect("a client");
         let (recorder, _writer) = EventRecorder::new(client.clone(), "test");
-        let batch_period = Duration::from_millis(period);
-        let (max_endpoints_per_subset, batching) = (NonZeroUsize::MIN, Batching::default());
+        let max_endpoints_per_subset = NonZeroUsize::MIN;
         let config = Config { concurrent_syncs: 1, max_endpoints_per_subset, batch_period, batching };
         let (record, mut synced) = mpsc::unbounded_channel();
         let metrics = Arc::new(Synced(record));
         let controller = mirroring_controller(&informers, client, recorder, config, metrics, Metrics::default());
         let mut tasks = JoinSet::new();
         tasks.spawn(async { controller.run(CancellationToken::new()).await.expect("all caches have synced") });
-        // A slice of another manager that moves from one Service to another enqueues both.
-        let slice = |service: &str, version: u64| {
-            let mut slice = EndpointSlice::default();
-            slice.metadata.namespace = "ns".into();
-            slice.metadata.name = "moved".into();
-            slice.metadata.resource_version = version.into();
-            slice.metadata.labels = [(SERVICE_NAME_LABEL, service)].into_iter().collect();
-            slice
-        };
         service_source.replace([], "1");
         service_source.deliver();
         endpoints_source.replace([], "1");
@@ -183,13 +178,64 @@ mod tests {
         slice_source.deliver();
         sleep(Duration::from_secs(10)).await;
         assert!(synced.try_recv().is_err(), "synced before the change");
+        Rig { endpoints: endpoints_source, slices: slice_source, synced, _tasks: tasks }
+    }
 
+    fn slice(service: &str, version: u64) -> EndpointSlice {
+        let mut slice = EndpointSlice::default();
+        slice.metadata.namespace = "ns".into();
+        slice.metadata.name = "moved".into();
+        slice.metadata.resource_version = version.into();
+        slice.metadata.labels = [(SERVICE_NAME_LABEL, service)].into_iter().collect();
+        slice
+    }
+
+    // EC-34, MI-H8
+    #[rstest]
+    #[case::no_batching(0)]
+    #[case::batching(500)]
+    #[tokio::test(start_paused = true)]
+    async fn slice_events_are_delayed_by_the_batch_period_alone(#[case] period: u64) {
+        let batch_period = Duration::from_millis(period);
+        let mut rig = rig(batch_period, Batching::default()).await;
         let start = Instant::now();
-        slice_source.apply(slice("after", 2));
-        slice_source.deliver();
-        let delay = synced.recv().await.expect("a sync") - start;
+        // A slice of another manager that moves from one Service to another enqueues both.
+        rig.slices.apply(slice("after", 2));
+        rig.slices.deliver();
+        let delay = rig.synced.recv().await.expect("a sync") - start;
         // Timers of the runtime have a resolution of a millisecond.
         let longest = batch_period + batch_period / 10 + Duration::from_millis(1);
         assert!((batch_period..=longest).contains(&delay), "{delay:?}");
+    }
+
+    // MI-H6
+    #[rstest]
+    #[case::each_change(Batching::None, false, 100..=100)]
+    #[case::additions(Batching::Adaptive, false, 4..=6)]
+    #[case::removals(Batching::Adaptive, true, 11..=13)]
+    #[tokio::test(start_paused = true)]
+    async fn endpoints_that_keep_changing_are_synced_at_intervals(
+        #[case] batching: Batching,
+        #[case] removals: bool,
+        #[case] expected: std::ops::RangeInclusive<usize>,
+    ) {
+        let mut rig = rig(Duration::ZERO, batching).await;
+        for version in 1..=100_u8 {
+            let last = if removals { 100 - version } else { version };
+            let address = |number| EndpointAddress {
+                ip: Address::new(&format!("10.0.0.{number}")),
+                ..EndpointAddress::default()
+            };
+            let subset = EndpointSubset { addresses: (0..last).map(address).collect(), ..EndpointSubset::default() };
+            let mut endpoints = Endpoints { subsets: vec![subset], ..Endpoints::default() };
+            endpoints.metadata.namespace = "ns".into();
+            endpoints.metadata.name = "web".into();
+            endpoints.metadata.resource_version = u64::from(version).into();
+            rig.endpoints.apply(endpoints);
+            rig.endpoints.deliver();
+            sleep(Duration::from_millis(20)).await;
+        }
+        sleep(Duration::from_secs(2)).await;
+        assert!(expected.contains(&rig.synced.len()), "{} syncs", rig.synced.len());
     }
 }
