@@ -191,6 +191,21 @@ mod tests {
         assert_eq!((modelled.syncs, modelled.writes), (pods as u64 * 3, pods as u64 * 3));
     }
 
+    /// The bound of adaptive batching in a large Service, whose removals are written five times per second: 100 replaced
+    /// Pods per second then change more than half of its slices each time.
+    #[test]
+    fn five_syncs_per_second_save_half_of_the_writes_of_5000_pods() {
+        let rollout = Rollout {
+            pods: 5_000,
+            rate: NonZeroU32::new(100).unwrap(),
+            grace: Duration::from_secs(1),
+            batch_period: Duration::from_millis(200),
+            seed: 1,
+        };
+        let modelled = upstream(&rollout, 10);
+        assert!((6_000..7_500).contains(&modelled.writes), "of 15,000 changes: {modelled:?}");
+    }
+
     #[test]
     fn rolling_update_is_modelled_completely() {
         let rollout = Rollout {
