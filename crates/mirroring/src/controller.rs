@@ -219,7 +219,7 @@ mod tests {
         #[case] removals: bool,
         #[case] expected: std::ops::RangeInclusive<usize>,
     ) {
-        let mut rig = rig(Duration::ZERO, batching).await;
+        let rig = rig(Duration::ZERO, batching).await;
         for version in 1..=100_u8 {
             let last = if removals { 100 - version } else { version };
             let address = |number| EndpointAddress {

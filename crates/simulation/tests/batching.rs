@@ -143,7 +143,7 @@ fn delays(outcome: &Outcome, resource: &str) -> Vec<(Seen, Option<Duration>)> {
         let next = changes.iter().find(|it| it.pod == change.pod).map_or(Duration::MAX, |it| it.at);
         let contains = |seen: &Seen| seen.pod == change.pod && seen.ready == change.ready;
         let write = writes.iter().find(|(at, all)| *at >= change.at && all.iter().any(contains));
-        let delay = write.filter(|(at, _)| *at < next).map(|(at, _)| *at - change.at);
+        let delay = write.filter(|(at, _)| *at < next).map(|(at, _)| at.saturating_sub(change.at));
         delays.push((change, delay));
     }
     delays
