@@ -35,6 +35,7 @@ impl Pace {
     }
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
 fn text<S: Serializer>(batching: &Batching, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(batching)
 }

@@ -54,7 +54,9 @@ pub(super) fn paces(environment: &Environment) -> Vec<(String, Pace)> {
 pub(super) fn estimate_go(outcomes: &mut [Outcome]) {
     let Some(first) = outcomes.first().filter(|it| it.pace.batching == Batching::None) else { return };
     let go = GoWrites::of(|resource| first.counts.writes_of(resource).0);
-    outcomes.iter_mut().for_each(|it| it.go = Some(go));
+    for outcome in outcomes {
+        outcome.go = Some(go);
+    }
 }
 
 async fn storm(environment: &mut Environment, pace: Pace, name: &str) -> anyhow::Result<Outcome> {
