@@ -143,31 +143,31 @@ mod tests {
         }
     }
 
-    fn with(subsets: Vec<EndpointSubset>) -> Option<Arc<Endpoints>> {
-        Some(Arc::new(Endpoints { subsets, ..Endpoints::default() }))
+    fn with(subsets: Vec<EndpointSubset>) -> Arc<Endpoints> {
+        Arc::new(Endpoints { subsets, ..Endpoints::default() })
     }
 
     #[rstest]
-    #[case::created(None, with(vec![subset(&["10.0.0.1"], &[], &[80])]), false)]
-    #[case::deleted(with(vec![subset(&["10.0.0.1"], &[], &[80])]), None, true)]
-    #[case::deleted_without_ports(with(vec![subset(&["10.0.0.1"], &[], &[])]), None, true)]
-    #[case::deleted_while_not_ready(with(vec![subset(&[], &["10.0.0.1"], &[80])]), None, false)]
+    #[case::created(None, Some(with(vec![subset(&["10.0.0.1"], &[], &[80])])), false)]
+    #[case::deleted(Some(with(vec![subset(&["10.0.0.1"], &[], &[80])])), None, true)]
+    #[case::deleted_without_ports(Some(with(vec![subset(&["10.0.0.1"], &[], &[])])), None, true)]
+    #[case::deleted_while_not_ready(Some(with(vec![subset(&[], &["10.0.0.1"], &[80])])), None, false)]
     #[case::added(
-        with(vec![subset(&["10.0.0.1"], &[], &[80])]), with(vec![subset(&["10.0.0.2", "10.0.0.1"], &[], &[80])]), false)]
+        Some(with(vec![subset(&["10.0.0.1"], &[], &[80])])), Some(with(vec![subset(&["10.0.0.2", "10.0.0.1"], &[], &[80])])), false)]
     #[case::removed(
-        with(vec![subset(&["10.0.0.1", "10.0.0.2"], &[], &[80])]), with(vec![subset(&["10.0.0.1"], &[], &[80])]), true)]
+        Some(with(vec![subset(&["10.0.0.1", "10.0.0.2"], &[], &[80])])), Some(with(vec![subset(&["10.0.0.1"], &[], &[80])])), true)]
     #[case::not_ready(
-        with(vec![subset(&["10.0.0.1"], &[], &[80])]), with(vec![subset(&[], &["10.0.0.1"], &[80])]), true)]
+        Some(with(vec![subset(&["10.0.0.1"], &[], &[80])])), Some(with(vec![subset(&[], &["10.0.0.1"], &[80])])), true)]
     #[case::ready(
-        with(vec![subset(&[], &["10.0.0.1"], &[80])]), with(vec![subset(&["10.0.0.1"], &[], &[80])]), false)]
+        Some(with(vec![subset(&[], &["10.0.0.1"], &[80])])), Some(with(vec![subset(&["10.0.0.1"], &[], &[80])])), false)]
     #[case::other_port(
-        with(vec![subset(&["10.0.0.1"], &[], &[80])]), with(vec![subset(&["10.0.0.1"], &[], &[81])]), true)]
+        Some(with(vec![subset(&["10.0.0.1"], &[], &[80])])), Some(with(vec![subset(&["10.0.0.1"], &[], &[81])])), true)]
     #[case::split_by_port(
-        with(vec![subset(&["10.0.0.1"], &[], &[80, 81])]),
-        with(vec![subset(&["10.0.0.1"], &[], &[80]), subset(&["10.0.0.1"], &[], &[81])]), false)]
+        Some(with(vec![subset(&["10.0.0.1"], &[], &[80, 81])])),
+        Some(with(vec![subset(&["10.0.0.1"], &[], &[80]), subset(&["10.0.0.1"], &[], &[81])])), false)]
     #[case::no_longer_mirrored(
-        with(vec![subset(&["10.0.0.1"], &[], &[80])]), Some(endpoints(Some("true"), false)), true)]
-    #[case::mirrored_first(Some(endpoints(Some("true"), false)), with(vec![]), false)]
+        Some(with(vec![subset(&["10.0.0.1"], &[], &[80])])), Some(endpoints(Some("true"), false)), true)]
+    #[case::mirrored_first(Some(endpoints(Some("true"), false)), Some(with(vec![])), false)]
     fn ready_addresses_are_lost(
         #[case] old: Option<Arc<Endpoints>>,
         #[case] new: Option<Arc<Endpoints>>,
