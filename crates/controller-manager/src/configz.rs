@@ -26,7 +26,7 @@ pub(crate) fn configz(settings: &Settings) -> Value {
     });
     #[cfg(feature = "endpoint")]
     {
-        let kube_endpoint::Config { concurrent_syncs, batch_period, legacy: _ } = settings.endpoint;
+        let kube_endpoint::Config { concurrent_syncs, batch_period, batching: _, legacy: _ } = settings.endpoint;
         configuration["EndpointController"] = json!({
             "ConcurrentEndpointSyncs": concurrent_syncs,
             "EndpointUpdatesBatchPeriod": format_duration(batch_period),
@@ -34,8 +34,12 @@ pub(crate) fn configz(settings: &Settings) -> Value {
     }
     #[cfg(feature = "endpointslice")]
     {
-        let kube_endpointslice::controller::Config { concurrent_syncs, max_endpoints_per_slice, batch_period } =
-            settings.endpointslice;
+        let kube_endpointslice::controller::Config {
+            concurrent_syncs,
+            max_endpoints_per_slice,
+            batch_period,
+            batching: _,
+        } = settings.endpointslice;
         configuration["EndpointSliceController"] = json!({
             "ConcurrentServiceEndpointSyncs": concurrent_syncs,
             "MaxEndpointsPerSlice": max_endpoints_per_slice,
@@ -44,8 +48,12 @@ pub(crate) fn configz(settings: &Settings) -> Value {
     }
     #[cfg(feature = "mirroring")]
     {
-        let kube_endpointslice_mirroring::Config { concurrent_syncs, max_endpoints_per_subset, batch_period } =
-            settings.mirroring;
+        let kube_endpointslice_mirroring::Config {
+            concurrent_syncs,
+            max_endpoints_per_subset,
+            batch_period,
+            batching: _,
+        } = settings.mirroring;
         configuration["EndpointSliceMirroringController"] = json!({
             "MirroringConcurrentServiceEndpointSyncs": concurrent_syncs,
             "MirroringMaxEndpointsPerSubset": max_endpoints_per_subset,

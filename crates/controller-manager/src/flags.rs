@@ -2,6 +2,7 @@
 
 mod authentication;
 mod authorization;
+mod batching;
 mod cut_over;
 mod endpoints;
 mod endpointslice;
@@ -59,6 +60,8 @@ struct Flags {
     endpointslice: endpointslice::EndpointSlice,
     #[command(flatten)]
     mirroring: mirroring::Mirroring,
+    #[command(flatten)]
+    batching: batching::BatchingFlags,
     #[command(flatten)]
     guard: guard::Guard,
     #[command(flatten)]
@@ -157,6 +160,7 @@ fn settings(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<String>)
         endpoints,
         endpointslice,
         mirroring,
+        batching,
         guard,
         safety,
         logs,
@@ -185,6 +189,7 @@ fn settings(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<String>)
     }
     endpointslice.apply(&mut settings, errors);
     mirroring.apply(&mut settings, errors);
+    batching.apply(&mut settings);
     settings
 }
 

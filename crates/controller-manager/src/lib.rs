@@ -102,6 +102,7 @@ pub use controllers::{Controllers, UnknownController};
 pub use error::RunError;
 pub use feature_gates::{FeatureGateError, FeatureGates, Gate, Stage};
 pub use flags::{CommandLine, UsageError, flag_reference};
+pub use kube_controller::Batching;
 pub use logging::{LogFormat, LoggingSettings, start_logging};
 pub use manager::run;
 pub use serving::{CertificateError, ServingError};

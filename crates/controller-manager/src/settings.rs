@@ -13,6 +13,9 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
+#[cfg(any(feature = "endpoint", feature = "endpointslice", feature = "mirroring"))]
+use kube_controller::Batching;
+
 pub use client::ClientSettings;
 pub use cut_over::CutOverSettings;
 pub(crate) use cut_over::{UNEXPLAINED_WRITES_FRACTION, UNEXPLAINED_WRITES_MINIMUM};
@@ -99,6 +102,7 @@ impl Default for Settings {
             endpoint: kube_endpoint::Config {
                 concurrent_syncs: usize::from(CONCURRENT_SYNCS),
                 batch_period: Duration::ZERO,
+                batching: Batching::default(),
                 legacy: kube_endpoint::Legacy::default(),
             },
             #[cfg(feature = "endpointslice")]
@@ -106,12 +110,14 @@ impl Default for Settings {
                 concurrent_syncs: usize::from(CONCURRENT_SYNCS),
                 max_endpoints_per_slice: at_least_one(MAX_ENDPOINTS_PER_SLICE),
                 batch_period: Duration::ZERO,
+                batching: Batching::default(),
             },
             #[cfg(feature = "mirroring")]
             mirroring: kube_endpointslice_mirroring::Config {
                 concurrent_syncs: usize::from(CONCURRENT_SYNCS),
                 max_endpoints_per_subset: at_least_one(MAX_ENDPOINTS_PER_SUBSET),
                 batch_period: Duration::ZERO,
+                batching: Batching::default(),
             },
             client: ClientSettings::default(),
             min_resync_period: MIN_RESYNC_PERIOD,

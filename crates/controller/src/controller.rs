@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::enqueuer::Enqueuer;
 use crate::supervisor::panic_message;
 use crate::workers::{BoxError, RetryPolicy, Workers};
-use crate::{ControllerMetrics, Outcome};
+use crate::{Batching, ControllerMetrics, Outcome};
 
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 type SyncFn<K> = dyn Fn(K) -> BoxFuture<Result<Outcome, BoxError>> + Send + Sync;
@@ -158,6 +158,13 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> ControllerBuilder<K
     /// Sets how failed keys are retried; [`RetryPolicy::default`] by default.
     pub fn retry(self, policy: RetryPolicy) -> Self {
         ControllerBuilder { workers: self.workers.retry(policy), ..self }
+    }
+
+    /// Sets how the changes of a key are combined into syncs, see [`Enqueuer::add_change_after`]; [`Batching::None`] by
+    /// default.
+    pub fn batching(self, batching: Batching) -> Self {
+        self.enqueuer.batching(batching);
+        self
     }
 
     /// Adds a handler of the events of an informer. `name` identifies the handler in errors, and its events in metrics.

@@ -8,8 +8,9 @@ use kube_workqueue::Queue;
 use tokio::time::Instant;
 
 use crate::damping::Damping;
-use crate::locked;
 use crate::observer::Observer;
+use crate::pacing::Pacing;
+use crate::{Batching, Urgency, locked};
 
 /// Adds keys to the queue of a controller. Clones add to the same queue.
 ///
@@ -18,6 +19,8 @@ use crate::observer::Observer;
 pub struct Enqueuer<K> {
     queue: Queue<K>,
     damping: Arc<Mutex<Damping<K>>>,
+    /// Empty without adaptive batching.
+    pacing: Arc<OnceLock<Mutex<Pacing<K>>>>,
     on_change: Arc<OnceLock<OnChange<K>>>,
     /// Observer and source name of measured adds; `None` disables measurement.
     measured: Option<(Observer<K>, &'static str)>,
@@ -31,6 +34,7 @@ impl<K> Clone for Enqueuer<K> {
         Enqueuer {
             queue: self.queue.clone(),
             damping: Arc::clone(&self.damping),
+            pacing: Arc::clone(&self.pacing),
             on_change: Arc::clone(&self.on_change),
             measured: self.measured.clone(),
         }
@@ -46,7 +50,8 @@ impl<K> std::fmt::Debug for Enqueuer<K> {
 impl<K: Clone + Eq + Hash + Send + 'static> Enqueuer<K> {
     /// Returns an enqueuer whose adds are not measured.
     pub(crate) fn new(queue: Queue<K>) -> Self {
-        Enqueuer { queue, damping: Arc::default(), on_change: Arc::default(), measured: None }
+        let (damping, pacing, on_change) = (Arc::default(), Arc::default(), Arc::default());
+        Enqueuer { queue, damping, pacing, on_change, measured: None }
     }
 
     /// Returns an enqueuer of the same queue whose adds are measured as events of `source`.
@@ -65,6 +70,35 @@ impl<K: Clone + Eq + Hash + Send + 'static> Enqueuer<K> {
     pub fn add_after(&self, key: K, delay: Duration) {
         self.observe(&key);
         self.queue.add_after_about(key, delay);
+    }
+
+    /// Adds a key because of a change: without delay, or with [`Batching::Adaptive`] after that of
+    /// [`add_change_after`](Self::add_change_after).
+    pub fn add_change(&self, key: K, urgency: Urgency) {
+        match self.paced(&key, urgency, Duration::ZERO) {
+            Duration::ZERO => self.add(key),
+            delay => self.add_after(key, delay),
+        }
+    }
+
+    /// Adds a key because of a change, after `delay`.
+    ///
+    /// With [`Batching::Adaptive`], the sync of a key that keeps changing is due later: at least one interval after the
+    /// previous one. The interval doubles with each sync while changes are less than 500 ms apart, from 100 ms to 1 s,
+    /// and halves for each 500 ms without a change. A change of [`Urgency::High`] is delayed by at most 200 ms, unless
+    /// `delay` is longer, and brings those that wait forward. As with [`add_after`](Self::add_after), the sync may be
+    /// up to a tenth of its delay late. Initial contents and resyncs, which are no changes, are added after `delay`.
+    pub fn add_change_after(&self, key: K, urgency: Urgency, delay: Duration) {
+        let delay = self.paced(&key, urgency, delay);
+        self.add_after(key, delay);
+    }
+
+    /// Returns the delay of a change whose delay is `delay` without adaptive batching.
+    fn paced(&self, key: &K, urgency: Urgency, delay: Duration) -> Duration {
+        match (self.pacing.get(), &self.measured) {
+            (Some(pacing), Some(_)) => locked(pacing).record_change(key.clone(), urgency, delay, Instant::now()),
+            _ => delay,
+        }
     }
 
     /// Adds a key because another client changed or deleted an object that this controller wrote.
@@ -96,6 +130,13 @@ impl<K: Clone + Eq + Hash + Send + 'static> Enqueuer<K> {
         locked(&self.damping).is_contested(key, Instant::now())
     }
 
+    /// Sets how changes are combined, once.
+    pub(crate) fn batching(&self, batching: Batching) {
+        if batching == Batching::Adaptive {
+            let _ = self.pacing.set(Mutex::default());
+        }
+    }
+
     /// Sets the function of [`Controller::on_change`](crate::Controller::on_change), once.
     pub(crate) fn on_change(&self, observe: impl Fn(&K) + Send + Sync + 'static) {
         let _ = self.on_change.set(Box::new(observe));
@@ -108,5 +149,120 @@ impl<K: Clone + Eq + Hash + Send + 'static> Enqueuer<K> {
                 observe(key);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use tokio::task::JoinSet;
+    use tokio::time::{sleep, sleep_until, timeout};
+
+    use super::*;
+
+    /// A queue and its enqueuer of changes with adaptive batching.
+    struct Rig {
+        queue: Queue<&'static str>,
+        keys: Enqueuer<&'static str>,
+        start: Instant,
+        _timer: JoinSet<()>,
+    }
+
+    impl Rig {
+        fn new() -> Rig {
+            let (queue, timer) = Queue::builder().build();
+            let mut tasks = JoinSet::new();
+            tasks.spawn(timer.run());
+            let keys = Enqueuer::new(queue.clone()).measured(&Observer::new(None), "pods");
+            keys.batching(Batching::Adaptive);
+            Rig { queue, keys, start: Instant::now(), _timer: tasks }
+        }
+
+        /// Changes the key every 10 ms until `end`, and returns the times of its syncs in milliseconds. A sync takes
+        /// 20 ms.
+        async fn syncs(&self, end: Duration, urgency: impl Fn(Duration) -> Urgency) -> Vec<u128> {
+            let change = async {
+                while self.start.elapsed() < end {
+                    self.keys.add_change("web", urgency(self.start.elapsed()));
+                    sleep(Duration::from_millis(10)).await;
+                }
+                std::future::pending::<()>().await;
+            };
+            let mut syncs = Vec::new();
+            let sync = async {
+                while let Ok(Some(_key)) = timeout(Duration::from_secs(10), self.queue.get()).await {
+                    syncs.push(self.start.elapsed().as_millis());
+                    sleep(Duration::from_millis(20)).await;
+                }
+            };
+            tokio::select! {
+                biased;
+                () = sync => {}
+                () = change => {}
+            }
+            syncs
+        }
+    }
+
+    #[rstest]
+    #[case::additions(Urgency::Normal, Duration::from_secs(1), 12..=15)]
+    #[case::removals(Urgency::High, Duration::from_millis(200), 45..=52)]
+    #[tokio::test(start_paused = true)]
+    async fn continuous_changes_are_synced_at_intervals(
+        #[case] urgency: Urgency,
+        #[case] interval: Duration,
+        #[case] count: std::ops::RangeInclusive<usize>,
+    ) {
+        let rig = Rig::new();
+        let end = Duration::from_secs(10);
+        let syncs = rig.syncs(end, |_| urgency).await;
+        assert_eq!(syncs[0], 0);
+        assert!(count.contains(&syncs.len()), "{} syncs: {syncs:?}", syncs.len());
+        // Shared timers add up to a tenth. Timers of the runtime have a resolution of a millisecond.
+        let longest = (interval + interval / 10).as_millis() + 1;
+        assert!(syncs.windows(2).all(|pair| pair[1] - pair[0] <= longest + 10), "{syncs:?}");
+        assert!(syncs.last().is_some_and(|last| *last + 10 >= end.as_millis()), "the last change: {syncs:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_removal_among_additions_is_synced_within_220_ms() {
+        for removal in (3_000..5_000).step_by(70) {
+            let rig = Rig::new();
+            let removed = |at: Duration| at.as_millis() == removal;
+            let urgency = |at| if removed(at) { Urgency::High } else { Urgency::Normal };
+            let syncs = rig.syncs(Duration::from_secs(6), urgency).await;
+            let next = syncs.iter().find(|sync| **sync >= removal).expect("a sync after the removal");
+            assert!(next - removal <= 221, "{removal}: {syncs:?}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn initial_contents_and_lone_changes_are_not_delayed() {
+        let rig = Rig::new();
+        let initial = Enqueuer { measured: None, ..rig.keys.clone() };
+        for _ in 0..3 {
+            initial.add_change("web", Urgency::Normal);
+            assert!(rig.queue.get().await.is_some());
+        }
+        for at in [0, 600, 5_000] {
+            sleep_until(rig.start + Duration::from_millis(at)).await;
+            rig.keys.add_change("web", Urgency::Normal);
+            assert!(rig.queue.get().await.is_some());
+            assert_eq!(rig.start.elapsed().as_millis(), at.into());
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn retries_and_adds_without_a_change_are_not_delayed() {
+        let rig = Rig::new();
+        for _ in 0..3 {
+            rig.keys.add_change("web", Urgency::Normal);
+        }
+        drop(rig.queue.get().await.expect("the first change"));
+        rig.keys.add("web");
+        drop(rig.queue.get().await.expect("an add"));
+        assert_eq!(rig.start.elapsed(), Duration::ZERO);
+        drop(rig.queue.get().await.expect("the other changes"));
+        assert!((100..=111).contains(&rig.start.elapsed().as_millis()), "{:?}", rig.start.elapsed());
     }
 }

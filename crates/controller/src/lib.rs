@@ -9,6 +9,8 @@
 //!   rate limiter over about 164 s), and then every 1,000 s instead of dropping it.
 //! - **Contested objects**: [`Enqueuer::add_contested`] delays keys whose writes another client keeps undoing, from the
 //!   sixth time on: 1 s, doubling to 30 s.
+//! - **Batching**: with [`Batching::Adaptive`], keys that keep changing are synced at intervals that grow to 1 s, so that
+//!   one sync combines many changes; the first change of a quiet key is synced at once.
 //! - **Supervision**: a [`Supervisor`] runs the tasks of a process. The first task that fails stops all others, so that
 //!   the process never continues with some of them.
 //! - **Propagation latency**: [`ControllerMetrics::propagated`] receives the time from an event to the end of the sync
@@ -94,6 +96,7 @@
 //! Ids such as `EC-36` name rules of the
 //! [contract](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/contract.md).
 
+mod batching;
 mod controller;
 mod damping;
 mod enqueuer;
@@ -101,11 +104,13 @@ mod lock;
 mod metrics;
 mod observer;
 mod outcome;
+mod pacing;
 #[cfg(feature = "prometheus")]
 mod prometheus;
 mod supervisor;
 mod workers;
 
+pub use batching::{Batching, UnknownBatching, Urgency};
 pub use controller::{Controller, ControllerBuilder, Metrics};
 pub use enqueuer::Enqueuer;
 pub use lock::locked;

@@ -10,7 +10,7 @@ mod watches;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kube_controller::{Controller, Metrics};
+use kube_controller::{Batching, Controller, Metrics};
 use kube_controller_client::ReviewedClient;
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::LEADER_ANNOTATION;
@@ -32,6 +32,9 @@ pub struct Config {
     /// Delay between a change of a Pod and the sync of its Services, which batches further changes:
     /// `--endpoint-updates-batch-period`, whose default is 0. Changes of Services have no delay.
     pub batch_period: Duration,
+    /// How the changes of the Pods of a Service are combined into syncs, in addition to the batch period:
+    /// `--updates-batching`.
+    pub batching: Batching,
     /// Rules of earlier Kubernetes versions that apply, from feature gates.
     pub legacy: Legacy,
 }
@@ -52,7 +55,8 @@ pub fn endpoints_controller(
     metrics: Metrics,
 ) -> Controller<ObjectKey> {
     let queue = Queue::builder().name("endpoint").limiter(default_controller_limiter());
-    let mut controller = Controller::builder(NAME, queue, metrics).concurrency(config.concurrent_syncs);
+    let controller = Controller::builder(NAME, queue, metrics).concurrency(config.concurrent_syncs);
+    let mut controller = controller.batching(config.batching);
     watch_services(&mut controller, informers);
     watch_pods(&mut controller, informers, config.batch_period);
     let unanswered = Arc::new(UnansweredWrites::default());

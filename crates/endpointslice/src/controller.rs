@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kube_controller::{Controller, ControllerBuilder, Metrics};
+use kube_controller::{Batching, Controller, ControllerBuilder, Metrics, Urgency};
 use kube_controller_client::ReviewedClient;
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::SLICE_CONTROLLER;
@@ -40,6 +40,9 @@ pub struct Config {
     /// Delay between a change of a Pod and the sync of its Services, which gathers further changes:
     /// `--endpointslice-updates-batch-period`, 0 s in kube-controller-manager.
     pub batch_period: Duration,
+    /// How the changes of a Service are combined into syncs, in addition to the batch period: `--updates-batching`.
+    /// Changes of Pods and of the zones of Nodes count.
+    pub batching: Batching,
 }
 
 /// Informers whose caches the slice controller reads.
@@ -75,7 +78,8 @@ pub fn endpointslice_controller(
     metrics: Metrics,
 ) -> Controller<ObjectKey> {
     let queue = Queue::builder().name("endpoint_slice").limiter(endpoint_slice_limiter());
-    let mut controller = Controller::builder(NAME, queue, metrics).concurrency(config.concurrent_syncs);
+    let controller = Controller::builder(NAME, queue, metrics).concurrency(config.concurrent_syncs);
+    let mut controller = controller.batching(config.batching);
     let slice_delay = SLICE_CHANGE_DELAY.max(config.batch_period);
     let handler = watch_slices(&mut controller, &informers.slices, SLICE_CONTROLLER, Terminating::Ignored, slice_delay);
     watch_services(&mut controller, informers);
@@ -105,7 +109,9 @@ pub fn endpointslice_controller(
         topology.nodes_changed();
         loop {
             nodes_changed.notified().await;
-            topology.nodes_changed().into_iter().for_each(|service| keys.add(service));
+            for service in topology.nodes_changed() {
+                keys.add_change(service, Urgency::Normal);
+            }
         }
     });
     controller.build(move |key| {
@@ -124,7 +130,8 @@ fn watch_pods(controller: &mut ControllerBuilder<ObjectKey>, informers: &Informe
     let services = informers.services.lister();
     controller.watch(&informers.pods, "pods", move |event: &Event<Pod>, keys| {
         for service in services.read(|_, index| pod_change::services_to_sync(event.states(), index)) {
-            keys.add_after(service, batch_period);
+            let urgency = if service.loses_ready_endpoint { Urgency::High } else { Urgency::Normal };
+            keys.add_change_after(service.key, urgency, batch_period);
         }
     });
 }
@@ -257,7 +264,8 @@ mod tests {
         let client = Client::new(&unused, ClientOptions::default()).expect("a client");
         let (recorder, _writer) = EventRecorder::new(client.clone(), "test");
         let batch_period = Duration::from_millis(period);
-        let config = Config { concurrent_syncs: 1, max_endpoints_per_slice: NonZeroUsize::MIN, batch_period };
+        let batching = Batching::default();
+        let config = Config { concurrent_syncs: 1, max_endpoints_per_slice: NonZeroUsize::MIN, batch_period, batching };
         let (record, mut synced) = mpsc::unbounded_channel();
         let metrics = Arc::new(Synced(record));
         let controller = endpointslice_controller(&informers, client, recorder, config, metrics, Metrics::default());

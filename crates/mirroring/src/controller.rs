@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kube_controller::{Controller, Metrics, RetryPolicy};
+use kube_controller::{Batching, Controller, Metrics, RetryPolicy, Urgency};
 use kube_controller_client::ReviewedClient;
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::MIRRORING_CONTROLLER;
@@ -18,7 +18,7 @@ use kube_informer::{Event, Informer};
 use kube_wire::Object as _;
 use kube_workqueue::{BucketLimiter, ItemExponential, MaxOf, Queue};
 
-use crate::events::{endpoints_change_queues, service_change_queues};
+use crate::events::{endpoints_change_queues, loses_ready_address, service_change_queues};
 use crate::metrics::MirroringMetrics;
 use crate::plan::options;
 use sync::Syncs;
@@ -33,9 +33,11 @@ pub struct Config {
     /// is 1,000.
     pub max_endpoints_per_subset: NonZeroUsize,
     /// Delay between a change of a slice and the sync of its Service, which batches further changes:
-    /// `--mirroring-endpointslice-updates-batch-period`, whose default is 0. Changes of Endpoints and Services have no
-    /// delay.
+    /// `--mirroring-endpointslice-updates-batch-period`, whose default is 0. It does not apply to changes of Endpoints
+    /// and Services.
     pub batch_period: Duration,
+    /// How the changes of an Endpoints object are combined into syncs: `--updates-batching`.
+    pub batching: Batching,
 }
 
 /// Informers whose caches the mirroring controller reads.
@@ -75,6 +77,7 @@ pub fn mirroring_controller(
     let queue = Queue::builder().name("endpoint_slice_mirroring").limiter(limiter);
     let mut controller = Controller::builder(NAME, queue, metrics)
         .concurrency(config.concurrent_syncs)
+        .batching(config.batching)
         .retry(RetryPolicy { slow_interval: MAX_RETRY_DELAY, ..RetryPolicy::default() });
     // The minimum delay of the slice controller does not apply (MI-H8, EC-34).
     let slices = watch_slices(
@@ -90,8 +93,10 @@ pub fn mirroring_controller(
         }
     });
     controller.watch(&informers.endpoints, "endpoints", |event: &Event<Endpoints>, keys| {
-        if endpoints_change_queues(event.states()) {
-            keys.add(event.object().key());
+        let states = event.states();
+        if endpoints_change_queues(states) {
+            let urgency = if loses_ready_address(states) { Urgency::High } else { Urgency::Normal };
+            keys.add_change(event.object().key(), urgency);
         }
     });
     let reconciler = Reconciler::builder(client, options(config.max_endpoints_per_subset))
@@ -119,6 +124,7 @@ pub fn mirroring_controller(
 mod tests {
     use kube_controller_client::{Client, ClientOptions};
     use kube_endpoint_model::well_known::SERVICE_NAME_LABEL;
+    use kube_endpoint_model::{Address, EndpointAddress, EndpointSubset};
     use kube_informer::ManualSource;
     use rstest::rstest;
     use tokio::sync::mpsc;
@@ -139,36 +145,31 @@ mod tests {
         }
     }
 
-    // EC-34, MI-H8
-    #[rstest]
-    #[case::no_batching(0)]
-    #[case::batching(500)]
-    #[tokio::test(start_paused = true)]
-    async fn slice_events_are_delayed_by_the_batch_period_alone(#[case] period: u64) {
+    /// The controller on caches that the test fills; at the start, they contain one slice, `moved` of the Service `before`.
+    struct Rig {
+        endpoints: ManualSource<Endpoints>,
+        slices: ManualSource<EndpointSlice, SliceIndex>,
+        synced: mpsc::UnboundedReceiver<Instant>,
+        _tasks: JoinSet<()>,
+    }
+
+    /// Starts the controller, and waits until it is idle. The Services do not exist and have no mirrored slices, so their
+    /// syncs send no requests.
+    async fn rig(batch_period: Duration, batching: Batching) -> Rig {
         let (services, service_source) = ManualSource::with_index(ServiceIndex::default());
         let (endpoints, endpoints_source) = ManualSource::new();
         let (slices, slice_source) = ManualSource::with_index(SliceIndex::default());
         let informers = Informers { services, endpoints, slices };
-        // The Services do not exist and have no mirrored slices, so their syncs send no requests.
         let unused = kube_controller_client::Config::from_url("http://127.0.0.1:1").expect("a URL");
         let client = Client::new(&unused, ClientOptions::default()).expect("a client");
         let (recorder, _writer) = EventRecorder::new(client.clone(), "test");
-        let batch_period = Duration::from_millis(period);
-        let config = Config { concurrent_syncs: 1, max_endpoints_per_subset: NonZeroUsize::MIN, batch_period };
+        let max_endpoints_per_subset = NonZeroUsize::MIN;
+        let config = Config { concurrent_syncs: 1, max_endpoints_per_subset, batch_period, batching };
         let (record, mut synced) = mpsc::unbounded_channel();
         let metrics = Arc::new(Synced(record));
         let controller = mirroring_controller(&informers, client, recorder, config, metrics, Metrics::default());
         let mut tasks = JoinSet::new();
         tasks.spawn(async { controller.run(CancellationToken::new()).await.expect("all caches have synced") });
-        // A slice of another manager that moves from one Service to another enqueues both.
-        let slice = |service: &str, version: u64| {
-            let mut slice = EndpointSlice::default();
-            slice.metadata.namespace = "ns".into();
-            slice.metadata.name = "moved".into();
-            slice.metadata.resource_version = version.into();
-            slice.metadata.labels = [(SERVICE_NAME_LABEL, service)].into_iter().collect();
-            slice
-        };
         service_source.replace([], "1");
         service_source.deliver();
         endpoints_source.replace([], "1");
@@ -177,13 +178,64 @@ mod tests {
         slice_source.deliver();
         sleep(Duration::from_secs(10)).await;
         assert!(synced.try_recv().is_err(), "synced before the change");
+        Rig { endpoints: endpoints_source, slices: slice_source, synced, _tasks: tasks }
+    }
 
+    fn slice(service: &str, version: u64) -> EndpointSlice {
+        let mut slice = EndpointSlice::default();
+        slice.metadata.namespace = "ns".into();
+        slice.metadata.name = "moved".into();
+        slice.metadata.resource_version = version.into();
+        slice.metadata.labels = [(SERVICE_NAME_LABEL, service)].into_iter().collect();
+        slice
+    }
+
+    // EC-34, MI-H8
+    #[rstest]
+    #[case::no_batching(0)]
+    #[case::batching(500)]
+    #[tokio::test(start_paused = true)]
+    async fn slice_events_are_delayed_by_the_batch_period_alone(#[case] period: u64) {
+        let batch_period = Duration::from_millis(period);
+        let mut rig = rig(batch_period, Batching::default()).await;
         let start = Instant::now();
-        slice_source.apply(slice("after", 2));
-        slice_source.deliver();
-        let delay = synced.recv().await.expect("a sync") - start;
+        // A slice of another manager that moves from one Service to another enqueues both.
+        rig.slices.apply(slice("after", 2));
+        rig.slices.deliver();
+        let delay = rig.synced.recv().await.expect("a sync") - start;
         // Timers of the runtime have a resolution of a millisecond.
         let longest = batch_period + batch_period / 10 + Duration::from_millis(1);
         assert!((batch_period..=longest).contains(&delay), "{delay:?}");
+    }
+
+    // MI-H6
+    #[rstest]
+    #[case::each_change(Batching::None, false, 100..=100)]
+    #[case::additions(Batching::Adaptive, false, 4..=6)]
+    #[case::removals(Batching::Adaptive, true, 11..=13)]
+    #[tokio::test(start_paused = true)]
+    async fn endpoints_that_keep_changing_are_synced_at_intervals(
+        #[case] batching: Batching,
+        #[case] removals: bool,
+        #[case] expected: std::ops::RangeInclusive<usize>,
+    ) {
+        let rig = rig(Duration::ZERO, batching).await;
+        for version in 1..=100_u8 {
+            let last = if removals { 100 - version } else { version };
+            let address = |number| EndpointAddress {
+                ip: Address::new(&format!("10.0.0.{number}")),
+                ..EndpointAddress::default()
+            };
+            let subset = EndpointSubset { addresses: (0..last).map(address).collect(), ..EndpointSubset::default() };
+            let mut endpoints = Endpoints { subsets: vec![subset], ..Endpoints::default() };
+            endpoints.metadata.namespace = "ns".into();
+            endpoints.metadata.name = "web".into();
+            endpoints.metadata.resource_version = u64::from(version).into();
+            rig.endpoints.apply(endpoints);
+            rig.endpoints.deliver();
+            sleep(Duration::from_millis(20)).await;
+        }
+        sleep(Duration::from_secs(2)).await;
+        assert!(expected.contains(&rig.synced.len()), "{} syncs", rig.synced.len());
     }
 }

@@ -1,7 +1,9 @@
 //! Rules for which changes of Services and Endpoints queue a Service.
 
+use std::collections::HashSet;
+
 use kube_endpoint_model::well_known::{LEADER_ANNOTATION, SKIP_MIRROR_LABEL};
-use kube_endpoint_model::{Code, Endpoints, Service};
+use kube_endpoint_model::{Address, Code, Endpoints, Service, SubsetPort};
 use kube_informer::States;
 
 /// Why an Endpoints object is not mirrored.
@@ -63,12 +65,29 @@ pub(crate) fn endpoints_change_queues((old, new): States<'_, Endpoints>) -> bool
     [old, new].into_iter().flatten().any(|endpoints| opt_out(endpoints).is_none())
 }
 
+/// Returns whether a change of an Endpoints object removes a ready address, or a port of one, from the mirrored slices.
+pub(crate) fn loses_ready_address((old, new): States<'_, Endpoints>) -> bool {
+    let Some(old) = old.filter(|old| opt_out(old).is_none()) else { return false };
+    let Some(new) = new.filter(|new| opt_out(new).is_none()) else { return ready_addresses(old).next().is_some() };
+    let kept: HashSet<_> = ready_addresses(new).collect();
+    ready_addresses(old).any(|address| !kept.contains(&address))
+}
+
+/// Returns the ready addresses with each port of their subset.
+fn ready_addresses(endpoints: &Endpoints) -> impl Iterator<Item = (&Address, Option<&SubsetPort>)> {
+    endpoints.subsets.iter().flat_map(|subset| {
+        let without_port = subset.ports.is_empty().then_some(None);
+        let ports = move || subset.ports.iter().map(Some).chain(without_port);
+        subset.addresses.iter().flat_map(move |address| ports().map(move |port| (&address.ip, port)))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use kube_endpoint_model::Labels;
+    use kube_endpoint_model::{EndpointAddress, EndpointSubset, Labels};
     use rstest::rstest;
 
     fn endpoints(label: Option<&str>, leader: bool) -> Arc<Endpoints> {
@@ -113,5 +132,47 @@ mod tests {
     #[case::selector_changed(Some(service(Some("x"))), Some(service(Some("y"))), false)]
     fn services(#[case] old: Option<Arc<Service>>, #[case] new: Option<Arc<Service>>, #[case] expected: bool) {
         assert_eq!(service_change_queues((old.as_ref(), new.as_ref())), expected);
+    }
+
+    fn subset(addresses: &[&str], not_ready: &[&str], ports: &[i32]) -> EndpointSubset {
+        let address = |ip: &&str| EndpointAddress { ip: Address::new(ip), ..EndpointAddress::default() };
+        EndpointSubset {
+            addresses: addresses.iter().map(address).collect(),
+            not_ready_addresses: not_ready.iter().map(address).collect(),
+            ports: ports.iter().map(|port| SubsetPort { port: *port, ..SubsetPort::default() }).collect(),
+        }
+    }
+
+    fn with(subsets: Vec<EndpointSubset>) -> Arc<Endpoints> {
+        Arc::new(Endpoints { subsets, ..Endpoints::default() })
+    }
+
+    #[rstest]
+    #[case::created(None, Some(with(vec![subset(&["10.0.0.1"], &[], &[80])])), false)]
+    #[case::deleted(Some(with(vec![subset(&["10.0.0.1"], &[], &[80])])), None, true)]
+    #[case::deleted_without_ports(Some(with(vec![subset(&["10.0.0.1"], &[], &[])])), None, true)]
+    #[case::deleted_while_not_ready(Some(with(vec![subset(&[], &["10.0.0.1"], &[80])])), None, false)]
+    #[case::added(
+        Some(with(vec![subset(&["10.0.0.1"], &[], &[80])])), Some(with(vec![subset(&["10.0.0.2", "10.0.0.1"], &[], &[80])])), false)]
+    #[case::removed(
+        Some(with(vec![subset(&["10.0.0.1", "10.0.0.2"], &[], &[80])])), Some(with(vec![subset(&["10.0.0.1"], &[], &[80])])), true)]
+    #[case::not_ready(
+        Some(with(vec![subset(&["10.0.0.1"], &[], &[80])])), Some(with(vec![subset(&[], &["10.0.0.1"], &[80])])), true)]
+    #[case::ready(
+        Some(with(vec![subset(&[], &["10.0.0.1"], &[80])])), Some(with(vec![subset(&["10.0.0.1"], &[], &[80])])), false)]
+    #[case::other_port(
+        Some(with(vec![subset(&["10.0.0.1"], &[], &[80])])), Some(with(vec![subset(&["10.0.0.1"], &[], &[81])])), true)]
+    #[case::split_by_port(
+        Some(with(vec![subset(&["10.0.0.1"], &[], &[80, 81])])),
+        Some(with(vec![subset(&["10.0.0.1"], &[], &[80]), subset(&["10.0.0.1"], &[], &[81])])), false)]
+    #[case::no_longer_mirrored(
+        Some(with(vec![subset(&["10.0.0.1"], &[], &[80])])), Some(endpoints(Some("true"), false)), true)]
+    #[case::mirrored_first(Some(endpoints(Some("true"), false)), Some(with(vec![])), false)]
+    fn ready_addresses_are_lost(
+        #[case] old: Option<Arc<Endpoints>>,
+        #[case] new: Option<Arc<Endpoints>>,
+        #[case] expected: bool,
+    ) {
+        assert_eq!(loses_ready_address((old.as_ref(), new.as_ref())), expected);
     }
 }

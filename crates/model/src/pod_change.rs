@@ -2,9 +2,23 @@
 
 use std::sync::Arc;
 
-use crate::{ObjectKey, Pod, ServiceIndex, Text};
+use crate::{ObjectKey, Pod, Service, ServiceIndex, membership};
 
-/// Returns the Services to sync after a Pod changed; a state is `None` if the Pod did not exist or was removed.
+/// A Service to sync after a Pod changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServiceToSync {
+    /// Key of the Service.
+    pub key: ObjectKey,
+    /// Whether the Service loses a ready endpoint, to which clients still connect: the Pod was one and is removed, not
+    /// ready, terminating, finished, no longer selected, or has other addresses.
+    pub loses_ready_endpoint: bool,
+}
+
+/// States of a Pod before and after a change; `None` if it did not exist or was removed.
+type States<'a> = (Option<&'a Arc<Pod>>, Option<&'a Arc<Pod>>);
+
+/// Returns the Services to sync after a Pod changed, sorted by name; a state is `None` if the Pod did not exist or was
+/// removed.
 ///
 /// - Pod added or removed: all Services that select it.
 /// - Update with the same resource version: none.
@@ -13,31 +27,36 @@ use crate::{ObjectKey, Pod, ServiceIndex, Text};
 ///
 /// As upstream, a Pod that fails without one of these changes causes no sync (EC-2), and every update of a terminating
 /// Pod causes one (EC-1).
-pub fn services_to_sync((old, new): (Option<&Arc<Pod>>, Option<&Arc<Pod>>), services: &ServiceIndex) -> Vec<ObjectKey> {
-    let (namespace, names) = match (old, new) {
+pub fn services_to_sync(states @ (old, new): States<'_>, services: &ServiceIndex) -> Vec<ServiceToSync> {
+    let (namespace, found) = match states {
         (None, None) => return Vec::new(),
-        (Some(pod), None) | (None, Some(pod)) => (&pod.namespace, services.select(&pod.namespace, &pod.labels)),
+        (Some(pod), None) | (None, Some(pod)) => (&pod.namespace, services.selecting(&pod.namespace, &pod.labels)),
         (Some(old), Some(new)) => (&new.namespace, services_to_sync_on_update(old, new, services)),
     };
-    names.into_iter().map(|name| ObjectKey { namespace: namespace.clone(), name }).collect()
+    let to_sync = |service: &Arc<Service>| ServiceToSync {
+        key: ObjectKey { namespace: namespace.clone(), name: service.name.clone() },
+        loses_ready_endpoint: old
+            .is_some_and(|old| is_ready_endpoint(old, service) && new.is_none_or(|new| is_lost(old, new, service))),
+    };
+    found.into_iter().map(to_sync).collect()
 }
 
-fn services_to_sync_on_update(old: &Pod, new: &Pod, services: &ServiceIndex) -> Vec<Text> {
+fn services_to_sync_on_update<'a>(old: &Pod, new: &Pod, services: &'a ServiceIndex) -> Vec<&'a Arc<Service>> {
     if old.resource_version == new.resource_version {
         return Vec::new();
     }
     let changed = endpoint_changed(old, new);
     let relabelled = old.labels != new.labels || old.hostname != new.hostname || old.subdomain != new.subdomain;
     if !relabelled {
-        return if changed { services.select(&new.namespace, &new.labels) } else { Vec::new() };
+        return if changed { services.selecting(&new.namespace, &new.labels) } else { Vec::new() };
     }
-    let mut joined = services.select(&new.namespace, &new.labels);
+    let mut joined = services.selecting(&new.namespace, &new.labels);
     if old.labels.is_empty() {
         return joined; // EC-48: as upstream, a Pod without labels is not looked up.
     }
-    let mut left = services.select(&old.namespace, &old.labels);
-    left.retain(|name| {
-        let at = joined.binary_search(name);
+    let mut left = services.selecting(&old.namespace, &old.labels);
+    left.retain(|service| {
+        let at = joined.binary_search_by(|it| it.name.cmp(&service.name));
         // Services that the Pod stays in need a sync only if the Pod itself changed.
         if let (Ok(at), false) = (at, changed) {
             joined.remove(at);
@@ -45,8 +64,21 @@ fn services_to_sync_on_update(old: &Pod, new: &Pod, services: &ServiceIndex) -> 
         at.is_err()
     });
     joined.append(&mut left);
-    joined.sort_unstable();
+    joined.sort_unstable_by(|a, b| a.name.cmp(&b.name));
     joined
+}
+
+/// Returns whether a Pod is a ready endpoint of a Service, whatever its ports.
+fn is_ready_endpoint(pod: &Pod, service: &Service) -> bool {
+    let publish = service.publish_not_ready_addresses;
+    service.selects(&pod.labels)
+        && membership::exclusion(pod, publish).is_none()
+        && membership::unready(pod, publish).is_none()
+}
+
+/// Returns whether an update removes the endpoint that the old state of the Pod was.
+fn is_lost(old: &Pod, new: &Pod, service: &Service) -> bool {
+    old.uid != new.uid || old.pod_ips != new.pod_ips || !is_ready_endpoint(new, service)
 }
 
 /// Returns whether a Pod changed in a way that its endpoint shows (PP-5).
@@ -60,7 +92,7 @@ fn endpoint_changed(old: &Pod, new: &Pod) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Index as _, Labels, Service};
+    use crate::{Index as _, Labels};
     use rstest::rstest;
 
     fn labels(text: &str) -> Labels {
@@ -102,7 +134,7 @@ mod tests {
     fn check(old: Option<Pod>, new: Option<Pod>, expected: &[&str]) {
         let (old, new) = (old.map(Arc::new), new.map(Arc::new));
         let keys = services_to_sync((old.as_ref(), new.as_ref()), &services());
-        assert_eq!(keys.iter().map(|key| &*key.name).collect::<Vec<_>>(), expected);
+        assert_eq!(keys.iter().map(|it| &*it.key.name).collect::<Vec<_>>(), expected);
     }
 
     #[test]
@@ -123,7 +155,7 @@ mod tests {
         index.update(None, Some(&Arc::new(all)));
         let enqueued = |old: &str, new: &str| -> Vec<String> {
             let (old, new) = (Arc::new(pod("1", old)), Arc::new(pod("2", new)));
-            services_to_sync((Some(&old), Some(&new)), &index).iter().map(|key| key.name.to_string()).collect()
+            services_to_sync((Some(&old), Some(&new)), &index).iter().map(|it| it.key.name.to_string()).collect()
         };
         assert_eq!(enqueued("", "app=a"), ["a", "all"]);
         assert_eq!(enqueued("x=y", "app=a"), ["a"], "a Service that the Pod stays in is not enqueued");
@@ -166,5 +198,56 @@ mod tests {
     #[case::hostname_alone(pod("1", "app=a"), Pod { hostname: "h".into(), ..pod("2", "app=a") }, &[])]
     fn updates(#[case] old: Pod, #[case] new: Pod, #[case] expected: &[&str]) {
         check(Some(old), Some(new), expected);
+    }
+
+    fn ready(pod: Pod) -> Pod {
+        Pod { ready: true, ..pod }
+    }
+
+    /// Services that lose a ready endpoint. `published` has the selector `app=published` and publishes Pods that are
+    /// not ready.
+    #[rstest]
+    #[case::added(None, Some(ready(pod("1", "app=a"))), &[])]
+    #[case::removed(Some(ready(pod("1", "app=a"))), None, &["a"])]
+    #[case::removed_while_not_ready(Some(pod("1", "app=a")), None, &[])]
+    #[case::not_ready(Some(ready(pod("1", "app=a"))), Some(pod("2", "app=a")), &["a"])]
+    #[case::ready(Some(pod("1", "app=a")), Some(ready(pod("2", "app=a"))), &[])]
+    #[case::terminating(
+        Some(ready(pod("1", "app=a"))), Some(Pod { terminating: true, ..ready(pod("2", "app=a")) }), &["a"])]
+    #[case::still_terminating(
+        Some(Pod { terminating: true, ..ready(pod("1", "app=a")) }), Some(Pod { terminating: true, ..pod("2", "app=a") }),
+        &[])]
+    #[case::removed_while_terminating(Some(Pod { terminating: true, ..ready(pod("1", "app=a")) }), None, &[])]
+    #[case::finished_and_not_ready(
+        Some(ready(pod("1", "app=a"))), Some(Pod { finished: true, ..pod("2", "app=a") }), &["a"])]
+    #[case::other_address(
+        Some(ready(pod("1", "app=a"))), Some(Pod { pod_ips: ["10.0.0.2"].into(), ..ready(pod("2", "app=a")) }), &["a"])]
+    #[case::first_address(
+        Some(Pod { pod_ips: [""; 0].into(), pod_ip_family: None, ..ready(pod("1", "app=a")) }),
+        Some(ready(pod("2", "app=a"))), &[])]
+    #[case::replaced(
+        Some(ready(pod("1", "app=a"))), Some(Pod { uid: "2".into(), ..ready(pod("2", "app=a")) }), &["a"])]
+    #[case::moved(Some(ready(pod("1", "app=a"))), Some(ready(pod("2", "app=b"))), &["a"])]
+    #[case::joined_another(Some(ready(pod("1", "app=a"))), Some(ready(pod("2", "app=a,tier=front"))), &[])]
+    #[case::left_one_of_two(
+        Some(ready(pod("1", "app=a,tier=front"))), Some(ready(pod("2", "tier=front"))), &["a", "a-front"])]
+    #[case::published_and_removed(Some(pod("1", "app=published")), None, &["published"])]
+    #[case::published_and_not_ready(Some(ready(pod("1", "app=published"))), Some(pod("2", "app=published")), &[])]
+    #[case::published_and_terminating(
+        Some(pod("1", "app=published")), Some(Pod { terminating: true, ..pod("2", "app=published") }), &[])]
+    fn ready_endpoints_are_lost(#[case] old: Option<Pod>, #[case] new: Option<Pod>, #[case] expected: &[&str]) {
+        let mut index = services();
+        let published = Service {
+            namespace: "ns".into(),
+            name: "published".into(),
+            selector: Some(labels("app=published")),
+            publish_not_ready_addresses: true,
+            ..Service::default()
+        };
+        index.update(None, Some(&Arc::new(published)));
+        let (old, new) = (old.map(Arc::new), new.map(Arc::new));
+        let found = services_to_sync((old.as_ref(), new.as_ref()), &index);
+        let losing: Vec<&str> = found.iter().filter(|it| it.loses_ready_endpoint).map(|it| &*it.key.name).collect();
+        assert_eq!(losing, expected);
     }
 }

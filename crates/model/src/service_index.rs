@@ -63,16 +63,18 @@ impl ServiceIndex {
     /// Returns the names, sorted, of the Services of a namespace whose selector matches `labels`. A Service without a
     /// selector matches nothing; ExternalName Services match like others (PP-7).
     pub fn select(&self, namespace: &str, labels: &Labels) -> Vec<Text> {
+        self.selecting(namespace, labels).into_iter().map(|service| service.name.clone()).collect()
+    }
+
+    /// Returns the Services that [`select`](Self::select) names, sorted by name.
+    pub(crate) fn selecting(&self, namespace: &str, labels: &Labels) -> Vec<&Arc<Service>> {
         let Some(services) = self.namespaces.get(namespace) else { return Vec::new() };
         let candidates = labels.iter().filter_map(|(key, value)| services.by_pair.get(&BorrowedPair(key, value)));
-        let matching = candidates
-            .flat_map(ByName::as_slice)
-            .filter(|service| service.selector.as_ref().is_some_and(|selector| labels.contains_all(selector)));
+        let matching = candidates.flat_map(ByName::as_slice).filter(|service| service.selects(labels));
         // Each Service is indexed once, so there are no duplicates.
-        let mut names: Vec<Text> =
-            matching.chain(services.select_all.as_slice()).map(|service| service.name.clone()).collect();
-        names.sort_unstable();
-        names
+        let mut selecting: Vec<&Arc<Service>> = matching.chain(services.select_all.as_slice()).collect();
+        selecting.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        selecting
     }
 }
 

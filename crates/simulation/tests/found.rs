@@ -5,6 +5,7 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
+use endpoint_controller_manager::Batching;
 use kube_controller_client::Encoding;
 use kube_simulation::endpoints::{Options, scenario};
 use kube_simulation::{Entry, EntryKind, Faults, Operation, Outcome, Step};
@@ -26,7 +27,8 @@ fn patch_slice(after: u64, patch: Value) -> Step {
 
 fn run(steps: Vec<Step>, plan: &str) -> Outcome {
     let max_endpoints_per_slice = NonZeroUsize::new(2).unwrap();
-    let options = Options { encoding: Encoding::Json, elects: false, max_endpoints_per_slice };
+    let options =
+        Options { encoding: Encoding::Json, elects: false, max_endpoints_per_slice, batching: Batching::None };
     let mut simulation = scenario::base(1, steps, options);
     simulation.faults = Faults::Planned(plan.parse().unwrap());
     simulation.run()

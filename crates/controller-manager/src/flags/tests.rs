@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use kube_controller::Batching;
 use proptest::prelude::*;
 use rstest::rstest;
 
@@ -87,6 +88,19 @@ fn lists_and_durations_are_parsed() {
     assert!(it.controllers.endpoints && it.controllers.endpointslice && !it.controllers.mirroring);
     let it = settings(&["--controllers="]);
     assert!(!it.controllers.endpoints && !it.controllers.endpointslice && !it.controllers.mirroring);
+}
+
+#[test]
+#[cfg(all(feature = "endpoint", feature = "endpointslice", feature = "mirroring"))]
+fn batching_applies_to_all_controllers() {
+    for (arguments, expected) in [
+        (&[][..], Batching::None),
+        (&["--updates-batching=none"], Batching::None),
+        (&["--updates-batching=adaptive"], Batching::Adaptive),
+    ] {
+        let it = settings(arguments);
+        assert_eq!([it.endpoint.batching, it.endpointslice.batching, it.mirroring.batching], [expected; 3]);
+    }
 }
 
 #[test]
@@ -199,6 +213,10 @@ fn flags_of_every_group_reach_the_settings() {
 #[case(
     "--kube-api-content-type=text/plain",
     "kube-api-content-type must be one of application/json, application/vnd.kubernetes.protobuf, but got \"text/plain\""
+)]
+#[case(
+    "--updates-batching=always",
+    "invalid argument \"always\" for \"--updates-batching\" flag: expected adaptive or none"
 )]
 #[case("--guard-fraction=-0.5", "guard-fraction must be a number of at least 0, but got -0.5")]
 #[case("--guard-fraction=NaN", "guard-fraction must be a number of at least 0, but got NaN")]

@@ -19,7 +19,7 @@ pub(crate) struct BenchArgs {
     /// Measure all scenarios
     #[arg(long, conflicts_with = "scenarios")]
     pub(crate) all: bool,
-    /// Command line of the controllers, in which `{kubeconfig}`, `{batch_period}`, `{qps}`, `{burst}` and
+    /// Command line of the controllers, in which `{kubeconfig}`, `{batch_period}`, `{batching}`, `{qps}`, `{burst}` and
     /// `{content_type}` are replaced [default: the controller-manager in the directory of this program]
     #[arg(long, value_name = "COMMAND")]
     controller: Option<Template>,
@@ -44,7 +44,7 @@ pub(crate) struct BenchArgs {
     /// Pod changes per second [default: depends on the scenario]
     #[arg(long, value_name = "NUMBER", value_parser = number)]
     rate: Option<usize>,
-    /// Batch period of the controllers for Pod changes [default: 500ms; 0 for latency and growth]
+    /// Batch period of the controllers for Pod changes [default: 500ms; 0 for latency, growth, storm and rollouts]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     batch_period: Option<Duration>,
     /// Requests per second of each controller (--kube-api-qps)
@@ -90,6 +90,10 @@ pub(crate) enum Scenario {
     Big,
     /// Rolling update of a Service with 5,000 Pods, 100 Pods per second
     Rollout,
+    /// Readiness changes of all 60 Pods of a Service, 100 per second, with and without adaptive batching
+    Storm,
+    /// Rolling updates of a Service with 60 and one with 5,000 Pods, with and without adaptive batching
+    Rollouts,
     /// CPU per Pod change and memory per Pod, for several sizes of clusters and namespaces
     Growth,
 }

@@ -23,7 +23,7 @@ use super::{pace::Pace, usage::Usage};
 const DEFAULT_FLAGS: &str = "--kubeconfig={kubeconfig} --leader-elect=false --secure-port=0 --kube-api-qps={qps} \
     --kube-api-burst={burst} --kube-api-content-type={content_type} --endpoint-updates-batch-period={batch_period} \
     --endpointslice-updates-batch-period={batch_period} \
-    --mirroring-endpointslice-updates-batch-period={batch_period}";
+    --mirroring-endpointslice-updates-batch-period={batch_period} --updates-batching={batching}";
 
 /// Maximum time for the controllers to stop after SIGTERM.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -72,12 +72,18 @@ impl Template {
         Self { words: self.words.iter().cloned().chain(flags.iter().map(|flag| (*flag).to_owned())).collect() }
     }
 
+    /// Returns whether the command line has a placeholder.
+    pub(crate) fn has(&self, placeholder: &str) -> bool {
+        self.words.iter().any(|word| word.contains(placeholder))
+    }
+
     fn fill(&self, values: Values<'_>) -> Vec<String> {
         let Values { kubeconfig, content_type, pace } = values;
         let fill = |word: &String| {
             word.replace("{kubeconfig}", kubeconfig)
                 .replace("{content_type}", content_type)
                 .replace("{batch_period}", &format!("{}ms", pace.batch_period_milliseconds))
+                .replace("{batching}", &pace.batching.to_string())
                 .replace("{qps}", &pace.qps())
                 .replace("{burst}", &pace.burst.to_string())
         };
@@ -141,19 +147,29 @@ impl ControllerProcess {
 
 #[cfg(test)]
 mod tests {
+    use endpoint_controller_manager::Batching;
+
     use super::*;
 
-    const PACE: Pace = Pace { batch_period_milliseconds: 500, qps: 2_000, burst: 4_000, adaptive: false };
+    const PACE: Pace = Pace {
+        batch_period_milliseconds: 500,
+        batching: Batching::Adaptive,
+        qps: 2_000,
+        burst: 4_000,
+        adaptive: false,
+    };
 
     #[test]
     fn template_is_split_like_a_shell_and_filled() {
         let template: Template =
-            "kcm --kubeconfig '{kubeconfig}' --b={batch_period} {qps}/{burst} {content_type}".parse().unwrap();
+            "kcm --kubeconfig '{kubeconfig}' --b={batch_period} {batching} {qps}/{burst} {content_type}"
+                .parse()
+                .unwrap();
         let values = Values { kubeconfig: "/a b", content_type: "application/json", pace: PACE };
-        let expect = ["kcm", "--kubeconfig", "/a b", "--b=500ms", "2000/4000", "application/json"];
+        let expect = ["kcm", "--kubeconfig", "/a b", "--b=500ms", "adaptive", "2000/4000", "application/json"];
         assert_eq!(template.fill(values), expect);
         let values = Values { pace: Pace { adaptive: true, ..PACE }, ..values };
-        assert_eq!(template.fill(values)[4], "auto/4000");
+        assert_eq!(template.fill(values)[5], "auto/4000");
         assert!("".parse::<Template>().is_err() && "'a".parse::<Template>().is_err());
     }
 

@@ -21,7 +21,7 @@ use super::{
 
 /// Sampling interval of a measurement.
 const INTERVAL: Duration = Duration::from_millis(100);
-/// Time without activity after which the controllers are idle, in addition to twice the batch period.
+/// Time without activity after which the controllers are idle, in addition to twice the longest delay of a change.
 const IDLE_TIME: Duration = Duration::from_secs(1);
 /// Resources that the controllers watch.
 const WATCHED: [&str; 5] = ["endpoints", "endpointslices", "nodes", "pods", "services"];
@@ -60,6 +60,11 @@ impl Environment {
         let run = self.run(&mut server, self.settings.pace(Duration::ZERO)).await?;
         run.fill(&mut server, &self.progress).await?.stop().await?;
         Ok(server)
+    }
+
+    /// Returns whether the command line of the controllers has a placeholder.
+    pub(crate) fn has_placeholder(&self, placeholder: &str) -> bool {
+        self.controller.has(placeholder)
     }
 
     /// Stores a cluster for reuse by the next measurement.
@@ -145,7 +150,7 @@ impl Run {
         what: &str,
         done: impl Fn(&RequestCounts) -> bool,
     ) -> anyhow::Result<()> {
-        self.settling = Settling::new(IDLE_TIME + 2 * self.pace.batch_period());
+        self.settling = Settling::new(IDLE_TIME + 2 * self.pace.longest_delay());
         loop {
             let counts = server.count().await?.since(&self.counts);
             let usage = self.controller_process.usage()?.since(self.usage);
@@ -177,6 +182,8 @@ impl Run {
             counts,
             changes: 0,
             latencies: None,
+            additions: None,
+            go: None,
             upstream: None,
             timeline: timeline(&self.settling),
         };

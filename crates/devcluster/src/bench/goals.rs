@@ -1,6 +1,7 @@
 //! Comparison of the measurements with the Go controllers and with the goals.
 
 use super::{
+    go_writes::GoWrites,
     outcome::{Outcome, mib},
     table::{number, table},
 };
@@ -17,7 +18,7 @@ struct Goal {
     met: fn(&Outcome) -> bool,
 }
 
-const GOALS: [Goal; 13] = [
+const GOALS: [Goal; 16] = [
     Goal {
         name: "start",
         work: "start to everything written: 20,000 Pods, 1,000 Services, 500 Nodes",
@@ -122,6 +123,31 @@ const GOALS: [Goal; 13] = [
         measured: rollout,
         met: |it| it.upstream.is_some_and(|upstream| it.counts.writes_of("endpointslices").0 <= upstream.writes),
     },
+    Goal {
+        name: "storm-adaptive",
+        work: "readiness storm over 60 Pods of a Service, 100 flips a second, adaptive batching: writes, removals p50 / \
+               p99 / max",
+        go: "estimated from the writes without batching",
+        aim: "at most half of Go's writes, no removal later than 250 ms",
+        measured: fewer_writes,
+        met: has_fewer_writes,
+    },
+    Goal {
+        name: "rollout-60-adaptive",
+        work: "rolling update of a Service of 60 Pods, 100 Pods a second, adaptive batching",
+        go: "estimated from the writes without batching",
+        aim: "the same",
+        measured: fewer_writes,
+        met: has_fewer_writes,
+    },
+    Goal {
+        name: "rollout-5000-adaptive",
+        work: "rolling update of a Service of 5,000 Pods, 100 Pods a second, adaptive batching",
+        go: "estimated from the writes without batching",
+        aim: "the same",
+        measured: fewer_writes,
+        met: has_fewer_writes,
+    },
 ];
 
 /// Formats the table of goals with the measured values.
@@ -160,6 +186,24 @@ fn percentiles(it: &Outcome) -> String {
 
 fn within(it: &Outcome, max: [f64; 3]) -> bool {
     it.latencies.as_ref().is_some_and(|it| it.p50 <= max[0] && it.p99 <= max[1] && it.max <= max[2])
+}
+
+fn fewer_writes(it: &Outcome) -> String {
+    let writes = |resource| number(it.counts.writes_of(resource).0);
+    let go = it.go.map(|go| format!("; Go {} and {}", number(go.slices), number(go.endpoints)));
+    format!(
+        "{} slice and {} Endpoints writes{}; removals {}",
+        writes("endpointslices"),
+        writes("endpoints"),
+        go.unwrap_or_default(),
+        percentiles(it)
+    )
+}
+
+fn has_fewer_writes(it: &Outcome) -> bool {
+    let writes = |resource| it.counts.writes_of(resource).0;
+    let halved = |go: GoWrites| writes("endpointslices") * 2 <= go.slices && writes("endpoints") * 2 <= go.endpoints;
+    it.go.is_some_and(halved) && it.latencies.as_ref().is_some_and(|it| it.max <= 250.0)
 }
 
 fn rollout(it: &Outcome) -> String {

@@ -1,6 +1,10 @@
 //! Distribution of latencies.
 
-use std::{collections::HashMap, hash::Hash, time::Duration};
+use std::{
+    collections::{BTreeMap, HashMap},
+    hash::Hash,
+    time::Duration,
+};
 
 use serde::Serialize;
 use tokio::time::Instant;
@@ -57,6 +61,31 @@ pub(crate) fn between<K: Eq + Hash>(causes: Vec<(K, Instant)>, effects: Vec<(K, 
     (latencies, missing)
 }
 
+/// Returns the duration from each cause to its effect, for causes that are repeated, and the number of causes without
+/// an effect. An effect belongs to the latest cause of the same key that was acknowledged before it, or at most
+/// `early` after it; the first effect of a cause counts. The duration is zero if the effect was observed first.
+pub(crate) fn between_repeated<K: Eq + Hash>(
+    causes: Vec<(K, Instant)>,
+    effects: Vec<(K, Instant)>,
+    early: Duration,
+) -> (Vec<Duration>, usize) {
+    let mut acknowledged: HashMap<K, BTreeMap<Instant, Option<Instant>>> = HashMap::new();
+    for (key, at) in causes {
+        acknowledged.entry(key).or_default().insert(at, None);
+    }
+    for (key, at) in effects {
+        let cause = acknowledged.get_mut(&key).and_then(|causes| causes.range_mut(..=at + early).next_back());
+        if let Some((_, effect @ None)) = cause {
+            *effect = Some(at);
+        }
+    }
+    let all: Vec<_> = acknowledged.into_values().flatten().collect();
+    let found = all.iter().filter_map(|(cause, effect)| Some(effect.as_ref()?.saturating_duration_since(*cause)));
+    let durations: Vec<Duration> = found.collect();
+    let missing = all.len() - durations.len();
+    (durations, missing)
+}
+
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -86,5 +115,17 @@ mod tests {
         let causes = vec![("a", later(10)), ("b", later(10)), ("c", later(10))];
         let effects = vec![("b", later(4)), ("a", later(13)), ("a", later(20))];
         assert_eq!(between(causes, effects), (vec![Duration::from_millis(3), Duration::ZERO], 1));
+    }
+
+    #[test]
+    fn effects_of_repeated_causes_are_attributed_to_the_latest_one() {
+        let start = Instant::now();
+        let at = |millis| start + Duration::from_millis(millis);
+        let causes = vec![("a", at(0)), ("a", at(1_000)), ("b", at(500)), ("a", at(2_000))];
+        // The effect of the second cause is observed before the cause is acknowledged, that of the third is missing.
+        let effects = vec![("a", at(30)), ("a", at(990)), ("b", at(510)), ("b", at(520)), ("c", at(0))];
+        let (mut durations, missing) = between_repeated(causes, effects, Duration::from_millis(100));
+        durations.sort_unstable();
+        assert_eq!((durations, missing), ([0, 10, 30].map(Duration::from_millis).to_vec(), 1));
     }
 }

@@ -7,6 +7,7 @@ pub(crate) mod args;
 mod controller_process;
 mod environment;
 mod flips;
+mod go_writes;
 mod goals;
 mod growth;
 mod latencies;

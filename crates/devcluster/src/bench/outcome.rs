@@ -4,7 +4,8 @@ use kube_dev_apiserver::Population;
 use serde::{Serialize, Serializer};
 
 use super::{
-    latencies::Latencies, pace::Pace, protocol::RequestCounts, rollout::Upstream, settling::Settling, usage::Usage,
+    go_writes::GoWrites, latencies::Latencies, pace::Pace, protocol::RequestCounts, rollout::Upstream,
+    settling::Settling, usage::Usage,
 };
 
 /// Result of one measurement.
@@ -34,8 +35,12 @@ pub(crate) struct Outcome {
     pub(crate) counts: RequestCounts,
     /// Number of Pod changes.
     pub(crate) changes: usize,
-    /// Latencies from Pod changes to slice changes, if measured.
+    /// Latencies from Pod changes to slice changes, if measured; only of removals if `additions` are separate.
     pub(crate) latencies: Option<Latencies>,
+    /// Latencies of Pods that become ready, if measured separately.
+    pub(crate) additions: Option<Latencies>,
+    /// Estimated writes of the controllers of Go, if computed.
+    pub(crate) go: Option<GoWrites>,
     /// Modelled writes of the upstream controller, if computed.
     pub(crate) upstream: Option<Upstream>,
     /// Samples until the controllers were idle: seconds, CPU seconds, resident MiB.

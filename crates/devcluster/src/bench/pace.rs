@@ -2,14 +2,18 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
+use endpoint_controller_manager::Batching;
+use serde::{Serialize, Serializer};
 
-/// Batch period and rate limit of the controllers.
+/// Batching and rate limit of the controllers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Pace {
     /// Batch period for Pod changes, in milliseconds.
     pub(crate) batch_period_milliseconds: u64,
+    /// Value of `--updates-batching`.
+    #[serde(serialize_with = "text")]
+    pub(crate) batching: Batching,
     /// Requests per second of each controller.
     pub(crate) qps: u32,
     /// Burst of requests of each controller.
@@ -33,4 +37,18 @@ impl Pace {
     pub(crate) fn batch_period(self) -> Duration {
         Duration::from_millis(self.batch_period_milliseconds)
     }
+
+    /// Returns the longest time for which a change waits for further ones.
+    pub(crate) fn longest_delay(self) -> Duration {
+        let adaptive = match self.batching {
+            Batching::None => Duration::ZERO,
+            Batching::Adaptive => Duration::from_secs(1),
+        };
+        self.batch_period().max(adaptive)
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+fn text<S: Serializer>(batching: &Batching, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(batching)
 }

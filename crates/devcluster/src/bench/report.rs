@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::{
     goals::goals,
     growth::growth,
+    latencies::Latencies,
     outcome::{Outcome, mib},
     plots::plots,
     table::{number, table},
@@ -41,6 +42,7 @@ impl Report {
                 "Refused",
                 "Seconds",
                 "p50 / p99 / max ms",
+                "Additions",
             ],
             self.outcomes.iter().map(row),
         )
@@ -93,6 +95,11 @@ fn row(it: &Outcome) -> Vec<String> {
         writes("endpoints"),
         number(it.counts.refused),
         format!("{:.1}", it.seconds),
-        it.latencies.as_ref().map_or_else(String::new, |it| format!("{:.1} / {:.1} / {:.1}", it.p50, it.p99, it.max)),
+        latencies(it.latencies.as_ref()),
+        latencies(it.additions.as_ref()),
     ]
+}
+
+fn latencies(all: Option<&Latencies>) -> String {
+    all.map_or_else(String::new, |it| format!("{:.1} / {:.1} / {:.1}", it.p50, it.p99, it.max))
 }

@@ -6,6 +6,7 @@ mod growth;
 mod latency;
 mod limits;
 mod rolling;
+mod storm;
 mod switch;
 
 use super::{args::Scenario, environment::Environment, outcome::Outcome};
@@ -21,6 +22,8 @@ pub(crate) async fn run(environment: &mut Environment, scenario: Scenario) -> an
         Scenario::Namespace => fill::namespace(environment).await,
         Scenario::Big => fill::big(environment).await,
         Scenario::Rollout => rolling::run(environment).await,
+        Scenario::Storm => storm::run(environment).await,
+        Scenario::Rollouts => rolling::without_batch_period(environment).await,
         Scenario::Growth => growth::run(environment).await,
         Scenario::Shadow => switch::shadow(environment).await,
         Scenario::Switch => switch::switch(environment).await,

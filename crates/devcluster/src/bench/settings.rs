@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use endpoint_controller_manager::Batching;
 use kube_dev_apiserver::Population;
 
 use super::{controller_process::Template, pace::Pace};
@@ -48,6 +49,7 @@ impl Settings {
         let period = self.batch_period.unwrap_or(default);
         Pace {
             batch_period_milliseconds: u64::try_from(period.as_millis()).unwrap_or(u64::MAX),
+            batching: Batching::default(),
             qps: self.qps,
             burst: self.burst,
             adaptive: false,

@@ -9,7 +9,7 @@ fn bench(args: &[&str]) -> Value {
     let controller = concat!(
         env!("CARGO_BIN_EXE_devcluster"),
         " bench-controller --kubeconfig={kubeconfig} --leader-elect=false --secure-port=0 --kube-api-qps={qps} ",
-        "--kube-api-burst={burst} --kube-api-content-type={content_type}"
+        "--kube-api-burst={burst} --kube-api-content-type={content_type} --updates-batching={batching}"
     );
     let exited = run(&[&common[..], &[controller], args].concat());
     assert!(exited.status.success(), "{}", exited.stderr);
@@ -91,6 +91,23 @@ fn rollout_is_compared_with_the_upstream_model() {
     assert_eq!((rollout["encoding"].as_str(), &rollout["changes"]), (Some("json"), &Value::from(40)));
     assert!(count(rollout, "endpointslices", "update") > 0, "{rollout:#}");
     assert!(rollout["upstream"]["writes"].as_u64().unwrap() > 0, "{rollout:#}");
+}
+
+#[test]
+fn adaptive_batching_writes_less() {
+    let report = bench(&["storm", "rollouts", "--json", "--pods=20", "--nodes=3", "--rate=50", "--flips=100"]);
+    for name in ["storm", "rollout-20"] {
+        let [none, adaptive] = ["none", "adaptive"].map(|batching| outcome(&report, &format!("{name}-{batching}")));
+        assert_eq!((&none["pace"]["batching"], &adaptive["pace"]["batching"]), (&"none".into(), &"adaptive".into()));
+        for resource in ["endpointslices", "endpoints"] {
+            let [before, after] = [none, adaptive].map(|it| count(it, resource, "update"));
+            assert!(0 < after && after < before, "{name}, {resource}: {after} updates, without batching {before}");
+        }
+        assert_eq!(adaptive["go"], none["go"]);
+        assert!(adaptive["go"]["slices"].as_u64().unwrap() > 0, "{adaptive:#}");
+        assert!(adaptive["latencies"]["count"].as_u64().unwrap() > 0, "{adaptive:#}");
+        assert!(adaptive["additions"]["count"].as_u64().unwrap() > 0, "{adaptive:#}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use kube_controller::ControllerBuilder;
+use kube_controller::{ControllerBuilder, Urgency};
 use kube_endpoint_model::well_known::{ENDPOINTS_CONTROLLER, ENDPOINTS_MANAGED_BY_LABEL};
 use kube_endpoint_model::{Endpoints, ObjectKey, Pod, Service, pod_change};
 use kube_informer::{Event, HandlerHandle};
@@ -22,7 +22,8 @@ pub(super) fn watch_pods(controller: &mut ControllerBuilder<ObjectKey>, informer
     let services = informers.services.lister();
     controller.watch(&informers.pods, "pods", move |event: &Event<Pod>, keys| {
         for service in services.read(|_, index| pod_change::services_to_sync(event.states(), index)) {
-            keys.add_after(service, batch_period);
+            let urgency = if service.loses_ready_endpoint { Urgency::High } else { Urgency::Normal };
+            keys.add_change_after(service.key, urgency, batch_period);
         }
     });
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1 as core;
-use kube_controller::Metrics;
+use kube_controller::{Batching, Metrics};
 use kube_controller_client::events::EventRecorder;
 use kube_controller_client::{Client, ClientOptions, Config as Connection};
 use kube_dev_apiserver::{Config as ServerConfig, LoggedRequest, On, Server};
@@ -57,7 +57,8 @@ impl Rig {
         let controller = client(&server, CONTROLLER);
         let (recorder, writer) = EventRecorder::new(controller.clone(), "endpoint-controller");
         let legacy = Legacy { tolerate_unready_endpoints: true, ..Legacy::default() };
-        let config = Config { concurrent_syncs: 1, batch_period: Duration::ZERO, legacy };
+        let config =
+            Config { concurrent_syncs: 1, batch_period: Duration::ZERO, batching: Batching::default(), legacy };
         let stop = CancellationToken::new();
         let mut tasks = JoinSet::new();
         tasks.spawn(writer.run(stop.clone()));

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kube_controller::Metrics;
+use kube_controller::{Batching, Metrics};
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::SLICE_CONTROLLER;
 use kube_endpoint_model::{PodIndex, ServiceIndex, SliceIndex};
@@ -48,6 +48,7 @@ fn run_with(cluster: &Cluster, metrics: Arc<dyn SliceMetrics>) -> JoinSet<()> {
         concurrent_syncs: 2,
         max_endpoints_per_slice: NonZeroUsize::new(100).expect("not zero"),
         batch_period: Duration::ZERO,
+        batching: Batching::default(),
     };
     let controller = endpointslice_controller(&informers, client(), recorder, config, metrics, Metrics::default());
     let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());

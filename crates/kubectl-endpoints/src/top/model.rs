@@ -101,7 +101,7 @@ impl Model {
             return;
         }
         let name = &event.object().name;
-        for key in pod_change::services_to_sync(states, &self.selectors) {
+        for pod_change::ServiceToSync { key, .. } in pod_change::services_to_sync(states, &self.selectors) {
             let Some(Watched { service, activity }) = self.services.get_mut(&key) else { continue };
             let selected = |pod: &&Arc<Pod>| service.selector.as_ref().is_some_and(|it| pod.labels.contains_all(it));
             let pod = new.filter(selected);

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use endpoint_controller_manager::{LeaderElection, Settings, run};
+use endpoint_controller_manager::{Batching, LeaderElection, Settings, run};
 use kube_controller_client::{Config, Encoding};
 
 use crate::process::Process;
@@ -16,6 +16,8 @@ pub struct Options {
     pub elects: bool,
     /// Value of `--max-endpoints-per-slice`.
     pub max_endpoints_per_slice: NonZeroUsize,
+    /// Value of `--updates-batching`.
+    pub batching: Batching,
 }
 
 /// Returns a process that runs `controller-manager` with all three controllers.
@@ -24,6 +26,9 @@ pub fn controller_manager(name: &str, options: Options) -> Process {
         let mut settings = Settings::default();
         settings.client.content_type = options.encoding;
         settings.endpointslice.max_endpoints_per_slice = options.max_endpoints_per_slice;
+        settings.endpoint.batching = options.batching;
+        settings.endpointslice.batching = options.batching;
+        settings.mirroring.batching = options.batching;
         settings.leader_election = options.elects.then(LeaderElection::default);
         run(Config::from_service(environment.transport), settings, environment.stop)
     });

@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
+use endpoint_controller_manager::Batching;
 use kube_controller_client::Encoding;
 use rand::rngs::SmallRng;
 use rand::seq::IndexedRandom as _;
@@ -27,7 +28,7 @@ pub fn random(seed: u64) -> Simulation {
     let mut rng = SmallRng::seed_from_u64(seed);
     let operations = rng.random_range(20..=40);
     let steps = histories::random(rng.random(), operations);
-    let options = options(&mut rng);
+    let options = Options { batching: batching(seed), ..options(&mut rng) };
     let mut simulation = base(seed, steps, options);
     simulation.processes = processes(&mut rng, options);
     let chaos = chaos(&mut rng);
@@ -80,7 +81,7 @@ pub fn base(seed: u64, steps: Vec<Step>, options: Options) -> Simulation {
 /// Returns options with JSON, because [`sieve::plans`](crate::sieve::plans) ignores events in protobuf.
 fn readable(max_endpoints_per_slice: usize) -> Options {
     let max_endpoints_per_slice = NonZeroUsize::new(max_endpoints_per_slice).unwrap_or(NonZeroUsize::MIN);
-    Options { encoding: Encoding::Json, elects: false, max_endpoints_per_slice }
+    Options { encoding: Encoding::Json, elects: false, max_endpoints_per_slice, batching: Batching::None }
 }
 
 /// Returns the run of a random history of at least 20 operations, with one process and without faults.
@@ -112,7 +113,7 @@ const BEFORE_WALK: Duration = Duration::from_secs(5);
 /// [`shrink_faults`](crate::shrink_faults).
 pub fn walk(seed: u64, length: usize) -> Simulation {
     let mut rng = SmallRng::seed_from_u64(seed);
-    let options = options(&mut rng);
+    let options = Options { batching: batching(seed), ..options(&mut rng) };
     let walks::Walk { setup, mut steps } = walks::walk(seed, length);
     let rules = EndpointRules { max_endpoints_per_slice: options.max_endpoints_per_slice };
     let settled = Simulation {
@@ -146,7 +147,14 @@ fn leads_back(disturbance: &Disturbance) -> bool {
 fn options(rng: &mut SmallRng) -> Options {
     let encoding = if rng.random() { Encoding::Protobuf } else { Encoding::Json };
     let size = [1, 2, 3, 100].choose(rng).and_then(|size| NonZeroUsize::new(*size));
-    Options { encoding, elects: false, max_endpoints_per_slice: size.unwrap_or(NonZeroUsize::MIN) }
+    let max_endpoints_per_slice = size.unwrap_or(NonZeroUsize::MIN);
+    Options { encoding, elects: false, max_endpoints_per_slice, batching: Batching::None }
+}
+
+/// Returns adaptive batching for a quarter of all seeds. Drawn apart from the rest of the run, so that the histories and
+/// faults of a seed do not depend on it.
+fn batching(seed: u64) -> Batching {
+    if SmallRng::seed_from_u64(!seed).random_bool(0.25) { Batching::Adaptive } else { Batching::None }
 }
 
 /// Returns one process without leader election, or one or two candidates for leadership.

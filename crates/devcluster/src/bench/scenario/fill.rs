@@ -1,7 +1,5 @@
 //! Scenarios `start`, `resume`, `churn`, `namespace` and `big`.
 
-use std::time::Duration;
-
 use anyhow::ensure;
 use kube_dev_apiserver::Population;
 
@@ -10,6 +8,7 @@ use crate::bench::{
     environment::{Environment, Run},
     observer::endpoints,
     outcome::Outcome,
+    pace::Pace,
     server_process::ServerProcess,
 };
 
@@ -71,18 +70,18 @@ pub(super) async fn fill(
     population: Population,
     name: &str,
 ) -> anyhow::Result<(Outcome, Run, ServerProcess)> {
-    fill_at(environment, population, BATCH_PERIOD, name).await
+    fill_at(environment, population, environment.settings.pace(BATCH_PERIOD), name).await
 }
 
 /// Measures the initial sync of a new cluster, and checks that all Pods are in slices and ready.
 pub(super) async fn fill_at(
     environment: &mut Environment,
     population: Population,
-    batch_period: Duration,
+    pace: Pace,
     name: &str,
 ) -> anyhow::Result<(Outcome, Run, ServerProcess)> {
     let mut server = environment.empty(population).await?;
-    let run = environment.run(&mut server, environment.settings.pace(batch_period)).await?;
+    let run = environment.run(&mut server, pace).await?;
     let mut run = run.fill(&mut server, &environment.progress).await?;
     let outcome = run.outcome(&mut server, name).await?;
     let (all, ready) = endpoints(&run.client).await?;

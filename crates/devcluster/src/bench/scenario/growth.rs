@@ -20,7 +20,8 @@ const SERVICES: [usize; 3] = [10, 1_000, 5_000];
 
 pub(super) async fn run(environment: &mut Environment) -> anyhow::Result<Vec<Outcome>> {
     let tiny = Population { pods: 4, services: 1, nodes: 1, services_of_a_namespace: 1 };
-    let (outcome, run, _) = fill_at(environment, tiny, Duration::ZERO, "growth-tiny").await?;
+    let (outcome, run, _) =
+        fill_at(environment, tiny, environment.settings.pace(Duration::ZERO), "growth-tiny").await?;
     run.stop().await?;
     let mut outcomes = vec![outcome];
     let sizes = environment.settings.sizes;
@@ -39,7 +40,8 @@ pub(super) async fn run(environment: &mut Environment) -> anyhow::Result<Vec<Out
 
 /// Measures the initial sync, then readiness changes.
 async fn measure(environment: &mut Environment, population: Population, name: &str) -> anyhow::Result<[Outcome; 2]> {
-    let (filled, mut run, mut server) = fill_at(environment, population, Duration::ZERO, name).await?;
+    let pace = environment.settings.pace(Duration::ZERO);
+    let (filled, mut run, mut server) = fill_at(environment, population, pace, name).await?;
     let flips = flips_of(&environment.settings, 2_000, 200);
     let churn = flip(&mut run, &mut server, environment, flips, &format!("{name}-churn")).await?;
     run.stop().await?;

@@ -1,4 +1,4 @@
-//! Scenario `rollout`: rolling update of a large Service.
+//! Scenarios `rollout` and `rollouts`: rolling updates of one Service.
 
 use std::time::Duration;
 
@@ -6,17 +6,20 @@ use anyhow::ensure;
 use http::Method;
 use kube_dev_apiserver::Population;
 use serde_json::{Value, json};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use super::{
-    fill::fill,
+    fill::fill_at,
     flip::{BATCH_PERIOD, per_second},
+    storm::{estimate_go, paces},
 };
 use crate::bench::{
     environment::Environment,
-    flips::{paced, send, shuffled},
-    observer::endpoints,
+    flips::{Flip, paced, send, shuffled},
+    latencies::{Latencies, between},
+    observer::{Observer, endpoints},
     outcome::Outcome,
+    pace::Pace,
     rollout::{Rollout, upstream},
     server::template,
 };
@@ -25,15 +28,54 @@ const CLUSTER: Population = Population { pods: 5_000, services: 1, nodes: 500, s
 /// Time from the deletion of a Pod to its removal.
 const GRACE: Duration = Duration::from_secs(1);
 
+/// Sizes of the Services of the scenario `rollouts`.
+const SIZES: [usize; 2] = [60, 5_000];
+
 pub(super) async fn run(environment: &mut Environment) -> anyhow::Result<Vec<Outcome>> {
     let population = Population { services: 1, ..environment.settings.sizes.or(CLUSTER) };
-    let (filled, mut run, mut server) = fill(environment, population, "rollout-fill").await?;
+    let pace = environment.settings.pace(BATCH_PERIOD);
+    Ok(roll(environment, population, pace, "rollout", false).await?.into())
+}
+
+/// Measures rolling updates without a batch period, without and with adaptive batching.
+pub(super) async fn without_batch_period(environment: &mut Environment) -> anyhow::Result<Vec<Outcome>> {
+    let sizes = environment.settings.sizes;
+    let mut all = Vec::new();
+    for pods in sizes.pods.map_or_else(|| SIZES.to_vec(), |pods| vec![pods]) {
+        let mut outcomes = Vec::new();
+        for (suffix, pace) in paces(environment) {
+            let nodes = sizes.nodes.unwrap_or(pods.div_ceil(10));
+            let population = Population { pods, nodes, ..CLUSTER };
+            let name = format!("rollout-{pods}{suffix}");
+            let [_, outcome] = roll(environment, population, pace, &name, true).await?;
+            outcomes.push(outcome);
+        }
+        estimate_go(&mut outcomes);
+        all.extend(outcomes);
+    }
+    Ok(all)
+}
+
+/// Measures the initial sync, then a rolling update; its latencies only if `observe` is set, since the observer takes
+/// CPU time from the other processes.
+async fn roll(
+    environment: &mut Environment,
+    population: Population,
+    pace: Pace,
+    name: &str,
+    observe: bool,
+) -> anyhow::Result<[Outcome; 2]> {
+    let (filled, mut run, mut server) = fill_at(environment, population, pace, &format!("{name}-fill")).await?;
+    let observer = if observe { Some(Observer::start(&run.client).await?) } else { None };
+    if let Some(observer) = &observer {
+        observer.take_added();
+    }
     let rate = per_second(environment.settings.rate.unwrap_or(100));
     let template = template()?;
     environment.progress.step(&format!("replacing {} Pods, {rate} per second", population.pods));
     // Random order, like a ReplicaSet's choice of Pods; replacing them slice by slice would need fewer writes.
     let order = shuffled(population.pods, environment.settings.seed);
-    paced(population.pods, rate, |at| {
+    let replaced = paced(population.pods, rate, |at| {
         let at = order[at];
         let client = run.client.clone();
         let pods = format!("/api/v1/namespaces/{}/pods", population.namespace(0));
@@ -44,28 +86,39 @@ pub(super) async fn run(environment: &mut Environment) -> anyhow::Result<Vec<Out
             send(&client, Method::POST, &pods, "application/json", new.to_string().into_bytes()).await?;
             let path = format!("{pods}/{name}/status");
             send(&client, Method::PATCH, &path, "application/strategic-merge-patch+json", status).await?;
+            let added = (name, Instant::now());
             let end = |seconds: u64| format!("{old}?gracePeriodSeconds={seconds}");
             send(&client, Method::DELETE, &end(30), "application/json", Vec::new()).await?;
+            let removed = (Flip { pod: at, ready: false }, Instant::now());
             sleep(GRACE).await;
-            send(&client, Method::DELETE, &end(0), "application/json", Vec::new()).await
+            send(&client, Method::DELETE, &end(0), "application/json", Vec::new()).await?;
+            Ok((added, removed))
         }
     })
     .await?;
     run.settle(&mut server, &environment.progress, "after the update", |_| true).await?;
+    let (mut latencies, mut additions) = (None, None);
+    if let Some(observer) = observer {
+        let (added, removed): (Vec<_>, Vec<_>) = replaced.into_iter().unzip();
+        // A terminating Pod that is gone before it is written is not observed as not ready.
+        latencies = Latencies::of(between(removed, observer.take(population, 0..population.pods)).0);
+        additions = Latencies::of(between(added, observer.take_added()).0);
+    }
     let (_, bytes) = filled.counts.writes_of("endpointslices");
     let rollout = Rollout {
         pods: population.pods,
         rate,
         grace: GRACE,
-        batch_period: environment.settings.pace(BATCH_PERIOD).batch_period(),
+        batch_period: pace.batch_period(),
         seed: environment.settings.seed,
     };
     let upstream = upstream(&rollout, bytes / population.pods.max(1) as u64);
-    let outcome = run.outcome(&mut server, "rollout").await?;
+    let outcome = run.outcome(&mut server, name).await?;
     let (all, ready) = endpoints(&run.client).await?;
     ensure!(all == population.pods && ready == all, "{all} endpoints after the update, {ready} ready");
     run.stop().await?;
-    Ok(vec![filled, Outcome { changes: population.pods, upstream: Some(upstream), ..outcome }])
+    let changes = population.pods;
+    Ok([filled, Outcome { changes, upstream: Some(upstream), latencies, additions, ..outcome }])
 }
 
 /// Returns name and object of the Pod that replaces Pod `at`.

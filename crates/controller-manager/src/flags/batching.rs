@@ -1,0 +1,37 @@
+//! The flag for how changes are combined into writes.
+
+use clap::Args;
+use kube_controller::Batching;
+
+use crate::settings::Settings;
+
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Batching flags")]
+pub(super) struct BatchingFlags {
+    /// How the changes of a Service are combined into writes. none: each change is written after the batch period of its
+    /// controller. adaptive: so is the first change of a quiet Service; while changes keep coming, the interval between
+    /// the writes of that Service grows to 1s, and to 200ms for the removal of a ready endpoint. Not a flag of
+    /// kube-controller-manager.
+    #[arg(long, value_name = "adaptive|none", default_value_t = Batching::default())]
+    updates_batching: Batching,
+}
+
+impl BatchingFlags {
+    /// Sets the batching of all controllers.
+    pub(super) fn apply(&self, settings: &mut Settings) {
+        let BatchingFlags { updates_batching } = self;
+        #[cfg(feature = "endpoint")]
+        {
+            settings.endpoint.batching = *updates_batching;
+        }
+        #[cfg(feature = "endpointslice")]
+        {
+            settings.endpointslice.batching = *updates_batching;
+        }
+        #[cfg(feature = "mirroring")]
+        {
+            settings.mirroring.batching = *updates_batching;
+        }
+        let _ = (settings, updates_batching);
+    }
+}
