@@ -28,17 +28,12 @@ impl Client {
     #[must_use]
     pub fn with_shutdown(&self, shutdown: CancellationToken) -> Self {}
     #[must_use]
+    pub fn with_priority(&self, priority: impl FnOnce() -> RequestPriority) -> Self {}
+    #[must_use]
     pub fn decoding_in(&self, context: impl DecodeContext + 'static) -> Self {}
     pub fn decode<R>(&self, decode: impl FnOnce() -> R) -> R {}
     pub fn encoding_for<T: Decode>(&self) -> Encoding {}
     pub async fn get_json(&self, path: &str) -> Result<serde_json::Value, Error> {}
-    pub async fn raw(
-        &self,
-        method: Method,
-        path_and_query: &str,
-        content_type: Option<&str>,
-        body: Vec<u8>,
-    ) -> Result<(StatusCode, Bytes), Error> {}
 }
 impl Client {
     pub async fn list(
@@ -61,13 +56,22 @@ impl Client {
     ) -> Result<Body, Error> {}
 }
 impl Client {
+    pub async fn raw(
+        &self,
+        method: Method,
+        path_and_query: &str,
+        content_type: Option<&str>,
+        body: Vec<u8>,
+    ) -> Result<(StatusCode, Bytes), Error> {}
+}
+impl Client {
     pub async fn get<T: Decode>(&self, namespace: &str, name: &str) -> Result<T, Error> {}
-    pub async fn create<T: Decode + Serialize>(&self, object: &T) -> Result<T, Error> {}
+    pub async fn create<T: Encode>(&self, object: &T) -> Result<T, Error> {}
     pub async fn create_virtual<T: Decode + Serialize>(
         &self,
         object: &T,
     ) -> Result<T, Error> {}
-    pub async fn update<T: Decode + Serialize>(&self, object: &T) -> Result<T, Error> {}
+    pub async fn update<T: Encode>(&self, object: &T) -> Result<T, Error> {}
     pub async fn delete<T: Decode>(
         &self,
         namespace: &str,
@@ -85,6 +89,7 @@ impl Client {
 impl fmt::Debug for Client {}
 pub trait ClientMetrics: Send + Sync {
     fn rate_limited(&self, method: &Method, waited: Duration) {}
+    fn limit_changed(&self, state: &LimitState<'_>) {}
     fn responded(
         &self,
         method: &Method,
@@ -103,6 +108,7 @@ pub struct ClientOptions {
     pub user_agent: String,
     pub qps: f32,
     pub burst: u32,
+    pub adaptive: bool,
     pub content_type: Encoding,
     pub timeouts: Timeouts,
     pub read_only: bool,
@@ -191,6 +197,13 @@ pub struct KubeconfigOptions {
     pub cluster: Option<String>,
     pub user: Option<String>,
 }
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LimitState<'a> {
+    pub priority_level: &'a str,
+    pub limit: usize,
+    pub in_flight: usize,
+    pub waiting: usize,
+}
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListParams {
     pub label_selector: Option<String>,
@@ -229,6 +242,18 @@ impl PrometheusMetrics {
     pub fn register(registry: &Registry) -> prometheus::Result<Self> {}
 }
 impl ClientMetricsProvider for PrometheusMetrics {}
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum RequestPriority {
+    Removal,
+    Addition,
+    Other,
+}
+impl RequestPriority {
+    pub fn of_change<T: Eq + Hash>(
+        before: impl IntoIterator<Item = T>,
+        after: impl IntoIterator<Item = T>,
+    ) -> Self {}
+}
 pub use kube_wire::Resource;
 pub trait Review<T>: Send + Sync {
     fn review(&self, key: &ObjectKey, writes: &[PlannedWrite<'_, T>]) -> Verdict;

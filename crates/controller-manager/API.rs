@@ -19,6 +19,7 @@ pub struct AuthorizationSettings {
     pub unauthorized_ttl: Duration,
 }
 impl Default for AuthorizationSettings {}
+pub use kube_controller::Batching;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CertificateError {
@@ -37,6 +38,7 @@ pub struct ClientSettings {
     pub master: Option<String>,
     pub qps: f32,
     pub burst: u32,
+    pub adaptive: bool,
     pub content_type: Encoding,
     pub service_account_credentials: bool,
 }

@@ -2,6 +2,13 @@
 
 // crate
 
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Batching {
+    None,
+    Adaptive,
+}
+impl fmt::Display for Batching {}
+impl FromStr for Batching {}
 pub struct Controller<K> {}
 impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Controller<K> {
     pub fn builder(
@@ -23,6 +30,7 @@ pub struct ControllerBuilder<K> {}
 impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> ControllerBuilder<K> {
     pub fn concurrency(self, count: usize) -> Self {}
     pub fn retry(self, policy: RetryPolicy) -> Self {}
+    pub fn batching(self, batching: Batching) -> Self {}
     pub fn watch<T, X>(
         &mut self,
         informer: &Informer<T, X>,
@@ -52,6 +60,8 @@ pub struct Enqueuer<K> {}
 impl<K: Clone + Eq + Hash + Send + 'static> Enqueuer<K> {
     pub fn add(&self, key: K) {}
     pub fn add_after(&self, key: K, delay: Duration) {}
+    pub fn add_change(&self, key: K, urgency: Urgency) {}
+    pub fn add_change_after(&self, key: K, urgency: Urgency, delay: Duration) {}
     pub fn add_contested(&self, key: K, delay: Duration) {}
     pub fn add_again(&self, key: K, delay: Duration) {}
     pub fn is_contested(&self, key: &K) -> bool {}
@@ -116,6 +126,13 @@ pub enum SupervisorError {
     Failed { task: String, source: Box<dyn Error + Send + Sync> },
     Panicked { task: String, message: String },
     Stuck { grace: Duration, tasks: Vec<String> },
+}
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct UnknownBatching;
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Urgency {
+    High,
+    Normal,
 }
 pub struct Workers<K> {}
 impl<K> Workers<K>

@@ -6,6 +6,7 @@
 pub struct Config {
     pub concurrent_syncs: usize,
     pub batch_period: Duration,
+    pub batching: Batching,
     pub legacy: Legacy,
 }
 #[derive(Debug, Clone)]

@@ -330,6 +330,7 @@ pub struct Config {
     pub concurrent_syncs: usize,
     pub max_endpoints_per_slice: NonZeroUsize,
     pub batch_period: Duration,
+    pub batching: Batching,
 }
 #[derive(Debug, Clone)]
 pub struct Informers {

@@ -64,6 +64,7 @@ impl Endpoint {
 impl From<&discovery::Endpoint> for Endpoint {}
 impl From<&Endpoint> for discovery::Endpoint {}
 impl Message for Endpoint {}
+impl ToMessage for Endpoint {}
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct EndpointAddress {
     pub hostname: Text,
@@ -75,6 +76,7 @@ impl Default for EndpointAddress {}
 impl From<&core::EndpointAddress> for EndpointAddress {}
 impl From<&EndpointAddress> for core::EndpointAddress {}
 impl Message for EndpointAddress {}
+impl ToMessage for EndpointAddress {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize, Serialize)]
 pub struct EndpointConditions {
     pub ready: Option<bool>,
@@ -82,6 +84,7 @@ pub struct EndpointConditions {
     pub terminating: Option<bool>,
 }
 impl Message for EndpointConditions {}
+impl ToMessage for EndpointConditions {}
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default, Serialize)]
 pub struct EndpointHints {
     pub for_nodes: Vec<Text>,
@@ -90,6 +93,7 @@ pub struct EndpointHints {
 impl<'de> Deserialize<'de> for EndpointHints {}
 impl From<&EndpointHints> for discovery::EndpointHints {}
 impl Message for EndpointHints {}
+impl ToMessage for EndpointHints {}
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Deserialize)]
 pub struct EndpointPort {
     pub name: Option<Text>,
@@ -102,6 +106,7 @@ impl Serialize for EndpointPort {}
 impl From<&discovery::EndpointPort> for EndpointPort {}
 impl From<&EndpointPort> for discovery::EndpointPort {}
 impl Message for EndpointPort {}
+impl ToMessage for EndpointPort {}
 #[derive(Clone, Debug, PartialEq, Default, Deserialize)]
 pub struct EndpointSlice {
     pub metadata: ObjectMeta,
@@ -117,6 +122,7 @@ impl Serialize for EndpointSlice {}
 impl From<&discovery::EndpointSlice> for EndpointSlice {}
 impl From<&EndpointSlice> for discovery::EndpointSlice {}
 impl Message for EndpointSlice {}
+impl ToMessage for EndpointSlice {}
 #[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize, Serialize)]
 pub struct EndpointSubset {
     pub addresses: Vec<EndpointAddress>,
@@ -126,6 +132,7 @@ pub struct EndpointSubset {
 impl From<&core::EndpointSubset> for EndpointSubset {}
 impl From<&EndpointSubset> for core::EndpointSubset {}
 impl Message for EndpointSubset {}
+impl ToMessage for EndpointSubset {}
 #[derive(Clone, Debug, PartialEq, Default, Deserialize)]
 pub struct Endpoints {
     pub metadata: ObjectMeta,
@@ -135,6 +142,7 @@ impl Serialize for Endpoints {}
 impl From<&core::Endpoints> for Endpoints {}
 impl From<&Endpoints> for core::Endpoints {}
 impl Message for Endpoints {}
+impl ToMessage for Endpoints {}
 pub use kube_wire::Index;
 #[derive(Clone, Default)]
 pub struct Interner(Arc<Pools>);
@@ -217,6 +225,7 @@ pub struct ObjectMeta {
 impl From<&meta::ObjectMeta> for ObjectMeta {}
 impl From<&ObjectMeta> for meta::ObjectMeta {}
 impl Message for ObjectMeta {}
+impl ToMessage for ObjectMeta {}
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default, Deserialize)]
 pub struct ObjectReference {
     pub api_version: Text,
@@ -242,6 +251,7 @@ pub struct OwnerReference {
 impl From<&meta::OwnerReference> for OwnerReference {}
 impl From<&OwnerReference> for meta::OwnerReference {}
 impl Message for OwnerReference {}
+impl ToMessage for OwnerReference {}
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Pod {
     pub namespace: Text,
@@ -341,6 +351,7 @@ pub struct SubsetPort {
 impl Serialize for SubsetPort {}
 impl From<&core::EndpointPort> for SubsetPort {}
 impl Message for SubsetPort {}
+impl ToMessage for SubsetPort {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetPort {
     Number(i32),
@@ -360,6 +371,7 @@ impl TargetRef {
     pub fn is_of_pod(&self) -> bool {}
     pub fn same_object(&self, other: &TargetRef) -> bool {}
 }
+impl ToMessage for TargetRef {}
 impl From<ObjectReference> for TargetRef {}
 impl<'de> Deserialize<'de> for TargetRef {}
 impl Serialize for TargetRef {}
@@ -425,10 +437,15 @@ pub fn unready(pod: &Pod, publish_not_ready: bool) -> Option<PodReason> {}
 
 // pod_change
 
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServiceToSync {
+    pub key: ObjectKey,
+    pub loses_ready_endpoint: bool,
+}
 pub fn services_to_sync(
-    (old, new): (Option<&Arc<Pod>>, Option<&Arc<Pod>>),
+    states @ (old, new): States<'_>,
     services: &ServiceIndex,
-) -> Vec<ObjectKey> {}
+) -> Vec<ServiceToSync> {}
 
 // subsets
 

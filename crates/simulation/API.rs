@@ -281,6 +281,7 @@ pub struct Options {
     pub encoding: Encoding,
     pub elects: bool,
     pub max_endpoints_per_slice: NonZeroUsize,
+    pub batching: Batching,
 }
 #[derive(Clone, Debug)]
 pub struct Scenario {

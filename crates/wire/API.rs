@@ -81,6 +81,14 @@ pub struct Details {
     pub causes: Vec<Cause>,
     pub retry_after_seconds: u32,
 }
+pub trait Encode: Decode + Serialize {
+    fn to_protobuf(&self, message: &mut protobuf::Writer) -> bool {}
+    fn response_from_protobuf(
+        &self,
+        request: &[u8],
+        response: &[u8],
+    ) -> Result<Self, DecodeError> {}
+}
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Encoding {
     Json,
@@ -91,6 +99,12 @@ impl Encoding {
     pub fn of_content_type(header: &str) -> Option<Self> {}
 }
 impl fmt::Display for Encoding {}
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventHead {
+    pub added: bool,
+    pub key: ObjectKey,
+    pub resource_version: ResourceVersion,
+}
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EventType {
     Added,
@@ -175,6 +189,11 @@ impl ObjectMeta {
 }
 impl ObjectMeta {
     pub fn from_fields(fields: Fields<'_>) -> Result<Self, MalformedProtobuf> {}
+}
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Received<T> {
+    Event(WatchEvent<T>),
+    Known(EventHead),
 }
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Resource {
@@ -279,6 +298,10 @@ impl<T: Decode> WatchReader<T> {
     ) -> Self {}
     pub fn push(&mut self, chunk: &[u8]) {}
     pub fn next_event(&mut self) -> Result<Option<WatchEvent<T>>, DecodeError> {}
+    pub fn next_event_unless(
+        &mut self,
+        is_known: Option<impl FnOnce(&EventHead) -> bool>,
+    ) -> Result<Option<Received<T>>, DecodeError> {}
     pub fn resource_version(&self) -> &ResourceVersion {}
     pub fn finish(&self) -> Result<(), DecodeError> {}
 }
@@ -302,6 +325,7 @@ pub struct Envelope<'a> {
 }
 impl<'a> Envelope<'a> {
     pub fn open(bytes: &'a [u8]) -> Result<Self, MalformedProtobuf> {}
+    pub fn check(&self, resource: &Resource) -> Result<(), DecodeError> {}
 }
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field<'a> {
@@ -323,6 +347,7 @@ impl<'a> Field<'a> {
 pub struct Fields<'a> {}
 impl<'a> Fields<'a> {
     pub fn new(message: &'a [u8]) -> Self {}
+    pub fn rest(&self) -> &'a [u8] {}
 }
 impl<'a> Iterator for Fields<'a> {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -360,3 +385,19 @@ pub enum Value<'a> {
     Bytes(&'a [u8]),
     Fixed32(u32),
 }
+#[derive(Debug, Default)]
+pub struct Writer {}
+impl Writer {
+    pub fn with_capacity(capacity: usize) -> Self {}
+    pub fn as_bytes(&self) -> &[u8] {}
+    pub fn text(&mut self, number: u32, text: &str) {}
+    pub fn bytes(&mut self, number: u32, bytes: &[u8]) {}
+    pub fn display(&mut self, number: u32, value: &impl Display) {}
+    pub fn number(&mut self, number: u32, value: impl Into<i64>) {}
+    pub fn boolean(&mut self, number: u32, value: bool) {}
+    pub fn time(&mut self, number: u32, seconds: Option<i64>) {}
+    pub fn entry(&mut self, number: u32, key: &str, value: &str) {}
+    pub fn message(&mut self, number: u32, write: impl FnOnce(&mut Writer)) {}
+}
+impl fmt::Write for Writer {}
+pub fn enveloped(resource: &Resource, object: &[u8]) -> Vec<u8> {}

@@ -58,7 +58,7 @@ impl Template {
         let manager = program_path.with_file_name("controller-manager");
         if !manager.is_file() {
             bail!(
-                "{} not found: build it with `cargo build --release -p endpoint-controller-manager`, or give another \
+                "{} not found: build it with `cargo build --profile dist -p endpoint-controller-manager`, or give another \
                  command with --controller",
                 manager.display()
             );
