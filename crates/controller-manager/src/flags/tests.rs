@@ -1,6 +1,5 @@
 use std::time::Duration;
 
-use kube_controller::Batching;
 use proptest::prelude::*;
 use rstest::rstest;
 
@@ -94,9 +93,9 @@ fn lists_and_durations_are_parsed() {
 #[cfg(all(feature = "endpoint", feature = "endpointslice", feature = "mirroring"))]
 fn batching_applies_to_all_controllers() {
     for (arguments, expected) in [
-        (&[][..], Batching::None),
-        (&["--updates-batching=none"], Batching::None),
-        (&["--updates-batching=adaptive"], Batching::Adaptive),
+        (&[][..], kube_controller::Batching::None),
+        (&["--updates-batching=none"], kube_controller::Batching::None),
+        (&["--updates-batching=adaptive"], kube_controller::Batching::Adaptive),
     ] {
         let it = settings(arguments);
         assert_eq!([it.endpoint.batching, it.endpointslice.batching, it.mirroring.batching], [expected; 3]);
