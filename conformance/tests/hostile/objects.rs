@@ -27,8 +27,19 @@ impl World {
 
     /// Creates a Service without a selector, and an Endpoints object of the same name with these addresses.
     pub(crate) async fn own_endpoints(&self, name: &str, addresses: &[&str]) -> Result<()> {
+        self.service_without_selector(name).await?;
+        self.endpoints_without_service(name, addresses).await
+    }
+
+    /// Creates a Service without selector.
+    pub(crate) async fn service_without_selector(&self, name: &str) -> Result<()> {
         let ports = json!([{"name": "http", "port": 80}]);
         self.create(Kind::Service, json!({"metadata": {"name": name}, "spec": {"ports": ports}})).await?;
+        Ok(())
+    }
+
+    /// Creates Endpoints alone.
+    pub(crate) async fn endpoints_without_service(&self, name: &str, addresses: &[&str]) -> Result<()> {
         let endpoints = json!({"metadata": {"name": name}, "subsets": subsets(addresses)});
         self.create(Kind::Endpoints, endpoints).await?;
         Ok(())

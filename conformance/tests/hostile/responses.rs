@@ -28,11 +28,13 @@ async fn an_unconfirmed_create_leaves_one_slice(
             let creates = On::any().verb("create").resource(SLICES).namespace(&world.namespace);
             world.server()?.faults().inject(fault.on(creates).times(1));
             world.delay_watches(SLICES, late)?;
+            // If the event of the first object arrived after that of the second, it would trigger another sync.
             if mirrored {
-                world.own_endpoints("web", &[IP]).await?;
+                world.service_without_selector("web").await?;
+                world.settled().await?;
+                world.endpoints_without_service("web", &[IP]).await?;
             } else {
                 world.pod("web", "a", IP, true).await?;
-                // If the event of the Pod arrived after that of the Service, it would trigger another sync.
                 world.settled().await?;
                 world.service("web").await?;
             }
