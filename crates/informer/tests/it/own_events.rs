@@ -9,7 +9,7 @@ use bytes::Bytes;
 use futures::{StreamExt as _, channel::mpsc};
 use http::{Request, Response, header::CONTENT_TYPE};
 use http_body::Frame;
-use http_body_util::{Either, Full, StreamBody};
+use http_body_util::{Full, StreamBody};
 use kube_controller_client::{Client, ClientOptions, Config};
 use kube_endpoints_testing::until;
 use kube_informer::{Informer, wait_for_sync};
@@ -66,6 +66,8 @@ fn event(kind: &str, name: &str, version: u64) -> Bytes {
         metadata.text(3, "shop");
         metadata.text(5, name);
         metadata.display(6, &version);
+        // Only in a bookmark, the end of the initial events.
+        metadata.entry(12, "k8s.io/initial-events-end", "true");
     });
     let mut frame = Writer::default();
     frame.text(1, kind);
@@ -87,14 +89,10 @@ async fn event_of_an_own_write_is_not_decoded() {
     let (frames, body) = mpsc::unbounded::<Bytes>();
     let body = Arc::new(Mutex::new(Some(body)));
     let service = service_fn(move |request: Request<Full<Bytes>>| {
-        let response = if request.uri().query().is_some_and(|query| query.contains("watch=")) {
-            let frames = body.lock().unwrap().take().expect("one watch").map(|it| Ok::<_, Infallible>(Frame::data(it)));
-            let media_type = format!("{};stream=watch", Encoding::Protobuf.media_type());
-            Response::builder().header(CONTENT_TYPE, media_type).body(Either::Right(StreamBody::new(frames)))
-        } else {
-            let list = r#"{"kind":"ConfigMapList","metadata":{"resourceVersion":"5"},"items":[]}"#;
-            Response::builder().body(Either::Left(Full::new(Bytes::from(list))))
-        };
+        assert!(request.uri().query().is_some_and(|query| query.contains("sendInitialEvents=true")));
+        let frames = body.lock().unwrap().take().expect("one watch").map(|it| Ok::<_, Infallible>(Frame::data(it)));
+        let media_type = format!("{};stream=watch", Encoding::Protobuf.media_type());
+        let response = Response::builder().header(CONTENT_TYPE, media_type).body(StreamBody::new(frames));
         async { Ok::<_, Infallible>(response.expect("a response")) }
     });
     let options = ClientOptions { qps: 0.0, ..ClientOptions::default() };
@@ -105,6 +103,7 @@ async fn event_of_an_own_write_is_not_decoded() {
     let writes = informer.write_through(&handle);
     let mut tasks = JoinSet::new();
     tasks.spawn(informer.run(stop.clone()));
+    frames.unbounded_send(event("BOOKMARK", "", 5)).expect("the watch is open");
     wait_for_sync([&handle], Duration::from_secs(30)).await.expect("the informer syncs");
 
     writes.begin("shop", "web").written(stored("web", 7));
