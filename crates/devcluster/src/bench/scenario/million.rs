@@ -10,15 +10,9 @@ use super::{
     fill::fill_at,
     latency::{SECONDS, measure},
 };
-use crate::bench::{
-    environment::Environment,
-    flips::flips,
-    observer::endpoints,
-    outcome::Outcome,
-};
+use crate::bench::{environment::Environment, flips::flips, observer::endpoints, outcome::Outcome};
 
-const MILLION: Population =
-    Population { pods: 1_000_000, services: 50_000, nodes: 5_000, services_of_a_namespace: 40 };
+const MILLION: Population = Population { pods: 1_000_000, services: 50_000, nodes: 5_000, services_of_a_namespace: 40 };
 /// Readiness changes per second.
 const RATE: usize = 1_000;
 /// Memory per Pod of all three processes: the API server keeps each Pod as 8 kB of JSON, with its labels and selectable
@@ -30,7 +24,8 @@ const BYTES_PER_POD: u64 = 14 * 1_024;
 pub(super) async fn run(environment: &mut Environment) -> anyhow::Result<Vec<Outcome>> {
     let population = environment.settings.sizes.or(MILLION);
     ensure_memory(population.pods as u64 * BYTES_PER_POD)?;
-    let (filled, mut run, mut server) = fill_at(environment, population, Duration::ZERO, "million-start").await?;
+    let (filled, mut run, mut server) =
+        fill_at(environment, population, environment.settings.pace(Duration::ZERO), "million-start").await?;
     let rate = environment.settings.rate.unwrap_or(RATE);
     let count = environment.settings.flips.unwrap_or(rate * SECONDS);
     // Each Pod changes at most once in each direction, so that every slice change can be attributed to one cause.
