@@ -46,6 +46,13 @@ impl fmt::Debug for Addresses {}
 impl Serialize for Addresses {}
 impl<'de> Deserialize<'de> for Addresses {}
 pub use code::Code;
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CompactTime(NonZeroI64);
+impl CompactTime {
+    pub fn timestamp(self) -> Timestamp {}
+}
+impl From<Timestamp> for CompactTime {}
+impl fmt::Debug for CompactTime {}
 #[derive(Clone, Debug, PartialEq, Default, Deserialize, Serialize)]
 pub struct Endpoint {
     pub addresses: Addresses,
@@ -265,7 +272,7 @@ pub struct Pod {
     pub pod_ips: Addresses,
     pub pod_ip_family: Option<IpFamily>,
     pub named_ports: Arc<[NamedPort]>,
-    pub ready_changed: Option<Timestamp>,
+    pub ready_changed: Option<CompactTime>,
     pub ready: bool,
     pub terminating: bool,
     pub finished: bool,

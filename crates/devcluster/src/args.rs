@@ -155,7 +155,11 @@ mod tests {
     #[case::unknown_mode("serve --authorization-mode=Webhook", "error")]
     #[case::bench("bench churn start churn", "bench [Start, Churn]")]
     #[case::bench_of_nothing("bench", "error")]
-    #[case::bench_all_and_one("bench --all start", "error")]
+    #[case::bench_all_and_one(
+        "bench --all million start",
+        "bench [Start, Resume, Churn, Shadow, Switch, Latency, Limits, Namespace, Big, Rollout, Storm, Rollouts, Growth, \
+         Million]"
+    )]
     #[case::unknown("bench-press", "error")]
     fn command_lines_parse(#[case] line: &str, #[case] expect: &str) {
         let words = std::iter::once("devcluster").chain(line.split_whitespace());

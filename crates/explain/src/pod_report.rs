@@ -191,7 +191,7 @@ fn readiness(world: &World, pod: &Pod) -> String {
     if pod.terminating {
         return "terminating".to_owned();
     }
-    let since = pod.ready_changed.map(|time| format!(" since {}", world.shown(time))).unwrap_or_default();
+    let since = pod.ready_changed.map(|time| format!(" since {}", world.shown(time.timestamp()))).unwrap_or_default();
     match world.details(pod).and_then(PodDetails::not_ready) {
         Some(cause) => format!("not ready{since}: {cause}"),
         None => format!("not ready{since}"),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::{ObjectKey, Pod, Service, Text};
+use crate::{CompactTime, ObjectKey, Pod, Service, Text};
 
 /// Times of the last changes of each Service and its Pods, from which the value of the annotation
 /// `endpoints.kubernetes.io/last-change-trigger-time` is computed (upstream: `TriggerTimeTracker`).
@@ -18,10 +18,13 @@ pub struct TriggerTimes {
 
 #[derive(Debug)]
 struct LastTimes {
-    service: Option<Timestamp>,
+    service: Option<CompactTime>,
     /// By name, sorted.
-    pods: Box<[(Text, Timestamp)]>,
+    pods: Box<[(Text, CompactTime)]>,
 }
+
+// Two controllers have an entry for each Pod.
+const _: () = assert!(size_of::<(Text, CompactTime)>() == 16 && size_of::<LastTimes>() == 24);
 
 impl TriggerTimes {
     /// Returns the time to write to the annotation, and stores the times of the Service and its Pods for the next call.
@@ -30,26 +33,28 @@ impl TriggerTimes {
     /// than the stored one or has no stored one: the creation time of the Service, and the last transition time of each
     /// Pod's Ready condition. `None` if there is no such time, for example after a Pod was deleted.
     pub fn observe(&mut self, key: &ObjectKey, service: &Service, pods: &[Arc<Pod>]) -> Option<Timestamp> {
-        let mut times: Vec<(&Text, Timestamp)> =
+        let mut times: Vec<(&Text, CompactTime)> =
             pods.iter().filter_map(|pod| Some((&pod.name, pod.ready_changed?))).collect();
         if !times.is_sorted_by_key(|(name, _)| *name) {
             times.sort_unstable_by_key(|(name, _)| *name);
         }
-        let keep = |times: Vec<(&Text, Timestamp)>| times.into_iter().map(|(name, at)| (name.clone(), at)).collect();
+        let keep = |times: Vec<(&Text, CompactTime)>| times.into_iter().map(|(name, at)| (name.clone(), at)).collect();
         let Some(last) = self.services.get_mut(key) else {
-            self.services.insert(key.clone(), LastTimes { service: service.created, pods: keep(times) });
+            let times = LastTimes { service: service.created.map(CompactTime::from), pods: keep(times) };
+            self.services.insert(key.clone(), times);
             return service.created;
         };
-        let created = service.created.filter(|time| last.service.is_none_or(|before| *time > before));
-        last.service = service.created;
+        let is_new = |time: &Timestamp| last.service.is_none_or(|before| CompactTime::from(*time) > before);
+        let created = service.created.filter(is_new);
+        last.service = service.created.map(CompactTime::from);
         // Most syncs find one Pod changed, or none.
         let same = last.pods.iter().zip(&times).take_while(|((name, at), it)| (name, *at) == **it).count();
         if same == last.pods.len() && same == times.len() {
             return created;
         }
-        let trigger = earliest_new(&last.pods[same..], &times[same..]).into_iter().chain(created).min();
+        let trigger = earliest_new(&last.pods[same..], &times[same..]).map(CompactTime::timestamp);
         last.pods = keep(times);
-        trigger
+        trigger.into_iter().chain(created).min()
     }
 
     /// Drops the times of a Service, usually a deleted one (TT-6).
@@ -60,8 +65,8 @@ impl TriggerTimes {
 
 /// Returns the earliest time of a Pod that is later than its time in `before` or whose Pod is not in `before`. Both
 /// lists are sorted by name.
-fn earliest_new(mut before: &[(Text, Timestamp)], now: &[(&Text, Timestamp)]) -> Option<Timestamp> {
-    let is_new = |(name, time): &&(&Text, Timestamp)| {
+fn earliest_new(mut before: &[(Text, CompactTime)], now: &[(&Text, CompactTime)]) -> Option<CompactTime> {
+    let is_new = |(name, time): &&(&Text, CompactTime)| {
         while before.first().is_some_and(|(it, _)| it < *name) {
             before = &before[1..];
         }
@@ -86,7 +91,7 @@ mod tests {
     }
 
     fn pod(name: &str, changed: i64) -> Arc<Pod> {
-        Arc::new(Pod { name: name.into(), ready_changed: Some(at(changed)), ..Pod::default() })
+        Arc::new(Pod { name: name.into(), ready_changed: Some(at(changed).into()), ..Pod::default() })
     }
 
     fn pods_in_any_order() -> impl Strategy<Value = Vec<(String, i64)>> {

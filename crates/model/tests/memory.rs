@@ -32,7 +32,7 @@ fn measure(documents: &[Vec<u8>], read: impl Fn(&[u8]) -> Pod) -> (usize, u64) {
 /// One test only: the profiler counts for the whole process.
 #[test]
 fn memory_of_a_stored_pod_is_bounded() {
-    for (owner, max_bytes, max_allocations) in [(OwnerKind::ReplicaSet, 400, 8), (OwnerKind::StatefulSet, 580, 12)] {
+    for (owner, max_bytes, max_allocations) in [(OwnerKind::ReplicaSet, 330, 8), (OwnerKind::StatefulSet, 560, 12)] {
         let json = measure(&pods::json(owner, PODS), |it| Pod::from_json(it).expect("a Pod"));
         let protobuf = measure(&pods::protobuf(owner, PODS), |it| Pod::from_protobuf(it).expect("a Pod"));
         for (encoding, (bytes, allocations)) in [("JSON", json), ("protobuf", protobuf)] {

@@ -181,6 +181,7 @@ impl Run {
             seconds: self.settling.busy_until().as_secs_f64(),
             counts,
             changes: 0,
+            changes_per_second: None,
             latencies: None,
             additions: None,
             go: None,

@@ -86,6 +86,14 @@ pub(crate) fn between_repeated<K: Eq + Hash>(
     (durations, missing)
 }
 
+/// Returns the average number of events per second, from the first to the last; `None` for fewer than two.
+#[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52")]
+pub(crate) fn frequency(times: impl Iterator<Item = Instant> + Clone) -> Option<f64> {
+    let (first, last) = (times.clone().min()?, times.clone().max()?);
+    let seconds = last.duration_since(first).as_secs_f64();
+    (seconds > 0.0).then(|| (times.count() - 1) as f64 / seconds)
+}
+
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -106,6 +114,17 @@ mod tests {
     #[test]
     fn summary_of_no_durations_is_none() {
         assert_eq!(Latencies::of(Vec::new()), None);
+    }
+
+    #[tokio::test]
+    async fn frequency_counts_the_intervals() {
+        let now = Instant::now();
+        let of = |milliseconds: &[u64]| {
+            let times: Vec<_> = milliseconds.iter().map(|it| now + Duration::from_millis(*it)).collect();
+            frequency(times.into_iter())
+        };
+        assert_eq!(of(&[250, 0, 500]), Some(4.0));
+        assert_eq!((of(&[]), of(&[7]), of(&[7, 7])), (None, None, None));
     }
 
     #[tokio::test]

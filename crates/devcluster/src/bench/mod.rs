@@ -88,7 +88,7 @@ pub(crate) async fn controller(flags: Vec<OsString>, mut signals: Signals) -> an
 /// others.
 async fn measure(args: &BenchArgs) -> anyhow::Result<(Report, Option<anyhow::Error>)> {
     let settings = args.settings();
-    let (limit, all) = (settings.timeout, args.scenarios());
+    let all = args.scenarios();
     let controller =
         settings.controller.as_ref().map_or("controller-manager of this workspace", |_| "another controller");
     let mut environment = Environment::new(settings, Progress::new())?;
@@ -96,6 +96,7 @@ async fn measure(args: &BenchArgs) -> anyhow::Result<(Report, Option<anyhow::Err
     for scenario in all {
         let name = format!("{scenario:?}").to_lowercase();
         environment.progress.begin(&name);
+        let limit = environment.settings.timeout.unwrap_or(scenario.timeout());
         let measured = timeout(limit, scenario::run(&mut environment, scenario)).await;
         match measured.with_context(|| format!("not finished within {limit:?}")).flatten().context(name.clone()) {
             Ok(measured) => {

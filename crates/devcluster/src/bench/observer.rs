@@ -17,6 +17,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::flips::Flip;
 
+/// Maximum number of slices in a page of a list.
+const PAGE: u32 = 2_000;
+
 /// Running informer of EndpointSlices with a record of readiness changes. Dropping this stops the informer.
 #[derive(Debug)]
 pub(crate) struct Observer {
@@ -87,10 +90,20 @@ fn additions<'a>(old: Option<&'a EndpointSlice>, new: &'a EndpointSlice) -> impl
 
 /// Returns the number of endpoints in all slices, and how many of them are ready.
 pub(crate) async fn endpoints(client: &Client) -> anyhow::Result<(usize, usize)> {
-    let list = client.list(&EndpointSlice::RESOURCE, None, &ListParams::default()).await?;
-    let slices = decode_list::<EndpointSlice>(&list)?.items;
-    let all = || slices.iter().flat_map(|slice| &slice.endpoints);
-    Ok((all().count(), all().filter(|it| it.is_ready()).count()))
+    let (mut all, mut ready) = (0, 0);
+    let mut params = ListParams { limit: Some(PAGE), ..ListParams::default() };
+    loop {
+        let page = client.list(&EndpointSlice::RESOURCE, None, &params).await?;
+        let page = decode_list::<EndpointSlice>(&page)?;
+        for endpoint in page.items.iter().flat_map(|slice| &slice.endpoints) {
+            all += 1;
+            ready += usize::from(endpoint.is_ready());
+        }
+        params.continue_token = page.meta.continue_token;
+        if params.continue_token.is_none() {
+            return Ok((all, ready));
+        }
+    }
 }
 
 #[cfg(test)]

@@ -35,6 +35,8 @@ pub(crate) struct Outcome {
     pub(crate) counts: RequestCounts,
     /// Number of Pod changes.
     pub(crate) changes: usize,
+    /// Acknowledged Pod changes per second, if latencies are measured.
+    pub(crate) changes_per_second: Option<f64>,
     /// Latencies from Pod changes to slice changes, if measured; only of removals if `additions` are separate.
     pub(crate) latencies: Option<Latencies>,
     /// Latencies of Pods that become ready, if measured separately.
@@ -43,7 +45,7 @@ pub(crate) struct Outcome {
     pub(crate) go: Option<GoWrites>,
     /// Modelled writes of the upstream controller, if computed.
     pub(crate) upstream: Option<Upstream>,
-    /// Samples until the controllers were idle: seconds, CPU seconds, resident MiB.
+    /// Up to 300 samples until the controllers were idle: seconds, CPU seconds, resident MiB.
     pub(crate) timeline: Vec<(f64, f64, f64)>,
 }
 
@@ -72,11 +74,15 @@ pub(crate) fn mib(kib: u64) -> f64 {
     kib as f64 / 1_024.0
 }
 
+/// Maximum number of points of a timeline.
+const MAX_POINTS: usize = 300;
+
 /// Returns the samples as points for a plot, see [`Outcome::timeline`].
 pub(crate) fn timeline(settling: &Settling) -> Vec<(f64, f64, f64)> {
     let point =
         |it: &super::settling::Sample| (it.at.as_secs_f64(), it.usage.cpu.as_secs_f64(), mib(it.usage.resident_kib));
-    settling.samples().iter().map(point).collect()
+    let samples = settling.samples();
+    samples.iter().step_by(samples.len().div_ceil(MAX_POINTS).max(1)).map(point).collect()
 }
 
 fn sizes<S: Serializer>(population: &Population, serializer: S) -> Result<S::Ok, S::Error> {

@@ -5,6 +5,7 @@ mod flip;
 mod growth;
 mod latency;
 mod limits;
+mod million;
 mod rolling;
 mod storm;
 mod switch;
@@ -25,6 +26,7 @@ pub(crate) async fn run(environment: &mut Environment, scenario: Scenario) -> an
         Scenario::Storm => storm::run(environment).await,
         Scenario::Rollouts => rolling::without_batch_period(environment).await,
         Scenario::Growth => growth::run(environment).await,
+        Scenario::Million => million::run(environment).await,
         Scenario::Shadow => switch::shadow(environment).await,
         Scenario::Switch => switch::switch(environment).await,
     }

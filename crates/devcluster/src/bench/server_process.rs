@@ -9,6 +9,7 @@ use std::{
 use anyhow::{Context as _, bail};
 use kube_controller_client::{Client, ClientOptions, Config};
 use kube_dev_apiserver::Population;
+use kube_wire::Encoding;
 use procfs::process::Process;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines},
@@ -77,10 +78,12 @@ impl ServerProcess {
         Ok(Usage::of(&self.process)?)
     }
 
-    /// Returns a client for the bench, without a rate limit.
+    /// Returns a client for the bench, without a rate limit. It requests JSON, which the server stores: encoding protobuf
+    /// for the observer would take CPU time from the controllers.
     pub(crate) async fn client(&self) -> anyhow::Result<Client> {
         let user_agent = format!("{USER_AGENT}/{}", env!("CARGO_PKG_VERSION"));
-        let options = ClientOptions { user_agent, qps: 0.0, burst: 1, ..ClientOptions::default() };
+        let options =
+            ClientOptions { user_agent, content_type: Encoding::Json, qps: 0.0, burst: 1, ..ClientOptions::default() };
         Ok(Client::new(&Config::from_kubeconfig(&self.kubeconfig).await?, options)?)
     }
 

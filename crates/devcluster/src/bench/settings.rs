@@ -20,7 +20,8 @@ pub(crate) struct Settings {
     pub(crate) qps: u32,
     pub(crate) burst: u32,
     pub(crate) seed: u64,
-    pub(crate) timeout: Duration,
+    /// Timeout of each scenario.
+    pub(crate) timeout: Option<Duration>,
 }
 
 /// Cluster sizes given by the user.

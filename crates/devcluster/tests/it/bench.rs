@@ -85,6 +85,16 @@ fn each_object_is_written_once_and_each_flip_is_observed() {
 }
 
 #[test]
+fn a_small_million_is_filled_and_observed() {
+    let sizes = ["--pods=60", "--services=6", "--nodes=3"];
+    let report = bench(&[&["million", "--flips=21", "--rate=50"], &sizes[..]].concat());
+    let (filled, flipped) = (outcome(&report, "million-start"), outcome(&report, "million"));
+    assert_eq!((count(filled, "endpointslices", "create"), count(filled, "endpoints", "create")), (6, 6), "{filled:#}");
+    assert_eq!((&flipped["changes"], &flipped["latencies"]["count"]), (&Value::from(21), &Value::from(21)));
+    assert!(flipped["changesPerSecond"].as_f64().unwrap() > 0.0, "{flipped:#}");
+}
+
+#[test]
 fn rollout_is_compared_with_the_upstream_model() {
     let report = bench(&["rollout", "--json", "--pods=40", "--nodes=3", "--rate=40"]);
     let rollout = outcome(&report, "rollout");

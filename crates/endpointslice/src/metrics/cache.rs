@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::num::NonZeroUsize;
 
-use kube_endpoint_model::{AddressType, ObjectKey};
+use kube_endpoint_model::ObjectKey;
 use kube_topology::TrafficDistribution;
 
 use crate::plan::{GroupCount, Plan};
@@ -37,12 +37,16 @@ impl Totals {
     }
 }
 
+// The cache has an entry for each Service.
+const _: () = assert!(size_of::<(ObjectKey, Totals)>() == 40);
+
 /// Endpoints, slices and traffic distribution of each Service, with their totals (MT-4 to MT-7).
 ///
 /// Unlike upstream, both families of a dual-stack Service count (EC-32).
 #[derive(Clone, Debug, Default)]
 pub struct MetricsCache {
-    services: HashMap<ObjectKey, BTreeMap<AddressType, Totals>>,
+    /// Totals of each Service over its address types. A map by address type would take ten times the memory.
+    services: HashMap<ObjectKey, Totals>,
     totals: Totals,
     traffic: BTreeMap<TrafficDistribution, HashSet<ObjectKey>>,
 }
@@ -52,19 +56,17 @@ impl MetricsCache {
     /// maximum number of endpoints per slice; `placeholder` is whether a Service without endpoints should have a slice,
     /// which mirrored ones should not (MT-8).
     pub fn update(&mut self, service: &ObjectKey, plan: &Plan, max: NonZeroUsize, placeholder: bool) -> Totals {
-        let types = plan.types.iter();
-        let types = types.map(|plan| (plan.address_type.clone(), of_groups(&plan.groups, max, placeholder)));
-        let types: BTreeMap<AddressType, Totals> = types.collect();
-        let added = types.values().copied().fold(Totals::default(), Totals::plus);
-        let before = self.services.insert(service.clone(), types);
-        self.totals = self.totals.plus(added).minus(sum(before));
+        let types = plan.types.iter().map(|plan| of_groups(&plan.groups, max, placeholder));
+        let added = types.fold(Totals::default(), Totals::plus);
+        let before = self.services.insert(service.clone(), added).unwrap_or_default();
+        self.totals = self.totals.plus(added).minus(before);
         self.totals
     }
 
     /// Removes a Service, and returns the totals over all others; `None` if it was not stored.
     pub fn remove(&mut self, service: &ObjectKey) -> Option<Totals> {
         let before = self.services.remove(service)?;
-        self.totals = self.totals.minus(sum(Some(before)));
+        self.totals = self.totals.minus(before);
         self.set_traffic_distribution(service, None);
         Some(self.totals)
     }
@@ -89,10 +91,6 @@ impl MetricsCache {
     }
 }
 
-fn sum(types: Option<BTreeMap<AddressType, Totals>>) -> Totals {
-    types.unwrap_or_default().into_values().fold(Totals::default(), Totals::plus)
-}
-
 fn of_groups(groups: &[GroupCount], max: NonZeroUsize, placeholder: bool) -> Totals {
     let desired: usize = groups.iter().map(|group| group.endpoints.div_ceil(max.get())).sum();
     Totals {
@@ -104,6 +102,8 @@ fn of_groups(groups: &[GroupCount], max: NonZeroUsize, placeholder: bool) -> Tot
 
 #[cfg(test)]
 mod tests {
+    use kube_endpoint_model::AddressType;
+
     use super::*;
     use crate::plan::TypePlan;
 

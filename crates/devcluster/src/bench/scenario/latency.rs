@@ -6,13 +6,14 @@ use super::flip::{DEFAULT_POPULATION, observed, per_second};
 use crate::bench::{
     environment::{Environment, Run},
     flips::{Flip, drive, flips},
+    latencies::frequency,
     observer::Observer,
     outcome::Outcome,
     server_process::ServerProcess,
 };
 
 /// Duration of the measurement at each rate, in seconds.
-const SECONDS: usize = 20;
+pub(super) const SECONDS: usize = 20;
 
 pub(super) async fn run(environment: &mut Environment) -> anyhow::Result<Vec<Outcome>> {
     let population = environment.settings.sizes.or(DEFAULT_POPULATION);
@@ -48,8 +49,9 @@ pub(super) async fn measure(
     run.outcome(server, "").await?;
     environment.progress.step(&format!("{} flips, {rate} per second", all.len()));
     let causes = drive(&run.client, run.population, all, per_second(rate)).await?;
+    let changes_per_second = frequency(causes.iter().map(|(_, at)| *at));
     let latencies = observed(&observer, run.population, all, causes).await?;
     run.settle(server, &environment.progress, "after the flips", |_| true).await?;
     let outcome = run.outcome(server, name).await?;
-    Ok(Outcome { changes: all.len(), latencies, ..outcome })
+    Ok(Outcome { changes: all.len(), changes_per_second, latencies, ..outcome })
 }
