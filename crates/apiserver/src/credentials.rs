@@ -1,5 +1,7 @@
 //! Client credentials for a server: certificates, tokens, kubeconfigs.
 
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
@@ -9,10 +11,17 @@ use crate::transport::{ClientCertificate, TlsError};
 use crate::{User, shared::Shared};
 
 impl Server {
-    /// Returns the base URL of the server.
+    /// Returns the base URL of the server for clients on this machine: of the loopback address, if the server listens on
+    /// all addresses.
     pub fn url(&self) -> String {
         let scheme = if self.shared().authority.is_some() { "https" } else { "http" };
-        format!("{scheme}://{}", self.address())
+        let mut address = self.address();
+        match address {
+            SocketAddr::V4(_) if address.ip().is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+            SocketAddr::V6(_) if address.ip().is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+            _ => {}
+        }
+        format!("{scheme}://{address}")
     }
 
     /// Returns a kubeconfig with full access to the server.
@@ -69,9 +78,11 @@ impl Server {
     }
 
     fn kubeconfig_with(&self, user: &str) -> String {
-        let authority = self.ca_certificate().map_or_else(String::new, |pem| {
-            format!("\n{}certificate-authority-data: {}", " ".repeat(4), STANDARD.encode(pem))
-        });
+        // Clients for JavaScript connect over plain HTTP only if they need not check a certificate.
+        let authority = self.ca_certificate().map_or_else(
+            || "insecure-skip-tls-verify: true".to_owned(),
+            |pem| format!("certificate-authority-data: {}", STANDARD.encode(pem)),
+        );
         format!(
             "apiVersion: v1\n\
              kind: Config\n\
@@ -79,7 +90,8 @@ impl Server {
              clusters:\n\
              - name: dev\n  \
                cluster:\n    \
-                 server: {}{authority}\n\
+                 server: {}\n    \
+                 {authority}\n\
              contexts:\n\
              - name: dev\n  \
                context:\n    \

@@ -73,7 +73,7 @@
 //! kubectl's columns, `PartialObjectMetadata`), or protobuf if the client prefers it. Custom kinds have no protobuf, as
 //! on a real server.
 //!
-//! kubectl works: discovery is aggregated and plain, OpenAPI is v3 and v2 (JSON only), with upstream's descriptions and
+//! kubectl works: discovery is aggregated and plain, OpenAPI is v3 and v2, with upstream's descriptions and
 //! merge keys. A test runs `get`, `get -w`, `describe`, `apply` (client-side and server-side), `patch`, `label`,
 //! `annotate`, `delete`, `wait`, `explain`, `api-resources`, subcommands of `create`, `auth can-i` and `auth whoami`.
 //!
@@ -99,12 +99,14 @@
 //! - Validation covers names, labels, annotations, owner references, and what controllers of Services and endpoints
 //!   rely on; a real server rejects more.
 //! - Pages and exact versions of a list are rebuilt from the [history](Config::watch_history) and expire with it.
-//! - OpenAPI v2 in protobuf gets 406. kubectl requests it only to validate kinds that cannot be patched, so
-//!   `kubectl create -f` of a review needs `--validate=false`.
+//! - OpenAPI v2 in protobuf is a document without schemas. kubectl only checks that it is there.
+//! - Subresources of Pods that need a kubelet or a proxy, such as `log` and `exec`, get 501. `binding` and `eviction` work;
+//!   there are no disruption budgets.
+//! - `/metrics` has the number of stored objects only, and the checks of `/readyz` always pass.
 //! - Tokens are opaque, valid on one server only and not bound to pods. Users who may write roles can grant permissions
 //!   that they do not have: there is no escalation check.
 //! - A list in protobuf is encoded completely before the first byte is sent.
-//! - Impersonation (`--as`) is ignored.
+//! - Users have no extra values: those of an impersonated user (`--as-user-extra`) are authorized and then dropped.
 //!
 //! # Authentication and authorization
 //!

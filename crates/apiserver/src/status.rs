@@ -114,6 +114,13 @@ impl StatusError {
         error
     }
 
+    /// Returns 501 for a subresource that needs a kubelet or a proxy.
+    pub(crate) fn no_containers(kind: &Kind, subresource: &str) -> Self {
+        let plural = kind.qualified_plural();
+        let message = format!("{plural}/{subresource} is not available: this API server for tests runs no containers");
+        Self::new(501, "NotImplemented", message).about(kind, "")
+    }
+
     /// Returns 409 for a create of an object that exists.
     pub(crate) fn already_exists(kind: &Kind, name: &str) -> Self {
         Self::new(409, "AlreadyExists", format!("{} \"{name}\" already exists", kind.qualified_plural()))

@@ -49,18 +49,7 @@ impl Policy {
         cluster_bindings: Vec<ClusterRoleBinding>,
         bindings: Vec<RoleBinding>,
     ) -> Self {
-        let rules_of = |role: &ClusterRole| -> Arc<[PolicyRule]> {
-            let Some(aggregation) = &role.aggregation_rule else {
-                return role.rules.clone().unwrap_or_default().into();
-            };
-            // In a real cluster the clusterrole-aggregation controller writes the aggregated rules into the role.
-            let selectors = aggregation.cluster_role_selectors.as_deref().unwrap_or_default();
-            let selected = cluster_roles.iter().filter(|other| {
-                let labels = other.metadata.labels.clone().unwrap_or_default();
-                selectors.iter().any(|selector| aggregation::matches(selector, &labels))
-            });
-            selected.flat_map(|other| other.rules.clone().unwrap_or_default()).collect()
-        };
+        let rules_of = |role| aggregation::rules_of(role, cluster_roles).into();
         let cluster_rules: BTreeMap<String, Arc<[PolicyRule]>> =
             cluster_roles.iter().map(|role| (role.metadata.name.clone().unwrap_or_default(), rules_of(role))).collect();
         let rules: BTreeMap<(String, String), Arc<[PolicyRule]>> = roles

@@ -115,7 +115,7 @@ impl Cluster {
     }
 
     /// Applies a change of the server itself to an object, without validation and admission.
-    pub(super) fn rewrite(
+    pub(crate) fn rewrite(
         &mut self,
         kind: &Kind,
         stored: &Stored,
@@ -127,7 +127,7 @@ impl Cluster {
             change(object);
         }
         let mut prepared = kind.rules.touch(value, kind)?;
-        self.store(kind, &mut prepared, write)
+        self.store(kind, &mut prepared, Some(stored), write)
     }
 }
 

@@ -88,7 +88,7 @@ impl Stored {
     }
 
     /// Decodes the object, with kind, apiVersion and resource version.
-    pub(super) fn value(&self) -> Result<Value, StatusError> {
+    pub(crate) fn value(&self) -> Result<Value, StatusError> {
         serde_json::from_slice(&self.json).map_err(|error| unreadable(&self.name, &error))
     }
 
@@ -137,7 +137,12 @@ struct WithLifecycle {
 /// the offset after them as well.
 fn encode(kind: &Kind, object: &mut Map<String, Value>, revision: u64) -> Result<(Bytes, usize), StatusError> {
     if let Some(Value::Object(meta)) = object.get_mut("metadata") {
-        meta.insert("resourceVersion".to_owned(), Value::String(revision.to_string()));
+        if revision == 0 {
+            // Not stored.
+            meta.remove("resourceVersion");
+        } else {
+            meta.insert("resourceVersion".to_owned(), Value::String(revision.to_string()));
+        }
     }
     let mut json = format!(r#"{{"kind":"{}","apiVersion":"{}","#, kind.name, kind.stored_version()).into_bytes();
     let untyped_from = json.len();

@@ -76,7 +76,7 @@ impl Cluster {
         let name = prepared.metadata.name.as_deref().unwrap_or_default();
         let target = AdmissionTarget { operation: Operation::Create, part: Part::Main, namespace, name, old: None };
         self.validate(kind, target, Some(&prepared), options)?;
-        self.store(kind, &mut prepared, options)
+        self.store(kind, &mut prepared, None, options)
     }
 
     /// Checks that the name is free. A generated name that is taken is replaced.
@@ -156,7 +156,7 @@ impl Cluster {
             let object = self.remove(kind, &stored)?;
             return Ok(Written { object, created: false, warnings });
         }
-        let object = self.store(kind, &mut prepared, options)?;
+        let object = self.store(kind, &mut prepared, Some(&stored), options)?;
         if !kind.namespaced && !options.dry_run {
             self.remove_if_finished(kind, &object)?;
         }
@@ -180,17 +180,20 @@ impl Cluster {
         })
     }
 
-    /// Stores a prepared object, unless the write is a dry run.
+    /// Stores a prepared object in place of `old`. With a dry run it is not stored, and has the resource version of `old`,
+    /// or none.
     pub(super) fn store(
         &mut self,
         kind: &Kind,
         prepared: &mut Prepared,
+        old: Option<&Stored>,
         options: WriteOptions,
     ) -> Result<Arc<Stored>, StatusError> {
-        let object = Stored::new(kind, prepared, self.revision + 1)?;
         if options.dry_run {
-            return Ok(Arc::new(object));
+            let revision = old.map_or(0, |it| it.revision);
+            return Ok(Arc::new(Stored::new(kind, prepared, revision)?));
         }
+        let object = Stored::new(kind, prepared, self.revision + 1)?;
         self.next_revision();
         Ok(self.put(kind, object))
     }

@@ -1,14 +1,16 @@
 //! Discovery: API groups, versions and resources, `/version`, OpenAPI documents, and health checks.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
+use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode};
 use serde_json::{Value, json};
 
 use super::path::Route;
 use super::reply::{self, Reply};
 use super::reviews::{VIRTUAL_RESOURCES, VirtualResource, virtual_groups};
-use super::{accept, aggregated, openapi};
+use super::{accept, aggregated, health, openapi};
 use crate::kinds::Kind;
 use crate::shared::Shared;
 use crate::status::StatusError;
@@ -18,13 +20,9 @@ use crate::status::StatusError;
 /// # Errors
 /// 404 for an unknown path, 405 for a method other than GET, 406 if an OpenAPI document is requested in something other
 /// than JSON.
-pub(super) fn handle(
-    shared: &Shared,
-    route: &Route,
-    method: &Method,
-    headers: &HeaderMap,
-) -> Result<Reply, StatusError> {
-    if *method != Method::GET {
+pub(super) fn handle(shared: &Shared, route: &Route, parts: &Parts) -> Result<Reply, StatusError> {
+    let headers = &parts.headers;
+    if parts.method != Method::GET {
         return Err(StatusError::method_not_allowed());
     }
     let kinds: Vec<Arc<Kind>> = shared.read(|cluster| cluster.kinds().all().to_vec());
@@ -35,7 +33,9 @@ pub(super) fn handle(
         return Ok(reply::json_as(aggregated::content_type(version), document.to_string()));
     }
     let document = match route {
-        Route::Health => return Ok(reply::text("ok")),
+        Route::Health => return health::text(&parts.uri).map(reply::text).ok_or_else(StatusError::no_such_path),
+        Route::Metrics => return Ok(reply::text(metrics(shared, &kinds))),
+        Route::Root => json!({"paths": paths(&kinds)}),
         Route::Version => version(),
         Route::CoreVersions => json!({
             "kind": "APIVersions",
@@ -53,6 +53,9 @@ pub(super) fn handle(
             group
         }
         Route::Resources { group, version } => resources(&kinds, group, version)?,
+        Route::OpenApi2 if accepts_openapi_protobuf(headers) => {
+            return Ok(reply::bytes_as(openapi::PROTOBUF, openapi::empty_version_2()));
+        }
         Route::OpenApi2 | Route::OpenApi3 | Route::OpenApi3Of(_) if !accepts_json(headers) => {
             return Err(StatusError::not_acceptable(&["application/json"]));
         }
@@ -67,6 +70,39 @@ pub(super) fn handle(
 fn accepts_json(headers: &HeaderMap) -> bool {
     let ranges = accept::media_ranges(headers);
     ranges.is_empty() || ranges.iter().any(accept::MediaRange::is_json)
+}
+
+/// Returns whether the client reads `/openapi/v2` in protobuf only, as kubectl.
+fn accepts_openapi_protobuf(headers: &HeaderMap) -> bool {
+    accept::media_ranges(headers).first().is_some_and(|it| it.media_type == openapi::ACCEPTED_PROTOBUF)
+}
+
+/// Returns the paths that `/` lists: those that are served without naming a resource.
+fn paths(kinds: &[Arc<Kind>]) -> Vec<String> {
+    let groups = groups(kinds);
+    let of_groups = groups.iter().flat_map(|group| {
+        let versions = group["versions"].as_array().into_iter().flatten();
+        let versions = versions.filter_map(|it| it["groupVersion"].as_str()).map(|it| format!("/apis/{it}"));
+        group["name"].as_str().map(|name| format!("/apis/{name}")).into_iter().chain(versions)
+    });
+    let fixed = ["/api", "/api/v1", "/apis", "/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz"];
+    let mut all: Vec<String> =
+        fixed.into_iter().map(str::to_owned).chain(of_groups).chain(["/version".to_owned()]).collect();
+    all.sort();
+    all
+}
+
+/// Returns metrics in the text format of Prometheus, under upstream's names: the number of stored objects.
+fn metrics(shared: &Shared, kinds: &[Arc<Kind>]) -> String {
+    let mut text = "# HELP apiserver_resource_objects Number of stored objects.\n\
+                    # TYPE apiserver_resource_objects gauge\n"
+        .to_owned();
+    for kind in kinds {
+        let count = shared.read(|cluster| cluster.list(kind, None).len());
+        let (group, plural) = (&kind.group, &kind.plural);
+        let _ = writeln!(text, "apiserver_resource_objects{{group=\"{group}\",resource=\"{plural}\"}} {count}");
+    }
+    text
 }
 
 fn version() -> Value {

@@ -16,7 +16,7 @@ use super::request::WrittenName;
 use super::request_info::{self, RequestInfo};
 use super::reviews::VirtualResource;
 use super::socket::Kill;
-use super::{accept, debug, request, watch};
+use super::{accept, debug, impersonation, request, watch};
 use crate::attributes::Attributes;
 use crate::authorization;
 use crate::cluster::Propagation;
@@ -41,7 +41,8 @@ pub(super) async fn handle(
     let (parts, body) = request.into_parts();
     let route = path::parse(parts.uri.path());
     let RequestInfo { attributes, resource_version, dry_run } = request_info::parse(&parts.method, &parts.uri, &route);
-    let identity = authenticate(&shared, certificate.as_deref(), &parts.headers, started);
+    let identity = authenticate(&shared, certificate.as_deref(), &parts.headers, started)
+        .and_then(|user| impersonation::effective_user(&shared, user, &parts.headers));
     if shared.config.debug_endpoints && attributes.path.starts_with(debug::PREFIX) {
         // Debug endpoints are neither logged nor subject to faults, since they inspect both.
         let reply = match identity.and_then(|user| authorization::check(&shared, &user, &attributes)) {

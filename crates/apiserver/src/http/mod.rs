@@ -10,6 +10,8 @@ mod discovery;
 mod document;
 mod form;
 mod handler;
+mod health;
+mod impersonation;
 mod in_process;
 mod lag;
 mod list;

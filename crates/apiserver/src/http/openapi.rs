@@ -72,6 +72,23 @@ pub(super) fn version_2(kinds: &[Arc<Kind>]) -> Value {
     })
 }
 
+/// Media type in which kubectl requests `/openapi/v2`.
+pub(super) const ACCEPTED_PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+/// Content type of the response. Upstream sends it in this form, too.
+pub(super) const PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+
+/// Returns `/openapi/v2` in protobuf, without schemas: clients that request it in protobuf only check that it is there,
+/// and read the schemas of `/openapi/v3`.
+pub(super) fn empty_version_2() -> Vec<u8> {
+    let field = |number: u8, content: &[u8]| {
+        let length = u8::try_from(content.len()).unwrap_or(u8::MAX);
+        [&[number << 3 | 2, length], content].concat()
+    };
+    // Messages `Document` and `Info` of gnostic's OpenAPIv2.proto; field 8 are the paths.
+    let info = [field(1, b"Kubernetes"), field(2, VERSION.as_bytes())].concat();
+    [field(1, b"2.0"), field(2, &info), field(8, &[])].concat()
+}
+
 /// Converts v3 references to v2: a different prefix, and `allOf` with a single reference becomes `$ref`.
 fn to_version_2(value: &mut Value) {
     match value {

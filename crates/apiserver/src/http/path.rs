@@ -5,7 +5,10 @@ use percent_encoding::percent_decode_str;
 /// Endpoint addressed by a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Route {
+    /// `/`
+    Root,
     Health,
+    Metrics,
     Version,
     /// `/api`
     CoreVersions,
@@ -51,6 +54,8 @@ pub(super) fn parse(path: &str) -> Route {
     let segments: Vec<&str> = segments.iter().map(AsRef::as_ref).collect();
     match segments.as_slice() {
         ["healthz" | "livez" | "readyz", ..] => Route::Health,
+        [] => Route::Root,
+        ["metrics"] => Route::Metrics,
         ["version"] => Route::Version,
         ["openapi", "v2"] => Route::OpenApi2,
         ["openapi", "v3"] => Route::OpenApi3,
@@ -141,7 +146,9 @@ mod tests {
     #[case("/openapi/v3/apis/discovery.k8s.io/v1", Route::OpenApi3Of("apis/discovery.k8s.io/v1".to_owned()))]
     #[case("/apis/", Route::Groups)]
     #[case("/apis/discovery.k8s.io", Route::Group("discovery.k8s.io".to_owned()))]
-    #[case("/", Route::Unknown)]
+    #[case("/", Route::Root)]
+    #[case("/metrics", Route::Metrics)]
+    #[case("/other", Route::Unknown)]
     #[case("/api/v1/pods/a/b/c/d", Route::Unknown)]
     #[case("/api/v1/pods/%ff", Route::Unknown)]
     fn non_resource_paths_are_parsed(#[case] path: &str, #[case] expect: Route) {

@@ -51,8 +51,13 @@ pub(super) fn in_protobuf(mut reply: Reply, watch: bool) -> Reply {
 }
 
 /// Returns a 200 response with plain text.
-pub(super) fn text(body: &'static str) -> Reply {
-    reply(StatusCode::OK, "text/plain; charset=utf-8", Full::new(Bytes::from_static(body.as_bytes())).boxed_unsync())
+pub(super) fn text(body: String) -> Reply {
+    reply(StatusCode::OK, "text/plain; charset=utf-8", Full::new(body.into()).boxed_unsync())
+}
+
+/// Returns a 200 response with a document that is not JSON.
+pub(super) fn bytes_as(content_type: &'static str, body: Vec<u8>) -> Reply {
+    reply(StatusCode::OK, content_type, Full::new(body.into()).boxed_unsync())
 }
 
 /// Adds one `Warning` header per message.

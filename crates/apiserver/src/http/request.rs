@@ -30,7 +30,7 @@ pub(super) async fn respond(shared: &Arc<Shared>, route: &Route, parts: &Parts, 
 
 async fn dispatch(shared: &Arc<Shared>, route: &Route, parts: &Parts, body: RequestBody) -> Result<Reply, StatusError> {
     let Route::Resource(resource) = route else {
-        return discovery::handle(shared, route, &parts.method, &parts.headers);
+        return discovery::handle(shared, route, parts);
     };
     let query = Query::parse(parts.uri.query())?;
     let form = ResponseForm::new(&parts.headers, query.include_object, shared.now());
@@ -65,6 +65,9 @@ impl Target {
         let part = match subresource.as_deref() {
             None => Part::Main,
             Some("status") if kind.has_status => Part::Status,
+            Some(subresource) if kind.needs_containers(subresource) => {
+                return Err(StatusError::no_containers(&kind, subresource));
+            }
             Some(_) => return Err(StatusError::no_such_path()),
         };
         // A named object of a namespaced kind requires a namespace; cluster-scoped kinds must not have one.

@@ -97,6 +97,18 @@ impl Kind {
         matches!(self.schema, KindSchema::Custom { .. })
     }
 
+    /// Returns `true` for a subresource that needs a kubelet or a proxy.
+    pub(crate) fn needs_containers(&self, subresource: &str) -> bool {
+        match (self.group.as_str(), self.plural.as_str()) {
+            ("", "pods") => matches!(
+                subresource,
+                "attach" | "ephemeralcontainers" | "exec" | "log" | "portforward" | "proxy" | "resize"
+            ),
+            ("", "nodes" | "services") => subresource == "proxy",
+            _ => false,
+        }
+    }
+
     /// Returns `true` for `CustomResourceDefinition`, whose objects define kinds.
     pub(crate) fn is_definition(&self) -> bool {
         self.name == "CustomResourceDefinition" && self.group == "apiextensions.k8s.io"

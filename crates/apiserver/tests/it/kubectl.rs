@@ -264,14 +264,33 @@ async fn kubectl_auth_can_i_uses_access_reviews() {
     kubectl.expect_success("api-resources --api-group=authentication.k8s.io", "", &resources).await;
     let review = "apiVersion: authorization.k8s.io/v1\nkind: SubjectAccessReview\nspec: {user: jane, \
                   resourceAttributes: {verb: get, resource: pods, namespace: default}}";
-    assert_eq!(
-        kubectl.expect_success("create -f - --validate=false -o jsonpath={.status.allowed}", review, &[]).await,
-        "true"
-    );
+    assert_eq!(kubectl.expect_success("create -f - -o jsonpath={.status.allowed}", review, &[]).await, "true");
+    kubectl.expect_success("auth whoami --as=jane --as-group=staff", "", &["Username jane", "[staff"]).await;
+    kubectl.expect_failure("delete pod p --as=jane", "", r#"User "jane" cannot delete resource "pods""#).await;
+    for role in ["view", "edit", "admin"] {
+        let binding = format!("create rolebinding {role} --clusterrole={role} --user={role}");
+        kubectl.expect_success(&binding, "", &[]).await;
+    }
+    for (user, verb, resource, allowed) in [
+        ("view", "list", "endpointslices", true),
+        ("view", "create", "services", false),
+        ("edit", "get", "pods", true),
+        ("edit", "create", "services", true),
+        ("edit", "create", "endpointslices", false),
+        ("edit", "create", "rolebindings", false),
+        ("admin", "create", "services", true),
+        ("admin", "create", "rolebindings", true),
+    ] {
+        let (_, answer) = kubectl.run(&["auth", "can-i", verb, resource, &format!("--as={user}")], "").await;
+        assert_eq!(answer.lines().last(), Some(if allowed { "yes" } else { "no" }), "{user} {verb} {resource}");
+    }
 
     let janes = kubectl.server.kubeconfig_for(User::new("jane").group("system:authenticated"));
     std::fs::write(kubectl.directory.path().join("config"), janes).unwrap();
     assert_eq!(kubectl.expect_success("auth can-i get pods", "", &[]).await, "yes\n");
+    kubectl
+        .expect_failure("get pods --as=edit", "", r#"users "edit" is forbidden: User "jane" cannot impersonate"#)
+        .await;
     kubectl.expect_failure("auth can-i delete pods", "", "no").await;
     kubectl.expect_failure("delete pod p", "", r#"User "jane" cannot delete resource "pods""#).await;
     kubectl.expect_success("auth can-i --list", "", &["pods [] [] [get]"]).await;
@@ -290,4 +309,36 @@ async fn kubectl_deletes_a_namespace_with_its_objects() {
     kubectl.expect_failure("create configmap late -n kx", "", "namespace kx because it is being terminated").await;
     kubectl.server.empty_namespaces();
     kubectl.expect_failure("get ns kx", "", "NotFound").await;
+}
+
+/// kubectl requests `/openapi/v2` in protobuf for objects whose kind it does not know from discovery alone.
+#[tokio::test]
+async fn kubectl_reads_lists_and_new_kinds() {
+    let Some(kubectl) = Kubectl::start("lists").await else { return };
+    let list = "apiVersion: v1\nkind: List\nitems:\n\
+                - {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n\
+                - {apiVersion: v1, kind: ConfigMap, metadata: {name: b}}\n";
+    kubectl.expect_success("create -f -", list, &["configmap/a created", "configmap/b created"]).await;
+    kubectl.expect_success("apply -f -", list, &["configmap/a configured", "configmap/b configured"]).await;
+    kubectl.expect_success("replace -f -", list, &["configmap/a replaced", "configmap/b replaced"]).await;
+    let both = format!("{DEFINITION}---\napiVersion: example.com/v1\nkind: Widget\nmetadata: {{name: w}}\n");
+    let (_, printed) = kubectl.run(&["apply", "-f", "-"], &both).await;
+    assert!(printed.contains("widgets.example.com created"), "{printed}");
+    assert!(printed.contains(r#"no matches for kind "Widget" in version "example.com/v1""#), "{printed}");
+    kubectl.expect_success("apply -f -", &both, &["widget.example.com/w created"]).await;
+}
+
+#[tokio::test]
+async fn kubectl_hears_that_nothing_runs() {
+    let Some(kubectl) = Kubectl::start("containers").await else { return };
+    kubectl.expect_success("run p --image=app:1", "", &[]).await;
+    for line in ["logs p", "port-forward p 18080:80", "attach p"] {
+        let (success, printed) = kubectl.run(&Kubectl::line(line), "").await;
+        assert!(!success && !printed.contains("could not find"), "kubectl {line}: {printed}");
+    }
+    let (_, log) = kubectl.run(&["get", "--raw", "/api/v1/namespaces/default/pods/p/log"], "").await;
+    assert!(log.contains("runs no containers"), "{log}");
+    kubectl.expect_success("get --raw /readyz?verbose", "", &["[+]ping ok", "readyz check passed"]).await;
+    kubectl.expect_success("get --raw /metrics", "", &[r#"resource="pods"} 1"#]).await;
+    kubectl.expect_success("get --raw /", "", &["/apis/discovery.k8s.io/v1"]).await;
 }

@@ -121,5 +121,13 @@ fn dry_run_stores_nothing() {
     let before = store.cluster.revision();
     let written = store.cluster.create(&kind, "default", service("web", json!({})), rehearsal).unwrap();
     assert!(written.object.value().unwrap()["spec"]["clusterIP"].is_string());
+    assert_eq!(written.object.value().unwrap()["metadata"].get("resourceVersion"), None);
     assert_eq!((store.get("services", "web"), store.cluster.revision()), (None, before));
+
+    let stored = store.cluster.create(&kind, "default", service("web", json!({})), WriteOptions::at(START)).unwrap();
+    let mut changed = stored.object.value().unwrap();
+    let version = changed["metadata"]["resourceVersion"].clone();
+    changed["metadata"]["labels"] = json!({"a": "1"});
+    let written = store.cluster.update(&kind, "default", "web", changed, Part::Main, rehearsal).unwrap();
+    assert_eq!(written.object.value().unwrap()["metadata"]["resourceVersion"], version);
 }

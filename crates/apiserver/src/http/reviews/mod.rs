@@ -1,6 +1,8 @@
-//! Virtual resources that are evaluated on create and not stored: token requests, token reviews and access reviews.
+//! Virtual resources that are evaluated on create and not stored: token requests, token reviews and access reviews,
+//! bindings and evictions of Pods.
 
 mod access;
+mod pod_actions;
 mod tokens;
 
 use std::sync::Arc;
@@ -45,10 +47,23 @@ enum Review {
     LocalAccess,
     SelfAccess,
     SelfRules,
+    Binding,
+    Eviction,
 }
 
 /// All virtual resources, in the order of discovery.
-pub(super) const VIRTUAL_RESOURCES: [VirtualResource; 7] = [
+pub(super) const VIRTUAL_RESOURCES: [VirtualResource; 9] = [
+    VirtualResource {
+        subresource: "binding",
+        namespaced: true,
+        ..virtual_resource("", "pods", "Binding", Review::Binding)
+    },
+    VirtualResource {
+        group: "",
+        subresource: "eviction",
+        namespaced: true,
+        ..virtual_resource("policy", "pods", "Eviction", Review::Eviction)
+    },
     VirtualResource {
         group: "",
         subresource: "token",
@@ -120,7 +135,7 @@ impl VirtualResource {
 
     /// Returns the name of the OpenAPI schema.
     pub(super) fn schema_name(&self) -> String {
-        let group = self.kind_group.split('.').next().unwrap_or_default();
+        let group = self.kind_group.split('.').next().filter(|it| !it.is_empty()).unwrap_or("core");
         format!("io.k8s.api.{group}.v1.{}", self.kind)
     }
 
@@ -143,7 +158,7 @@ impl VirtualResource {
         if method != Method::POST {
             return Err(StatusError::method_not_allowed());
         }
-        let api_version = format!("{}/v1", self.kind_group);
+        let api_version = if self.kind_group.is_empty() { "v1".to_owned() } else { format!("{}/v1", self.kind_group) };
         let mut body = Expected { api_version: &api_version, kind: self.kind }.read(headers, bytes)?.value;
         self.take_type(&api_version, &mut body)?;
         let document = match self.review {
@@ -161,11 +176,15 @@ impl VirtualResource {
                 access::review_access(shared, self.kind, decode(&body)?, None, path.namespace.as_deref())?
             }
             Review::SelfRules => access::review_rules(shared, user, decode(&body)?)?,
+            Review::Binding => pod_actions::bind(shared, path, decode(&body)?)?,
+            Review::Eviction => pod_actions::evict(shared, path, headers, decode(&body)?)?,
         };
         if !accept::prefers_protobuf(headers) {
             return Ok(reply::json(StatusCode::CREATED, document.to_string()));
         }
-        let document = protobuf::envelope(&api_version, self.kind, document.as_object().unwrap_or(&Map::new()));
+        let is_status = document["kind"] == "Status";
+        let (api_version, kind) = if is_status { ("v1", "Status") } else { (api_version.as_str(), self.kind) };
+        let document = protobuf::envelope(api_version, kind, document.as_object().unwrap_or(&Map::new()));
         Ok(reply::in_protobuf(reply::json(StatusCode::CREATED, document), false))
     }
 }
