@@ -182,6 +182,12 @@ impl Config {
         self.target.server()
     }
 
+    /// Returns whether connections over TLS check the certificate of the server: not with `insecure-skip-tls-verify` in
+    /// the kubeconfig.
+    pub fn verifies_server(&self) -> bool {
+        self.target.verifies_server()
+    }
+
     /// Returns the namespace of the kubeconfig's context, or in a Pod that of its service account; `default` if there is
     /// none.
     pub fn default_namespace(&self) -> String {

@@ -70,7 +70,7 @@ impl SliceApi {
             let max_backoff = match is_served(&response) {
                 Some(true) => {
                     if self.set(Availability::Served) == Availability::Missing {
-                        tracing::info!(controllers = ?waiting, "{GROUP_VERSION} resources are available now");
+                        tracing::info!(controllers = waiting.join(","), "{GROUP_VERSION} resources are available now");
                     }
                     return true;
                 }

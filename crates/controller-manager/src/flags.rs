@@ -30,6 +30,7 @@ use kube_endpoint_model::parse_go_bool;
 pub use reference::flag_reference;
 use split::{GivenFlag, split};
 
+use crate::controllers::Controllers;
 use crate::settings::Settings;
 
 /// Runs the endpoint controllers of Kubernetes: endpoints, endpointslice and endpointslice-mirroring, in place of those
@@ -167,8 +168,13 @@ fn settings(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<String>)
         misc,
         global: _,
     } = flags;
+    let controllers = generic.controllers(errors);
+    if controllers == Controllers::NONE && errors.is_empty() {
+        warnings
+            .push("--controllers enables no controller: add * for all others, as in --controllers=*,-name".to_owned());
+    }
     let mut settings = Settings {
-        controllers: generic.controllers(errors),
+        controllers,
         feature_gates: generic.feature_gates(errors, warnings),
         client: generic.client(errors),
         min_resync_period: generic.min_resync_period(),

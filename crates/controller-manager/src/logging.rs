@@ -33,7 +33,10 @@ fn filter(verbosity: u32) -> Targets {
     let own = OWN_TARGETS.into_iter().chain(["endpoint_controller_manager"]).map(|target| (target, level));
     // `kube_` also matches crates of kube-rs, which are not part of this workspace.
     let kube_rs = ["kube_client", "kube_core"].map(|target| (target, LevelFilter::WARN));
-    Targets::new().with_default(LevelFilter::WARN).with_targets(own).with_targets(kube_rs)
+    // It warns about each connection without verification of the server; `main` does so once.
+    let connections = ("kube_client::client::tls", LevelFilter::ERROR);
+    let others = kube_rs.into_iter().chain([connections]);
+    Targets::new().with_default(LevelFilter::WARN).with_targets(own).with_targets(others)
 }
 
 /// Installs the global `tracing` subscriber, which logs to standard error. Does nothing if one is installed already.
@@ -62,6 +65,8 @@ mod tests {
     #[case(5, "kube_endpoint::controller", Level::TRACE, false)]
     #[case(6, "kube_controller_client::client", Level::TRACE, true)]
     #[case(9, "kube_client::client", Level::INFO, false)]
+    #[case(9, "kube_client::client", Level::WARN, true)]
+    #[case(0, "kube_client::client::tls", Level::WARN, false)]
     #[case(9, "hyper::proto", Level::DEBUG, false)]
     #[case(0, "hyper::proto", Level::WARN, true)]
     fn verbosity_applies_to_own_crates_only(

@@ -70,6 +70,9 @@ async fn work(command_line: CommandLine) -> anyhow::Result<()> {
         (None, None) => Config::in_cluster().context("no --kubeconfig given, and not in a Pod")?,
     };
     tracing::info!(version = env!("CARGO_PKG_VERSION"), "Starting");
+    if !config.verifies_server() {
+        tracing::warn!("The certificate of the API server is not checked: insecure-skip-tls-verify");
+    }
     if settings.leader_election.is_none() {
         tracing::info!("Leader election is off: run one instance only");
     }

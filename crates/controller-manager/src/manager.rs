@@ -217,7 +217,7 @@ impl Manager {
 
     /// Starts the controllers. Their writes pass the fence of `leading`, if there is one, and the review of the cut-over.
     fn start(&self, supervisor: &mut Supervisor, leading: Option<Leading>) -> Result<(), RunError> {
-        tracing::info!(server = %self.config.server(), controllers = ?self.controllers, "Starting controllers");
+        tracing::info!(server = %self.config.server(), controllers = self.controllers.names().join(","), "Starting controllers");
         let token_client = || self.clients.client(&self.config, "service-accounts");
         let token_client = self.settings.client.service_account_credentials.then(token_client).transpose()?;
         let fence = leading.as_ref().map(|leading| leading.fence.clone());

@@ -83,6 +83,7 @@ impl Election {
                 metrics,
                 state,
                 is_leading: false,
+                renewed: None,
                 slow_path_count: 0,
             },
         };
@@ -107,6 +108,9 @@ impl ElectionRunner {
             let next = self.elector.next(now());
             match next {
                 Next::Ended(end) => {
+                    if end == End::Lost {
+                        self.publisher.report_loss();
+                    }
                     self.publisher.publish(&self.elector, sent_since_boot, Some(end));
                     return end;
                 }
@@ -158,6 +162,8 @@ struct Publisher {
     metrics: Option<Arc<dyn ElectionMetrics>>,
     state: watch::Sender<ElectionState>,
     is_leading: bool,
+    /// Last successful renewal.
+    renewed: Option<Instant>,
     slow_path_count: u64,
 }
 
@@ -189,7 +195,8 @@ impl Publisher {
             *state = next;
             changed
         });
-        if new_leader {
+        self.renewed = term.map_or(self.renewed, |term| Some(Instant::from_std(term.renewed)));
+        if new_leader && !elector.leader().is_empty() {
             tracing::info!(lease = %self.lease, leader = elector.leader(), "Leader seen");
         }
         if self.is_leading != term.is_some() {
@@ -202,6 +209,13 @@ impl Publisher {
             metrics.add_slow_paths(elector.slow_path_count() - self.slow_path_count);
             self.slow_path_count = elector.slow_path_count();
         }
+    }
+
+    /// Logs how long ago the lease was renewed: much longer than the deadline if the process did not run meanwhile.
+    fn report_loss(&self) {
+        let since_renewal_s = self.renewed.map(|it| it.elapsed()).unwrap_or_default().as_secs();
+        let renew_deadline_s = self.timing.renew_deadline().as_secs();
+        tracing::warn!(lease = %self.lease, since_renewal_s, renew_deadline_s, "The lease was not renewed in time");
     }
 
     fn leadership_changed(&self, elector: &Elector) {

@@ -57,6 +57,18 @@ impl Target {
         }
     }
 
+    /// Returns whether connections check the certificate of the server, if there is one: not with
+    /// `insecure-skip-tls-verify`.
+    pub(crate) fn verifies_server(&self) -> bool {
+        match self {
+            Target::Network(live) => {
+                let loaded = live.loaded();
+                !loaded.inner.accept_invalid_certs || loaded.inner.cluster_url.scheme_str() == Some("http")
+            }
+            Target::InProcess(_) => true,
+        }
+    }
+
     /// Returns the host of the server, with the port if the address has one.
     pub(crate) fn host(&self) -> String {
         match self {

@@ -204,15 +204,20 @@ impl CutOver {
         let required = self.required.max(shadow.required_period(now));
         if clean.is_none_or(|clean| clean < required) {
             if is_due {
-                let mismatches = shadow.mismatches();
-                tracing::info!(?clean, ?required, mismatches, "Writing nothing until the comparison is clean");
+                let (mismatches, clean_s) = (shadow.mismatches(), clean.unwrap_or_default().as_secs());
+                tracing::info!(
+                    clean_s,
+                    required_s = required.as_secs(),
+                    mismatches,
+                    "Writing nothing until the comparison is clean"
+                );
             }
             return true;
         }
         self.hold.set(HoldReason::NotCleanYet, false);
         shadow.end();
         *comparison = None;
-        tracing::info!(required = ?self.required, "The comparison was clean: starting to write");
+        tracing::info!(required_s = self.required.as_secs(), "The comparison was clean: starting to write");
         if let Some(Leading { lease, .. }) = &self.leading {
             lease.annotate(clean_shadow::ANNOTATION, Some(&clean_shadow::evidence(kube_ambient::now())));
         }

@@ -277,6 +277,16 @@ fn kubeadm_arguments_need_allow_upstream_flags() {
     assert_eq!(line.settings.serving.bind_address.to_string(), "127.0.0.1");
 }
 
+#[rstest]
+#[case("-endpoints-controller", 1)]
+#[case("", 1)]
+#[case("*,-endpoints-controller", 0)]
+#[case("endpoints-controller", 0)]
+fn a_list_that_enables_nothing_is_a_warning(#[case] list: &str, #[case] warnings: usize) {
+    let line = parse(&[&format!("--controllers={list}")]).unwrap();
+    assert_eq!(line.warnings.len(), warnings, "{:?}", line.warnings);
+}
+
 #[test]
 fn one_warning_for_each_flag_without_effect() {
     let line = parse(&["--profiling", "--allow-upstream-flags", "--profiling=false"]).unwrap();

@@ -1,7 +1,8 @@
 //! Two instances of the binary and one Lease: failover, and no writes of a leader after its term.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -24,6 +25,7 @@ const LEASE_PATH: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/le
 struct Instance {
     name: &'static str,
     child: Child,
+    log: PathBuf,
 }
 
 impl Instance {
@@ -40,8 +42,13 @@ impl Instance {
         for (flag, duration) in [("lease-duration", LEASE), ("renew-deadline", DEADLINE), ("retry-period", RETRY)] {
             command.arg(format!("--leader-elect-{flag}={}s", duration.as_secs()));
         }
-        command.kill_on_drop(true).stdin(Stdio::null()).stderr(Stdio::null());
-        Instance { name, child: command.spawn().expect("the binary starts") }
+        let log = folder.join(format!("{name}.log"));
+        command.kill_on_drop(true).stdin(Stdio::null()).stderr(File::create(&log).expect("a log file"));
+        Instance { name, child: command.spawn().expect("the binary starts"), log }
+    }
+
+    fn log(&self) -> String {
+        std::fs::read_to_string(&self.log).expect("a log file")
     }
 
     async fn signal(&self, signal: &str) {
@@ -158,6 +165,8 @@ async fn sigterm_hands_over_within_three_seconds() {
     pair.standby.signal("TERM").await;
     assert_eq!(pair.standby.exit_code().await, Some(0));
     assert_eq!(holder(&pair.cluster).await, "");
+    let log = pair.standby.log();
+    assert!(log.contains("Leader seen") && !log.contains("leader=\"\""), "{log}");
 }
 
 #[tokio::test]
@@ -200,6 +209,8 @@ async fn stopped_leader_writes_nothing_after_its_term() {
     pair.leader.signal("CONT").await;
     assert_eq!(pair.leader.exit_code().await, Some(1));
     pair.leader.assert_no_writes_after_term(&pair.cluster);
+    let log = pair.leader.log();
+    assert!(log.contains("The lease was not renewed in time"), "{log}");
     pair.standby = Instance::start(&pair.cluster, pair.folder.path(), "third");
     pair.cluster.wait_for_addresses(&pair.expected).await;
 }

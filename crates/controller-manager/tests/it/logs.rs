@@ -88,6 +88,14 @@ async fn json_keys_match_upstream_and_verbosity_is_applied() {
     let log = logged(&["--logging-format=json"]).await;
     let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect();
     assert!(lines.iter().all(|line| line["v"].is_null() || line["v"] == 0), "above level 0 without -v: {log}");
+    let started = lines.iter().find(|line| line["msg"] == "Starting controllers").expect("a start");
+    assert_eq!(
+        started["controllers"],
+        "endpoints-controller,endpointslice-controller,endpointslice-mirroring-controller"
+    );
+    for debug_text in ["Some(", " { "] {
+        assert!(!log.contains(debug_text), "no operator reads {debug_text}: {log}");
+    }
     let failed = lines.iter().find(|line| line["msg"] == "Error syncing, retrying").expect("a sync that failed");
     assert_eq!(failed["key"], "default/web");
     assert!(failed["err"].as_str().expect("a text").contains("forbidden"), "{failed}");
