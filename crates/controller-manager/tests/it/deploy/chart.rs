@@ -203,12 +203,23 @@ async fn chart_omits_disabled_objects() {
 }
 
 #[tokio::test]
-async fn chart_rejects_an_unknown_mode() {
+async fn one_replica_has_no_disruption_budget() {
+    let Some(objects) = install_chart("kube-system", &json!({"replicas": 1})).await else { return };
+    assert!(!objects.keys().any(|it| it.starts_with("PodDisruptionBudget/")), "it would prevent drains");
+}
+
+#[rstest]
+#[case::mode(&json!({"mode": "passive"}), "mode: passive is neither active nor shadow")]
+#[case::misspelt(&json!({"replica": 3}), "replica")]
+#[case::misspelt_within(&json!({"image": {"digests": "sha256:1"}}), "digests")]
+#[case::no_flag(&json!({"extraArgs": ["v=4"]}), "extraArgs")]
+#[tokio::test]
+async fn chart_rejects_wrong_values(#[case] values: &Value, #[case] expect: &str) {
     if !has_helm().await {
         return;
     }
     let cluster = Cluster::start_with(Config { kinds: kinds(), ..Config::default() }).await;
-    let error = helm_install(&cluster, "kube-system", &json!({"mode": "passive"})).await.expect_err("an unknown mode");
-    assert!(error.contains("mode: passive is neither active nor shadow"), "{error}");
+    let error = helm_install(&cluster, "kube-system", values).await.expect_err("a wrong value");
+    assert!(error.contains(expect), "{error}");
     cluster.server.shutdown().await;
 }
