@@ -5,7 +5,7 @@ use std::{ffi::OsString, net::SocketAddr, path::PathBuf};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use kube_dev_apiserver::{Authorization, Transport};
 
-use crate::bench::args::BenchArgs;
+use crate::{bench::args::BenchArgs, listen};
 
 /// Demo and benchmark of the Kubernetes endpoint controllers.
 ///
@@ -30,7 +30,11 @@ pub(crate) struct Cli {
 /// Subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run only the API server, until Ctrl-C
+    /// Run only the API server and simulated kubelets, until Ctrl-C
+    ///
+    /// No containers run: kubectl logs, exec and port-forward say so. There are no Deployments, server-side apply tracks no
+    /// field managers, and there are no admission webhooks. The page devcluster.md of the book has all differences from a
+    /// real cluster.
     Serve(ServeArgs),
     /// Measure CPU, memory, writes and latencies of the controllers
     Bench(BenchArgs),
@@ -63,10 +67,16 @@ pub(crate) struct TourArgs {
 
 /// Options of `devcluster serve`.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "one per flag")]
 pub(crate) struct ServeArgs {
     /// Options of the API server.
     #[command(flatten)]
     pub(crate) server: ServerArgs,
+    /// Simulate scheduler and kubelets: Pods get a Node and addresses and become ready. Creates four Nodes if the manifests
+    /// contain none
+    #[arg(long, value_name = "BOOL", default_value_t = true, action = clap::ArgAction::Set, num_args = 0..=1,
+          default_missing_value = "true", require_equals = true)]
+    pub(crate) kubelet: bool,
     /// Serve over TLS, with a certificate authority generated at startup and included in the kubeconfig
     #[arg(long)]
     pub(crate) tls: bool,
@@ -95,7 +105,7 @@ pub(crate) enum AuthorizationMode {
 impl ServeArgs {
     /// Returns the configuration of the API server.
     pub(crate) fn config(&self) -> kube_dev_apiserver::Config {
-        let ServeArgs { server, tls, authorization_mode, garbage_collection, debug_endpoints } = self;
+        let ServeArgs { server, kubelet: _, tls, authorization_mode, garbage_collection, debug_endpoints } = self;
         kube_dev_apiserver::Config {
             transport: if *tls { Transport::Tls } else { Transport::Plain },
             authorization: match authorization_mode {
@@ -112,15 +122,32 @@ impl ServeArgs {
 /// Options of the API server, common to the tour and `serve`.
 #[derive(Debug, Args)]
 pub(crate) struct ServerArgs {
-    /// Listen address; port 0 selects a free port
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0")]
+    /// Listen address: ADDRESS:PORT, localhost:PORT, PORT for the loopback address, :PORT for all addresses; port 0
+    /// selects a free port
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0", value_parser = listen::parse)]
     pub(crate) listen: SocketAddr,
-    /// File for the kubeconfig [default: a temporary file, removed at exit]
+    /// New file for the kubeconfig, or one that devcluster has written; - prints it [default: a temporary file, removed at
+    /// exit]
     #[arg(long, value_name = "FILE")]
-    pub(crate) kubeconfig_out: Option<PathBuf>,
+    pub(crate) kubeconfig_out: Option<KubeconfigOut>,
     /// Objects to apply: a YAML or JSON file, or a directory of such files; may be repeated
     #[arg(long, value_name = "DIR|FILE")]
     pub(crate) manifests: Vec<PathBuf>,
+}
+
+/// Where the kubeconfig goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum KubeconfigOut {
+    /// Standard output: `-`.
+    Print,
+    /// A file.
+    File(PathBuf),
+}
+
+impl From<OsString> for KubeconfigOut {
+    fn from(text: OsString) -> Self {
+        if text == "-" { Self::Print } else { Self::File(text.into()) }
+    }
 }
 
 impl ServerArgs {
@@ -149,6 +176,7 @@ mod tests {
     #[case::serve("serve --manifests a --manifests=b", "serve 127.0.0.1:0 manifests 2")]
     #[case::serve_verbose("serve -vv", "serve 127.0.0.1:0 manifests 0 v2")]
     #[case::ipv6("serve --listen [::1]:80", "serve [::1]:80 manifests 0")]
+    #[case::on_localhost("serve --listen localhost:0", "serve 127.0.0.1:0 manifests 0")]
     #[case::not_an_address("serve --listen localhost", "error")]
     #[case::mixed("--exit serve", "error")]
     #[case::strict("serve --tls --authorization-mode=RBAC --garbage-collection", "serve 127.0.0.1:0 manifests 0")]

@@ -1,18 +1,18 @@
 //! The embedded API server and its kubeconfig file.
 
 use std::{
-    fs,
     io::{self, Write as _},
     path::{Path, PathBuf},
 };
 
 use kube_controller_client::{Client, ClientOptions, Config, ConfigError};
 use kube_dev_apiserver::{Server, StartError};
-use tempfile::{NamedTempFile, TempPath};
+use tempfile::TempPath;
 
 use crate::{
     apply::{ApplyError, apply},
-    args::ServerArgs,
+    args::{KubeconfigOut, ServerArgs},
+    kubeconfig_file::{self, KubeconfigFileError},
     manifest::{ManifestError, Object, read},
 };
 
@@ -30,9 +30,12 @@ pub(crate) enum HostError {
     Kubeconfig {
         /// Path of the file.
         path: PathBuf,
-        /// I/O error.
-        source: io::Error,
+        /// Reason.
+        source: KubeconfigFileError,
     },
+    /// The kubeconfig cannot be printed.
+    #[error("cannot write to standard output")]
+    Print(#[source] io::Error),
     /// The client cannot be configured from the kubeconfig.
     #[error(transparent)]
     Client(#[from] ConfigError),
@@ -63,11 +66,21 @@ impl Host {
     /// Starts the server and writes its kubeconfig.
     pub(crate) async fn start(args: &ServerArgs, config: kube_dev_apiserver::Config) -> Result<Self, HostError> {
         let server = Server::start(config).await?;
-        let (kubeconfig, temporary) = if let Some(path) = &args.kubeconfig_out {
-            (write_to(path, &server.kubeconfig())?, None)
-        } else {
-            let temporary = write_to_temporary_file(&server.kubeconfig())?;
-            (temporary.to_path_buf(), Some(temporary))
+        let text = server.kubeconfig();
+        let (kubeconfig, temporary) = match &args.kubeconfig_out {
+            Some(KubeconfigOut::File(path)) => {
+                let failed = |source| HostError::Kubeconfig { path: path.clone(), source };
+                (kubeconfig_file::write(path, &text).map_err(failed)?, None)
+            }
+            out => {
+                if out.is_some() {
+                    print(&text).map_err(HostError::Print)?;
+                }
+                let failed =
+                    |source: io::Error| HostError::Kubeconfig { path: std::env::temp_dir(), source: source.into() };
+                let temporary = kubeconfig_file::write_temporary(&text).map_err(failed)?;
+                (temporary.to_path_buf(), Some(temporary))
+            }
         };
         Ok(Self { server, kubeconfig, _temporary: temporary })
     }
@@ -107,23 +120,8 @@ impl Host {
     }
 }
 
-/// Writes to a temporary file in the same directory and renames it, so that readers never see a partial file.
-fn write_to(path: &Path, text: &str) -> Result<PathBuf, HostError> {
-    let write = || {
-        let directory = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut file = NamedTempFile::new_in(directory)?;
-        file.write_all(text.as_bytes())?;
-        file.persist(path)?;
-        fs::canonicalize(path)
-    };
-    write().map_err(|source| HostError::Kubeconfig { path: path.to_owned(), source })
-}
-
-fn write_to_temporary_file(text: &str) -> Result<TempPath, HostError> {
-    let write = || {
-        let mut file = tempfile::Builder::new().prefix("devcluster-").suffix(".kubeconfig").tempfile()?;
-        file.write_all(text.as_bytes())?;
-        Ok(file.into_temp_path())
-    };
-    write().map_err(|source| HostError::Kubeconfig { path: std::env::temp_dir(), source })
+fn print(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
 }

@@ -19,7 +19,9 @@ mod args;
 mod bench;
 mod cluster;
 mod host;
+mod kubeconfig_file;
 mod kubelet;
+mod listen;
 mod manifest;
 mod serve;
 mod stop;
@@ -59,11 +61,19 @@ fn main() -> ExitCode {
     log_to_stderr(&cli);
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
+        // The reader of the output has seen enough, such as `head`.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             print_error(&format!("{error:#}"));
             ExitCode::FAILURE
         }
     }
+}
+
+/// Returns whether standard output is a pipe that nobody reads: the only pipe that this program writes to itself.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let broken = |it: &io::Error| it.kind() == io::ErrorKind::BrokenPipe;
+    error.chain().any(|it| it.downcast_ref().is_some_and(broken))
 }
 
 /// Prints an error to standard error as one line. Failure to print is ignored; the exit status still reports the error.

@@ -1,43 +1,109 @@
-//! `devcluster serve`: runs only the API server.
+//! `devcluster serve`: runs the API server, and simulates scheduler and kubelets.
 
-use std::io::{self, Write as _};
+use std::{
+    io::{self, Write},
+    time::Duration,
+};
 
 use anyhow::Context as _;
+use tokio::{sync::watch, time::sleep};
+use tokio_util::sync::CancellationToken;
 
 use crate::{
-    args::ServeArgs,
-    host::{Host, user_objects},
+    args::{AuthorizationMode, KubeconfigOut, ServeArgs},
+    cluster::start_informers,
+    host::{Host, HostError, user_objects},
+    kubelet::{self, Delays, Kubelet, Stopping},
+    listen::is_public,
+    manifest::{Syntax, objects},
     stop::Signals,
 };
 
+/// Nodes of the simulated cluster.
+const NODES: &str = include_str!("../manifests/nodes.yaml");
+/// Commands that are worth trying first.
+const COMMANDS: [&str; 3] = [
+    "kubectl run web --image=nginx --port=80",
+    "kubectl expose pod web",
+    "kubectl get pods,services,endpointslices -o wide",
+];
+/// Start and stop times of containers.
+const DELAYS: Delays = Delays { ready_after: Duration::from_secs(1), stop_after: Duration::from_secs(1) };
+/// Pause after an error of the simulated kubelets, such as an injected fault.
+const RETRY: Duration = Duration::from_secs(1);
+
 /// Starts the server, applies the user's objects, and serves until a termination signal.
 pub(crate) async fn run(args: ServeArgs, mut signals: Signals) -> anyhow::Result<()> {
-    let objects = user_objects(&args.server)?;
+    let mut all = user_objects(&args.server)?;
+    warn_if_open(&args);
+    let applied = all.len();
+    if args.kubelet && !all.iter().any(|it| it.kind == "Node") {
+        all.extend(objects("nodes.yaml", Syntax::Yaml, NODES).map_err(HostError::from)?);
+    }
     let host = Host::start(&args.server, args.config()).await?;
-    let prepared = async {
-        let applied = host.apply(objects).await?;
-        announce(&host, applied).context("cannot write to standard output")
+    let stop = CancellationToken::new();
+    let served = async {
+        host.apply(all).await?;
+        announce(&host, &args, applied).context("cannot write to standard output")?;
+        if args.kubelet {
+            simulate_kubelets(&host, &stop).await?;
+        }
+        std::future::pending().await
     };
     let result = tokio::select! {
-        result = prepared => result,
-        () = signals.received() => Ok(false),
+        result = served => result,
+        () = signals.received() => Ok(()),
     };
-    if let Ok(true) = result {
-        signals.received().await;
-    }
+    stop.cancel();
     host.shutdown().await;
-    result.map(drop)
+    result
 }
 
-/// Prints the URL, the kubeconfig's path and the number of applied objects. Always returns `true`.
-fn announce(host: &Host, applied: usize) -> io::Result<bool> {
-    let mut out = io::stdout().lock();
+/// Simulates scheduler and kubelets for ever.
+async fn simulate_kubelets(host: &Host, stop: &CancellationToken) -> anyhow::Result<()> {
+    let client = host.client().await?;
+    let informers = start_informers(&client, stop).await.context("informers of the simulated kubelets")?;
+    let (_stopping, receiver) = watch::channel(Stopping::Proceeds);
+    loop {
+        let kubelets = kubelet::run(client.clone(), Kubelet::new(DELAYS), informers.state.clone(), receiver.clone());
+        if let Err(error) = kubelets.await {
+            tracing::warn!(err = %anyhow::Error::from(error), "simulated kubelets");
+        }
+        sleep(RETRY).await;
+    }
+}
+
+/// Prints the URL, how to use the kubeconfig, and the number of applied objects.
+fn announce(host: &Host, args: &ServeArgs, applied: usize) -> io::Result<()> {
+    let mut out: Box<dyn Write> = match args.server.kubeconfig_out {
+        // Standard output is the kubeconfig alone.
+        Some(KubeconfigOut::Print) => Box::new(io::stderr().lock()),
+        _ => Box::new(io::stdout().lock()),
+    };
     writeln!(out, "API server:  {}", host.url())?;
-    writeln!(out, "kubeconfig:  {}", host.kubeconfig().display())?;
+    if args.server.kubeconfig_out != Some(KubeconfigOut::Print) {
+        writeln!(out, "kubeconfig:  {}", host.kubeconfig().display())?;
+    }
     if applied > 0 {
         let s = if applied == 1 { "" } else { "s" };
         writeln!(out, "applied:     {applied} object{s}")?;
     }
-    out.flush()?;
-    Ok(true)
+    if args.server.kubeconfig_out != Some(KubeconfigOut::Print) {
+        writeln!(out, "\nIn another terminal:\n\n  export KUBECONFIG={}", host.kubeconfig().display())?;
+        for command in COMMANDS.iter().filter(|_| args.kubelet) {
+            writeln!(out, "  {command}")?;
+        }
+    }
+    out.flush()
+}
+
+/// Warns if everybody in the network has the rights of an administrator.
+fn warn_if_open(args: &ServeArgs) {
+    let address = args.server.listen.ip();
+    if is_public(address) && args.authorization_mode == AuthorizationMode::AlwaysAllow {
+        tracing::warn!(
+            "{address} serves other machines, without authorization: everybody who reaches it may change everything \
+             (--tls --authorization-mode=RBAC)"
+        );
+    }
 }

@@ -1,4 +1,4 @@
-//! Termination signals: SIGINT and SIGTERM; Ctrl-C on systems other than Unix.
+//! Termination signals: SIGINT, SIGTERM and SIGHUP; Ctrl-C on systems other than Unix.
 
 use std::io;
 
@@ -9,6 +9,8 @@ pub(crate) struct Signals {
     terminate: tokio::signal::unix::Signal,
     #[cfg(unix)]
     interrupt: tokio::signal::unix::Signal,
+    #[cfg(unix)]
+    hangup: tokio::signal::unix::Signal,
 }
 
 impl Signals {
@@ -21,15 +23,19 @@ impl Signals {
             terminate: signal(SignalKind::terminate())?,
             #[cfg(unix)]
             interrupt: signal(SignalKind::interrupt())?,
+            // Sent when the terminal is closed.
+            #[cfg(unix)]
+            hangup: signal(SignalKind::hangup())?,
         })
     }
 
-    /// Waits for SIGINT or SIGTERM.
+    /// Waits for SIGINT, SIGTERM or SIGHUP.
     #[cfg(unix)]
     pub(crate) async fn received(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}
+            _ = self.hangup.recv() => {}
         }
     }
 

@@ -29,6 +29,10 @@ pub(crate) struct BenchArgs {
     /// Connect over plain HTTP/1.1 instead of TLS and HTTP/2, which clusters use
     #[arg(long)]
     plain: bool,
+    /// Measurements of each scenario, of which the table of goals shows minimum, median and maximum; growth is measured
+    /// once
+    #[arg(long, value_name = "NUMBER", value_parser = number, default_value = "1")]
+    runs: usize,
     /// Number of Pods [default: depends on the scenario]
     #[arg(long, value_name = "NUMBER", value_parser = number)]
     pods: Option<usize>,
@@ -132,6 +136,11 @@ impl BenchArgs {
         chosen.sort_unstable();
         chosen.dedup();
         chosen
+    }
+
+    /// Returns how often to measure a scenario. One measurement of `growth` compares many clusters already.
+    pub(crate) fn runs(&self, scenario: Scenario) -> usize {
+        if scenario == Scenario::Growth { 1 } else { self.runs }
     }
 
     /// Returns the settings of the measurements.

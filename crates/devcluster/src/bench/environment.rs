@@ -171,6 +171,7 @@ impl Run {
         let (counts, usage) = std::mem::take(&mut self.last);
         let outcome = Outcome {
             name: name.to_owned(),
+            run: 1,
             command: String::new(),
             encoding: self.encoding,
             transport: self.transport,

@@ -6,6 +6,7 @@
 pub(crate) mod args;
 mod controller_process;
 mod environment;
+mod figure;
 mod flips;
 mod go_writes;
 mod goals;
@@ -93,7 +94,7 @@ async fn measure(args: &BenchArgs) -> anyhow::Result<(Report, Option<anyhow::Err
         settings.controller.as_ref().map_or("controller-manager of this workspace", |_| "another controller");
     let mut environment = Environment::new(settings, Progress::new())?;
     let (mut outcomes, mut failed) = (Vec::new(), None);
-    for scenario in all {
+    for (scenario, run) in all.into_iter().flat_map(|it| (1..=args.runs(it)).map(move |run| (it, run))) {
         let name = format!("{scenario:?}").to_lowercase();
         environment.progress.begin(&name);
         let limit = environment.settings.timeout.unwrap_or(scenario.timeout());
@@ -101,7 +102,8 @@ async fn measure(args: &BenchArgs) -> anyhow::Result<(Report, Option<anyhow::Err
         match measured.with_context(|| format!("not finished within {limit:?}")).flatten().context(name.clone()) {
             Ok(measured) => {
                 let command = format!("devcluster bench {name}");
-                outcomes.extend(measured.into_iter().map(|it| outcome::Outcome { command: command.clone(), ..it }));
+                let of_run = |it| outcome::Outcome { command: command.clone(), run, ..it };
+                outcomes.extend(measured.into_iter().map(of_run));
             }
             Err(error) => failed = failed.or(Some(error)),
         }

@@ -14,6 +14,8 @@ use super::{
 pub(crate) struct Outcome {
     /// Name of the measurement, such as `start` or `latency-20`.
     pub(crate) name: String,
+    /// Number of the run of the same scenario, from 1.
+    pub(crate) run: usize,
     /// Command that repeats the measurement.
     pub(crate) command: String,
     /// Encoding that the controllers requested.

@@ -62,7 +62,7 @@ impl Report {
         };
         write("results.json", &format!("{}\n", self.json()?))?;
         write("results.md", &self.markdown())?;
-        for (name, svg) in plots(&self.outcomes)? {
+        for (name, svg) in plots(&self.first_runs())? {
             write(name, &svg)?;
         }
         Ok(())
@@ -73,18 +73,23 @@ impl Report {
         let date = date.strftime("%Y-%m-%d");
         format!(
             "<!-- Written by `devcluster bench --report`. -->\n\nMeasured on {date} on {machine}; {controller}.\n\n\
-             ## Goals\n\n{}\n## Growth\n\n{}\n## All measurements\n\n{}",
+             ## Goals\n\nMinimum / median / maximum of the runs; a goal is met if no run exceeds it.\n\n{}\n## Growth\n\n{}\n## All measurements\n\n{}",
             goals(outcomes),
             growth(outcomes),
             self.table()
         )
+    }
+
+    /// Returns the outcomes to plot: one curve per measurement.
+    fn first_runs(&self) -> Vec<Outcome> {
+        self.outcomes.iter().filter(|it| it.run == 1).cloned().collect()
     }
 }
 
 fn row(it: &Outcome) -> Vec<String> {
     let writes = |resource| number(it.counts.writes_of(resource).0);
     vec![
-        it.name.clone(),
+        if it.run == 1 { it.name.clone() } else { format!("{} ({})", it.name, it.run) },
         format!("{:.2}", it.cpu()),
         it.cpu_of_a_change().map_or_else(String::new, |it| format!("{it:.3}")),
         format!("{:.2} ({:.0} %)", it.server.cpu.as_secs_f64(), 100.0 * it.share_of_the_server()),

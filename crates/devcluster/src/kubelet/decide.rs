@@ -9,7 +9,7 @@ use k8s_openapi::api::core::v1::{Node, Pod};
 use kube_wire::{Object as _, ObjectKey, Uid};
 use tokio::time::Instant;
 
-use super::{Delays, Order, Stopping, addresses::Addresses};
+use super::{Delays, Order, Stopping, addresses::Addresses, placement::place};
 use crate::cluster::{Snapshot, node_is_ready, pod_addresses};
 
 /// State of the simulated kubelets of all Nodes. An order is recorded as executed when it is returned, so that a stale
@@ -20,6 +20,8 @@ pub(crate) struct Kubelet {
     addresses: Addresses,
     /// Recorded state of each Pod, by UID.
     pods: BTreeMap<Uid, PodState>,
+    /// UIDs of the Pods that were bound to a Node.
+    bound: BTreeSet<Uid>,
     /// UIDs of the Nodes that were registered.
     nodes: BTreeSet<Uid>,
 }
@@ -73,7 +75,13 @@ enum NodeState {
 impl Kubelet {
     /// Returns a kubelet without recorded state.
     pub(crate) fn new(delays: Delays) -> Self {
-        Self { delays, addresses: Addresses::default(), pods: BTreeMap::new(), nodes: BTreeSet::new() }
+        Self {
+            delays,
+            addresses: Addresses::default(),
+            pods: BTreeMap::new(),
+            bound: BTreeSet::new(),
+            nodes: BTreeSet::new(),
+        }
     }
 
     /// Returns the orders for the current state of the cluster.
@@ -84,8 +92,15 @@ impl Kubelet {
                 decision.orders.push(Order::RegisterNode { node: node.key().name.to_string() });
             }
         }
+        for (key, node) in place(cluster) {
+            let Some(uid) = cluster.pods.get(&key).map(|pod| pod.uid()) else { continue };
+            if self.bound.insert(uid.clone()) {
+                decision.orders.push(Order::Bind { pod: key, uid, node });
+            }
+        }
         let uids: BTreeSet<Uid> = cluster.pods.values().map(|pod| pod.uid()).collect();
         self.pods.retain(|uid, _| uids.contains(uid));
+        self.bound.retain(|uid| uids.contains(uid));
         for (key, pod) in &cluster.pods {
             let Some(node) = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()) else { continue };
             let mut state = self.pods.remove(&pod.uid()).unwrap_or_default();

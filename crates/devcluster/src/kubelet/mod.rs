@@ -1,12 +1,13 @@
 //! Simulation of all kubelets, limited to what affects endpoints: Pods get addresses, become ready when the conditions
 //! of their readiness gates are true, and are removed after deletion.
 //!
-//! It also simulates the node lifecycle controller and the pod garbage collector: the Pods of a lost Node become
+//! It also simulates the scheduler, the node lifecycle controller and the pod garbage collector: the Pods of a lost Node become
 //! unready, and deleted ones remain until the Node object is deleted. Decisions ([`Kubelet`]) use no I/O and no clock.
 
 mod addresses;
 mod decide;
 mod patches;
+mod placement;
 mod run;
 #[cfg(test)]
 mod tests;
@@ -41,6 +42,15 @@ pub(crate) enum Stopping {
 pub(crate) enum Order {
     /// Set the condition `Ready` of a Node without one.
     RegisterNode {
+        /// Name of the Node.
+        node: String,
+    },
+    /// Bind the Pod to a Node.
+    Bind {
+        /// Key of the Pod.
+        pod: ObjectKey,
+        /// UID of the Pod, the precondition.
+        uid: Uid,
         /// Name of the Node.
         node: String,
     },

@@ -53,6 +53,7 @@ async fn execute(client: &Client, order: &Order, cluster: &Snapshot) -> Result<(
         Order::RegisterNode { node } => {
             client.merge_patch::<Node>("", node, Some("status"), &patches::registered(&stamp())).await.map(drop)
         }
+        Order::Bind { pod: key, uid, node } => bind(client, key, uid, node).await,
         Order::Start { pod: key, addresses } => {
             let Some(pod) = pod(key) else { return Ok(()) };
             let node = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()).unwrap_or_default();
@@ -83,6 +84,23 @@ async fn execute(client: &Client, order: &Order, cluster: &Snapshot) -> Result<(
 
 async fn write_status(client: &Client, pod: &ObjectKey, patch: &serde_json::Value) -> Result<(), Error> {
     client.merge_patch::<Pod>(&pod.namespace, &pod.name, Some("status"), patch).await.map(drop)
+}
+
+/// Assigns a Pod to a Node, as a scheduler does.
+async fn bind(client: &Client, pod: &ObjectKey, uid: &Uid, node: &str) -> Result<(), Error> {
+    let path = format!("{}/{}/binding", <Pod as Decode>::RESOURCE.path(Some(&pod.namespace)), pod.name);
+    let binding = json!({
+        "kind": "Binding",
+        "apiVersion": "v1",
+        "metadata": { "name": &*pod.name, "namespace": &*pod.namespace, "uid": uid.to_string() },
+        "target": { "kind": "Node", "name": node },
+    });
+    let (code, _) = client.raw(Method::POST, &path, Some("application/json"), binding.to_string().into_bytes()).await?;
+    // Conflict: somebody else has assigned it, or it is another Pod of the same name.
+    if !code.is_success() && code != StatusCode::NOT_FOUND && code != StatusCode::CONFLICT {
+        tracing::warn!(%pod, %code, "cannot assign a Pod to a Node; it stays pending");
+    }
+    Ok(())
 }
 
 /// Deletes a Pod with grace period 0, as a kubelet does after the containers have stopped.

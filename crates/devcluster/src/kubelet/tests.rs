@@ -59,6 +59,7 @@ fn deleted(mut pod: Value) -> Value {
 fn format_orders(decision: &decide::Decision) -> String {
     let orders = decision.orders.iter().map(|order| match order {
         Order::RegisterNode { node } => format!("register {node}"),
+        Order::Bind { pod, node, .. } => format!("bind {} {node}", pod.name),
         Order::Start { pod, addresses } => format!("start {} {}", pod.name, addresses[0]),
         Order::ContainersReady { pod } => format!("containers ready {}", pod.name),
         Order::Ready { pod } => format!("ready {}", pod.name),
@@ -70,7 +71,8 @@ fn format_orders(decision: &decide::Decision) -> String {
 
 #[rstest]
 #[case::start("up", new_pod("a", "n"), "start a 10.112.1.2")]
-#[case::no_node_yet("up", new_pod("a", ""), "")]
+#[case::no_node_yet("up", new_pod("a", ""), "bind a n")]
+#[case::no_node_yet_and_none_up("lost", new_pod("a", ""), "")]
 #[case::unknown_node("up", new_pod("a", "other"), "")]
 #[case::lost_node("lost", new_pod("a", "n"), "")]
 #[case::pod_with_addresses_is_left_alone("up", running("a", "n", "False"), "")]

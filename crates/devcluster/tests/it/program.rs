@@ -65,7 +65,12 @@ impl Program {
 
     /// Sends SIGTERM.
     pub(crate) fn terminate(&self) {
-        let killed = Command::new("sh").args(["-c", &format!("kill {}", self.child.id())]).status().unwrap();
+        self.signal("TERM");
+    }
+
+    /// Sends a signal.
+    pub(crate) fn signal(&self, name: &str) {
+        let killed = Command::new("sh").args(["-c", &format!("kill -{name} {}", self.child.id())]).status().unwrap();
         assert!(killed.success());
     }
 
