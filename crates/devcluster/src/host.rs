@@ -72,10 +72,7 @@ impl Host {
                 let failed = |source| HostError::Kubeconfig { path: path.clone(), source };
                 (kubeconfig_file::write(path, &text).map_err(failed)?, None)
             }
-            out => {
-                if out.is_some() {
-                    print(&text).map_err(HostError::Print)?;
-                }
+            Some(KubeconfigOut::Print) | None => {
                 let failed =
                     |source: io::Error| HostError::Kubeconfig { path: std::env::temp_dir(), source: source.into() };
                 let temporary = kubeconfig_file::write_temporary(&text).map_err(failed)?;
@@ -93,6 +90,11 @@ impl Host {
     /// Returns the path of the kubeconfig.
     pub(crate) fn kubeconfig(&self) -> &Path {
         &self.kubeconfig
+    }
+
+    /// Prints the kubeconfig to standard output.
+    pub(crate) fn print_kubeconfig(&self) -> Result<(), HostError> {
+        print(&self.server.kubeconfig()).map_err(HostError::Print)
     }
 
     /// Returns a client configuration, loaded from the kubeconfig file.

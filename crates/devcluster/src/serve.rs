@@ -45,6 +45,9 @@ pub(crate) async fn run(args: ServeArgs, mut signals: Signals) -> anyhow::Result
     let served = async {
         host.apply(all).await?;
         announce(&host, &args, applied).context("cannot write to standard output")?;
+        if args.server.kubeconfig_out == Some(KubeconfigOut::Print) {
+            host.print_kubeconfig()?;
+        }
         if args.kubelet {
             simulate_kubelets(&host, &stop).await?;
         }

@@ -1,6 +1,6 @@
 //! The guard of a key in process.
 
-use std::{borrow::Cow, fmt, ops::Deref};
+use std::{borrow::Cow, fmt, hash::Hash, ops::Deref};
 
 use crate::{
     Queue,
@@ -50,6 +50,20 @@ impl<'a, K> Item<'a, K> {
     #[inline]
     pub fn done(self) {
         drop(self);
+    }
+}
+
+impl<K: Clone + Eq + Hash + Send + 'static> Item<'_, K> {
+    /// Ends the processing and queues the key again after the delay that the queue's
+    /// [`RateLimiter`](crate::RateLimiter) returns: what a worker does after an error.
+    pub fn retry(self) {
+        let Self { in_process, key } = self;
+        in_process.queue.add_rate_limited(key);
+    }
+
+    /// Resets the rate limiter's retries of the key, as [`Queue::forget`]: what a worker does after a success.
+    pub fn forget(&self) {
+        self.in_process.queue.forget(&self.key);
     }
 }
 

@@ -8,10 +8,12 @@
 //! - **One worker per key**: a key that is added while it is being processed is queued again when that worker is done.
 //! - **Delays and retries**: [`Queue::add_after`], and [`Queue::add_rate_limited`] with client-go's
 //!   [default limiter](default_controller_limiter): per key 5 ms, doubling up to 1,000 s, and for all keys together 10
-//!   per second with a burst of 100. Both need the [`Timer`], which the owner spawns.
+//!   per second with a burst of 100. [`Queue::add_debounced`] waits for a quiet time. The [`Timer`], which the owner
+//!   spawns, queues them on time; without it, waiting [`get`](Queue::get)s do.
 //! - **Order**: first in, first out. The queue is unbounded, and an add never waits and never fails.
 //! - **Shutdown**: after [`Queue::shut_down`], adds are ignored and [`Queue::get`] returns the queued keys, then
-//!   `None`; [`Queue::shut_down_with_drain`] also waits until the queued keys are processed. Both drop delayed keys.
+//!   `None`; [`Queue::shut_down_with_drain`] also waits until the queued keys are processed. Both drop delayed keys,
+//!   [`Queue::drain`] queues them on request.
 //! - **Metrics**: upstream's seven `workqueue_*` metrics, under upstream's names, with the feature `prometheus`.
 //!
 //! ```text
@@ -31,13 +33,13 @@
 //! # Example
 //!
 //! Five workers with a retry loop. A key that fails 16 times in a row is dropped until it is added again. The name
-//! would be the label of metrics; without a provider there are none. `default/db` is not processed if it is still
-//! delayed when the queue is shut down:
+//! would be the label of metrics; without a provider there are none. `default/db` is processed without its delay when
+//! the queue is drained:
 //!
 //! ```
 //! use std::time::Duration;
 //!
-//! use kube_workqueue::Queue;
+//! use kube_workqueue::{Delayed, Queue};
 //! use tokio::task::JoinSet;
 //!
 //! # #[derive(Debug)] struct Error;
@@ -48,11 +50,10 @@
 //!     // `None`: the queue is shut down and empty.
 //!     while let Some(item) = queue.get().await {
 //!         match sync(&item).await {
-//!             Ok(()) => queue.forget(&item),
-//!             Err(_) if queue.num_requeues(&item) < MAX_RETRIES => queue.add_rate_limited(item.key().clone()),
-//!             Err(_) => queue.forget(&item),
+//!             Err(_) if queue.num_requeues(&item) < MAX_RETRIES => item.retry(),
+//!             // Dropping the item ends its processing, even if `sync` panics.
+//!             Ok(()) | Err(_) => item.forget(),
 //!         }
-//!         // Dropping the item ends its processing, even if `sync` panics.
 //!     }
 //! }
 //!
@@ -67,7 +68,7 @@
 //! queue.add("default/web".to_owned());
 //! queue.add_after("default/db".to_owned(), Duration::from_millis(5));
 //!
-//! queue.shut_down_with_drain().await;
+//! queue.drain(Delayed::Queue).await;
 //! tasks.join_all().await;
 //! # }
 //! ```
@@ -100,7 +101,8 @@
 //! - [`add_after`](Queue::add_after) never blocks; upstream's `AddAfter` blocks while 1,000 requests are unread.
 //! - A clock that goes back adds no tokens to a [`TokenBucket`].
 //! - There is no global metrics provider: a queue without a name and a provider has no metrics.
-//! - [`add_after_about`](Queue::add_after_about) has no counterpart upstream.
+//! - [`add_after_about`](Queue::add_after_about), [`add_debounced`](Queue::add_debounced),
+//!   [`cancel_delay`](Queue::cancel_delay), [`idle`](Queue::idle) and [`Delayed::Queue`] have no counterpart upstream.
 //! - Not implemented: `TypedQueue` (another order of keys), `ParallelizeUntil`, and the limiters
 //!   `TypedItemFastSlowRateLimiter` and `TypedWithMaxWaitRateLimiter`.
 //!
@@ -141,6 +143,7 @@
 mod builder;
 mod core;
 mod get;
+mod idle;
 mod item;
 mod limiter;
 mod metrics;
@@ -156,13 +159,15 @@ mod waiters;
 pub use crate::prometheus::PrometheusMetrics;
 pub use crate::{
     builder::Builder,
+    core::Delayed,
     get::Get,
+    idle::{Drain, Idle},
     item::Item,
     limiter::{
         BucketLimiter, FOREVER, ItemExponential, MaxOf, RateLimiter, TokenBucket, default_controller_limiter,
         endpoint_slice_limiter,
     },
     metrics::{MetricsProvider, QueueMetrics},
-    queue::{Drain, Queue},
+    queue::Queue,
     timer::Timer,
 };

@@ -1,17 +1,16 @@
 //! The handle of a queue: its public methods.
 
-use std::{
-    fmt,
-    future::Future,
-    hash::Hash,
-    pin::Pin,
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::{borrow::Borrow, fmt, hash::Hash, time::Duration};
 
 use tokio::time::Instant;
 
-use crate::{Builder, get::Get, shared::Shared, sync::Arc, waiters::WaiterId};
+use crate::{
+    Builder, Delayed,
+    get::Get,
+    idle::{Drain, Idle},
+    shared::Shared,
+    sync::Arc,
+};
 
 /// A keyed work queue. Clones are handles of the same queue.
 ///
@@ -40,10 +39,20 @@ impl<K: Clone + Eq + Hash + Send + 'static> Queue<K> {
         self.shared.add(key);
     }
 
+    /// Queues `key` as [`add`](Self::add) does, but makes a `K` of it only if the queue does not hold the key already.
+    ///
+    /// Saves an allocation per event where most events are of keys that are queued, as `&str` for `Arc<str>`.
+    pub fn add_ref<Q: Hash + Eq + ?Sized>(&self, key: &Q)
+    where
+        K: Borrow<Q> + for<'q> From<&'q Q>,
+    {
+        self.shared.add_borrowed(key);
+    }
+
     /// Queues `key` after `delay`; immediately if the delay is zero.
     ///
     /// If the key is delayed already, the earlier deadline counts. [`add`](Self::add) does not cancel a delayed add.
-    /// Keys still delayed at shutdown are dropped.
+    /// Keys still delayed at shutdown are dropped, unless [`drain`](Self::drain) is told to queue them.
     pub fn add_after(&self, key: K, delay: Duration) {
         self.shared.add_after(key, delay, Duration::ZERO);
     }
@@ -55,6 +64,25 @@ impl<K: Clone + Eq + Hash + Send + 'static> Queue<K> {
     /// delay only batches changes. Otherwise like [`add_after`](Self::add_after).
     pub fn add_after_about(&self, key: K, delay: Duration) {
         self.shared.add_after(key, delay, delay / 10);
+    }
+
+    /// Queues `key` once `quiet` has passed without another call for it, and at the latest `longest` after the first
+    /// call (trailing debounce); immediately if either is zero.
+    ///
+    /// Of different `longest` the earliest end counts. A deadline of [`add_after`](Self::add_after) for the same key is
+    /// not postponed.
+    pub fn add_debounced(&self, key: K, quiet: Duration, longest: Duration) {
+        self.shared.add_debounced(key, quiet, longest);
+    }
+
+    /// Cancels the delayed add of `key`; returns whether there was one. A key that is queued or in process stays so.
+    ///
+    /// The rate limiter keeps its retries; see [`forget`](Self::forget).
+    pub fn cancel_delay<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+    {
+        self.shared.cancel(key)
     }
 
     /// Queues `key` after the delay that the queue's [`RateLimiter`](crate::RateLimiter) returns.
@@ -107,21 +135,35 @@ impl<K> Queue<K> {
         self.shared.is_shutting_down()
     }
 
+    /// Waits until no key is queued or in process, which may be so at once. Delayed keys do not count.
+    ///
+    /// For tests, and to act between two rounds of work. Keys may be added again before the caller continues.
+    pub fn idle(&self) -> Idle<'_, K> {
+        Idle::new(self)
+    }
+
     /// Shuts the queue down: later adds are ignored and delayed keys dropped. Queued keys are still handed out; after
     /// them, [`get`](Queue::get) returns `None`. The [`Timer`](crate::Timer) ends.
     ///
-    /// Also completes every pending [`shut_down_with_drain`](Queue::shut_down_with_drain).
+    /// Also completes every pending [`drain`](Queue::drain).
     pub fn shut_down(&self) {
-        self.shared.shut_down(false);
+        self.shared.shut_down(false, Delayed::Drop);
     }
 
     /// Shuts the queue down like [`shut_down`](Queue::shut_down), then waits until every queued key has been processed,
     /// keys that were added again while in process included. Workers must keep calling `get` until it returns `None`.
     ///
-    /// The shutdown happens in the call, not at the first poll. Dropping the future only ends the wait.
+    /// The same as [`drain`](Queue::drain) with [`Delayed::Drop`].
     pub fn shut_down_with_drain(&self) -> Drain<'_, K> {
-        self.shared.shut_down(true);
-        Drain { queue: self, id: None }
+        self.drain(Delayed::Drop)
+    }
+
+    /// Shuts the queue down, queues or drops the delayed keys, and waits until every queued key has been processed.
+    ///
+    /// The shutdown happens in the call, not at the first poll. Dropping the future only ends the wait.
+    pub fn drain(&self, delayed: Delayed) -> Drain<'_, K> {
+        self.shared.shut_down(true, delayed);
+        Drain::new(self)
     }
 }
 
@@ -134,30 +176,5 @@ impl<K> Clone for Queue<K> {
 impl<K> fmt::Debug for Queue<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Queue").field("len", &self.len()).field("waiting", &self.waiting()).finish_non_exhaustive()
-    }
-}
-
-/// Future that completes when the queue is drained; returned by [`Queue::shut_down_with_drain`].
-#[derive(Debug)]
-#[must_use = "the shutdown has begun, but nothing waits for its end"]
-pub struct Drain<'a, K> {
-    queue: &'a Queue<K>,
-    id: Option<WaiterId>,
-}
-
-impl<K> Future for Drain<'_, K> {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let queue = self.queue;
-        queue.shared.poll_drained(&mut self.id, cx)
-    }
-}
-
-impl<K> Drop for Drain<'_, K> {
-    fn drop(&mut self) {
-        if self.id.is_some() {
-            self.queue.shared.cancel_drain(&mut self.id);
-        }
     }
 }

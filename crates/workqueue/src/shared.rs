@@ -5,6 +5,7 @@
 //! hashed before it is taken; wakers are called and unused keys dropped after it is released.
 
 use std::{
+    borrow::Borrow,
     hash::{BuildHasher, Hash},
     task::{Context, Poll, Waker},
     time::Duration,
@@ -15,9 +16,9 @@ use tokio::time::Instant;
 
 use crate::{
     RateLimiter,
-    core::{Added, Core, Finished, Fired, Index, Taken},
+    core::{Added, Core, Delayed, Finished, Fired, Index, Taken, When},
     metrics::{Meter, REPORT_EVERY},
-    sync::{Mutex, lock},
+    sync::{Mutex, MutexGuard, lock},
     waiters::{WaiterId, Waiters},
 };
 
@@ -36,9 +37,12 @@ struct State<K> {
     /// Whether the latest shutdown was [`shut_down_with_drain`](crate::Queue::shut_down_with_drain).
     draining: bool,
     getters: Waiters,
-    drainers: Waiters,
+    /// Tasks that wait until no key is queued or in process.
+    idlers: Waiters,
     /// Waker of the timer task, if it sleeps.
     timer: Option<Waker>,
+    /// Whether the timer task runs. Without it, waiting `get`s queue the delayed keys.
+    timer_runs: bool,
     meter: Option<Meter>,
 }
 
@@ -52,6 +56,17 @@ pub(crate) enum Next {
     ShutDown,
 }
 
+/// Result of polling a `get`.
+pub(crate) enum Polled<K> {
+    Taken(Taken<K>),
+    /// The queue is shut down and empty.
+    Ended,
+    /// Nothing is queued; polls again when woken, and at this instant.
+    Asleep {
+        until: Option<Instant>,
+    },
+}
+
 /// Maximum number of deadlines fired per lock acquisition, so that workers get the lock in between.
 const BATCH: usize = 64;
 
@@ -61,8 +76,9 @@ impl<K> Shared<K> {
             core: Core::new(),
             draining: false,
             getters: Waiters::default(),
-            drainers: Waiters::default(),
+            idlers: Waiters::default(),
             timer: None,
+            timer_runs: false,
             meter,
         };
         Self {
@@ -89,16 +105,30 @@ impl<K> Shared<K> {
         call(&mut **lock(&self.limiter))
     }
 
-    pub(crate) fn shut_down(&self, draining: bool) {
+    pub(crate) fn shut_down(&self, draining: bool, delayed: Delayed) {
         let mut state = lock(&self.state);
         state.draining = draining;
-        let dropped = state.core.shut_down();
+        let shut_down = state.core.shut_down(delayed);
+        for index in &shut_down.added {
+            state.measure(|meter, now| meter.added(*index, now));
+        }
         let getters = state.getters.wake_all();
-        let drainers = state.drainers.wake_all();
+        let idlers = state.idlers.wake_all();
         let timer = state.timer.take();
         drop(state);
-        getters.chain(drainers).chain(timer).for_each(Waker::wake);
-        drop(dropped);
+        getters.chain(idlers).chain(timer).for_each(Waker::wake);
+        drop(shut_down);
+    }
+
+    /// Leaves the delayed keys to waiting `get`s: the timer task ends.
+    pub(crate) fn timer_ended(&self) {
+        let mut state = lock(&self.state);
+        state.timer_runs = false;
+        let timer = state.timer.take();
+        let getters = state.getters.wake_all();
+        drop(state);
+        drop(timer);
+        getters.for_each(Waker::wake);
     }
 
     /// Ends the processing of a key.
@@ -117,10 +147,10 @@ impl<K> Shared<K> {
                 None
             }
         };
-        if !state.drainers.is_empty() && state.core.is_drained() {
-            let drainers = state.drainers.wake_all();
+        if !state.idlers.is_empty() && state.core.is_drained() {
+            let idlers = state.idlers.wake_all();
             drop(guard);
-            drainers.for_each(Waker::wake);
+            idlers.for_each(Waker::wake);
         } else {
             drop(guard);
         }
@@ -130,22 +160,22 @@ impl<K> Shared<K> {
         drop(finished);
     }
 
-    /// Completes once no key is queued or in process, or once the drain is cancelled by a plain shutdown.
-    pub(crate) fn poll_drained(&self, id: &mut Option<WaiterId>, cx: &mut Context<'_>) -> Poll<()> {
+    /// Completes once no key is queued or in process; a drain also once a plain shutdown cancels it.
+    pub(crate) fn poll_idle(&self, id: &mut Option<WaiterId>, is_drain: bool, cx: &mut Context<'_>) -> Poll<()> {
         let mut state = lock(&self.state);
-        let (waker, poll) = if state.core.is_drained() || !state.draining {
-            (state.drainers.leave(id), Poll::Ready(()))
+        let (waker, poll) = if state.core.is_drained() || is_drain && !state.draining {
+            (state.idlers.leave(id), Poll::Ready(()))
         } else {
-            (state.drainers.sleep(id, cx.waker()), Poll::Pending)
+            (state.idlers.sleep(id, cx.waker()), Poll::Pending)
         };
         drop(state);
         drop(waker);
         poll
     }
 
-    /// Ends the registration of a dropped `shut_down_with_drain`.
-    pub(crate) fn cancel_drain(&self, id: &mut Option<WaiterId>) {
-        let waker = lock(&self.state).drainers.leave(id);
+    /// Ends the registration of a dropped `idle` or drain.
+    pub(crate) fn cancel_idle(&self, id: &mut Option<WaiterId>) {
+        let waker = lock(&self.state).idlers.leave(id);
         drop(waker);
     }
 
@@ -161,21 +191,27 @@ impl<K> Shared<K> {
 }
 
 impl<K: Clone + Eq> Shared<K> {
-    pub(crate) fn poll_get(&self, id: &mut Option<WaiterId>, cx: &mut Context<'_>) -> Poll<Option<Taken<K>>> {
+    pub(crate) fn poll_get(&self, id: &mut Option<WaiterId>, cx: &mut Context<'_>) -> Polled<K> {
         let mut guard = lock(&self.state);
         let state = &mut *guard;
+        let mut woken = Vec::new();
+        let mut until = None;
+        if !state.timer_runs && state.core.waiting() > 0 {
+            until = state.fire(Instant::now(), &mut woken);
+        }
         let taken = state.core.get();
-        let (waker, poll) = match &taken {
+        let (waker, polled) = match taken {
             Some(taken) => {
                 state.measure(|meter, now| meter.taken(taken.index, now));
-                (state.getters.leave(id), Poll::Ready(()))
+                (state.getters.leave(id), Polled::Taken(taken))
             }
-            None if state.core.is_shutting_down() => (state.getters.leave(id), Poll::Ready(())),
-            None => (state.getters.sleep(id, cx.waker()), Poll::Pending),
+            None if state.core.is_shutting_down() => (state.getters.leave(id), Polled::Ended),
+            None => (state.getters.sleep(id, cx.waker()), Polled::Asleep { until }),
         };
         drop(guard);
         drop(waker);
-        poll.map(|()| taken)
+        woken.into_iter().for_each(Waker::wake);
+        polled
     }
 
     /// Queues the keys that are due, reports to the metrics if the interval has passed, and returns when to poll again.
@@ -185,25 +221,9 @@ impl<K: Clone + Eq> Shared<K> {
         if state.core.is_shutting_down() {
             return Next::ShutDown;
         }
+        state.timer_runs = true;
         let mut woken = Vec::new();
-        let mut next = Next::At(now);
-        for _ in 0..BATCH {
-            match state.core.fire(now.into_std()) {
-                Fired::Added(index) => {
-                    state.measure(|meter, now| meter.added(index, now));
-                    woken.extend(state.wake_getter());
-                }
-                Fired::Duplicate => {}
-                Fired::NotBefore(due) => {
-                    next = Next::At(Instant::from_std(due));
-                    break;
-                }
-                Fired::Idle => {
-                    next = Next::Woken;
-                    break;
-                }
-            }
-        }
+        let mut next = state.fire(now, &mut woken).map_or(Next::Woken, Next::At);
         if let Some(meter) = &state.meter {
             if *report_at <= now {
                 meter.report(state.core.processing(), now.into_std());
@@ -226,8 +246,30 @@ impl<K: Clone + Eq + Hash> Shared<K> {
     pub(crate) fn add(&self, key: K) {
         let hash = self.hash(&key);
         let mut guard = lock(&self.state);
+        let added = guard.core.add(hash, key);
+        Self::added(guard, added);
+    }
+
+    /// Queues a key, which is made from `key` only if the queue has no entry for it.
+    pub(crate) fn add_borrowed<Q: Hash + Eq + ?Sized>(&self, key: &Q)
+    where
+        K: Borrow<Q> + for<'q> From<&'q Q>,
+    {
+        let hash = self.hash(key);
+        let mut guard = lock(&self.state);
+        match guard.core.add_borrowed(hash, key) {
+            Some(added) => Self::added(guard, added),
+            None => {
+                drop(guard);
+                self.add(K::from(key));
+            }
+        }
+    }
+
+    /// Records an add and wakes a worker for it, after it released the lock.
+    #[inline]
+    fn added(mut guard: MutexGuard<'_, State<K>>, added: Added<K>) {
         let state = &mut *guard;
-        let added = state.core.add(hash, key);
         let getter = match &added {
             Added::Queued(index) => {
                 state.measure(|meter, now| meter.added(*index, now));
@@ -248,31 +290,74 @@ impl<K: Clone + Eq + Hash> Shared<K> {
 
     /// Queues a key after `delay`, rounded up to a multiple of `grid` since the queue was built unless `grid` is zero.
     pub(crate) fn add_after(&self, key: K, delay: Duration, grid: Duration) {
-        let hash = self.hash(&key);
-        let mut guard = lock(&self.state);
-        if guard.core.is_shutting_down() {
-            return;
-        }
-        if let Some(meter) = &guard.meter {
-            meter.retried();
-        }
         if delay.is_zero() {
-            drop(guard);
-            return self.add(key);
+            return self.add_retried(key);
+        }
+        let due = next_of_grid(after(Instant::now(), delay), self.built, grid);
+        self.schedule(key, When::By(due));
+    }
+
+    /// Queues a key once it was not added for `quiet`, or after `longest`.
+    pub(crate) fn add_debounced(&self, key: K, quiet: Duration, longest: Duration) {
+        if quiet.is_zero() || longest.is_zero() {
+            return self.add_retried(key);
         }
         let now = Instant::now();
-        let due = now.checked_add(delay).unwrap_or_else(|| now + NEVER).into_std();
-        let due = next_of_grid(due, self.built, grid);
-        let scheduled = guard.core.schedule(hash, key, due);
-        let timer = if scheduled.first_changed { guard.timer.take() } else { None };
+        self.schedule(key, When::Quiet { due: after(now, quiet), latest: after(now, longest) });
+    }
+
+    /// Removes the deadline of a key; returns whether it had one.
+    pub(crate) fn cancel<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+    {
+        let hash = self.hash(key);
+        let (had_one, removed) = lock(&self.state).core.cancel(hash, key);
+        drop(removed);
+        had_one
+    }
+
+    fn add_retried(&self, key: K) {
+        let state = lock(&self.state);
+        if state.core.is_shutting_down() {
+            return;
+        }
+        if let Some(meter) = &state.meter {
+            meter.retried();
+        }
+        drop(state);
+        self.add(key);
+    }
+
+    fn schedule(&self, key: K, when: When) {
+        let hash = self.hash(&key);
+        let mut guard = lock(&self.state);
+        let state = &mut *guard;
+        if state.core.is_shutting_down() {
+            return;
+        }
+        if let Some(meter) = &state.meter {
+            meter.retried();
+        }
+        let scheduled = state.core.schedule(hash, key, when);
+        let (timer, getters) = match (scheduled.first_changed, state.timer_runs) {
+            (true, true) => (state.timer.take(), None),
+            (true, false) => (None, Some(state.getters.wake_all())),
+            (false, _) => (None, None),
+        };
         drop(guard);
-        timer.into_iter().for_each(Waker::wake);
+        timer.into_iter().chain(getters.into_iter().flatten()).for_each(Waker::wake);
         drop(scheduled);
     }
 
-    fn hash(&self, key: &K) -> u32 {
+    fn hash<Q: Hash + ?Sized>(&self, key: &Q) -> u32 {
         (self.hasher.hash_one(key) >> 32) as u32
     }
+}
+
+/// Returns `now + delay`, or an instant that is never reached if the clock cannot represent it.
+fn after(now: Instant, delay: Duration) -> std::time::Instant {
+    now.checked_add(delay).unwrap_or_else(|| now + NEVER).into_std()
 }
 
 /// Replaces a delay that the clock cannot represent: 30 years.
@@ -289,6 +374,22 @@ fn next_of_grid(due: std::time::Instant, start: std::time::Instant, grid: Durati
 }
 
 impl<K> State<K> {
+    /// Queues keys that are due, up to a limit. Returns the next deadline, which is `now` if the limit was reached.
+    fn fire(&mut self, now: Instant, woken: &mut Vec<Waker>) -> Option<Instant> {
+        for _ in 0..BATCH {
+            match self.core.fire(now.into_std()) {
+                Fired::Added(index) => {
+                    self.measure(|meter, now| meter.added(index, now));
+                    woken.extend(self.wake_getter());
+                }
+                Fired::Duplicate => {}
+                Fired::NotBefore(due) => return Some(Instant::from_std(due)),
+                Fired::Idle => return None,
+            }
+        }
+        Some(now)
+    }
+
     /// Returns the worker to wake after a key was queued or a woken worker left; `None` if as many workers were woken
     /// and have not polled yet as there are keys.
     fn wake_getter(&mut self) -> Option<Waker> {

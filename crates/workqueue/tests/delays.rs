@@ -252,3 +252,98 @@ proptest! {
         });
     }
 }
+
+#[rstest::rstest]
+#[case::quiet_at_once(&[0], 100)]
+#[case::postponed(&[0, 60, 120], 220)]
+#[case::longest_wait(&[0, 80, 160, 240, 290], 300)]
+#[tokio::test(start_paused = true)]
+async fn debounced(#[case] calls: &[u32], #[case] due: u32) {
+    let (queue, _set) = queue();
+    let start = Instant::now();
+    for &call in calls {
+        tokio::time::sleep_until(start + call * MS).await;
+        queue.add_debounced("foo", 100 * MS, 300 * MS);
+    }
+    let item = queue.get().await.expect("not shut down");
+    assert_eq!(start.elapsed(), due * MS);
+    item.done();
+    assert!(queue.is_empty() && queue.waiting() == 0, "once");
+}
+
+#[tokio::test(start_paused = true)]
+async fn debounce_does_not_postpone_a_delayed_add() {
+    let (queue, _set) = queue();
+    queue.add_debounced("foo", 100 * MS, 300 * MS);
+    queue.add_after("foo", 120 * MS);
+    pass(90 * MS).await;
+    queue.add_debounced("foo", 100 * MS, 300 * MS);
+    pass(30 * MS).await;
+    take(&queue).await.done();
+}
+
+#[tokio::test(start_paused = true)]
+async fn delay_is_cancelled() {
+    let (queue, _set) = queue();
+    for key in ["foo", "bar", "baz"] {
+        queue.add_after(key, 50 * MS);
+    }
+    assert!(queue.cancel_delay("bar"));
+    assert!(!queue.cancel_delay("bar") && !queue.cancel_delay("unknown"));
+    pass(60 * MS).await;
+    assert_eq!(*take(&queue).await, "foo");
+    assert_eq!(*take(&queue).await, "baz");
+    assert!(queue.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn item_is_retried_and_forgotten() {
+    let (queue, _set) = queue();
+    queue.add("foo");
+    for delay in [1, 2, 4] {
+        take(&queue).await.retry();
+        assert_eq!((queue.len(), queue.waiting()), (0, 1), "not before {delay} ms");
+        pass(delay * MS).await;
+    }
+    let item = take(&queue).await;
+    assert_eq!(queue.num_requeues(&item), 3);
+    item.forget();
+    assert_eq!(queue.num_requeues(&item), 0);
+}
+
+/// Without a timer, a waiting `get` hands out delayed keys.
+#[rstest::rstest]
+#[case::never_run(false)]
+#[case::aborted(true)]
+#[tokio::test(start_paused = true)]
+async fn no_key_is_lost_without_timer(#[case] run: bool) {
+    let (queue, timer) = Queue::builder().build();
+    queue.add_after("first", 10 * MS);
+    if run {
+        let timer = tokio::spawn(timer.run());
+        sleep(MS).await;
+        timer.abort();
+        sleep(MS).await;
+    }
+    let start = Instant::now();
+    let worker = tokio::spawn({
+        let queue = queue.clone();
+        async move {
+            let mut taken = vec![];
+            while let Some(item) = queue.get().await {
+                taken.push((*item, start.elapsed()));
+            }
+            taken
+        }
+    });
+    sleep(20 * MS).await;
+    // The worker sleeps until the later deadline when the earlier one is added.
+    queue.add_after("third", 50 * MS);
+    sleep(MS).await;
+    queue.add_after("second", 20 * MS);
+    sleep(100 * MS).await;
+    queue.shut_down();
+    let taken = worker.await.expect("no panic");
+    let first = if run { 8 } else { 10 };
+    assert_eq!(taken, [("first", first * MS), ("second", 41 * MS), ("third", 70 * MS)]);
+}

@@ -9,7 +9,9 @@ use tempfile::TempDir;
 async fn server(transport: Transport) -> (Server, TempDir) {
     let config = kube_dev_apiserver::Config { transport, ..kube_dev_apiserver::Config::default() };
     let (server, folder) = (Server::start(config).await.expect("start server"), tempfile::tempdir().expect("tempdir"));
-    fs::write(folder.path().join("kubeconfig"), server.kubeconfig_for(User::new("alice"))).expect("write");
+    // Anything about TLS makes `https` the default scheme.
+    let kubeconfig = server.kubeconfig_for(User::new("alice")).replace("insecure-skip-tls-verify: true", "");
+    fs::write(folder.path().join("kubeconfig"), kubeconfig).expect("write");
     (server, folder)
 }
 

@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::play::{Player, TourError};
 use crate::{
-    args::TourArgs,
+    args::{KubeconfigOut, TourArgs},
     cluster::start_informers,
     host::{Host, user_objects},
     kubelet::{self, Delays, Kubelet, Stopping},
@@ -46,6 +46,9 @@ pub(crate) async fn run(args: TourArgs, mut signals: Signals) -> anyhow::Result<
     let TourArgs { server, exit } = args;
     let own = user_objects(&server)?;
     let host = Host::start(&server, server.config()).await?;
+    if server.kubeconfig_out == Some(KubeconfigOut::Print) {
+        host.print_kubeconfig()?;
+    }
     let stop = CancellationToken::new();
     let mut tasks = JoinSet::new();
     let result = tokio::select! {

@@ -1,4 +1,4 @@
-//! A binary heap of deadlines that reports positions, so that a deadline can be moved forward in place.
+//! A binary heap of deadlines that reports positions, so that a deadline can be moved or removed in place.
 //!
 //! Each delayed entry has exactly one deadline, so memory is bounded by the number of keys.
 
@@ -8,10 +8,26 @@ use super::entries::{Index, NIL};
 
 /// Deadline of one entry. Equal deadlines fire in the order of the calls, which `asked` numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Deadline {
+pub(super) struct Deadline {
     due: Instant,
     asked: u64,
-    index: Index,
+    pub(super) index: Index,
+    /// Limit of postponements.
+    latest: Instant,
+}
+
+/// When a delayed key is to be queued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum When {
+    /// At this instant, or earlier if that was asked before.
+    By(Instant),
+    /// At `due`, even if an earlier instant was asked before with this variant, but not after `latest`.
+    Quiet {
+        /// End of the quiet time.
+        due: Instant,
+        /// End of the longest wait. The first call's counts.
+        latest: Instant,
+    },
 }
 
 /// The deadlines as a min-heap. Methods call `moved` with each entry that changes position; `NIL` means removed.
@@ -31,39 +47,66 @@ impl Deadlines {
         self.heap.first().map(|it| (it.due, it.index))
     }
 
-    pub(super) fn push(&mut self, due: Instant, index: Index, moved: impl FnMut(Index, u32)) {
+    pub(super) fn push(&mut self, when: When, index: Index, moved: impl FnMut(Index, u32)) {
+        let (due, latest) = match when {
+            When::By(due) => (due, due),
+            When::Quiet { due, latest } => (due.min(latest), latest),
+        };
         let at = self.heap.len();
-        self.heap.push(Deadline { due, asked: self.asked, index });
+        self.heap.push(Deadline { due, asked: self.asked, index, latest });
         self.asked += 1;
         self.rise(at, moved);
     }
 
-    /// Moves the deadline at `position` forward to `due`; no effect if `due` is not earlier.
-    pub(super) fn bring_forward(&mut self, position: u32, due: Instant, moved: impl FnMut(Index, u32)) {
+    /// Combines the deadline at `position` with another call for the same entry.
+    pub(super) fn combine(&mut self, position: u32, when: When, moved: impl FnMut(Index, u32)) {
         let at = position as usize;
-        if due < self.heap[at].due {
-            self.heap[at].due = due;
-            self.heap[at].asked = self.asked;
+        let deadline = &mut self.heap[at];
+        let before = deadline.due;
+        match when {
+            When::By(due) => {
+                deadline.latest = deadline.latest.min(due);
+                deadline.due = before.min(due);
+            }
+            When::Quiet { due, latest } => {
+                deadline.latest = deadline.latest.min(latest);
+                deadline.due = due.min(deadline.latest);
+            }
+        }
+        if deadline.due != before {
+            deadline.asked = self.asked;
             self.asked += 1;
+            self.settle(at, moved);
+        }
+    }
+
+    pub(super) fn pop(&mut self, moved: impl FnMut(Index, u32)) -> Option<Index> {
+        (!self.heap.is_empty()).then(|| self.remove(0, moved))
+    }
+
+    /// Removes the deadline at `position` and returns its entry.
+    pub(super) fn remove(&mut self, position: u32, mut moved: impl FnMut(Index, u32)) -> Index {
+        let at = position as usize;
+        let removed = self.heap.swap_remove(at);
+        moved(removed.index, NIL);
+        if at < self.heap.len() {
+            self.settle(at, moved);
+        }
+        removed.index
+    }
+
+    /// Removes all deadlines, releases the memory and returns the deadlines, in no order.
+    pub(super) fn drain(&mut self) -> Vec<Deadline> {
+        std::mem::take(&mut self.heap)
+    }
+
+    /// Moves the deadline at `at` to its place.
+    fn settle(&mut self, at: usize, moved: impl FnMut(Index, u32)) {
+        if at > 0 && self.heap[at] < self.heap[(at - 1) / 2] {
             self.rise(at, moved);
+        } else {
+            self.sink(at, moved);
         }
-    }
-
-    pub(super) fn pop(&mut self, mut moved: impl FnMut(Index, u32)) -> Option<Index> {
-        if self.heap.is_empty() {
-            return None;
-        }
-        let first = self.heap.swap_remove(0);
-        moved(first.index, NIL);
-        if !self.heap.is_empty() {
-            self.sink(moved);
-        }
-        Some(first.index)
-    }
-
-    /// Removes all deadlines, releases the memory and returns the entries.
-    pub(super) fn drain(&mut self) -> impl Iterator<Item = Index> + use<> {
-        std::mem::take(&mut self.heap).into_iter().map(|it| it.index)
     }
 
     fn rise(&mut self, mut at: usize, mut moved: impl FnMut(Index, u32)) {
@@ -79,9 +122,8 @@ impl Deadlines {
         self.place(rising, at, &mut moved);
     }
 
-    fn sink(&mut self, mut moved: impl FnMut(Index, u32)) {
-        let sinking = self.heap[0];
-        let mut at = 0;
+    fn sink(&mut self, mut at: usize, mut moved: impl FnMut(Index, u32)) {
+        let sinking = self.heap[at];
         loop {
             let left = 2 * at + 1;
             let Some(child) = (left..self.heap.len().min(left + 2)).min_by_key(|&it| self.heap[it]) else { break };

@@ -10,16 +10,16 @@ mod list;
 #[cfg(test)]
 mod tests;
 
-use std::time::Instant;
+use std::{borrow::Borrow, time::Instant};
 
 use hashbrown::{HashTable, hash_table::Entry};
 
-pub(crate) use self::entries::Index;
 use self::{
     deadlines::Deadlines,
     entries::{Entries, NIL, State},
     list::List,
 };
+pub(crate) use self::{deadlines::When, entries::Index};
 
 /// Hash table bucket. It keeps the hash so that growth and misses do not read the entry.
 #[derive(Debug, Clone, Copy)]
@@ -34,11 +34,11 @@ pub(crate) enum Added<K> {
     /// Queued; a worker can take it.
     Queued(Index),
     /// In process; queued again by `done`.
-    Dirty(Index, K),
+    Dirty(Index, Option<K>),
     /// Already queued, or already dirty.
-    Duplicate(K),
+    Duplicate(Option<K>),
     /// Refused: the queue is shutting down.
-    Refused(K),
+    Refused(Option<K>),
 }
 
 /// A key handed to a worker.
@@ -66,6 +66,24 @@ pub(crate) struct Scheduled<K> {
     pub(crate) spare: Option<K>,
     /// Whether the earliest deadline changed, so that the timer must be woken.
     pub(crate) first_changed: bool,
+}
+
+/// What happens to delayed keys at shutdown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delayed {
+    /// They are dropped.
+    Drop,
+    /// They are queued at once, those with the earliest deadline first.
+    Queue,
+}
+
+/// Result of [`Core::shut_down`].
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ShutDown<K> {
+    /// Keys that were only delayed and are dropped.
+    pub(crate) dropped: Vec<K>,
+    /// Keys that were delayed and are added: they are queued, or dirty.
+    pub(crate) added: Vec<Index>,
 }
 
 /// Result of [`Core::fire`].
@@ -134,23 +152,62 @@ impl<K: Eq> Core<K> {
     #[inline]
     pub(crate) fn add(&mut self, hash: u32, key: K) -> Added<K> {
         if self.shutting_down {
-            return Added::Refused(key);
+            return Added::Refused(Some(key));
         }
         match self.find_or_insert(hash, key, State::Queued) {
             (index, None) => {
                 self.ready.push_back(&mut self.entries, index);
                 Added::Queued(index)
             }
-            (index, Some(key)) => match self.mark(index) {
-                Marked::Queued => Added::Queued(index),
-                Marked::Dirty => Added::Dirty(index, key),
-                Marked::Already => Added::Duplicate(key),
-            },
+            (index, spare) => self.add_known(index, spare),
         }
     }
 
-    /// Schedules an add of `key` at `due`; if it is scheduled already, the earlier deadline is kept.
-    pub(crate) fn schedule(&mut self, hash: u32, key: K, due: Instant) -> Scheduled<K> {
+    /// Adds a key that has an entry; `None` if it has none.
+    pub(crate) fn add_borrowed<Q: Eq + ?Sized>(&mut self, hash: u32, key: &Q) -> Option<Added<K>>
+    where
+        K: Borrow<Q>,
+    {
+        if self.shutting_down {
+            return Some(Added::Refused(None));
+        }
+        self.find(hash, key).map(|index| self.add_known(index, None))
+    }
+
+    fn add_known(&mut self, index: Index, spare: Option<K>) -> Added<K> {
+        match self.mark(index) {
+            Marked::Queued => Added::Queued(index),
+            Marked::Dirty => Added::Dirty(index, spare),
+            Marked::Already => Added::Duplicate(spare),
+        }
+    }
+
+    /// Removes the deadline of a key. Returns whether it had one, and the key if it was only delayed.
+    pub(crate) fn cancel<Q: Eq + ?Sized>(&mut self, hash: u32, key: &Q) -> (bool, Option<K>)
+    where
+        K: Borrow<Q>,
+    {
+        let Some(index) = self.find(hash, key) else { return (false, None) };
+        let position = self.entries[index].deadline;
+        if position == NIL {
+            return (false, None);
+        }
+        let entries = &mut self.entries;
+        self.deadlines.remove(position, |index, position| entries[index].deadline = position);
+        let only_delayed = self.entries[index].state == State::Waiting;
+        (true, if only_delayed { self.remove(index) } else { None })
+    }
+
+    fn find<Q: Eq + ?Sized>(&self, hash: u32, key: &Q) -> Option<Index>
+    where
+        K: Borrow<Q>,
+    {
+        let same = |it: &Bucket| it.hash == hash && self.entries[it.index].key.as_ref().map(K::borrow) == Some(key);
+        self.table.find(spread(hash), same).map(|it| it.index)
+    }
+
+    /// Schedules an add of `key`, combined with the deadline that it may have.
+    pub(crate) fn schedule(&mut self, hash: u32, key: K, when: When) -> Scheduled<K> {
         if self.shutting_down {
             return Scheduled { spare: Some(key), first_changed: false };
         }
@@ -160,8 +217,8 @@ impl<K: Eq> Core<K> {
         let entries = &mut self.entries;
         let moved = |index: Index, position| entries[index].deadline = position;
         match position {
-            NIL => self.deadlines.push(due, index, moved),
-            position => self.deadlines.bring_forward(position, due, moved),
+            NIL => self.deadlines.push(when, index, moved),
+            position => self.deadlines.combine(position, when, moved),
         }
         Scheduled { spare, first_changed: self.deadlines.first() != before }
     }
@@ -212,19 +269,25 @@ impl<K> Core<K> {
         }
     }
 
-    /// Refuses further adds and removes all deadlines; queued keys are still handed out. Returns the keys that were
-    /// only delayed.
-    pub(crate) fn shut_down(&mut self) -> Vec<K> {
+    /// Refuses further adds and removes all deadlines; queued keys are still handed out.
+    pub(crate) fn shut_down(&mut self, delayed: Delayed) -> ShutDown<K> {
         self.shutting_down = true;
-        let mut dropped = Vec::new();
-        for index in self.deadlines.drain() {
+        let mut result = ShutDown { dropped: Vec::new(), added: Vec::new() };
+        let mut deadlines = self.deadlines.drain();
+        deadlines.sort_unstable();
+        for index in deadlines.into_iter().map(|it| it.index) {
             let entry = &mut self.entries[index];
             entry.deadline = NIL;
-            if entry.state == State::Waiting {
-                dropped.extend(self.remove(index));
+            match (delayed, entry.state) {
+                (Delayed::Queue, _) => match self.mark(index) {
+                    Marked::Queued | Marked::Dirty => result.added.push(index),
+                    Marked::Already => {}
+                },
+                (Delayed::Drop, State::Waiting) => result.dropped.extend(self.remove(index)),
+                (Delayed::Drop, _) => {}
             }
         }
-        dropped
+        result
     }
 
     /// Marks the key of an existing entry as added.
