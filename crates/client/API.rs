@@ -143,6 +143,7 @@ impl Config {
         name: &str,
     ) -> Self {}
     pub fn server(&self) -> String {}
+    pub fn verifies_server(&self) -> bool {}
     pub fn default_namespace(&self) -> String {}
 }
 impl fmt::Debug for Config {}

@@ -17,23 +17,35 @@ impl<K: Clone + Eq + Hash + Send + 'static> Builder<K> {
     pub fn build(self) -> (Queue<K>, Timer<K>) {}
 }
 impl<K> fmt::Debug for Builder<K> {}
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delayed {
+    Drop,
+    Queue,
+}
 #[derive(Debug)]
 #[must_use = "the shutdown has begun, but nothing waits for its end"]
-pub struct Drain<'a, K> {}
+pub struct Drain<'a, K>(Wait<'a, K>);
 impl<K> Future for Drain<'_, K> {}
-impl<K> Drop for Drain<'_, K> {}
 pub const FOREVER: Duration = Duration::from_nanos(i64::MAX as u64);
 #[derive(Debug)]
 #[must_use = "a key is handed out when this is awaited"]
 pub struct Get<'a, K> {}
 impl<'a, K: Clone + Eq> Future for Get<'a, K> {}
 impl<K> Drop for Get<'_, K> {}
+#[derive(Debug)]
+#[must_use = "nothing waits until this is awaited"]
+pub struct Idle<'a, K>(Wait<'a, K>);
+impl<K> Future for Idle<'_, K> {}
 #[must_use = "dropping it ends the processing of its key"]
 pub struct Item<'a, K> {}
 impl<'a, K> Item<'a, K> {
     pub fn key(&self) -> &K {}
     pub fn into_owned(self) -> Item<'static, K> {}
     pub fn done(self) {}
+}
+impl<K: Clone + Eq + Hash + Send + 'static> Item<'_, K> {
+    pub fn retry(self) {}
+    pub fn forget(&self) {}
 }
 impl<K> Deref for Item<'_, K> {}
 impl<K: fmt::Debug> fmt::Debug for Item<'_, K> {}
@@ -65,8 +77,17 @@ pub struct Queue<K> {}
 impl<K: Clone + Eq + Hash + Send + 'static> Queue<K> {
     pub fn builder() -> Builder<K> {}
     pub fn add(&self, key: K) {}
+    pub fn add_ref<Q: Hash + Eq + ?Sized>(&self, key: &Q)
+    where
+        K: Borrow<Q> + for<'q> From<&'q Q>,
+    {}
     pub fn add_after(&self, key: K, delay: Duration) {}
     pub fn add_after_about(&self, key: K, delay: Duration) {}
+    pub fn add_debounced(&self, key: K, quiet: Duration, longest: Duration) {}
+    pub fn cancel_delay<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+    {}
     pub fn add_rate_limited(&self, key: K) {}
     pub fn forget(&self, key: &K) {}
     pub fn num_requeues(&self, key: &K) -> u32 {}
@@ -77,8 +98,10 @@ impl<K> Queue<K> {
     pub fn is_empty(&self) -> bool {}
     pub fn waiting(&self) -> usize {}
     pub fn is_shutting_down(&self) -> bool {}
+    pub fn idle(&self) -> Idle<'_, K> {}
     pub fn shut_down(&self) {}
     pub fn shut_down_with_drain(&self) -> Drain<'_, K> {}
+    pub fn drain(&self, delayed: Delayed) -> Drain<'_, K> {}
 }
 impl<K> Clone for Queue<K> {}
 impl<K> fmt::Debug for Queue<K> {}
@@ -94,7 +117,7 @@ pub trait RateLimiter<K>: Send {
     fn forget(&mut self, key: &K);
     fn requeues(&self, key: &K) -> u32;
 }
-#[must_use = "delayed keys are added only while the timer runs"]
+#[must_use = "it does nothing until it runs"]
 pub struct Timer<K> {}
 impl<K: Clone + Eq> Timer<K> {
     pub async fn run(self) {}

@@ -257,12 +257,11 @@ impl<K: Clone + Eq + Hash> Shared<K> {
     {
         let hash = self.hash(key);
         let mut guard = lock(&self.state);
-        match guard.core.add_borrowed(hash, key) {
-            Some(added) => Self::added(guard, added),
-            None => {
-                drop(guard);
-                self.add(K::from(key));
-            }
+        if let Some(added) = guard.core.add_borrowed(hash, key) {
+            Self::added(guard, added);
+        } else {
+            drop(guard);
+            self.add(K::from(key));
         }
     }
 
