@@ -142,6 +142,7 @@
 
 mod builder;
 mod core;
+mod due;
 mod get;
 mod idle;
 mod item;

@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use crate::{
     RateLimiter,
     core::{Added, Core, Delayed, Finished, Fired, Index, Taken, When},
+    due::{after, next_of_grid},
     metrics::{Meter, REPORT_EVERY},
     sync::{Mutex, MutexGuard, lock},
     waiters::{WaiterId, Waiters},
@@ -351,24 +352,6 @@ impl<K: Clone + Eq + Hash> Shared<K> {
 
     fn hash<Q: Hash + ?Sized>(&self, key: &Q) -> u32 {
         (self.hasher.hash_one(key) >> 32) as u32
-    }
-}
-
-/// Returns `now + delay`, or an instant that is never reached if the clock cannot represent it.
-fn after(now: Instant, delay: Duration) -> std::time::Instant {
-    now.checked_add(delay).unwrap_or_else(|| now + NEVER).into_std()
-}
-
-/// Replaces a delay that the clock cannot represent: 30 years.
-const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
-
-/// Rounds `due` up to a multiple of `grid` after `start`.
-fn next_of_grid(due: std::time::Instant, start: std::time::Instant, grid: Duration) -> std::time::Instant {
-    let past = due.saturating_duration_since(start).as_nanos().checked_rem(grid.as_nanos()).unwrap_or_default();
-    match u64::try_from(past) {
-        // Already on the grid, or `grid` is zero.
-        Ok(0) | Err(_) => due,
-        Ok(past) => due.checked_add(grid.saturating_sub(Duration::from_nanos(past))).unwrap_or(due),
     }
 }
 
