@@ -48,6 +48,12 @@ impl Server {
     }
 }
 
+impl Server {
+    pub(crate) fn kind(&self, group: &str, plural: &str) -> Option<Arc<Kind>> {
+        self.shared().read(|cluster| kind(cluster, group, plural).cloned())
+    }
+}
+
 fn kind<'a>(cluster: &'a Cluster, group: &str, plural: &str) -> Option<&'a Arc<Kind>> {
     cluster.kinds().all().iter().find(|kind| kind.group == group && kind.plural == plural)
 }

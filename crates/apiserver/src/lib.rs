@@ -227,6 +227,7 @@ mod status;
 mod table;
 mod traffic;
 mod transport;
+mod typed;
 
 pub use admission::{Admission, AdmissionRequest, Denial, Operation};
 pub use clock::Clock;
@@ -243,3 +244,4 @@ pub use shared::History;
 pub use snapshot::Snapshot;
 pub use traffic::Traffic;
 pub use transport::{ClientCertificate, TlsError};
+pub use typed::{ObjectError, Objects};

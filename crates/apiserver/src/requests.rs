@@ -59,6 +59,7 @@ impl LoggedRequest {
     pub fn matches(&self, on: &On) -> bool {
         on.matches(&RequestFields {
             verb: &self.verb,
+            group: &self.group,
             resource: &self.resource,
             subresource: &self.subresource,
             namespace: &self.namespace,

@@ -94,7 +94,7 @@ impl Cluster {
             Patch::Json(operations) => {
                 let operations: Vec<PatchOperation> =
                     operations.iter().filter(|it| !it.path().as_str().starts_with(MANAGED_FIELDS)).cloned().collect();
-                json_patch::patch(&mut value, &operations)
+                apply_operations(&mut value, &operations)
                     .map_err(|error| StatusError::patch_failed(format!("the patch does not apply: {error}")))?;
             }
             Patch::Strategic(changes) => {
@@ -105,6 +105,30 @@ impl Cluster {
         }
         Ok(Some(value))
     }
+}
+
+/// Applies the operations of a JSON patch. Unlike in RFC 6902, and as upstream, a `test` of an absent member for null
+/// succeeds.
+fn apply_operations(value: &mut Value, operations: &[PatchOperation]) -> Result<(), json_patch::PatchError> {
+    for (index, operation) in operations.iter().enumerate() {
+        if let PatchOperation::Test(test) = operation
+            && test.value.is_null()
+            && is_absent_member(value, test.path.as_str())
+        {
+            continue;
+        }
+        json_patch::patch(value, std::slice::from_ref(operation)).map_err(|mut error| {
+            error.operation = index;
+            error
+        })?;
+    }
+    Ok(())
+}
+
+/// Returns whether `path` names a member that an existing object does not have.
+fn is_absent_member(value: &Value, path: &str) -> bool {
+    let parent = path.rsplit_once('/').and_then(|(parent, _)| value.pointer(parent));
+    parent.is_some_and(Value::is_object) && value.pointer(path).is_none()
 }
 
 /// Rejects an applied configuration with a field outside of the schema, whatever `fieldValidation` is.

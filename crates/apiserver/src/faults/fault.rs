@@ -84,6 +84,7 @@ pub enum End {
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct On {
     verbs: Vec<String>,
+    group: Option<String>,
     resource: Option<String>,
     subresource: Option<String>,
     namespace: Option<String>,
@@ -107,6 +108,13 @@ impl On {
     #[must_use]
     pub fn verb(mut self, verb: &str) -> Self {
         self.verbs.push(verb.to_owned());
+        self
+    }
+
+    /// Matches requests for resources of an API group; the empty string is the core group.
+    #[must_use]
+    pub fn group(mut self, group: &str) -> Self {
+        self.group = Some(group.to_owned());
         self
     }
 
@@ -153,10 +161,11 @@ impl On {
     }
 
     pub(crate) fn matches(&self, request: &RequestFields<'_>) -> bool {
-        let Self { verbs, resource, subresource, namespace, name, user, user_agent } = self;
+        let Self { verbs, group, resource, subresource, namespace, name, user, user_agent } = self;
         let matches_field =
             |expected: &Option<String>, found: &str| expected.as_deref().is_none_or(|expected| expected == found);
         (verbs.is_empty() || verbs.iter().any(|verb| verb == request.verb))
+            && matches_field(group, request.group)
             && matches_field(resource, request.resource)
             && matches_field(subresource, request.subresource)
             && matches_field(namespace, request.namespace)
@@ -277,6 +286,11 @@ impl Fault {
         Effect::EndWatch { after_millis: millis(after), how }.into()
     }
 
+    /// Returns the effect.
+    pub fn effect(&self) -> &Effect {
+        &self.effect
+    }
+
     /// Limits the fault to the requests that match `on`.
     #[must_use]
     pub fn on(mut self, on: On) -> Self {
@@ -320,4 +334,11 @@ pub struct FaultState {
     pub matched: u32,
     /// Number of requests hit.
     pub hits: u32,
+}
+
+impl FaultState {
+    /// Returns whether the fault has had its effect: as many hits as [`Fault::times`] allows, or one without a limit.
+    pub fn is_spent(&self) -> bool {
+        self.hits >= self.fault.times.unwrap_or(1)
+    }
 }

@@ -34,6 +34,17 @@ impl<'a> Faults<'a> {
         self.shared.faults.states()
     }
 
+    /// Asserts that every injected fault has had its effect, see [`FaultState::is_spent`]: without it, a test passes
+    /// although no request matched its fault.
+    ///
+    /// # Panics
+    /// If a fault that was not removed has not had its effect; the message lists these faults.
+    #[track_caller]
+    pub fn assert_spent(&self) {
+        let unspent: Vec<FaultState> = self.states().into_iter().filter(|it| !it.is_spent()).collect();
+        assert!(unspent.is_empty(), "faults without effect: {unspent:#?}");
+    }
+
     /// Ends the open watches that match, as their timeout would, and returns their number.
     pub fn cut_watches(&self, on: &On) -> usize {
         self.shared.faults.cut_watches(on)

@@ -24,6 +24,7 @@ struct Watches {
 #[derive(Debug)]
 struct WatchEntry {
     verb: &'static str,
+    group: String,
     resource: String,
     namespace: String,
     name: String,
@@ -75,6 +76,7 @@ impl FaultRegistry {
         let cut = CancellationToken::new();
         let entry = WatchEntry {
             verb: "watch",
+            group: request.group.to_owned(),
             resource: request.resource.to_owned(),
             namespace: request.namespace.to_owned(),
             name: request.name.to_owned(),
@@ -107,6 +109,7 @@ impl WatchEntry {
     fn request(&self) -> RequestFields<'_> {
         RequestFields {
             verb: self.verb,
+            group: &self.group,
             resource: &self.resource,
             subresource: "",
             namespace: &self.namespace,

@@ -4,6 +4,7 @@
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct RequestFields<'a> {
     pub(crate) verb: &'a str,
+    pub(crate) group: &'a str,
     pub(crate) resource: &'a str,
     pub(crate) subresource: &'a str,
     pub(crate) namespace: &'a str,

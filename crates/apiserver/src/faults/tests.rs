@@ -16,7 +16,16 @@ fn table() -> FaultTable {
 }
 
 fn request<'a>(verb: &'a str, resource: &'a str, name: &'a str) -> RequestFields<'a> {
-    RequestFields { verb, resource, name, namespace: "default", user: "u", user_agent: "test/v1 (x)", subresource: "" }
+    RequestFields {
+        verb,
+        group: "",
+        resource,
+        name,
+        namespace: "default",
+        user: "u",
+        user_agent: "test/v1 (x)",
+        subresource: "",
+    }
 }
 
 #[rstest]

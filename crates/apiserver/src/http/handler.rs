@@ -83,6 +83,7 @@ pub(super) async fn handle(
     };
     let fields = RequestFields {
         verb: &attributes.verb,
+        group: &attributes.group,
         resource: &attributes.resource,
         subresource: &attributes.subresource,
         namespace: &attributes.namespace,

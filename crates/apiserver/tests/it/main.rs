@@ -21,4 +21,5 @@ mod replay;
 mod requests;
 mod restore;
 mod tls;
+mod typed;
 mod watches;

@@ -107,6 +107,9 @@ fn json_patch() {
         {"op": "test", "path": "/data/x", "value": "1"}, {"op": "add", "path": "/data/y", "value": "2"}
     ]));
     assert_eq!(written.unwrap().object.value().unwrap()["data"], json!({"x": "1", "y": "2"}));
+    // How `kube::runtime::finalizer` adds the first finalizer.
+    apply(json!([{"op": "test", "path": "/metadata/finalizers", "value": null}])).unwrap();
+    apply(json!([{"op": "test", "path": "/absent/member", "value": null}])).unwrap_err();
     let error = apply(json!([{"op": "test", "path": "/data/x", "value": "2"}])).unwrap_err();
     assert_eq!(error.code, 422);
     // A patch cannot rename an object.
