@@ -1,6 +1,7 @@
 //! The [`Config`] of a client: server address, TLS and credentials.
 
 mod error;
+mod from_kube;
 mod kubeconfig;
 mod live;
 mod source;
@@ -82,6 +83,35 @@ impl Config {
         Self::load(Origin::InCluster, None)
     }
 
+    /// Loads the kubeconfig as kubectl does, and if there is none, as [`in_cluster`](Self::in_cluster): the default of
+    /// programs that run on a workstation and in a Pod.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::Infer`] if there is neither; [`ConfigError::Kubeconfig`] if there is a kubeconfig that cannot be
+    /// used, as for [`from_kubeconfig_with`](Self::from_kubeconfig_with).
+    pub async fn infer() -> Result<Self, ConfigError> {
+        Self::infer_with(KubeconfigOptions::default()).await
+    }
+
+    async fn infer_with(options: KubeconfigOptions) -> Result<Self, ConfigError> {
+        let kubeconfig = match Self::from_kubeconfig_with(options).await {
+            Err(error) if error.is_missing_file() => error,
+            result => return result,
+        };
+        Self::in_cluster()
+            .map_err(|source| ConfigError::Infer { kubeconfig: Box::new(kubeconfig), source: Box::new(source) })
+    }
+
+    /// Loads the current context of a kubeconfig that is text, such as that of an embedded test server.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::Text`], as for [`from_kubeconfig`](Self::from_kubeconfig).
+    pub fn from_kubeconfig_text(text: &str) -> Result<Self, ConfigError> {
+        Self::load(Origin::Text(text.into()), None)
+    }
+
     /// Returns a configuration for the server at `url`, without credentials. Without a scheme it is `http`.
     ///
     /// # Errors
@@ -123,7 +153,7 @@ impl Config {
         B: http_body::Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
-        Self::with_target(Target::in_process(service))
+        Self::with_target(Target::in_process(service, "default"))
     }
 
     /// Replaces the server address (`--master`) and keeps the credentials; the configuration is loaded again.
@@ -274,6 +304,30 @@ users: [{name: dev, user: {}}]
     async fn missing_kubeconfig_error_contains_the_path() {
         let error = Config::from_kubeconfig("/nowhere/admin.conf".as_ref()).await.unwrap_err().to_string_full();
         assert!(error.starts_with("kubeconfig /nowhere/admin.conf: No such file"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn without_kubeconfig_the_service_account_is_inferred() {
+        let options = |path: &std::path::Path| KubeconfigOptions { path: Some(path.to_owned()), ..Default::default() };
+        let neither = Config::infer_with(options("/nowhere/config".as_ref())).await.unwrap_err().to_string_full();
+        assert!(
+            neither.starts_with("no kubeconfig (kubeconfig /nowhere/config): in-cluster configuration: "),
+            "{neither}"
+        );
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("config");
+        std::fs::write(&path, "kind: Config").unwrap();
+        let invalid = Config::infer_with(options(&path)).await.unwrap_err();
+        assert!(matches!(invalid, ConfigError::Kubeconfig { .. }), "{invalid}");
+        std::fs::write(&path, GOOD).unwrap();
+        assert_eq!(Config::infer_with(options(&path)).await.unwrap().server(), "http://127.0.0.1:8080/");
+    }
+
+    #[tokio::test]
+    async fn text_is_a_kubeconfig() {
+        assert_eq!(Config::from_kubeconfig_text(GOOD).unwrap().server(), "http://127.0.0.1:8080/");
+        let error = Config::from_kubeconfig_text("current-context: a").unwrap_err().to_string_full();
+        assert_eq!(error, "kubeconfig: context \"a\" does not exist");
     }
 
     #[rstest]

@@ -105,7 +105,7 @@ impl Pools {
     fn new(config: &Config, timeouts: &Timeouts) -> Result<Self, ConfigError> {
         match &config.target {
             Target::Network(live) => Self::network(live, config.account.as_ref(), timeouts),
-            Target::InProcess(service) => {
+            Target::InProcess { service, .. } => {
                 let service = || match &config.account {
                     Some(account) => account.authenticate(service.clone()),
                     None => service.clone(),

@@ -79,7 +79,10 @@ async fn spent_faults_are_asserted() {
     faults.inject(conflict);
     faults.inject(Fault::delay_request(Duration::ZERO, Duration::ZERO).on(On::any().group("apps")));
     assert_eq!(api.get(CONFIG_MAPS).await.0, 409);
-    assert_eq!(faults.states().iter().map(|it| it.is_spent()).collect::<Vec<_>>(), [false, false]);
+    assert_eq!(
+        faults.states().iter().map(kube_dev_apiserver::FaultState::is_spent).collect::<Vec<_>>(),
+        [false, false]
+    );
     assert_eq!(api.get(CONFIG_MAPS).await.0, 409);
     assert_eq!(faults.states().iter().map(|it| (it.is_spent(), it.hits)).collect::<Vec<_>>(), [(true, 2), (false, 0)]);
 }

@@ -1,6 +1,6 @@
 //! Error of the configuration.
 
-use std::path::PathBuf;
+use std::{io, path::PathBuf};
 
 use tower::BoxError;
 
@@ -15,6 +15,20 @@ pub enum ConfigError {
         path: PathBuf,
         /// Reason, without the path.
         source: BoxError,
+    },
+    /// The text of a kubeconfig cannot be parsed or resolved.
+    #[error("kubeconfig")]
+    Text {
+        /// Reason.
+        source: BoxError,
+    },
+    /// There is neither a kubeconfig nor a service account of a Pod.
+    #[error("no kubeconfig ({kubeconfig})")]
+    Infer {
+        /// Why there is no kubeconfig.
+        kubeconfig: Box<ConfigError>,
+        /// Why there is no service account.
+        source: Box<ConfigError>,
     },
     /// The service account of the Pod cannot be loaded, most often because the process does not run in a Pod.
     #[error("in-cluster configuration")]
@@ -38,4 +52,12 @@ pub enum ConfigError {
         /// Reason.
         source: BoxError,
     },
+}
+
+impl ConfigError {
+    /// Returns whether the kubeconfig does not exist.
+    pub(super) fn is_missing_file(&self) -> bool {
+        let Self::Kubeconfig { source, .. } = self else { return false };
+        source.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::NotFound)
+    }
 }

@@ -72,21 +72,9 @@ impl KubeconfigFiles {
         let mut files = Files::read(self.paths.iter().map(PathBuf::as_path));
         let mut kubeconfig = self.merge()?;
         self.select(&mut kubeconfig);
-        let failed = |source: BoxError| ConfigError::Kubeconfig { path: self.joined_paths(), source };
-        files.extend(Files::read(referenced_files(&kubeconfig).iter().map(PathBuf::as_path)));
-        let proxy_url =
-            cluster(&kubeconfig).and_then(|cluster| cluster.proxy_url.clone()).filter(|url| !url.is_empty());
-        let mut inner = kube::Config::try_from(kubeconfig).map_err(|error| failed(describe(error)))?;
-        if inner.cluster_url.scheme().is_none() {
-            let url = &inner.cluster_url;
-            let message = format!("server address \"{url}\" has no scheme: write https://{url} or http://{url}");
-            return Err(failed(message.into()));
-        }
-        parse_server_address(&inner.cluster_url.to_string(), &Scheme::HTTPS).map_err(|error| failed(error.into()))?;
-        check_certificate_authority(&inner).map_err(|error| failed(error.into()))?;
-        if inner.default_namespace.is_empty() {
-            "default".clone_into(&mut inner.default_namespace);
-        }
+        let failed = |source| ConfigError::Kubeconfig { path: self.joined_paths(), source };
+        let (inner, proxy_url, referenced) = load_context(kubeconfig).map_err(failed)?;
+        files.extend(referenced);
         Ok((inner, proxy_url, files))
     }
 
@@ -152,6 +140,28 @@ impl KubeconfigFiles {
             paths => env::join_paths(paths).map_or_else(|_| paths[0].clone(), PathBuf::from),
         }
     }
+}
+
+/// Loads the current context of a kubeconfig that is text, with the files that it refers to.
+pub(super) fn load_text(text: &str) -> Result<Parsed, BoxError> {
+    load_context(Kubeconfig::from_yaml(text).map_err(describe)?)
+}
+
+/// Loads the current context, with the files that it refers to.
+fn load_context(kubeconfig: Kubeconfig) -> Result<Parsed, BoxError> {
+    let files = Files::read(referenced_files(&kubeconfig).iter().map(PathBuf::as_path));
+    let proxy_url = cluster(&kubeconfig).and_then(|cluster| cluster.proxy_url.clone()).filter(|url| !url.is_empty());
+    let mut inner = kube::Config::try_from(kubeconfig).map_err(describe)?;
+    if inner.cluster_url.scheme().is_none() {
+        let url = &inner.cluster_url;
+        return Err(format!("server address \"{url}\" has no scheme: write https://{url} or http://{url}").into());
+    }
+    parse_server_address(&inner.cluster_url.to_string(), &Scheme::HTTPS)?;
+    check_certificate_authority(&inner)?;
+    if inner.default_namespace.is_empty() {
+        "default".clone_into(&mut inner.default_namespace);
+    }
+    Ok((inner, proxy_url, files))
 }
 
 /// Returns the paths that `$KUBECONFIG` lists, or that of the file in the home directory.

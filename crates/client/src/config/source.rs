@@ -4,20 +4,27 @@ use std::{
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
-    sync::OnceLock,
+    sync::{Arc, OnceLock},
 };
 
 use http::{Uri, uri::Scheme};
 use kube::config::AuthInfo;
 use tower::BoxError;
 
-use super::{error::ConfigError, kubeconfig::KubeconfigFiles};
+use super::{
+    error::ConfigError,
+    kubeconfig::{KubeconfigFiles, load_text},
+};
 use crate::{kube_error::KubeError, prepared::Prepared};
 
 /// Origin of a configuration.
 #[derive(Debug, Clone)]
 pub(crate) enum Origin {
     Kubeconfig(KubeconfigFiles),
+    /// Text of a kubeconfig.
+    Text(Arc<str>),
+    /// Configuration of `kube`.
+    Kube(Arc<kube::Config>),
     InCluster,
     Url(String),
 }
@@ -62,6 +69,8 @@ impl Source {
     pub(crate) fn load(&self) -> Result<Loaded, ConfigError> {
         let (mut inner, proxy_url, files) = match &self.origin {
             Origin::Kubeconfig(files) => files.load()?,
+            Origin::Text(text) => load_text(text).map_err(|source| ConfigError::Text { source })?,
+            Origin::Kube(config) => load_kube(config)?,
             Origin::InCluster => load_in_cluster().map_err(|source| ConfigError::InCluster { source })?,
             Origin::Url(url) => (kube::Config::new(parse_server_address(url, &Scheme::HTTP)?), None, Files::read([])),
         };
@@ -107,6 +116,14 @@ pub(super) fn parse_server_address(url: &str, scheme: &Scheme) -> Result<Uri, Co
 
 /// A configuration, its `proxy-url`, and the contents of its files.
 pub(super) type Parsed = (kube::Config, Option<String>, Files);
+
+fn load_kube(config: &kube::Config) -> Result<Parsed, ConfigError> {
+    let url = config.cluster_url.to_string();
+    parse_server_address(&url, &Scheme::HTTPS)?;
+    check_certificate_authority(config).map_err(|source| ConfigError::Server { url, source: source.into() })?;
+    let files = Files::read(config.root_cert_file.iter().map(PathBuf::as_path));
+    Ok((config.clone(), config.proxy_url.as_ref().map(ToString::to_string), files))
+}
 
 fn load_in_cluster() -> Result<Parsed, BoxError> {
     let load = || kube::Config::incluster().map_err(|error| KubeError::new(&error));

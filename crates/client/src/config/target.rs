@@ -20,7 +20,11 @@ pub(crate) enum Target {
     /// The server of a loaded configuration.
     Network(Arc<Live>),
     /// A `tower` service of this process.
-    InProcess(Service),
+    InProcess {
+        service: Service,
+        /// Namespace of the configuration that the service stands for.
+        namespace: Arc<str>,
+    },
 }
 
 /// URL and host of an in-process service in messages and metrics.
@@ -28,7 +32,7 @@ const IN_PROCESS: &str = "http://in-process/";
 const IN_PROCESS_HOST: &str = "in-process";
 
 impl Target {
-    pub(crate) fn in_process<S, B>(service: S) -> Self
+    pub(crate) fn in_process<S, B>(service: S, namespace: &str) -> Self
     where
         S: TowerService<Request<Full<Bytes>>, Response = Response<B>> + Clone + Send + Sync + 'static,
         S::Error: Into<BoxError>,
@@ -38,22 +42,22 @@ impl Target {
     {
         let service = MapErr::new(service, Into::into);
         let service = service.map_response(|response: Response<B>| response.map(ResponseBody::in_process));
-        Target::InProcess(BoxCloneSyncService::new(service))
+        Target::InProcess { service: BoxCloneSyncService::new(service), namespace: namespace.into() }
     }
 
     /// Returns the URL of the server.
     pub(crate) fn server(&self) -> String {
         match self {
             Target::Network(live) => live.loaded().inner.cluster_url.to_string(),
-            Target::InProcess(_) => IN_PROCESS.to_owned(),
+            Target::InProcess { .. } => IN_PROCESS.to_owned(),
         }
     }
 
-    /// Returns the namespace of the loaded configuration; `default` for an in-process service.
+    /// Returns the namespace of the loaded configuration, or of what an in-process service stands for.
     pub(crate) fn default_namespace(&self) -> String {
         match self {
             Target::Network(live) => live.loaded().inner.default_namespace.clone(),
-            Target::InProcess(_) => "default".to_owned(),
+            Target::InProcess { namespace, .. } => namespace.as_ref().to_owned(),
         }
     }
 
@@ -65,7 +69,7 @@ impl Target {
                 let loaded = live.loaded();
                 !loaded.inner.accept_invalid_certs || loaded.inner.cluster_url.scheme_str() == Some("http")
             }
-            Target::InProcess(_) => true,
+            Target::InProcess { .. } => true,
         }
     }
 
@@ -77,7 +81,7 @@ impl Target {
                 let authority = loaded.inner.cluster_url.authority().map_or("", http::uri::Authority::as_str);
                 authority.rsplit_once('@').map_or(authority, |(_, host)| host).to_owned()
             }
-            Target::InProcess(_) => IN_PROCESS_HOST.to_owned(),
+            Target::InProcess { .. } => IN_PROCESS_HOST.to_owned(),
         }
     }
 
@@ -85,7 +89,7 @@ impl Target {
     pub(crate) async fn follow_files(self) -> Infallible {
         match self {
             Target::Network(live) => live.follow().await,
-            Target::InProcess(_) => pending().await,
+            Target::InProcess { .. } => pending().await,
         }
     }
 }

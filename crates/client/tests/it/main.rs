@@ -9,6 +9,7 @@ mod failures;
 mod https;
 mod identity;
 mod in_process;
+mod kube_interop;
 mod master;
 #[cfg(feature = "prometheus")]
 mod metrics;

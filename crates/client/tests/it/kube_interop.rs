@@ -1,0 +1,70 @@
+//! Configurations and clients of `kube`.
+
+use futures::StreamExt as _;
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube_controller_client::{Client, ClientOptions, Config, Resource, WatchParams};
+use kube_dev_apiserver::{Fault, On, Server, Transport, User};
+
+const CONFIG_MAPS: Resource = Resource::namespaced("", "v1", "configmaps", "ConfigMap");
+
+/// Starts a server with TLS, and returns it with a configuration of `kube` for user alice.
+async fn start() -> (Server, kube::Config) {
+    let config = kube_dev_apiserver::Config { transport: Transport::Tls, ..kube_dev_apiserver::Config::default() };
+    let server = Server::start(config).await.unwrap();
+    let kubeconfig = Kubeconfig::from_yaml(&server.kubeconfig_for(User::new("alice"))).unwrap();
+    let config = kube::Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.unwrap();
+    (server, config)
+}
+
+fn named(name: &str) -> ConfigMap {
+    let mut object = ConfigMap::default();
+    object.metadata.name = Some(name.to_owned());
+    object.metadata.namespace = Some("default".to_owned());
+    object
+}
+
+fn client(config: &Config) -> Client {
+    Client::new(config, ClientOptions::default()).unwrap()
+}
+
+#[tokio::test]
+async fn configuration_of_kube_is_used() {
+    let (server, config) = start().await;
+    let config = Config::try_from(config).unwrap();
+    assert_eq!(config.server(), format!("{}/", server.url()));
+    client(&config).create(&named("a")).await.unwrap();
+    let requests = server.requests().matching(&On::writes());
+    assert_eq!((requests[0].user.as_str(), requests[0].object_name.as_str()), ("alice", "a"));
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn requests_go_through_a_client_of_kube() {
+    let (server, mut config) = start().await;
+    config.default_namespace = "shop".to_owned();
+    let config = Config::from_kube_client(kube::Client::try_from(config).unwrap());
+    assert_eq!(config.default_namespace(), "shop");
+    let client = client(&config);
+    let params = WatchParams { resource_version: "0".into(), ..WatchParams::default() };
+    let mut watch = client.watch(&CONFIG_MAPS, Some("default"), &params).await.unwrap();
+    let created = client.create(&named("a")).await.unwrap();
+    assert!(created.metadata.uid.is_some());
+    let event = watch.next().await.unwrap().unwrap();
+    assert!(!event.is_empty(), "the first event of the watch");
+    assert!(client.get::<ConfigMap>("default", "b").await.unwrap_err().is_not_found());
+    assert!(client.create(&named("a")).await.unwrap_err().is_already_exists());
+    assert!(server.requests().all().iter().all(|request| request.user == "alice"));
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn lost_answer_of_a_client_of_kube_may_have_been_applied() {
+    let (server, config) = start().await;
+    let client = client(&Config::from_kube_client(kube::Client::try_from(config).unwrap()));
+    server.faults().inject(Fault::apply_then_reset().on(On::writes()).times(1));
+    let error = client.create(&named("a")).await.unwrap_err();
+    assert!(error.may_have_been_applied(), "{error:?}");
+    client.get::<ConfigMap>("default", "a").await.unwrap();
+    server.shutdown().await;
+}
