@@ -1,7 +1,7 @@
 //! Reads and writes of single objects, for `k8s-openapi` types and for projections that implement [`Decode`].
 
 use http::{HeaderValue, Method};
-use kube_wire::{Decode, Encode, ResourceVersion, Uid};
+use kube_wire::{Decode, Encode, Resource, ResourceVersion, Uid};
 use serde::{Deserialize, Serialize, de::IgnoredAny};
 use serde_json::{Value, json};
 
@@ -77,8 +77,17 @@ impl Client {
     /// [`Error::InvalidResponse`] if the body cannot be decoded; [`Error::Transport`], [`Error::Request`] or
     /// [`Error::ShuttingDown`].
     pub async fn get<T: Decode>(&self, namespace: &str, name: &str) -> Result<T, Error> {
-        let call = Call::new("get", T::RESOURCE, namespace, name);
-        let body = self.call(&call, &Outgoing::get(path(&T::RESOURCE, namespace, name))).await?;
+        self.get_of(&T::RESOURCE, namespace, name).await
+    }
+
+    /// Reads one object of another resource than that of the type, such as one that is known only at run time.
+    ///
+    /// # Errors
+    ///
+    /// As for [`get`](Self::get).
+    pub async fn get_of<T: Decode>(&self, resource: &Resource, namespace: &str, name: &str) -> Result<T, Error> {
+        let call = Call::new("get", *resource, namespace, name);
+        let body = self.call(&call, &Outgoing::get(path(resource, namespace, name))).await?;
         self.decode(|| decode(call, &body))
     }
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use kube_controller_client::Client;
-use kube_wire::Decode;
+use kube_wire::{Decode, Resource};
 
 use crate::{
     Guard, Index, Informer, InformerMetricsProvider, ManualSource, RestoreSignal,
@@ -21,6 +21,7 @@ use crate::{
 #[must_use]
 pub struct Builder<T, X = ()> {
     client: Client,
+    resource: Resource,
     scope: Scope,
     backoff: BackoffPolicy,
     restores: RestoreSignal,
@@ -31,16 +32,17 @@ pub struct Builder<T, X = ()> {
 impl<T: Decode> Builder<T> {
     pub(crate) fn new(client: Client) -> Self {
         let (scope, backoff, restores) = Default::default();
-        Self { client, scope, backoff, restores, guard: None, options: Options::new(()) }
+        Self { client, resource: T::RESOURCE, scope, backoff, restores, guard: None, options: Options::new(()) }
     }
 }
 
 impl<T: Decode, X: Index<T>> Builder<T, X> {
     /// Sets the index, which is always consistent with the objects. `index` is the index of no objects.
     pub fn index<Y: Index<T>>(self, index: Y) -> Builder<T, Y> {
-        let Self { client, scope, backoff, restores, guard, options } = self;
+        let Self { client, resource, scope, backoff, restores, guard, options } = self;
         let Options { index: _, transform, resync, metrics } = options;
-        Builder { client, scope, backoff, restores, guard, options: Options { index, transform, resync, metrics } }
+        let options = Options { index, transform, resync, metrics };
+        Builder { client, resource, scope, backoff, restores, guard, options }
     }
 
     /// Sets a function that changes each object before it is stored, to drop what the program does not read.
@@ -61,6 +63,13 @@ impl<T: Decode, X: Index<T>> Builder<T, X> {
     /// Sets the metrics provider. Default: nothing is measured.
     pub fn metrics(mut self, provider: impl InformerMetricsProvider + 'static) -> Self {
         self.options.metrics = Some(Arc::new(provider));
+        self
+    }
+
+    /// Sets a resource that is known only at run time, in place of that of the type; for types that have the fields of
+    /// several resources, such as [`Dynamic`](kube_wire::Dynamic).
+    pub fn resource(mut self, resource: Resource) -> Self {
+        self.resource = resource;
         self
     }
 
@@ -105,8 +114,8 @@ impl<T: Decode, X: Index<T>> Builder<T, X> {
 
     /// Builds the informer. It sends no request before [`Informer::run`].
     pub fn build(self) -> Informer<T, X> {
-        let Self { client, scope, backoff, restores, guard, options } = self;
-        let (shared, runners) = Shared::new(&T::RESOURCE, options);
+        let Self { client, resource, scope, backoff, restores, guard, options } = self;
+        let (shared, runners) = Shared::new(&resource, options);
         let reflector = reflect(client, scope, (backoff, restores.subscribe()), guard, shared.clone());
         let running = Running::new(runners, shared.clone().resync(), reflector);
         Informer::new(shared, Arc::new(Mutex::new(Some(running))))

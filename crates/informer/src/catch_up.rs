@@ -31,7 +31,7 @@ impl<T: Decode, X: Index<T>> Informer<T, X> {
                 return;
             }
             // Boxed: it is large, and seldom needed.
-            let version = Box::pin(latest_version_retried(&client, &T::RESOURCE)).await;
+            let version = Box::pin(latest_version_retried(&client, shared.resource())).await;
             // Versions that are not numbers have no order.
             if version.number().is_some() && timeout(watch_limit, shared.reached(&version)).await.is_err() {
                 shared.requests().request_list(RelistCause::Requested, Some(version.clone()));

@@ -31,6 +31,7 @@ use crate::{
 
 /// Applies changes to the store and queues their events for the listeners, in the same order for all.
 pub(crate) struct Shared<T, X> {
+    resource: Resource,
     name: String,
     lister: Lister<T, X>,
     transform: Option<Transform<T>>,
@@ -61,6 +62,7 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         let store = StoreWriter::new(index);
         let shared = Self {
             name: resource.to_string(),
+            resource: *resource,
             lister: store.lister(),
             transform,
             meter: Meter::new(metrics.as_deref(), resource),
@@ -78,6 +80,10 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         };
         shared.meter.register_progress(&shared.progress);
         (Arc::new(shared), to_run)
+    }
+
+    pub(crate) fn resource(&self) -> &Resource {
+        &self.resource
     }
 
     pub(crate) fn lister(&self) -> &Lister<T, X> {

@@ -32,7 +32,8 @@
 //!
 //! # Example
 //!
-//! A type implements [`Object`] (key, UID and resource version) and [`Decode`] (API resource and decoding):
+//! A type implements [`Object`] (key, UID and resource version) and [`Decode`] (API resource and decoding). The macro
+//! [`object!`] does so for types with `metadata` and [`serde::Deserialize`]; written out:
 //!
 //! ```
 //! use kube_wire::{
@@ -112,10 +113,12 @@
 //!
 //! - For requests, authentication and retries: use a client, such as `kube` or `kube-controller-client`.
 //! - For complete objects that are decoded once and not cached: `serde_json` with the types of `k8s-openapi` is enough.
-//! - For types that are known only at run time, YAML or CBOR: they are not supported.
+//! - For YAML or CBOR: they are not supported. Types that are known only at run time are [`Dynamic`], in JSON.
 //! - For encoding without types of your own: [`Encode`] and [`protobuf::Writer`] are only the frame for them.
 
+mod author;
 mod buffer;
+mod dynamic;
 mod encoding;
 mod error;
 pub mod json;
@@ -137,6 +140,9 @@ mod undecodable;
 mod version;
 mod watch;
 
+#[doc(hidden)]
+pub use author::Metadata;
+pub use dynamic::Dynamic;
 pub use encoding::Encoding;
 pub use error::{DecodeError, Location};
 pub use key::{KeyError, ObjectKey};

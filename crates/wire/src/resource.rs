@@ -1,6 +1,10 @@
 //! API resources.
 
-use std::fmt;
+use std::{
+    collections::BTreeSet,
+    fmt,
+    sync::{Mutex, PoisonError},
+};
 
 /// API resource: group, version, plural, kind and scope.
 ///
@@ -42,6 +46,14 @@ impl Resource {
         Self { group, version, plural, kind, namespaced: false }
     }
 
+    /// Returns a resource that is known only at run time, for example by discovery.
+    ///
+    /// The strings are kept until the process ends, equal ones once.
+    pub fn discovered(group: &str, version: &str, plural: &str, kind: &str, namespaced: bool) -> Self {
+        let [group, version, plural, kind] = [group, version, plural, kind].map(kept);
+        Self { group, version, plural, kind, namespaced }
+    }
+
     /// Returns the value of `apiVersion`: `version` for the core group, else `group/version`.
     pub fn api_version(&self) -> String {
         if self.group.is_empty() { self.version.to_owned() } else { format!("{}/{}", self.group, self.version) }
@@ -65,6 +77,18 @@ impl Resource {
             _ => format!("{root}{group}/{version}/{plural}"),
         }
     }
+}
+
+/// Returns a copy of `text` that is never freed.
+fn kept(text: &str) -> &'static str {
+    static KEPT: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(text) = kept.get(text) {
+        return text;
+    }
+    let text: &'static str = Box::leak(text.into());
+    kept.insert(text);
+    text
 }
 
 /// Formats `pods` or `endpointslices.discovery.k8s.io`, as `schema.GroupResource.String` in Go.
@@ -91,6 +115,13 @@ mod tests {
     #[case(NODES, Some("shop"), "/api/v1/nodes")]
     fn collection_paths(#[case] resource: Resource, #[case] namespace: Option<&str>, #[case] expect: &str) {
         assert_eq!(resource.path(namespace), expect);
+    }
+
+    #[test]
+    fn discovered_resources_are_equal_and_kept_once() {
+        let discover = || Resource::discovered("example.com", "v1", "widgets", "Widget", true);
+        assert_eq!(discover(), Resource::namespaced("example.com", "v1", "widgets", "Widget"));
+        assert!(std::ptr::eq(discover().plural, discover().plural));
     }
 
     #[test]

@@ -11,9 +11,10 @@ const CONFIG_MAPS: Resource = Resource::namespaced("", "v1", "configmaps", "Conf
 /// Starts a server with TLS, and returns it with a configuration of `kube` for user alice.
 async fn start() -> (Server, kube::Config) {
     let config = kube_dev_apiserver::Config { transport: Transport::Tls, ..kube_dev_apiserver::Config::default() };
-    let server = Server::start(config).await.unwrap();
-    let kubeconfig = Kubeconfig::from_yaml(&server.kubeconfig_for(User::new("alice"))).unwrap();
-    let config = kube::Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.unwrap();
+    let server = Server::start(config).await.expect("succeeds");
+    let kubeconfig = Kubeconfig::from_yaml(&server.kubeconfig_for(User::new("alice"))).expect("succeeds");
+    let config =
+        kube::Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.expect("succeeds");
     (server, config)
 }
 
@@ -25,15 +26,15 @@ fn named(name: &str) -> ConfigMap {
 }
 
 fn client(config: &Config) -> Client {
-    Client::new(config, ClientOptions::default()).unwrap()
+    Client::new(config, ClientOptions::default()).expect("succeeds")
 }
 
 #[tokio::test]
 async fn configuration_of_kube_is_used() {
     let (server, config) = start().await;
-    let config = Config::try_from(config).unwrap();
+    let config = Config::try_from(config).expect("succeeds");
     assert_eq!(config.server(), format!("{}/", server.url()));
-    client(&config).create(&named("a")).await.unwrap();
+    client(&config).create(&named("a")).await.expect("succeeds");
     let requests = server.requests().matching(&On::writes());
     assert_eq!((requests[0].user.as_str(), requests[0].object_name.as_str()), ("alice", "a"));
     server.shutdown().await;
@@ -43,17 +44,17 @@ async fn configuration_of_kube_is_used() {
 async fn requests_go_through_a_client_of_kube() {
     let (server, mut config) = start().await;
     config.default_namespace = "shop".to_owned();
-    let config = Config::from_kube_client(kube::Client::try_from(config).unwrap());
+    let config = Config::from_kube_client(kube::Client::try_from(config).expect("succeeds"));
     assert_eq!(config.default_namespace(), "shop");
     let client = client(&config);
     let params = WatchParams { resource_version: "0".into(), ..WatchParams::default() };
-    let mut watch = client.watch(&CONFIG_MAPS, Some("default"), &params).await.unwrap();
-    let created = client.create(&named("a")).await.unwrap();
+    let mut watch = client.watch(&CONFIG_MAPS, Some("default"), &params).await.expect("succeeds");
+    let created = client.create(&named("a")).await.expect("succeeds");
     assert!(created.metadata.uid.is_some());
-    let event = watch.next().await.unwrap().unwrap();
+    let event = watch.next().await.expect("succeeds").expect("succeeds");
     assert!(!event.is_empty(), "the first event of the watch");
-    assert!(client.get::<ConfigMap>("default", "b").await.unwrap_err().is_not_found());
-    assert!(client.create(&named("a")).await.unwrap_err().is_already_exists());
+    assert!(client.get::<ConfigMap>("default", "b").await.expect_err("succeeded").is_not_found());
+    assert!(client.create(&named("a")).await.expect_err("succeeded").is_already_exists());
     assert!(server.requests().all().iter().all(|request| request.user == "alice"));
     server.shutdown().await;
 }
@@ -61,10 +62,10 @@ async fn requests_go_through_a_client_of_kube() {
 #[tokio::test]
 async fn lost_answer_of_a_client_of_kube_may_have_been_applied() {
     let (server, config) = start().await;
-    let client = client(&Config::from_kube_client(kube::Client::try_from(config).unwrap()));
+    let client = client(&Config::from_kube_client(kube::Client::try_from(config).expect("succeeds")));
     server.faults().inject(Fault::apply_then_reset().on(On::writes()).times(1));
-    let error = client.create(&named("a")).await.unwrap_err();
+    let error = client.create(&named("a")).await.expect_err("succeeded");
     assert!(error.may_have_been_applied(), "{error:?}");
-    client.get::<ConfigMap>("default", "a").await.unwrap();
+    client.get::<ConfigMap>("default", "a").await.expect("succeeds");
     server.shutdown().await;
 }

@@ -44,11 +44,11 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
         // The first list is not checked.
         let as_listed = self.guard.filter(|_| self.shared.lister().is_populated()).map(|_| objects.clone());
         let Err(removal) = self.shared.replace(objects, version.clone(), self.guard.as_ref()) else {
-            tracing::debug!(resource = %T::RESOURCE, objects = listed, %version, "synced");
+            tracing::debug!(resource = %self.shared.resource(), objects = listed, %version, "synced");
             self.retain_undecodable(&undecodable);
             if is_confirming {
                 tracing::info!(
-                    resource = %T::RESOURCE, objects = listed,
+                    resource = %self.shared.resource(), objects = listed,
                     "Another list needs no confirmation, and is stored"
                 );
                 self.shared.meter().guarded(GuardOutcome::Withdrawn);
@@ -61,7 +61,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
         }
         if most && !is_confirming {
             tracing::warn!(
-                resource = %T::RESOURCE, stored = removal.counts.stored, missing = removal.counts.missing,
+                resource = %self.shared.resource(), stored = removal.counts.stored, missing = removal.counts.missing,
                 changed = removal.counts.changed, listed, %version,
                 confirm_after = ?self.guard.map(|guard| guard.confirm_after).unwrap_or_default(),
                 "A list would remove most of the cache and is held: the controllers work on the previous state until \
@@ -97,16 +97,19 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
         };
         let deadline = Instant::now() + PROBE_TIMEOUT;
         for Sample { key, uid } in &held.removal.samples {
-            let contradiction = match timeout_at(deadline, self.client.get::<T>(&key.namespace, &key.name)).await {
-                Ok(Ok(found)) if found.uid() == *uid => "it exists".to_owned(),
-                Ok(Ok(_)) => continue,
-                Ok(Err(error)) if error.is_not_found() => continue,
-                Ok(Err(error)) => error.display_full().to_string(),
-                Err(elapsed) => elapsed.to_string(),
-            };
+            let contradiction =
+                match timeout_at(deadline, self.client.get_of::<T>(self.shared.resource(), &key.namespace, &key.name))
+                    .await
+                {
+                    Ok(Ok(found)) if found.uid() == *uid => "it exists".to_owned(),
+                    Ok(Ok(_)) => continue,
+                    Ok(Err(error)) if error.is_not_found() => continue,
+                    Ok(Err(error)) => error.display_full().to_string(),
+                    Err(elapsed) => elapsed.to_string(),
+                };
             self.shared.hold(held.removal.counts);
             tracing::warn!(
-                resource = %T::RESOURCE, object = %key, missing = held.removal.counts.missing, reason = contradiction,
+                resource = %self.shared.resource(), object = %key, missing = held.removal.counts.missing, reason = contradiction,
                 "A list that lacks an object is not confirmed and stays held: the controllers work on the previous state"
             );
             self.shared.meter().guarded(GuardOutcome::Contradicted);
@@ -124,7 +127,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
             return;
         };
         tracing::warn!(
-            resource = %T::RESOURCE, objects = objects.len(), %version, missing = removal.counts.missing,
+            resource = %self.shared.resource(), objects = objects.len(), %version, missing = removal.counts.missing,
             changed = removal.counts.changed, "A list that removes many objects of the cache is confirmed and stored"
         );
         // Without a guard, every list is stored.

@@ -117,7 +117,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
             Err(error) => {
                 self.gathered.clear();
                 self.shared.meter().list_failed();
-                tracing::warn!(resource = %T::RESOURCE, err = %error.display_full(), "list failed");
+                tracing::warn!(resource = %self.shared.resource(), err = %error.display_full(), "list failed");
                 Observation::ListFailed(error.failure())
             }
         };
@@ -125,9 +125,9 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
     }
 
     async fn read_page(&mut self, params: &ListParams) -> Result<Observation, ReflectorError> {
-        let mut body = self.client.list_chunks(&T::RESOURCE, self.scope.namespace.as_deref(), params).await?;
+        let mut body = self.client.list_chunks(self.shared.resource(), self.scope.namespace.as_deref(), params).await?;
         self.observe(Observation::ResponseStarted(body.encoding()));
-        let mut items = ListReader::<T>::new(body.encoding());
+        let mut items = ListReader::<T>::of(self.shared.resource(), body.encoding());
         let last_version = self.shared.lister().last_resource_version();
         while let Some(chunk) = timeout(LIST_READ_TIMEOUT, body.next())
             .await
@@ -153,7 +153,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
 
     /// Requests the server's current resource version, and signals a restore if it is lower than that of the store.
     async fn verify(&mut self) {
-        match latest_version(&self.client, &T::RESOURCE, self.scope.namespace.as_deref()).await {
+        match latest_version(&self.client, self.shared.resource(), self.scope.namespace.as_deref()).await {
             Ok(version) => {
                 if self.observe(Observation::Verified { version }) == Some(RelistCause::Ahead) {
                     self.restores.raise();
@@ -161,7 +161,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
             }
             Err(error) => {
                 tracing::warn!(
-                    resource = %T::RESOURCE, err = %error.display_full(),
+                    resource = %self.shared.resource(), err = %error.display_full(),
                     "cannot read the current resource version"
                 );
                 self.observe(Observation::Failed(ReflectorError::from(error).failure()));
@@ -184,7 +184,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
         if initial {
             self.begin_list(&version);
         }
-        let opened = self.client.watch(&T::RESOURCE, self.scope.namespace.as_deref(), &params).await;
+        let opened = self.client.watch(self.shared.resource(), self.scope.namespace.as_deref(), &params).await;
         let result = match opened {
             Ok(body) => self.read_events(body, version, deadline, initial).await,
             Err(error) => Err(error.into()),
@@ -195,9 +195,9 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
             Err(error) => {
                 let failure = error.failure();
                 if matches!(failure, Failure::Expired | Failure::ListRequested(_)) {
-                    tracing::debug!(resource = %T::RESOURCE, err = %error.display_full(), "watch ended for a relist");
+                    tracing::debug!(resource = %self.shared.resource(), err = %error.display_full(), "watch ended for a relist");
                 } else {
-                    tracing::warn!(resource = %T::RESOURCE, err = %error.display_full(), initial, "watch failed");
+                    tracing::warn!(resource = %self.shared.resource(), err = %error.display_full(), initial, "watch failed");
                 }
                 Observation::Failed(failure)
             }
@@ -233,20 +233,25 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
                 Ok(Some(Err(error))) if initial => return Err(error.into()),
                 // No event is lost: the next watch starts after the last complete event.
                 Ok(Some(Err(error))) => {
-                    tracing::debug!(resource = %T::RESOURCE, err = %error.display_full(), "watch connection failed");
+                    tracing::debug!(resource = %self.shared.resource(), err = %error.display_full(), "watch connection failed");
                     return Ok(());
                 }
                 Ok(None) => {
                     if let Err(error) = events.finish() {
                         tracing::debug!(
-                            resource = %T::RESOURCE, err = %error.display_full(),
+                            resource = %self.shared.resource(), err = %error.display_full(),
                             "watch ended within an event"
                         );
                     }
                     return Ok(());
                 }
                 Err(_) if Instant::now() >= deadline => return Ok(()),
-                Err(_) => tracing::warn!(resource = %T::RESOURCE, "still waiting for the end of the initial events"),
+                Err(_) => {
+                    tracing::warn!(
+                        resource = %self.shared.resource(),
+                        "still waiting for the end of the initial events"
+                    );
+                }
             }
             loop {
                 let is_own = |head: &EventHead| self.shared.confirm(head);
@@ -328,7 +333,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
     fn relist_after_restore(&mut self) {
         // Before the first list the store is empty, and the next request is a list anyway.
         if self.shared.lister().is_populated() {
-            tracing::warn!(resource = %T::RESOURCE, "etcd of the API server was restored from a backup, listing again");
+            tracing::warn!(resource = %self.shared.resource(), "etcd of the API server was restored from a backup, listing again");
             self.machine.relist_after_restore();
             self.shared.meter().relist(RelistCause::Ahead);
         }

@@ -12,7 +12,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
     fn report(&mut self, it: &Undecodable) {
         self.shared.meter().undecodable();
         if self.undecodable.record(it) {
-            let (resource, version, err) = (T::RESOURCE, &it.resource_version, &it.error);
+            let (resource, version, err) = (*self.shared.resource(), &it.resource_version, &it.error);
             match &it.key {
                 Some(key) => tracing::warn!(
                     %resource, object = %key, %version, %err,

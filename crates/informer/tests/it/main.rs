@@ -15,6 +15,7 @@ mod progress;
 mod proxy;
 mod read_timeouts;
 mod replay;
+mod resources;
 mod resync;
 mod schedules;
 mod server;

@@ -7,7 +7,7 @@ use super::{
     protobuf::ProtobufList,
     split::{ListMeta, Split as _},
 };
-use crate::{DEFAULT_LIMIT, Decode, DecodeError, Encoding, Undecodable};
+use crate::{DEFAULT_LIMIT, Decode, DecodeError, Encoding, Resource, Undecodable};
 
 /// Decodes the response to a list request, or one page of it, item by item while it arrives.
 ///
@@ -38,10 +38,20 @@ impl<T: Decode> ListReader<T> {
     /// Returns a reader that accepts items of up to `limit` bytes. Longer ones are an error and are not buffered any
     /// further.
     pub fn with_limit(encoding: Encoding, limit: usize) -> Self {
-        let kind = format!("{}List", T::RESOURCE.kind);
+        Self::with(&T::RESOURCE, encoding, limit)
+    }
+
+    /// Returns a reader of lists of another resource than that of the type, with items of up to [`DEFAULT_LIMIT`]
+    /// bytes.
+    pub fn of(resource: &Resource, encoding: Encoding) -> Self {
+        Self::with(resource, encoding, DEFAULT_LIMIT)
+    }
+
+    fn with(resource: &Resource, encoding: Encoding, limit: usize) -> Self {
+        let kind = format!("{}List", resource.kind);
         let splitter = match encoding {
-            Encoding::Json => Splitter::Json(JsonList::new(kind.clone(), &T::RESOURCE, limit)),
-            Encoding::Protobuf => Splitter::Protobuf(ProtobufList::new(kind.clone(), &T::RESOURCE, limit)),
+            Encoding::Json => Splitter::Json(JsonList::new(kind.clone(), resource, limit)),
+            Encoding::Protobuf => Splitter::Protobuf(ProtobufList::new(kind.clone(), resource, limit)),
         };
         Self { kind, splitter, items: 0, object: PhantomData }
     }
