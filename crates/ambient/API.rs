@@ -32,7 +32,7 @@ impl Drop for Simulated {}
 impl fmt::Debug for Simulated {}
 #[must_use = "the count ends when the guard is dropped"]
 pub fn count_pending(
-    name: &'static str,
+    name: &str,
     count: impl Fn() -> usize + Send + Sync + 'static,
 ) -> CountedWork {}
 #[must_use = "the defect is disabled when the guard is dropped"]
@@ -40,7 +40,7 @@ pub fn enable(defect: Defect) -> Enabled {}
 pub const fn is_enabled(_: Defect) -> bool {}
 pub fn is_simulated() -> bool {}
 pub fn now() -> Timestamp {}
-pub fn pending() -> BTreeMap<&'static str, usize> {}
+pub fn pending() -> BTreeMap<Arc<str>, usize> {}
 pub fn random<T>() -> T
 where
     StandardUniform: Distribution<T>,

@@ -143,6 +143,7 @@ impl Fault {
     pub fn trickle(max_bytes: u32, pause: Duration) -> Self {}
     pub fn repeat_events() -> Self {}
     pub fn end_watch(after: Duration, how: End) -> Self {}
+    pub fn effect(&self) -> &Effect {}
     #[must_use]
     pub fn on(mut self, on: On) -> Self {}
     #[must_use]
@@ -160,6 +161,9 @@ pub struct FaultState {
     pub matched: u32,
     pub hits: u32,
 }
+impl FaultState {
+    pub fn is_spent(&self) -> bool {}
+}
 #[derive(Debug, Clone, Copy)]
 pub struct Faults<'a> {}
 impl<'a> Faults<'a> {
@@ -167,6 +171,7 @@ impl<'a> Faults<'a> {
     pub fn remove(&self, id: u64) -> Option<FaultState> {}
     pub fn clear(&self) {}
     pub fn states(&self) -> Vec<FaultState> {}
+    pub fn assert_spent(&self) {}
     pub fn cut_watches(&self, on: &On) -> usize {}
     pub fn open_watches(&self, on: &On) -> usize {}
 }
@@ -228,6 +233,35 @@ pub struct LoggedRequest {
 impl LoggedRequest {
     pub fn matches(&self, on: &On) -> bool {}
 }
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ObjectError {
+    Refused { code: u16, reason: String, message: String },
+    UnknownKind { group: String, plural: String },
+    Convert { message: String },
+}
+impl ObjectError {
+    pub fn is_not_found(&self) -> bool {}
+}
+impl From<StatusError> for ObjectError {}
+impl From<serde_json::Error> for ObjectError {}
+#[derive(Debug, Clone)]
+pub struct Objects<'a, K> {}
+impl<K> Objects<'_, K> {
+    #[must_use]
+    pub fn namespace(mut self, namespace: &str) -> Self {}
+    pub fn delete(&self, name: &str) -> Result<(), ObjectError> {}
+}
+impl<K: DeserializeOwned> Objects<'_, K> {
+    pub fn get(&self, name: &str) -> Result<K, ObjectError> {}
+    pub fn list(&self) -> Result<Vec<K>, ObjectError> {}
+    pub fn patch(&self, name: &str, patch: &Value) -> Result<K, ObjectError> {}
+    pub fn patch_status(&self, name: &str, patch: &Value) -> Result<K, ObjectError> {}
+}
+impl<K: Serialize + DeserializeOwned> Objects<'_, K> {
+    pub fn create(&self, object: &K) -> Result<K, ObjectError> {}
+    pub fn replace(&self, object: &K) -> Result<K, ObjectError> {}
+}
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct On {}
 impl On {
@@ -235,6 +269,8 @@ impl On {
     pub fn writes() -> Self {}
     #[must_use]
     pub fn verb(mut self, verb: &str) -> Self {}
+    #[must_use]
+    pub fn group(mut self, group: &str) -> Self {}
     #[must_use]
     pub fn resource(mut self, plural: &str) -> Self {}
     #[must_use]
@@ -338,6 +374,10 @@ impl Server {
     pub fn snapshot(&self) -> Snapshot {}
     pub fn restore(&self, snapshot: &Snapshot) {}
     pub fn restore_bumped(&self, snapshot: &Snapshot, bump: u64) {}
+}
+impl Server {
+    pub fn typed<K: k8s_openapi::Resource>(&self) -> Objects<'_, K> {}
+    pub fn typed_as<K>(&self, group: &str, plural: &str) -> Objects<'_, K> {}
 }
 impl Drop for Server {}
 #[derive(Debug, Clone)]

@@ -66,6 +66,12 @@ impl Client {
 }
 impl Client {
     pub async fn get<T: Decode>(&self, namespace: &str, name: &str) -> Result<T, Error> {}
+    pub async fn get_of<T: Decode>(
+        &self,
+        resource: &Resource,
+        namespace: &str,
+        name: &str,
+    ) -> Result<T, Error> {}
     pub async fn create<T: Encode>(&self, object: &T) -> Result<T, Error> {}
     pub async fn create_virtual<T: Decode + Serialize>(
         &self,
@@ -122,6 +128,8 @@ impl Config {
         options: KubeconfigOptions,
     ) -> Result<Self, ConfigError> {}
     pub fn in_cluster() -> Result<Self, ConfigError> {}
+    pub async fn infer() -> Result<Self, ConfigError> {}
+    pub fn from_kubeconfig_text(text: &str) -> Result<Self, ConfigError> {}
     pub fn from_url(url: &str) -> Result<Self, ConfigError> {}
     pub fn from_service<S, B>(service: S) -> Self
     where
@@ -146,11 +154,17 @@ impl Config {
     pub fn verifies_server(&self) -> bool {}
     pub fn default_namespace(&self) -> String {}
 }
+impl Config {
+    pub fn from_kube_client(client: kube::Client) -> Self {}
+}
 impl fmt::Debug for Config {}
+impl TryFrom<kube::Config> for Config {}
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
     Kubeconfig { path: PathBuf, source: BoxError },
+    Text { source: BoxError },
+    Infer { kubeconfig: Box<ConfigError>, source: Box<ConfigError> },
     InCluster { source: BoxError },
     Server { url: String, source: BoxError },
     Connection { server: String, source: BoxError },

@@ -12,7 +12,7 @@ impl FromStr for Batching {}
 pub struct Controller<K> {}
 impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Controller<K> {
     pub fn builder(
-        name: &'static str,
+        name: impl Into<Arc<str>>,
         queue: kube_workqueue::Builder<K>,
         metrics: Metrics,
     ) -> ControllerBuilder<K> {}
@@ -95,7 +95,7 @@ impl From<()> for Outcome {}
 pub struct PrometheusControllers {}
 impl PrometheusControllers {
     pub fn register(registry: &Registry) -> prometheus::Result<Self> {}
-    pub fn controller(&self, name: &'static str) -> Arc<dyn ControllerMetrics> {}
+    pub fn controller(&self, name: &str) -> Arc<dyn ControllerMetrics> {}
 }
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {
@@ -139,7 +139,7 @@ impl<K> Workers<K>
 where
     K: Clone + Eq + Hash + Display + Send + Sync + 'static,
 {
-    pub fn new(name: &'static str, queue: Queue<K>, timer: Timer<K>) -> Self {}
+    pub fn new(name: impl Into<Arc<str>>, queue: Queue<K>, timer: Timer<K>) -> Self {}
     #[must_use]
     pub fn concurrency(self, concurrency: usize) -> Self {}
     #[must_use]

@@ -318,7 +318,7 @@ pub fn plan_explained<E: DesiredEndpoint>(
 pub fn watch_slices(
     controller: &mut ControllerBuilder<ObjectKey>,
     slices: &Informer<EndpointSlice, SliceIndex>,
-    manager: &'static str,
+    manager: impl Into<Text>,
     terminating: Terminating,
     delay: Duration,
 ) -> HandlerHandle {}

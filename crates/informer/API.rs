@@ -19,6 +19,7 @@ impl<T: Decode, X: Index<T>> Builder<T, X> {
     ) -> Self {}
     pub fn resync(mut self, every: Duration) -> Self {}
     pub fn metrics(mut self, provider: impl InformerMetricsProvider + 'static) -> Self {}
+    pub fn resource(mut self, resource: Resource) -> Self {}
     pub fn namespace(mut self, namespace: &str) -> Self {}
     pub fn label_selector(mut self, selector: &str) -> Self {}
     pub fn field_selector(mut self, selector: &str) -> Self {}

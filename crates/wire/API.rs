@@ -81,6 +81,13 @@ pub struct Details {
     pub causes: Vec<Cause>,
     pub retry_after_seconds: u32,
 }
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dynamic {
+    pub metadata: ObjectMeta,
+    pub value: Value,
+}
+impl Object for Dynamic {}
+impl Decode for Dynamic {}
 pub trait Encode: Decode + Serialize {
     fn to_protobuf(&self, message: &mut protobuf::Writer) -> bool {}
     fn response_from_protobuf(
@@ -142,6 +149,7 @@ pub struct ListReader<T> {}
 impl<T: Decode> ListReader<T> {
     pub fn new(encoding: Encoding) -> Self {}
     pub fn with_limit(encoding: Encoding, limit: usize) -> Self {}
+    pub fn of(resource: &Resource, encoding: Encoding) -> Self {}
     pub fn push(&mut self, chunk: &[u8]) {}
     pub fn next_item(
         &mut self,
@@ -155,6 +163,12 @@ pub struct Location {
     pub column: usize,
 }
 impl fmt::Display for Location {}
+pub trait Metadata {
+    fn namespace(&self) -> &str;
+    fn name(&self) -> &str;
+    fn uid(&self) -> Uid;
+    fn resource_version(&self) -> ResourceVersion;
+}
 pub trait Object: Send + Sync + 'static {
     fn namespace(&self) -> &str;
     fn name(&self) -> &str;
@@ -190,6 +204,8 @@ impl ObjectMeta {
 impl ObjectMeta {
     pub fn from_fields(fields: Fields<'_>) -> Result<Self, MalformedProtobuf> {}
 }
+impl Metadata for ObjectMeta {}
+impl Metadata for k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta {}
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Received<T> {
     Event(WatchEvent<T>),
@@ -215,6 +231,13 @@ impl Resource {
         version: &'static str,
         plural: &'static str,
         kind: &'static str,
+    ) -> Self {}
+    pub fn discovered(
+        group: &str,
+        version: &str,
+        plural: &str,
+        kind: &str,
+        namespaced: bool,
     ) -> Self {}
     pub fn api_version(&self) -> String {}
     pub fn path(&self, namespace: Option<&str>) -> String {}

@@ -10,10 +10,10 @@ use crate::simulation::{self, Count};
 ///
 /// It stays registered until the returned guard is dropped. Without a simulation, this does nothing.
 #[must_use = "the count ends when the guard is dropped"]
-pub fn count_pending(name: &'static str, count: impl Fn() -> usize + Send + Sync + 'static) -> CountedWork {
+pub fn count_pending(name: &str, count: impl Fn() -> usize + Send + Sync + 'static) -> CountedWork {
     let Some(counts) = simulation::counts() else { return CountedWork(None) };
     let count: Arc<Count> = Arc::new(count);
-    counts.borrow_mut().push((name, Arc::downgrade(&count)));
+    counts.borrow_mut().push((name.into(), Arc::downgrade(&count)));
     CountedWork(Some(count))
 }
 
@@ -29,12 +29,12 @@ impl fmt::Debug for CountedWork {
 /// Returns the pending work items of the simulation of this thread: per name the sum of its counts, if it is not zero.
 ///
 /// Empty without a simulation.
-pub fn pending() -> BTreeMap<&'static str, usize> {
+pub fn pending() -> BTreeMap<Arc<str>, usize> {
     let Some(counts) = simulation::counts() else { return BTreeMap::new() };
     let mut pending = BTreeMap::new();
     counts.borrow_mut().retain(|(name, count)| {
         let Some(count) = count.upgrade() else { return false };
-        *pending.entry(*name).or_default() += count();
+        *pending.entry(Arc::clone(name)).or_default() += count();
         true
     });
     pending.retain(|_, count| *count > 0);
@@ -59,9 +59,9 @@ mod tests {
         let _simulated = simulate(1, clock());
         let [two, three, _none] =
             [("pods", 2), ("pods", 3), ("nodes", 0)].map(|(name, n)| count_pending(name, move || n));
-        assert_eq!(pending(), BTreeMap::from([("pods", 5)]));
+        assert_eq!(pending(), BTreeMap::from([("pods".into(), 5)]));
         drop(three);
-        assert_eq!(pending(), BTreeMap::from([("pods", 2)]));
+        assert_eq!(pending(), BTreeMap::from([("pods".into(), 2)]));
         drop(two);
         assert_eq!(pending(), BTreeMap::new());
     }

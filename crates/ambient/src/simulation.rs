@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
-use std::sync::Weak;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -13,7 +13,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 pub(crate) type Count = dyn Fn() -> usize + Send + Sync;
 
 /// Registered counts of one simulation, with their names. A count whose guard was dropped cannot be upgraded.
-pub(crate) type Counts = Rc<RefCell<Vec<(&'static str, Weak<Count>)>>>;
+pub(crate) type Counts = Rc<RefCell<Vec<(Arc<str>, Weak<Count>)>>>;
 
 thread_local! {
     static CURRENT: RefCell<Option<Simulation>> = const { RefCell::new(None) };

@@ -61,7 +61,11 @@ pub struct ControllerBuilder<K> {
 
 impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Controller<K> {
     /// Returns a builder of a controller that takes its keys from `queue`. `name` identifies the controller in logs.
-    pub fn builder(name: &'static str, queue: kube_workqueue::Builder<K>, metrics: Metrics) -> ControllerBuilder<K> {
+    pub fn builder(
+        name: impl Into<Arc<str>>,
+        queue: kube_workqueue::Builder<K>,
+        metrics: Metrics,
+    ) -> ControllerBuilder<K> {
         let (queue, timer) = match metrics.queue {
             Some(provider) => queue.metrics(provider).build(),
             None => queue.build(),

@@ -62,14 +62,19 @@ impl PrometheusControllers {
     }
 
     /// Returns the metrics of the controller `name`. The series of a cause are created with its first observation.
-    pub fn controller(&self, name: &'static str) -> Arc<dyn ControllerMetrics> {
+    pub fn controller(&self, name: &str) -> Arc<dyn ControllerMetrics> {
         let exhausted = self.exhausted.with_label_values(&[name]);
-        Arc::new(Series { name, exhausted, propagation: self.propagation.clone(), stages: self.stages.clone() })
+        Arc::new(Series {
+            name: name.into(),
+            exhausted,
+            propagation: self.propagation.clone(),
+            stages: self.stages.clone(),
+        })
     }
 }
 
 struct Series {
-    name: &'static str,
+    name: Box<str>,
     exhausted: IntCounter,
     propagation: HistogramVec,
     stages: HistogramVec,
@@ -81,9 +86,9 @@ impl ControllerMetrics for Series {
     }
 
     fn propagated(&self, source: &'static str, latency: Latency) {
-        self.propagation.with_label_values(&[self.name, source]).observe(latency.total().as_secs_f64());
+        self.propagation.with_label_values(&[&self.name, source]).observe(latency.total().as_secs_f64());
         for (stage, duration) in [("queue", latency.queue), ("sync", latency.sync)] {
-            self.stages.with_label_values(&[self.name, source, stage]).observe(duration.as_secs_f64());
+            self.stages.with_label_values(&[&self.name, source, stage]).observe(duration.as_secs_f64());
         }
     }
 }

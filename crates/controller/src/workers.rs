@@ -39,7 +39,7 @@ impl Default for RetryPolicy {
 
 /// Workers that sync the keys of a queue, without informers.
 pub struct Workers<K> {
-    name: &'static str,
+    name: Arc<str>,
     queue: Queue<K>,
     timer: Timer<K>,
     concurrency: usize,
@@ -54,9 +54,9 @@ where
 {
     /// Returns one worker with the default [`RetryPolicy`] and without metrics. `name` identifies the controller in
     /// logs.
-    pub fn new(name: &'static str, queue: Queue<K>, timer: Timer<K>) -> Self {
+    pub fn new(name: impl Into<Arc<str>>, queue: Queue<K>, timer: Timer<K>) -> Self {
         let retry = RetryPolicy::default();
-        Workers { name, queue, timer, concurrency: 1, retry, metrics: None, observer: Observer::new(None) }
+        Workers { name: name.into(), queue, timer, concurrency: 1, retry, metrics: None, observer: Observer::new(None) }
     }
 
     /// Sets the number of keys that are synced concurrently; 1 by default, and 0 counts as 1.
@@ -107,12 +107,12 @@ where
         let running = Arc::new(AtomicUsize::new(0));
         let _pending = {
             let (queue, running) = (queue.clone(), Arc::clone(&running));
-            kube_ambient::count_pending(name, move || queue.len() + queue.waiting() + running.load(Relaxed))
+            kube_ambient::count_pending(&name, move || queue.len() + queue.waiting() + running.load(Relaxed))
         };
         tasks.spawn(timer.run());
         for _ in 0..concurrency.max(1) {
             let (queue, metrics, exhausted) = (queue.clone(), metrics.clone(), Arc::clone(&exhausted));
-            let retries = Retries { controller: name, queue, retry, metrics, exhausted };
+            let retries = Retries { controller: Arc::clone(&name), queue, retry, metrics, exhausted };
             let worker = Worker { retries, observer: observer.clone(), running: Arc::clone(&running) };
             tasks.spawn(worker.run(stop.clone(), Arc::clone(&sync)));
         }
@@ -175,7 +175,7 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Worker<K> {
 
 /// Requeues keys whose sync failed.
 struct Retries<K> {
-    controller: &'static str,
+    controller: Arc<str>,
     queue: Queue<K>,
     retry: RetryPolicy,
     metrics: Option<Arc<dyn ControllerMetrics>>,
@@ -191,7 +191,7 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Retries<K> {
     }
 
     fn requeue(&self, key: K, error: &dyn std::error::Error) {
-        let (controller, now) = (self.controller, Instant::now());
+        let (controller, now) = (&*self.controller, Instant::now());
         // A key that is synced before its slow retry is due was added by an event, which may have removed the cause of
         // the failures, so it gets `max_retries` again.
         let slow_retry = locked(&self.exhausted).remove(&key).is_some_and(|due| due <= now);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use kube_ambient::{Defect, is_enabled};
 use kube_controller::ControllerBuilder;
-use kube_endpoint_model::{EndpointSlice, ObjectKey, SliceIndex};
+use kube_endpoint_model::{EndpointSlice, ObjectKey, SliceIndex, Text};
 use kube_informer::{Event, HandlerHandle, Informer};
 
 use crate::slice_events::{self, Terminating};
@@ -17,19 +17,20 @@ use crate::slice_events::{self, Terminating};
 pub fn watch_slices(
     controller: &mut ControllerBuilder<ObjectKey>,
     slices: &Informer<EndpointSlice, SliceIndex>,
-    manager: &'static str,
+    manager: impl Into<Text>,
     terminating: Terminating,
     delay: Duration,
 ) -> HandlerHandle {
+    let manager = manager.into();
     let terminating = if is_enabled(Defect::TerminatingMirrorIgnored) { Terminating::Ignored } else { terminating };
     #[cfg(feature = "defects")]
     let mut untracked = crate::untracked::Untracked::default();
     controller.watch(slices, "slices", move |event: &Event<EndpointSlice>, keys| {
         #[cfg(feature = "defects")]
-        if untracked.ignores(event, manager) {
+        if untracked.ignores(event, &manager) {
             return;
         }
-        for service in slice_events::services_to_sync(event.states(), manager, terminating) {
+        for service in slice_events::services_to_sync(event.states(), &manager, terminating) {
             // Not contested: a list may contain many changes of one Service.
             if event.is_from_list() {
                 keys.add_after(service, delay);

@@ -1,6 +1,6 @@
 //! The end of a run: the state must meet the rules, writes must end, and work queues must be empty.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 
@@ -15,8 +15,8 @@ const WAIT: Duration = Duration::from_secs(10);
 impl Run {
     /// Returns a violation for each queue with more pending keys than the rules allow.
     fn waiting(&self) -> Vec<String> {
-        let too_many = |(queue, count): (&str, usize)| {
-            let may = self.state.rules.max_pending(queue, &self.state.server);
+        let too_many = |(queue, count): (Arc<str>, usize)| {
+            let may = self.state.rules.max_pending(&queue, &self.state.server);
             (count > may).then(|| format!("{count} keys of {queue} are pending at the end, {may} are expected"))
         };
         kube_ambient::pending().into_iter().filter_map(too_many).collect()

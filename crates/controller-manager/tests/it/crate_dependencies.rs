@@ -34,6 +34,17 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("client", &["kube-wire", "kube-workqueue"]),
     ("informer", &["kube-wire", "kube-controller-client"]),
     ("controller", &["kube-informer", "kube-wire", "kube-workqueue"]),
+    (
+        "program",
+        &[
+            "kube-controller",
+            "kube-controller-client",
+            "kube-informer",
+            "kube-lease-election",
+            "kube-wire",
+            "kube-workqueue",
+        ],
+    ),
     ("model", &["kube-wire"]),
     ("testing", &["kube-wire"]),
     ("topology", &["kube-endpoint-model"]),
