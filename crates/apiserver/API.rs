@@ -80,6 +80,7 @@ pub struct Config {
     pub request_log: usize,
     pub debug_endpoints: bool,
     pub seed: Option<u64>,
+    pub field_tracking: FieldTracking,
     pub clock: Clock,
 }
 impl Default for Config {}
@@ -174,6 +175,11 @@ impl<'a> Faults<'a> {
     pub fn assert_spent(&self) {}
     pub fn cut_watches(&self, on: &On) -> usize {}
     pub fn open_watches(&self, on: &On) -> usize {}
+}
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum FieldTracking {
+    Applied,
+    Always,
 }
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum History {

@@ -7,6 +7,7 @@ use ipnet::{Ipv4Net, Ipv6Net};
 
 use crate::clock::Clock;
 use crate::custom_kind::CustomKind;
+use crate::fields::FieldTracking;
 use crate::identity::User;
 
 /// Configuration of a [`Server`](crate::Server): address, access, kinds, watch history, seed and clock.
@@ -66,6 +67,8 @@ pub struct Config {
     /// Seed of uids, generated names, cluster IPs, node ports, tokens and the random decisions of faults; keys of
     /// certificates are always random. By default they differ in every run.
     pub seed: Option<u64>,
+    /// Objects whose `metadata.managedFields` are tracked.
+    pub field_tracking: FieldTracking,
     /// Wall clock, source of the times in objects; the system clock by default.
     pub clock: Clock,
 }
@@ -134,6 +137,7 @@ impl Default for Config {
             request_log: 10_000,
             debug_endpoints: false,
             seed: None,
+            field_tracking: FieldTracking::default(),
             clock: Clock::system(),
         }
     }

@@ -86,9 +86,8 @@
 //! - The server itself deletes the content of a deleted namespace, [some time](Config::namespace_grace) after it has
 //!   begun to reject creates. Pods are deleted without a grace period; only finalizers delay the removal. The namespace
 //!   has no conditions.
-//! - `metadata.managedFields` is not stored, and JSON patches of it have no effect. Server-side apply therefore creates
-//!   or merges: a field that was applied once and is now omitted stays, and there are no conflicts; `force` is
-//!   accepted.
+//! - `metadata.managedFields` is kept from the first server-side apply of an object on; with
+//!   [`FieldTracking::Always`], from its creation, as in a real server. The server's own writes own no fields.
 //! - Dependents of a deleted owner stay, unless [`Config::garbage_collection`] is set.
 //! - A custom kind is served in its storage version only, as soon as it is defined. Types, required fields and
 //!   enumerations of its schema are validated. A strategic merge patch gets 415, as upstream. Deleting the definition
@@ -206,6 +205,7 @@ mod credentials;
 mod custom_kind;
 mod faults;
 mod field;
+mod fields;
 mod http;
 mod identity;
 mod inspect;
@@ -234,6 +234,7 @@ pub use clock::Clock;
 pub use config::{Anonymous, Authorization, Config, Token, Transport};
 pub use custom_kind::CustomKind;
 pub use faults::{Effect, End, Fault, FaultState, Faults, On};
+pub use fields::FieldTracking;
 pub use http::{InProcess, Lag, ResponseBody};
 pub use identity::User;
 pub use load::LoadError;

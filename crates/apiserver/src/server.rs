@@ -118,6 +118,7 @@ impl Server {
             service_cidr_v6: config.service_cidr_v6,
             history_length: config.watch_history,
             collects_garbage: config.garbage_collection,
+            field_tracking: config.field_tracking,
         };
         let mut cluster = Cluster::new(KindTable::builtin(), &options, rng(0), config.clock.now())?;
         for kind in &config.kinds {

@@ -114,7 +114,7 @@ impl Shared {
 
     /// Calls `change` with the cluster under the write lock, collects garbage, and wakes the watches of the changed
     /// kinds.
-    pub(crate) fn write<T>(&self, dry_run: bool, change: impl FnOnce(&mut Cluster, WriteOptions) -> T) -> T {
+    pub(crate) fn write<T>(&self, dry_run: bool, change: impl FnOnce(&mut Cluster, WriteOptions<'_>) -> T) -> T {
         let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
         // Read under the lock, so that later versions never have earlier times.
         let options = WriteOptions { dry_run, ..WriteOptions::at(self.now()) };

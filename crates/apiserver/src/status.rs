@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::admission::Denial;
 use crate::field::{Cause, FieldErrors};
+use crate::fields::Conflict;
 use crate::kinds::Kind;
 
 /// An error response, with the fields of its `metav1.Status` body.
@@ -146,6 +147,30 @@ impl StatusError {
     pub(crate) fn stale(kind: &Kind, name: &str) -> Self {
         let why = "the object has been modified; please apply your changes to the latest version and try again";
         Self::conflict(kind, name, why)
+    }
+
+    /// Returns 409 for an apply that changes fields of other managers, with one cause per field.
+    pub(crate) fn apply_conflict(conflicts: Vec<Conflict>) -> Self {
+        let message = match conflicts.as_slice() {
+            [Conflict { manager, path }] => format!("Apply failed with 1 conflict: conflict with {manager}: {path}"),
+            conflicts => {
+                let by_manager = conflicts.chunk_by(|a, b| a.manager == b.manager).map(|conflicts| {
+                    let paths: Vec<String> =
+                        conflicts.iter().map(|conflict| format!("\n- {}", conflict.path)).collect();
+                    format!("conflicts with {}:{}", conflicts[0].manager, paths.concat())
+                });
+                let by_manager: Vec<String> = by_manager.collect();
+                format!("Apply failed with {} conflicts: {}", conflicts.len(), by_manager.join("\n"))
+            }
+        };
+        let causes = conflicts.into_iter().map(|Conflict { manager, path }| Cause {
+            reason: "FieldManagerConflict",
+            message: format!("conflict with {manager}"),
+            field: path,
+        });
+        let mut error = Self::new(409, "Conflict", message);
+        error.details = Some(Box::new(Details { causes: causes.collect(), ..Details::default() }));
+        error
     }
 
     /// Returns 422 for an invalid object, with one cause per field error.

@@ -127,7 +127,7 @@ impl<K> Objects<'_, K> {
 
     fn write<T>(
         &self,
-        write: impl FnOnce(&mut Cluster, &Kind, &str, WriteOptions) -> Result<T, StatusError>,
+        write: impl FnOnce(&mut Cluster, &Kind, &str, WriteOptions<'_>) -> Result<T, StatusError>,
     ) -> Result<T, ObjectError> {
         let (kind, namespace) = self.kind()?;
         Ok(self.server.shared().write(false, |cluster, options| write(cluster, &kind, namespace, options))?)
@@ -189,7 +189,7 @@ impl<K: DeserializeOwned> Objects<'_, K> {
 
     fn written(
         &self,
-        write: impl FnOnce(&mut Cluster, &Kind, &str, WriteOptions) -> Result<Written, StatusError>,
+        write: impl FnOnce(&mut Cluster, &Kind, &str, WriteOptions<'_>) -> Result<Written, StatusError>,
     ) -> Result<K, ObjectError> {
         let (kind, _) = self.kind()?;
         let written = self.write(write)?;

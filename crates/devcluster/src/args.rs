@@ -3,7 +3,7 @@
 use std::{ffi::OsString, net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use kube_dev_apiserver::{Authorization, Transport};
+use kube_dev_apiserver::{Authorization, FieldTracking, Transport};
 
 use crate::{bench::args::BenchArgs, listen};
 
@@ -114,6 +114,7 @@ impl ServeArgs {
             },
             garbage_collection: *garbage_collection,
             debug_endpoints: *debug_endpoints,
+            field_tracking: FieldTracking::Always,
             ..server.config()
         }
     }

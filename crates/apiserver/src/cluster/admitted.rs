@@ -18,7 +18,7 @@ pub(super) struct AdmissionTarget<'a> {
 }
 
 impl AdmissionTarget<'_> {
-    fn request<'a>(&'a self, kind: &'a Kind, options: WriteOptions) -> AdmissionRequest<'a> {
+    fn request<'a>(&'a self, kind: &'a Kind, options: WriteOptions<'_>) -> AdmissionRequest<'a> {
         AdmissionRequest {
             operation: self.operation,
             group: &kind.group,
@@ -42,7 +42,7 @@ impl Cluster {
     }
 
     /// Returns whether admission rules apply to a write: a client makes it, and there are rules.
-    pub(super) fn is_subject_to_admission(&self, options: WriteOptions) -> bool {
+    pub(super) fn is_subject_to_admission(&self, options: WriteOptions<'_>) -> bool {
         options.admission && !self.admission.is_empty()
     }
 
@@ -52,7 +52,7 @@ impl Cluster {
         kind: &Kind,
         target: AdmissionTarget<'_>,
         object: &mut Value,
-        options: WriteOptions,
+        options: WriteOptions<'_>,
     ) -> Result<(), StatusError> {
         if !self.is_subject_to_admission(options) {
             return Ok(());
@@ -67,7 +67,7 @@ impl Cluster {
         kind: &Kind,
         target: AdmissionTarget<'_>,
         prepared: Option<&Prepared>,
-        options: WriteOptions,
+        options: WriteOptions<'_>,
     ) -> Result<(), StatusError> {
         if !self.is_subject_to_admission(options) {
             return Ok(());

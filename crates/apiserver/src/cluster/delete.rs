@@ -43,7 +43,7 @@ impl Cluster {
         namespace: &str,
         name: &str,
         options: &DeleteOptions,
-        write: WriteOptions,
+        write: WriteOptions<'_>,
     ) -> Result<Deleted, StatusError> {
         let stored = self.get(kind, namespace, name)?;
         check_preconditions(kind, &stored, options)?;
@@ -78,7 +78,7 @@ impl Cluster {
         stored: &Arc<Stored>,
         lifecycle: &Lifecycle,
         effect: &DeleteEffect,
-        write: WriteOptions,
+        write: WriteOptions<'_>,
     ) -> Result<Deleted, StatusError> {
         match effect {
             _ if write.dry_run => Ok(Deleted { object: Arc::clone(stored), removed: true }),
@@ -103,7 +103,7 @@ impl Cluster {
         &mut self,
         kind: &Kind,
         stored: &Arc<Stored>,
-        write: WriteOptions,
+        write: WriteOptions<'_>,
     ) -> Result<(), StatusError> {
         let lifecycle = stored.lifecycle()?;
         let effect = match (lifecycle.finalizers.is_empty(), lifecycle.deletion_timestamp) {
@@ -119,7 +119,7 @@ impl Cluster {
         &mut self,
         kind: &Kind,
         stored: &Stored,
-        write: WriteOptions,
+        write: WriteOptions<'_>,
         change: impl FnOnce(&mut Map<String, Value>),
     ) -> Result<Arc<Stored>, StatusError> {
         let mut value = stored.value()?;

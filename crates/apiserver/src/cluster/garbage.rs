@@ -16,7 +16,7 @@ pub(super) const FOREGROUND: &str = "foregroundDeletion";
 
 impl Cluster {
     /// Returns whether a delete adds the finalizer `foregroundDeletion`.
-    pub(super) fn is_held_in_foreground(&self, propagation: Propagation, write: WriteOptions) -> bool {
+    pub(super) fn is_held_in_foreground(&self, propagation: Propagation, write: WriteOptions<'_>) -> bool {
         self.collects_garbage && !write.dry_run && propagation == Propagation::Foreground
     }
 
@@ -27,7 +27,7 @@ impl Cluster {
         kind: &Kind,
         stored: &Stored,
         propagation: Propagation,
-        write: WriteOptions,
+        write: WriteOptions<'_>,
     ) -> Result<(), StatusError> {
         if !self.collects_garbage || write.dry_run {
             return Ok(());
@@ -50,7 +50,7 @@ impl Cluster {
     /// Processes the pending owners: deletes the dependents of a removed owner, or only their references to it if they
     /// have another owner; deletes the dependents of an owner in foreground deletion, and removes the owner once
     /// nothing blocks it.
-    pub(crate) fn collect_garbage(&mut self, write: WriteOptions) -> Result<(), StatusError> {
+    pub(crate) fn collect_garbage(&mut self, write: WriteOptions<'_>) -> Result<(), StatusError> {
         while let Some(uid) = self.dependencies.pending.pop_first() {
             let waiting = self.dependencies.waiting.get(&uid).cloned();
             for (kind, dependent) in self.dependents_of(&uid) {
@@ -118,7 +118,7 @@ impl Cluster {
         kind: &Kind,
         dependent: &Arc<Stored>,
         uid: &str,
-        write: WriteOptions,
+        write: WriteOptions<'_>,
     ) -> Result<(), StatusError> {
         self.rewrite(kind, dependent, write, |object| {
             if let Some(Value::Array(references)) = meta_field(object, "ownerReferences") {
@@ -128,7 +128,7 @@ impl Cluster {
         .map(drop)
     }
 
-    fn drop_finalizer(&mut self, kind: &Kind, owner: &Arc<Stored>, write: WriteOptions) -> Result<(), StatusError> {
+    fn drop_finalizer(&mut self, kind: &Kind, owner: &Arc<Stored>, write: WriteOptions<'_>) -> Result<(), StatusError> {
         let lifecycle = owner.lifecycle()?;
         let is_last = lifecycle.finalizers.iter().all(|it| it == FOREGROUND);
         let waits_for_grace = lifecycle.deletion_grace_period_seconds.unwrap_or_default() > 0;

@@ -9,6 +9,7 @@ mod definitions;
 mod delete;
 mod dependencies;
 mod garbage;
+mod managed;
 mod namespaces;
 mod options;
 mod page;
@@ -36,6 +37,7 @@ pub(crate) use stored::{Key, Stored};
 pub(crate) use write::{Written, unknown_in};
 
 use crate::admission::AdmissionRules;
+use crate::fields::FieldTracking;
 use crate::kinds::{Kind, KindTable};
 use crate::service_addresses::ServiceAddresses;
 use crate::status::StatusError;
@@ -48,6 +50,7 @@ pub(crate) struct StoreOptions {
     pub(crate) history_length: usize,
     /// Whether dependents of deleted owners are deleted.
     pub(crate) collects_garbage: bool,
+    pub(crate) field_tracking: FieldTracking,
 }
 
 /// Objects, revisions, history and admission rules of a server.
@@ -60,6 +63,7 @@ pub(crate) struct Cluster {
     rng: StdRng,
     history_length: usize,
     collects_garbage: bool,
+    field_tracking: FieldTracking,
     dependencies: Dependencies,
     admission: AdmissionRules,
     /// Uids of the terminating namespaces whose content has been deleted.
@@ -83,7 +87,8 @@ impl Cluster {
         rng: StdRng,
         now: Timestamp,
     ) -> Result<Self, StatusError> {
-        let StoreOptions { service_cidr_v4, service_cidr_v6, history_length, collects_garbage } = *options;
+        let StoreOptions { service_cidr_v4, service_cidr_v6, history_length, collects_garbage, field_tracking } =
+            *options;
         let mut cluster = Self {
             collections: kinds.all().iter().map(|_| Collection::default()).collect(),
             kinds,
@@ -92,6 +97,7 @@ impl Cluster {
             rng,
             history_length,
             collects_garbage,
+            field_tracking,
             dependencies: Dependencies::default(),
             admission: AdmissionRules::default(),
             emptied_namespaces: BTreeSet::new(),

@@ -65,7 +65,7 @@ impl Cluster {
         &mut self,
         kind: &Kind,
         stored: &Arc<Stored>,
-        write: WriteOptions,
+        write: WriteOptions<'_>,
     ) -> Result<Deleted, StatusError> {
         let name = &stored.name;
         if UNDELETABLE.contains(&&**name) {
@@ -97,7 +97,7 @@ impl Cluster {
     /// Objects with finalizers stay until the last finalizer is removed, and the namespace stays as long as they do.
     ///
     /// In a real cluster the namespace controller does this, and waits for the kubelets to stop the pods.
-    pub(crate) fn empty_namespace(&mut self, namespace: &Stored, write: WriteOptions) -> Result<(), StatusError> {
+    pub(crate) fn empty_namespace(&mut self, namespace: &Stored, write: WriteOptions<'_>) -> Result<(), StatusError> {
         let name = &namespace.name;
         let Some(namespaces) = self.namespaces() else { return Ok(()) };
         let found = self.find(&namespaces, "", name);

@@ -2,21 +2,37 @@
 
 use jiff::Timestamp;
 
+use crate::fields::Operation;
+
 /// Options of a write.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct WriteOptions {
+pub(crate) struct WriteOptions<'a> {
     pub(crate) now: Timestamp,
     /// Return the result, but store nothing.
     pub(crate) dry_run: bool,
     pub(crate) field_validation: FieldValidation,
     /// Whether admission rules apply; `true` for writes of clients, `false` for those of the server itself.
     pub(crate) admission: bool,
+    /// Manager of the fields that are written; `None` for writes of the server itself, which own nothing.
+    pub(crate) manager: Option<&'a str>,
+    /// Whether the fields are applied.
+    pub(crate) operation: Operation,
+    /// Whether an apply takes fields from other managers.
+    pub(crate) force: bool,
 }
 
-impl WriteOptions {
+impl WriteOptions<'_> {
     /// Returns the options of a write by the server itself.
     pub(crate) fn at(now: Timestamp) -> Self {
-        Self { now, dry_run: false, field_validation: FieldValidation::Ignore, admission: false }
+        Self {
+            now,
+            dry_run: false,
+            field_validation: FieldValidation::Ignore,
+            admission: false,
+            manager: None,
+            operation: Operation::Update,
+            force: false,
+        }
     }
 }
 

@@ -4,7 +4,8 @@ use json_patch::PatchOperation;
 use serde_json::{Map, Value, json};
 
 use super::write::{text, unknown_in};
-use super::{Cluster, FieldValidation, WriteOptions, Written};
+use super::{Cluster, FieldValidation, WriteOptions, Written, managed};
+use crate::fields::{Applied, Entries, Operation, apply};
 use crate::kinds::{Kind, Part};
 use crate::merge::{StrategicError, merge_applied, merge_strategic};
 use crate::schema::unknown_fields;
@@ -23,9 +24,6 @@ pub(crate) enum Patch {
     Apply(Value),
 }
 
-/// Path that JSON patches may change without effect: this server keeps no managed fields.
-const MANAGED_FIELDS: &str = "/metadata/managedFields";
-
 impl Cluster {
     /// Applies a patch to the stored object and updates the object with the result.
     ///
@@ -37,12 +35,13 @@ impl Cluster {
         name: &str,
         patch: &Patch,
         part: Part,
-        options: WriteOptions,
+        options: WriteOptions<'_>,
     ) -> Result<Written, StatusError> {
         if let Patch::Apply(applied) = patch {
             check_declared(kind, namespace, name, applied)?;
         }
-        let value = self.patched(kind, namespace, name, patch)?;
+        let options = WriteOptions { operation: patch.operation(), ..options };
+        let value = self.patched(kind, namespace, name, patch, part, options)?;
         if let Some(value) = value.as_ref().filter(|_| options.field_validation == FieldValidation::Strict) {
             let unknown = unknown_in(kind, value);
             if !unknown.is_empty() {
@@ -71,6 +70,8 @@ impl Cluster {
         namespace: &str,
         name: &str,
         patch: &Patch,
+        part: Part,
+        options: WriteOptions<'_>,
     ) -> Result<Option<Value>, StatusError> {
         let stored = self.find(kind, namespace, name);
         if let Patch::Apply(applied) = patch {
@@ -84,17 +85,14 @@ impl Cluster {
             };
             let mut value = stored.value()?;
             kind.to_served(&mut value);
-            merge_applied(&mut value, applied.clone(), kind.schema());
-            return Ok(Some(value));
+            return Self::applied(kind, value, applied, part, options).map(Some);
         }
         let mut value = stored.ok_or_else(|| StatusError::not_found(kind, name))?.value()?;
         kind.to_served(&mut value);
         match patch {
             Patch::Merge(changes) => json_patch::merge(&mut value, changes),
             Patch::Json(operations) => {
-                let operations: Vec<PatchOperation> =
-                    operations.iter().filter(|it| !it.path().as_str().starts_with(MANAGED_FIELDS)).cloned().collect();
-                apply_operations(&mut value, &operations)
+                apply_operations(&mut value, operations)
                     .map_err(|error| StatusError::patch_failed(format!("the patch does not apply: {error}")))?;
             }
             Patch::Strategic(changes) => {
@@ -104,6 +102,41 @@ impl Cluster {
             Patch::Apply(_) => {}
         }
         Ok(Some(value))
+    }
+}
+
+impl Patch {
+    fn operation(&self) -> Operation {
+        if matches!(self, Patch::Apply(_)) { Operation::Apply } else { Operation::Update }
+    }
+}
+
+impl Cluster {
+    /// Returns the live object with an applied configuration and its managed fields.
+    fn applied(
+        kind: &Kind,
+        mut live: Value,
+        config: &Value,
+        part: Part,
+        options: WriteOptions<'_>,
+    ) -> Result<Value, StatusError> {
+        let entries = Entries::decode(&Entries::take(&mut live));
+        let Some(writer) = managed::writer(kind, part, options) else {
+            merge_applied(&mut live, config.clone(), kind.schema());
+            return Ok(live);
+        };
+        let mut config = config.clone();
+        Entries::take(&mut config);
+        if part == Part::Status {
+            // Only the status is written.
+            config.as_object_mut().map(|config| config.remove("spec"));
+        }
+        let Applied { mut object, entries } = apply(&live, entries, config, kind.schema(), &writer, options.force)
+            .map_err(StatusError::apply_conflict)?;
+        if let (Some(fields), Some(Value::Object(meta))) = (entries.encode(), object.get_mut("metadata")) {
+            meta.insert("managedFields".to_owned(), fields);
+        }
+        Ok(object)
     }
 }
 

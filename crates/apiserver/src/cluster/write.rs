@@ -31,11 +31,12 @@ impl Cluster {
         kind: &Kind,
         namespace: &str,
         mut body: Value,
-        options: WriteOptions,
+        options: WriteOptions<'_>,
     ) -> Result<Written, StatusError> {
         complete_type(kind, &mut body)?;
         let warnings = check_fields(kind, &body, options)?;
         kind.to_stored(&mut body);
+        let tracked = self.track_create(kind, &mut body, options);
         if self.is_subject_to_admission(options) {
             if kind.namespaced {
                 self.check_namespace_accepts(kind, namespace, text(&body, "name"))?;
@@ -45,7 +46,12 @@ impl Cluster {
                 AdmissionTarget { operation: Operation::Create, part: Part::Main, namespace, name: &name, old: None };
             self.mutate(kind, target, &mut body, options)?;
         }
-        let object = self.add(kind, namespace, body, options, |rules, body, context| rules.create(body, context))?;
+        let rules = |rules: &dyn Rules, body, context: &mut Context<'_>| {
+            let mut prepared = rules.create(body, context)?;
+            tracked.finish(kind, Part::Main, &mut prepared, options);
+            Ok(prepared)
+        };
+        let object = self.add(kind, namespace, body, options, rules)?;
         Ok(Written { object, created: true, warnings })
     }
 
@@ -55,7 +61,7 @@ impl Cluster {
         kind: &Kind,
         namespace: &str,
         body: Value,
-        options: WriteOptions,
+        options: WriteOptions<'_>,
     ) -> Result<Arc<Stored>, StatusError> {
         self.add(kind, namespace, body, options, |rules, body, context| rules.load(body, context))
     }
@@ -65,7 +71,7 @@ impl Cluster {
         kind: &Kind,
         namespace: &str,
         body: Value,
-        options: WriteOptions,
+        options: WriteOptions<'_>,
         rules: impl FnOnce(&dyn Rules, Value, &mut Context<'_>) -> Result<Prepared, StatusError>,
     ) -> Result<Arc<Stored>, StatusError> {
         if kind.namespaced {
@@ -111,7 +117,7 @@ impl Cluster {
         name: &str,
         mut body: Value,
         part: Part,
-        options: WriteOptions,
+        options: WriteOptions<'_>,
     ) -> Result<Written, StatusError> {
         complete_type(kind, &mut body)?;
         let warnings = check_fields(kind, &body, options)?;
@@ -135,6 +141,7 @@ impl Cluster {
             return self.create(kind, namespace, body, options);
         };
         let old = stored.value()?;
+        let tracked = Self::track_update(kind, part, &old, &mut body, options);
         // Copied only for admission rules.
         let admission_old = if self.is_subject_to_admission(options) { old.clone() } else { Value::Null };
         let target = AdmissionTarget { operation: Operation::Update, part, namespace, name, old: Some(&admission_old) };
@@ -142,6 +149,7 @@ impl Cluster {
         check_version(kind, &stored, text(&body, "resourceVersion"))?;
         let mut prepared =
             self.prepare(kind, namespace, options, |context| kind.rules.update(old, body, part, context))?;
+        tracked.finish(kind, part, &mut prepared, options);
         self.validate(kind, target, Some(&prepared), options)?;
         if stored.is_encoded_as(kind, &mut prepared.object)? {
             return Ok(Written { object: stored, created: false, warnings });
@@ -168,7 +176,7 @@ impl Cluster {
         &mut self,
         kind: &Kind,
         namespace: &str,
-        options: WriteOptions,
+        options: WriteOptions<'_>,
         rules: impl FnOnce(&mut Context<'_>) -> Result<Prepared, StatusError>,
     ) -> Result<Prepared, StatusError> {
         rules(&mut Context {
@@ -187,7 +195,7 @@ impl Cluster {
         kind: &Kind,
         prepared: &mut Prepared,
         old: Option<&Stored>,
-        options: WriteOptions,
+        options: WriteOptions<'_>,
     ) -> Result<Arc<Stored>, StatusError> {
         if options.dry_run {
             let revision = old.map_or(0, |it| it.revision);
@@ -243,7 +251,7 @@ fn complete_type(kind: &Kind, body: &mut Value) -> Result<(), StatusError> {
 ///
 /// # Errors
 /// 400 if there are such fields and the field validation is strict.
-fn check_fields(kind: &Kind, body: &Value, options: WriteOptions) -> Result<Vec<String>, StatusError> {
+fn check_fields(kind: &Kind, body: &Value, options: WriteOptions<'_>) -> Result<Vec<String>, StatusError> {
     if options.field_validation == FieldValidation::Ignore {
         return Ok(Vec::new());
     }

@@ -9,6 +9,9 @@ use crate::field::FieldErrors;
 use crate::selector::Selector;
 use crate::status::StatusError;
 
+/// Maximum length of a manager, in characters.
+const MOST_OF_MANAGER: usize = 128;
+
 /// Parsed query parameters. Unsupported parameters are ignored, as upstream ignores unknown ones.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Query {
@@ -27,6 +30,8 @@ pub(super) struct Query {
     pub(super) dry_run: bool,
     pub(super) field_validation: FieldValidation,
     pub(super) field_manager: Option<String>,
+    /// Manager of requests without `fieldManager`.
+    pub(super) agent: String,
     /// Whether an apply may take over fields from other managers.
     pub(super) force: Option<bool>,
     pub(super) grace_period_seconds: Option<i64>,
@@ -76,9 +81,23 @@ impl Query {
         Ok(query)
     }
 
-    /// Adds the client's field validation to `options` and enables admission.
-    pub(super) fn options(&self, options: WriteOptions) -> WriteOptions {
-        WriteOptions { field_validation: self.field_validation, admission: true, ..options }
+    /// Adds the client's field validation and manager to `options` and enables admission.
+    pub(super) fn options(&self, options: WriteOptions<'_>) -> WriteOptions<'_> {
+        WriteOptions {
+            now: options.now,
+            dry_run: options.dry_run,
+            field_validation: self.field_validation,
+            admission: true,
+            manager: self.field_manager.as_deref().or(Some(&self.agent)),
+            operation: options.operation,
+            force: self.force == Some(true),
+        }
+    }
+
+    /// Sets the manager of requests without `fieldManager`: the `User-Agent` up to the first slash.
+    pub(super) fn set_agent(&mut self, user_agent: &str) {
+        let name = user_agent.split('/').next().filter(|name| !name.is_empty()).unwrap_or("unknown");
+        self.agent = name.chars().take(MOST_OF_MANAGER).collect();
     }
 
     /// Checks the patch options against the patch type.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use http::header::USER_AGENT;
 use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode};
 use serde_json::Value;
@@ -13,7 +14,7 @@ use super::path::{ResourcePath, Route};
 use super::query::Query;
 use super::reply::{self, Reply};
 use super::{body, discovery, list, watch};
-use crate::cluster::{FieldValidation, Patch, Propagation, Stored, Written, unknown_in};
+use crate::cluster::{FieldValidation, Patch, Propagation, Stored, WriteOptions, Written, unknown_in};
 use crate::kinds::{Kind, Part};
 use crate::shared::Shared;
 use crate::status::{self, StatusError};
@@ -32,7 +33,8 @@ async fn dispatch(shared: &Arc<Shared>, route: &Route, parts: &Parts, body: Requ
     let Route::Resource(resource) = route else {
         return discovery::handle(shared, route, parts);
     };
-    let query = Query::parse(parts.uri.query())?;
+    let mut query = Query::parse(parts.uri.query())?;
+    query.set_agent(parts.headers.get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default());
     let form = ResponseForm::new(&parts.headers, query.include_object, shared.now());
     // The kind is cloned, so that the lock is not held while the body is received.
     let target = Target::find(shared, resource)?;
@@ -155,7 +157,9 @@ impl Target {
                 query.check_patch(&patch)?;
                 let warnings = match query.field_validation {
                     FieldValidation::Strict if !messages.is_empty() => {
-                        let patched = shared.read(|cluster| cluster.patched(kind, namespace, name, &patch))?;
+                        let patched = shared.read(|cluster| {
+                            cluster.patched(kind, namespace, name, &patch, *part, WriteOptions::at(shared.now()))
+                        })?;
                         let patched = patched.filter(|_| !matches!(patch, Patch::Apply(_)));
                         return Err(StatusError::duplicates_in_patch(patched.as_ref(), &messages));
                     }

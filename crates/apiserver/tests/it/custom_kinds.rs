@@ -57,8 +57,9 @@ async fn definitions_add_and_remove_kinds() {
     let strategic = "application/strategic-merge-patch+json";
     assert_eq!(api.send(Method::PATCH, &path, strategic, "{}".to_owned()).await.status(), 415);
     let apply = "apiVersion: example.com/v1\nkind: Widget\nspec: {size: 7}\n".to_owned();
-    let applied =
-        api.send(Method::PATCH, &format!("{path}?fieldManager=me"), "application/apply-patch+yaml", apply).await;
+    let applied = api
+        .send(Method::PATCH, &format!("{path}?fieldManager=me&force=true"), "application/apply-patch+yaml", apply)
+        .await;
     assert_eq!(applied.status(), 200);
 
     let (_, _, table) = api.get_as(WIDGETS, "application/json;as=Table;v=v1;g=meta.k8s.io").await;

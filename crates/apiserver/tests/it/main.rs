@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "tests and their helpers may panic")]
 
 mod admission;
+mod apply;
 mod client;
 mod contract;
 mod custom_kinds;

@@ -12,7 +12,6 @@ const SERVICES: &str = "/api/v1/namespaces/default/services";
 const STRATEGIC: &str = "application/strategic-merge-patch+json";
 const APPLY: &str = "application/apply-patch+yaml";
 const MERGE: &str = "application/merge-patch+json";
-const JSON: &str = "application/json-patch+json";
 
 fn service() -> Value {
     json!({"metadata": {"name": "web"}, "spec": {"ports": [{"name": "a", "port": 80}, {"name": "b", "port": 81}]}})
@@ -36,37 +35,6 @@ async fn strategic_patches_merge_ports_by_number() {
     assert_eq!(code, 200, "{object}");
     assert_eq!(object["spec"]["ports"].as_array().unwrap().len(), 2);
     assert_eq!(object["spec"]["ports"][1]["targetPort"], 9090);
-}
-
-#[tokio::test]
-async fn apply_creates_and_merges() {
-    let api = TestApi::start(Config::default()).await;
-    let path = format!("{SERVICES}/web?fieldManager=me&force=true");
-    let yaml = "apiVersion: v1\nkind: Service\nmetadata:\n  labels: {a: b}\nspec:\n  ports: [{port: 80}]\n";
-    let (code, created, _) = send(&api, Method::PATCH, &path, APPLY, yaml).await;
-    assert_eq!((code, &created["metadata"]["name"]), (201, &json!("web")));
-    let yaml = "apiVersion: v1\nkind: Service\nmetadata:\n  labels: {c: d}\nspec:\n  ports: [{port: 80, name: x}]\n";
-    let (code, merged, _) = send(&api, Method::PATCH, &path, APPLY, yaml).await;
-    assert_eq!((code, &merged["metadata"]["labels"]), (200, &json!({"a": "b", "c": "d"})));
-    assert_eq!(merged["spec"]["ports"].as_array().unwrap().len(), 1);
-    assert_eq!(merged["spec"]["clusterIP"], created["spec"]["clusterIP"]);
-}
-
-/// kubectl sends this patch to migrate an object from client-side to server-side apply.
-#[tokio::test]
-async fn patches_of_managed_fields_have_no_effect() {
-    let api = TestApi::start(Config::default()).await;
-    let created = api.create(SERVICES, service()).await;
-    let version = &created["metadata"]["resourceVersion"];
-    let patch = json!([
-        {"op": "replace", "path": "/metadata/managedFields", "value": [{"manager": "kubectl"}]},
-        {"op": "replace", "path": "/metadata/resourceVersion", "value": version}
-    ]);
-    let path = format!("{SERVICES}/web");
-    let (code, object, _) = send(&api, Method::PATCH, &path, JSON, &patch.to_string()).await;
-    assert_eq!((code, &object), (200, &created));
-    let stale = patch.to_string().replace(version.as_str().unwrap(), "1");
-    assert_eq!(send(&api, Method::PATCH, &path, JSON, &stale).await.0, 409);
 }
 
 #[rstest]

@@ -41,6 +41,7 @@ impl TestStore {
             service_cidr_v6: "fd00:10:96::/108".parse().unwrap(),
             history_length,
             collects_garbage: false,
+            field_tracking: crate::FieldTracking::Applied,
         };
         let cluster = Cluster::new(KindTable::builtin(), &options, StdRng::seed_from_u64(1), START).unwrap();
         Self { cluster, now: START }
@@ -51,7 +52,7 @@ impl TestStore {
         std::sync::Arc::clone(kind.unwrap_or_else(|| panic!("no kind {plural}")))
     }
 
-    fn options(&self) -> WriteOptions {
+    fn options(&self) -> WriteOptions<'static> {
         WriteOptions::at(self.now)
     }
 

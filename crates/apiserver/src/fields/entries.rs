@@ -1,0 +1,179 @@
+//! The entries of `metadata.managedFields`.
+
+use std::borrow::Cow;
+
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+use super::set::FieldSet;
+use super::update::strip;
+use super::walk::fields_of;
+use crate::schema::Node;
+
+/// How a manager set its fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Operation {
+    /// By server-side apply.
+    Apply,
+    /// By any other write.
+    Update,
+}
+
+impl Operation {
+    fn as_str(self) -> &'static str {
+        match self {
+            Operation::Apply => "Apply",
+            Operation::Update => "Update",
+        }
+    }
+}
+
+/// Client that writes an object.
+#[derive(Debug, Clone)]
+pub(crate) struct Writer<'a> {
+    pub(crate) manager: &'a str,
+    pub(crate) operation: Operation,
+    /// `apiVersion` of the request.
+    pub(crate) api_version: Cow<'a, str>,
+    /// Empty for the object itself.
+    pub(crate) subresource: &'a str,
+    pub(crate) now: Timestamp,
+}
+
+/// Fields of one manager.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Entry {
+    pub(super) manager: String,
+    pub(super) operation: Operation,
+    pub(super) api_version: String,
+    pub(super) subresource: String,
+    pub(super) time: Option<String>,
+    pub(super) set: FieldSet,
+}
+
+impl Entry {
+    pub(super) fn new(writer: &Writer<'_>, set: FieldSet) -> Self {
+        let mut entry = Self {
+            manager: writer.manager.to_owned(),
+            operation: writer.operation,
+            api_version: writer.api_version.clone().into_owned(),
+            subresource: writer.subresource.to_owned(),
+            time: None,
+            set,
+        };
+        entry.touch(writer);
+        entry
+    }
+
+    pub(super) fn touch(&mut self, writer: &Writer<'_>) {
+        self.api_version = writer.api_version.clone().into_owned();
+        self.time = Some(writer.now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
+    }
+
+    /// Whether the entry is that of the writer. An applier keeps its entry with another version.
+    pub(super) fn is_of(&self, writer: &Writer<'_>) -> bool {
+        self.manager == writer.manager
+            && self.operation == writer.operation
+            && self.subresource == writer.subresource
+            && (self.operation == Operation::Apply || self.api_version == writer.api_version)
+    }
+
+    /// Returns the manager as upstream's messages name it.
+    pub(super) fn description(&self) -> String {
+        let Self { manager, api_version, subresource, .. } = self;
+        let mut text = format!("{manager:?}");
+        if !subresource.is_empty() {
+            text = format!("{text} with subresource {subresource:?}");
+        }
+        if self.operation == Operation::Update {
+            text = format!("{text} using {api_version}");
+        }
+        text
+    }
+
+    fn decode(value: &Value) -> Option<Self> {
+        let text = |field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let operation = match text("operation").as_str() {
+            "Apply" => Operation::Apply,
+            "Update" => Operation::Update,
+            _ => return None,
+        };
+        let time = value.get("time").and_then(Value::as_str).map(str::to_owned);
+        let set = FieldSet::decode(value.get("fieldsV1")?);
+        let (manager, api_version, subresource) = (text("manager"), text("apiVersion"), text("subresource"));
+        Some(Self { manager, operation, api_version, subresource, time, set })
+    }
+
+    fn encode(&self) -> Value {
+        let mut entry = Map::new();
+        entry.insert("manager".to_owned(), json!(self.manager));
+        entry.insert("operation".to_owned(), json!(self.operation.as_str()));
+        entry.insert("apiVersion".to_owned(), json!(self.api_version));
+        if let Some(time) = &self.time {
+            entry.insert("time".to_owned(), json!(time));
+        }
+        entry.insert("fieldsType".to_owned(), json!("FieldsV1"));
+        entry.insert("fieldsV1".to_owned(), self.set.encode());
+        if !self.subresource.is_empty() {
+            entry.insert("subresource".to_owned(), json!(self.subresource));
+        }
+        Value::Object(entry)
+    }
+}
+
+/// All entries of an object.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Entries(pub(super) Vec<Entry>);
+
+impl Entries {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Removes `metadata.managedFields` from an object and returns it; `null` if there is none.
+    pub(crate) fn take(object: &mut Value) -> Value {
+        let meta = object.get_mut("metadata").and_then(Value::as_object_mut);
+        meta.and_then(|meta| meta.remove("managedFields")).unwrap_or_default()
+    }
+
+    /// Returns the entries of an object that an apply creates.
+    pub(crate) fn of_applied(config: &Value, schema: Option<Node<'_>>, writer: &Writer<'_>) -> Self {
+        let mut set = fields_of(config, schema);
+        strip(&mut set, writer);
+        let mut entries = Self(vec![Entry::new(writer, set)]);
+        entries.drop_empty();
+        entries
+    }
+
+    /// Decodes `metadata.managedFields`; empty if it is invalid.
+    pub(crate) fn decode(value: &Value) -> Self {
+        let entries = value.as_array().map(|entries| entries.iter().map(Entry::decode).collect::<Option<Vec<_>>>());
+        Self(entries.flatten().unwrap_or_default())
+    }
+
+    /// Returns the entries before a write: those of the written object, those of the stored one if there are none, and
+    /// no entries if the client resets them by an empty list or entry.
+    pub(crate) fn before_write(given: &Value, stored: &Value) -> Self {
+        let is_reset = given.as_array().is_some_and(|entries| match entries.as_slice() {
+            [] => true,
+            [entry] => entry.as_object().is_some_and(Map::is_empty),
+            _ => false,
+        });
+        if is_reset {
+            return Self::default();
+        }
+        let given = Self::decode(given);
+        if given.is_empty() { Self::decode(stored) } else { given }
+    }
+
+    /// Returns the value of `metadata.managedFields`; `None` if there are no entries.
+    pub(crate) fn encode(&self) -> Option<Value> {
+        let mut entries: Vec<&Entry> = self.0.iter().collect();
+        entries.sort_by_key(|it| (it.operation, &it.time, &it.manager, &it.api_version, &it.subresource));
+        (!entries.is_empty()).then(|| entries.into_iter().map(Entry::encode).collect())
+    }
+
+    pub(super) fn drop_empty(&mut self) {
+        self.0.retain(|entry| !entry.set.is_empty());
+    }
+}

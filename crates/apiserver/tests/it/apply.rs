@@ -1,0 +1,205 @@
+//! Server-side apply and managed fields.
+
+use http::Method;
+use http_body_util::BodyExt as _;
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::api::{Api, Patch, PatchParams, PostParams};
+use kube_dev_apiserver::{Config, CustomKind, FieldTracking};
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use super::client::{CONFIG_MAPS, TestApi};
+
+const SERVICES: &str = "/api/v1/namespaces/default/services";
+const PODS: &str = "/api/v1/namespaces/default/pods";
+
+async fn apply(api: &TestApi, path: &str, manager: &str, config: &Value) -> (u16, Value) {
+    let path = format!("{path}{}fieldManager={manager}", if path.contains('?') { '&' } else { '?' });
+    let response = api.send(Method::PATCH, &path, "application/apply-patch+yaml", config.to_string()).await;
+    let code = response.status().as_u16();
+    let bytes = response.into_body().collect().await.unwrap().to_bytes();
+    (code, serde_json::from_slice(&bytes).unwrap())
+}
+
+fn config_map(data: &Value) -> Value {
+    json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": data})
+}
+
+fn managers(object: &Value) -> Vec<String> {
+    let text = |entry: &Value, field: &str| entry[field].as_str().unwrap_or_default().to_owned();
+    let entries = object["metadata"]["managedFields"].as_array().into_iter().flatten();
+    entries.map(|it| format!("{} {} {}", text(it, "manager"), text(it, "operation"), text(it, "subresource"))).collect()
+}
+
+async fn always() -> TestApi {
+    TestApi::start(Config { field_tracking: FieldTracking::Always, ..Config::default() }).await
+}
+
+#[tokio::test]
+async fn omitted_fields_are_removed_and_equal_applies_change_nothing() {
+    let api = TestApi::start(Config::default()).await;
+    let path = format!("{SERVICES}/web");
+    let service = |labels: Value| json!({"apiVersion": "v1", "kind": "Service", "metadata": {"labels": labels}, "spec": {"ports": [{"port": 80}]}});
+    let (code, created) = apply(&api, &path, "me", &service(json!({"a": "b"}))).await;
+    assert_eq!((code, &created["metadata"]["name"]), (201, &json!("web")));
+    assert_eq!(managers(&created), ["me Apply "]);
+    let (code, merged) = apply(&api, &path, "me", &service(json!({"c": "d"}))).await;
+    assert_eq!((code, &merged["metadata"]["labels"]), (200, &json!({"c": "d"})));
+    assert_eq!(merged["spec"]["ports"].as_array().unwrap().len(), 1);
+    assert_eq!(merged["spec"]["clusterIP"], created["spec"]["clusterIP"], "defaults stay");
+    let (code, again) = apply(&api, &path, "me", &service(json!({"c": "d"}))).await;
+    assert_eq!((code, again), (200, merged));
+}
+
+#[tokio::test]
+async fn conflicts_name_the_managers() {
+    let api = TestApi::start(Config::default()).await;
+    let path = format!("{CONFIG_MAPS}/a");
+    apply(&api, &path, "one", &config_map(&json!({"x": "1", "y": "1"}))).await;
+    let (code, status) = apply(&api, &path, "two", &config_map(&json!({"x": "2"}))).await;
+    assert_eq!((code, &status["reason"]), (409, &json!("Conflict")));
+    assert_eq!(status["message"], "Apply failed with 1 conflict: conflict with \"one\": .data.x");
+    let cause = json!({"reason": "FieldManagerConflict", "message": "conflict with \"one\"", "field": ".data.x"});
+    assert_eq!(status["details"]["causes"], json!([cause]));
+    let (_, status) = apply(&api, &path, "two", &config_map(&json!({"x": "2", "y": "2"}))).await;
+    let expect = "Apply failed with 2 conflicts: conflicts with \"one\":\n- .data.x\n- .data.y";
+    assert_eq!(status["message"], expect);
+    let (code, forced) = apply(&api, &format!("{path}?force=true"), "two", &config_map(&json!({"x": "2"}))).await;
+    assert_eq!((code, &forced["data"]), (200, &json!({"x": "2", "y": "1"})));
+    let (_, status) = apply(&api, &path, "one", &config_map(&json!({"x": "1"}))).await;
+    assert_eq!(status["code"], 409, "the other owns it now");
+}
+
+#[rstest]
+#[case::created(Method::POST, CONFIG_MAPS, "?fieldManager=kubectl-create", "\"kubectl-create\" using v1")]
+#[case::patched(Method::PATCH, "/api/v1/namespaces/default/configmaps/a", "", "\"it\" using v1")]
+#[tokio::test]
+async fn updates_are_tracked_on_request(
+    #[case] method: Method,
+    #[case] path: &str,
+    #[case] query: &str,
+    #[case] manager: &str,
+) {
+    let api = always().await;
+    if method == Method::PATCH {
+        api.create(&format!("{CONFIG_MAPS}?fieldManager=first"), config_map(&json!({"y": "1"}))).await;
+    }
+    let path = format!("{path}{query}");
+    let (_, written) = api.json(method, &path, &config_map(&json!({"x": "1"}))).await;
+    let (code, status) = apply(&api, &format!("{CONFIG_MAPS}/a"), "me", &config_map(&json!({"x": "2"}))).await;
+    assert_eq!(code, 409, "{status}");
+    let message = status["message"].as_str().unwrap();
+    assert!(message.contains(manager), "{message}: {written}");
+}
+
+#[tokio::test]
+async fn first_apply_finds_what_was_there_before() {
+    let api = TestApi::start(Config::default()).await;
+    let created = api.create(CONFIG_MAPS, config_map(&json!({"x": "1"}))).await;
+    assert!(managers(&created).is_empty(), "not tracked before an apply");
+    let path = format!("{CONFIG_MAPS}/a");
+    let (code, status) = apply(&api, &path, "me", &config_map(&json!({"x": "2"}))).await;
+    assert_eq!(code, 409);
+    assert!(status["message"].as_str().unwrap().contains("\"before-first-apply\" using v1: .data.x"), "{status}");
+    let (_, applied) = apply(&api, &path, "me", &config_map(&json!({"y": "2"}))).await;
+    assert_eq!(managers(&applied), ["me Apply ", "before-first-apply Update "]);
+    let (_, patched) =
+        api.json(Method::PATCH, &format!("{path}?fieldManager=edit"), &json!({"data": {"y": "3"}})).await;
+    assert!(managers(&patched).contains(&"edit Update ".to_owned()), "tracked from then on: {patched}");
+}
+
+#[tokio::test]
+async fn status_is_tracked_apart() {
+    let api = always().await;
+    let spec = json!({"containers": [{"name": "c", "image": "c"}]});
+    let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec});
+    apply(&api, &format!("{PODS}/p"), "me", &pod).await;
+    let status = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "status": {"podIP": "10.0.0.1"}});
+    let (code, object) = apply(&api, &format!("{PODS}/p/status"), "kubelet", &status).await;
+    assert_eq!(code, 200, "{object}");
+    assert_eq!(object["status"]["podIP"], "10.0.0.1");
+    assert_eq!(managers(&object), ["kubelet Apply status", "me Apply "]);
+}
+
+#[tokio::test]
+async fn lists_of_custom_resources_have_keys_by_their_schema() {
+    let schema = json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {
+        "rules": {
+            "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"],
+            "items": {"type": "object", "required": ["name"],
+                "properties": {"name": {"type": "string"}, "port": {"type": "integer"}}}
+        },
+        "hosts": {"type": "array", "items": {"type": "string"}}
+    }}}});
+    let kinds = vec![CustomKind::new("example.com", "v1", "Route").schema(schema)];
+    let api = TestApi::start(Config { kinds, ..Config::default() }).await;
+    let path = "/apis/example.com/v1/namespaces/default/routes/r";
+    let route =
+        |spec: Value| json!({"apiVersion": "example.com/v1", "kind": "Route", "metadata": {"name": "r"}, "spec": spec});
+    apply(&api, path, "one", &route(json!({"rules": [{"name": "a", "port": 1}], "hosts": ["x"]}))).await;
+    let (code, both) = apply(&api, path, "two", &route(json!({"rules": [{"name": "b", "port": 2}]}))).await;
+    assert_eq!((code, both["spec"]["rules"].as_array().unwrap().len()), (200, 2), "{both}");
+    let (code, status) = apply(&api, path, "two", &route(json!({"hosts": ["y"]}))).await;
+    assert_eq!(code, 409, "a list without keys is one value: {status}");
+    let (_, rest) = apply(&api, path, "one", &route(json!({"hosts": ["x"]}))).await;
+    assert_eq!(rest["spec"]["rules"], json!([{"name": "b", "port": 2}]));
+}
+
+/// kubectl sends this patch to migrate an object from client-side to server-side apply.
+#[tokio::test]
+async fn managed_fields_can_be_migrated_and_reset() {
+    let api = always().await;
+    let path = format!("{CONFIG_MAPS}/a");
+    let manager = "kubectl-client-side-apply";
+    let created = api
+        .json(Method::POST, &format!("{CONFIG_MAPS}?fieldManager={manager}"), &config_map(&json!({"x": "1"})))
+        .await
+        .1;
+    let mut entries = created["metadata"]["managedFields"].clone();
+    entries[0]["manager"] = json!("kubectl");
+    entries[0]["operation"] = json!("Apply");
+    let patch = json!([
+        {"op": "replace", "path": "/metadata/managedFields", "value": entries},
+        {"op": "replace", "path": "/metadata/resourceVersion", "value": created["metadata"]["resourceVersion"]}
+    ]);
+    let send = async |body: &Value| {
+        let response = api.send(Method::PATCH, &path, "application/json-patch+json", body.to_string()).await;
+        let code = response.status().as_u16();
+        let bytes = response.into_body().collect().await.unwrap().to_bytes();
+        (code, serde_json::from_slice::<Value>(&bytes).unwrap())
+    };
+    let (code, migrated) = send(&patch).await;
+    assert_eq!((code, managers(&migrated)), (200, vec!["kubectl Apply ".to_owned()]));
+    assert_eq!(send(&patch).await.0, 409, "the version is stale now");
+    let (_, applied) = apply(&api, &path, "kubectl", &config_map(&json!({}))).await;
+    assert_eq!(applied["data"].get("x"), None, "owned since the migration");
+    let reset = json!([{"op": "replace", "path": "/metadata/managedFields", "value": [{}]}]);
+    assert_eq!(managers(&send(&reset).await.1), [""; 0]);
+}
+
+#[tokio::test]
+async fn dry_run_stores_nothing() {
+    let api = TestApi::start(Config::default()).await;
+    let path = format!("{CONFIG_MAPS}/a");
+    let (_, stored) = apply(&api, &path, "me", &config_map(&json!({"x": "1"}))).await;
+    let (code, _) = apply(&api, &format!("{path}?dryRun=All"), "me", &config_map(&json!({"x": "2"}))).await;
+    assert_eq!((code, api.get(&path).await.1), (200, stored));
+}
+
+#[tokio::test]
+async fn kube_applies_with_conflicts() {
+    let api = TestApi::start(Config::default()).await;
+    let client = kube::Client::try_from(kube::Config::new(api.server.url().parse().unwrap())).unwrap();
+    let config_maps: Api<ConfigMap> = Api::namespaced(client, "default");
+    config_maps
+        .create(&PostParams::default(), &serde_json::from_value(config_map(&json!({"x": "1"}))).unwrap())
+        .await
+        .unwrap();
+    let config = config_map(&json!({"x": "2"}));
+    let refused = config_maps.patch("a", &PatchParams::apply("operator"), &Patch::Apply(&config)).await.unwrap_err();
+    assert!(matches!(&refused, kube::Error::Api(status) if status.code == 409), "{refused}");
+    let forced = config_maps.patch("a", &PatchParams::apply("operator").force(), &Patch::Apply(&config)).await.unwrap();
+    assert_eq!(forced.data.unwrap()["x"], "2");
+    let managers = forced.metadata.managed_fields.unwrap();
+    assert!(managers.iter().any(|it| it.manager.as_deref() == Some("operator")));
+}
