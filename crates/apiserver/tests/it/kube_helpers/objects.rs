@@ -1,0 +1,131 @@
+//! Helpers that change single objects: finalizers, events, entries and conditions to wait for.
+
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
+
+use k8s_openapi::api::core::v1::{ConfigMap, Pod};
+use k8s_openapi::api::events::v1::Event as StoredEvent;
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
+use kube::runtime::conditions::{is_crd_established, is_deleted, is_pod_running};
+use kube::runtime::controller::Action;
+use kube::runtime::events::{Event, EventType, Recorder, Reporter};
+use kube::runtime::finalizer::{Event as Finalize, finalizer};
+use kube::runtime::wait::await_condition;
+use kube::{Api, Resource as _, ResourceExt as _};
+use serde_json::json;
+
+use super::{Kube, config_map, pod, soon};
+
+const FINALIZER: &str = "example.com/clean-up";
+
+#[tokio::test]
+async fn finalizer_is_added_first_and_removed_after_the_clean_up() {
+    let kube = Kube::start().await;
+    let maps = kube.config_maps();
+    let calls = Arc::new(Mutex::new(Vec::new()));
+    let reconcile = async || {
+        let object = Arc::new(maps.get("a").await.unwrap());
+        let seen = |event| {
+            let name = match event {
+                Finalize::Apply(it) => format!("apply {}", ConfigMap::name_any(&it)),
+                Finalize::Cleanup(it) => format!("clean up {}", ConfigMap::name_any(&it)),
+            };
+            calls.lock().unwrap().push(name);
+            async { Ok::<_, Infallible>(Action::await_change()) }
+        };
+        finalizer(&maps, FINALIZER, object, seen).await.unwrap();
+    };
+
+    maps.create(&PostParams::default(), &config_map("a", "1")).await.unwrap();
+    reconcile().await;
+    assert_eq!(maps.get("a").await.unwrap().finalizers(), [FINALIZER], "added before anything is applied");
+    reconcile().await;
+    maps.delete("a", &DeleteParams::default()).await.unwrap();
+    assert!(maps.get("a").await.unwrap().meta().deletion_timestamp.is_some(), "kept until the clean-up");
+    reconcile().await;
+    assert!(maps.get_opt("a").await.unwrap().is_none());
+    assert_eq!(*calls.lock().unwrap(), ["apply a", "clean up a"]);
+}
+
+#[tokio::test]
+async fn repeated_events_become_a_series() {
+    let kube = Kube::start().await;
+    let pod = kube.pods().create(&PostParams::default(), &pod("a")).await.unwrap();
+    let recorder = Recorder::new(kube.client.clone(), Reporter { controller: "it".into(), instance: None });
+    let event = Event {
+        type_: EventType::Warning,
+        reason: "Slow".into(),
+        note: Some("took 3 s".into()),
+        action: "Waiting".into(),
+        secondary: None,
+    };
+    for _ in 0..3 {
+        recorder.publish(&event, &pod.object_ref(&())).await.unwrap();
+    }
+    let events: Api<StoredEvent> = Api::default_namespaced(kube.client.clone());
+    let stored = events.list(&ListParams::default()).await.unwrap().items;
+    let [stored] = &*stored else { panic!("{stored:?}") };
+    assert_eq!((stored.reason.as_deref(), stored.type_.as_deref()), (Some("Slow"), Some("Warning")));
+    assert_eq!(stored.series.as_ref().map(|it| it.count), Some(3));
+    // The other API group shows the same event.
+    let events: Api<k8s_openapi::api::core::v1::Event> = Api::default_namespaced(kube.client.clone());
+    let fields = ListParams::default().fields("involvedObject.name=a");
+    assert_eq!(events.list(&fields).await.unwrap().items[0].message.as_deref(), Some("took 3 s"));
+}
+
+#[tokio::test]
+async fn entry_creates_and_then_updates() {
+    let kube = Kube::start().await;
+    let maps = kube.config_maps();
+    let set = async |value: &str| {
+        let entry = maps.entry("a").await.unwrap().or_insert(|| config_map("a", "0"));
+        let mut entry = entry.and_modify(|it| it.data = config_map("a", value).data);
+        entry.commit(&PostParams::default()).await.unwrap();
+        entry.into_object()
+    };
+    let created = set("1").await;
+    let updated = set("2").await;
+    assert_eq!(created.uid(), updated.uid());
+    assert_ne!(created.resource_version(), updated.resource_version());
+    assert_eq!(maps.get("a").await.unwrap().data.unwrap()["key"], "2");
+    let mut occupied = maps.entry("a").await.unwrap().or_insert(|| unreachable!("it exists"));
+    occupied.commit(&PostParams::default()).await.unwrap();
+    assert_eq!(occupied.into_object().resource_version(), updated.resource_version(), "an unchanged object");
+}
+
+#[tokio::test]
+async fn conditions_are_awaited() {
+    let kube = Kube::start().await;
+    let pods = kube.pods();
+    let uid = pods.create(&PostParams::default(), &pod("a")).await.unwrap().uid().unwrap();
+    let running = tokio::spawn(await_condition(pods.clone(), "a", is_pod_running()));
+    let status = Patch::Merge(json!({"status": {"phase": "Running"}}));
+    pods.patch_status("a", &PatchParams::default(), &status).await.unwrap();
+    let running = soon(running).await.unwrap().unwrap().unwrap();
+    assert_eq!(running.status.unwrap().phase.as_deref(), Some("Running"));
+
+    let deleted = tokio::spawn({
+        let (pods, uid) = (pods.clone(), uid.clone());
+        async move { await_condition(pods, "a", is_deleted::<Pod>(&uid)).await }
+    });
+    pods.delete("a", &DeleteParams::default()).await.unwrap();
+    soon(deleted).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn definitions_are_established() {
+    let kube = Kube::start().await;
+    let definitions = Api::all(kube.client.clone());
+    let definition = serde_json::from_value(json!({
+        "metadata": {"name": "widgets.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": {"plural": "widgets", "kind": "Widget"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object"}}}],
+        },
+    }));
+    definitions.create(&PostParams::default(), &definition.unwrap()).await.unwrap();
+    let established = await_condition(definitions, "widgets.example.com", is_crd_established());
+    assert!(soon(established).await.unwrap().is_some());
+}
