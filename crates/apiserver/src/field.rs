@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Display, Write as _};
 
+use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -134,6 +135,21 @@ impl FormatValue for [String] {
     fn format_value(&self) -> String {
         let items: Vec<String> = self.iter().map(FormatValue::format_value).collect();
         format!("[{}]", items.join(","))
+    }
+}
+
+impl FormatValue for Value {
+    fn format_value(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl FormatValue for IntOrString {
+    fn format_value(&self) -> String {
+        match self {
+            Self::Int(number) => number.format_value(),
+            Self::String(text) => text.format_value(),
+        }
     }
 }
 

@@ -59,7 +59,9 @@
 //!
 //! # Supported API
 //!
-//! - `v1`: `ConfigMap`, Endpoints, Event, Namespace, Node, Pod, Service, `ServiceAccount`
+//! - `v1`: `ConfigMap`, Endpoints, Event, Namespace, Node, Pod, Secret, Service, `ServiceAccount`
+//! - `apps/v1`: Deployment and `ReplicaSet`, with `/scale`
+//! - `batch/v1`: Job
 //! - `discovery.k8s.io/v1`: `EndpointSlice`
 //! - `coordination.k8s.io/v1`: Lease
 //! - `events.k8s.io/v1`: Event, another view of the events in `v1`
@@ -75,7 +77,8 @@
 //!
 //! kubectl works: discovery is aggregated and plain, OpenAPI is v3 and v2, with upstream's descriptions and
 //! merge keys. A test runs `get`, `get -w`, `describe`, `apply` (client-side and server-side), `patch`, `label`,
-//! `annotate`, `delete`, `wait`, `explain`, `api-resources`, subcommands of `create`, `auth can-i` and `auth whoami`.
+//! `annotate`, `delete`, `wait`, `explain`, `api-resources`, `scale`, `set image`, `rollout`, subcommands of `create`,
+//! `auth can-i` and `auth whoami`.
 //!
 //! # Differences from a real server
 //!
@@ -89,6 +92,9 @@
 //! - `metadata.managedFields` is kept from the first server-side apply of an object on; with
 //!   [`FieldTracking::Always`], from its creation, as in a real server. The server's own writes own no fields.
 //! - Dependents of a deleted owner stay, unless [`Config::garbage_collection`] is set.
+//! - No controller runs: a Deployment creates no `ReplicaSet`, a `ReplicaSet` no Pods, and a Job never ends. `devcluster
+//!   serve` has those of Deployments and `ReplicaSet`s.
+//! - Admission rules get a write of `/scale` as an update of the scaled object, with the subresource `scale`.
 //! - A custom kind is served in its storage version only, as soon as it is defined. Types, required fields and
 //!   enumerations of its schema are validated. A strategic merge patch gets 415, as upstream. Deleting the definition
 //!   deletes all its objects, whatever their finalizers.

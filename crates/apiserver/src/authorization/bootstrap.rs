@@ -57,6 +57,7 @@ pub(crate) const DEFAULT_ROLES: [(&str, &str); 14] = [
                 "services/status"]},
             {"apiGroups": ["apps"], "verbs": ["get", "list", "watch"], "resources": ["deployments", "deployments/scale",
                 "deployments/status", "replicasets", "replicasets/scale", "replicasets/status"]},
+            {"apiGroups": ["batch"], "verbs": ["get", "list", "watch"], "resources": ["jobs", "jobs/status"]},
             {"apiGroups": ["discovery.k8s.io"], "verbs": ["get", "list", "watch"], "resources": ["endpointslices"]}]}"#,
     ),
     (
@@ -72,6 +73,8 @@ pub(crate) const DEFAULT_ROLES: [(&str, &str); 14] = [
             {"apiGroups": [""], "verbs": ["create"], "resources": ["pods/eviction", "serviceaccounts/token"]},
             {"apiGroups": ["apps"], "verbs": ["create", "delete", "deletecollection", "patch", "update"], "resources": [
                 "deployments", "deployments/rollback", "deployments/scale", "replicasets", "replicasets/scale"]},
+            {"apiGroups": ["batch"], "verbs": ["create", "delete", "deletecollection", "patch", "update"],
+             "resources": ["jobs"]},
             {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": [
                 "create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]}]}"#,
     ),

@@ -24,10 +24,7 @@ impl AdmissionTarget<'_> {
             group: &kind.group,
             kind: &kind.name,
             resource: &kind.plural,
-            subresource: match self.part {
-                Part::Main => "",
-                Part::Status => "status",
-            },
+            subresource: self.part.subresource(),
             namespace: self.namespace,
             name: self.name,
             old: self.old,

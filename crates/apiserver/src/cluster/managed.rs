@@ -100,10 +100,7 @@ impl Tracked {
 
 /// Returns the client that writes; `None` for the server itself.
 pub(super) fn writer<'a>(kind: &'a Kind, part: Part, options: WriteOptions<'a>) -> Option<Writer<'a>> {
-    let subresource = match part {
-        Part::Main => "",
-        Part::Status => "status",
-    };
+    let subresource = part.subresource();
     let WriteOptions { manager, operation, now, .. } = options;
     Some(Writer { manager: manager?, operation, api_version: kind.api_version().into(), subresource, now })
 }

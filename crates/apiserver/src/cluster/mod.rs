@@ -15,6 +15,7 @@ mod options;
 mod page;
 mod patch;
 mod restore;
+mod scale;
 mod stored;
 mod write;
 

@@ -89,18 +89,7 @@ impl Cluster {
         }
         let mut value = stored.ok_or_else(|| StatusError::not_found(kind, name))?.value()?;
         kind.to_served(&mut value);
-        match patch {
-            Patch::Merge(changes) => json_patch::merge(&mut value, changes),
-            Patch::Json(operations) => {
-                apply_operations(&mut value, operations)
-                    .map_err(|error| StatusError::patch_failed(format!("the patch does not apply: {error}")))?;
-            }
-            Patch::Strategic(changes) => {
-                let schema = kind.merge_schema().ok_or_else(|| StatusError::no_strategic_merge(kind))?;
-                merge_strategic(&mut value, changes.clone(), schema).map_err(|error| strategic_error(&error))?;
-            }
-            Patch::Apply(_) => {}
-        }
+        patch.change(&mut value, kind)?;
         Ok(Some(value))
     }
 }
@@ -108,6 +97,23 @@ impl Cluster {
 impl Patch {
     fn operation(&self) -> Operation {
         if matches!(self, Patch::Apply(_)) { Operation::Apply } else { Operation::Update }
+    }
+
+    /// Changes an object of `kind` by any patch but an apply, which needs the managed fields and changes nothing here.
+    pub(super) fn change(&self, value: &mut Value, kind: &Kind) -> Result<(), StatusError> {
+        match self {
+            Patch::Merge(changes) => json_patch::merge(value, changes),
+            Patch::Json(operations) => {
+                apply_operations(value, operations)
+                    .map_err(|error| StatusError::patch_failed(format!("the patch does not apply: {error}")))?;
+            }
+            Patch::Strategic(changes) => {
+                let schema = kind.merge_schema().ok_or_else(|| StatusError::no_strategic_merge(kind))?;
+                merge_strategic(value, changes.clone(), schema).map_err(|error| strategic_error(&error))?;
+            }
+            Patch::Apply(_) => {}
+        }
+        Ok(())
     }
 }
 
@@ -165,7 +171,7 @@ fn is_absent_member(value: &Value, path: &str) -> bool {
 }
 
 /// Rejects an applied configuration with a field outside of the schema, whatever `fieldValidation` is.
-fn check_declared(kind: &Kind, namespace: &str, name: &str, applied: &Value) -> Result<(), StatusError> {
+pub(super) fn check_declared(kind: &Kind, namespace: &str, name: &str, applied: &Value) -> Result<(), StatusError> {
     let unknown = kind.schema().map(|schema| unknown_fields(applied, schema)).unwrap_or_default();
     let Some(first) = unknown.first() else { return Ok(()) };
     let object_key = if namespace.is_empty() { format!("/{name}") } else { format!("{namespace}/{name}") };
@@ -187,7 +193,7 @@ fn strategic_error(error: &StrategicError) -> StatusError {
 
 /// Checks that an applied configuration has an apiVersion and a kind and no managed fields, and that its name and
 /// namespace match the path.
-fn check_applied(kind: &Kind, namespace: &str, name: &str, applied: &Value) -> Result<(), StatusError> {
+pub(super) fn check_applied(kind: &Kind, namespace: &str, name: &str, applied: &Value) -> Result<(), StatusError> {
     let type_field = |field: &str| applied.get(field).and_then(Value::as_str).unwrap_or_default();
     if !applied.is_object() || type_field("apiVersion").is_empty() || type_field("kind").is_empty() {
         return Err(StatusError::bad_request("the applied configuration must set apiVersion and kind"));

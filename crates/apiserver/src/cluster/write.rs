@@ -268,7 +268,7 @@ pub(crate) fn unknown_in(kind: &Kind, object: &Value) -> Vec<String> {
     unknown.into_iter().map(|path| format!("unknown field {path:?}")).collect()
 }
 
-fn check_identity(kind: &Kind, namespace: &str, name: &str, body: &Value) -> Result<(), StatusError> {
+pub(super) fn check_identity(kind: &Kind, namespace: &str, name: &str, body: &Value) -> Result<(), StatusError> {
     let given = text(body, "name").unwrap_or_default();
     if given != name {
         return Err(StatusError::bad_request(format!(

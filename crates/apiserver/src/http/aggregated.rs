@@ -102,6 +102,12 @@ fn resource(kind: &Kind) -> Value {
             "subresource": "status", "responseKind": response_kind, "verbs": Kind::STATUS_VERBS
         }));
     }
+    if kind.has_scale {
+        let response_kind = json!({"group": "autoscaling", "version": "v1", "kind": "Scale"});
+        subresources.push(json!({
+            "subresource": "scale", "responseKind": response_kind, "verbs": Kind::STATUS_VERBS
+        }));
+    }
     let virtual_resources = VIRTUAL_RESOURCES.iter().filter(|it| !it.subresource.is_empty());
     for virtual_resource in virtual_resources.filter(|it| it.group == kind.group && it.plural == kind.plural) {
         subresources.push(json!({

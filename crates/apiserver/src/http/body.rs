@@ -196,11 +196,12 @@ pub(super) fn patch(headers: &HeaderMap, body: &[u8]) -> Result<(Patch, Vec<Stri
 }
 
 /// Returns the options of a delete from body and query, and whether it is a dry run. Options in the body take
-/// precedence.
+/// precedence. `default` is the propagation policy if none is given.
 pub(super) fn delete_options(
     headers: &HeaderMap,
     body: &[u8],
     query: &query::Query,
+    default: Propagation,
 ) -> Result<(DeleteOptions, bool), StatusError> {
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::DeleteOptions as Given;
 
@@ -225,7 +226,8 @@ pub(super) fn delete_options(
             Some(policy) => query::propagation(policy)?,
             None => query.propagation.unwrap_or(match given.orphan_dependents {
                 Some(true) => Propagation::Orphan,
-                _ => Propagation::Background,
+                Some(false) => Propagation::Background,
+                None => default,
             }),
         },
     };

@@ -166,6 +166,17 @@ fn resources(kinds: &[Arc<Kind>], group: &str, version: &str) -> Result<Value, S
                 "verbs": Kind::STATUS_VERBS,
             }));
         }
+        if kind.has_scale {
+            resources.push(json!({
+                "name": format!("{}/scale", kind.plural),
+                "singularName": "",
+                "namespaced": kind.namespaced,
+                "group": "autoscaling",
+                "version": "v1",
+                "kind": "Scale",
+                "verbs": Kind::STATUS_VERBS,
+            }));
+        }
     }
     for virtual_resource in VIRTUAL_RESOURCES.iter().filter(|it| it.group == group && version == "v1") {
         let mut resource = json!({

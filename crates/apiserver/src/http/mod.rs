@@ -23,6 +23,7 @@ mod reply;
 mod request;
 mod request_info;
 mod reviews;
+mod scale;
 mod socket;
 mod watch;
 

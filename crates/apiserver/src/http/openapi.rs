@@ -117,7 +117,8 @@ fn schemas(kinds: &[&Kind], virtual_resources: &[&VirtualResource]) -> Map<Strin
     let kind_schemas = kinds.iter().filter_map(|kind| kind.named_schema());
     let virtual_schemas = virtual_resources.iter().map(|it| it.schema_name());
     let virtual_schemas = virtual_schemas.filter_map(|name| builtin().get(&name).map(|schema| (name, schema)));
-    let roots: Vec<(String, &Value)> = kind_schemas.chain(virtual_schemas).collect();
+    let scale = kinds.iter().any(|kind| kind.has_scale).then(|| Kind::scale().named_schema()).flatten();
+    let roots: Vec<(String, &Value)> = kind_schemas.chain(virtual_schemas).chain(scale).collect();
     let used = definitions_used_by(roots.iter().map(|(_, schema)| *schema));
     let referenced = used.iter().filter_map(|name| Some((name.clone(), builtin().get(name)?.clone())));
     roots.iter().map(|(name, schema)| (name.clone(), (*schema).clone())).chain(referenced).collect()
@@ -168,6 +169,9 @@ fn paths(kind: &Kind) -> Vec<(String, Value)> {
     }
     if kind.has_status {
         paths.push((format!("{object}/status"), object_operations(kind, false)));
+    }
+    if kind.has_scale {
+        paths.push((format!("{object}/scale"), object_operations(Kind::scale(), false)));
     }
     paths
 }

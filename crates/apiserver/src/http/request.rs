@@ -13,6 +13,7 @@ use super::lag::Lag;
 use super::path::{ResourcePath, Route};
 use super::query::Query;
 use super::reply::{self, Reply};
+use super::scale::ScaleTarget;
 use super::{body, discovery, list, watch};
 use crate::cluster::{FieldValidation, Patch, Propagation, Stored, WriteOptions, Written, unknown_in};
 use crate::kinds::{Kind, Part};
@@ -38,7 +39,7 @@ async fn dispatch(shared: &Arc<Shared>, route: &Route, parts: &Parts, body: Requ
     let form = ResponseForm::new(&parts.headers, query.include_object, shared.now());
     // The kind is cloned, so that the lock is not held while the body is received.
     let target = Target::find(shared, resource)?;
-    let form = form.of_kind(&target.kind, &parts.headers);
+    let form = form.of_kind(if target.part == Part::Scale { Kind::scale() } else { &target.kind }, &parts.headers);
     let reply = if parts.method == Method::GET {
         target.read(shared, &query, form, parts.extensions.get())?
     } else {
@@ -67,6 +68,7 @@ impl Target {
         let part = match subresource.as_deref() {
             None => Part::Main,
             Some("status") if kind.has_status => Part::Status,
+            Some("scale") if kind.has_scale => Part::Scale,
             Some(subresource) if kind.needs_containers(subresource) => {
                 return Err(StatusError::no_containers(&kind, subresource));
             }
@@ -89,6 +91,9 @@ impl Target {
         let kind = &self.kind;
         if let Some(name) = &self.name {
             let namespace = self.namespace.as_deref().unwrap_or_default();
+            if self.part == Part::Scale {
+                return ScaleTarget { kind, namespace, name }.read(shared, form);
+            }
             let object = shared.read(|cluster| cluster.get(kind, namespace, name))?;
             return Ok(object_reply(StatusCode::OK, kind, &object, form));
         }
@@ -135,6 +140,9 @@ impl Target {
             None if kind.namespaced => return Err(StatusError::method_not_allowed()),
             namespace => namespace.unwrap_or_default(),
         };
+        if let (Part::Scale, Some(name)) = (part, name) {
+            return ScaleTarget { kind, namespace, name }.write(shared, method, (headers, bytes), query, form);
+        }
         match (method, name) {
             (&Method::POST, None) => {
                 let (object, warnings) = self.object(headers, bytes, query)?;
@@ -173,7 +181,7 @@ impl Target {
                     .map(|written| written_reply(kind, &written, &warnings, form))
             }
             (&Method::DELETE, Some(name)) if *part == Part::Main => {
-                let (options, dry_run) = body::delete_options(headers, bytes, query)?;
+                let (options, dry_run) = body::delete_options(headers, bytes, query, default_propagation(kind))?;
                 let deleted = shared.write(dry_run, |cluster, write| {
                     cluster.delete(kind, namespace, name, &options, query.options(write))
                 })?;
@@ -187,7 +195,7 @@ impl Target {
                 Ok(reply)
             }
             (&Method::DELETE, None) => {
-                let (options, dry_run) = body::delete_options(headers, bytes, query)?;
+                let (options, dry_run) = body::delete_options(headers, bytes, query, default_propagation(kind))?;
                 let selector = query.selector.stored(kind);
                 selector.fields.check(kind)?;
                 let scope = list::Scope { kind: Arc::clone(kind), namespace: self.namespace.clone(), selector };
@@ -205,6 +213,11 @@ impl Target {
             _ => Err(StatusError::method_not_allowed()),
         }
     }
+}
+
+/// Returns the propagation policy of a delete that names none.
+fn default_propagation(kind: &Kind) -> Propagation {
+    if kind.orphans_dependents { Propagation::Orphan } else { Propagation::default() }
 }
 
 /// Name of the object that a request wrote, for the request log: the path of a create does not contain it.

@@ -28,6 +28,8 @@ impl Kind {
             categories: definition.categories.clone(),
             namespaced: definition.namespaced,
             has_status: definition.has_status,
+            has_scale: false,
+            orphans_dependents: false,
             returns_deleted: false,
             create_on_update: false,
             unconditional_update: false,
@@ -130,11 +132,11 @@ impl Rules for CustomRules {
         let mut errors = FieldErrors::default();
         metadata::prepare_update(&mut parts.metadata, &old.metadata, &mut errors);
         match part {
-            Part::Main if kind.has_status => match old.content.get("status") {
+            Part::Main | Part::Scale if kind.has_status => match old.content.get("status") {
                 Some(status) => drop(parts.content.insert("status".to_owned(), status.clone())),
                 None => drop(parts.content.remove("status")),
             },
-            Part::Main => {}
+            Part::Main | Part::Scale => {}
             Part::Status => {
                 let status = parts.content.remove("status");
                 parts.content.clone_from(&old.content);

@@ -2,10 +2,12 @@
 
 mod custom;
 mod definition;
+mod deployment;
 mod endpoints;
 mod endpointslice;
 mod event;
 mod event_view;
+mod job;
 mod lease;
 mod metadata;
 mod namespace;
@@ -13,9 +15,13 @@ mod node;
 mod plain;
 mod pod;
 mod pod_defaults;
+mod pod_spec;
 mod rbac;
+mod replica_set;
 mod resource;
 mod rules;
+mod scale;
+mod secret;
 mod service;
 mod service_families;
 mod service_ports;
@@ -23,6 +29,7 @@ mod service_validation;
 mod shape;
 mod table;
 mod times;
+mod workload;
 
 use std::borrow::Cow;
 
@@ -34,6 +41,7 @@ use crate::schema::{Node, builtin};
 pub(crate) use namespace::FINALIZER as NAMESPACE_FINALIZER;
 use resource::{Resource, Typed};
 pub(crate) use rules::{Context, Part, Prepared, Rules};
+pub(crate) use scale::{requested_replicas, scale_of};
 pub(crate) use table::KindTable;
 
 /// A served kind: its names, scope and capabilities, and the rules for storing its objects.
@@ -53,6 +61,11 @@ pub(crate) struct Kind {
     pub(crate) namespaced: bool,
     /// Whether `/status` is a subresource. If so, writes of the main resource do not change the status.
     pub(crate) has_status: bool,
+    /// Whether `/scale` is a subresource, with the number of replicas in `spec.replicas` and `status.replicas`, and the
+    /// selector of the Pods in `spec.selector`.
+    pub(crate) has_scale: bool,
+    /// Whether a delete without a propagation policy orphans the dependents, instead of deleting them.
+    pub(crate) orphans_dependents: bool,
     /// Whether DELETE returns the object instead of a `Status`.
     pub(crate) returns_deleted: bool,
     /// Whether PUT creates an object that does not exist.

@@ -2,18 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use k8s_openapi::api::core::v1::{Pod, PodIP, PodSpec, PodStatus};
+use k8s_openapi::api::core::v1::{Pod, PodIP, PodStatus};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Map, Value};
 
-use super::endpoints::check_port_number;
-use super::{Resource, pod_defaults, shape};
+use super::{Resource, pod_defaults, pod_spec, shape};
 use crate::address::{Family, check_ip};
 use crate::field::FieldErrors;
-use crate::names::{SUBDOMAIN_MESSAGE, check_container_port_name, check_dns_label, is_subdomain};
-
-const RESTART_POLICIES: [&str; 3] = ["Always", "Never", "OnFailure"];
-const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
 
 impl Resource for Pod {
     const SELECTABLE: &'static [&'static str] = &[
@@ -38,7 +33,7 @@ impl Resource for Pod {
 
     fn apply_defaults(&mut self) {
         if let Some(spec) = &mut self.spec {
-            pod_defaults::apply(spec);
+            pod_defaults::apply_to_pod(spec);
         }
         if let Some(status) = &mut self.status {
             align_pod_ips(status);
@@ -80,7 +75,7 @@ impl Resource for Pod {
 
     fn validate(&self, errors: &mut FieldErrors) {
         match &self.spec {
-            Some(spec) => validate_spec(spec, errors),
+            Some(spec) => pod_spec::validate("spec", spec, errors),
             None => errors.required("spec.containers", ""),
         }
         if let Some(status) = &self.status {
@@ -134,21 +129,7 @@ impl Resource for Pod {
 
     fn shape(object: &mut Map<String, Value>) {
         if let Some(spec) = shape::section(object, "spec") {
-            shape::always(spec, &[("containers", Value::Null)]);
-            shape::drop_zero(
-                spec,
-                &[
-                    "hostIPC",
-                    "hostNetwork",
-                    "hostPID",
-                    "hostname",
-                    "nodeName",
-                    "priorityClassName",
-                    "serviceAccount",
-                    "serviceAccountName",
-                    "subdomain",
-                ],
-            );
+            pod_spec::shape(spec);
         }
         let Some(status) = shape::section(object, "status") else { return };
         shape::drop_zero(status, &["hostIP", "message", "nominatedNodeName", "phase", "podIP", "reason", "qosClass"]);
@@ -167,58 +148,6 @@ fn align_pod_ips(status: &mut PodStatus) {
         status.pod_ip = first.filter(|ip| !ip.is_empty()).map(str::to_owned);
     } else if first != Some(single) {
         status.pod_ips = Some(vec![PodIP { ip: single.to_owned() }]);
-    }
-}
-
-fn validate_spec(spec: &PodSpec, errors: &mut FieldErrors) {
-    if spec.containers.is_empty() {
-        errors.required("spec.containers", "");
-    }
-    let restart_policy = spec.restart_policy.as_deref().unwrap_or_default();
-    if !RESTART_POLICIES.contains(&restart_policy) {
-        errors.unsupported("spec.restartPolicy", restart_policy, &RESTART_POLICIES);
-    }
-    let mut names = BTreeSet::new();
-    let init =
-        spec.init_containers.iter().flatten().enumerate().map(|(i, it)| (format!("spec.initContainers[{i}]"), it));
-    let main = spec.containers.iter().enumerate().map(|(i, it)| (format!("spec.containers[{i}]"), it));
-    for (field, container) in init.chain(main) {
-        if container.name.is_empty() {
-            errors.required(format!("{field}.name"), "");
-        } else {
-            check_dns_label(&format!("{field}.name"), &container.name, errors);
-            if !names.insert(&container.name) {
-                errors.duplicate(format!("{field}.name"), &container.name);
-            }
-        }
-        if container.image.as_deref().is_none_or(str::is_empty) {
-            errors.required(format!("{field}.image"), "");
-        }
-        let mut port_names = BTreeSet::new();
-        for (i, port) in container.ports.iter().flatten().enumerate() {
-            let field = format!("{field}.ports[{i}]");
-            if let Some(name) = port.name.as_deref().filter(|it| !it.is_empty()) {
-                check_container_port_name(&format!("{field}.name"), name, errors);
-                if !port_names.insert(name) {
-                    errors.duplicate(format!("{field}.name"), name);
-                }
-            }
-            check_port_number(&format!("{field}.containerPort"), port.container_port, errors);
-            let protocol = port.protocol.as_deref().unwrap_or_default();
-            if !PROTOCOLS.contains(&protocol) {
-                errors.unsupported(format!("{field}.protocol"), protocol, &PROTOCOLS);
-            }
-        }
-    }
-    for (field, label) in [("spec.hostname", &spec.hostname), ("spec.subdomain", &spec.subdomain)] {
-        if let Some(label) = label.as_deref().filter(|it| !it.is_empty()) {
-            check_dns_label(field, label, errors);
-        }
-    }
-    if let Some(node) = spec.node_name.as_deref().filter(|it| !it.is_empty())
-        && !is_subdomain(node)
-    {
-        errors.invalid("spec.nodeName", node, SUBDOMAIN_MESSAGE);
     }
 }
 

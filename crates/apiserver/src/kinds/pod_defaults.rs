@@ -5,20 +5,40 @@ use k8s_openapi::api::core::v1::{Container, PodSecurityContext, PodSpec};
 /// Default of `terminationGracePeriodSeconds`.
 const GRACE_SECONDS: i64 = 30;
 
+/// Sets the defaults of the spec of a Pod (Go: `SetDefaults_Pod`, then those of its parts).
+pub(super) fn apply_to_pod(spec: &mut PodSpec) {
+    apply(spec);
+    spec.enable_service_links.get_or_insert(true);
+    let host_network = spec.host_network == Some(true);
+    for container in spec.containers.iter_mut().chain(spec.init_containers.iter_mut().flatten()) {
+        let resources = container.resources.get_or_insert_default();
+        if let Some(limits) = &resources.limits {
+            let requests = resources.requests.get_or_insert_default();
+            for (name, limit) in limits {
+                requests.entry(name.clone()).or_insert_with(|| limit.clone());
+            }
+        }
+        for port in container.ports.iter_mut().flatten().filter(|_| host_network) {
+            if port.host_port.unwrap_or_default() == 0 {
+                port.host_port = Some(port.container_port);
+            }
+        }
+    }
+}
+
+/// Sets the defaults that a Pod and a pod template have in common.
 pub(super) fn apply(spec: &mut PodSpec) {
     or(&mut spec.restart_policy, "Always");
     or(&mut spec.dns_policy, "ClusterFirst");
     or(&mut spec.scheduler_name, "default-scheduler");
     spec.termination_grace_period_seconds.get_or_insert(GRACE_SECONDS);
-    spec.enable_service_links.get_or_insert(true);
     spec.security_context.get_or_insert_with(PodSecurityContext::default);
-    let host_network = spec.host_network == Some(true);
     for container in spec.containers.iter_mut().chain(spec.init_containers.iter_mut().flatten()) {
-        apply_to_container(container, host_network);
+        apply_to_container(container);
     }
 }
 
-fn apply_to_container(container: &mut Container, host_network: bool) {
+fn apply_to_container(container: &mut Container) {
     or(&mut container.termination_message_path, "/dev/termination-log");
     or(&mut container.termination_message_policy, "File");
     let image = container.image.as_deref().unwrap_or_default();
@@ -26,18 +46,9 @@ fn apply_to_container(container: &mut Container, host_network: bool) {
     let last = image.rsplit('/').next().unwrap_or_default();
     let floating = !last.contains('@') && last.split_once(':').is_none_or(|(_, tag)| tag == "latest");
     or(&mut container.image_pull_policy, if floating { "Always" } else { "IfNotPresent" });
-    let resources = container.resources.get_or_insert_default();
-    if let Some(limits) = &resources.limits {
-        let requests = resources.requests.get_or_insert_default();
-        for (name, limit) in limits {
-            requests.entry(name.clone()).or_insert_with(|| limit.clone());
-        }
-    }
+    container.resources.get_or_insert_default();
     for port in container.ports.iter_mut().flatten() {
         or(&mut port.protocol, "TCP");
-        if host_network && port.host_port.unwrap_or_default() == 0 {
-            port.host_port = Some(port.container_port);
-        }
     }
     let probes = [&mut container.liveness_probe, &mut container.readiness_probe, &mut container.startup_probe];
     for probe in probes.into_iter().flatten() {

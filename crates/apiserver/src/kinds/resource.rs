@@ -30,7 +30,8 @@ pub(crate) trait Resource: Serialize + DeserializeOwned + Send + Sync + 'static 
     /// Sets the defaults of the versioned type, on every write.
     fn apply_defaults(&mut self) {}
 
-    /// Clears the fields that a client cannot set on create and sets those that the server sets.
+    /// Clears the fields that a client cannot set on create and sets those that the server sets. The object has its name
+    /// and uid.
     fn prepare_create(&mut self) {}
 
     /// Prepares an object stored by `Server::load`. Kinds whose status must be kept override it.
@@ -103,6 +104,8 @@ impl Kind {
             categories: Vec::new(),
             namespaced: true,
             has_status: false,
+            has_scale: false,
+            orphans_dependents: false,
             returns_deleted: false,
             create_on_update: false,
             unconditional_update: true,
@@ -142,9 +145,9 @@ impl<T: Resource> Typed<T> {
     fn add(body: Value, context: &mut Context<'_>, prepare: impl FnOnce(&mut T)) -> Result<Prepared, StatusError> {
         let mut object = Self::decode(body, context.kind)?;
         metadata::prepare_create(object.metadata_mut(), context)?;
+        let generated_name = metadata::assign_identity(object.metadata_mut(), context);
         object.apply_defaults();
         prepare(&mut object);
-        let generated_name = metadata::assign_identity(object.metadata_mut(), context);
 
         let mut errors = FieldErrors::default();
         metadata::validate(object.metadata(), T::NAME_RULE, &mut errors);
@@ -192,7 +195,7 @@ impl<T: Resource> Rules for Typed<T> {
         metadata::prepare_update(object.metadata_mut(), old.metadata(), &mut errors);
         object.apply_defaults();
         match part {
-            Part::Main => object.prepare_update(&old),
+            Part::Main | Part::Scale => object.prepare_update(&old),
             Part::Status => object.prepare_status_update(&old),
         }
         metadata::validate_after_create(object.metadata(), &mut errors);

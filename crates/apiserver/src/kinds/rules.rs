@@ -35,6 +35,19 @@ pub(crate) struct Prepared {
 pub(crate) enum Part {
     Main,
     Status,
+    /// The number of replicas.
+    Scale,
+}
+
+impl Part {
+    /// Returns the subresource of the path; empty for the object itself.
+    pub(crate) fn subresource(self) -> &'static str {
+        match self {
+            Self::Main => "",
+            Self::Status => "status",
+            Self::Scale => "scale",
+        }
+    }
 }
 
 /// Object-safe form of [`Resource`](super::Resource), implemented by [`Typed`](super::Typed) and by the rules of custom kinds.

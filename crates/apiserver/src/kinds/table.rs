@@ -20,99 +20,7 @@ impl KindTable {
     }
 
     fn make() -> Self {
-        use k8s_openapi::api::coordination::v1::Lease;
-        use k8s_openapi::api::core::v1::{ConfigMap, Endpoints, Event, Namespace, Node, Pod, Service, ServiceAccount};
-        use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
-        use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-
-        let all = |mut kind: Kind| {
-            kind.categories = vec!["all".to_owned()];
-            kind
-        };
-        let kinds = vec![
-            Kind::builtin::<ConfigMap>("configmaps", "configmap", &["cm"]),
-            Kind { create_on_update: true, ..Kind::builtin::<Endpoints>("endpoints", "endpoints", &["ep"]) },
-            Kind {
-                create_on_update: true,
-                blank: r#","involvedObject":{},"source":{},"firstTimestamp":null,"lastTimestamp":null,"eventTime":null,"reportingComponent":"","reportingInstance":"""#,
-                ..Kind::builtin::<Event>("events", "event", &["ev"])
-            },
-            Kind {
-                namespaced: false,
-                has_status: true,
-                returns_deleted: true,
-                blank: r#","spec":{},"status":{}"#,
-                ..Kind::builtin::<Namespace>("namespaces", "namespace", &["ns"])
-            },
-            Kind {
-                namespaced: false,
-                has_status: true,
-                blank: r#","spec":{},"status":{"daemonEndpoints":{"kubeletEndpoint":{"Port":0}},"nodeInfo":{"machineID":"","systemUUID":"","bootID":"","kernelVersion":"","osImage":"","containerRuntimeVersion":"","kubeletVersion":"","kubeProxyVersion":"","operatingSystem":"","architecture":""}}"#,
-                ..Kind::builtin::<Node>("nodes", "node", &["no"])
-            },
-            all(Kind {
-                has_status: true,
-                returns_deleted: true,
-                blank: r#","spec":{"containers":null},"status":{}"#,
-                ..Kind::builtin::<Pod>("pods", "pod", &["po"])
-            }),
-            Kind {
-                returns_deleted: true,
-                ..Kind::builtin::<ServiceAccount>("serviceaccounts", "serviceaccount", &["sa"])
-            },
-            all(Kind {
-                has_status: true,
-                returns_deleted: true,
-                create_on_update: true,
-                blank: r#","spec":{},"status":{"loadBalancer":{}}"#,
-                ..Kind::builtin::<Service>("services", "service", &["svc"])
-            }),
-            Kind {
-                create_on_update: true,
-                unconditional_update: false,
-                blank: r#","spec":{}"#,
-                ..Kind::builtin::<Lease>("leases", "lease", &[])
-            },
-            Kind {
-                blank: r#","addressType":"","endpoints":null,"ports":null"#,
-                ..Kind::typed::<endpointslice::EndpointSlice>(
-                    "discovery.k8s.io",
-                    "v1",
-                    "EndpointSlice",
-                    k8s_openapi::api::discovery::v1::EndpointSlice::schema_name(),
-                    "endpointslices",
-                    "endpointslice",
-                    &[],
-                )
-            },
-            Kind {
-                namespaced: false,
-                has_status: true,
-                categories: vec!["api-extensions".to_owned()],
-                blank: r#","spec":{"group":"","names":{"plural":"","kind":""},"scope":"","versions":null}"#,
-                ..Kind::builtin::<CustomResourceDefinition>(
-                    "customresourcedefinitions",
-                    "customresourcedefinition",
-                    &["crd", "crds"],
-                )
-            },
-            Kind {
-                namespaced: false,
-                blank: r#","rules":null"#,
-                ..Kind::builtin::<ClusterRole>("clusterroles", "clusterrole", &[])
-            },
-            Kind {
-                namespaced: false,
-                blank: r#","roleRef":{"apiGroup":"","kind":"","name":""}"#,
-                ..Kind::builtin::<ClusterRoleBinding>("clusterrolebindings", "clusterrolebinding", &[])
-            },
-            Kind { blank: r#","rules":null"#, ..Kind::builtin::<Role>("roles", "role", &[]) },
-            Kind {
-                blank: r#","roleRef":{"apiGroup":"","kind":"","name":""}"#,
-                ..Kind::builtin::<RoleBinding>("rolebindings", "rolebinding", &[])
-            },
-        ];
-        let mut kinds: Vec<Kind> = kinds;
+        let mut kinds: Vec<Kind> = core().into_iter().chain(workloads()).chain(others()).collect();
         for (index, kind) in kinds.iter_mut().enumerate() {
             kind.index = index;
         }
@@ -145,4 +53,129 @@ impl KindTable {
     pub(crate) fn find(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<Kind>> {
         self.kinds.iter().find(|kind| kind.plural == plural && kind.group == group && kind.version == version)
     }
+}
+
+fn core() -> Vec<Kind> {
+    use k8s_openapi::api::core::v1::{
+        ConfigMap, Endpoints, Event, Namespace, Node, Pod, Secret, Service, ServiceAccount,
+    };
+    vec![
+        Kind::builtin::<ConfigMap>("configmaps", "configmap", &["cm"]),
+        Kind { create_on_update: true, ..Kind::builtin::<Endpoints>("endpoints", "endpoints", &["ep"]) },
+        Kind {
+            create_on_update: true,
+            blank: r#","involvedObject":{},"source":{},"firstTimestamp":null,"lastTimestamp":null,"eventTime":null,"reportingComponent":"","reportingInstance":"""#,
+            ..Kind::builtin::<Event>("events", "event", &["ev"])
+        },
+        Kind {
+            namespaced: false,
+            has_status: true,
+            returns_deleted: true,
+            blank: r#","spec":{},"status":{}"#,
+            ..Kind::builtin::<Namespace>("namespaces", "namespace", &["ns"])
+        },
+        Kind {
+            namespaced: false,
+            has_status: true,
+            blank: r#","spec":{},"status":{"daemonEndpoints":{"kubeletEndpoint":{"Port":0}},"nodeInfo":{"machineID":"","systemUUID":"","bootID":"","kernelVersion":"","osImage":"","containerRuntimeVersion":"","kubeletVersion":"","kubeProxyVersion":"","operatingSystem":"","architecture":""}}"#,
+            ..Kind::builtin::<Node>("nodes", "node", &["no"])
+        },
+        in_all(Kind {
+            has_status: true,
+            returns_deleted: true,
+            blank: r#","spec":{"containers":null},"status":{}"#,
+            ..Kind::builtin::<Pod>("pods", "pod", &["po"])
+        }),
+        Kind::builtin::<Secret>("secrets", "secret", &[]),
+        Kind { returns_deleted: true, ..Kind::builtin::<ServiceAccount>("serviceaccounts", "serviceaccount", &["sa"]) },
+        in_all(Kind {
+            has_status: true,
+            returns_deleted: true,
+            create_on_update: true,
+            blank: r#","spec":{},"status":{"loadBalancer":{}}"#,
+            ..Kind::builtin::<Service>("services", "service", &["svc"])
+        }),
+    ]
+}
+
+fn workloads() -> Vec<Kind> {
+    use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet};
+    use k8s_openapi::api::batch::v1::Job;
+    vec![
+        in_all(Kind {
+            has_status: true,
+            has_scale: true,
+            blank: r#","spec":{"selector":null,"template":{"metadata":{},"spec":{"containers":null}},"strategy":{}},"status":{}"#,
+            ..Kind::builtin::<Deployment>("deployments", "deployment", &["deploy"])
+        }),
+        in_all(Kind {
+            has_status: true,
+            has_scale: true,
+            blank: r#","spec":{"selector":null,"template":{"metadata":{},"spec":{"containers":null}}},"status":{"replicas":0}"#,
+            ..Kind::builtin::<ReplicaSet>("replicasets", "replicaset", &["rs"])
+        }),
+        in_all(Kind {
+            has_status: true,
+            orphans_dependents: true,
+            blank: r#","spec":{"template":{"metadata":{},"spec":{"containers":null}}},"status":{}"#,
+            ..Kind::builtin::<Job>("jobs", "job", &[])
+        }),
+    ]
+}
+
+fn others() -> Vec<Kind> {
+    use k8s_openapi::api::coordination::v1::Lease;
+    use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
+    use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+    vec![
+        Kind {
+            create_on_update: true,
+            unconditional_update: false,
+            blank: r#","spec":{}"#,
+            ..Kind::builtin::<Lease>("leases", "lease", &[])
+        },
+        Kind {
+            blank: r#","addressType":"","endpoints":null,"ports":null"#,
+            ..Kind::typed::<endpointslice::EndpointSlice>(
+                "discovery.k8s.io",
+                "v1",
+                "EndpointSlice",
+                k8s_openapi::api::discovery::v1::EndpointSlice::schema_name(),
+                "endpointslices",
+                "endpointslice",
+                &[],
+            )
+        },
+        Kind {
+            namespaced: false,
+            has_status: true,
+            categories: vec!["api-extensions".to_owned()],
+            blank: r#","spec":{"group":"","names":{"plural":"","kind":""},"scope":"","versions":null}"#,
+            ..Kind::builtin::<CustomResourceDefinition>(
+                "customresourcedefinitions",
+                "customresourcedefinition",
+                &["crd", "crds"],
+            )
+        },
+        Kind {
+            namespaced: false,
+            blank: r#","rules":null"#,
+            ..Kind::builtin::<ClusterRole>("clusterroles", "clusterrole", &[])
+        },
+        Kind {
+            namespaced: false,
+            blank: r#","roleRef":{"apiGroup":"","kind":"","name":""}"#,
+            ..Kind::builtin::<ClusterRoleBinding>("clusterrolebindings", "clusterrolebinding", &[])
+        },
+        Kind { blank: r#","rules":null"#, ..Kind::builtin::<Role>("roles", "role", &[]) },
+        Kind {
+            blank: r#","roleRef":{"apiGroup":"","kind":"","name":""}"#,
+            ..Kind::builtin::<RoleBinding>("rolebindings", "rolebinding", &[])
+        },
+    ]
+}
+
+/// Adds a kind to those that `kubectl get all` shows.
+fn in_all(kind: Kind) -> Kind {
+    Kind { categories: vec!["all".to_owned()], ..kind }
 }

@@ -10,8 +10,25 @@ const TEXT: &str = include_str!("schema.txt");
 
 /// Kinds with a protobuf encoding, by apiVersion. The message has the name of the kind, except that of
 /// `events.k8s.io/v1` Event.
-const KINDS: [(&str, &[&str]); 9] = [
-    ("v1", &["ConfigMap", "Endpoints", "Event", "Namespace", "Node", "Pod", "Service", "ServiceAccount", "Status"]),
+const KINDS: [(&str, &[&str]); 12] = [
+    (
+        "v1",
+        &[
+            "ConfigMap",
+            "Endpoints",
+            "Event",
+            "Namespace",
+            "Node",
+            "Pod",
+            "Secret",
+            "Service",
+            "ServiceAccount",
+            "Status",
+        ],
+    ),
+    ("apps/v1", &["Deployment", "ReplicaSet"]),
+    ("autoscaling/v1", &["Scale"]),
+    ("batch/v1", &["Job"]),
     ("discovery.k8s.io/v1", &["EndpointSlice"]),
     ("coordination.k8s.io/v1", &["Lease"]),
     ("events.k8s.io/v1", &["Event"]),

@@ -26,12 +26,17 @@ pub(super) fn reference(schema: &Value) -> Option<&str> {
 }
 
 fn make() -> Map<String, Value> {
+    use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet};
     use k8s_openapi::api::authentication::v1::{SelfSubjectReview, TokenRequest, TokenReview};
     use k8s_openapi::api::authorization::v1::{
         LocalSubjectAccessReview, SelfSubjectAccessReview, SelfSubjectRulesReview, SubjectAccessReview,
     };
+    use k8s_openapi::api::autoscaling::v1::Scale;
+    use k8s_openapi::api::batch::v1::Job;
     use k8s_openapi::api::coordination::v1::Lease;
-    use k8s_openapi::api::core::v1::{ConfigMap, Endpoints, Event, Namespace, Node, Pod, Service, ServiceAccount};
+    use k8s_openapi::api::core::v1::{
+        ConfigMap, Endpoints, Event, Namespace, Node, Pod, Secret, Service, ServiceAccount,
+    };
     use k8s_openapi::api::discovery::v1::EndpointSlice;
     use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
     use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -44,8 +49,13 @@ fn make() -> Map<String, Value> {
     root::<Namespace>(&mut generator, &mut roots);
     root::<Node>(&mut generator, &mut roots);
     root::<Pod>(&mut generator, &mut roots);
+    root::<Secret>(&mut generator, &mut roots);
     root::<Service>(&mut generator, &mut roots);
     root::<ServiceAccount>(&mut generator, &mut roots);
+    root::<Deployment>(&mut generator, &mut roots);
+    root::<ReplicaSet>(&mut generator, &mut roots);
+    root::<Scale>(&mut generator, &mut roots);
+    root::<Job>(&mut generator, &mut roots);
     root::<Lease>(&mut generator, &mut roots);
     root::<EndpointSlice>(&mut generator, &mut roots);
     root::<CustomResourceDefinition>(&mut generator, &mut roots);

@@ -4,6 +4,8 @@ use serde_json::{Map, Value, json};
 
 const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.";
 const CORE: &str = "io.k8s.api.core.v1.";
+const APPS: &str = "io.k8s.api.apps.v1.";
+const BATCH: &str = "io.k8s.api.batch.v1.";
 
 /// Type, list field, patch strategy and patch merge key, and the keys for server-side apply.
 type PatchRule = (&'static str, &'static str, &'static str, &'static str, &'static [&'static str]);
@@ -47,8 +49,19 @@ const CORE_LISTS: &[PatchRule] = &[
     ("ServiceStatus", "conditions", MERGE, "type", &["type"]),
 ];
 
+const APPS_LISTS: &[PatchRule] = &[
+    ("DeploymentStatus", "conditions", MERGE, "type", &["type"]),
+    ("ReplicaSetStatus", "conditions", MERGE, "type", &["type"]),
+];
+
+const BATCH_LISTS: &[PatchRule] = &[("JobStatus", "conditions", MERGE, "type", SET)];
+
 const META_LISTS: &[PatchRule] =
     &[("ObjectMeta", "finalizers", MERGE, "", SET), ("ObjectMeta", "ownerReferences", MERGE, "uid", &["uid"])];
+
+/// The rules of each API group, with the prefix of its types.
+const LISTS: [(&str, &[PatchRule]); 4] =
+    [(CORE, CORE_LISTS), (APPS, APPS_LISTS), (BATCH, BATCH_LISTS), (META, META_LISTS)];
 
 /// Types and map fields that server-side apply replaces as a whole.
 const ATOMIC_TYPES: &[&str] = &[
@@ -69,7 +82,7 @@ const ATOMIC_MAPS: &[(&str, &str)] = &[("PodSpec", "nodeSelector"), ("ServiceSpe
 
 /// Adds the rules to the schemas, as `x-kubernetes-` extensions like those in upstream's OpenAPI documents.
 pub(super) fn add(schemas: &mut Map<String, Value>) {
-    for (prefix, rules) in [(CORE, CORE_LISTS), (META, META_LISTS)] {
+    for (prefix, rules) in LISTS {
         for (name, list, strategy, key, keys) in rules {
             let Some(schema) = property(schemas, &format!("{prefix}{name}"), list) else { continue };
             let mut set = |keyword: &str, value: Value| schema.insert(format!("x-kubernetes-{keyword}"), value);
@@ -100,6 +113,10 @@ pub(super) fn add(schemas: &mut Map<String, Value>) {
             schema.insert("x-kubernetes-map-type".to_owned(), json!("atomic"));
         }
     }
+    // A changed `type` removes the options of the other one.
+    if let Some(schema) = property(schemas, &format!("{APPS}DeploymentSpec"), "strategy") {
+        schema.insert("x-kubernetes-patch-strategy".to_owned(), json!("retainKeys"));
+    }
     // `protocol` is a list key of these types, and an absent one equals TCP.
     for name in ["Container", "ContainerPort", "EphemeralContainer", "ServicePort"] {
         if let Some(schema) = property(schemas, &format!("{CORE}{name}"), "protocol") {
@@ -121,7 +138,7 @@ mod tests {
     /// Kubernetes version.
     #[test]
     fn patch_rules_name_existing_fields() {
-        for (prefix, rules) in [(CORE, CORE_LISTS), (META, META_LISTS)] {
+        for (prefix, rules) in LISTS {
             for (name, list, ..) in rules {
                 let schema = &builtin()[&format!("{prefix}{name}")]["properties"][list];
                 assert_eq!(schema["type"], "array", "{name}.{list}");

@@ -3,10 +3,12 @@
 mod error;
 mod fields;
 mod labels;
+mod meta;
 
 pub(crate) use error::SelectorError;
 pub(crate) use fields::FieldSelector;
 pub(crate) use labels::LabelSelector;
+pub(crate) use meta::{format as format_meta, format_json as format_meta_json};
 
 use crate::cluster::Stored;
 use crate::kinds::Kind;

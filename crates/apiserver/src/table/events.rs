@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{age, at, name, or, text};
 
-pub(super) const COLUMNS: &str = "Last_Seen Type Reason Object Subobject+ Source+ Message First_Seen+ Count+ Name+";
+pub(super) const COLUMNS: &str = "Last_Seen Type Reason Object Subobject+ Source+ Message First_Seen+ Count#+ Name+";
 
 pub(super) fn cells(event: &Value, now: Timestamp) -> Vec<Value> {
     // Fields have different names in `events.k8s.io`.

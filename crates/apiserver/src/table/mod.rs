@@ -8,6 +8,7 @@ mod events;
 mod pods;
 mod printer;
 mod services;
+mod workloads;
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -48,6 +49,13 @@ fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
 
 fn list<'a>(value: &'a Value, path: &str) -> &'a [Value] {
     at(value, path).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Returns whether the condition is `True`.
+fn has_condition(object: &Value, type_name: &str) -> bool {
+    list(object, "status.conditions")
+        .iter()
+        .any(|condition| text(condition, "type") == type_name && text(condition, "status") == "True")
 }
 
 fn name(object: &Value) -> Value {

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{age, at, list, name, or, text};
+use super::{age, at, has_condition, list, name, or, text};
 
 pub(super) const COLUMNS: &str = "Name Ready Status Restarts Age IP+ Node+ Nominated_Node+ Readiness_Gates+";
 
@@ -30,12 +30,6 @@ pub(super) fn cells(pod: &Value, now: Timestamp) -> Vec<Value> {
         json!(or(text(pod, "status.nominatedNodeName"), "<none>")),
         json!(gates),
     ]
-}
-
-fn has_condition(pod: &Value, type_name: &str) -> bool {
-    list(pod, "status.conditions")
-        .iter()
-        .any(|condition| text(condition, "type") == type_name && text(condition, "status") == "True")
 }
 
 /// Status, readiness and restarts of a Pod.

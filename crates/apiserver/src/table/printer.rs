@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{Column, cluster_kinds, custom, endpoint_kinds, events, pods, services};
+use super::{Column, cluster_kinds, custom, endpoint_kinds, events, pods, services, workloads};
 use crate::custom_kind::PrinterColumn;
 use crate::kinds::Kind;
 
@@ -33,6 +33,10 @@ impl<'a> Printer<'a> {
             ("", "Node") => (cluster_kinds::NODE_COLUMNS, cluster_kinds::node),
             ("", "Namespace") => ("Name Status Age", cluster_kinds::namespace),
             ("", "ConfigMap") => ("Name Data Age", cluster_kinds::config_map),
+            ("", "Secret") => ("Name Type Data Age", workloads::secret),
+            ("apps", "Deployment") => (workloads::DEPLOYMENT_COLUMNS, workloads::deployment),
+            ("apps", "ReplicaSet") => (workloads::REPLICA_SET_COLUMNS, workloads::replica_set),
+            ("batch", "Job") => (workloads::JOB_COLUMNS, workloads::job),
             ("", "ServiceAccount") => ("Name Secrets Age", cluster_kinds::service_account),
             ("coordination.k8s.io", "Lease") => ("Name Holder Age", cluster_kinds::lease),
             ("", "Endpoints") => ("Name Endpoints Age", endpoint_kinds::endpoints),
@@ -53,12 +57,13 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// Parses a column definition such as `Name` or `Nominated_Node+`: `_` is a space, `+` marks a wide column.
+/// Parses a column definition such as `Name` or `Nominated_Node+`: `_` is a space, `+` marks a wide column, `#` a number.
 fn head(text: &str) -> Column {
     let (text, priority) = text.strip_suffix('+').map_or((text, 0), |text| (text, 1));
+    let (text, is_number) = text.strip_suffix('#').map_or((text, false), |text| (text, true));
     let (value_type, format) = match text {
         "Name" => ("string", "name"),
-        "Count" => ("integer", ""),
+        _ if is_number => ("integer", ""),
         "Created_At" => ("date", ""),
         _ => ("string", ""),
     };

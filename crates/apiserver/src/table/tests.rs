@@ -56,6 +56,28 @@ fn row(plural: &str, object: &Value) -> String {
     "involvedObject": {"kind": "Pod", "name": "p"}, "source": {"component": "c", "host": "n"},
     "firstTimestamp": "2027-01-15T07:50:00Z", "lastTimestamp": "2027-01-15T07:59:30Z", "count": 4
 }), "30s (x4 over 10m) | Warning | Failed | pod/p |  | c, n | no | 10m | 4 | e")]
+#[case::secret("secrets", json!({"metadata": {"name": "s"}, "type": "Opaque", "data": {"a": ""}}), "s | Opaque | 1 | <unknown>")]
+#[case::deployment("deployments", json!({
+    "metadata": {"name": "web"},
+    "spec": {"replicas": 3, "selector": {"matchLabels": {"app": "web"}, "matchExpressions": [{"key": "a", "operator": "Exists"}]},
+        "template": {"spec": {"containers": [{"name": "a", "image": "a:1"}, {"name": "b", "image": "b:2"}]}}},
+    "status": {"replicas": 4, "readyReplicas": 2, "updatedReplicas": 1, "availableReplicas": 2}
+}), "web | 2/3 | 1 | 2 | <unknown> | a,b | a:1,b:2 | a,app=web")]
+#[case::replica_set("replicasets", json!({
+    "metadata": {"name": "web-1"}, "spec": {"replicas": 3}, "status": {"replicas": 2, "readyReplicas": 1}
+}), "web-1 | 3 | 2 | 1 | <unknown> |  |  | <none>")]
+#[case::running_job("jobs", json!({
+    "metadata": {"name": "j"}, "spec": {"parallelism": 2},
+    "status": {"startTime": "2027-01-15T07:59:30Z"}
+}), "j | Running | 0/1 of 2 | 30s | <unknown> |  |  | <none>")]
+#[case::complete_job("jobs", json!({
+    "metadata": {"name": "j"}, "spec": {"parallelism": 1, "completions": 2},
+    "status": {"startTime": "2027-01-15T07:50:00Z", "completionTime": "2027-01-15T07:52:00Z", "succeeded": 2,
+        "conditions": [{"type": "Complete", "status": "True"}]}
+}), "j | Complete | 2/2 | 2m | <unknown> |  |  | <none>")]
+#[case::suspended_job("jobs", json!({
+    "metadata": {"name": "j"}, "spec": {}, "status": {"conditions": [{"type": "Suspended", "status": "True"}]}
+}), "j | Suspended | 0/1 |  | <unknown> |  |  | <none>")]
 #[case::config_map("configmaps", json!({"metadata": {"name": "c"}, "data": {"a": "", "b": ""}}), "c | 2 | <unknown>")]
 fn rows(#[case] plural: &str, #[case] object: Value, #[case] expect: &str) {
     assert_eq!(row(plural, &object), expect);

@@ -74,6 +74,8 @@ async fn aggregated_discovery() {
     assert_eq!(
         names,
         [
+            "apps",
+            "batch",
             "coordination.k8s.io",
             "discovery.k8s.io",
             "apiextensions.k8s.io",

@@ -49,14 +49,14 @@ spec:
 ";
 
 /// kubectl with its own server, home directory and cache.
-struct Kubectl {
+pub(crate) struct Kubectl {
     server: Server,
     directory: TempDir,
 }
 
 impl Kubectl {
     /// Returns `None` if kubectl is not installed.
-    async fn start(name: &str) -> Option<Self> {
+    pub(crate) async fn start(name: &str) -> Option<Self> {
         Self::start_with(name, Config::default()).await
     }
 
@@ -107,7 +107,7 @@ impl Kubectl {
     }
 
     /// Runs a command line that must succeed and whose output must contain all of `expect`.
-    async fn expect_success(&self, line: &str, input: &str, expect: &[&str]) -> String {
+    pub(crate) async fn expect_success(&self, line: &str, input: &str, expect: &[&str]) -> String {
         let (success, printed) = self.run(&Self::line(line), input).await;
         assert!(success, "kubectl {line}: {printed}");
         // Ignore column widths.
@@ -118,7 +118,7 @@ impl Kubectl {
         printed
     }
 
-    async fn expect_failure(&self, line: &str, input: &str, expect: &str) {
+    pub(crate) async fn expect_failure(&self, line: &str, input: &str, expect: &str) {
         let (success, printed) = self.run(&Self::line(line), input).await;
         assert!(!success && printed.contains(expect), "kubectl {line}: {printed}");
     }
@@ -166,7 +166,7 @@ async fn kubectl_applies_gets_patches_and_deletes() {
 
     let unknown = MANIFEST.replace("nodeName: n1", "nodeNam: n1");
     kubectl.expect_failure("apply -f -", &unknown, r#"unknown field "spec.nodeNam""#).await;
-    kubectl.expect_failure("scale --replicas=1 deploy/none -n kx", "", "doesn't have a resource type \"deploy\"").await;
+    kubectl.expect_failure("scale --replicas=1 deploy/none -n kx", "", "deployments.apps \"none\" not found").await;
 
     kubectl.expect_success("delete pod p1 -n kx --grace-period=0 --force", "", &["force deleted"]).await;
     kubectl.expect_failure("get pod p1 -n kx", "", r#"pods "p1" not found"#).await;
@@ -274,6 +274,13 @@ async fn kubectl_auth_can_i_uses_access_reviews() {
     for (user, verb, resource, allowed) in [
         ("view", "list", "endpointslices", true),
         ("view", "create", "services", false),
+        ("view", "list", "deployments", true),
+        ("view", "list", "jobs", true),
+        ("view", "get", "secrets", false),
+        ("edit", "get", "secrets", true),
+        ("edit", "create", "secrets", true),
+        ("edit", "create", "deployments", true),
+        ("edit", "create", "jobs", true),
         ("edit", "get", "pods", true),
         ("edit", "create", "services", true),
         ("edit", "create", "endpointslices", false),

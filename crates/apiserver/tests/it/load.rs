@@ -31,8 +31,8 @@ async fn loaded_objects_keep_their_status() {
 #[tokio::test]
 async fn load_errors_name_the_object() {
     let server = Server::start(Config::default()).await.unwrap();
-    let unknown = server.load([json!({"apiVersion": "apps/v1", "kind": "Deployment"})]).unwrap_err();
-    assert!(matches!(&unknown, LoadError::UnknownKind { kind, .. } if kind == "Deployment"), "{unknown}");
+    let unknown = server.load([json!({"apiVersion": "apps/v1", "kind": "StatefulSet"})]).unwrap_err();
+    assert!(matches!(&unknown, LoadError::UnknownKind { kind, .. } if kind == "StatefulSet"), "{unknown}");
     let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "namespace": "nowhere"}});
     assert_eq!(server.load([pod]).unwrap_err().to_string(), "Pod nowhere/a");
 }

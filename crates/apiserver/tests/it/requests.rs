@@ -120,6 +120,8 @@ async fn discovery_and_unknown_paths() {
     assert_eq!(
         names,
         [
+            "apps",
+            "batch",
             "coordination.k8s.io",
             "discovery.k8s.io",
             "apiextensions.k8s.io",
@@ -140,7 +142,7 @@ async fn discovery_and_unknown_paths() {
         assert_eq!(response.into_body().collect().await.unwrap().to_bytes(), "ok");
     }
     for path in
-        ["/nope", "/apis/apps/v1/deployments", "/api/v1/pods/p", "/api/v1/namespaces/default/nodes", "/api/v2/pods"]
+        ["/nope", "/apis/apps/v1/statefulsets", "/api/v1/pods/p", "/api/v1/namespaces/default/nodes", "/api/v2/pods"]
     {
         assert_eq!(api.get(path).await.0, 404, "{path}");
     }

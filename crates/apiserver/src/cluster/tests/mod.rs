@@ -12,6 +12,7 @@ mod services;
 mod slices;
 mod statuses;
 mod watch_contract;
+mod workloads;
 
 use jiff::{SignedDuration, Timestamp};
 use rand::SeedableRng as _;

@@ -8,7 +8,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Propagation};
 use crate::http::path::ResourcePath;
 use crate::http::{body, query::Query};
 use crate::kinds::Kind;
@@ -78,7 +78,8 @@ pub(super) fn evict(
         return Err(StatusError::bad_request("name in URL does not match name in Eviction object"));
     }
     let options = eviction.delete_options.map(|it| it.to_string()).unwrap_or_default();
-    let (options, dry_run) = body::delete_options(headers, options.as_bytes(), &Query::default())?;
+    let (options, dry_run) =
+        body::delete_options(headers, options.as_bytes(), &Query::default(), Propagation::default())?;
     shared.write(dry_run, |cluster: &mut Cluster, write| cluster.delete(&kind, namespace, name, &options, write))?;
     Ok(success())
 }
