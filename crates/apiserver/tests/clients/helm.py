@@ -40,9 +40,23 @@ async def run():
     assert (port(), extras()) == (81, ["shop-extra"])
     assert records() == {"sh.helm.release.v1.shop.v1": "superseded", "sh.helm.release.v1.shop.v2": "deployed"}, records()
 
-    await helm.Rollback(release).run("shop", 1)
-    assert (port(), extras()) == (80, [])
-    assert [it["version"] for it in await helm.History(release).run("shop")] == [1, 2, 3]
+    # An upgrade that the server refuses is rolled back. Helm waits for the Deployment, which no controller runs here.
+    ready = {"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "readyReplicas": 1, "availableReplicas": 1}
+    ready["conditions"] = [
+        {"type": "Available", "status": "True"},
+        {"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable"},
+    ]
+    apps.patch_namespaced_deployment_status("shop", namespace, {"status": ready})
+    try:
+        upgrade = helm.Upgrade(release).run("shop", chart, values={"port": 70000}, timeout=30, rollback_on_failure=True)
+        await upgrade
+    except helm.UpgradeError as error:
+        assert "has been rolled back" in str(error) and "70000" in str(error), error
+    else:
+        raise AssertionError("the port is not refused")
+    assert (port(), extras()) == (81, ["shop-extra"])
+    assert list(records().values()) == ["superseded", "superseded", "failed", "deployed"], records()
+    assert len(await helm.History(release).run("shop")) == 4
 
     await helm.Uninstall(release).run("shop", wait=False)
     assert records() == {}, records()
