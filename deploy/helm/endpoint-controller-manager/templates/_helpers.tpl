@@ -33,3 +33,30 @@ labels:
 {{- define "ecm.rolesInKubeSystem" -}}
 {{- if or (eq (include "ecm.mode" .) "active") .Values.rolesInKubeSystem }}true{{ end }}
 {{- end }}
+{{- define "ecm.image" -}}
+{{- if .Values.image.digest }}
+{{- .Values.image.repository }}@{{ .Values.image.digest }}
+{{- else }}
+{{- .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- end }}
+{{- end }}
+{{- /* The affinity to control-plane Nodes; empty if they are ignored. */}}
+{{- define "ecm.nodeAffinity" -}}
+{{- $nodes := .Values.controlPlaneNodes | default (ternary "required" "ignored" (eq (include "ecm.mode" .) "active")) }}
+{{- if eq $nodes "required" -}}
+nodeAffinity:
+  requiredDuringSchedulingIgnoredDuringExecution:
+    nodeSelectorTerms:
+      - matchExpressions:
+          - key: node-role.kubernetes.io/control-plane
+            operator: Exists
+{{- else if eq $nodes "preferred" -}}
+nodeAffinity:
+  preferredDuringSchedulingIgnoredDuringExecution:
+    - weight: 100
+      preference:
+        matchExpressions:
+          - key: node-role.kubernetes.io/control-plane
+            operator: Exists
+{{- end }}
+{{- end }}

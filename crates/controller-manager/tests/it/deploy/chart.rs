@@ -27,6 +27,7 @@ fn kinds() -> Vec<CustomKind> {
         CustomKind::new("apps", "v1", "Deployment"),
         CustomKind::new("policy", "v1", "PodDisruptionBudget"),
         CustomKind::new("networking.k8s.io", "v1", "NetworkPolicy").plural("networkpolicies"),
+        CustomKind::new("flowcontrol.apiserver.k8s.io", "v1", "FlowSchema").cluster_scoped(),
         monitoring("ServiceMonitor"),
         monitoring("PrometheusRule"),
     ]
@@ -134,11 +135,16 @@ async fn chart_applies_every_value() {
         "securePort": 8443,
         "resources": resources,
         "priorityClassName": "mine",
+        "controlPlaneNodes": "preferred",
         "nodeSelector": {"pool": "control"},
         "tolerations": [{"key": "mine", "operator": "Exists"}],
         "podDisruptionBudget": {"enabled": false},
-        "networkPolicy": {"apiServerPorts": [16443]},
-        "serviceMonitor": {"enabled": true, "interval": "15s", "labels": {"release": "prometheus"}},
+        "networkPolicy": {"apiServerPorts": [16443], "metricsFrom": [{"namespaceSelector": {"matchLabels": {"team": "o11y"}}}]},
+        "tls": {"secretName": "serving"},
+        "serviceMonitor": {
+            "enabled": true, "interval": "15s", "labels": {"release": "prometheus"},
+            "tlsConfig": {"insecureSkipVerify": null, "serverName": "ecm", "ca": {"secret": {"name": "ca", "key": "ca.crt"}}},
+        },
         "prometheusRule": {"enabled": true, "labels": {"release": "prometheus"}},
         "dashboard": {"enabled": true, "labels": {"mine": "1"}, "annotations": {"folder": "Kubernetes"}},
     });
@@ -155,11 +161,15 @@ async fn chart_applies_every_value() {
     assert_eq!((&pod["imagePullSecrets"], &pod["priorityClassName"]), (&json!([{"name": "pull"}]), &json!("mine")));
     assert_eq!(pod["nodeSelector"], json!({"pool": "control"}));
     assert_eq!(pod["tolerations"], json!([{"key": "mine", "operator": "Exists"}]));
+    assert_eq!(node_affinity(pod), "preferred");
+    assert_eq!(pod["volumes"][0]["secret"]["secretName"], "serving");
     assert_eq!(
         arguments(&spec["template"]),
         [
             "--leader-elect=true",
             "--secure-port=8443",
+            "--tls-cert-file=/etc/endpoint-controller-manager/tls/tls.crt",
+            "--tls-private-key-file=/etc/endpoint-controller-manager/tls/tls.key",
             "--use-service-account-credentials=true",
             "--endpointslice-updates-batch-period=500ms",
             "--concurrent-endpoint-syncs=7",
@@ -168,6 +178,7 @@ async fn chart_applies_every_value() {
 
     let policy = &the("NetworkPolicy")["spec"];
     assert_eq!(policy["ingress"][0]["ports"], json!([{"protocol": "TCP", "port": 8443}]));
+    assert_eq!(policy["ingress"][0]["from"], json!([{"namespaceSelector": {"matchLabels": {"team": "o11y"}}}]));
     assert_eq!(policy["egress"][0]["ports"], json!([{"protocol": "TCP", "port": 16443}]));
     assert_eq!(the("Service")["spec"]["ports"][0]["port"], 8443);
 
@@ -181,7 +192,10 @@ async fn chart_applies_every_value() {
         assert_eq!(the(binding)["subjects"][0]["namespace"], "endpoints", "{binding}");
     }
 
-    assert_eq!(the("ServiceMonitor")["spec"]["endpoints"][0]["interval"], "15s");
+    let endpoint = &the("ServiceMonitor")["spec"]["endpoints"][0];
+    assert_eq!(endpoint["interval"], "15s");
+    let verified = json!({"serverName": "ecm", "ca": {"secret": {"name": "ca", "key": "ca.crt"}}});
+    assert_eq!(endpoint["tlsConfig"], verified);
     for kind in ["ServiceMonitor", "PrometheusRule"] {
         assert_eq!(the(kind)["metadata"]["labels"]["release"], "prometheus", "{kind}");
     }
@@ -190,6 +204,69 @@ async fn chart_applies_every_value() {
         (&dashboard["labels"]["mine"], &dashboard["annotations"]),
         (&json!("1"), &json!({"folder": "Kubernetes"}))
     );
+}
+
+/// Whether the Pods run on control-plane Nodes: the value of the chart.
+fn node_affinity(pod: &Value) -> &'static str {
+    let affinity = &pod["affinity"]["nodeAffinity"];
+    let expected = json!([{"key": "node-role.kubernetes.io/control-plane", "operator": "Exists"}]);
+    let required = &affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"][0];
+    let preferred = &affinity["preferredDuringSchedulingIgnoredDuringExecution"][0]["preference"];
+    match (required["matchExpressions"] == expected, preferred["matchExpressions"] == expected) {
+        (true, false) => "required",
+        (false, true) => "preferred",
+        _ => {
+            assert_eq!(affinity, &Value::Null);
+            "ignored"
+        }
+    }
+}
+
+#[rstest]
+#[case::active(&json!({}), "required")]
+#[case::shadow(&json!({"mode": "shadow"}), "ignored")]
+#[case::active_elsewhere(&json!({"controlPlaneNodes": "ignored"}), "ignored")]
+#[case::shadow_on_control_plane(&json!({"mode": "shadow", "controlPlaneNodes": "required"}), "required")]
+#[tokio::test]
+async fn chart_runs_on_control_plane_nodes(#[case] values: &Value, #[case] expected: &str) {
+    let Some(objects) = install_chart("kube-system", values).await else { return };
+    let deployment = objects.values().find(|it| it["kind"] == "Deployment").expect("a Deployment");
+    let pod = &deployment["spec"]["template"]["spec"];
+    assert_eq!(node_affinity(pod), expected);
+    assert!(pod["affinity"]["podAntiAffinity"].is_object(), "replicas are spread over Nodes in any case");
+}
+
+#[tokio::test]
+async fn chart_names_the_image_by_digest() {
+    let digest = format!("sha256:{}", "0123456789abcdef".repeat(4));
+    let values = json!({"image": {"repository": "registry.example/ecm", "tag": "v9", "digest": digest}});
+    let Some(objects) = install_chart("kube-system", &values).await else { return };
+    let container = &objects[&format!("Deployment/{NAME}")]["spec"]["template"]["spec"]["containers"][0];
+    assert_eq!(container["image"], format!("registry.example/ecm@{digest}"));
+}
+
+/// In kube-system, the API server's own `FlowSchemas` match the `ServiceAccount`.
+#[rstest]
+#[case::kube_system("kube-system", &json!({}), &[])]
+#[case::elsewhere("endpoints", &json!({}), &["leader-election", "workload-high"])]
+#[case::disabled("endpoints", &json!({"flowSchemas": false}), &[])]
+#[case::shadow("endpoints", &json!({"mode": "shadow"}), &[])]
+#[tokio::test]
+async fn chart_has_flow_schemas_outside_of_kube_system(
+    #[case] namespace: &str,
+    #[case] values: &Value,
+    #[case] levels: &[&str],
+) {
+    let Some(objects) = install_chart(namespace, values).await else { return };
+    let schemas: Vec<&Value> = objects.values().filter(|it| it["kind"] == "FlowSchema").collect();
+    let mut found: Vec<&str> =
+        schemas.iter().map(|it| text(&it["spec"]["priorityLevelConfiguration"]["name"])).collect();
+    found.sort_unstable();
+    assert_eq!(found, levels);
+    for schema in schemas {
+        let account = json!([{"kind": "ServiceAccount", "serviceAccount": {"name": NAME, "namespace": namespace}}]);
+        assert_eq!(schema["spec"]["rules"][0]["subjects"], account, "{schema}");
+    }
 }
 
 #[tokio::test]
@@ -213,6 +290,9 @@ async fn one_replica_has_no_disruption_budget() {
 #[case::misspelt(&json!({"replica": 3}), "replica")]
 #[case::misspelt_within(&json!({"image": {"digests": "sha256:1"}}), "digests")]
 #[case::no_flag(&json!({"extraArgs": ["v=4"]}), "extraArgs")]
+#[case::no_digest(&json!({"image": {"digest": "v0.1.0"}}), "digest")]
+#[case::no_peer(&json!({"networkPolicy": {"metricsFrom": [{"matchLabels": {}}]}}), "metricsFrom")]
+#[case::no_place(&json!({"controlPlaneNodes": "always"}), "controlPlaneNodes")]
 #[tokio::test]
 async fn chart_rejects_wrong_values(#[case] values: &Value, #[case] expect: &str) {
     if !has_helm().await {

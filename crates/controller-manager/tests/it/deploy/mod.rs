@@ -1,11 +1,13 @@
 //! The manifests in `deploy/` match the binary: it accepts the arguments, and the RBAC rules are those it uses.
 
 mod chart;
+mod container;
 mod expression;
 mod monitoring;
 mod rights;
 mod shadow;
 mod single_leader;
+mod started;
 mod typed;
 
 use std::collections::BTreeMap;

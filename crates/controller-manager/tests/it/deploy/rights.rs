@@ -8,7 +8,7 @@ use kube_endpoints_testing::eventually;
 use serde_json::{Value, json};
 
 use super::chart::install_chart;
-use super::{BASE, NAME, arguments, base, deploy, documents, text, typed};
+use super::{BASE, NAME, arguments, base, by_name, deploy, documents, text};
 use crate::cluster::Cluster;
 use crate::process::{start_with_kubeconfig, stop};
 use crate::serving::start_in;
@@ -62,13 +62,18 @@ fn untested_rights() -> BTreeSet<Right> {
 /// Starts a server with RBAC and these roles and bindings.
 pub(super) async fn rbac_cluster(granted: impl IntoIterator<Item = &Value>) -> Cluster {
     let cluster = Cluster::start_with(Config { authorization: Authorization::Rbac, ..Config::default() }).await;
+    grant(&cluster, granted).await;
+    cluster
+}
+
+/// Creates roles and bindings.
+pub(super) async fn grant(cluster: &Cluster, granted: impl IntoIterator<Item = &Value>) {
     for object in granted {
         let plural = text(&object["kind"]).to_lowercase() + "s";
         let collection =
             if plural.starts_with("cluster") { plural } else { format!("namespaces/kube-system/{plural}") };
         cluster.create(&format!("/apis/rbac.authorization.k8s.io/v1/{collection}"), object).await;
     }
-    cluster
 }
 
 /// Requests of the binary that were answered with 401 or 403.
@@ -80,7 +85,7 @@ pub(super) fn refused(cluster: &Cluster) -> Vec<LoggedRequest> {
 
 /// Makes the controllers use all their rights: objects of each kind are created, changed and deleted, and an event is
 /// repeated.
-async fn use_all_rights(cluster: &Cluster) {
+pub(super) async fn use_all_rights(cluster: &Cluster) {
     let failing = On::any().verb("update").resource("endpoints").name("web");
     cluster.server.faults().inject(Fault::reject(500).on(failing).times(3));
     cluster.node().await;
@@ -126,7 +131,7 @@ async fn base_grants_the_rights_that_are_used() {
     let base = base();
     let kinds = ["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"];
     let cluster = rbac_cluster(kinds.iter().map(|kind| &base[&format!("{kind}/{NAME}")])).await;
-    let used = rights_used_by_replicas(&cluster, &base[&format!("Deployment/{NAME}")]).await;
+    let used = rights_used_by_deployment(&cluster, &base[&format!("Deployment/{NAME}")]).await;
 
     let mut granted_to_it = granted(&base[&format!("ClusterRole/{NAME}")]);
     granted_to_it.extend(granted(&base[&format!("Role/{NAME}")]));
@@ -134,17 +139,22 @@ async fn base_grants_the_rights_that_are_used() {
     cluster.server.shutdown().await;
 }
 
-/// Runs a leader and a standby with the arguments of a Deployment through [`use_all_rights`]; returns the rights
-/// that they used. Panics if a request was refused.
-async fn rights_used_by_replicas(cluster: &Cluster, deployment: &Value) -> BTreeSet<Right> {
-    let user = format!("system:serviceaccount:kube-system:{NAME}");
+/// Runs the replicas of a Deployment in kube-system; returns the rights that they used.
+async fn rights_used_by_deployment(cluster: &Cluster, deployment: &Value) -> BTreeSet<Right> {
+    let arguments = arguments(&deployment["spec"]["template"]);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    rights_used_by_replicas(cluster, &format!("system:serviceaccount:kube-system:{NAME}"), &arguments).await
+}
+
+/// Runs a leader and a standby with these arguments as this user through [`use_all_rights`]; returns the rights that they
+/// used. Panics if a request was refused.
+async fn rights_used_by_replicas(cluster: &Cluster, user: &str, arguments: &[&str]) -> BTreeSet<Right> {
     let folder = tempfile::tempdir().expect("a folder");
     let kubeconfig = folder.path().join("kubeconfig");
-    let account = User::new(&user).group("system:serviceaccounts").group("system:authenticated");
+    let account = User::new(user).group("system:serviceaccounts").group("system:authenticated");
     std::fs::write(&kubeconfig, cluster.server.kubeconfig_for(account)).expect("a kubeconfig");
 
-    let arguments = arguments(&deployment["spec"]["template"]);
-    let replica = || start_with_kubeconfig(&kubeconfig, &arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    let replica = || start_with_kubeconfig(&kubeconfig, arguments);
     let leader = replica();
     use_all_rights(cluster).await;
     let (standby, watched) = (replica(), On::any().verb("watch").resource("leases"));
@@ -153,7 +163,7 @@ async fn rights_used_by_replicas(cluster: &Cluster, deployment: &Value) -> BTree
 
     let missing = refused(cluster);
     assert!(missing.is_empty(), "refused requests: {missing:#?}\n{log}");
-    used(cluster, &user)
+    used(cluster, user)
 }
 
 /// Rights that are granted and were not used. `list` is ignored, since its use varies: a new leader lists the resources
@@ -162,15 +172,18 @@ fn unused_rights(granted: &BTreeSet<Right>, used: &BTreeSet<Right>) -> BTreeSet<
     granted.difference(used).filter(|(_, _, verb)| verb != "list").cloned().collect()
 }
 
+/// A Role that every API server creates.
+pub(super) fn authentication_reader() -> Value {
+    let rule = json!({"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list", "watch"],
+        "resourceNames": ["extension-apiserver-authentication"]});
+    json!({"kind": "Role", "metadata": {"name": "extension-apiserver-authentication-reader"}, "rules": [rule]})
+}
+
 #[tokio::test]
 async fn ca_bundle_lookup_is_authorized() {
     let base = base();
-    // A Role that every API server creates.
-    let rule = json!({"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list", "watch"],
-        "resourceNames": ["extension-apiserver-authentication"]});
-    let metadata = json!({"name": "extension-apiserver-authentication-reader"});
-    let reader = json!({"kind": "Role", "metadata": metadata, "rules": [rule]});
-    let cluster = rbac_cluster([&reader, &base[&format!("RoleBinding/{NAME}-authentication-reader")]]).await;
+    let cluster =
+        rbac_cluster([&authentication_reader(), &base[&format!("RoleBinding/{NAME}-authentication-reader")]]).await;
     let folder = tempfile::tempdir().expect("a folder");
     let user = User::new(format!("system:serviceaccount:kube-system:{NAME}"));
     std::fs::write(folder.path().join("kubeconfig"), cluster.server.kubeconfig_for(user)).expect("a kubeconfig");
@@ -181,62 +194,45 @@ async fn ca_bundle_lookup_is_authorized() {
     cluster.server.shutdown().await;
 }
 
-/// Role and binding of the user of kube-controller-manager's kubeconfig in every cluster. They do not include
-/// writes of Endpoints or of any other Lease.
-fn kube_controller_manager_role() -> [Value; 2] {
-    let name = json!({"name": KUBE_CONTROLLER_MANAGER});
-    let rules = json!([
-        {"apiGroups": ["", "events.k8s.io"], "resources": ["events"], "verbs": ["create", "patch", "update"]},
-        {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["create"]},
-        {
-            "apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "resourceNames": ["kube-controller-manager"],
-            "verbs": ["get", "update"],
-        },
-        {"apiGroups": [""], "resources": ["secrets", "serviceaccounts"], "verbs": ["create", "get", "update"]},
-        {"apiGroups": [""], "resources": ["namespaces", "configmaps"], "verbs": ["get"]},
-        {"apiGroups": ["authentication.k8s.io"], "resources": ["tokenreviews"], "verbs": ["create"]},
-        {"apiGroups": ["authorization.k8s.io"], "resources": ["subjectaccessreviews"], "verbs": ["create"]},
-        {"apiGroups": ["*"], "resources": ["*"], "verbs": ["list", "watch"]},
-        {"apiGroups": [""], "resources": ["serviceaccounts/token"], "verbs": ["create"]},
-    ]);
-    let group = "rbac.authorization.k8s.io";
-    let role = json!({"kind": "ClusterRole", "metadata": name, "rules": rules});
-    let subjects = json!([{"apiGroup": group, "kind": "User", "name": KUBE_CONTROLLER_MANAGER}]);
-    let reference = json!({"apiGroup": group, "kind": "ClusterRole", "name": KUBE_CONTROLLER_MANAGER});
-    [role, json!({"kind": "ClusterRoleBinding", "metadata": name, "roleRef": reference, "subjects": subjects})]
-}
-
-const KUBE_CONTROLLER_MANAGER: &str = "system:kube-controller-manager";
-
 /// Roles and bindings of the controllers' service accounts in every cluster.
 fn upstream_controller_roles() -> impl Iterator<Item = Value> {
     let all = documents(&deploy("../conformance/rights.yaml")).into_iter();
     all.filter(|it| text(&it["metadata"]["name"]).starts_with("system:controller:"))
 }
 
-#[tokio::test]
-async fn static_pod_works_with_the_kubeconfig_of_kube_controller_manager() {
-    let added = documents(&deploy("static-pod/rights.yaml"));
-    added.iter().for_each(typed::check);
-    let granted: Vec<Value> =
-        kube_controller_manager_role().into_iter().chain(upstream_controller_roles()).chain(added).collect();
-    let cluster = rbac_cluster(&granted).await;
-    let folder = tempfile::tempdir().expect("a folder");
-    let kubeconfig = folder.path().join("kubeconfig");
-    let user = User::new(KUBE_CONTROLLER_MANAGER).group("system:authenticated");
-    std::fs::write(&kubeconfig, cluster.server.kubeconfig_for(user)).expect("a kubeconfig");
+/// Rights and bindings of the static Pod by kind and name, without the `FlowSchemas`, which the embedded server does not have.
+fn static_pod_rights() -> BTreeMap<String, Value> {
+    let mut objects = by_name(documents(&deploy("static-pod/rights.yaml")));
+    objects.retain(|name, _| !name.starts_with("FlowSchema/"));
+    objects
+}
 
+#[tokio::test]
+async fn static_pod_grants_the_rights_that_are_used() {
+    let objects = static_pod_rights();
+    let cluster = rbac_cluster(objects.values()).await;
     let arguments = arguments(&documents(&deploy("static-pod/endpoint-controller-manager.yaml"))[0]);
     let is_portable = |it: &&str| !it.contains("=/etc/");
-    let child = start_with_kubeconfig(
-        &kubeconfig,
-        &arguments.iter().map(String::as_str).filter(is_portable).collect::<Vec<_>>(),
-    );
-    use_all_rights(&cluster).await;
-    let log = stop(child).await;
-    let missing = refused(&cluster);
-    assert!(missing.is_empty(), "refused requests: {missing:#?}\n{log}");
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).filter(is_portable).collect();
+    // The common name of the certificate in the kubeconfig.
+    let used = rights_used_by_replicas(&cluster, NAME, &arguments).await;
+    let granted: BTreeSet<Right> = objects.values().filter(|it| it["rules"].is_array()).flat_map(granted).collect();
+    assert_eq!(unused_rights(&granted, &used), untested_rights(), "rights that are granted and never used");
     cluster.server.shutdown().await;
+}
+
+#[test]
+fn static_pod_and_base_grant_the_same_rights() {
+    let (base, static_pod) = (base(), static_pod_rights());
+    for kind in ["ClusterRole", "Role"] {
+        let of = |objects: &BTreeMap<String, Value>, name: &str| objects[&format!("{kind}/{name}")]["rules"].clone();
+        assert_eq!(of(&static_pod, &format!("{NAME}-static-pod")), of(&base, NAME), "{kind}");
+    }
+    for (name, object) in static_pod.iter().filter(|(_, it)| it["subjects"].is_array()) {
+        let user = json!([{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": NAME}]);
+        assert_eq!(object["subjects"], user, "{name}");
+        assert!(!base.contains_key(name), "{name} would replace the binding of the Deployment");
+    }
 }
 
 #[tokio::test]
@@ -251,7 +247,7 @@ async fn chart_with_service_accounts_grants_the_rights_that_are_used() {
     let chart_objects: Vec<Value> = chart_objects.map(|name| chart[&name].clone()).collect();
     let granted_to_all: Vec<Value> = chart_objects.iter().cloned().chain(upstream_controller_roles()).collect();
     let cluster = rbac_cluster(&granted_to_all).await;
-    let used = rights_used_by_replicas(&cluster, &chart[&format!("Deployment/{NAME}")]).await;
+    let used = rights_used_by_deployment(&cluster, &chart[&format!("Deployment/{NAME}")]).await;
 
     let granted_to_it: BTreeSet<Right> =
         chart_objects.iter().filter(|it| it["rules"].is_array()).flat_map(granted).collect();

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::{
-    apps::v1 as apps, core::v1 as core, networking::v1 as networking, policy::v1 as policy, rbac::v1 as rbac,
+    apps::v1 as apps, core::v1 as core, flowcontrol::v1 as flowcontrol, networking::v1 as networking,
+    policy::v1 as policy, rbac::v1 as rbac,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta};
 use serde::de::DeserializeOwned;
@@ -17,6 +18,7 @@ pub(super) fn check(object: &Value) {
         "ClusterRoleBinding" => lossless::<rbac::ClusterRoleBinding>,
         "ConfigMap" => lossless::<core::ConfigMap>,
         "Deployment" => lossless::<apps::Deployment>,
+        "FlowSchema" => lossless::<flowcontrol::FlowSchema>,
         "NetworkPolicy" => lossless::<networking::NetworkPolicy>,
         "Pod" => lossless::<core::Pod>,
         "PodDisruptionBudget" => lossless::<policy::PodDisruptionBudget>,
@@ -69,7 +71,12 @@ struct Endpoint {
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct Tls {
-    insecure_skip_verify: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    insecure_skip_verify: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ca: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server_name: Option<String>,
 }
 
 #[derive(Debug, Deserialize, Serialize)]
