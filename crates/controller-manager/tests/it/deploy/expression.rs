@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use promql_parser::parser::{self, Expr, LabelModifier, VectorSelector};
-use promql_parser::util::{ExprVisitor, walk_expr};
-
+use super::promql::{Expr, Selector};
 use crate::metrics::Family;
 
 /// Target labels, which Prometheus or the Prometheus operator adds.
@@ -17,62 +15,52 @@ pub(super) struct Expression {
 
 impl Expression {
     pub(super) fn parse(text: &str) -> Self {
-        let parsed = parser::parse(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+        let parsed = Expr::parse(text).unwrap_or_else(|error| panic!("{error}: {text}"));
         Self { text: text.to_owned(), parsed }
     }
 
     /// Panics if the expression uses a metric or label that is not in `exported`; returns the labels of its results.
     pub(super) fn check(&self, exported: &BTreeMap<String, Family>) -> BTreeSet<String> {
-        let mut selectors = Selectors(Vec::new());
-        let Ok(_) = walk_expr(&mut selectors, &self.parsed);
-        assert!(!selectors.0.is_empty(), "{} selects no metric", self.text);
-        for selector in &selectors.0 {
+        let selectors = self.parsed.selectors();
+        assert!(!selectors.is_empty(), "{} selects no metric", self.text);
+        for selector in selectors {
             let labels = labels(selector, exported);
-            for matcher in &selector.matchers.matchers {
-                assert!(labels.contains(&matcher.name), "{}: no label {}", self.text, matcher.name);
+            for label in &selector.matchers {
+                assert!(labels.contains(label), "{}: no label {label}", self.text);
             }
-            let job = selector.matchers.find_matchers("job");
-            assert!(!job.is_empty(), "{}: no matcher for `job`: other programs export this metric", self.text);
+            let has_job = selector.matchers.iter().any(|label| label == "job");
+            assert!(has_job, "{}: no matcher for `job`: other programs export this metric", self.text);
         }
         self.labels(&self.parsed, exported)
     }
 
     fn labels(&self, expression: &Expr, exported: &BTreeMap<String, Family>) -> BTreeSet<String> {
         match expression {
-            Expr::Aggregate(aggregate) => {
-                let within = self.labels(&aggregate.expr, exported);
-                match &aggregate.modifier {
-                    None => BTreeSet::new(),
-                    Some(LabelModifier::Include(by)) => {
-                        let by: BTreeSet<String> = by.labels.iter().cloned().collect();
-                        assert!(by.is_subset(&within), "{}: {by:?} of {within:?}", self.text);
-                        by
-                    }
-                    Some(LabelModifier::Exclude(_)) => panic!("{}: `without` keeps unexpected labels", self.text),
-                }
+            Expr::Aggregate { by, inner } => {
+                let (by, within) = (by.iter().cloned().collect(), self.labels(inner, exported));
+                assert!(within.is_superset(&by), "{}: {by:?} of {within:?}", self.text);
+                by
             }
-            Expr::Binary(binary) => {
-                let (left, right) = (self.labels(&binary.lhs, exported), self.labels(&binary.rhs, exported));
+            Expr::Binary(left, right) => {
+                let (left, right) = (self.labels(left, exported), self.labels(right, exported));
                 if left.is_empty() { right } else { left }
             }
-            Expr::Paren(inner) => self.labels(&inner.expr, exported),
-            Expr::Call(call) => {
-                let mut labels = call.args.args.last().map(|last| self.labels(last, exported)).unwrap_or_default();
-                if call.func.name == "histogram_quantile" {
+            Expr::Call { function, arguments } => {
+                let mut labels = arguments.last().map(|last| self.labels(last, exported)).unwrap_or_default();
+                if function == "histogram_quantile" {
                     assert!(labels.remove("le"), "{}: no buckets", self.text);
                 }
                 labels
             }
-            Expr::VectorSelector(selector) => labels(selector, exported),
-            Expr::MatrixSelector(matrix) => labels(&matrix.vs, exported),
-            _ => BTreeSet::new(),
+            Expr::Selector(selector) | Expr::Range(selector) => labels(selector, exported),
+            Expr::Number => BTreeSet::new(),
         }
     }
 }
 
 /// Labels of the series of a selector; panics if the metric is not in `exported`.
-fn labels(selector: &VectorSelector, exported: &BTreeMap<String, Family>) -> BTreeSet<String> {
-    let name = selector.name.as_deref().expect("a name");
+fn labels(selector: &Selector, exported: &BTreeMap<String, Family>) -> BTreeSet<String> {
+    let name = selector.metric.as_str();
     let mut labels: BTreeSet<String> = TARGET_LABELS.map(str::to_owned).into();
     // Set by Prometheus itself.
     if name == "up" {
@@ -89,19 +77,4 @@ fn labels(selector: &VectorSelector, exported: &BTreeMap<String, Family>) -> BTr
         labels.insert("le".to_owned());
     }
     labels
-}
-
-struct Selectors(Vec<VectorSelector>);
-
-impl ExprVisitor for Selectors {
-    type Error = std::convert::Infallible;
-
-    fn pre_visit(&mut self, expression: &Expr) -> Result<bool, Self::Error> {
-        match expression {
-            Expr::VectorSelector(selector) => self.0.push(selector.clone()),
-            Expr::MatrixSelector(matrix) => self.0.push(matrix.vs.clone()),
-            _ => {}
-        }
-        Ok(true)
-    }
 }

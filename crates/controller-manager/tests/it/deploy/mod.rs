@@ -4,6 +4,7 @@ mod chart;
 mod container;
 mod expression;
 mod monitoring;
+mod promql;
 mod rights;
 mod shadow;
 mod single_leader;
