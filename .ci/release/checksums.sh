@@ -3,5 +3,5 @@
 set -euo pipefail
 cd "${1:?usage: checksums.sh FOLDER}"
 rm -f SHA256SUMS
-find . -maxdepth 1 -type f -printf '%f\0' | sort --zero-terminated | xargs --null sha256sum -- >SHA256SUMS.new
-mv SHA256SUMS.new SHA256SUMS
+sums=$(find . -maxdepth 1 -type f -printf '%f\0' | sort --zero-terminated | xargs --null sha256sum --)
+echo "$sums" >SHA256SUMS
