@@ -34,5 +34,5 @@ esac
 
 cargo auditable build --profile dist --locked --target "$target" -p endpoint-controller-manager -p kubectl-endpoints
 for program in controller-manager kubectl-endpoints; do
-  install -m 0755 "${CARGO_TARGET_DIR:-target}/$target/dist/$program" "$folder/$program"
+  cp "${CARGO_TARGET_DIR:-target}/$target/dist/$program" "$folder/$program"
 done

@@ -26,8 +26,8 @@ fi
 mkdir -p "$root"
 
 # The contents of the image.
-install -m 0555 "$binary" "$root/controller-manager"
-install -m 0444 "$repository/LICENSE" "$repository/NOTICE" "$root"
+cp "$binary" "$root/controller-manager"
+cp "$repository/LICENSE" "$repository/NOTICE" "$root"
 
 if readelf -l "$binary" | grep -q 'program interpreter'; then
   if "$static"; then
@@ -37,10 +37,12 @@ if readelf -l "$binary" | grep -q 'program interpreter'; then
   # Lines of ldd: "name => path (address)", and "path (address)" for the dynamic linker.
   ldd "$binary" | grep -o '/[^ ]*' | while read -r library; do
     mkdir -p "$root$(dirname "$library")"
-    install -m 0555 "$library" "$root$library"
+    cp "$library" "$root$library"
   done
 fi
 
 # Equal input gives an equal image: no time of the build, no umask.
 find "$root" -type d -exec chmod 0755 {} +
+find "$root" -type f -exec chmod 0555 {} +
+chmod 0444 "$root/LICENSE" "$root/NOTICE"
 find "$root" -exec touch -h -d "@${SOURCE_DATE_EPOCH:-0}" {} +
