@@ -1,4 +1,4 @@
-//! The part of PromQL that `deploy/` uses: a parser that checks the types of arguments and rejects everything else.
+//! The part of `PromQL` that `deploy/` uses: a parser that checks the types of arguments and rejects everything else.
 //!
 //! The published parsers are unmaintained, or depend on crates that are.
 
