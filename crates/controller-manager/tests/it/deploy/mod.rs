@@ -159,3 +159,25 @@ fn kubectl_renders_the_kustomizations(#[case] folder: &str, #[case] more: &[&str
 fn static_pod_files_match_their_types(#[case] file: &str) {
     documents(&deploy("static-pod").join(file)).iter().for_each(typed::check);
 }
+
+/// Both build the image: from source, and from the files of a release.
+#[rstest]
+#[case("Dockerfile")]
+#[case("image/Dockerfile")]
+fn images_run_as_the_user_of_the_manifests(#[case] file: &str) {
+    let dockerfile = std::fs::read_to_string(deploy(file)).expect("a Dockerfile");
+    let values = |instruction: &str| -> Vec<String> {
+        let lines = dockerfile.lines().filter_map(|line| line.strip_prefix(instruction));
+        lines.map(|line| line.trim().to_owned()).collect()
+    };
+    for image in values("FROM ").iter().filter(|image| *image != "scratch") {
+        let digest = image.split_once("@sha256:").and_then(|(_, rest)| rest.split(' ').next()).unwrap_or_default();
+        assert_eq!(digest.len(), 64, "{image} is not named by digest");
+    }
+    assert_eq!(values("ENTRYPOINT "), ["[\"/controller-manager\"]"]);
+    let deployment = &base()[&format!("Deployment/{NAME}")]["spec"]["template"];
+    for pod in [deployment, &documents(&deploy("static-pod/endpoint-controller-manager.yaml"))[0]] {
+        let security = &pod["spec"]["containers"][0]["securityContext"];
+        assert_eq!(values("USER "), [format!("{}:{}", security["runAsUser"], security["runAsGroup"])]);
+    }
+}
