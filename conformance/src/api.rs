@@ -6,7 +6,7 @@ use kube_controller_client::{Client, ClientOptions, Config};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::Kind;
+use crate::{Kind, writes::PLAYER};
 
 /// A request to the API server.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,12 +72,7 @@ impl Api {
     /// # Errors
     /// The configuration cannot be used.
     pub fn new(config: &Config) -> Result<Self> {
-        let options = ClientOptions {
-            user_agent: "kube-endpoints-conformance".to_owned(),
-            qps: 0.0,
-            burst: 0,
-            ..ClientOptions::default()
-        };
+        let options = ClientOptions { user_agent: PLAYER.to_owned(), qps: 0.0, burst: 0, ..ClientOptions::default() };
         Ok(Self { client: Client::new(config, options)? })
     }
 

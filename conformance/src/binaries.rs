@@ -56,9 +56,9 @@ impl ControlPlane {
     async fn run(etcd: &Path, apiserver: &Path, files: TempDir, ports: Ports) -> Result<Self> {
         fs::write(files.path().join(TOKENS), format!("{TOKEN},conformance,conformance,\"system:masters\"\n"))?;
         fs::write(files.path().join(KUBECONFIG), kubeconfig(ports.apiserver).to_string())?;
-        let mut etcd = spawn(etcd, "etcd", &etcd_arguments(files.path(), ports), files.path())?;
+        let mut etcd = spawn(etcd, "etcd", &etcd_arguments(files.path(), ports), &[], files.path())?;
         let arguments = apiserver_arguments(files.path(), ports);
-        let mut apiserver = spawn(apiserver, "kube-apiserver", &arguments, files.path())?;
+        let mut apiserver = spawn(apiserver, "kube-apiserver", &arguments, &[], files.path())?;
         let config = Config::from_kubeconfig(&files.path().join(KUBECONFIG)).await?;
         let api = Api::new(&config)?;
         let start = Instant::now();

@@ -136,6 +136,6 @@ fn event_form(event: &Value, namespace: &str) -> Option<Value> {
 }
 
 /// Returns the items of a list; none if it is missing or null.
-fn items(list: &Value) -> Vec<Value> {
+pub(crate) fn items(list: &Value) -> Vec<Value> {
     list.as_array().cloned().unwrap_or_default()
 }

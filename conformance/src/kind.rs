@@ -4,7 +4,7 @@ use kube_wire::Resource;
 use serde::Deserialize;
 
 /// Kind of the objects that recordings create, change or delete, or that snapshots contain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 pub enum Kind {
     /// `v1` Pod.
     Pod,

@@ -37,7 +37,7 @@
 //! use std::path::Path;
 //!
 //! use kube_controller_client::Config;
-//! use kube_endpoints_conformance::{Player, Recording, Verdict};
+//! use kube_endpoints_conformance::{Player, Recording, Report};
 //!
 //! # async fn play() -> anyhow::Result<()> {
 //! let recording = Recording::read(Path::new("recordings/core.json"))?;
@@ -45,10 +45,10 @@
 //! let player = Player::connect(&config).await?;
 //! player.create_nodes(&recording.nodes).await?;
 //! player.wait_for_controllers().await?;
-//! let mut verdict = Verdict::default();
-//! verdict.add("core", player.play(&recording.scenarios).await);
+//! let mut report = Report::default();
+//! report.add("core", player.play(&recording.scenarios).await);
 //! player.clean_up(&recording.nodes).await?;
-//! assert!(verdict.is_good(), "{verdict}");
+//! assert!(report.is_good(), "{report}");
 //! # Ok(())
 //! # }
 //! ```
@@ -56,38 +56,57 @@
 mod api;
 mod binaries;
 mod canonical;
+mod cluster;
+mod command;
 mod compare;
 mod difference;
 mod history;
+mod hostile;
+#[cfg(feature = "junit")]
+mod junit;
 mod kind;
+mod kit;
+mod limits;
 mod manifest;
 mod operations;
 mod options;
 mod owners;
 mod player;
 mod process;
+mod profile;
 mod program;
 mod recording;
+mod report;
 mod settle;
 mod snapshot;
-mod verdict;
+mod subject;
 mod watch;
 mod writes;
 
 pub use api::{Api, List, ListMetadata, Request};
 pub use binaries::ControlPlane;
 pub use canonical::{Observed, canonical, text};
+pub use cluster::{Access, Cluster};
+pub use command::{CommandLine, split};
 pub use compare::compare;
 pub use history::History;
+pub use hostile::{HOSTILE, Hostile, World};
+#[cfg(feature = "junit")]
+pub use junit::junit;
 pub use kind::Kind;
+pub use kit::{Kit, Plan};
+pub use limits::Limits;
 pub use manifest::Manifest;
 pub use options::{Controllers, Options, Target};
 pub use owners::Owners;
 pub use player::{Failure, Outcome, Player};
-pub use program::Program;
+pub use profile::{
+    Comparison, Field, MANAGED_BY_LABEL, Output, Profile, SERVICE_NAME_LABEL, Skip, SliceLabels, WriteBound,
+};
 pub use recording::{Operation, Recording, Scenario, Step, Subresource, Tag};
+pub use report::{Entry, Report, Verdict};
 pub use settle::{Changes, QUIET};
 pub use snapshot::Snapshot;
-pub use verdict::Verdict;
+pub use subject::{External, Mode, Running, Subject, alive, during};
 pub use watch::Watches;
-pub use writes::{CONTROLLERS, Tally, Write};
+pub use writes::{CONTROLLERS, Tally, Write, Writers};

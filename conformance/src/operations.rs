@@ -3,7 +3,7 @@
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use crate::{Api, Kind, Manifest, Operation, Request, Subresource};
+use crate::{Api, Kind, MANAGED_BY_LABEL, Manifest, Operation, Profile, Request, Subresource};
 
 /// Returns the requests that create an object: the second one, if there is one, sets its status.
 pub(crate) fn create(manifest: &Manifest, namespace: &str) -> Vec<Request> {
@@ -16,16 +16,16 @@ pub(crate) fn create(manifest: &Manifest, namespace: &str) -> Vec<Request> {
     requests
 }
 
-/// Performs an operation.
-pub(crate) async fn perform(api: &Api, namespace: &str, operation: &Operation) -> Result<()> {
-    for request in requests(api, namespace, operation).await? {
+/// Performs a recorded operation, with the labels and patches of a profile.
+pub(crate) async fn perform(api: &Api, profile: &Profile, namespace: &str, recorded: &Operation) -> Result<()> {
+    for request in requests(api, profile, namespace, &profile.operation(recorded)).await? {
         api.ok(request).await?;
     }
     Ok(())
 }
 
 /// Returns the requests of an operation. Names of slices are generated, so operations on slices first list them.
-async fn requests(api: &Api, namespace: &str, operation: &Operation) -> Result<Vec<Request>> {
+async fn requests(api: &Api, profile: &Profile, namespace: &str, operation: &Operation) -> Result<Vec<Request>> {
     let requests = match operation {
         Operation::Create { obj } => create(obj, namespace),
         Operation::Merge { kind, name, patch, sub } => {
@@ -41,11 +41,11 @@ async fn requests(api: &Api, namespace: &str, operation: &Operation) -> Result<V
             vec![Request::delete(kind.object(namespace, name), options)]
         }
         Operation::MergeSlice { service, managed_by, address_type, patch } => {
-            let slice = find_slice(api, namespace, service, managed_by, address_type).await?;
+            let slice = find_slice(api, profile, namespace, service, managed_by, address_type).await?;
             slice.map(|path| Request::merge(path, patch.clone())).into_iter().collect()
         }
         Operation::DeleteSlice { service, managed_by, address_type } => {
-            let slice = find_slice(api, namespace, service, managed_by, address_type).await?;
+            let slice = find_slice(api, profile, namespace, service, managed_by, address_type).await?;
             slice.map(|path| Request::delete(path, None)).into_iter().collect()
         }
     };
@@ -56,14 +56,14 @@ async fn requests(api: &Api, namespace: &str, operation: &Operation) -> Result<V
 /// of an IPv6 Service in some random walks: the operation did nothing in the recorded cluster either.
 async fn find_slice(
     api: &Api,
+    profile: &Profile,
     namespace: &str,
     service: &str,
     managed_by: &str,
     address_type: &str,
 ) -> Result<Option<String>> {
-    let query = format!(
-        "?labelSelector=kubernetes.io/service-name%3D{service},endpointslice.kubernetes.io/managed-by%3D{managed_by}"
-    );
+    let key = profile.service_label_for(managed_by);
+    let query = format!("?labelSelector={key}%3D{service},{MANAGED_BY_LABEL}%3D{managed_by}");
     let slices = api.list(Kind::EndpointSlice, namespace, &query).await?;
     Ok(biggest(&slices.items, address_type).map(|name| Kind::EndpointSlice.object(namespace, name)))
 }
@@ -138,7 +138,7 @@ mod tests {
         let operation: Operation = serde_json::from_value(operation).unwrap();
         // Nothing is sent: only operations on slices send a request.
         let api = Api::new(&Config::from_url("http://127.0.0.1:1").unwrap()).unwrap();
-        let requests = requests(&api, "ns", &operation).await.unwrap();
+        let requests = requests(&api, &Profile::controller_manager(), "ns", &operation).await.unwrap();
         let requests: Vec<_> = requests
             .iter()
             .map(|Request { method, path, body }| match body {

@@ -97,7 +97,11 @@ impl Options {
 
     /// Returns whether a scenario is selected.
     pub fn includes(&self, file: &str, scenario: &str) -> bool {
-        let key = format!("{file}/{scenario}");
+        self.includes_key(&format!("{file}/{scenario}"))
+    }
+
+    /// Returns whether the scenario with this key, `file/scenario`, is selected.
+    pub fn includes_key(&self, key: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|part| key.contains(part.as_str()))
     }
 }

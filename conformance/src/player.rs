@@ -14,15 +14,12 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use crate::{
-    Api, Changes, Kind, Manifest, Observed, Operation, Owners, QUIET, Request, Scenario, Snapshot, Step, Tag, Watches,
-    canonical, compare, operations,
+    Api, Changes, Kind, Limits, Manifest, Observed, Operation, Output, Owners, Profile, Request, SERVICE_NAME_LABEL,
+    Scenario, Snapshot, Step, Tag, Watches, canonical, operations,
 };
 
 /// Maximum number of concurrent scenarios. They mostly wait, but more of them would overload a small machine.
 const AT_ONCE: usize = 24;
-
-/// Maximum time for a namespace to settle, and for the controllers to start.
-const LIMIT: Duration = Duration::from_secs(60);
 
 /// Maximum time to wait for the first writes for a new Service. If they are missing, the later comparison fails.
 const FIRST_WRITE: Duration = Duration::from_secs(5);
@@ -36,7 +33,11 @@ const LOOKS: usize = 3;
 pub struct Player {
     api: Api,
     changes: Arc<Changes>,
+    profile: Arc<Profile>,
+    limits: Limits,
     namespaces: Mutex<Vec<String>>,
+    /// The last Node that was created.
+    node: Mutex<Option<String>>,
     _watches: Watches,
 }
 
@@ -49,6 +50,8 @@ pub struct Outcome {
     pub failure: Option<Failure>,
     /// Number of steps that matched the recording only after the namespace had settled again.
     pub second_looks: usize,
+    /// Duration of the scenario.
+    pub time: Duration,
 }
 
 /// Failure of a scenario.
@@ -61,15 +64,32 @@ pub struct Failure {
 }
 
 impl Player {
-    /// Connects to a cluster and starts to watch it.
+    /// Connects to a cluster and starts to watch it. The controllers under test must be all three, exactly as those of
+    /// Kubernetes.
     ///
     /// # Errors
     /// The configuration cannot be used, or a list or watch request fails.
     pub async fn connect(config: &Config) -> Result<Self> {
+        Self::connect_with(config, Arc::new(Profile::controller_manager()), Limits::default()).await
+    }
+
+    /// As [`connect`](Self::connect), for controllers with other claims.
+    ///
+    /// # Errors
+    /// As [`connect`](Self::connect).
+    pub async fn connect_with(config: &Config, profile: Arc<Profile>, limits: Limits) -> Result<Self> {
         let api = Api::new(config)?;
         let changes = Arc::new(Changes::default());
         let watches = Watches::open(&api, &changes).await?;
-        Ok(Self { api, changes, namespaces: Mutex::default(), _watches: watches })
+        Ok(Self {
+            api,
+            changes,
+            profile,
+            limits,
+            namespaces: Mutex::default(),
+            node: Mutex::default(),
+            _watches: watches,
+        })
     }
 
     /// Returns the client.
@@ -91,53 +111,107 @@ impl Player {
             if !self.api.ok(Request::get(path.clone())).await?["spec"]["taints"].is_null() {
                 self.api.ok(Request::merge(path, json!({ "spec": { "taints": null } }))).await?;
             }
+            *self.node.lock().unwrap_or_else(PoisonError::into_inner) = Some(node.name.clone());
         }
         Ok(())
     }
 
-    /// Waits until each of the three controllers has written an object: Endpoints, a slice, and a mirrored slice.
+    /// Waits until the controllers have written an object of each [`Output`] that the profile claims.
     ///
     /// # Errors
-    /// A request fails, or an object is missing after 60 s.
+    /// A request fails, or an object is missing after [`Limits::start`].
     pub async fn wait_for_controllers(&self) -> Result<()> {
         let namespace = self.create_namespace().await?;
         let ports = json!([{ "port": 80 }]);
         let own = json!({ "metadata": { "name": "own" }, "spec": { "ports": ports } });
         let selected =
             json!({ "metadata": { "name": "selected" }, "spec": { "ports": ports, "selector": { "a": "b" } } });
-        for service in [own, selected] {
-            self.api.ok(Request::create(Kind::Service.collection(&namespace), service)).await?;
-        }
         let endpoints = json!({ "metadata": { "name": "own" }, "subsets": [{ "addresses": [{ "ip": "10.0.0.1" }], "ports": ports }] });
-        self.api.ok(Request::create(Kind::Endpoints.collection(&namespace), endpoints)).await?;
-        let mut made = Vec::new();
-        for _ in 0..LIMIT.as_secs() {
-            made.clear();
-            for kind in [Kind::Endpoints, Kind::EndpointSlice] {
-                let objects = self.api.list(kind, &namespace, "").await?.items;
-                made.extend(objects.iter().map(|object| format!("{kind:?} {}", object["metadata"]["name"])));
+        for (kind, object) in [(Kind::Service, own), (Kind::Service, selected), (Kind::Endpoints, endpoints)] {
+            self.create(kind, &namespace, object).await?;
+        }
+        if !self.profile.is_exact() {
+            // Controllers may write nothing for a Service without endpoints.
+            self.create_ready_pod(&namespace).await?;
+        }
+        let start = Instant::now();
+        loop {
+            let mut missing = Vec::new();
+            for (output, kind, service) in WRITTEN_AT_FIRST.into_iter().filter(|(it, ..)| self.profile.claims(*it)) {
+                let objects = self.list(kind, &namespace).await?;
+                if !objects.iter().any(|object| is_for(kind, object, service)) {
+                    missing.push(output.name());
+                }
             }
-            if made.len() == 4 {
+            if missing.is_empty() {
                 return Ok(());
             }
-            sleep(Duration::from_secs(1)).await;
+            if start.elapsed() > self.limits.start {
+                let (missing, limit) = (missing.join(", "), self.limits.start.as_secs());
+                bail!("the controllers have not started: no object of {missing} after {limit} s");
+            }
+            sleep(Duration::from_millis(250)).await;
         }
-        bail!("not all three controllers have started: after {} s there is only {made:?}", LIMIT.as_secs())
+    }
+
+    /// Creates a ready Pod that the Service `selected` selects.
+    async fn create_ready_pod(&self, namespace: &str) -> Result<()> {
+        let node = self.node.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let spec = json!({ "nodeName": node, "containers": [{ "name": "main", "image": "app:1" }] });
+        let pod = json!({ "metadata": { "name": "selected", "labels": { "a": "b" } }, "spec": spec });
+        self.create(Kind::Pod, namespace, pod).await?;
+        let status = json!({ "phase": "Running", "podIP": "10.0.0.2", "podIPs": [{ "ip": "10.0.0.2" }],
+            "conditions": [{ "type": "Ready", "status": "True" }] });
+        let path = Kind::Pod.object(namespace, "selected") + "/status";
+        self.api.ok(Request::merge(path, json!({ "status": status }))).await?;
+        Ok(())
+    }
+
+    /// Creates an object with the patches of the profile.
+    ///
+    /// # Errors
+    /// The request fails.
+    pub async fn create(&self, kind: Kind, namespace: &str, mut object: Value) -> Result<Value> {
+        self.profile.patch(kind, &mut object);
+        self.api.ok(Request::create(kind.collection(namespace), object)).await
+    }
+
+    /// Lists the objects of a kind in a namespace. Slices have the labels of Kubernetes instead of those of the
+    /// profile, and those of other controllers are omitted.
+    ///
+    /// # Errors
+    /// The request fails.
+    pub async fn list(&self, kind: Kind, namespace: &str) -> Result<Vec<Value>> {
+        let mut objects = self.api.list(kind, namespace, "").await?.items;
+        if kind == Kind::EndpointSlice {
+            for slice in &mut objects {
+                self.profile.to_upstream(slice);
+            }
+            objects.retain(|slice| !self.profile.is_foreign(slice));
+        }
+        Ok(objects)
     }
 
     /// Plays scenarios, up to 24 at a time, each in a new namespace. Returns their outcomes in any order.
     pub async fn play(&self, scenarios: &[Scenario]) -> Vec<Outcome> {
+        self.play_with(scenarios, |_| {}).await
+    }
+
+    /// As [`play`](Self::play), and calls `progress` with each outcome at once.
+    pub async fn play_with(&self, scenarios: &[Scenario], progress: impl Fn(&Outcome)) -> Vec<Outcome> {
         let mut scenarios: Vec<_> = scenarios.iter().collect();
         // Long scenarios start first, which shortens the total time.
         scenarios.sort_by_key(|scenario| Reverse(scenario.steps.len()));
         let outcomes: Vec<_> = scenarios.into_iter().map(|scenario| self.play_one(scenario)).collect();
-        futures::stream::iter(outcomes).buffer_unordered(AT_ONCE).collect().await
+        futures::stream::iter(outcomes).buffer_unordered(AT_ONCE).inspect(progress).collect().await
     }
 
     async fn play_one(&self, scenario: &Scenario) -> Outcome {
         let mut walk = Walk { player: self, namespace: String::new(), owners: Owners::default(), second_looks: 0 };
+        let start = Instant::now();
         let failure = walk.play(scenario).await.err();
-        Outcome { scenario: scenario.name.clone(), failure, second_looks: walk.second_looks }
+        let Walk { second_looks, .. } = walk;
+        Outcome { scenario: scenario.name.clone(), failure, second_looks, time: start.elapsed() }
     }
 
     /// Creates a namespace with a generated name. Returns the name.
@@ -196,7 +270,8 @@ impl Walk<'_> {
     async fn step(&mut self, scenario: &Scenario, step: &Step) -> Result<Vec<String>> {
         for (number, operation) in (1..).zip(&step.operations) {
             let what = || format!("operation {number} of {}", step.operations.len());
-            operations::perform(&self.player.api, &self.namespace, operation).await.with_context(what)?;
+            let Player { api, profile, .. } = self.player;
+            operations::perform(api, profile, &self.namespace, operation).await.with_context(what)?;
             if scenario.tags.contains(&Tag::ExactTime)
                 && let Operation::Create { obj } = operation
             {
@@ -205,9 +280,11 @@ impl Walk<'_> {
         }
         let mut looks = 0;
         loop {
-            self.player.changes.settled(&self.namespace, QUIET, LIMIT).await?;
+            let Limits { settled_after, settle, .. } = self.player.limits;
+            self.player.changes.settled(&self.namespace, settled_after, settle).await?;
             looks += 1;
-            let differences = compare(&step.expect, &self.snapshot().await?, &scenario.tags);
+            let actual = self.snapshot().await?;
+            let differences = self.player.profile.differences(&step.expect, &actual, &scenario.tags);
             if differences.is_empty() {
                 self.second_looks += usize::from(looks > 1);
                 return Ok(differences);
@@ -227,15 +304,15 @@ impl Walk<'_> {
         if created.kind != Kind::Service || spec["selector"].is_null() || spec["type"] == "ExternalName" {
             return Ok(());
         }
-        let service_of = |slice: &Value| slice["metadata"]["labels"]["kubernetes.io/service-name"] == *created.name;
+        let awaited = [(Output::Endpoints, Kind::Endpoints), (Output::ServiceSlices, Kind::EndpointSlice)];
         let end = Instant::now() + FIRST_WRITE;
-        while Instant::now() < end {
-            let endpoints = self.list(Kind::Endpoints).await?;
-            let slices = self.list(Kind::EndpointSlice).await?;
-            if endpoints.iter().any(|it| it["metadata"]["name"] == *created.name) && slices.iter().any(service_of) {
-                break;
+        for (_, kind) in awaited.into_iter().filter(|(output, _)| self.player.profile.claims(*output)) {
+            while Instant::now() < end {
+                if self.list(kind).await?.iter().any(|it| is_for(kind, it, &created.name)) {
+                    break;
+                }
+                sleep(Duration::from_millis(10)).await;
             }
-            sleep(Duration::from_millis(10)).await;
         }
         Ok(())
     }
@@ -252,6 +329,20 @@ impl Walk<'_> {
     }
 
     async fn list(&self, kind: Kind) -> Result<Vec<Value>> {
-        Ok(self.player.api.list(kind, &self.namespace, "").await?.items)
+        self.player.list(kind, &self.namespace).await
     }
+}
+
+/// Objects that the controllers write for the Services of [`Player::wait_for_controllers`].
+const WRITTEN_AT_FIRST: [(Output, Kind, &str); 3] = [
+    (Output::Endpoints, Kind::Endpoints, "selected"),
+    (Output::ServiceSlices, Kind::EndpointSlice, "selected"),
+    (Output::MirroredSlices, Kind::EndpointSlice, "own"),
+];
+
+/// Returns whether an Endpoints object or a slice is for a Service.
+fn is_for(kind: Kind, object: &Value, service: &str) -> bool {
+    let metadata = &object["metadata"];
+    let name = if kind == Kind::EndpointSlice { &metadata["labels"][SERVICE_NAME_LABEL] } else { &metadata["name"] };
+    *name == *service
 }

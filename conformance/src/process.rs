@@ -10,11 +10,24 @@ use std::{
 use anyhow::{Context as _, Result};
 use tokio::process::{Child, Command};
 
-/// Starts a program that writes its output to `NAME.log` in the directory `files`. Dropping the child kills it.
-pub(crate) fn spawn(program: &Path, name: &str, arguments: &[String], files: &Path) -> Result<Child> {
+/// Starts a program with additional environment variables, in the directory `files`, which receives its output as
+/// `NAME.log`. Dropping the child kills it.
+pub(crate) fn spawn(
+    program: &Path,
+    name: &str,
+    arguments: &[String],
+    variables: &[(&str, &Path)],
+    files: &Path,
+) -> Result<Child> {
     let log = File::create(files.join(format!("{name}.log")))?;
     let mut command = Command::new(program);
-    command.args(arguments).current_dir(files).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+    command
+        .args(arguments)
+        .envs(variables.iter().copied())
+        .current_dir(files)
+        .stdin(Stdio::null())
+        .stdout(log.try_clone()?)
+        .stderr(log);
     command.kill_on_drop(true).spawn().with_context(|| format!("cannot run {}", program.display()))
 }
 

@@ -1,4 +1,4 @@
-//! The program `controller-manager` as a child process.
+//! A program as a child process.
 
 use std::{path::Path, time::Duration};
 
@@ -9,31 +9,29 @@ use tokio::{
     time::timeout,
 };
 
-use crate::process::{end_of_log, free_port, spawn};
+use crate::{
+    command::absolute,
+    process::{end_of_log, spawn},
+};
 
-const NAME: &str = "controller-manager";
+const NAME: &str = "controllers";
 
-/// Maximum time until the program exits after SIGTERM.
-const STOP: Duration = Duration::from_secs(5);
-
-/// A running `controller-manager` with the settings of the recorded cluster. It is killed when this is dropped.
+/// Running program. It is killed when this is dropped.
 #[derive(Debug)]
-pub struct Program {
+pub(crate) struct Program {
     child: Child,
     files: TempDir,
 }
 
 impl Program {
-    /// Starts the program at `path`, with leader election and HTTPS as by default.
-    ///
-    /// Flags set other values for the port, for service account credentials, for batch periods (500 ms, as recorded),
-    /// and for the request limit, which is so high that it has no effect.
+    /// Starts a program with its arguments in the directory `files`, which also receives its output.
     ///
     /// # Errors
     /// The program cannot be started.
-    pub fn start(path: &Path, kubeconfig: &Path) -> Result<Self> {
-        let files = tempfile::tempdir().context("cannot create a directory for the program")?;
-        let child = spawn(path, NAME, &arguments(kubeconfig, free_port()?), files.path())?;
+    pub(crate) fn start(words: &[String], kubeconfig: &Path, files: TempDir) -> Result<Self> {
+        let [program, arguments @ ..] = words else { bail!("the command line of the controller is empty") };
+        let variables = [("KUBECONFIG", kubeconfig)];
+        let child = spawn(&absolute(program), NAME, arguments, &variables, files.path())?;
         Ok(Self { child, files })
     }
 
@@ -41,7 +39,7 @@ impl Program {
     ///
     /// # Errors
     /// The exit status cannot be read.
-    pub async fn ended(&mut self) -> Result<String> {
+    pub(crate) async fn ended(&mut self) -> Result<String> {
         let status = self.child.wait().await?;
         Ok(format!("{status}\n{}", end_of_log(self.files.path(), NAME)))
     }
@@ -49,51 +47,54 @@ impl Program {
     /// Sends SIGTERM and waits until the program has exited.
     ///
     /// # Errors
-    /// The program has exited already, is still running after five seconds, or exits with a status other than 0.
-    pub async fn stop(mut self) -> Result<()> {
+    /// The program has exited already, is still running after `limit`, or, with `clean`, exits with a status other
+    /// than 0.
+    pub(crate) async fn stop(mut self, limit: Duration, clean: bool) -> Result<()> {
         let pid = self.child.id().context("the program has exited already")?;
         // `kill` is a builtin of the shell; not every system has it as a program.
         let sent = Command::new("sh").args(["-c", &format!("kill -TERM {pid}")]).status().await?;
         ensure!(sent.success(), "cannot send SIGTERM: {sent}");
-        match timeout(STOP, self.child.wait()).await {
+        match timeout(limit, self.child.wait()).await {
             Ok(status) => {
                 let status = status?;
-                ensure!(status.success(), "{status}\n{}", end_of_log(self.files.path(), NAME));
+                ensure!(!clean || status.success(), "{status}\n{}", end_of_log(self.files.path(), NAME));
                 Ok(())
             }
-            Err(_) => bail!("still running {STOP:?} after SIGTERM\n{}", end_of_log(self.files.path(), NAME)),
+            Err(_) => bail!("still running {limit:?} after SIGTERM\n{}", end_of_log(self.files.path(), NAME)),
         }
     }
-}
-
-fn arguments(kubeconfig: &Path, port: u16) -> Vec<String> {
-    let mut arguments = vec![
-        format!("--kubeconfig={}", kubeconfig.display()),
-        format!("--secure-port={port}"),
-        "--bind-address=127.0.0.1".to_owned(),
-        "--use-service-account-credentials=true".to_owned(),
-        "--kube-api-qps=2000".to_owned(),
-        "--kube-api-burst=4000".to_owned(),
-    ];
-    let periods = [
-        "endpoint-updates-batch-period",
-        "endpointslice-updates-batch-period",
-        "mirroring-endpointslice-updates-batch-period",
-    ];
-    arguments.extend(periods.map(|flag| format!("--{flag}=500ms")));
-    arguments
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const LIMIT: Duration = Duration::from_secs(5);
+
+    fn start(words: &[&str]) -> Program {
+        let words: Vec<_> = words.iter().map(|&word| word.to_owned()).collect();
+        Program::start(&words, Path::new("/k"), tempfile::tempdir().unwrap()).unwrap()
+    }
+
     #[tokio::test]
     async fn shows_the_log_of_one_that_ends() {
         // `ls` rejects its first argument and exits.
-        let mut program = Program::start(Path::new("ls"), Path::new("k")).unwrap();
+        let mut program = start(&["ls", "--kubeconfig=k"]);
         let ended = program.ended().await.unwrap();
         assert!(ended.contains("exit status: ") && ended.contains("--kubeconfig"), "{ended}");
-        assert_eq!(program.stop().await.unwrap_err().to_string(), "the program has exited already");
+        assert_eq!(program.stop(LIMIT, true).await.unwrap_err().to_string(), "the program has exited already");
+    }
+
+    #[tokio::test]
+    async fn the_status_after_a_signal_matters_only_if_it_must_be_clean() {
+        start(&["sleep", "60"]).stop(LIMIT, false).await.unwrap();
+        let error = start(&["sleep", "60"]).stop(LIMIT, true).await.unwrap_err().to_string();
+        assert!(error.starts_with("signal: 15"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn the_kubeconfig_is_in_the_environment() {
+        let ended = start(&["sh", "-c", "echo at $KUBECONFIG"]).ended().await.unwrap();
+        assert!(ended.ends_with("at /k"), "{ended}");
     }
 }

@@ -12,6 +12,25 @@ use serde_json::Value;
 
 use crate::{Kind, Manifest, Snapshot};
 
+/// Includes files of the directory `recordings`.
+macro_rules! builtin {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_bytes!(concat!("../recordings/", $name, ".json")))),*]
+    };
+}
+
+const BUILTIN: &[(&str, &[u8])] = builtin![
+    "core",
+    "nodes-control-plane",
+    "nodes-no-cpu",
+    "nodes-not-ready-zone",
+    "nodes-one-zone",
+    "nodes-two-zones",
+    "nodes-uneven-cpu",
+    "nodes-very-uneven-cpu",
+    "random",
+];
+
 /// One file: scenarios that share a set of Nodes.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -153,6 +172,14 @@ impl Recording {
     pub fn parse(text: &[u8]) -> Result<Self> {
         let mut document = serde_json::Deserializer::from_slice(text);
         Ok(serde_path_to_error::deserialize(&mut document)?)
+    }
+
+    /// Parses the recordings that are part of this crate, sorted by name. Returns them with their names.
+    ///
+    /// # Errors
+    /// None in practice, since a test parses them all.
+    pub fn builtin() -> Result<Vec<(String, Self)>> {
+        BUILTIN.iter().map(|&(name, text)| Ok((name.to_owned(), Self::parse(text).context(name)?))).collect()
     }
 
     /// Reads a file.

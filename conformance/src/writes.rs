@@ -7,8 +7,40 @@ use serde::Deserialize;
 /// Substring of the user agents of the controllers, both of this repository and of kube-controller-manager.
 pub const CONTROLLERS: &str = "controller-manager";
 
+/// User agent of the player.
+pub(crate) const PLAYER: &str = "kube-endpoints-conformance";
+
 /// Resources that the endpoint controllers write, in the order in which a [`Tally`] is formatted.
 const COUNTED: [&str; 2] = ["endpointslices", "endpoints"];
+
+/// Clients whose writes are counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Writers(Option<String>);
+
+impl Writers {
+    /// Clients whose user agent contains `part`.
+    pub fn with_user_agent(part: &str) -> Self {
+        Self(Some(part.to_owned()))
+    }
+
+    /// All clients but the player: on a server without other clients, the controllers under test.
+    pub fn all_but_the_player() -> Self {
+        Self(None)
+    }
+
+    /// Returns whether requests with this user agent are counted.
+    pub fn include(&self, user_agent: &str) -> bool {
+        match &self.0 {
+            Some(part) => user_agent.contains(part.as_str()),
+            None => user_agent != PLAYER,
+        }
+    }
+
+    /// Returns whether a write is one of these clients to EndpointSlices or Endpoints.
+    pub fn count(&self, write: &Write) -> bool {
+        self.include(&write.user_agent) && COUNTED.contains(&write.resource.as_str())
+    }
+}
 
 /// One create, update, patch or delete request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,12 +62,12 @@ pub struct Write {
 }
 
 impl Write {
-    /// Parses a line of an audit log. `None` for anything but the last stage of a write that [counts](Self::counts):
-    /// reads, requests in progress, other clients, other resources, subresources.
+    /// Parses a line of an audit log. `None` for anything but the last stage of a write that
+    /// [counts](Writers::count): reads, requests in progress, other clients, other resources, subresources.
     ///
     /// # Errors
     /// The line is not an `audit.k8s.io/v1` Event.
-    pub fn from_audit(line: &str) -> Result<Option<Self>, serde_json::Error> {
+    pub fn from_audit(line: &str, writers: &Writers) -> Result<Option<Self>, serde_json::Error> {
         let event: AuditEvent = serde_json::from_str(line)?;
         let AuditEvent { stage, verb, user_agent, object_ref, response_status } = event;
         let is_write = matches!(verb.as_str(), "create" | "update" | "patch" | "delete" | "deletecollection");
@@ -47,12 +79,7 @@ impl Write {
         let AuditTarget { resource, namespace, name, .. } = target;
         let accepted = code.is_some_and(|code| (200..300).contains(&code));
         let write = Self { verb, resource, namespace, name, user_agent, code, accepted };
-        Ok(Some(write).filter(Self::counts))
-    }
-
-    /// Returns whether this is a write of a controller to EndpointSlices or Endpoints.
-    pub fn counts(&self) -> bool {
-        self.user_agent.contains(CONTROLLERS) && COUNTED.contains(&self.resource.as_str())
+        Ok(Some(write).filter(|write| writers.count(write)))
     }
 }
 
@@ -92,10 +119,10 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts those of `writes` that [count](Write::counts).
-    pub fn of<'a>(writes: impl IntoIterator<Item = &'a Write>) -> Self {
+    /// Counts those of `writes` that [count](Writers::count).
+    pub fn of<'a>(writes: impl IntoIterator<Item = &'a Write>, writers: &Writers) -> Self {
         let mut tally = Self::default();
-        for write in writes.into_iter().filter(|write| write.counts()) {
+        for write in writes.into_iter().filter(|write| writers.count(write)) {
             let key = (write.resource.clone(), write.verb.clone(), write.accepted);
             *tally.counts.entry(key).or_default() += 1;
         }
@@ -167,16 +194,30 @@ mod tests {
         }
     }
 
+    fn controllers() -> Writers {
+        Writers::with_user_agent(CONTROLLERS)
+    }
+
+    #[rstest]
+    #[case("endpoint-controller-manager/1", true, true)]
+    #[case("pools/1", false, true)]
+    #[case(PLAYER, false, false)]
+    fn writers(#[case] user_agent: &str, #[case] of_controllers: bool, #[case] of_all: bool) {
+        assert_eq!(controllers().include(user_agent), of_controllers);
+        assert_eq!(Writers::all_but_the_player().include(user_agent), of_all);
+    }
+
     #[test]
     fn tallies() {
-        let mut tally = Tally::of(&[
+        let all = [
             write("create", "endpointslices", 201),
             write("update", "endpointslices", 200),
             write("update", "endpointslices", 409),
             write("create", "events", 201),
             Write { user_agent: "kubectl".to_owned(), ..write("delete", "endpoints", 200) },
-        ]);
-        tally.add(Tally::of(&[write("update", "endpointslices", 200)]));
+        ];
+        let mut tally = Tally::of(&all, &controllers());
+        tally.add(Tally::of(&[write("update", "endpointslices", 200)], &controllers()));
         assert_eq!(tally.total(), 4);
         assert_eq!(
             tally.to_string(),
@@ -198,11 +239,11 @@ mod tests {
     #[case::other_client(AUDITED.replace("kube-controller-manager", "kubectl"), None)]
     #[case::other_resource(AUDITED.replace("endpointslices", "leases"), None)]
     fn reads_audit_events(#[case] line: String, #[case] accepted: Option<bool>) {
-        assert_eq!(Write::from_audit(&line).unwrap().map(|write| write.accepted), accepted);
+        assert_eq!(Write::from_audit(&line, &controllers()).unwrap().map(|write| write.accepted), accepted);
     }
 
     #[test]
     fn refuses_what_is_no_audit_event() {
-        assert!(Write::from_audit("{}").is_err());
+        assert!(Write::from_audit("{}", &controllers()).is_err());
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::{fmt, fs};
 
-use kube_endpoints_conformance::Recording;
+use kube_endpoints_conformance::{Hostile, Recording};
 use rstest::rstest;
 
 static CONTRACT: LazyLock<Contract> = LazyLock::new(Contract::read);
@@ -52,6 +52,7 @@ struct Id {
 enum Proof {
     Test { path: String, function: String },
     Recording { file: String, scenario: String },
+    Hostile { scenario: String },
     Malformed(String),
 }
 
@@ -109,6 +110,7 @@ impl Proof {
             ["recording ", file, " (", scenario, ")"] => {
                 Proof::Recording { file: file.to_owned(), scenario: scenario.to_owned() }
             }
+            ["hostile scenario ", scenario, ""] => Proof::Hostile { scenario: scenario.to_owned() },
             _ => Proof::Malformed(entry.to_owned()),
         }
     }
@@ -124,7 +126,11 @@ impl Proof {
                 let exists = recordings.contains(&(file.clone(), scenario.clone()));
                 (!exists).then(|| format!("recording {file} has no scenario {scenario}"))
             }
-            Proof::Malformed(entry) => Some(format!("neither a test nor a recording: {entry}")),
+            Proof::Hostile { scenario } => {
+                let exists = Hostile::all().iter().any(|it| it.name() == scenario);
+                (!exists).then(|| format!("there is no hostile scenario {scenario}"))
+            }
+            Proof::Malformed(entry) => Some(format!("neither a test nor a recording nor a hostile scenario: {entry}")),
         }
     }
 }
@@ -304,14 +310,14 @@ fn citations_have_lines() {
 
 #[test]
 fn a_page_is_read() {
-    let page = "# Page\n\n## RC-5\n\nText.\n\n- Verified by: `a.rs`, `b`; recording `core` (`c`)\n\n\
+    let page = "# Page\n\n## RC-5\n\nText.\n\n- Verified by: `a.rs`, `b`; recording `core` (`c`); hostile scenario `d/e`\n\n\
                 ## RC-6\n\n- Verified by: none\n\n## RC-7\n\n- Verified by: a test\n";
     let rules = rules("page.md", page);
     let shown: Vec<String> = rules.iter().map(ToString::to_string).collect();
     assert_eq!(shown, ["page.md:3: RC-5", "page.md:9: RC-6", "page.md:13: RC-7"]);
     let test = Proof::Test { path: "a.rs".into(), function: "b".into() };
     let recording = Proof::Recording { file: "core".into(), scenario: "c".into() };
-    assert_eq!(rules[0].proofs, [test, recording]);
+    assert_eq!(rules[0].proofs, [test, recording, Proof::Hostile { scenario: "d/e".into() }]);
     assert!(rules[1].proofs.is_empty(), "{:?}", rules[1].proofs);
     assert_eq!(rules[2].proofs, [Proof::Malformed("a test".into())]);
 }

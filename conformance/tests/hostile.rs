@@ -1,28 +1,69 @@
 //! Scenarios on hostile clusters, with the final objects and the numbers of writes that any implementation must
 //! satisfy. See the README of this crate.
 
-#[allow(dead_code, reason = "used by the replay test")]
-mod cluster;
+mod ours;
 
-mod hostile {
-    #[allow(dead_code, reason = "each scenario uses a part")]
-    pub(crate) mod objects;
-    pub(crate) mod policy;
-    #[allow(dead_code, reason = "each scenario uses a part")]
-    pub(crate) mod world;
+use kube_endpoints_conformance::{Hostile, Verdict};
 
-    mod changed;
-    mod cleanups;
-    mod deletions;
-    mod edits;
-    mod hints;
-    mod mirrored;
-    mod namespaces;
-    mod refused;
-    mod responses;
-    mod restores;
-    mod standby;
-    mod times;
+/// Plays a scenario with the options of the environment.
+async fn play(name: &str) {
+    let scenario = Hostile::all().into_iter().find(|it| it.name() == name);
+    let scenario = scenario.unwrap_or_else(|| panic!("there is no scenario {name}"));
+    let kit = ours::kit(&ours::options());
+    if let Some(reason) = scenario.skips(&kit.profile, &kit.target, &*kit.subject) {
+        eprintln!("SKIPPED {name}: {reason}");
+        return;
+    }
+    let entry = kit.play_hostile(None, &scenario).await;
+    for note in &entry.notes {
+        eprintln!("SKIPPED {name}: {note}");
+    }
+    if let Verdict::Failed(failure) = entry.verdict {
+        panic!("{name}{failure}");
+    }
 }
 
-use hostile::{objects, policy, world};
+/// Declares a test for each scenario: `group::case` in Rust is `group/case` with dashes for underscores.
+macro_rules! scenarios {
+    ($($group:ident: $($case:ident)*;)*) => {
+        $(mod $group {
+            $(#[tokio::test(flavor = "multi_thread")]
+            async fn $case() {
+                super::play(&super::name(stringify!($group), stringify!($case))).await;
+            })*
+        })*
+
+        #[test]
+        fn every_scenario_has_a_test() {
+            let tested = [$($(name(stringify!($group), stringify!($case)),)*)*];
+            let mut all: Vec<_> = Hostile::all().iter().map(|it| it.name().to_owned()).collect();
+            for name in &tested {
+                all.retain(|it| it != name);
+            }
+            assert!(all.is_empty(), "not tested: {all:?}");
+        }
+    };
+}
+
+fn name(group: &str, case: &str) -> String {
+    format!("{group}/{}", case.replace('_', "-"))
+}
+
+scenarios! {
+    changed:
+        label serving_dropped endpoints_reordered endpoints_truncated label_on_endpoints no_labels_on_endpoints;
+    cleanups: skip_label skip_label_late selector selector_late;
+    deletions:
+        slice_finalizer slice_foreground mirrored_slice_finalizer mirrored_slice_foreground endpoints_finalizer
+        endpoints_foreground;
+    edits: resync relist;
+    hints: reported_once;
+    mirrored: name_kept;
+    namespaces: terminating;
+    refused: managed_by_dropped service_name_changed updates one_address_family;
+    responses:
+        reset reset_late timeout timeout_late mirrored_reset mirrored_reset_late mirrored_timeout mirrored_timeout_late;
+    restores: reused_versions;
+    standby: behind;
+    times: last first last_before_the_start first_before_the_start;
+}

@@ -18,6 +18,7 @@ fn keys() -> BTreeSet<String> {
 #[test]
 fn every_file_is_there() {
     let recordings = recordings();
+    assert_eq!(Recording::builtin().expect("the recordings are valid"), recordings);
     let scenarios: usize = recordings.iter().map(|(_, recording)| recording.scenarios.len()).sum();
     assert_eq!((recordings.len(), scenarios), (9, 274));
     assert_eq!(keys().len(), scenarios, "a file contains a name twice");

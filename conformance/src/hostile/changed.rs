@@ -4,12 +4,15 @@
 //! object stored does not. So a policy causes at most one write per event. The history has three events: a Service is
 //! created for existing Pods, one of them becomes ready, and it becomes unready.
 
-use anyhow::Result;
-use rstest::rstest;
+use futures::FutureExt as _;
 use serde_json::{Value, json};
 
-use crate::policy::Mutation;
-use crate::world::{Counts, ENDPOINTS, Needs, SLICES, World};
+use super::{
+    Hostile, Needs,
+    checks::Counts,
+    policy::Mutation,
+    world::{ENDPOINTS, SLICES},
+};
 
 const LABEL: &str = r#"[JSONPatch{op: "add", path: "/metadata/labels/team", value: "network"}]"#;
 const NO_LABELS: &str = r#"has(object.metadata.labels) ? [JSONPatch{op: "remove", path: "/metadata/labels"}] : []"#;
@@ -53,26 +56,27 @@ fn drop_labels(object: &mut Value) {
     }
 }
 
-#[rstest]
-#[case::label(SLICES, LABEL, set_label)]
-#[case::serving_dropped(SLICES, NO_SERVING, drop_serving)]
-#[case::endpoints_reordered(SLICES, REVERSED, reverse)]
-#[case::endpoints_truncated(SLICES, FIRST_ONLY, keep_first)]
-#[case::label_on_endpoints(ENDPOINTS, LABEL, set_label)]
-#[case::no_labels_on_endpoints(ENDPOINTS, NO_LABELS, drop_labels)]
-#[tokio::test(flavor = "multi_thread")]
-async fn a_policy_that_changes_what_is_written_costs_one_write_per_event(
-    #[case] resource: &'static str,
-    #[case] cel: &'static str,
-    #[case] rule: fn(&mut Value),
-) -> Result<()> {
-    let Some(world) = World::start(Needs::ANY).await? else { return Ok(()) };
-    world
-        .play(async |world| {
-            world.mutate(Mutation { name: "changes", resource, cel, rule }).await?;
+pub(super) fn scenarios() -> Vec<Hostile> {
+    vec![
+        scenario("label", SLICES, LABEL, set_label),
+        scenario("serving-dropped", SLICES, NO_SERVING, drop_serving),
+        scenario("endpoints-reordered", SLICES, REVERSED, reverse),
+        scenario("endpoints-truncated", SLICES, FIRST_ONLY, keep_first),
+        scenario("label-on-endpoints", ENDPOINTS, LABEL, set_label),
+        scenario("no-labels-on-endpoints", ENDPOINTS, NO_LABELS, drop_labels),
+    ]
+}
+
+fn scenario(name: &str, resource: &'static str, cel: &'static str, rule: fn(&mut Value)) -> Hostile {
+    let needs = if resource == SLICES { Needs::SERVICE_SLICES } else { Needs::ENDPOINTS };
+    let about = "A policy that changes what is written costs one write per event.";
+    Hostile::new(format!("changed/{name}"), about, needs, move |world| {
+        async move {
+            world.mutate(Mutation { name: "changes", resource, cel: cel.to_owned(), rule: Box::new(rule) }).await?;
             world.three_events().await?;
             world.expect_counts(SLICES, Counts::of(1, 2, 0))?;
             world.expect_counts(ENDPOINTS, Counts::of(1, 2, 0))
-        })
-        .await
+        }
+        .boxed()
+    })
 }

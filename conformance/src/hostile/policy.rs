@@ -4,44 +4,47 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use kube_dev_apiserver::{AdmissionRequest, Denial};
-use kube_endpoints_conformance::Request;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use crate::world::World;
+use super::World;
+use crate::Request;
 
 /// Time until a real API server enforces a new policy.
 const NOTICE: Duration = Duration::from_secs(5);
 
 const GROUP: &str = "/apis/admissionregistration.k8s.io/v1";
 
+/// Change of an object on the embedded server.
+pub(super) type Rule = Box<dyn Fn(&mut Value) + Send + Sync>;
+
 /// Change of every object of a resource in the namespace of the scenario, on create and update.
-pub(crate) struct Mutation {
-    pub(crate) name: &'static str,
-    pub(crate) resource: &'static str,
+pub(super) struct Mutation {
+    pub(super) name: &'static str,
+    pub(super) resource: &'static str,
     /// CEL expression that returns a list of `JSONPatch`es.
-    pub(crate) cel: &'static str,
-    pub(crate) rule: fn(&mut Value),
+    pub(super) cel: String,
+    pub(super) rule: Rule,
 }
 
 /// Rejection of some writes of a resource in the namespace of the scenario.
-pub(crate) struct Veto {
-    pub(crate) name: &'static str,
-    pub(crate) resource: &'static str,
+pub(super) struct Veto {
+    pub(super) name: &'static str,
+    pub(super) resource: &'static str,
     /// CEL expression that is false for writes to reject.
-    pub(crate) cel: &'static str,
+    pub(super) cel: &'static str,
     /// Function that returns whether the embedded server rejects a write.
-    pub(crate) refuses: fn(&AdmissionRequest<'_>, Option<&Value>) -> bool,
+    pub(super) refuses: fn(&AdmissionRequest<'_>, Option<&Value>) -> bool,
 }
 
 /// Handle of a policy that is in force.
-pub(crate) enum InForce {
+pub(super) enum InForce {
     Rule(u64),
     Objects(Vec<String>),
 }
 
 impl World {
-    pub(crate) async fn mutate(&self, Mutation { name, resource, cel, rule }: Mutation) -> Result<InForce> {
+    pub(super) async fn mutate(&self, Mutation { name, resource, cel, rule }: Mutation) -> Result<InForce> {
         if self.is_embedded() {
             let namespace = self.namespace.clone();
             let id = self.server()?.admission().mutate(move |request, object| {
@@ -60,7 +63,7 @@ impl World {
         self.put_in_force("mutatingadmissionpolicies", name, spec, json!({})).await
     }
 
-    pub(crate) async fn veto(&self, Veto { name, resource, cel, refuses }: Veto) -> Result<InForce> {
+    pub(super) async fn veto(&self, Veto { name, resource, cel, refuses }: Veto) -> Result<InForce> {
         if self.is_embedded() {
             let namespace = self.namespace.clone();
             let id = self.server()?.admission().validate(move |request, object| {
@@ -79,7 +82,7 @@ impl World {
     }
 
     /// Removes a policy.
-    pub(crate) async fn lift(&self, policy: InForce) -> Result<()> {
+    pub(super) async fn lift(&self, policy: InForce) -> Result<()> {
         match policy {
             InForce::Rule(id) => drop(self.server()?.admission().remove(id)),
             InForce::Objects(paths) => {

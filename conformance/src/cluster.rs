@@ -1,0 +1,180 @@
+//! Clusters on which scenarios are played: an API server and the kubeconfig of the controllers under test.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
+use kube_controller_client::Config;
+use kube_dev_apiserver::{Authorization, LoggedRequest, On, Server, Transport, User};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::{Api, ControlPlane, Request, Tally, Target, Write, Writers};
+
+/// Size of the request log of the embedded server, at some hundred bytes per request. No file needs as many requests.
+const REMEMBERED: usize = 100_000;
+
+/// User and rights of the controllers on the embedded server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Access {
+    /// Name of the user.
+    pub user: String,
+    /// Documents of a YAML file with all roles and bindings, each as JSON; `None` allows every request.
+    pub rights: Option<Vec<Value>>,
+}
+
+impl Access {
+    /// Allows every request.
+    pub fn all() -> Self {
+        Self { user: "controller-under-test".to_owned(), rights: None }
+    }
+
+    /// Parses a YAML file with the roles and bindings of `user`.
+    ///
+    /// # Errors
+    /// A document is not valid YAML.
+    pub fn with_rights(user: &str, yaml: &str) -> Result<Self> {
+        let documents = yaml.split("\n---\n").map(serde_saphyr::from_str::<Value>);
+        let mut rights = documents.collect::<Result<Vec<_>, _>>()?;
+        rights.retain(|document| !document.is_null());
+        Ok(Self { user: user.to_owned(), rights: Some(rights) })
+    }
+
+    fn user(&self) -> User {
+        let group = if self.rights.is_some() { "system:authenticated" } else { "system:masters" };
+        User::new(&self.user).group(group)
+    }
+}
+
+/// API server, embedded, started from binaries, or existing, and the kubeconfig of the controllers.
+pub struct Cluster {
+    config: Config,
+    kubeconfig: PathBuf,
+    runs: Runs,
+}
+
+/// Servers that run as long as the cluster is used.
+enum Runs {
+    /// The server and the directory of the kubeconfigs.
+    Embedded(Box<Server>, TempDir),
+    Elsewhere,
+    Binaries(#[expect(dead_code, reason = "stopped when it is dropped")] Box<ControlPlane>),
+}
+
+impl Cluster {
+    /// Starts a cluster. `server` configures the embedded server, except authorization and request log.
+    ///
+    /// # Errors
+    /// The server does not start, or the rights cannot be granted.
+    pub async fn start(target: &Target, server: kube_dev_apiserver::Config, access: &Access) -> Result<Self> {
+        let (admin, controllers, runs) = match target {
+            Target::Embedded => {
+                let server = kube_dev_apiserver::Config {
+                    authorization: Authorization::Rbac,
+                    request_log: REMEMBERED,
+                    ..server
+                };
+                let server = Server::start(server).await?;
+                let files = tempfile::tempdir()?;
+                let (admin, controllers) = (files.path().join("admin"), files.path().join("controllers"));
+                std::fs::write(&admin, server.kubeconfig())?;
+                std::fs::write(&controllers, server.kubeconfig_for(access.user()))?;
+                let rights = access.rights.as_deref().unwrap_or_default();
+                grant(&Config::from_kubeconfig(&admin).await?, rights).await.context("cannot grant the rights")?;
+                (admin, controllers, Runs::Embedded(Box::new(server), files))
+            }
+            Target::Cluster { kubeconfig } => (kubeconfig.clone(), kubeconfig.clone(), Runs::Elsewhere),
+            Target::Binaries { directory } => {
+                let started = ControlPlane::start(directory).await?;
+                (started.kubeconfig(), started.kubeconfig(), Runs::Binaries(Box::new(started)))
+            }
+        };
+        Ok(Self { config: Config::from_kubeconfig(&admin).await?, kubeconfig: controllers, runs })
+    }
+
+    /// Returns a client configuration with all rights.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Returns the path of the kubeconfig of the controllers.
+    pub fn kubeconfig(&self) -> &Path {
+        &self.kubeconfig
+    }
+
+    /// Returns the embedded server; `None` on other targets.
+    pub fn server(&self) -> Option<&Server> {
+        match &self.runs {
+            Runs::Embedded(server, _) => Some(server),
+            Runs::Elsewhere | Runs::Binaries(_) => None,
+        }
+    }
+
+    /// Writes a kubeconfig of a user with all rights. Returns its path.
+    ///
+    /// # Errors
+    /// The server is not the embedded one, or the file cannot be written.
+    pub fn kubeconfig_for(&self, user: &str) -> Result<PathBuf> {
+        let Runs::Embedded(server, files) = &self.runs else {
+            anyhow::bail!("only the embedded server has kubeconfigs of other users")
+        };
+        let path = files.path().join(user);
+        std::fs::write(&path, server.kubeconfig_for(User::new(user).group("system:masters")))?;
+        Ok(path)
+    }
+
+    /// Returns the numbers of writes of the controllers so far. Only the embedded server counts them.
+    ///
+    /// # Errors
+    /// The server answered 401 or 403 to a request of the controllers, or its request log was too short.
+    pub fn tally(&self, writers: &Writers) -> Result<Tally> {
+        let Some(server) = self.server() else { return Ok(Tally::default()) };
+        let mut requests = server.requests().all();
+        ensure!(requests.len() < REMEMBERED, "the request log is too short");
+        requests.retain(|it| writers.include(&it.user_agent));
+        let denied: Vec<_> = requests.iter().filter(|it| matches!(it.status, Some(401 | 403))).collect();
+        ensure!(denied.is_empty(), "requests of the controllers were denied: {denied:#?}");
+        let writes: Vec<_> = requests.iter().filter_map(write).collect();
+        Ok(Tally::of(&writes, writers))
+    }
+
+    /// Stops the embedded server.
+    pub async fn stop(self) {
+        if let Runs::Embedded(server, _files) = self.runs {
+            server.shutdown().await;
+        }
+    }
+}
+
+/// Returns the default configuration of the embedded server, with TLS if `tls` is set.
+pub(crate) fn server_config(tls: bool) -> kube_dev_apiserver::Config {
+    let transport = if tls { Transport::Tls } else { Transport::Plain };
+    kube_dev_apiserver::Config { transport, ..<_>::default() }
+}
+
+/// Converts a request of the embedded server's log. `None` for reads, dry runs and subresources.
+pub(crate) fn write(request: &LoggedRequest) -> Option<Write> {
+    let is_write = request.matches(&On::writes().subresource("")) && !request.dry_run;
+    is_write.then(|| Write {
+        verb: request.verb.clone(),
+        resource: request.resource.clone(),
+        namespace: request.namespace.clone(),
+        name: if request.name.is_empty() { request.object_name.clone() } else { request.name.clone() },
+        user_agent: request.user_agent.clone(),
+        code: request.status,
+        accepted: request.applied,
+    })
+}
+
+/// Creates roles and bindings.
+async fn grant(config: &Config, rights: &[Value]) -> Result<()> {
+    let api = Api::new(config)?;
+    for object in rights {
+        let plural = object["kind"].as_str().context("an object of the rights has no kind")?.to_lowercase() + "s";
+        let place = match object["metadata"]["namespace"].as_str() {
+            Some(namespace) => format!("namespaces/{namespace}/{plural}"),
+            None => plural,
+        };
+        api.ok(Request::create(format!("/apis/rbac.authorization.k8s.io/v1/{place}"), object.clone())).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,114 @@
+//! Objects that remain for a while after their deletion.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+use futures::FutureExt as _;
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use super::{Hostile, Needs, World, objects::slices_of, world::SLICES};
+use crate::{Kind, Output, WriteBound};
+
+const IP: &str = "10.1.0.1";
+const HOLD: &str = "example.com/hold";
+
+/// Reason why an object remains after its deletion.
+#[derive(Debug, Clone, Copy)]
+enum Kept {
+    Finalizer,
+    Foreground,
+}
+
+/// Deletes an object so that it remains terminating for two seconds, and then lets the deletion finish.
+async fn delete_slowly(world: &World, kind: Kind, object: &Value, kept: Kept) -> Result<()> {
+    let name = object["metadata"]["name"].as_str().context("the object has no name")?;
+    let uid = &object["metadata"]["uid"];
+    let options = match kept {
+        Kept::Finalizer => {
+            world.merge(kind, name, json!({"metadata": {"finalizers": [HOLD]}})).await?;
+            json!({})
+        }
+        Kept::Foreground => {
+            // A dependent with a finalizer blocks the deletion of its owner. Its label keeps the controllers from
+            // acting on it.
+            let api_version = if kind == Kind::EndpointSlice { "discovery.k8s.io/v1" } else { "v1" };
+            let owner = json!({"apiVersion": api_version, "kind": format!("{kind:?}"), "name": name, "uid": uid,
+                "blockOwnerDeletion": true});
+            let labels = json!({"endpointslice.kubernetes.io/skip-mirror": "true"});
+            let metadata =
+                json!({"name": "dependent", "finalizers": [HOLD], "ownerReferences": [owner], "labels": labels});
+            world.create(Kind::Endpoints, json!({"metadata": metadata})).await?;
+            json!({"propagationPolicy": "Foreground"})
+        }
+    };
+    let answer = world.delete(kind, name, Some(options)).await?;
+    ensure!(answer["metadata"]["deletionTimestamp"].is_string(), "the response is not a terminating object: {answer}");
+    sleep(Duration::from_secs(2)).await;
+    let listed = world.list(kind).await?;
+    ensure!(listed.iter().any(|it| it["metadata"]["uid"] == *uid), "the object has been removed: {listed:#?}");
+    match kept {
+        Kept::Finalizer => drop(world.merge(kind, name, json!({"metadata": {"finalizers": null}})).await?),
+        Kept::Foreground => {
+            world.merge(Kind::Endpoints, "dependent", json!({"metadata": {"finalizers": null}})).await?;
+        }
+    }
+    world.until("the old object is removed", kind, |all| !all.iter().any(|it| it["metadata"]["uid"] == *uid)).await?;
+    Ok(())
+}
+
+pub(super) fn scenarios() -> Vec<Hostile> {
+    let mut all = Vec::new();
+    for (suffix, kept) in [("finalizer", Kept::Finalizer), ("foreground", Kept::Foreground)] {
+        for (prefix, output) in [("slice", Output::ServiceSlices), ("mirrored-slice", Output::MirroredSlices)] {
+            let needs = if output == Output::ServiceSlices { Needs::SERVICE_SLICES } else { Needs::MIRRORED_SLICES };
+            let about = "A slice that remains terminating for two seconds is replaced.";
+            // Only the embedded server is known to run a garbage collector.
+            all.push(Hostile::new(format!("deletions/{prefix}-{suffix}"), about, needs.embedded(), move |world| {
+                slice(world, kept, output).boxed()
+            }));
+        }
+        let about = "An Endpoints object that remains terminating for two seconds is replaced.";
+        let needs = Needs::ENDPOINTS.embedded();
+        all.push(Hostile::new(format!("deletions/endpoints-{suffix}"), about, needs, move |world| {
+            endpoints(world, kept).boxed()
+        }));
+    }
+    all
+}
+
+async fn slice(world: &World, kept: Kept, output: Output) -> Result<()> {
+    if output == Output::MirroredSlices {
+        world.own_endpoints("web", &[IP]).await?;
+    } else {
+        world.pod("web", "a", IP, true).await?;
+        world.service("web").await?;
+    }
+    let slices = world.until_slices_of(output, "web", &[IP]).await?;
+    world.settled().await?;
+    let uid = slices[0]["metadata"]["uid"].clone();
+    delete_slowly(world, Kind::EndpointSlice, &slices[0], kept).await?;
+    let is_new = |slices: &[Value]| {
+        let slices = slices_of(slices, "web");
+        slices.len() == 1 && slices[0]["metadata"]["uid"] != uid
+    };
+    world.until("a new slice exists", Kind::EndpointSlice, is_new).await?;
+    world.until_slices_of(output, "web", &[IP]).await?;
+    world.settled().await?;
+    let Some(counts) = world.counts(SLICES)? else { return Ok(()) };
+    let is_exact = world.profile.writes == WriteBound::Exact;
+    ensure!(!is_exact || (counts.creates == 2 && counts.deletes == 0), "{counts:?}");
+    Ok(())
+}
+
+async fn endpoints(world: &World, kept: Kept) -> Result<()> {
+    world.pod("web", "a", IP, true).await?;
+    world.service("web").await?;
+    world.until_both("web", &[IP]).await?;
+    world.settled().await?;
+    let all = world.list(Kind::Endpoints).await?;
+    let object = all.iter().find(|it| it["metadata"]["name"] == "web").context("no Endpoints object")?;
+    delete_slowly(world, Kind::Endpoints, object, kept).await?;
+    world.until_endpoints("web", &[IP]).await?;
+    world.settled().await
+}

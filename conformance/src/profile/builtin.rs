@@ -1,0 +1,62 @@
+//! Profiles that are part of this crate.
+
+use super::{Comparison, Profile, SliceLabels, WriteBound};
+
+/// Names and texts.
+const BUILTIN: &[(&str, &str)] = &[
+    ("controller-manager", include_str!("../../profiles/controller-manager.yaml")),
+    ("service-slices", include_str!("../../profiles/service-slices.yaml")),
+    ("endpoints", include_str!("../../profiles/endpoints.yaml")),
+    ("mirrored-slices", include_str!("../../profiles/mirrored-slices.yaml")),
+    ("own-label", include_str!("../../profiles/own-label.yaml")),
+];
+
+impl Profile {
+    /// Returns the names and texts of all built-in profiles.
+    pub fn builtins() -> impl Iterator<Item = (&'static str, &'static str)> {
+        BUILTIN.iter().copied()
+    }
+
+    /// Returns the text of a built-in profile; `None` if there is no profile of this name.
+    pub fn builtin(name: &str) -> Option<&'static str> {
+        Self::builtins().find(|(it, _)| *it == name).map(|(_, text)| text)
+    }
+
+    /// Returns the claims of a program with all three controllers of Kubernetes: the profile `controller-manager`.
+    pub fn controller_manager() -> Self {
+        Self {
+            name: "controller-manager".to_owned(),
+            about: "All three controllers, exactly as those of Kubernetes".to_owned(),
+            endpoints: true,
+            service_slices: Some(SliceLabels::default()),
+            mirrored_slices: Some(SliceLabels::default()),
+            compare: Comparison::Exact,
+            events: true,
+            ignore: <_>::default(),
+            writes: WriteBound::Exact,
+            user_agent: Some(crate::CONTROLLERS.to_owned()),
+            clean_exit: true,
+            patches: <_>::default(),
+            skip: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_are_valid_and_have_their_names() {
+        for (name, text) in Profile::builtins() {
+            let profile = Profile::parse(text).unwrap();
+            assert_eq!(profile.name, name);
+            assert!(!profile.about.is_empty(), "{name} has no description");
+        }
+    }
+
+    #[test]
+    fn the_file_of_the_controller_manager_equals_the_constructor() {
+        assert_eq!(Profile::find("controller-manager").unwrap(), Profile::controller_manager());
+    }
+}
