@@ -85,14 +85,14 @@ pub async fn run(config: Config, mut settings: Settings, stop: CancellationToken
             never = following => match never {},
         }
     };
-    match serving {
-        None => work.await,
-        Some(serving) => tokio::select! {
-            biased;
-            result = work => result,
-            failed = serving.run(GRACE) => Ok(failed?),
-        },
-    }
+    let Some(mut serving) = serving else { return work.await };
+    let result = tokio::select! {
+        biased;
+        result = work => result,
+        failed = serving.failed() => Err(failed.into()),
+    };
+    serving.stop().await;
+    result
 }
 
 /// Runs everything except the HTTPS server: informers, leader election and controllers.

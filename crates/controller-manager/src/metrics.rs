@@ -9,6 +9,7 @@ use prometheus::{IntGaugeVec, Opts, Registry};
 
 use crate::feature_gates::FeatureGates;
 use crate::second_writer::SecondWriterMetrics;
+use crate::serving::ServingMetrics;
 
 /// Value of the label `name` in informer metrics: upstream's, so that existing dashboards match.
 const INFORMER_NAME: &str = "kube-controller-manager";
@@ -28,6 +29,7 @@ pub(crate) struct Metrics {
     /// Gauge `endpoint_controllers_writes_withheld`, labelled `reason`.
     pub(crate) writes_withheld: IntGaugeVec,
     pub(crate) second_writer: SecondWriterMetrics,
+    pub(crate) serving: ServingMetrics,
 }
 
 impl Metrics {
@@ -46,12 +48,13 @@ impl Metrics {
             api_available: api_available(&registry)?,
             writes_withheld: writes_withheld(&registry)?,
             second_writer: SecondWriterMetrics::register(&registry)?,
+            serving: ServingMetrics::register(&registry)?,
             registry,
         })
     }
 }
 
-fn register<C: Collector + Clone + 'static>(registry: &Registry, metric: C) -> prometheus::Result<C> {
+pub(crate) fn register<C: Collector + Clone + 'static>(registry: &Registry, metric: C) -> prometheus::Result<C> {
     registry.register(Box::new(metric.clone()))?;
     Ok(metric)
 }

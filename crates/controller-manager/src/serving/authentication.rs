@@ -8,12 +8,29 @@ use k8s_openapi::api::authentication::v1::{TokenReview, TokenReviewSpec};
 use kube_controller_client::Client;
 use ring::digest::{SHA256, digest};
 
-use super::reviewer::Reviewer;
+use super::peer::Peer;
+use super::reviewer::{NoAnswer, Reviewer};
 use super::user::User;
 
 type TokenDigest = [u8; 32];
 /// Results by SHA-256 digest: tokens are secrets and are not kept in memory.
 type TokenReviewer = Reviewer<TokenDigest, Option<User>>;
+
+/// Result of the authentication of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Identity {
+    User(User),
+    /// The token was rejected or could not be reviewed.
+    Invalid,
+    /// The token was not reviewed: too many are waiting.
+    NotReviewed,
+}
+
+impl From<Option<User>> for Identity {
+    fn from(user: Option<User>) -> Self {
+        user.map_or(Identity::Invalid, Identity::User)
+    }
+}
 
 /// Authenticates requests; results of token reviews are cached.
 #[derive(Debug)]
@@ -29,36 +46,37 @@ impl Authentication {
         Self { reviewer: client.map(Reviewer::new), ttl }
     }
 
-    /// Returns the user of a request, or `None` if its token was rejected or could not be reviewed. As upstream, a
-    /// verified client certificate takes precedence over a token, and a request with neither is anonymous.
-    pub(super) async fn user(&self, certificate: Option<&User>, headers: &HeaderMap) -> Option<User> {
+    /// Returns the identity of a request of `peer`. As upstream, a verified client certificate takes precedence over a
+    /// token, and a request with neither is anonymous.
+    pub(super) async fn user(&self, certificate: Option<&User>, peer: Peer, headers: &HeaderMap) -> Identity {
         if let Some(user) = certificate {
-            return Some(user.clone());
+            return Identity::User(user.clone());
         }
         match (bearer_token(headers), &self.reviewer) {
-            (Some(token), Some(reviewer)) => self.user_of_token(reviewer, token).await,
-            _ => Some(User::anonymous()),
+            (Some(token), Some(reviewer)) => self.user_of_token(reviewer, peer, token).await,
+            _ => Identity::User(User::anonymous()),
         }
     }
 
-    async fn user_of_token(&self, reviewer: &TokenReviewer, token: &str) -> Option<User> {
+    async fn user_of_token(&self, reviewer: &TokenReviewer, peer: Peer, token: &str) -> Identity {
         let mut key = TokenDigest::default();
         key.copy_from_slice(digest(&SHA256, token.as_bytes()).as_ref());
         if let Some(user) = reviewer.cached(&key) {
-            return user;
+            return user.into();
         }
         let spec = TokenReviewSpec { token: token.to_owned(), audiences: None };
-        match reviewer.send(&TokenReview { spec, ..TokenReview::default() }).await {
+        match reviewer.send(&key, peer, &TokenReview { spec, ..TokenReview::default() }).await {
             Ok(TokenReview { status: Some(status), .. }) => {
                 let user = status.user.filter(|_| status.authenticated == Some(true)).map(User::reviewed);
-                reviewer.cache(key, user.clone(), self.ttl);
-                user
+                reviewer.cache(&key, user.clone(), user.is_some(), self.ttl);
+                user.into()
             }
             // Failures are not cached: the next review may succeed.
-            Ok(_) => None,
-            Err(err) => {
+            Ok(_) => Identity::Invalid,
+            Err(NoAnswer::QueueIsFull) => Identity::NotReviewed,
+            Err(NoAnswer::Failed(err)) => {
                 tracing::warn!(err, "Unable to authenticate the request");
-                None
+                Identity::Invalid
             }
         }
     }

@@ -5,13 +5,31 @@ use std::time::Duration;
 use k8s_openapi::api::authorization::v1::{NonResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec};
 use kube_controller_client::Client;
 
-use super::reviewer::Reviewer;
+use super::peer::Peer;
+use super::reviewer::{NoAnswer, Reviewer};
 use super::user::{MASTERS, User};
 use crate::settings::AuthorizationSettings;
 
 /// Maximum length of verb and path, in bytes, of a cached result. Bounds the memory that unauthenticated clients can
 /// use.
 const MAX_KEY_LENGTH: usize = 1024;
+
+/// Result of the authorization of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Decision {
+    Allowed,
+    Denied,
+    /// There is no decision: too many reviews are waiting.
+    NotReviewed,
+    /// There is no decision, for this reason: the review failed or took longer than 10 s.
+    Failed(String),
+}
+
+impl From<bool> for Decision {
+    fn from(allowed: bool) -> Self {
+        if allowed { Decision::Allowed } else { Decision::Denied }
+    }
+}
 
 /// Authorizes requests to paths that are not always allowed; results of reviews are cached.
 #[derive(Debug)]
@@ -41,26 +59,26 @@ impl Authorization {
         }
     }
 
-    /// Returns whether `user` may use `verb` on `path`.
-    ///
-    /// # Errors
-    ///
-    /// The reason why there is no decision: the review failed or took longer than 10 s.
-    pub(super) async fn allows(&self, user: &User, verb: &str, path: &str) -> Result<bool, String> {
+    /// Returns whether `user` may use `verb` on `path`, in a request of `peer`.
+    pub(super) async fn decide(&self, user: &User, peer: Peer, verb: &str, path: &str) -> Decision {
         if is_always_allowed(&self.always_allowed, path) || user.groups.iter().any(|group| group == MASTERS) {
-            return Ok(true);
+            return Decision::Allowed;
         }
-        let Some(reviewer) = &self.reviewer else { return Ok(false) };
+        let Some(reviewer) = &self.reviewer else { return Decision::Denied };
         let key = CacheKey { user: user.clone(), verb: verb.to_owned(), path: path.to_owned() };
         if let Some(allowed) = reviewer.cached(&key) {
-            return Ok(allowed);
+            return allowed.into();
         }
-        let allowed = reviewer.send(&review(&key)).await?.status.is_some_and(|status| status.allowed);
+        let allowed = match reviewer.send(&key, peer, &review(&key)).await {
+            Ok(review) => review.status.is_some_and(|status| status.allowed),
+            Err(NoAnswer::QueueIsFull) => return Decision::NotReviewed,
+            Err(NoAnswer::Failed(reason)) => return Decision::Failed(reason),
+        };
         if key.verb.len() + key.path.len() <= MAX_KEY_LENGTH {
             let ttl = if allowed { self.authorized_ttl } else { self.unauthorized_ttl };
-            reviewer.cache(key, allowed, ttl);
+            reviewer.cache(&key, allowed, allowed, ttl);
         }
-        Ok(allowed)
+        allowed.into()
     }
 }
 

@@ -22,4 +22,7 @@ pub enum ServingError {
         /// Error of the operating system.
         source: std::io::Error,
     },
+    /// The thread of the server, or its runtime, cannot be started.
+    #[error("cannot start the thread of the HTTPS server")]
+    Thread(#[source] std::io::Error),
 }

@@ -9,17 +9,26 @@ mod authentication;
 mod authorities;
 mod authorization;
 mod certificate;
+mod connection;
+mod connections;
 mod error;
 mod exposition;
 mod health;
+mod lifetime;
 mod listener;
+mod metrics;
 mod negotiation;
 mod outcomes;
+mod pacer;
 mod pages;
+mod peer;
+mod pool;
 mod response;
+mod review_queue;
 mod reviewer;
 mod routes;
 mod shadow_page;
+mod socket;
 #[cfg(test)]
 mod tests;
 mod tls;
@@ -39,8 +48,10 @@ use self::authorization::Authorization;
 pub use self::certificate::CertificateError;
 pub use self::error::ServingError;
 pub(crate) use self::health::{Health, Probe};
+use self::listener::Shared;
+pub(crate) use self::metrics::ServingMetrics;
 pub(crate) use self::pages::Pages;
-use self::routes::Routes;
+use self::routes::{Responses, Routes};
 #[cfg(feature = "shadow")]
 pub(crate) use self::shadow_page::Report;
 pub(crate) use self::shadow_page::ShadowPage;
@@ -62,13 +73,13 @@ pub(crate) struct Contents {
     pub(crate) registry: Registry,
     pub(crate) pages: Pages,
     pub(crate) shadow: ShadowPage,
+    pub(crate) metrics: ServingMetrics,
 }
 
 /// A bound socket with its TLS configuration and routes.
 pub(crate) struct Server {
     listener: TcpListener,
-    tls: Arc<Tls>,
-    routes: Arc<Routes>,
+    shared: Arc<Shared>,
 }
 
 impl Server {
@@ -87,7 +98,7 @@ impl Server {
         let address = SocketAddr::new(settings.bind_address, settings.port);
         let listener = TcpListener::bind(address).await;
         let listener = listener.map_err(|source| ServingError::Listen { address, source })?;
-        let Contents { health, registry, pages, shadow } = contents;
+        let Contents { health, registry, pages, shadow, metrics } = contents;
         let routes = Routes {
             authentication: Authentication::new(reviewers.tokens, settings.authentication.token_ttl),
             authorization: Authorization::new(reviewers.access, &settings.authorization),
@@ -95,8 +106,10 @@ impl Server {
             registry,
             pages,
             shadow,
+            metrics: metrics.clone(),
+            responses: Responses::new(),
         };
-        Ok(Server { listener, tls: Arc::new(tls), routes: Arc::new(routes) })
+        Ok(Server { listener, shared: Arc::new(Shared::new(Arc::new(tls), routes, metrics)) })
     }
 
     /// Returns the address of the socket.
@@ -106,7 +119,8 @@ impl Server {
 
     /// Serves connections and reloads certificates. Never returns.
     pub(crate) async fn run(self) {
-        let Server { listener, tls, routes } = self;
-        tokio::join!(listener::serve(&listener, &tls, &routes), Arc::clone(&tls).reload_periodically());
+        let Server { listener, shared } = self;
+        let reloads = Arc::clone(&shared.tls).reload_periodically();
+        tokio::join!(listener::serve(&listener, &shared), reloads);
     }
 }

@@ -1,7 +1,7 @@
 //! Builds HTTP responses.
 
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderName, HeaderValue, StatusCode};
 use http_body_util::Full;
 use serde_json::json;
@@ -44,6 +44,14 @@ pub(super) fn not_found() -> Response {
 
 pub(super) fn method_not_allowed() -> Response {
     text(StatusCode::METHOD_NOT_ALLOWED, "405 method not allowed\n")
+}
+
+/// Returns the answer to a request that is over a limit. The client may retry after 1 s.
+pub(super) fn too_many_requests() -> Response {
+    let message = "Too many requests, please try again later.";
+    let mut response = status(StatusCode::TOO_MANY_REQUESTS, "TooManyRequests", message);
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    response
 }
 
 /// Returns an error as a `Status` object of the API.

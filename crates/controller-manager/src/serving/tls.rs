@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use display_full_error::DisplayFullErrorExt as _;
 use rustls::crypto::ring;
-use rustls::server::WebPkiClientVerifier;
 use rustls::server::danger::ClientCertVerifier;
+use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use rustls::{RootCertStore, ServerConfig, SupportedProtocolVersion};
+use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 use tokio_rustls::TlsAcceptor;
@@ -29,6 +30,7 @@ pub(super) struct Tls {
     minimum: TlsVersion,
     authorities: Authorities,
     current: RwLock<(Material, Arc<ServerConfig>)>,
+    ca_changes: watch::Sender<()>,
 }
 
 /// Contents of all sources, compared to detect changes.
@@ -50,12 +52,17 @@ impl Tls {
         let current = load(&origin, minimum, &authorities, None)?;
         // Without previous material, `load` never returns `None`.
         let current = current.ok_or_else(|| origin.unusable("nothing was read"))?;
-        Ok(Self { origin, minimum, authorities, current: RwLock::new(current) })
+        Ok(Self { origin, minimum, authorities, current: RwLock::new(current), ca_changes: watch::Sender::new(()) })
     }
 
     /// Returns the acceptor for a new connection, with the current configuration.
     pub(super) fn acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from(Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner).1))
+    }
+
+    /// Returns a receiver that changes whenever the CA bundle for client certificates does.
+    pub(super) fn ca_changes(&self) -> watch::Receiver<()> {
+        self.ca_changes.subscribe()
     }
 
     /// Reloads files and the cluster's CA bundle periodically. Errors are logged, and the last valid configuration
@@ -87,11 +94,13 @@ impl Tls {
     fn load_changes(&self) -> Result<bool, CertificateError> {
         let before = self.current.read().unwrap_or_else(PoisonError::into_inner).0.clone();
         let loaded = load(&self.origin, self.minimum, &self.authorities, Some(&before))?;
-        let changed = loaded.is_some();
-        if let Some(loaded) = loaded {
-            *self.current.write().unwrap_or_else(PoisonError::into_inner) = loaded;
+        let Some(loaded) = loaded else { return Ok(false) };
+        let ca_changed = loaded.0.authorities != before.authorities;
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = loaded;
+        if ca_changed {
+            self.ca_changes.send_replace(());
         }
-        Ok(changed)
+        Ok(true)
     }
 }
 
@@ -122,6 +131,9 @@ fn load(
     };
     let mut config = builder.with_single_cert(chain, key).map_err(|error| origin.unusable(error))?;
     config.alpn_protocols = vec![H2.to_vec(), b"http/1.1".to_vec()];
+    // Sessions are not resumed: their state takes memory, and a client certificate would not be verified again.
+    config.session_storage = Arc::new(NoServerSessionStorage {});
+    config.send_tls13_tickets = 0;
     Ok(Some((material, Arc::new(config))))
 }
 
@@ -210,6 +222,20 @@ mod tests {
         let error = tls(folder.path(), name.starts_with("ca").then_some(name)).err().unwrap().to_string_full();
         let expect = format!("{}/{expect}", folder.path().display());
         assert!(error.starts_with(&expect), "{error}");
+    }
+
+    #[test]
+    fn receivers_are_notified_of_changes_of_the_ca_bundle_only() {
+        let (folder, authority) = (folder(), folder());
+        let copy = || fs::copy(authority.path().join("a.crt"), folder.path().join("ca.crt")).unwrap();
+        copy();
+        let tls = tls(folder.path(), Some("ca.crt")).unwrap();
+        let changes = tls.ca_changes();
+        renew(folder.path());
+        assert!(tls.load_changes().unwrap() && !changes.has_changed().unwrap());
+        renew(authority.path());
+        copy();
+        assert!(tls.load_changes().unwrap() && changes.has_changed().unwrap());
     }
 
     #[test]

@@ -85,7 +85,9 @@ async fn address_in_use_is_named_in_the_error() {
     settings.port = server.address.port();
     let pages = Pages::new([].into(), json!({}));
     let shadow = ShadowPage::default();
-    let contents = Contents { health: Health::default(), registry: Registry::new(), pages, shadow };
+    let registry = Registry::new();
+    let metrics = ServingMetrics::register(&registry).unwrap();
+    let contents = Contents { health: Health::default(), registry, pages, shadow, metrics };
     let error = Server::bind(&settings, Reviewers::default(), contents).await.err().unwrap().to_string();
     assert_eq!(error, format!("cannot listen on {}", server.address));
 }

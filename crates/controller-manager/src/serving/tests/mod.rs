@@ -3,6 +3,7 @@
 mod access;
 mod authorities;
 mod connections;
+mod limits;
 
 use std::fs;
 use std::time::Duration;
@@ -24,6 +25,7 @@ struct TestServer {
     address: SocketAddr,
     folder: TempDir,
     tls: Arc<Tls>,
+    registry: Registry,
     _tasks: JoinSet<()>,
 }
 
@@ -72,12 +74,19 @@ async fn serve_for(
     let counter = prometheus::IntCounter::new("things_total", "Things.").unwrap();
     registry.register(Box::new(counter)).unwrap();
     let pages = Pages::new([("secure-port".to_owned(), "0".to_owned())].into(), json!({}));
-    let contents = Contents { health: Health::default(), registry, pages, shadow: ShadowPage::default() };
+    let metrics = ServingMetrics::register(&registry).unwrap();
+    let contents = Contents {
+        health: Health::default(),
+        registry: registry.clone(),
+        pages,
+        shadow: ShadowPage::default(),
+        metrics,
+    };
     let server = Server::bind(&settings, reviewers, contents).await?;
-    let (address, tls) = (server.address().unwrap(), Arc::clone(&server.tls));
+    let (address, tls) = (server.address().unwrap(), Arc::clone(&server.shared.tls));
     let mut tasks = JoinSet::new();
     tasks.spawn(server.run());
-    Ok(TestServer { cluster, client, address, folder, tls, _tasks: tasks })
+    Ok(TestServer { cluster, client, address, folder, tls, registry, _tasks: tasks })
 }
 
 impl TestServer {
