@@ -107,7 +107,8 @@ impl<K: Clone + Eq + Hash + Send + 'static> Queue<K> {
     ///
     /// The key is in process until the [`Item`](crate::Item) is dropped, also by a panic.
     ///
-    /// Cancel safe: a dropped call has taken no key, and its wake-up is passed on to another waiting call.
+    /// Cancel safe: a dropped call has taken no key, and its wake-up is passed on to another waiting call. With delayed
+    /// keys and without a running [`Timer`](crate::Timer), it requires a tokio runtime with time enabled.
     #[inline]
     pub fn get(&self) -> Get<'_, K> {
         Get::new(self)

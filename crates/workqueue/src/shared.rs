@@ -340,7 +340,7 @@ impl<K: Clone + Eq + Hash> Shared<K> {
             meter.retried();
         }
         let scheduled = state.core.schedule(hash, key, when);
-        let (timer, getters) = match (scheduled.first_changed, state.timer_runs) {
+        let (timer, getters) = match (scheduled.is_earlier, state.timer_runs) {
             (true, true) => (state.timer.take(), None),
             (true, false) => (None, Some(state.getters.wake_all())),
             (false, _) => (None, None),

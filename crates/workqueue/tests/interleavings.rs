@@ -9,9 +9,11 @@
 //! A shutdown wakes every task and would hide a lost wake-up. Programs without a shutdown therefore run until all tasks
 //! wait; then no key may be queued. Only after this check does the explorer shut the queue down. `tests/loom.rs` checks
 //! the same with loom's threads and lock.
+//!
+//! The clock is paused. It passes all deadlines when all tasks wait, and wherever the task [`clock`] is scheduled.
 
 use std::{
-    cell::RefCell,
+    cell::{Cell, RefCell},
     collections::BTreeMap,
     future::poll_fn,
     pin::Pin,
@@ -21,9 +23,14 @@ use std::{
         atomic::{AtomicBool, Ordering::SeqCst},
     },
     task::{Context, Poll, Wake, Waker},
+    time::Duration,
 };
 
-use kube_workqueue::Queue;
+use kube_workqueue::{Delayed, Queue, Timer};
+use tokio::{
+    runtime::{self, Runtime},
+    time::sleep,
+};
 
 type Task = Pin<Box<dyn Future<Output = ()>>>;
 
@@ -36,26 +43,63 @@ impl Wake for Flag {
     }
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Key(u8);
+
+impl std::borrow::Borrow<u8> for Key {
+    fn borrow(&self) -> &u8 {
+        &self.0
+    }
+}
+
+impl From<&u8> for Key {
+    fn from(key: &u8) -> Self {
+        Self(*key)
+    }
+}
+
 /// Pending and running keys of one run.
 #[derive(Default)]
 struct Log {
     /// Adds of each key since its processing last began.
     pending: BTreeMap<u8, u32>,
     processing: Vec<u8>,
+    /// Number of tasks that wait until the queue is idle.
+    idling: u32,
 }
 
 #[derive(Clone)]
 struct World {
-    queue: Queue<u8>,
+    queue: Queue<Key>,
+    timer: Rc<Cell<Option<Timer<Key>>>>,
     log: Rc<RefCell<Log>>,
+    runtime: Rc<Runtime>,
 }
 
+/// Delay of delayed adds.
+const DELAY: Duration = Duration::from_millis(10);
+
 impl World {
-    fn add(&self, key: u8) {
+    fn new(runtime: &Rc<Runtime>) -> Self {
+        let (queue, timer) = Queue::builder().build();
+        Self { queue, timer: Rc::new(Cell::new(Some(timer))), log: Rc::default(), runtime: runtime.clone() }
+    }
+
+    /// Records an add.
+    fn wanted(&self, key: u8) {
         if !self.queue.is_shutting_down() {
             *self.log.borrow_mut().pending.entry(key).or_default() += 1;
         }
-        self.queue.add(key);
+    }
+
+    fn add(&self, key: u8) {
+        self.wanted(key);
+        self.queue.add(Key(key));
+    }
+
+    /// Passes all deadlines.
+    fn pass_time(&self) {
+        self.runtime.block_on(sleep(2 * DELAY));
     }
 
     fn begin(&self, key: u8) {
@@ -101,9 +145,9 @@ fn worker(world: &World) -> Task {
 
 async fn work(world: World) {
     while let Some(item) = world.queue.get().await {
-        world.begin(*item);
+        world.begin(item.0);
         step().await;
-        world.end(*item);
+        world.end(item.0);
         item.done();
         step().await;
     }
@@ -114,9 +158,9 @@ fn leaving_worker(world: &World) -> Task {
     let world = world.clone();
     Box::pin(async move {
         if let Some(item) = world.queue.get().await {
-            world.begin(*item);
+            world.begin(item.0);
             step().await;
-            world.end(*item);
+            world.end(item.0);
         }
     })
 }
@@ -130,8 +174,8 @@ fn fickle_worker(world: &World) -> Task {
             Poll::Pending => step().await,
             Poll::Ready(None) => return,
             Poll::Ready(Some(item)) => {
-                world.begin(*item);
-                world.end(*item);
+                world.begin(item.0);
+                world.end(item.0);
             }
         }
         drop(first);
@@ -156,6 +200,85 @@ fn drain(world: &World) -> Task {
     })
 }
 
+fn borrowing_producer(world: &World, keys: &'static [u8]) -> Task {
+    let world = world.clone();
+    Box::pin(async move {
+        for key in keys {
+            world.wanted(*key);
+            world.queue.add_ref(key);
+            step().await;
+        }
+    })
+}
+
+fn delaying_producer(world: &World, keys: &'static [u8]) -> Task {
+    let world = world.clone();
+    Box::pin(async move {
+        for key in keys {
+            world.wanted(*key);
+            world.queue.add_after(Key(*key), DELAY);
+            step().await;
+        }
+    })
+}
+
+/// Cancels the delay of a key that is never added without one.
+fn canceller(world: &World, key: u8) -> Task {
+    let world = world.clone();
+    Box::pin(async move {
+        step().await;
+        if world.queue.cancel_delay(&key) {
+            world.log.borrow_mut().pending.remove(&key);
+        }
+    })
+}
+
+fn timer(world: &World) -> Task {
+    let timer = world.timer.take().expect("one timer");
+    Box::pin(timer.run())
+}
+
+/// A timer that is dropped after its first poll, at some time.
+fn aborted_timer(world: &World) -> Task {
+    let timer = world.timer.take().expect("one timer");
+    Box::pin(async move {
+        let mut running = Box::pin(timer.run());
+        poll_fn(|cx| Poll::Ready(running.as_mut().poll(cx).is_ready())).await;
+        step().await;
+        drop(running);
+    })
+}
+
+fn clock(world: &World) -> Task {
+    let world = world.clone();
+    Box::pin(async move {
+        step().await;
+        world.pass_time();
+    })
+}
+
+fn idler(world: &World) -> Task {
+    let world = world.clone();
+    Box::pin(async move {
+        step().await;
+        world.log.borrow_mut().idling += 1;
+        world.queue.idle().await;
+        let mut log = world.log.borrow_mut();
+        assert!(log.processing.is_empty() && world.queue.is_empty(), "idle too early");
+        log.idling -= 1;
+    })
+}
+
+fn drain_with_delayed(world: &World) -> Task {
+    let world = world.clone();
+    Box::pin(async move {
+        step().await;
+        world.queue.drain(Delayed::Queue).await;
+        let log = world.log.borrow();
+        assert!(log.processing.is_empty() && log.pending.is_empty(), "drained too early");
+    })
+}
+
 /// Maximum number of preemptions per schedule.
 const INTERRUPTIONS: usize = 3;
 
@@ -169,8 +292,11 @@ struct Decision {
 /// Runs the program under every schedule and returns the number of schedules.
 fn explore(program: fn(&World) -> Vec<Task>) -> usize {
     let mut decisions: Vec<Decision> = vec![];
+    let runtime = runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    let runtime = Rc::new(runtime);
+    let _entered = runtime.enter();
     for schedules in 1.. {
-        let world = World { queue: Queue::builder().build().0, log: Rc::default() };
+        let world = World::new(&runtime);
         run(&world, program(&world), &mut decisions);
         let log = world.log.borrow();
         assert_eq!(log.processing, [], "left in process by {decisions:?}");
@@ -191,7 +317,13 @@ fn run(world: &World, tasks: Vec<Task>, decisions: &mut Vec<Decision>) {
     let mut current = 0;
     let mut interruptions = 0;
     for at in 0.. {
-        let mut choices: Vec<usize> = (0..tasks.len()).filter(|it| is_awake(&tasks[*it])).collect();
+        let awake = |tasks: &[_]| (0..tasks.len()).filter(|it| is_awake(&tasks[*it])).collect::<Vec<usize>>();
+        let mut choices = awake(&tasks);
+        if choices.is_empty() && world.queue.waiting() > 0 {
+            world.pass_time();
+            choices = awake(&tasks);
+            assert_ne!(choices, [], "no task queues the delayed keys under {decisions:?}");
+        }
         if choices.is_empty() {
             let asleep = tasks.iter().flatten().count();
             if asleep == 0 {
@@ -199,8 +331,9 @@ fn run(world: &World, tasks: Vec<Task>, decisions: &mut Vec<Decision>) {
             }
             assert!(!world.queue.is_shutting_down(), "{asleep} tasks wait forever under {decisions:?}");
             assert_eq!(world.queue.len(), 0, "keys are queued while {asleep} tasks wait under {decisions:?}");
+            assert_eq!(world.log.borrow().idling, 0, "the queue is idle and a task is not told under {decisions:?}");
             world.queue.shut_down();
-            choices = (0..tasks.len()).filter(|it| is_awake(&tasks[*it])).collect();
+            choices = awake(&tasks);
             assert_ne!(choices, [], "the shutdown wakes no task under {decisions:?}");
         }
         // The first choice is to continue the current task.
@@ -276,4 +409,58 @@ fn drain_or_release(world: &World) -> Task {
         step().await;
         world.queue.shut_down_with_drain().await;
     })
+}
+
+#[test]
+fn borrowed_and_owned_adds_of_one_key() {
+    check(
+        |world| vec![borrowing_producer(world, &[1, 1]), producer(world, &[1, 2]), worker(world), drain(world)],
+        1_000,
+    );
+    check(|world| vec![borrowing_producer(world, &[1, 2]), borrowing_producer(world, &[1]), worker(world)], 100);
+}
+
+#[test]
+fn idle_ends_once_no_key_is_queued_or_in_process() {
+    check(|world| vec![producer(world, &[1, 2]), idler(world), worker(world), worker(world)], 1_000);
+    check(|world| vec![producer(world, &[1, 1]), idler(world), idler(world), worker(world)], 1_000);
+    check(|world| vec![producer(world, &[1]), idler(world), worker(world), shut_down(world)], 1_000);
+}
+
+#[test]
+fn a_timer_queues_delayed_keys() {
+    check(|world| vec![delaying_producer(world, &[1, 2]), timer(world), worker(world), clock(world)], 1_000);
+    check(|world| vec![delaying_producer(world, &[1, 1]), timer(world), producer(world, &[1]), worker(world)], 1_000);
+}
+
+#[test]
+fn workers_queue_delayed_keys_without_a_timer() {
+    check(|world| vec![delaying_producer(world, &[1, 2]), worker(world), worker(world), clock(world)], 1_000);
+    check(|world| vec![delaying_producer(world, &[1, 2]), fickle_worker(world), worker(world), clock(world)], 1_000);
+}
+
+#[test]
+fn a_dropped_timer_leaves_its_keys_to_the_workers() {
+    check(|world| vec![delaying_producer(world, &[1, 2]), aborted_timer(world), worker(world)], 100);
+    check(|world| vec![delaying_producer(world, &[1]), aborted_timer(world), worker(world), clock(world)], 1_000);
+}
+
+#[test]
+fn a_cancelled_delay_is_not_processed() {
+    check(|world| vec![delaying_producer(world, &[1, 2]), canceller(world, 1), timer(world), worker(world)], 1_000);
+    check(|world| vec![delaying_producer(world, &[1, 2]), canceller(world, 1), worker(world), clock(world)], 1_000);
+}
+
+#[test]
+fn a_drain_of_delayed_keys() {
+    check(
+        |world| vec![delaying_producer(world, &[1, 2, 1]), timer(world), worker(world), drain_with_delayed(world)],
+        1_000,
+    );
+    check(
+        |world| {
+            vec![delaying_producer(world, &[1, 2]), producer(world, &[1]), worker(world), drain_with_delayed(world)]
+        },
+        1_000,
+    );
 }

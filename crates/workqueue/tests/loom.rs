@@ -141,6 +141,53 @@ fn a_second_producer() {
     });
 }
 
+/// An idle queue wakes its waiting task: a lost wake-up is a deadlock.
+#[test]
+fn idle_beside_two_workers() {
+    model(|| {
+        let world = World::new();
+        let workers = [world.worker(), world.worker()];
+        world.queue.add(0);
+        world.queue.add(1);
+        block_on(world.queue.idle());
+        assert_eq!(world.processed(), [1, 1], "idle too early");
+        world.queue.shut_down();
+        for worker in workers {
+            worker.join().unwrap();
+        }
+    });
+}
+
+/// `add_ref` releases the lock before it makes a key.
+#[test]
+fn two_borrowed_adds_beside_a_worker() {
+    model(|| {
+        let queue = Queue::<String>::builder().build().0;
+        let add = || {
+            let queue = queue.clone();
+            thread::spawn(move || queue.add_ref("key"))
+        };
+        let producers = [add(), add()];
+        let worker = {
+            let queue = queue.clone();
+            thread::spawn(move || {
+                let mut processed = 0;
+                while let Some(item) = block_on(queue.get()) {
+                    processed += 1;
+                    item.done();
+                }
+                processed
+            })
+        };
+        for producer in producers {
+            producer.join().unwrap();
+        }
+        queue.shut_down();
+        let processed = worker.join().unwrap();
+        assert!((1..=2).contains(&processed), "lost or repeated: {processed}");
+    });
+}
+
 /// In either order of add and shutdown, the key is processed once or refused, and all threads end.
 #[test]
 fn a_shutdown_beside_an_add_and_a_done() {

@@ -64,8 +64,9 @@ pub(crate) enum Finished<K> {
 pub(crate) struct Scheduled<K> {
     /// The key, if the queue has one already or refused it.
     pub(crate) spare: Option<K>,
-    /// Whether the earliest deadline changed, so that the timer must be woken.
-    pub(crate) first_changed: bool,
+    /// Whether the earliest deadline is now earlier, so that the timer must be woken. A timer that sleeps until a
+    /// deadline that was postponed finds out when it wakes.
+    pub(crate) is_earlier: bool,
 }
 
 /// What happens to delayed keys at shutdown.
@@ -209,7 +210,7 @@ impl<K: Eq> Core<K> {
     /// Schedules an add of `key`, combined with the deadline that it may have.
     pub(crate) fn schedule(&mut self, hash: u32, key: K, when: When) -> Scheduled<K> {
         if self.shutting_down {
-            return Scheduled { spare: Some(key), first_changed: false };
+            return Scheduled { spare: Some(key), is_earlier: false };
         }
         let before = self.deadlines.first();
         let (index, spare) = self.find_or_insert(hash, key, State::Waiting);
@@ -220,7 +221,12 @@ impl<K: Eq> Core<K> {
             NIL => self.deadlines.push(when, index, moved),
             position => self.deadlines.combine(position, when, moved),
         }
-        Scheduled { spare, first_changed: self.deadlines.first() != before }
+        let is_earlier = match (before, self.deadlines.first()) {
+            (Some((before, _)), Some((now, _))) => now < before,
+            (None, now) => now.is_some(),
+            (Some(_), None) => false,
+        };
+        Scheduled { spare, is_earlier }
     }
 
     /// Returns the entry of a key. A new entry is in no list yet and takes the key; otherwise the key is returned.

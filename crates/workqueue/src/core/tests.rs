@@ -111,6 +111,11 @@ impl Reference {
         }
     }
 
+    /// Returns the earliest deadline; the end of time if there is none.
+    fn first(&self) -> u64 {
+        self.delayed.iter().map(|it| it.due).min().unwrap_or(u64::MAX)
+    }
+
     fn cancel(&mut self, key: Key) -> bool {
         let before = self.delayed.len();
         self.delayed.retain(|it| it.key != key);
@@ -164,11 +169,11 @@ fn compare(ops: Vec<Op>) -> Result<(), TestCaseError> {
                 prop_assert_eq!(accepted, reference.add(key));
             }
             Op::AddAfter(key, delay) => {
-                let first = reference.delayed.iter().map(|it| it.due).min();
+                let before = reference.first();
                 let when = When::By(at(reference.now + delay));
-                let changed = core.schedule(hash(key), key, when).first_changed;
+                let is_earlier = core.schedule(hash(key), key, when).is_earlier;
                 reference.add_after(key, delay);
-                prop_assert_eq!(changed, first != reference.delayed.iter().map(|it| it.due).min());
+                prop_assert_eq!(is_earlier, reference.first() < before);
             }
             Op::AddBorrowed(key) => {
                 let accepted = match core.add_borrowed(hash(key), &key) {
@@ -179,8 +184,10 @@ fn compare(ops: Vec<Op>) -> Result<(), TestCaseError> {
             }
             Op::AddDebounced(key, quiet, longest) => {
                 let when = When::Quiet { due: at(reference.now + quiet), latest: at(reference.now + longest) };
-                core.schedule(hash(key), key, when);
+                let before = reference.first();
+                let is_earlier = core.schedule(hash(key), key, when).is_earlier;
                 reference.add_debounced(key, quiet, longest);
+                prop_assert_eq!(is_earlier, reference.first() < before, "a postponed deadline needs no wake-up");
             }
             Op::Cancel(key) => prop_assert_eq!(core.cancel(hash(key), &key).0, reference.cancel(key)),
             Op::Pass(time) => {
