@@ -23,6 +23,8 @@ pub(crate) struct StatusError {
     details: Option<Box<Details>>,
     /// Token with which the client can continue an expired list.
     continuation: Option<Box<str>>,
+    /// Warnings for the client about the request that failed.
+    pub(crate) warnings: Vec<String>,
 }
 
 /// `StatusDetails`: the object or resource that a status refers to.
@@ -76,7 +78,13 @@ impl StatusBody<'_> {
 
 impl StatusError {
     fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
-        Self { code, reason, message: message.into(), details: None, continuation: None }
+        Self { code, reason, message: message.into(), details: None, continuation: None, warnings: Vec::new() }
+    }
+
+    /// Adds warnings for the client.
+    pub(crate) fn warned(mut self, warnings: &[String]) -> Self {
+        self.warnings.extend_from_slice(warnings);
+        self
     }
 
     fn about(mut self, kind: &Kind, name: &str) -> Self {
@@ -100,11 +108,14 @@ impl StatusError {
         Self::new(404, "NotFound", format!("{} \"{name}\" not found", kind.qualified_plural())).about(kind, name)
     }
 
-    /// Returns 404 for a path that this server does not serve.
+    /// Returns 404 for a path that this server does not serve. As upstream, the response is plain text.
     pub(crate) fn no_such_path() -> Self {
-        let mut error = Self::new(404, "NotFound", "the server could not find the requested resource");
-        error.details = Some(Box::default());
-        error
+        Self::new(404, "", "404 page not found")
+    }
+
+    /// Returns `true` for [`no_such_path`](Self::no_such_path).
+    pub(crate) fn is_plain_text(&self) -> bool {
+        self.code == 404 && self.reason.is_empty()
     }
 
     /// Returns 405 for a method that the path does not support.
@@ -279,27 +290,19 @@ impl StatusError {
     }
 
     /// Returns 415 for a body or patch with an unsupported media type.
-    pub(crate) fn unsupported_media_type(found: &str, supported: &[&str]) -> Self {
+    pub(crate) fn unsupported_media_type(supported: &[&str]) -> Self {
         let message = format!(
-            "the body of the request was in an unknown format ({found}) - accepted media types include: {}",
+            "the body of the request was in an unknown format - accepted media types include: {}",
             supported.join(", ")
         );
         Self::new(415, "UnsupportedMediaType", message)
     }
 
-    /// Returns 415 for a strategic merge patch of a custom kind, which has no patch merge keys.
-    pub(crate) fn no_strategic_merge(kind: &Kind) -> Self {
-        let message = format!(
-            "the body of the request was in an unknown format - accepted media types for {} include: {}",
-            kind.qualified_plural(),
-            "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
-        );
-        Self::new(415, "UnsupportedMediaType", message)
-    }
-
-    /// Returns 422 for a patch that cannot be applied to the stored object.
-    pub(crate) fn patch_failed(message: impl Into<String>) -> Self {
-        Self::new(422, "Invalid", message)
+    /// Returns 422 for a JSON patch that cannot be applied to the stored object. As upstream, it does not say why.
+    pub(crate) fn patch_failed() -> Self {
+        let mut error = Self::new(422, "Invalid", "the server rejected our request due to an error in our request");
+        error.details = Some(Box::default());
+        error
     }
 
     /// Returns the error for a patch with duplicate fields and strict field validation: 422 with the patched object; 400

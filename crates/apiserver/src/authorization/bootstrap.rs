@@ -16,8 +16,8 @@ pub(crate) const DEFAULT_ROLES: [(&str, &str); 14] = [
     (
         "clusterroles",
         r#"{"metadata": {"name": "system:discovery"}, "rules": [{"verbs": ["get"], "nonResourceURLs": [
-            "/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi", "/openapi/*", "/readyz",
-            "/version", "/version/"]}]}"#,
+            "/.well-known", "/.well-known/*", "/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi",
+            "/openapi/*", "/readyz", "/version", "/version/"]}]}"#,
     ),
     (
         "clusterroles",

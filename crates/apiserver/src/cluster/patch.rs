@@ -5,10 +5,9 @@ use serde_json::{Map, Value, json};
 
 use super::write::{text, unknown_in};
 use super::{Cluster, FieldValidation, WriteOptions, Written, managed};
-use crate::fields::{Applied, Entries, Operation, apply};
+use crate::fields::{Applied, Entries, Live, Operation, apply, merge_applied, violation_text, violations};
 use crate::kinds::{Kind, Part};
-use crate::merge::{StrategicError, merge_applied, merge_strategic};
-use crate::schema::unknown_fields;
+use crate::merge::{StrategicError, go_text, merge_strategic, rest_of_patch};
 use crate::status::StatusError;
 
 /// Decoded patch.
@@ -45,7 +44,11 @@ impl Cluster {
         if let Some(value) = value.as_ref().filter(|_| options.field_validation == FieldValidation::Strict) {
             let unknown = unknown_in(kind, value);
             if !unknown.is_empty() {
-                return Err(StatusError::invalid_patch(&value.to_string(), &unknown));
+                let shown = match patch {
+                    Patch::Strategic(changes) => go_text(&rest_of_patch(changes)),
+                    _ => value.to_string(),
+                };
+                return Err(StatusError::invalid_patch(&shown, &unknown));
             }
         }
         match value {
@@ -104,12 +107,14 @@ impl Patch {
         match self {
             Patch::Merge(changes) => json_patch::merge(value, changes),
             Patch::Json(operations) => {
-                apply_operations(value, operations)
-                    .map_err(|error| StatusError::patch_failed(format!("the patch does not apply: {error}")))?;
+                apply_operations(value, operations).map_err(|error| {
+                    tracing::debug!(%error, kind = kind.name, "a JSON patch does not apply");
+                    StatusError::patch_failed()
+                })?;
             }
             Patch::Strategic(changes) => {
-                let schema = kind.merge_schema().ok_or_else(|| StatusError::no_strategic_merge(kind))?;
-                merge_strategic(value, changes.clone(), schema).map_err(|error| strategic_error(&error))?;
+                merge_strategic(value, changes.clone(), kind.merge_schema())
+                    .map_err(|error| strategic_error(&error))?;
             }
             Patch::Apply(_) => {}
         }
@@ -133,12 +138,10 @@ impl Cluster {
         };
         let mut config = config.clone();
         Entries::take(&mut config);
-        if part == Part::Status {
-            // Only the status is written.
-            config.as_object_mut().map(|config| config.remove("spec"));
-        }
-        let Applied { mut object, entries } = apply(&live, entries, config, kind.schema(), &writer, options.force)
-            .map_err(StatusError::apply_conflict)?;
+        let empty = kind.empty_object();
+        let before = Live { object: &live, empty: &empty, schema: kind.schema() };
+        let Applied { mut object, entries } =
+            apply(before, entries, &config, &writer, options.force).map_err(StatusError::apply_conflict)?;
         if let (Some(fields), Some(Value::Object(meta))) = (entries.encode(), object.get_mut("metadata")) {
             meta.insert("managedFields".to_owned(), fields);
         }
@@ -170,15 +173,18 @@ fn is_absent_member(value: &Value, path: &str) -> bool {
     parent.is_some_and(Value::is_object) && value.pointer(path).is_none()
 }
 
-/// Rejects an applied configuration with a field outside of the schema, whatever `fieldValidation` is.
+/// Rejects an applied configuration that the schema of its kind does not allow, whatever `fieldValidation` is.
 pub(super) fn check_declared(kind: &Kind, namespace: &str, name: &str, applied: &Value) -> Result<(), StatusError> {
-    let unknown = kind.schema().map(|schema| unknown_fields(applied, schema)).unwrap_or_default();
-    let Some(first) = unknown.first() else { return Ok(()) };
+    let found = kind.schema().map(|schema| violations(applied, schema)).unwrap_or_default();
+    if found.is_empty() {
+        return Ok(());
+    }
     let object_key = if namespace.is_empty() { format!("/{name}") } else { format!("{namespace}/{name}") };
     Err(StatusError::untyped(format!(
-        "failed to create typed patch object ({object_key}; {}, Kind={}): .{first}: field not declared in schema",
+        "failed to create typed patch object ({object_key}; {}, Kind={}): {}",
         kind.api_version(),
         kind.name,
+        violation_text(&found),
     )))
 }
 

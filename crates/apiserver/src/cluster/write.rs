@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::admitted::AdmissionTarget;
-use super::{Cluster, FieldValidation, Stored, WriteOptions};
+use super::{Cluster, FieldValidation, Stored, WriteOptions, managed};
 use crate::admission::Operation;
 use crate::kinds::{Context, Kind, Part, Prepared, Rules};
 use crate::names;
@@ -35,6 +35,19 @@ impl Cluster {
     ) -> Result<Written, StatusError> {
         complete_type(kind, &mut body)?;
         let warnings = check_fields(kind, &body, options)?;
+        match self.create_checked(kind, namespace, body, options) {
+            Ok(object) => Ok(Written { object, created: true, warnings }),
+            Err(error) => Err(error.warned(&warnings)),
+        }
+    }
+
+    fn create_checked(
+        &mut self,
+        kind: &Kind,
+        namespace: &str,
+        mut body: Value,
+        options: WriteOptions<'_>,
+    ) -> Result<Arc<Stored>, StatusError> {
         kind.to_stored(&mut body);
         let tracked = self.track_create(kind, &mut body, options);
         if self.is_subject_to_admission(options) {
@@ -47,12 +60,12 @@ impl Cluster {
             self.mutate(kind, target, &mut body, options)?;
         }
         let rules = |rules: &dyn Rules, body, context: &mut Context<'_>| {
+            context.tracks = tracked.compares();
             let mut prepared = rules.create(body, context)?;
             tracked.finish(kind, Part::Main, &mut prepared, options);
             Ok(prepared)
         };
-        let object = self.add(kind, namespace, body, options, rules)?;
-        Ok(Written { object, created: true, warnings })
+        self.add(kind, namespace, body, options, rules)
     }
 
     /// Creates an object by the load rules of its kind, which keep the status of a Pod, without admission rules.
@@ -121,6 +134,22 @@ impl Cluster {
     ) -> Result<Written, StatusError> {
         complete_type(kind, &mut body)?;
         let warnings = check_fields(kind, &body, options)?;
+        match self.update_checked(kind, namespace, name, body, part, options) {
+            Ok((object, created)) => Ok(Written { object, created, warnings }),
+            Err(error) => Err(error.warned(&warnings)),
+        }
+    }
+
+    /// Returns the object, and whether it was created.
+    fn update_checked(
+        &mut self,
+        kind: &Kind,
+        namespace: &str,
+        name: &str,
+        mut body: Value,
+        part: Part,
+        options: WriteOptions<'_>,
+    ) -> Result<(Arc<Stored>, bool), StatusError> {
         kind.to_stored(&mut body);
         check_identity(kind, namespace, name, &body)?;
         let stored = self.find(kind, namespace, name);
@@ -138,7 +167,7 @@ impl Cluster {
             if let Some(meta) = body.get_mut("metadata").and_then(Value::as_object_mut) {
                 meta.remove("resourceVersion");
             }
-            return self.create(kind, namespace, body, options);
+            return Ok((self.create_checked(kind, namespace, body, options)?, true));
         };
         let old = stored.value()?;
         let tracked = Self::track_update(kind, part, &old, &mut body, options);
@@ -147,12 +176,17 @@ impl Cluster {
         let target = AdmissionTarget { operation: Operation::Update, part, namespace, name, old: Some(&admission_old) };
         self.mutate(kind, target, &mut body, options)?;
         check_version(kind, &stored, text(&body, "resourceVersion"))?;
-        let mut prepared =
-            self.prepare(kind, namespace, options, |context| kind.rules.update(old, body, part, context))?;
+        let mut prepared = self.prepare(kind, namespace, options, |context| {
+            context.tracks = tracked.compares();
+            kind.rules.update(old, body, part, context)
+        })?;
+        let stored_fields = tracked.stored_fields();
         tracked.finish(kind, part, &mut prepared, options);
         self.validate(kind, target, Some(&prepared), options)?;
-        if stored.is_encoded_as(kind, &mut prepared.object)? {
-            return Ok(Written { object: stored, created: false, warnings });
+        if stored.is_encoded_as(kind, &mut prepared.object)?
+            || managed::with_fields(&mut prepared.object, stored_fields, |object| stored.is_encoded_as(kind, object))?
+        {
+            return Ok((stored, false));
         }
         let meta = &prepared.metadata;
         let released = meta.deletion_timestamp.is_some()
@@ -161,14 +195,13 @@ impl Cluster {
             && kind.namespaced;
         if released && !options.dry_run {
             // The update removed the last finalizer: the object is deleted, and watches do not get the update.
-            let object = self.remove(kind, &stored)?;
-            return Ok(Written { object, created: false, warnings });
+            return Ok((self.remove(kind, &stored)?, false));
         }
         let object = self.store(kind, &mut prepared, Some(&stored), options)?;
         if !kind.namespaced && !options.dry_run {
             self.remove_if_finished(kind, &object)?;
         }
-        Ok(Written { object, created: false, warnings })
+        Ok((object, false))
     }
 
     /// Runs the rules of a kind with a [`Context`].
@@ -185,6 +218,7 @@ impl Cluster {
             now: options.now,
             rng: &mut self.rng,
             addresses: &self.addresses,
+            tracks: false,
         })
     }
 

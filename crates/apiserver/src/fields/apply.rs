@@ -1,13 +1,14 @@
-//! Server-side apply.
+//! Server-side apply, as upstream's `merge.Updater.Apply` and the managers around it.
 
 use serde_json::Value;
 
 use super::entries::{Entries, Entry, Operation, Writer};
+use super::last_applied;
+use super::merge::merge_applied;
 use super::remove::{remove, with_named_parents};
 use super::set::FieldSet;
 use super::update::{strip, update};
 use super::walk::{Comparison, fields_of};
-use crate::merge::merge_applied;
 use crate::schema::Node;
 
 /// Manager of the fields of an object without entries, before it is first applied.
@@ -29,39 +30,70 @@ pub(crate) struct Applied {
     pub(crate) entries: Entries,
 }
 
+/// An object before an apply, without `metadata.managedFields`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Live<'a> {
+    pub(crate) object: &'a Value,
+    /// Fields of a new object of the kind that no client has set.
+    pub(crate) empty: &'a Value,
+    pub(crate) schema: Option<Node<'a>>,
+}
+
+/// Fields that an apply would take from another manager.
+struct Taken {
+    manager: String,
+    fields: FieldSet,
+}
+
 /// Applies a configuration to a live object. `force` takes fields from other managers.
 ///
-/// Both are without `metadata.managedFields`. Fields that the manager applied before and now omits are removed unless
-/// another manager owns them. An apply that changes nothing returns the object and entries unchanged.
+/// Fields that the manager applied before and now omits are removed unless another manager owns them. The entry of the
+/// manager has a new time only if the object changes. kubectl takes over fields that it has applied client-side, and
+/// keeps the annotation with the last configuration up to date.
 ///
 /// # Errors
 /// The fields that other managers own, if the configuration changes them without `force`. Sorted by manager and path.
 pub(crate) fn apply(
-    live: &Value,
+    live: Live<'_>,
     mut entries: Entries,
-    config: Value,
-    schema: Option<Node<'_>>,
+    config: &Value,
     writer: &Writer<'_>,
     force: bool,
 ) -> Result<Applied, Vec<Conflict>> {
     if entries.is_empty() {
         let before = Writer { manager: BEFORE_FIRST_APPLY, operation: Operation::Update, ..writer.clone() };
-        update(&mut entries, &Value::Object(serde_json::Map::new()), live, schema, &before);
+        update(&mut entries, live.empty, live.object, live.schema, &before);
     }
-    let unchanged = entries.clone();
-    let mut set = fields_of(&config, schema);
-    strip(&mut set, writer);
-    let mut object = live.clone();
-    merge_applied(&mut object, config, schema);
+    let (mut applied, taken) = merge(live, entries, config, writer);
+    let is_kubectl = writer.manager == last_applied::MANAGER;
+    if !force && !taken.is_empty() {
+        let ours = if is_kubectl { last_applied::owned(live, &writer.api_version) } else { FieldSet::default() };
+        let conflicts = conflicts(taken, &ours);
+        if !conflicts.is_empty() {
+            return Err(conflicts);
+        }
+    }
+    if is_kubectl {
+        last_applied::refresh(&mut applied.object, config);
+    }
+    Ok(applied)
+}
 
-    let own = entries.0.iter_mut().find(|entry| entry.is_of(writer));
-    let (last, had_own) = match own {
-        Some(own) => (std::mem::replace(&mut own.set, set.clone()), true),
-        None => (FieldSet::default(), false),
+/// Returns the result of a forced apply, and what it takes from other managers.
+fn merge(live: Live<'_>, mut entries: Entries, config: &Value, writer: &Writer<'_>) -> (Applied, Vec<Taken>) {
+    let schema = live.schema;
+    let mut set = fields_of(config, schema);
+    strip(&mut set, writer);
+    let mut object = live.object.clone();
+    merge_applied(&mut object, config.clone(), schema);
+
+    let last = if let Some(own) = entries.0.iter_mut().find(|entry| entry.is_of(writer)) {
+        own.api_version = writer.api_version.clone().into_owned();
+        std::mem::replace(&mut own.set, set)
+    } else {
+        entries.0.push(Entry::new(writer, set));
+        FieldSet::default()
     };
-    if !had_own {
-        entries.0.push(Entry::new(writer, set.clone()));
-    }
     if !last.is_empty() {
         let mut owned = FieldSet::default();
         entries.0.iter().for_each(|entry| owned.union(&entry.set));
@@ -70,26 +102,33 @@ pub(crate) fn apply(
         remove(&mut object, &abandoned, schema);
     }
 
-    let comparison = Comparison::of(live, &object, schema);
-    if comparison.is_same() && had_own && last == set {
-        return Ok(Applied { object, entries: unchanged });
-    }
+    let comparison = Comparison::of(live.object, &object, schema).without(writer.reset);
     let changed = comparison.set();
-    let mut conflicts = Vec::new();
+    let mut taken = Vec::new();
     for entry in entries.0.iter_mut().filter(|entry| !entry.is_of(writer)) {
-        let manager = entry.description();
-        let taken = entry.set.intersection(&changed);
-        conflicts.extend(taken.paths().into_iter().map(|path| Conflict { manager: manager.clone(), path }));
-        entry.set.subtract(&taken);
+        let fields = entry.set.intersection(&changed);
+        entry.set.subtract(&fields);
         entry.set.subtract(&comparison.removed);
+        if !fields.is_empty() {
+            taken.push(Taken { manager: entry.description(), fields });
+        }
     }
-    if !force && !conflicts.is_empty() {
-        conflicts.sort_by(|a, b| (&a.manager, &a.path).cmp(&(&b.manager, &b.path)));
-        return Err(conflicts);
-    }
-    if let Some(own) = entries.0.iter_mut().find(|entry| entry.is_of(writer)) {
+    if *live.object != object
+        && let Some(own) = entries.0.iter_mut().find(|entry| entry.is_of(writer))
+    {
         own.touch(writer);
     }
     entries.drop_empty();
-    Ok(Applied { object, entries })
+    (Applied { object, entries }, taken)
+}
+
+/// Returns the conflicts, without those for the fields in `allowed`.
+fn conflicts(taken: Vec<Taken>, allowed: &FieldSet) -> Vec<Conflict> {
+    let mut conflicts = Vec::new();
+    for Taken { manager, mut fields } in taken {
+        fields.subtract(allowed);
+        conflicts.extend(fields.paths().into_iter().map(|path| Conflict { manager: manager.clone(), path }));
+    }
+    conflicts.sort_by(|a, b| (&a.manager, &a.path).cmp(&(&b.manager, &b.path)));
+    conflicts
 }

@@ -37,6 +37,8 @@ pub(crate) struct Writer<'a> {
     pub(crate) api_version: Cow<'a, str>,
     /// Empty for the object itself.
     pub(crate) subresource: &'a str,
+    /// Paths of the fields that requests to this path do not write. No manager gets or loses them.
+    pub(crate) reset: &'static [&'static [&'static str]],
     pub(crate) now: Timestamp,
 }
 
@@ -52,21 +54,20 @@ pub(super) struct Entry {
 }
 
 impl Entry {
+    /// Returns an entry without a time.
     pub(super) fn new(writer: &Writer<'_>, set: FieldSet) -> Self {
-        let mut entry = Self {
+        Self {
             manager: writer.manager.to_owned(),
             operation: writer.operation,
             api_version: writer.api_version.clone().into_owned(),
             subresource: writer.subresource.to_owned(),
             time: None,
             set,
-        };
-        entry.touch(writer);
-        entry
+        }
     }
 
+    /// Sets the time to that of the write.
     pub(super) fn touch(&mut self, writer: &Writer<'_>) {
-        self.api_version = writer.api_version.clone().into_owned();
         self.time = Some(writer.now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
     }
 
@@ -98,8 +99,11 @@ impl Entry {
             "Update" => Operation::Update,
             _ => return None,
         };
+        if text("fieldsType") != "FieldsV1" || text("apiVersion").is_empty() {
+            return None;
+        }
         let time = value.get("time").and_then(Value::as_str).map(str::to_owned);
-        let set = FieldSet::decode(value.get("fieldsV1")?);
+        let set = value.get("fieldsV1").map(FieldSet::decode).unwrap_or_default();
         let (manager, api_version, subresource) = (text("manager"), text("apiVersion"), text("subresource"));
         Some(Self { manager, operation, api_version, subresource, time, set })
     }
@@ -140,9 +144,26 @@ impl Entries {
     pub(crate) fn of_applied(config: &Value, schema: Option<Node<'_>>, writer: &Writer<'_>) -> Self {
         let mut set = fields_of(config, schema);
         strip(&mut set, writer);
-        let mut entries = Self(vec![Entry::new(writer, set)]);
+        let mut entry = Entry::new(writer, set);
+        entry.touch(writer);
+        let mut entries = Self(vec![entry]);
         entries.drop_empty();
         entries
+    }
+
+    /// Returns `true` if two values of `metadata.managedFields` differ in times only.
+    pub(crate) fn differ_in_times(a: &Value, b: &Value) -> bool {
+        let untimed = |value: &Value| {
+            let mut entries = Self::decode(value).0;
+            for entry in &mut entries {
+                entry.time = None;
+            }
+            entries.sort_by(|a, b| {
+                (&a.manager, a.operation, &a.subresource).cmp(&(&b.manager, b.operation, &b.subresource))
+            });
+            entries
+        };
+        a != b && untimed(a) == untimed(b)
     }
 
     /// Decodes `metadata.managedFields`; empty if it is invalid.

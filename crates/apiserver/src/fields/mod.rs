@@ -3,15 +3,20 @@
 //! Follows upstream's `structured-merge-diff` and `managedfields`. Everything here is a function of its arguments.
 
 mod apply;
+mod configuration;
 mod entries;
+mod last_applied;
+mod merge;
 mod path;
 mod remove;
 mod set;
 mod update;
 mod walk;
 
-pub(crate) use apply::{Applied, Conflict, apply};
+pub(crate) use apply::{Applied, Conflict, Live, apply};
+pub(crate) use configuration::{violation_text, violations};
 pub(crate) use entries::{Entries, Operation, Writer};
+pub(crate) use merge::merge_applied;
 pub(crate) use update::update;
 
 /// Objects whose managed fields are tracked.

@@ -19,8 +19,12 @@ pub(super) enum Element {
 }
 
 impl Element {
-    /// Returns the element of an item of a list of objects. An absent key field has its default value.
-    pub(super) fn of_item(item: &Value, keys: &[&str], schema: Option<Node<'_>>) -> Self {
+    /// Returns the element of an item of a list with the key fields `keys`, or of a set if there are none. An absent key
+    /// field has its default value.
+    pub(super) fn of(item: &Value, keys: &[&str], schema: Option<Node<'_>>) -> Self {
+        if keys.is_empty() {
+            return Element::Value(item.to_string());
+        }
         let value = |name: &str| {
             let default = || schema.and_then(|schema| schema.field(name)).and_then(Node::default_value);
             item.get(name).or_else(default).cloned()

@@ -23,11 +23,7 @@ pub(super) fn remove(value: &mut Value, set: &FieldSet, schema: Option<Node<'_>>
             let keys = schema.map(Node::list_map_keys).unwrap_or_default();
             let item_schema = schema.and_then(Node::items);
             items.retain_mut(|item| {
-                let element = if keys.is_empty() {
-                    Element::Value(item.to_string())
-                } else {
-                    Element::of_item(item, &keys, item_schema)
-                };
+                let element = Element::of(item, &keys, item_schema);
                 match set.children.get(&element) {
                     Some(child) if child.member => false,
                     Some(child) => {

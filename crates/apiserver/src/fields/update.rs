@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::entries::{Entries, Entry, Operation, Writer};
+use super::path::Element;
 use super::set::FieldSet;
 use super::walk::Comparison;
 use crate::schema::Node;
@@ -13,9 +14,9 @@ const MOST_UPDATERS: usize = 10;
 const ANCIENT: &str = "ancient-changes";
 
 /// Records that `writer` changed an object from `old` to `new`: it owns what it added or modified, and nobody owns what
-/// it removed.
+/// it removed. As upstream, a write that only removes fields does not change the time of its entry.
 pub(crate) fn update(entries: &mut Entries, old: &Value, new: &Value, schema: Option<Node<'_>>, writer: &Writer<'_>) {
-    let comparison = Comparison::of(old, new, schema);
+    let comparison = Comparison::of(old, new, schema).without(writer.reset);
     if comparison.is_same() {
         return;
     }
@@ -28,12 +29,13 @@ pub(crate) fn update(entries: &mut Entries, old: &Value, new: &Value, schema: Op
     }
     strip(&mut set, writer);
     if !set.is_empty() {
-        match entries.0.iter_mut().find(|entry| entry.is_of(writer)) {
-            Some(own) => {
-                own.set.union(&set);
-                own.touch(writer);
-            }
-            None => entries.0.push(Entry::new(writer, set)),
+        if let Some(own) = entries.0.iter_mut().find(|entry| entry.is_of(writer)) {
+            own.set.union(&set);
+            own.touch(writer);
+        } else {
+            let mut own = Entry::new(writer, set);
+            own.touch(writer);
+            entries.0.push(own);
         }
     }
     entries.drop_empty();
@@ -59,28 +61,38 @@ pub(super) fn strip(set: &mut FieldSet, writer: &Writer<'_>) {
     for field in UNOWNED {
         set.remove_tree(&["metadata", field]);
     }
-    if let Some(metadata) = set.children.get_mut(&super::path::Element::Field("metadata".to_owned())) {
+    if let Some(metadata) = set.children.get_mut(&Element::Field("metadata".to_owned())) {
         metadata.member = false;
     }
-    if writer.subresource == "status" {
-        set.remove_tree(&["spec"]);
+    for path in writer.reset {
+        set.remove_tree(path);
     }
     set.children.retain(|_, child| !child.is_empty());
 }
 
-/// Combines the oldest entries of updates if there are too many.
+/// Combines the oldest entries of updates if there are too many, by version, as upstream's `capUpdateManagers`.
 fn cap(entries: &mut Entries) {
-    let is_updater = |entry: &&Entry| entry.operation == Operation::Update && entry.subresource.is_empty();
-    let mut updaters: Vec<Entry> = entries.0.iter().filter(is_updater).cloned().collect();
-    if updaters.len() <= MOST_UPDATERS {
-        return;
-    }
+    let mut updaters: Vec<Entry> =
+        entries.0.iter().filter(|entry| entry.operation == Operation::Update).cloned().collect();
     updaters.sort_by(|a, b| (&a.time, &a.manager).cmp(&(&b.time, &b.manager)));
-    let oldest = &updaters[..=updaters.len() - MOST_UPDATERS];
-    entries.0.retain(|entry| !oldest.contains(entry));
-    let mut combined = Entry { manager: ANCIENT.to_owned(), ..oldest[oldest.len() - 1].clone() };
-    for entry in oldest {
-        combined.set.union(&entry.set);
+    let mut count = updaters.len();
+    // The first entry of each version, and later what it was combined with.
+    let mut combined: Vec<Entry> = Vec::new();
+    for entry in updaters {
+        if count <= MOST_UPDATERS {
+            break;
+        }
+        match combined.iter_mut().find(|it| it.api_version == entry.api_version) {
+            None => combined.push(entry),
+            Some(first) => {
+                entries.0.retain(|it| it != first && *it != entry);
+                first.set.union(&entry.set);
+                ANCIENT.clone_into(&mut first.manager);
+                first.subresource.clear();
+                first.time.clone_from(&entry.time);
+                entries.0.push(first.clone());
+                count -= 1;
+            }
+        }
     }
-    entries.0.push(combined);
 }

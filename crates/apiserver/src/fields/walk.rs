@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::path::Element;
 use super::set::FieldSet;
@@ -32,14 +32,11 @@ impl<'v, 's> Parts<'v, 's> {
             Value::Array(items) => {
                 let keys = schema.map(Node::list_map_keys).unwrap_or_default();
                 let item_schema = schema.and_then(Node::items);
-                if !keys.is_empty() {
-                    let item = |item: &'v Value| (Element::of_item(item, &keys, item_schema), (item, item_schema));
-                    Parts::Items(items.iter().map(item).collect())
-                } else if schema.is_some_and(Node::is_set) {
-                    Parts::Items(items.iter().map(|it| (Element::Value(it.to_string()), (it, item_schema))).collect())
-                } else {
-                    Parts::Leaf
+                if keys.is_empty() && !schema.is_some_and(Node::is_set) {
+                    return Parts::Leaf;
                 }
+                let item = |item: &'v Value| (Element::of(item, &keys, item_schema), (item, item_schema));
+                Parts::Items(items.iter().map(item).collect())
             }
             _ => Parts::Leaf,
         }
@@ -65,21 +62,11 @@ fn collect(value: &Value, schema: Option<Node<'_>>, path: &mut Vec<Element>, set
             .is_some_and(|properties| matches!(&element, Element::Field(name) if properties.contains_key(name)));
         path.push(element);
         collect(part, part_schema, path, set);
-        // Items and keys of maps are members themselves; of named fields, those without contents. Upstream leaves out
-        // empty lists, which a second apply would then add again.
-        if is_list || !named || is_empty(part) {
+        // Items and keys of maps are members themselves; of named fields, null and empty objects.
+        if is_list || !named || part.is_null() || part.as_object().is_some_and(Map::is_empty) {
             set.insert(path);
         }
         path.pop();
-    }
-}
-
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::Object(object) => object.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        _ => false,
     }
 }
 
@@ -96,6 +83,16 @@ impl Comparison {
         let mut comparison = Self::default();
         comparison.compare(Some(old), Some(new), schema, &mut Vec::new());
         comparison
+    }
+
+    /// Returns the differences without those at the given paths and inside of them.
+    pub(super) fn without(mut self, paths: &[&[&str]]) -> Self {
+        for path in paths {
+            self.added.remove_tree(path);
+            self.modified.remove_tree(path);
+            self.removed.remove_tree(path);
+        }
+        self
     }
 
     /// Returns the fields that the new value sets.
@@ -116,8 +113,15 @@ impl Comparison {
         let (old_parts, new_parts) = match (old.map(|it| Parts::of(it, schema)), new.map(|it| Parts::of(it, schema))) {
             (Some(Parts::Fields(old)), Some(Parts::Fields(new)))
             | (Some(Parts::Items(old)), Some(Parts::Items(new))) => (old, new),
+            // Null equals an absent list or object, unless the other one is empty.
             (None, Some(Parts::Fields(new) | Parts::Items(new))) => (BTreeMap::new(), new),
             (Some(Parts::Fields(old) | Parts::Items(old)), None) => (old, BTreeMap::new()),
+            (Some(_), Some(Parts::Fields(new) | Parts::Items(new))) if is_null(old) && !new.is_empty() => {
+                (BTreeMap::new(), new)
+            }
+            (Some(Parts::Fields(old) | Parts::Items(old)), Some(_)) if is_null(new) && !old.is_empty() => {
+                (old, BTreeMap::new())
+            }
             _ => {
                 match (old, new) {
                     (None, _) => self.added.insert(path),
@@ -145,4 +149,8 @@ impl Comparison {
             _ => {}
         }
     }
+}
+
+fn is_null(value: Option<&Value>) -> bool {
+    value.is_some_and(Value::is_null)
 }

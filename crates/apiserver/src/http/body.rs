@@ -17,6 +17,7 @@ use tower::BoxError;
 use super::document::Document;
 use super::query;
 use crate::cluster::{DeleteOptions, Patch, Propagation};
+use crate::kinds::Kind;
 use crate::protobuf::{self, Malformed};
 use crate::status::StatusError;
 
@@ -98,10 +99,10 @@ impl Expected<'_> {
             JSON => serde_json::from_slice(body).map_err(|error| self.unreadable(&error.to_string(), body)),
             YAML => yaml(body).map_err(|error| self.unreadable(&error, body)),
             protobuf::MEDIA_TYPE if protobuf::is_supported(self.api_version, self.kind) => self.read_protobuf(body),
-            other if protobuf::is_supported(self.api_version, self.kind) => {
-                Err(StatusError::unsupported_media_type(other, &[JSON, YAML, protobuf::MEDIA_TYPE]))
+            _ if protobuf::is_supported(self.api_version, self.kind) => {
+                Err(StatusError::unsupported_media_type(&[JSON, YAML, protobuf::MEDIA_TYPE]))
             }
-            other => Err(StatusError::unsupported_media_type(other, &[JSON, YAML])),
+            _ => Err(StatusError::unsupported_media_type(&[JSON, YAML])),
         }
     }
 
@@ -159,11 +160,12 @@ fn yaml<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
     serde_saphyr::from_str_with_options(text, options).map_err(|error| error.to_string())
 }
 
-/// Decodes a patch of the type given by `Content-Type`. Also returns one message for each duplicate field.
+/// Decodes a patch of the type given by `Content-Type`. Also returns one message for each duplicate field. Custom kinds
+/// have no strategic merge patches.
 ///
 /// # Errors
 /// 415 for an unsupported patch type, 400 if the patch cannot be decoded.
-pub(super) fn patch(headers: &HeaderMap, body: &[u8]) -> Result<(Patch, Vec<String>), StatusError> {
+pub(super) fn patch(headers: &HeaderMap, body: &[u8], kind: &Kind) -> Result<(Patch, Vec<String>), StatusError> {
     let unreadable = |error: serde_json::Error| StatusError::bad_request(format!("error decoding patch: {error}"));
     let read = || serde_json::from_slice::<Document>(body).map_err(unreadable);
     match media_type(headers) {
@@ -177,7 +179,7 @@ pub(super) fn patch(headers: &HeaderMap, body: &[u8]) -> Result<(Patch, Vec<Stri
             let messages = document.messages().into_iter().map(|it| format!("json patch {it}")).collect();
             Ok((Patch::Json(serde_json::from_value(document.value).map_err(unreadable)?), messages))
         }
-        STRATEGIC_PATCH => {
+        STRATEGIC_PATCH if !kind.is_custom() => {
             let document = read()?;
             let messages = document.messages();
             Ok((Patch::Strategic(document.value), messages))
@@ -188,10 +190,8 @@ pub(super) fn patch(headers: &HeaderMap, body: &[u8]) -> Result<(Patch, Vec<Stri
             let messages = document.messages();
             Ok((Patch::Apply(document.value), messages))
         }
-        other => {
-            let supported = [JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH];
-            Err(StatusError::unsupported_media_type(other, &supported))
-        }
+        _ if kind.is_custom() => Err(StatusError::unsupported_media_type(&[JSON_PATCH, MERGE_PATCH, APPLY_PATCH])),
+        _ => Err(StatusError::unsupported_media_type(&[JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH])),
     }
 }
 

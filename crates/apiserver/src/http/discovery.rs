@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use http::header::HOST;
 use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode};
 use serde_json::{Value, json};
@@ -35,12 +36,12 @@ pub(super) fn handle(shared: &Shared, route: &Route, parts: &Parts) -> Result<Re
     let document = match route {
         Route::Health => return health::text(&parts.uri).map(reply::text).ok_or_else(StatusError::no_such_path),
         Route::Metrics => return Ok(reply::text(metrics(shared, &kinds))),
-        Route::Root => json!({"paths": paths(&kinds)}),
-        Route::Version => version(),
+        Route::Root => return Ok(indented(&json!({"paths": paths(&kinds)}))),
+        Route::Version => return Ok(indented(&version())),
         Route::CoreVersions => json!({
             "kind": "APIVersions",
             "versions": ["v1"],
-            "serverAddressByClientCIDRs": [],
+            "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0", "serverAddress": address(parts)}],
         }),
         Route::Groups => json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups(&kinds)}),
         Route::Group(name) => {
@@ -59,12 +60,25 @@ pub(super) fn handle(shared: &Shared, route: &Route, parts: &Parts) -> Result<Re
         Route::OpenApi2 | Route::OpenApi3 | Route::OpenApi3Of(_) if !accepts_json(headers) => {
             return Err(StatusError::not_acceptable(&["application/json"]));
         }
-        Route::OpenApi2 => openapi::version_2(&kinds),
-        Route::OpenApi3 => openapi::index(&kinds),
-        Route::OpenApi3Of(path) => openapi::group_version(&kinds, path)?,
+        Route::OpenApi2 => return Ok(reply::json(StatusCode::OK, openapi::version_2(&kinds).to_string())),
+        Route::OpenApi3 => return Ok(reply::json(StatusCode::OK, openapi::index(&kinds).to_string())),
+        Route::OpenApi3Of(path) => {
+            return Ok(reply::json(StatusCode::OK, openapi::group_version(&kinds, path)?.to_string()));
+        }
         Route::Resource(_) | Route::Unknown => return Err(StatusError::no_such_path()),
     };
-    Ok(reply::json(StatusCode::OK, document.to_string()))
+    Ok(reply::json(StatusCode::OK, format!("{document}\n")))
+}
+
+/// Returns a document indented by two spaces, as upstream's documents for people.
+fn indented(document: &Value) -> Reply {
+    reply::json(StatusCode::OK, format!("{document:#}"))
+}
+
+/// Returns the address that the client used.
+fn address(parts: &Parts) -> &str {
+    let authority = parts.uri.authority().map(http::uri::Authority::as_str);
+    authority.or_else(|| parts.headers.get(HOST)?.to_str().ok()).unwrap_or_default()
 }
 
 fn accepts_json(headers: &HeaderMap) -> bool {

@@ -4,6 +4,7 @@ mod accept;
 mod aggregated;
 mod body;
 mod connection;
+mod containers;
 mod continuation;
 mod debug;
 mod discovery;

@@ -51,8 +51,12 @@ pub(super) fn in_protobuf(mut reply: Reply, watch: bool) -> Reply {
 }
 
 /// Returns a 200 response with plain text.
-pub(super) fn text(body: String) -> Reply {
-    reply(StatusCode::OK, "text/plain; charset=utf-8", Full::new(body.into()).boxed_unsync())
+pub(super) fn text(body: impl Into<Bytes>) -> Reply {
+    text_as(StatusCode::OK, body)
+}
+
+fn text_as(status: StatusCode, body: impl Into<Bytes>) -> Reply {
+    reply(status, "text/plain; charset=utf-8", Full::new(body.into()).boxed_unsync())
 }
 
 /// Returns a 200 response with a document that is not JSON.
@@ -74,14 +78,22 @@ pub(super) fn with_warnings(mut reply: Reply, warnings: &[String]) -> Reply {
 
 /// Returns an error response with a JSON `Status`.
 pub(super) fn json_error(error: &StatusError) -> Reply {
-    json(StatusCode::from_u16(error.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), error.encode())
+    json(code_of(error), error.encode())
 }
 
-/// Returns an error response with a `Status` in the encoding that the client prefers.
+/// Returns an error response with a `Status` in the encoding that the client prefers, and with the warnings of the error.
 pub(super) fn error_for(error: &StatusError, headers: &HeaderMap) -> Reply {
-    if !accept::prefers_protobuf(headers) {
-        return json_error(error);
-    }
-    let code = StatusCode::from_u16(error.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    reply(code, protobuf::MEDIA_TYPE, Full::new(protobuf::status(&error.encode()).into()).boxed_unsync())
+    let reply = if error.is_plain_text() {
+        text_as(code_of(error), format!("{error}\n"))
+    } else if accept::prefers_protobuf(headers) {
+        let body = protobuf::status(&error.encode());
+        reply(code_of(error), protobuf::MEDIA_TYPE, Full::new(body.into()).boxed_unsync())
+    } else {
+        json_error(error)
+    };
+    with_warnings(reply, &error.warnings)
+}
+
+fn code_of(error: &StatusError) -> StatusCode {
+    StatusCode::from_u16(error.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }

@@ -14,7 +14,7 @@ use super::path::{ResourcePath, Route};
 use super::query::Query;
 use super::reply::{self, Reply};
 use super::scale::ScaleTarget;
-use super::{body, discovery, list, watch};
+use super::{body, containers, discovery, list, watch};
 use crate::cluster::{FieldValidation, Patch, Propagation, Stored, WriteOptions, Written, unknown_in};
 use crate::kinds::{Kind, Part};
 use crate::shared::Shared;
@@ -38,14 +38,22 @@ async fn dispatch(shared: &Arc<Shared>, route: &Route, parts: &Parts, body: Requ
     query.set_agent(parts.headers.get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default());
     let form = ResponseForm::new(&parts.headers, query.include_object, shared.now());
     // The kind is cloned, so that the lock is not held while the body is received.
-    let target = Target::find(shared, resource)?;
+    let target = match Target::find(shared, resource)? {
+        Found::Target(target) => target,
+        Found::Containers(kind, subresource) => return containers::answer(shared, &kind, resource, &subresource),
+    };
+    let deprecation: &[String] = match target.kind.warning {
+        "" => &[],
+        warning => &[warning.to_owned()],
+    };
     let form = form.of_kind(if target.part == Part::Scale { Kind::scale() } else { &target.kind }, &parts.headers);
     let reply = if parts.method == Method::GET {
-        target.read(shared, &query, form, parts.extensions.get())?
+        target.read(shared, &query, form, parts.extensions.get())
     } else {
         let bytes = body::collect(body).await?;
-        target.write(shared, &parts.method, &parts.headers, &bytes, &query, form)?
+        target.write(shared, &parts.method, &parts.headers, &bytes, &query, form)
     };
+    let reply = reply::with_warnings(reply.map_err(|error| error.warned(deprecation))?, deprecation);
     let is_watch = parts.method == Method::GET && query.watch && target.name.is_none();
     Ok(if form.is_protobuf() { reply::in_protobuf(reply, is_watch) } else { reply })
 }
@@ -59,8 +67,15 @@ struct Target {
     part: Part,
 }
 
+/// What a path addresses.
+enum Found {
+    Target(Target),
+    /// A subresource that needs a kubelet or a proxy.
+    Containers(Arc<Kind>, String),
+}
+
 impl Target {
-    fn find(shared: &Shared, path: &ResourcePath) -> Result<Self, StatusError> {
+    fn find(shared: &Shared, path: &ResourcePath) -> Result<Found, StatusError> {
         let ResourcePath { group, version, namespace, plural, name, subresource } = path;
         let kind = shared
             .read(|cluster| cluster.kinds().find(group, version, plural).cloned())
@@ -70,7 +85,7 @@ impl Target {
             Some("status") if kind.has_status => Part::Status,
             Some("scale") if kind.has_scale => Part::Scale,
             Some(subresource) if kind.needs_containers(subresource) => {
-                return Err(StatusError::no_containers(&kind, subresource));
+                return Ok(Found::Containers(kind, subresource.to_owned()));
             }
             Some(_) => return Err(StatusError::no_such_path()),
         };
@@ -78,7 +93,7 @@ impl Target {
         if kind.namespaced && namespace.is_none() && name.is_some() || !kind.namespaced && namespace.is_some() {
             return Err(StatusError::no_such_path());
         }
-        Ok(Self { kind, namespace: namespace.clone(), name: name.clone(), part })
+        Ok(Found::Target(Self { kind, namespace: namespace.clone(), name: name.clone(), part }))
     }
 
     fn read(
@@ -161,7 +176,7 @@ impl Target {
                     .map(|written| written_reply(kind, &written, &warnings, form))
             }
             (&Method::PATCH, Some(name)) => {
-                let (patch, messages) = body::patch(headers, bytes)?;
+                let (patch, messages) = body::patch(headers, bytes, kind)?;
                 query.check_patch(&patch)?;
                 let warnings = match query.field_validation {
                     FieldValidation::Strict if !messages.is_empty() => {

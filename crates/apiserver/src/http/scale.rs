@@ -44,7 +44,7 @@ impl ScaleTarget<'_> {
                 })?
             }
             Method::PATCH => {
-                let (patch, _) = body::patch(headers, bytes)?;
+                let (patch, _) = body::patch(headers, bytes, Kind::scale())?;
                 query.check_patch(&patch)?;
                 shared.write(query.dry_run, |cluster, options| {
                     cluster.patch_scale(kind, namespace, name, &patch, query.options(options))

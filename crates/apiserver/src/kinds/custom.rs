@@ -34,6 +34,7 @@ impl Kind {
             create_on_update: false,
             unconditional_update: false,
             blank: "",
+            warning: "",
             selectable: &[],
             schema: KindSchema::Custom {
                 name: definition.schema_name(),
@@ -92,14 +93,23 @@ impl Parts {
         }
     }
 
-    fn finish(self, generated_name: bool) -> Result<Prepared, StatusError> {
-        let Self { metadata, content: mut object } = self;
-        let mut meta = serde_json::to_value(&metadata).map_err(|error| StatusError::internal(error.to_string()))?;
+    fn written(&self, context: &Context<'_>) -> Result<Option<Map<String, Value>>, StatusError> {
+        context.tracks.then(|| Self::encode(&self.metadata, self.content.clone())).transpose()
+    }
+
+    fn finish(self, generated_name: bool, written: Option<Map<String, Value>>) -> Result<Prepared, StatusError> {
+        let Self { metadata, content } = self;
+        let object = Self::encode(&metadata, content)?;
+        Ok(Prepared { object, metadata, fields: Vec::new(), allocations: Vec::new(), generated_name, written })
+    }
+
+    fn encode(metadata: &ObjectMeta, mut object: Map<String, Value>) -> Result<Map<String, Value>, StatusError> {
+        let mut meta = serde_json::to_value(metadata).map_err(|error| StatusError::internal(error.to_string()))?;
         if let Value::Object(meta) = &mut meta {
             shape::prune(meta);
         }
         object.insert("metadata".to_owned(), meta);
-        Ok(Prepared { object, metadata, fields: Vec::new(), allocations: Vec::new(), generated_name })
+        Ok(object)
     }
 }
 
@@ -108,17 +118,18 @@ impl Rules for CustomRules {
         let kind = context.kind;
         let mut parts = Parts::of(body, kind)?;
         metadata::prepare_create(&mut parts.metadata, context)?;
+        parts.prune_content(kind);
+        let written = parts.written(context)?;
         if kind.has_status {
             parts.content.remove("status");
         }
-        parts.prune_content(kind);
         parts.metadata.generation = Some(1);
         let generated_name = metadata::assign_identity(&mut parts.metadata, context);
         let mut errors = FieldErrors::default();
         metadata::validate(&parts.metadata, NameRule::Subdomain, &mut errors);
         parts.validate(kind.schema(), &mut errors);
         metadata::check(&parts.metadata, context, errors)?;
-        parts.finish(generated_name)
+        parts.finish(generated_name, written)
     }
 
     fn load(&self, body: Value, context: &mut Context<'_>) -> Result<Prepared, StatusError> {
@@ -131,6 +142,8 @@ impl Rules for CustomRules {
         let mut parts = Parts::of(new, kind)?;
         let mut errors = FieldErrors::default();
         metadata::prepare_update(&mut parts.metadata, &old.metadata, &mut errors);
+        parts.prune_content(kind);
+        let written = parts.written(context)?;
         match part {
             Part::Main | Part::Scale if kind.has_status => match old.content.get("status") {
                 Some(status) => drop(parts.content.insert("status".to_owned(), status.clone())),
@@ -146,7 +159,6 @@ impl Rules for CustomRules {
                 }
             }
         }
-        parts.prune_content(kind);
         let without_status = |content: &Map<String, Value>| {
             let mut without_status = content.clone();
             if kind.has_status {
@@ -160,13 +172,13 @@ impl Rules for CustomRules {
         metadata::validate_after_create(&parts.metadata, &mut errors);
         parts.validate(kind.schema(), &mut errors);
         metadata::check(&parts.metadata, context, errors)?;
-        parts.finish(false)
+        parts.finish(false, written)
     }
 
     fn touch(&self, object: Value, kind: &Kind) -> Result<Prepared, StatusError> {
         let mut parts = Parts::of(object, kind)?;
         parts.metadata.resource_version = None;
-        parts.finish(false)
+        parts.finish(false, None)
     }
 
     fn grace(&self, _object: &Value, _kind: &Kind, _requested: Option<i64>) -> Result<Option<i64>, StatusError> {

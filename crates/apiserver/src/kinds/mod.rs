@@ -14,6 +14,7 @@ mod namespace;
 mod node;
 mod plain;
 mod pod;
+mod pod_admission;
 mod pod_defaults;
 mod pod_spec;
 mod rbac;
@@ -74,6 +75,8 @@ pub(crate) struct Kind {
     pub(crate) unconditional_update: bool,
     /// JSON fields after `metadata` in a bookmark object: the fields that Go encodes for an empty object of this kind.
     pub(crate) blank: &'static str,
+    /// Warning in the response to every request for the kind, since upstream has deprecated it; empty for none.
+    pub(crate) warning: &'static str,
     selectable: &'static [&'static str],
     schema: KindSchema,
     view: Option<View>,
@@ -142,11 +145,6 @@ impl Kind {
         qualified(&self.name, &self.group)
     }
 
-    /// Returns the resource in the format of Go's `GroupVersionResource.String`.
-    pub(crate) fn display(&self) -> String {
-        format!("{}/{}, Resource={}", self.group, self.version, self.plural)
-    }
-
     /// Returns the schema of the objects; `None` if a built-in type has none.
     pub(crate) fn schema(&self) -> Option<Node<'_>> {
         match &self.schema {
@@ -180,6 +178,29 @@ impl Kind {
         }
     }
 
+    /// Returns the paths of the fields that a request for a part of an object does not write, as upstream's
+    /// `GetResetFields`.
+    pub(crate) fn reset_fields(&self, part: Part) -> &'static [&'static [&'static str]] {
+        match part {
+            Part::Main | Part::Scale if self.has_status => &[&["status"]],
+            Part::Main | Part::Scale => &[],
+            Part::Status if self.is_custom() || self.is_definition() => &[&["metadata"], &["spec"]],
+            Part::Status if self.group.is_empty() && self.name == "Pod" => {
+                &[&["metadata", "deletionTimestamp"], &["metadata", "ownerReferences"], &["spec"]]
+            }
+            Part::Status => &[&["spec"]],
+        }
+    }
+
+    /// Returns the fields that Go encodes for an empty object of this kind.
+    pub(crate) fn empty_object(&self) -> Value {
+        if self.is_custom() {
+            return Value::Object(Map::new());
+        }
+        // The constants are JSON.
+        serde_json::from_str(&format!("{{\"metadata\":{{}}{}}}", self.blank)).unwrap_or_default()
+    }
+
     /// Returns `true` if the objects are stored as those of another kind.
     pub(crate) fn is_view(&self) -> bool {
         self.view.is_some()
@@ -209,6 +230,12 @@ impl Kind {
     /// Returns the apiVersion of the stored objects.
     pub(crate) fn stored_version(&self) -> String {
         self.view.as_ref().map_or_else(|| self.api_version(), |view| view.stored_version.to_owned())
+    }
+
+    /// Returns `true` for a built-in kind without selectable fields of its own, which upstream rejects others for with
+    /// a different message.
+    pub(crate) fn selects_only_names(&self) -> bool {
+        self.selectable.is_empty() && !self.is_custom()
     }
 
     pub(crate) fn is_selectable(&self, field: &str) -> bool {

@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::{Pod, PodIP, PodStatus};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Map, Value};
 
-use super::{Resource, pod_defaults, pod_spec, shape};
+use super::{Resource, pod_admission, pod_defaults, pod_spec, shape};
 use crate::address::{Family, check_ip};
 use crate::field::FieldErrors;
 
@@ -41,14 +41,15 @@ impl Resource for Pod {
     }
 
     fn prepare_create(&mut self) {
-        self.metadata.generation = Some(1);
-        let qos_class = self.spec.as_ref().map(pod_defaults::qos_class).map(str::to_owned);
-        self.status = Some(PodStatus { phase: Some("Pending".to_owned()), qos_class, ..PodStatus::default() });
+        if let Some(spec) = &mut self.spec {
+            pod_admission::apply(spec);
+        }
+        initialize(self);
     }
 
     fn prepare_load(&mut self) {
         let status = self.status.take();
-        self.prepare_create();
+        initialize(self);
         if let (Some(status), Some(new)) = (status, &mut self.status) {
             let qos_class = new.qos_class.take();
             *new = PodStatus { qos_class: status.qos_class.or(qos_class), ..status };
@@ -57,6 +58,11 @@ impl Resource for Pod {
 
     fn prepare_update(&mut self, old: &Self) {
         self.status.clone_from(&old.status);
+        if let Some(spec) = &mut self.spec
+            && old.spec.as_ref() != Some(spec)
+        {
+            pod_admission::add_tolerations(spec);
+        }
         if self.spec != old.spec {
             self.metadata.generation = Some(old.metadata.generation.unwrap_or_default() + 1);
         }
@@ -138,6 +144,13 @@ impl Resource for Pod {
             shape::always(condition, &[("lastProbeTime", Value::Null), ("lastTransitionTime", Value::Null)]);
         }
     }
+}
+
+/// Sets generation and status of a new Pod.
+fn initialize(pod: &mut Pod) {
+    pod.metadata.generation = Some(1);
+    let qos_class = pod.spec.as_ref().map(pod_defaults::qos_class).map(str::to_owned);
+    pod.status = Some(PodStatus { phase: Some("Pending".to_owned()), qos_class, ..PodStatus::default() });
 }
 
 /// Makes `podIP` and `podIPs` agree. As upstream, `podIP` wins if they differ: old kubelets set only `podIP`.

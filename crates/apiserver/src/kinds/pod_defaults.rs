@@ -2,6 +2,8 @@
 
 use k8s_openapi::api::core::v1::{Container, PodSecurityContext, PodSpec};
 
+use super::pod_admission;
+
 /// Default of `terminationGracePeriodSeconds`.
 const GRACE_SECONDS: i64 = 30;
 
@@ -114,8 +116,7 @@ pub(super) fn differs_only_where_mutable(new: &PodSpec, old: &PodSpec) -> bool {
     if old.termination_grace_period_seconds.is_some_and(|seconds| seconds < 0) {
         munged.termination_grace_period_seconds = old.termination_grace_period_seconds;
     }
-    let tolerations = old.tolerations.as_deref().unwrap_or_default();
-    if new.tolerations.as_deref().unwrap_or_default().starts_with(tolerations) {
+    if pod_admission::keeps_tolerations(new, old) {
         munged.tolerations.clone_from(&old.tolerations);
     }
     for (container, old) in munged.containers.iter_mut().zip(&old.containers) {

@@ -110,6 +110,7 @@ impl Kind {
             create_on_update: false,
             unconditional_update: true,
             blank: "",
+            warning: "",
             selectable: T::SELECTABLE,
             schema: KindSchema::Builtin(schema),
             view: None,
@@ -147,6 +148,7 @@ impl<T: Resource> Typed<T> {
         metadata::prepare_create(object.metadata_mut(), context)?;
         let generated_name = metadata::assign_identity(object.metadata_mut(), context);
         object.apply_defaults();
+        let written = Self::written(&object, context)?;
         prepare(&mut object);
 
         let mut errors = FieldErrors::default();
@@ -156,10 +158,26 @@ impl<T: Resource> Typed<T> {
             object.allocate(None, context, &mut errors);
         }
         metadata::check(object.metadata(), context, errors)?;
-        Self::finish(&object, context.kind, generated_name)
+        Ok(Prepared { written, ..Self::finish(&object, context.kind, generated_name)? })
+    }
+
+    fn written(object: &T, context: &Context<'_>) -> Result<Option<Map<String, Value>>, StatusError> {
+        context.tracks.then(|| Self::encode(object, context.kind)).transpose()
     }
 
     fn finish(object: &T, kind: &Kind, generated_name: bool) -> Result<Prepared, StatusError> {
+        Ok(Prepared {
+            object: Self::encode(object, kind)?,
+            fields: object.fields(),
+            allocations: object.allocations(),
+            metadata: object.metadata().clone(),
+            generated_name,
+            written: None,
+        })
+    }
+
+    /// Encodes an object as Go does, without kind and apiVersion.
+    fn encode(object: &T, kind: &Kind) -> Result<Map<String, Value>, StatusError> {
         let value = serde_json::to_value(object).map_err(|error| StatusError::internal(error.to_string()))?;
         let Value::Object(mut map) = value else {
             return Err(StatusError::internal("an object is not encoded as a JSON object"));
@@ -169,13 +187,7 @@ impl<T: Resource> Typed<T> {
         map.remove("apiVersion");
         shape::prune(&mut map);
         T::shape(&mut map);
-        Ok(Prepared {
-            object: map,
-            fields: object.fields(),
-            allocations: object.allocations(),
-            metadata: object.metadata().clone(),
-            generated_name,
-        })
+        Ok(map)
     }
 }
 
@@ -194,6 +206,7 @@ impl<T: Resource> Rules for Typed<T> {
         let mut errors = FieldErrors::default();
         metadata::prepare_update(object.metadata_mut(), old.metadata(), &mut errors);
         object.apply_defaults();
+        let written = Self::written(&object, context)?;
         match part {
             Part::Main | Part::Scale => object.prepare_update(&old),
             Part::Status => object.prepare_status_update(&old),
@@ -205,7 +218,7 @@ impl<T: Resource> Rules for Typed<T> {
             object.allocate(Some(&old), context, &mut errors);
         }
         metadata::check(object.metadata(), context, errors)?;
-        Self::finish(&object, context.kind, false)
+        Ok(Prepared { written, ..Self::finish(&object, context.kind, false)? })
     }
 
     fn touch(&self, object: Value, kind: &Kind) -> Result<Prepared, StatusError> {

@@ -17,6 +17,8 @@ pub(crate) struct Context<'a> {
     pub(crate) now: Timestamp,
     pub(crate) rng: &'a mut StdRng,
     pub(crate) addresses: &'a ServiceAddresses,
+    /// Whether [`Prepared::written`] is needed.
+    pub(crate) tracks: bool,
 }
 
 /// An object that has passed its rules and can be stored.
@@ -28,6 +30,8 @@ pub(crate) struct Prepared {
     pub(crate) allocations: Vec<Allocation>,
     /// Whether the server generated the name.
     pub(crate) generated_name: bool,
+    /// The object with defaults, before the server assigned or restored fields: what the client owns, as upstream.
+    pub(crate) written: Option<Map<String, Value>>,
 }
 
 /// Part of an object that an update changes.

@@ -6,6 +6,8 @@ use k8s_openapi::schemars::JsonSchema as _;
 
 use super::{Kind, endpointslice, event_view};
 
+const ENDPOINTS_WARNING: &str = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
+
 /// All served kinds, in the order of discovery.
 #[derive(Debug, Clone)]
 pub(crate) struct KindTable {
@@ -61,7 +63,11 @@ fn core() -> Vec<Kind> {
     };
     vec![
         Kind::builtin::<ConfigMap>("configmaps", "configmap", &["cm"]),
-        Kind { create_on_update: true, ..Kind::builtin::<Endpoints>("endpoints", "endpoints", &["ep"]) },
+        Kind {
+            create_on_update: true,
+            warning: ENDPOINTS_WARNING,
+            ..Kind::builtin::<Endpoints>("endpoints", "endpoints", &["ep"])
+        },
         Kind {
             create_on_update: true,
             blank: r#","involvedObject":{},"source":{},"firstTimestamp":null,"lastTimestamp":null,"eventTime":null,"reportingComponent":"","reportingInstance":"""#,

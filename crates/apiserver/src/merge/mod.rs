@@ -1,8 +1,8 @@
-//! Schema-aware merging of objects: strategic merge patches and applied configurations.
+//! Strategic merge patches.
 
-mod applied;
 mod order;
+mod shown;
 mod strategic;
 
-pub(crate) use applied::merge_applied;
+pub(crate) use shown::{go_text, rest_of_patch};
 pub(crate) use strategic::{StrategicError, merge_strategic};

@@ -7,7 +7,7 @@ use crate::schema::{ListKind, Node};
 
 const DIRECTIVE: &str = "$patch";
 const RETAIN_KEYS: &str = "$retainKeys";
-const ELEMENT_ORDER: &str = "$setElementOrder/";
+pub(super) const ELEMENT_ORDER: &str = "$setElementOrder/";
 const DELETE_FROM: &str = "$deleteFromPrimitiveList/";
 
 /// Error of an invalid patch, in upstream's wording.
@@ -29,11 +29,15 @@ pub(crate) enum StrategicError {
     BadDirective(String),
 }
 
-/// Applies a patch to an object.
+/// Applies a patch to an object. Without a schema, lists are replaced.
 ///
 /// # Errors
 /// [`StrategicError`] for an invalid patch; the object may be partly changed.
-pub(crate) fn merge_strategic(object: &mut Value, patch: Value, schema: Node<'_>) -> Result<(), StrategicError> {
+pub(crate) fn merge_strategic(
+    object: &mut Value,
+    patch: Value,
+    schema: Option<Node<'_>>,
+) -> Result<(), StrategicError> {
     let Value::Object(patch) = patch else {
         return Err(StrategicError::BadDirective("a patch that is not an object".to_owned()));
     };
@@ -41,7 +45,7 @@ pub(crate) fn merge_strategic(object: &mut Value, patch: Value, schema: Node<'_>
         *object = Value::Object(Map::new());
     }
     match object {
-        Value::Object(map) => merge_map(map, patch, Some(schema)),
+        Value::Object(map) => merge_map(map, patch, schema),
         _ => Ok(()),
     }
 }

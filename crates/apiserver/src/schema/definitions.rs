@@ -8,7 +8,7 @@ use k8s_openapi::schemars::JsonSchema;
 use k8s_openapi::schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
 
-use super::merge_keys;
+use super::{enums, merge_keys};
 
 /// Prefix of references between schemas.
 pub(crate) const REF_PREFIX: &str = "#/components/schemas/";
@@ -84,7 +84,17 @@ fn make() -> Map<String, Value> {
         }
     }
     merge_keys::add(&mut schemas);
+    enums::add(&mut schemas);
     schemas
+}
+
+/// Returns the schema of a field of a type, to change it.
+pub(super) fn property<'a>(
+    schemas: &'a mut Map<String, Value>,
+    name: &str,
+    field: &str,
+) -> Option<&'a mut Map<String, Value>> {
+    schemas.get_mut(name)?.get_mut("properties")?.get_mut(field)?.as_object_mut()
 }
 
 type Root = (String, &'static str, &'static str, &'static str);

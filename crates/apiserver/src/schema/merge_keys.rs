@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::definitions::property;
+
 const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.";
 const CORE: &str = "io.k8s.api.core.v1.";
 const APPS: &str = "io.k8s.api.apps.v1.";
@@ -123,10 +125,6 @@ pub(super) fn add(schemas: &mut Map<String, Value>) {
             schema.insert("default".to_owned(), json!("TCP"));
         }
     }
-}
-
-fn property<'a>(schemas: &'a mut Map<String, Value>, name: &str, field: &str) -> Option<&'a mut Map<String, Value>> {
-    schemas.get_mut(name)?.get_mut("properties")?.get_mut(field)?.as_object_mut()
 }
 
 #[cfg(test)]

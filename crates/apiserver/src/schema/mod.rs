@@ -2,6 +2,7 @@
 //! types of `k8s-openapi`, with upstream's merge keys added.
 
 mod definitions;
+mod enums;
 mod merge_keys;
 mod structural;
 mod unknown;

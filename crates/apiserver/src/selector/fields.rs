@@ -45,16 +45,16 @@ impl FieldSelector {
     /// Rejects fields that the kind cannot be selected by.
     ///
     /// # Errors
-    /// 400 with upstream's message.
+    /// 400 with upstream's message, to which kubectl adds resource and selectors.
     pub(crate) fn check(&self, kind: &Kind) -> Result<(), StatusError> {
         match self.0.iter().find(|it| !kind.is_selectable(&it.field)) {
             None => Ok(()),
-            Some(FieldRequirement { field, .. }) => Err(StatusError::bad_request(format!(
-                "Unable to find {:?} that match label selector \"\", field selector {:?}: \
-                 field label not supported: {field}",
-                kind.display(),
-                self.to_string(),
-            ))),
+            Some(FieldRequirement { field, .. }) if kind.selects_only_names() => Err(StatusError::bad_request(
+                format!("{field:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""),
+            )),
+            Some(FieldRequirement { field, .. }) => {
+                Err(StatusError::bad_request(format!("field label not supported: {field}")))
+            }
         }
     }
 }

@@ -203,3 +203,82 @@ async fn kube_applies_with_conflicts() {
     let managers = forced.metadata.managed_fields.unwrap();
     assert!(managers.iter().any(|it| it.manager.as_deref() == Some("operator")));
 }
+
+const RECORDED: [(&str, &str, &str); 5] = [
+    ("pods", "/api/v1/namespaces/default/pods", include_str!("../../../../conformance/fixtures/pod.list.json")),
+    ("services", SERVICES, include_str!("../../../../conformance/fixtures/service.list.json")),
+    ("nodes", "/api/v1/nodes", include_str!("../../../../conformance/fixtures/node.list.json")),
+    (
+        "endpoints",
+        "/api/v1/namespaces/default/endpoints",
+        include_str!("../../../../conformance/fixtures/endpoints.list.json"),
+    ),
+    (
+        "endpointslices",
+        "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices",
+        include_str!("../../../../conformance/fixtures/endpointslice.list.json"),
+    ),
+];
+
+/// Returns an object as its creator, who owns `fields`, sent it: without what a server or its admission plugins set.
+fn as_sent(object: &Value, fields: &Value) -> Value {
+    let mut object = object.clone();
+    let meta = object["metadata"].as_object_mut().unwrap();
+    for field in ["managedFields", "creationTimestamp", "generation", "namespace", "resourceVersion", "uid"] {
+        meta.remove(field);
+    }
+    for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "finalizers"] {
+        meta.remove(field);
+    }
+    object.as_object_mut().unwrap().remove("status");
+    if let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) {
+        for field in ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "taints"] {
+            if fields["f:spec"].get(format!("f:{field}")).is_none() {
+                spec.remove(field);
+            }
+        }
+        if spec.contains_key("containers") {
+            for field in ["tolerations", "priority", "preemptionPolicy", "ephemeralContainers"] {
+                spec.remove(field);
+            }
+            // From the Node.
+            if let Some(labels) = object["metadata"].get_mut("labels").and_then(Value::as_object_mut) {
+                labels.remove("topology.kubernetes.io/zone");
+            }
+        }
+    }
+    object
+}
+
+/// Returns the paths in `FieldsV1`.
+fn paths(fields: &Value, path: &str) -> Vec<String> {
+    let Some(fields) = fields.as_object().filter(|fields| !fields.is_empty()) else { return vec![path.to_owned()] };
+    fields.iter().flat_map(|(name, inside)| paths(inside, &format!("{path} {name}"))).collect()
+}
+
+/// The creator of a recorded object owns the same fields after a create of that object here.
+#[tokio::test]
+async fn creators_own_the_fields_of_recorded_objects() {
+    let api = always().await;
+    let mut compared = 0;
+    for (plural, path, list) in RECORDED {
+        let list: Value = serde_json::from_str(list).unwrap();
+        for object in list["items"].as_array().unwrap() {
+            // Objects that one client has created, and that nothing but their status has changed since.
+            let entries = object["metadata"]["managedFields"].as_array().cloned().unwrap_or_default();
+            let main: Vec<&Value> = entries.iter().filter(|it| it.get("subresource").is_none()).collect();
+            let [creator] = main.as_slice() else { continue };
+            if creator["operation"] != "Update" || object["metadata"]["generation"].as_i64().unwrap_or(1) > 1 {
+                continue;
+            }
+            let (code, created) = api.json(Method::POST, path, &as_sent(object, &creator["fieldsV1"])).await;
+            assert_eq!(code, 201, "{created}");
+            let name = &object["metadata"]["name"];
+            let fields = created["metadata"]["managedFields"].as_array().cloned().unwrap_or_default();
+            assert_eq!(fields.len(), 1, "{plural} {name}: {fields:?}");
+            assert_eq!(paths(&fields[0]["fieldsV1"], ""), paths(&creator["fieldsV1"], ""), "{plural} {name}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 100, "{compared}");
+}

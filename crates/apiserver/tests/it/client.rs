@@ -56,14 +56,15 @@ impl TestApi {
         self.http.request(request).await
     }
 
-    /// Sends JSON and returns the status code and the JSON response.
+    /// Sends JSON and returns the status code and the response: JSON, or plain text as a string.
     pub(crate) async fn json(&self, method: Method, path: &str, body: &Value) -> (u16, Value) {
         let media_type = if method == Method::PATCH { "application/merge-patch+json" } else { "application/json" };
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let response = self.send(method, path, media_type, body).await;
         let code = response.status().as_u16();
         let bytes = response.into_body().collect().await.unwrap().to_bytes();
-        (code, serde_json::from_slice(&bytes).unwrap())
+        let text = || String::from_utf8_lossy(&bytes).into_owned();
+        (code, serde_json::from_slice(&bytes).unwrap_or_else(|_| text().into()))
     }
 
     pub(crate) async fn get(&self, path: &str) -> (u16, Value) {

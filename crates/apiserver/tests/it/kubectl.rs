@@ -338,14 +338,16 @@ async fn kubectl_reads_lists_and_new_kinds() {
 #[tokio::test]
 async fn kubectl_hears_that_nothing_runs() {
     let Some(kubectl) = Kubectl::start("containers").await else { return };
-    kubectl.expect_success("run p --image=app:1", "", &[]).await;
-    for line in ["logs p", "port-forward p 18080:80", "attach p"] {
-        let (success, printed) = kubectl.run(&Kubectl::line(line), "").await;
-        assert!(!success && !printed.contains("could not find"), "kubectl {line}: {printed}");
+    kubectl.expect_success("run pending --image=app:1", "", &[]).await;
+    kubectl.expect_success(r#"run p --image=app:1 --overrides={"spec":{"nodeName":"n"}}"#, "", &[]).await;
+    for line in ["logs p", "exec p -- ls"] {
+        kubectl.expect_failure(line, "", "runs no containers").await;
     }
-    let (_, log) = kubectl.run(&["get", "--raw", "/api/v1/namespaces/default/pods/p/log"], "").await;
-    assert!(log.contains("runs no containers"), "{log}");
+    // As a real server, which has no kubelet to ask.
+    assert_eq!(kubectl.expect_success("logs pending", "", &[]).await, "");
+    kubectl.expect_failure("exec pending -- ls", "", "pod pending does not have a host assigned").await;
+    kubectl.expect_failure("logs gone", "", r#"pods "gone" not found"#).await;
     kubectl.expect_success("get --raw /readyz?verbose", "", &["[+]ping ok", "readyz check passed"]).await;
-    kubectl.expect_success("get --raw /metrics", "", &[r#"resource="pods"} 1"#]).await;
+    kubectl.expect_success("get --raw /metrics", "", &[r#"resource="pods"} 2"#]).await;
     kubectl.expect_success("get --raw /", "", &["/apis/discovery.k8s.io/v1"]).await;
 }

@@ -15,6 +15,7 @@ mod identity;
 mod in_process;
 mod kube_helpers;
 mod kubectl;
+mod kubectl_answers;
 mod kubectl_workloads;
 mod load;
 mod namespaces;

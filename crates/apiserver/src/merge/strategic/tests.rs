@@ -8,7 +8,7 @@ use super::*;
 fn patched(kind: &str, object: Value, patch: Value) -> Result<Value, StrategicError> {
     let mut object = object;
     let schema = Node::of_type(&format!("io.k8s.api.core.v1.{kind}")).unwrap();
-    merge_strategic(&mut object, patch, schema)?;
+    merge_strategic(&mut object, patch, Some(schema))?;
     Ok(object)
 }
 

@@ -1,0 +1,206 @@
+//! Commands of kubectl, and their answers from a real server (`tests/kubectl/answers.txt`).
+//!
+//! The file has for each command its line, the output of kubectl 1.32 with kube-apiserver 1.36.2 and RBAC but without
+//! controllers, and the exit status. If the embedded server answers differently on purpose, a line `! reason` and its own
+//! answer follow. `UPDATE_ANSWERS=1` writes the answers of this run, with the reasons that the file has, or none.
+//!
+//! Answers are compared without what differs between two runs: times, ages, uids, versions, tokens, generated names,
+//! addresses and ports, widths of columns, and the order of members of JSON documents in one line.
+//!
+//! Skipped with a message if kubectl is not installed.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use kube_dev_apiserver::{Authorization, Config, FieldTracking, Server, Transport, User};
+use regex::Regex;
+
+const ANSWERS: &str = include_str!("../kubectl/answers.txt");
+
+/// Answer of a command that did not end within the limit of the recording, which was 30 s.
+const TIMED_OUT: &str = "[TIMEOUT][rc=-1]";
+/// Limit in seconds for a command that is expected to end, and for one that is not.
+const LIMITS: (u32, u32) = (60, 4);
+/// Exit status of `timeout` for a command that it killed. Differs from that of commands that end by their own timeout.
+const KILLED: i32 = 137;
+
+/// A command, its answer from a real server, and that of the embedded server if it differs.
+#[derive(Debug, Default)]
+struct Case {
+    command: String,
+    real: String,
+    differs: Option<(String, String)>,
+}
+
+fn parse(text: &str) -> Vec<Case> {
+    let mut cases: Vec<Case> = Vec::new();
+    // Whether the last answer is complete.
+    let mut ended = true;
+    for line in text.lines() {
+        if let Some(command) = line.strip_prefix("$ ").filter(|_| ended) {
+            cases.push(Case { command: command.to_owned(), ..Case::default() });
+            ended = false;
+            continue;
+        }
+        let Some(case) = cases.last_mut() else { continue };
+        if let Some(reason) = line.strip_prefix("! ").filter(|_| ended) {
+            case.differs = Some((reason.to_owned(), String::new()));
+            ended = false;
+        } else {
+            let answer = case.differs.as_mut().map_or(&mut case.real, |it| &mut it.1);
+            writeln!(answer, "{line}").unwrap();
+            ended = line.contains("[rc=");
+        }
+    }
+    cases
+}
+
+/// Replaces what differs between two runs.
+struct Mask(Vec<(Regex, &'static str)>);
+
+impl Mask {
+    fn new() -> Self {
+        let rules = [
+            (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "UID"),
+            (r#"("?resourceVersion"?:\s*)"\d+""#, "${1}VERSION"),
+            (r#"("continue":)"[^"]+""#, "${1}TOKEN"),
+            (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z| \+0000)", "TIME"),
+            (r"\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d \+0000", "TIME"),
+            (r"(?m)^[IWE]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ ", "KLOG "),
+            (r"https?://(127\.0\.0\.1|localhost):\d+|127\.0\.0\.1:\d+|SERVER", "SERVER"),
+            (r"/\S*/(LIVE|MERGED)-\d+/\S+|/\S*/kubectl-edit-\d+\.yaml|TMPFILE", "FILE"),
+            // The range of cluster IPs of the recorded server.
+            (r"\b10\.(9[6-9]|10\d|11[01])\.\d+\.\d+\b", "IP"),
+            (r":3\d{4}/TCP", ":PORT/TCP"),
+            (r"nodePort: 3\d{4}", "nodePort: PORT"),
+            (r"debugger-[a-z0-9]{5}", "debugger-NAME"),
+            (r"(?m)^(kube-dev\.\w+|TOKEN)\[rc", "TOKEN[rc"),
+            (r"hash=[0-9A-Fa-f]+", "hash=HASH"),
+            // In a column; other durations, and quantities such as `100m`, are compared.
+            (r"([ \t]{2})(\d+m)?\d+s\b", "${1}AGE"),
+            // Not at the begin of a line, where they are the structure of a document.
+            (r"(\S)[ \t]{2,}", "${1}  "),
+            (r"(?m)[ \t]+$", ""),
+        ];
+        Self(rules.map(|(rule, with)| (Regex::new(rule).unwrap(), with)).into())
+    }
+
+    fn apply(&self, text: &str) -> String {
+        let text = text.lines().fold(String::new(), |text, line| text + &sorted(line) + "\n");
+        self.0.iter().fold(text, |text, (rule, with)| rule.replace_all(&text, *with).into_owned())
+    }
+}
+
+/// Sorts the members of a line that is a JSON document.
+fn sorted(line: &str) -> String {
+    let document = Some(line).filter(|line| line.starts_with('{')).and_then(|line| serde_json::from_str(line).ok());
+    document.map_or_else(|| line.to_owned(), |document: serde_json::Value| document.to_string())
+}
+
+/// Runs a command as the recording did: in the namespace `ut-x`, with both outputs together.
+fn run(command: &str, expect: &str, folder: &Path) -> String {
+    let namespaced = |text: &str| text.replace("kubectl ", "kubectl -n ut-x ");
+    let command = if command.contains("cluster-info") { command.to_owned() } else { namespaced(command) };
+    let limit = if expect.contains(TIMED_OUT) { LIMITS.1 } else { LIMITS.0 };
+    let output = Command::new("timeout")
+        .args(["--signal=KILL", &limit.to_string(), "sh", "-c", &format!("exec 2>&1; {command}")])
+        .current_dir(folder)
+        .env("KUBECONFIG", folder.join("config"))
+        .env("KUBECACHEDIR", folder.join("cache"))
+        .env("HOME", folder)
+        .env("TZ", "UTC")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let printed = String::from_utf8_lossy(&output.stdout);
+    match output.status.code() {
+        // `timeout` reports its own end by the signal in either form.
+        Some(KILLED) | None => format!("{printed}\n{TIMED_OUT}\n"),
+        Some(code) => format!("{printed}[rc={code}]\n"),
+    }
+}
+
+/// Copies the manifests.
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            std::fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn answers_are_those_of_a_real_server() {
+    let found = Command::new("kubectl").args(["version", "--client"]).stdout(Stdio::null()).status();
+    if !found.is_ok_and(|status| status.success()) {
+        eprintln!("SKIPPED answers_are_those_of_a_real_server: kubectl is not installed");
+        return;
+    }
+    let server = Server::start(Config {
+        transport: Transport::Tls,
+        authorization: Authorization::Rbac,
+        field_tracking: FieldTracking::Always,
+        // No controllers: nothing deletes the content of a namespace.
+        namespace_grace: Duration::from_secs(3_600),
+        ..Config::default()
+    })
+    .await
+    .unwrap();
+    let manifests = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/kubectl");
+    let folder = tempfile::tempdir().unwrap();
+    copy(&manifests, folder.path());
+    // The user of the recording.
+    let admin = User { uid: "admin".to_owned(), ..User::new("admin").group("system:masters") };
+    std::fs::write(folder.path().join("config"), server.kubeconfig_for(admin)).unwrap();
+
+    let cases = parse(ANSWERS);
+    assert!(cases.len() >= 199, "{} commands", cases.len());
+    for case in &cases {
+        let reason = case.differs.as_ref().map_or("equal", |it| &it.0);
+        assert!(!reason.trim().is_empty(), "no reason for a different answer to {:?}", case.command);
+    }
+    let answers = tokio::task::spawn_blocking(move || {
+        let answers: Vec<(Case, String)> = cases
+            .into_iter()
+            .map(|case| {
+                let expect = case.differs.as_ref().map_or(&case.real, |it| &it.1);
+                let answer = run(&case.command, expect, folder.path());
+                (case, answer)
+            })
+            .collect();
+        answers
+    });
+    let answers = answers.await.unwrap();
+    server.shutdown().await;
+
+    let mask = Mask::new();
+    let (mut wrong, mut updated) = (String::new(), String::new());
+    for (case, answer) in answers {
+        let Case { command, real, differs } = case;
+        write!(updated, "$ {command}\n{real}").unwrap();
+        let expect = differs.as_ref().map_or(&real, |it| &it.1);
+        let masked = mask.apply(&answer);
+        if masked == mask.apply(&real) {
+            if differs.is_some() {
+                writeln!(wrong, "$ {command}\nequals the real answer now: remove the other one\n").unwrap();
+            }
+            continue;
+        }
+        let reason = differs.as_ref().map_or("", |it| it.0.as_str());
+        write!(updated, "! {reason}\n{answer}").unwrap();
+        if masked != mask.apply(expect) {
+            write!(wrong, "$ {command}\n{masked}--- expected\n{}\n", mask.apply(expect)).unwrap();
+        }
+    }
+    if std::env::var_os("UPDATE_ANSWERS").is_some() {
+        std::fs::write(manifests.join("answers.txt"), &updated).unwrap();
+    }
+    assert!(wrong.is_empty(), "answers that differ:\n{wrong}");
+}
