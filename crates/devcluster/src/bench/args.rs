@@ -45,9 +45,15 @@ pub(crate) struct BenchArgs {
     /// Total number of readiness changes [default: depends on the scenario]
     #[arg(long, value_name = "NUMBER", value_parser = number)]
     flips: Option<usize>,
-    /// Pod changes per second [default: depends on the scenario]
+    /// Pod changes, or handshakes, per second [default: depends on the scenario]
     #[arg(long, value_name = "NUMBER", value_parser = number)]
     rate: Option<usize>,
+    /// Number of slow connections of serving
+    #[arg(long, value_name = "NUMBER", value_parser = number)]
+    connections: Option<usize>,
+    /// Duration of each kind of load of serving
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    load: Option<Duration>,
     /// Batch period of the controllers for Pod changes [default: 500ms; 0 for latency, growth, storm and rollouts]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     batch_period: Option<Duration>,
@@ -88,6 +94,9 @@ pub(crate) enum Scenario {
     Latency,
     /// The same at 60 changes per second, with 20 requests per second and with --kube-api-qps=auto
     Limits,
+    /// The HTTPS server while it is scraped and probed, under 5,000 handshakes per second, 10,000 slow connections, and a
+    /// flood of unknown tokens
+    Serving,
     /// One namespace with 3,000 Services and 3,000 Pods: initial sync, then readiness changes
     Namespace,
     /// Initial sync and restart with 150,000 Pods, 10,000 Services, 5,000 Nodes
@@ -152,6 +161,8 @@ impl BenchArgs {
             sizes: Sizes { pods: self.pods, services: self.services, nodes: self.nodes },
             flips: self.flips,
             rate: self.rate,
+            connections: self.connections,
+            load: self.load,
             batch_period: self.batch_period,
             qps: self.qps,
             burst: self.burst,

@@ -133,6 +133,11 @@ impl ControllerProcess {
         Ok(Usage::of(&self.process)?)
     }
 
+    /// Returns the number of open file descriptors.
+    pub(crate) fn descriptors(&self) -> anyhow::Result<usize> {
+        self.process.fd_count().context("cannot read /proc of the controllers")
+    }
+
     /// Stops the process with SIGTERM, so that profilers can write their results; kills it after 60 s.
     pub(crate) async fn stop(mut self) -> anyhow::Result<()> {
         if let Some(pid) = Pid::from_raw(self.process.pid()) {

@@ -186,6 +186,7 @@ impl Run {
             latencies: None,
             additions: None,
             go: None,
+            under_attack: None,
             upstream: None,
             timeline: timeline(&self.settling),
         };
@@ -194,6 +195,11 @@ impl Run {
         self.server_usage = server.usage()?;
         self.started = Instant::now();
         Ok(outcome)
+    }
+
+    /// Returns the number of open file descriptors of the controllers.
+    pub(crate) fn descriptors(&self) -> anyhow::Result<usize> {
+        self.controller_process.descriptors()
     }
 
     /// Stops the controllers.

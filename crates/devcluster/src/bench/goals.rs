@@ -72,6 +72,9 @@ const FEWER_WRITES: &[Figure] = &[
     Figure { name: "removals at most", ..latest(250.0) },
 ];
 
+/// The memory is that of 20,000 Pods, and of all loads before.
+const SCRAPES: &[Figure] = &[memory(60.0), Figure { name: "scrapes at most", ..latest(1_000.0) }];
+
 /// A server that is too slow would lower the rate.
 const MISSING: Figure = Figure {
     name: "missing of 1,000 flips a second",
@@ -148,6 +151,24 @@ const GOALS: &[Goal] = &[
         work: "the same, 60 a second, with `--kube-api-qps=auto`",
         go: "no such limit",
         figures: &[p99(50.0)],
+    },
+    Goal {
+        name: "serving-handshakes",
+        work: "scrapes while 5,000 handshakes a second are begun",
+        go: "not measured",
+        figures: SCRAPES,
+    },
+    Goal {
+        name: "serving-slow",
+        work: "scrapes while 10,000 slow clients connect",
+        go: "not measured",
+        figures: SCRAPES,
+    },
+    Goal {
+        name: "serving-tokens",
+        work: "scrapes while 32 clients send unknown tokens",
+        go: "not measured",
+        figures: SCRAPES,
     },
     Goal {
         name: "rollout",

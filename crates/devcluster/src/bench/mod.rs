@@ -4,6 +4,7 @@
 //! the controllers, the only process that is measured.
 
 pub(crate) mod args;
+mod attack;
 mod controller_process;
 mod environment;
 mod figure;

@@ -4,8 +4,8 @@ use kube_dev_apiserver::Population;
 use serde::{Serialize, Serializer};
 
 use super::{
-    go_writes::GoWrites, latencies::Latencies, pace::Pace, protocol::RequestCounts, rollout::Upstream,
-    settling::Settling, usage::Usage,
+    attack::UnderAttack, go_writes::GoWrites, latencies::Latencies, pace::Pace, protocol::RequestCounts,
+    rollout::Upstream, settling::Settling, usage::Usage,
 };
 
 /// Result of one measurement.
@@ -45,6 +45,8 @@ pub(crate) struct Outcome {
     pub(crate) additions: Option<Latencies>,
     /// Estimated writes of the controllers of Go, if computed.
     pub(crate) go: Option<GoWrites>,
+    /// Load on the HTTPS server, if there was one.
+    pub(crate) under_attack: Option<UnderAttack>,
     /// Modelled writes of the upstream controller, if computed.
     pub(crate) upstream: Option<Upstream>,
     /// Up to 300 samples until the controllers were idle: seconds, CPU seconds, resident MiB.

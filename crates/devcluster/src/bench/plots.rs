@@ -33,7 +33,10 @@ pub(crate) fn plots(outcomes: &[Outcome]) -> anyhow::Result<Vec<(&'static str, S
         let points: Vec<(f64, f64)> = sizes(outcomes, what).iter().map(|it| (as_f64(it.count), it.cpu)).collect();
         Some((String::new(), points)).filter(|(_, points)| points.len() > 1).into_iter().collect()
     };
-    let curve = |it: &Outcome| Some((it.name.clone(), it.latencies.as_ref()?.curve.clone()));
+    let curve = |it: &Outcome| {
+        let curve = it.latencies.as_ref().filter(|_| it.under_attack.is_none())?.curve.clone();
+        Some((it.name.clone(), curve))
+    };
     let memory_over_time = |it: &Outcome| {
         let points = it.timeline.iter().map(|(at, _, resident)| (*at, *resident)).collect();
         matches!(it.name.as_str(), "start" | "resume" | "namespace" | "big" | "big-resume")

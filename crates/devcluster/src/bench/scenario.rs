@@ -7,6 +7,7 @@ mod latency;
 mod limits;
 mod million;
 mod rolling;
+mod serving;
 mod storm;
 mod switch;
 
@@ -29,5 +30,6 @@ pub(crate) async fn run(environment: &mut Environment, scenario: Scenario) -> an
         Scenario::Million => million::run(environment).await,
         Scenario::Shadow => switch::shadow(environment).await,
         Scenario::Switch => switch::switch(environment).await,
+        Scenario::Serving => serving::run(environment).await,
     }
 }

@@ -16,6 +16,9 @@ pub(crate) struct Settings {
     pub(crate) sizes: Sizes,
     pub(crate) flips: Option<usize>,
     pub(crate) rate: Option<usize>,
+    /// Number of slow connections, and duration of each kind of load, of the scenario `serving`.
+    pub(crate) connections: Option<usize>,
+    pub(crate) load: Option<Duration>,
     pub(crate) batch_period: Option<Duration>,
     pub(crate) qps: u32,
     pub(crate) burst: u32,

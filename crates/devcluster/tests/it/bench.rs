@@ -53,6 +53,24 @@ fn limits_are_measured_at_the_default_rate_and_at_auto() {
 }
 
 #[test]
+fn scrapes_are_measured_under_load() {
+    let sizes = ["--pods=60", "--services=6", "--nodes=3"];
+    let report = bench(&[&["serving", "--rate=200", "--connections=300", "--load=2s"][..], &sizes].concat());
+    for name in ["serving-handshakes", "serving-slow", "serving-tokens"] {
+        let of = outcome(&report, name);
+        let load = &of["underAttack"];
+        for latencies in [&of["latencies"], &load["probes"], &load["keptOpen"]] {
+            assert!(latencies["count"].as_u64().unwrap() > 0, "{name}: {of:#}");
+        }
+        assert!(load["attempts"].as_u64().unwrap() >= 200 && load["answers"].as_u64().unwrap() > 0, "{name}: {of:#}");
+        assert!((10..=1_024).contains(&load["descriptors"].as_u64().unwrap()), "{name}: {of:#}");
+    }
+    let tokens = &outcome(&report, "serving-tokens")["underAttack"];
+    assert!(tokens["rejections"].as_u64().unwrap() > 0, "{tokens:#}");
+    assert!((1..=21).contains(&tokens["tokenReviewsPerSecond"].as_u64().unwrap()), "{tokens:#}");
+}
+
+#[test]
 fn each_object_is_written_once_and_each_flip_is_observed() {
     let sizes = ["--pods=60", "--services=6", "--nodes=3"];
     let some = ["start", "resume", "churn", "latency", "--flips=20", "--rate=50"];
