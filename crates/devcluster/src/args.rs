@@ -27,14 +27,22 @@ pub(crate) struct Cli {
     pub(crate) verbose: u8,
 }
 
+/// Printed at the end of `devcluster serve --help`.
+const DIFFERENCES: &str = "\
+Differences from a real cluster:
+  No containers run: kubectl logs, exec and port-forward fail and say so.
+  Of the workloads there are Deployments, ReplicaSets and Jobs; nothing runs a Job.
+  The endpoints of Services are written by controller-manager, which is started
+  beside it with the kubeconfig. There are no admission webhooks, no default
+  service accounts and no Service kubernetes. Nothing is kept at the end.
+  The complete list is in docs/src/devcluster.md:
+  https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/devcluster.md";
+
 /// Subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run only the API server and simulated kubelets, until Ctrl-C
-    ///
-    /// No containers run: kubectl logs, exec and port-forward say so. There are no Deployments, server-side apply tracks no
-    /// field managers, and there are no admission webhooks. The page devcluster.md of the book has all differences from a
-    /// real cluster.
+    /// Run an API server with Deployments and simulated kubelets, until Ctrl-C
+    #[command(after_long_help = DIFFERENCES)]
     Serve(ServeArgs),
     /// Measure CPU, memory, writes and latencies of the controllers
     Bench(BenchArgs),
@@ -72,8 +80,8 @@ pub(crate) struct ServeArgs {
     /// Options of the API server.
     #[command(flatten)]
     pub(crate) server: ServerArgs,
-    /// Simulate scheduler and kubelets: Pods get a Node and addresses and become ready. Creates four Nodes if the manifests
-    /// contain none
+    /// Run the controllers of Deployments, and simulate scheduler and kubelets: Pods get a Node and addresses and become
+    /// ready. Creates four Nodes if the manifests contain none
     #[arg(long, value_name = "BOOL", default_value_t = true, action = clap::ArgAction::Set, num_args = 0..=1,
           default_missing_value = "true", require_equals = true)]
     pub(crate) kubelet: bool,
@@ -83,8 +91,9 @@ pub(crate) struct ServeArgs {
     /// Authorization mode. The kubeconfig has the rights of a cluster administrator in both modes
     #[arg(long, value_name = "MODE", value_enum, ignore_case = true, default_value = "AlwaysAllow")]
     pub(crate) authorization_mode: AuthorizationMode,
-    /// Run the garbage collector, which deletes objects whose owners no longer exist
-    #[arg(long)]
+    /// Delete objects whose owners no longer exist, such as the Pods of a deleted Deployment
+    #[arg(long, value_name = "BOOL", default_value_t = true, action = clap::ArgAction::Set, num_args = 0..=1,
+          default_missing_value = "true", require_equals = true)]
     pub(crate) garbage_collection: bool,
     /// Serve /debug/faults (fault injection) and /debug/requests (request log)
     #[arg(long)]

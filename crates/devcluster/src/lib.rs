@@ -27,6 +27,7 @@ mod serve;
 mod stop;
 mod tour;
 mod view;
+mod workloads;
 
 use std::{
     io::{self, IsTerminal as _, Write as _},

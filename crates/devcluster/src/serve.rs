@@ -1,4 +1,4 @@
-//! `devcluster serve`: runs the API server, and simulates scheduler and kubelets.
+//! `devcluster serve`: runs the API server and the controllers of workloads, and simulates scheduler and kubelets.
 
 use std::{
     io::{self, Write},
@@ -17,15 +17,16 @@ use crate::{
     listen::is_public,
     manifest::{Syntax, objects},
     stop::Signals,
+    workloads,
 };
 
 /// Nodes of the simulated cluster.
 const NODES: &str = include_str!("../manifests/nodes.yaml");
 /// Commands that are worth trying first.
 const COMMANDS: [&str; 3] = [
-    "kubectl run web --image=nginx --port=80",
-    "kubectl expose pod web",
-    "kubectl get pods,services,endpointslices -o wide",
+    "kubectl create deployment web --image=nginx --replicas=3",
+    "kubectl expose deployment web --port=80",
+    "kubectl get deployments,pods,services,endpointslices",
 ];
 /// Start and stop times of containers.
 const DELAYS: Delays = Delays { ready_after: Duration::from_secs(1), stop_after: Duration::from_secs(1) };
@@ -49,7 +50,8 @@ pub(crate) async fn run(args: ServeArgs, mut signals: Signals) -> anyhow::Result
             host.print_kubeconfig()?;
         }
         if args.kubelet {
-            simulate_kubelets(&host, &stop).await?;
+            let workloads = Box::pin(workloads::run(host.client().await?, stop.clone()));
+            tokio::try_join!(simulate_kubelets(&host, &stop), workloads)?;
         }
         std::future::pending().await
     };

@@ -6,3 +6,4 @@ mod bench;
 mod program;
 mod serve;
 mod tour;
+mod workloads;

@@ -114,7 +114,7 @@ async fn pods_become_ready() {
     let directory = tempfile::tempdir().unwrap();
     let kubeconfig = directory.path().join("kubeconfig");
     let mut program = Program::start(&["serve", "--kubeconfig-out", &kubeconfig.display().to_string()]);
-    program.line("  kubectl get pods");
+    program.line("  kubectl get deployments,pods");
     let client = Client::new(&Config::from_kubeconfig(&kubeconfig).await.unwrap(), ClientOptions::default()).unwrap();
     let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web", "namespace": "default"},
                      "spec": {"containers": [{"name": "c", "image": "nginx"}]}});
@@ -151,8 +151,8 @@ fn port_in_use_is_one_line_on_stderr() {
 #[case::syntax("kind: Node\n---\nkind: [\n", "bad.yaml: document 2, line ")]
 #[case::shape("---\n\nkind: Node\n", "bad.yaml: document 1, line 3: apiVersion is missing")]
 #[case::kind(
-    "{apiVersion: v1, kind: Node, metadata: {name: a}}\n---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}}",
-    "bad.yaml: document 2, line 3: the server does not serve kind \"Deployment\" in apps/v1"
+    "{apiVersion: v1, kind: Node, metadata: {name: a}}\n---\n{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: a}}",
+    "bad.yaml: document 2, line 3: the server does not serve kind \"StatefulSet\" in apps/v1"
 )]
 #[case::missing_namespace(
     "{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: nowhere}, spec: {containers: [{name: a, image: a}]}}",

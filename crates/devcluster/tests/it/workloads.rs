@@ -1,0 +1,218 @@
+//! `devcluster serve` with Deployments: by the client of this workspace, and by kubectl.
+
+use std::{path::Path, process::Stdio, time::Duration};
+
+use http::Method;
+use k8s_openapi::api::{
+    apps::v1::{Deployment, ReplicaSet},
+    core::v1::Pod,
+};
+use kube_controller_client::{Client, ClientOptions, Config};
+use kube_endpoints_testing::eventually;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::{process::Command, time::timeout};
+
+use crate::program::Program;
+
+/// Timeout of a kubectl command, sufficient for slow machines.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A served cluster with its kubeconfig.
+struct Served {
+    program: Program,
+    directory: TempDir,
+}
+
+impl Served {
+    fn start(args: &[&str]) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let out = directory.path().join("kubeconfig").display().to_string();
+        let mut program = Program::start(&[&["serve", "--kubeconfig-out", &out], args].concat());
+        program.line("API server:");
+        Self { program, directory }
+    }
+
+    fn kubeconfig(&self) -> std::path::PathBuf {
+        self.directory.path().join("kubeconfig")
+    }
+
+    async fn client(&self) -> Client {
+        let config = Config::from_kubeconfig(&self.kubeconfig()).await.unwrap();
+        Client::new(&config, ClientOptions::default()).unwrap()
+    }
+
+    /// Ends the program, which must have printed nothing to standard error.
+    fn end(self) {
+        self.program.terminate();
+        let exited = self.program.wait();
+        assert!(exited.status.success() && exited.stderr.is_empty(), "{}", exited.stderr);
+    }
+}
+
+async fn send(client: &Client, method: Method, path: &str, body: &Value) {
+    let patch = method == Method::PATCH;
+    let media_type = if patch { "application/merge-patch+json" } else { "application/json" };
+    let (code, answer) = client.raw(method, path, Some(media_type), body.to_string().into_bytes()).await.unwrap();
+    assert!(code.is_success(), "{path}: {code} {}", String::from_utf8_lossy(&answer));
+}
+
+/// Returns images and owners of the Pods that are ready and not being deleted, and the number of all Pods.
+async fn pods(client: &Client) -> (Vec<String>, usize) {
+    let list = client.get_json("/api/v1/namespaces/default/pods").await.unwrap();
+    let items = list["items"].as_array().unwrap();
+    let is_ready = |pod: &&Value| {
+        let mut conditions = pod["status"]["conditions"].as_array().into_iter().flatten();
+        pod["metadata"].get("deletionTimestamp").is_none()
+            && conditions.any(|it| it["type"] == "Ready" && it["status"] == "True")
+    };
+    let show = |pod: &Value| {
+        let owner = &pod["metadata"]["ownerReferences"][0]["kind"];
+        format!("{} of {}", pod["spec"]["containers"][0]["image"], owner).replace('"', "")
+    };
+    (items.iter().filter(is_ready).map(show).collect(), items.len())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn deployments_are_rolled_out_scaled_and_deleted() {
+    const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
+    let served = Served::start(&[]);
+    let client = served.client().await;
+    let template =
+        json!({"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": "app:1"}]}});
+    let spec = json!({"replicas": 2, "selector": {"matchLabels": {"app": "web"}}, "template": template});
+    send(&client, Method::POST, DEPLOYMENTS, &json!({"metadata": {"name": "web"}, "spec": spec})).await;
+    let of = |image: &str, count: usize| (vec![format!("{image} of ReplicaSet"); count], count);
+    eventually("two Pods", &of("app:1", 2), async || pods(&client).await).await;
+
+    let path = format!("{DEPLOYMENTS}/web");
+    send(&client, Method::PATCH, &format!("{path}/scale"), &json!({"spec": {"replicas": 3}})).await;
+    eventually("three Pods", &of("app:1", 3), async || pods(&client).await).await;
+
+    let image = json!({"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "app:2"}]}}}});
+    send(&client, Method::PATCH, &path, &image).await;
+    eventually("three new Pods", &of("app:2", 3), async || pods(&client).await).await;
+    let complete = async || {
+        let deployment: Deployment = client.get("default", "web").await.unwrap();
+        let (meta, status) = (deployment.metadata, deployment.status.unwrap_or_default());
+        let conditions = status.conditions.unwrap_or_default();
+        let progressing = conditions.into_iter().find(|it| it.type_ == "Progressing").and_then(|it| it.reason);
+        let revision = meta.annotations.unwrap_or_default().remove("deployment.kubernetes.io/revision");
+        let is_observed = status.observed_generation == meta.generation;
+        (revision, progressing, status.available_replicas, is_observed)
+    };
+    let expect = (Some("2".to_owned()), Some("NewReplicaSetAvailable".to_owned()), Some(3), true);
+    eventually("a complete status", &expect, complete).await;
+
+    // A deleted Pod is replaced; a Pod whose label is changed is let go of, and replaced, too.
+    let list = client.get_json("/api/v1/namespaces/default/pods").await.unwrap();
+    let names: Vec<&str> =
+        list["items"].as_array().unwrap().iter().filter_map(|it| it["metadata"]["name"].as_str()).collect();
+    client.delete::<Pod>("default", names[0], None).await.unwrap();
+    client
+        .merge_patch::<Pod>("default", names[1], None, &json!({"metadata": {"labels": {"app": "aside"}}}))
+        .await
+        .unwrap();
+    let expect = (vec!["app:2 of ReplicaSet".to_owned(); 3], 4);
+    let owned = async || {
+        let (mut shown, all) = pods(&client).await;
+        shown.retain(|pod| pod.ends_with("ReplicaSet"));
+        (shown, all)
+    };
+    eventually("the Pods are replaced", &expect, owned).await;
+    client.delete::<Pod>("default", names[1], None).await.unwrap();
+
+    send(&client, Method::DELETE, &path, &json!({})).await;
+    eventually("no Pods", &(Vec::new(), 0), async || pods(&client).await).await;
+    let sets = client.get_json("/apis/apps/v1/namespaces/default/replicasets").await.unwrap();
+    assert_eq!(sets["items"], json!([]));
+    served.end();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn orphans_stay_without_garbage_collection_and_are_adopted() {
+    let served = Served::start(&["--garbage-collection=false"]);
+    let client = served.client().await;
+    let template =
+        json!({"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": "app:1"}]}});
+    let spec = json!({"replicas": 1, "selector": {"matchLabels": {"app": "web"}}, "template": template});
+    let deployment = json!({"metadata": {"name": "web"}, "spec": spec});
+    let path = "/apis/apps/v1/namespaces/default/deployments";
+    let owner_of_the_set = async || {
+        let list = client.get_json("/apis/apps/v1/namespaces/default/replicasets").await.unwrap();
+        let sets: Vec<ReplicaSet> = serde_json::from_value(list["items"].clone()).unwrap();
+        let owners: Vec<_> = sets.iter().flat_map(|set| set.metadata.owner_references.iter().flatten()).collect();
+        (sets.len(), owners.first().map(|owner| owner.uid.clone()))
+    };
+    let uid = async || {
+        let deployment: Deployment = client.get("default", "web").await.unwrap();
+        deployment.metadata.uid
+    };
+    send(&client, Method::POST, path, &deployment).await;
+    let first = uid().await;
+    eventually("a set", &(1, first.clone()), owner_of_the_set).await;
+    send(&client, Method::DELETE, &format!("{path}/web"), &json!({})).await;
+    let patch = json!({"metadata": {"ownerReferences": null}});
+    let list = client.get_json("/apis/apps/v1/namespaces/default/replicasets").await.unwrap();
+    let name = list["items"][0]["metadata"]["name"].as_str().unwrap();
+    client.merge_patch::<ReplicaSet>("default", name, None, &patch).await.unwrap();
+    send(&client, Method::POST, path, &deployment).await;
+    let second = uid().await;
+    assert_ne!(first, second);
+    eventually("the set is adopted", &(1, second), owner_of_the_set).await;
+    served.end();
+}
+
+/// kubectl with a home directory of its own.
+async fn kubectl(directory: &Path, line: &str) -> (bool, String) {
+    let mut command = Command::new("kubectl");
+    command
+        .args(line.split_whitespace())
+        .env("KUBECONFIG", directory.join("kubeconfig"))
+        .env("KUBECACHEDIR", directory.join("cache"))
+        .env("HOME", directory)
+        .env_remove("HTTP_PROXY")
+        .env_remove("http_proxy")
+        .stdin(Stdio::null())
+        .kill_on_drop(true);
+    let output = timeout(TIMEOUT, command.output()).await;
+    let output = output.unwrap_or_else(|_| panic!("kubectl {line} timed out")).unwrap();
+    (output.status.success(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn kubectl_rolls_out_deployments() {
+    let found = Command::new("kubectl").args(["version", "--client"]).stdout(Stdio::null()).status().await;
+    if !found.is_ok_and(|status| status.success()) {
+        eprintln!("SKIPPED kubectl_rolls_out_deployments: kubectl is not installed");
+        return;
+    }
+    let served = Served::start(&[]);
+    let directory = served.directory.path();
+    for (line, expect) in [
+        ("create deployment web --image=nginx --replicas=3", "deployment.apps/web created"),
+        ("expose deployment web --port=80", "service/web exposed"),
+        ("rollout status deployment/web --timeout=50s", "successfully rolled out"),
+        ("get deployments", "web 3/3 3 3"),
+        ("scale deployment web --replicas=5", "deployment.apps/web scaled"),
+        ("wait deployment/web --for=jsonpath={.status.readyReplicas}=5 --timeout=50s", "condition met"),
+        ("set image deployment/web nginx=nginx:2", "image updated"),
+        ("rollout status deployment/web --timeout=50s", "successfully rolled out"),
+        ("get pods -l app=web -o jsonpath={.items[*].spec.containers[*].image}", "nginx:2 nginx:2 nginx:2"),
+        ("rollout history deployment/web", "REVISION CHANGE-CAUSE 1 <none> 2 <none>"),
+        ("rollout undo deployment/web", "rolled back"),
+        ("rollout status deployment/web --timeout=50s", "successfully rolled out"),
+        ("rollout restart deployment/web", "restarted"),
+        ("rollout status deployment/web --timeout=50s", "successfully rolled out"),
+        ("describe deployment web", "Scaled up replica set web-"),
+        ("wait deployment/web --for=condition=Available --timeout=50s", "condition met"),
+        ("delete deployment web", "deployment.apps \"web\" deleted"),
+        ("wait pod -l app=web --for=delete --timeout=50s", ""),
+        ("get replicasets,pods", "No resources found"),
+    ] {
+        let (success, printed) = kubectl(directory, line).await;
+        let normalized = printed.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(success && normalized.contains(expect), "kubectl {line}: {printed}");
+    }
+    served.end();
+}
