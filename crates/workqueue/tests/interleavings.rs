@@ -292,7 +292,7 @@ struct Decision {
 /// Runs the program under every schedule and returns the number of schedules.
 fn explore(program: fn(&World) -> Vec<Task>) -> usize {
     let mut decisions: Vec<Decision> = vec![];
-    let runtime = runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    let runtime = runtime::Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime");
     let runtime = Rc::new(runtime);
     let _entered = runtime.enter();
     for schedules in 1.. {
