@@ -220,6 +220,7 @@ mod load;
 mod merge;
 mod names;
 mod namespace_cleanup;
+mod optional;
 mod population;
 mod protobuf;
 mod requests;

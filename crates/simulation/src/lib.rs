@@ -59,7 +59,7 @@
 //!
 //! `cli`, the default, is the program `kube-simulation` and includes `endpoints`, the module for the endpoint
 //! controllers. `defects` adds known defects that tests enable. To simulate other controllers only, disable the default
-//! features. The crate selects the feature `v1_36` of `k8s-openapi`.
+//! features; the program then selects a version feature of `k8s-openapi`. With `endpoints`, it is `v1_36`.
 //!
 //! # Repeatable programs
 //!

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::{Resource, shape};
 use crate::field::FieldErrors;
 use crate::names::NameRule;
+use crate::optional::optional;
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
@@ -32,9 +33,13 @@ fn validate_rules(rules: Option<&[PolicyRule]>, namespaced: bool, errors: &mut F
     }
 }
 
+fn api_group(role: &RoleRef) -> &str {
+    optional(&role.api_group).map_or("", String::as_str)
+}
+
 fn default_binding(role: &mut RoleRef, subjects: Option<&mut Vec<Subject>>) {
-    if role.api_group.as_deref().unwrap_or_default().is_empty() {
-        role.api_group = Some(GROUP.to_owned());
+    if api_group(role).is_empty() {
+        role.api_group = GROUP.to_owned().into();
     }
     for subject in subjects.into_iter().flatten() {
         if subject.api_group.as_deref().unwrap_or_default().is_empty() {
@@ -44,8 +49,8 @@ fn default_binding(role: &mut RoleRef, subjects: Option<&mut Vec<Subject>>) {
 }
 
 fn validate_binding(role: &RoleRef, subjects: Option<&[Subject]>, kinds: &[&str], errors: &mut FieldErrors) {
-    if role.api_group.as_deref() != Some(GROUP) {
-        errors.unsupported("roleRef.apiGroup", role.api_group.as_deref().unwrap_or_default(), &[GROUP]);
+    if api_group(role) != GROUP {
+        errors.unsupported("roleRef.apiGroup", api_group(role), &[GROUP]);
     }
     if !kinds.contains(&role.kind.as_str()) {
         errors.unsupported("roleRef.kind", &role.kind, kinds);

@@ -6,12 +6,17 @@ use super::{AddressType, Endpoint, EndpointConditions, EndpointHints, EndpointPo
 use crate::metadata::optional_text;
 use crate::{Address, Labels, ObjectMeta, TargetRef, Text, intern};
 
+/// Returns a field that is an `Option` in some versions of k8s-openapi as an `Option`.
+fn optional<'a, T>(field: impl Into<Option<&'a T>>) -> Option<&'a T> {
+    field.into()
+}
+
 impl From<&discovery::EndpointSlice> for EndpointSlice {
     fn from(it: &discovery::EndpointSlice) -> Self {
         EndpointSlice {
             metadata: ObjectMeta::from(&it.metadata),
             address_type: AddressType::from(it.address_type.as_str()),
-            endpoints: it.endpoints.iter().flatten().map(Endpoint::from).collect(),
+            endpoints: optional::<Vec<_>>(&it.endpoints).into_iter().flatten().map(Endpoint::from).collect(),
             ports: it.ports.iter().flatten().map(EndpointPort::from).collect(),
         }
     }
@@ -22,7 +27,7 @@ impl From<&EndpointSlice> for discovery::EndpointSlice {
         discovery::EndpointSlice {
             metadata: (&it.metadata).into(),
             address_type: it.address_type.as_str().to_owned(),
-            endpoints: Some(it.endpoints.iter().map(discovery::Endpoint::from).collect()),
+            endpoints: it.endpoints.iter().map(discovery::Endpoint::from).collect::<Vec<_>>().into(),
             ports: Some(it.ports.iter().map(discovery::EndpointPort::from).collect()),
         }
     }

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use k8s_openapi::api::authentication::v1::{TokenRequest, TokenReview};
+use k8s_openapi::api::authentication::v1::{TokenRequest, TokenRequestSpec, TokenReview};
 use serde_json::{Value, json};
 
 use crate::field::FieldErrors;
 use crate::http::path::ResourcePath;
 use crate::identity::{AUDIENCE, Issued, User};
+use crate::optional::optional;
 use crate::shared::Shared;
 use crate::status::StatusError;
 
@@ -33,7 +34,7 @@ pub(super) fn request_token(
         let kind = cluster.kinds().find("", "v1", "serviceaccounts").ok_or_else(StatusError::no_such_path)?;
         cluster.get(kind, namespace, name).map(|account| account.uid.to_string())
     })?;
-    let spec = request.spec.unwrap_or_default();
+    let spec: TokenRequestSpec = optional(request.spec).unwrap_or_default();
     let seconds = spec.expiration_seconds.unwrap_or(LIFETIME);
     let mut errors = FieldErrors::default();
     if seconds < MIN_LIFETIME {
@@ -44,7 +45,8 @@ pub(super) fn request_token(
     if !errors.is_empty() {
         return Err(StatusError::invalid_review(AUTHENTICATION, "TokenRequest", errors));
     }
-    let audiences = spec.audiences.filter(|it| !it.is_empty()).unwrap_or_else(|| vec![AUDIENCE.to_owned()]);
+    let audiences =
+        optional::<Vec<_>>(spec.audiences).filter(|it| !it.is_empty()).unwrap_or_else(|| vec![AUDIENCE.to_owned()]);
     let now = shared.now();
     let expires = now.saturating_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX);
     let issued =
@@ -70,7 +72,7 @@ fn whole_seconds(time: Timestamp) -> String {
 
 /// Evaluates a `TokenReview`: returns the user of a token and the requested audiences that it is valid for.
 pub(super) fn review_token(shared: &Arc<Shared>, review: &TokenReview) -> Value {
-    let token = review.spec.token.as_str();
+    let token = optional(&review.spec.token).map_or("", String::as_str);
     let requested = review.spec.audiences.as_deref().unwrap_or_default();
     let holder =
         shared.identities.tokens().holder(token, shared.now(), |namespace, name| shared.uid_of(namespace, name));
