@@ -32,6 +32,8 @@ impl Client {
     #[must_use]
     pub fn decoding_in(&self, context: impl DecodeContext + 'static) -> Self {}
     pub fn decode<R>(&self, decode: impl FnOnce() -> R) -> R {}
+    pub fn decode_context(&self) -> Option<Arc<dyn DecodeContext>> {}
+    pub fn content_type(&self) -> Encoding {}
     pub fn encoding_for<T: Decode>(&self) -> Encoding {}
     pub async fn get_json(&self, path: &str) -> Result<serde_json::Value, Error> {}
 }
@@ -47,6 +49,12 @@ impl Client {
         resource: &Resource,
         namespace: Option<&str>,
         params: &ListParams,
+    ) -> Result<Body, Error> {}
+    pub async fn get_chunks(
+        &self,
+        resource: &Resource,
+        namespace: &str,
+        name: &str,
     ) -> Result<Body, Error> {}
     pub async fn watch(
         &self,
@@ -219,16 +227,8 @@ pub struct LimitState<'a> {
     pub in_flight: usize,
     pub waiting: usize,
 }
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ListParams {
-    pub label_selector: Option<String>,
-    pub field_selector: Option<String>,
-    pub limit: Option<u32>,
-    pub continue_token: Option<String>,
-    pub resource_version: Option<ResourceVersion>,
-    pub accept: Encoding,
-}
-pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(30);
+pub use kube_wire::ListParams;
+pub use kube_wire::MAX_RETRY_AFTER;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct PatchedMetadata {
     pub name: String,
@@ -313,19 +313,12 @@ pub enum Verdict {
     Send,
     Withhold { sync_again: Option<Duration> },
 }
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct WatchParams {
-    pub label_selector: Option<String>,
-    pub field_selector: Option<String>,
-    pub resource_version: ResourceVersion,
-    pub timeout_seconds: Option<u32>,
-    pub allow_bookmarks: bool,
-    pub send_initial_events: bool,
-    pub accept: Encoding,
-}
+pub use kube_wire::WatchParams;
 pub trait WriteGate: Send + Sync {
     fn open_until(&self) -> Option<Instant>;
 }
+pub use bytes;
+pub use http;
 
 // events
 

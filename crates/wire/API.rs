@@ -103,6 +103,7 @@ pub enum Encoding {
 }
 impl Encoding {
     pub const fn media_type(self) -> &'static str {}
+    pub const fn accept(self) -> &'static str {}
     pub fn of_content_type(header: &str) -> Option<Self> {}
 }
 impl fmt::Display for Encoding {}
@@ -144,6 +145,22 @@ pub struct ListMeta {
     pub continue_token: Option<String>,
     pub remaining: Option<u64>,
 }
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ListParams {
+    pub label_selector: Option<String>,
+    pub field_selector: Option<String>,
+    pub limit: Option<u32>,
+    pub continue_token: Option<String>,
+    pub resource_version: Option<ResourceVersion>,
+    pub accept: Encoding,
+}
+impl ListParams {
+    pub fn path_and_query(
+        &self,
+        resource: &Resource,
+        namespace: Option<&str>,
+    ) -> String {}
+}
 #[derive(Debug)]
 pub struct ListReader<T> {}
 impl<T: Decode> ListReader<T> {
@@ -163,6 +180,7 @@ pub struct Location {
     pub column: usize,
 }
 impl fmt::Display for Location {}
+pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(30);
 pub trait Metadata {
     fn namespace(&self) -> &str;
     fn name(&self) -> &str;
@@ -241,6 +259,7 @@ impl Resource {
     ) -> Self {}
     pub fn api_version(&self) -> String {}
     pub fn path(&self, namespace: Option<&str>) -> String {}
+    pub fn object_path(&self, namespace: &str, name: &str) -> String {}
 }
 impl fmt::Display for Resource {}
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -272,7 +291,17 @@ impl Status {
     pub fn from_fields(fields: Fields<'_>) -> Result<Self, MalformedProtobuf> {}
 }
 impl Status {
+    pub fn of_response(
+        code: u16,
+        phrase: &str,
+        encoding: Encoding,
+        body: &[u8],
+    ) -> Self {}
+    pub fn set_retry_after(&mut self, seconds: u32) {}
     pub fn has_cause(&self, reason: &str) -> bool {}
+    pub fn is_not_found(&self) -> bool {}
+    pub fn is_conflict(&self) -> bool {}
+    pub fn is_forbidden(&self) -> bool {}
     pub fn is_expired(&self) -> bool {}
     pub fn is_too_large_resource_version(&self) -> bool {}
 }
@@ -310,6 +339,23 @@ pub enum WatchEvent<T> {
     Undecodable { event: EventType, object: Box<Undecodable> },
     Error(Status),
 }
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WatchParams {
+    pub label_selector: Option<String>,
+    pub field_selector: Option<String>,
+    pub resource_version: ResourceVersion,
+    pub timeout_seconds: Option<u32>,
+    pub allow_bookmarks: bool,
+    pub send_initial_events: bool,
+    pub accept: Encoding,
+}
+impl WatchParams {
+    pub fn path_and_query(
+        &self,
+        resource: &Resource,
+        namespace: Option<&str>,
+    ) -> String {}
+}
 #[derive(Debug)]
 pub struct WatchReader<T> {}
 impl<T: Decode> WatchReader<T> {
@@ -329,6 +375,7 @@ impl<T: Decode> WatchReader<T> {
     pub fn finish(&self) -> Result<(), DecodeError> {}
 }
 pub fn decode_list<T: Decode>(bytes: &[u8]) -> Result<List<T>, DecodeError> {}
+pub fn percent_encode(text: &str) -> Cow<'_, str> {}
 pub use status::reason;
 
 // json

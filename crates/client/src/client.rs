@@ -166,6 +166,16 @@ impl Client {
         }
     }
 
+    /// Returns the context of [`decoding_in`](Self::decoding_in), if there is one.
+    pub fn decode_context(&self) -> Option<Arc<dyn DecodeContext>> {
+        self.decode_context.clone()
+    }
+
+    /// Returns [`ClientOptions::content_type`].
+    pub fn content_type(&self) -> Encoding {
+        self.shared.content_type
+    }
+
     /// Returns the encoding to request for `T`: [`ClientOptions::content_type`], or JSON if `T` has no protobuf
     /// decoder.
     pub fn encoding_for<T: Decode>(&self) -> Encoding {

@@ -3,11 +3,7 @@
 use std::time::Duration;
 
 use http::StatusCode;
-use kube_wire::{
-    Encoding, Status,
-    protobuf::{Envelope, Fields, MalformedProtobuf},
-    reason,
-};
+use kube_wire::{Encoding, Status, reason};
 use tower::BoxError;
 
 use crate::{Call, retry::bounded};
@@ -114,7 +110,7 @@ impl Error {
 
     /// Returns whether the server returned `NotFound`.
     pub fn is_not_found(&self) -> bool {
-        self.has_reason(reason::NOT_FOUND, StatusCode::NOT_FOUND)
+        self.status().is_some_and(Status::is_not_found)
     }
 
     /// Returns whether the server returned `AlreadyExists`.
@@ -136,12 +132,12 @@ impl Error {
     /// Returns whether the server returned `Conflict`: the resource version is not the current one, or a precondition
     /// does not hold.
     pub fn is_conflict(&self) -> bool {
-        self.has_reason(reason::CONFLICT, StatusCode::CONFLICT)
+        self.status().is_some_and(Status::is_conflict)
     }
 
     /// Returns whether the server returned `Forbidden`: RBAC or admission rejected the request.
     pub fn is_forbidden(&self) -> bool {
-        self.has_reason(reason::FORBIDDEN, StatusCode::FORBIDDEN)
+        self.status().is_some_and(Status::is_forbidden)
     }
 
     /// Returns whether the requested resource version or continue token has expired (410), which requires a relist.
@@ -165,75 +161,16 @@ impl Error {
         let seconds = self.status()?.details.as_ref()?.retry_after_seconds;
         (seconds > 0).then(|| bounded(Duration::from_secs(u64::from(seconds))))
     }
-
-    /// Compares the reason, or the code if the reason is empty or unknown, as client-go does (`apierrors.IsNotFound`).
-    fn has_reason(&self, reason: &str, code: StatusCode) -> bool {
-        self.status().is_some_and(|status| {
-            status.reason == reason
-                || (status.code == code.as_u16() && !KNOWN_REASONS.contains(&status.reason.as_str()))
-        })
-    }
 }
 
-/// Status reasons defined by Kubernetes (`metav1.StatusReason`).
-const KNOWN_REASONS: [&str; 18] = [
-    "AlreadyExists",
-    "BadRequest",
-    "Conflict",
-    "Expired",
-    "Forbidden",
-    "Gone",
-    "InternalError",
-    "Invalid",
-    "MethodNotAllowed",
-    "NotAcceptable",
-    "NotFound",
-    "RequestEntityTooLarge",
-    "ServerTimeout",
-    "ServiceUnavailable",
-    "Timeout",
-    "TooManyRequests",
-    "Unauthorized",
-    "UnsupportedMediaType",
-];
-
-/// Returns the status in a response body, or one built from the code if the body is not a status (such as a proxy's
-/// page).
+/// Returns the status of a response that is not successful.
 pub(crate) fn status_of(code: StatusCode, retry_after: Option<u32>, encoding: Encoding, body: &[u8]) -> Status {
-    let decoded = match encoding {
-        Encoding::Json => serde_json::from_slice(body).ok(),
-        Encoding::Protobuf => protobuf_status(body).ok(),
-    };
-    let mut status: Status = match decoded {
-        Some(status) if status.code != 0 || !status.message.is_empty() || !status.reason.is_empty() => status,
-        _ => generic_status(code, body),
-    };
-    if status.code == 0 {
-        status.code = code.as_u16();
-    }
+    let phrase = code.canonical_reason().unwrap_or("<unknown status code>");
+    let mut status = Status::of_response(code.as_u16(), phrase, encoding, body);
     if let Some(seconds) = retry_after {
-        let details = status.details.get_or_insert_default();
-        if details.retry_after_seconds == 0 {
-            details.retry_after_seconds = seconds;
-        }
+        status.set_retry_after(seconds);
     }
     status
-}
-
-fn protobuf_status(body: &[u8]) -> Result<Status, MalformedProtobuf> {
-    match Envelope::open(body)? {
-        Envelope { kind: "Status", object, .. } => Status::from_fields(Fields::new(object)),
-        _ => Ok(Status::default()),
-    }
-}
-
-fn generic_status(code: StatusCode, body: &[u8]) -> Status {
-    // The first 200 bytes identify a proxy's page without flooding the log.
-    let text = String::from_utf8_lossy(&body[..body.len().min(200)]);
-    let text = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    let colon = if text.is_empty() { "" } else { ": " };
-    let message = format!("the server answered {code}{colon}{text}");
-    Status { status: "Failure".to_owned(), code: code.as_u16(), message, ..Status::default() }
 }
 
 #[cfg(test)]
@@ -285,16 +222,6 @@ mod tests {
     #[case("", "the server answered 404 Not Found")]
     fn display_is_the_message_of_the_server(#[case] body: &str, #[case] expect: &str) {
         assert_eq!(api(404, body).to_string(), expect);
-    }
-
-    #[rstest]
-    #[case::status(b"k8s\0\x0a\x08\x12\x06Status\x12\x04\x1a\x02no", "no")]
-    #[case::other(b"k8s\0\x0a\x05\x12\x03Pod\x12\x04\x1a\x02no", "the server answered 404 Not Found: k8s\0")]
-    #[case::broken(b"k8s\0\x0a", "the server answered 404 Not Found: k8s\0")]
-    fn status_is_decoded_from_protobuf(#[case] body: &[u8], #[case] expect: &str) {
-        let status = status_of(StatusCode::NOT_FOUND, None, Encoding::Protobuf, body);
-        assert!(status.to_string().starts_with(expect), "{status}");
-        assert_eq!(status.code, 404);
     }
 
     #[rstest]

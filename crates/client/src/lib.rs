@@ -72,6 +72,9 @@
 //! # }
 //! ```
 
+/// Crates whose types are in this crate's API.
+pub use {bytes, http};
+
 mod body;
 mod call;
 mod client;
@@ -88,12 +91,11 @@ mod limits;
 mod metrics;
 mod options;
 mod outgoing;
-mod params;
+mod preconditions;
 mod prepared;
 #[cfg(feature = "prometheus")]
 mod prometheus;
 mod proxy;
-mod query;
 mod response_body;
 mod retry;
 mod review;
@@ -117,13 +119,13 @@ pub use gate::WriteGate;
 pub use limits::RequestPriority;
 pub use metrics::{ClientMetrics, ClientMetricsProvider, LimitState};
 pub use options::ClientOptions;
-pub use params::{ListParams, Preconditions, WatchParams};
+pub use preconditions::Preconditions;
 #[cfg(feature = "prometheus")]
 pub use prometheus::PrometheusMetrics;
-pub use retry::MAX_RETRY_AFTER;
 pub use review::{PlannedWrite, Review, ReviewedClient, Verdict};
 pub use timeouts::Timeouts;
 pub use typed::{Deleted, PatchedMetadata};
 
-/// Types of `kube_wire` in this crate's API: body encoding, API resource, and the error status of the server.
-pub use kube_wire::{Encoding, Resource, Status};
+/// Items of `kube_wire` in this crate's API: body encoding, API resource, parameters of lists and watches, the error
+/// status of the server, and the maximum delay that it can request.
+pub use kube_wire::{Encoding, ListParams, MAX_RETRY_AFTER, Resource, Status, WatchParams};

@@ -8,17 +8,10 @@ use std::time::Duration;
 
 use http::{HeaderMap, Method, StatusCode, header::RETRY_AFTER};
 use kube_ambient::{Defect, is_enabled};
+use kube_wire::MAX_RETRY_AFTER;
 
 /// Maximum number of retries of one request.
 pub(crate) const MAX_RETRIES: u32 = 10;
-
-/// Upper bound of the delay from `Retry-After` or `Status.details.retryAfterSeconds`: 30 s.
-///
-/// kube-apiserver sends values of a few seconds (1 s if API priority and fairness rejects a request). A longer value
-/// comes from a proxy or a broken server, and without a bound would block a worker or an informer for that time.
-/// client-go has no bound. 30 s is the maximum back-off of its reflector, so a server with a longer value gets no more
-/// requests than a failing one.
-pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(30);
 
 /// Limits a delay requested by the server to [`MAX_RETRY_AFTER`].
 pub(crate) fn bounded(requested: Duration) -> Duration {

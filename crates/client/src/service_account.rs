@@ -18,12 +18,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 use tower::{BoxError, ServiceExt as _, service_fn, util::BoxCloneSyncService};
 
-use crate::{
-    Call, Client, Error,
-    outgoing::{Outgoing, path},
-    response_body::ResponseBody,
-    service::Service,
-};
+use crate::{Call, Client, Error, outgoing::Outgoing, response_body::ResponseBody, service::Service};
 use kube_wire::Decode as _;
 use token::{TokenAction, TokenState};
 
@@ -133,7 +128,7 @@ impl TokenSource {
             "apiVersion": "authentication.k8s.io/v1",
             "spec": { "audiences": [], "expirationSeconds": LIFETIME_SECONDS },
         });
-        let path = path(&Account::RESOURCE, namespace, name) + "/token";
+        let path = Account::RESOURCE.object_path(namespace, name) + "/token";
         let body =
             token_client.call(&call, &Outgoing::json(Method::POST, path, request.to_string().into_bytes())).await?;
         let invalid_response = |source: BoxError| Error::InvalidResponse { call: call.clone(), source };

@@ -1,16 +1,11 @@
 //! Reads and writes of single objects, for `k8s-openapi` types and for projections that implement [`Decode`].
 
 use http::{HeaderValue, Method};
-use kube_wire::{Decode, Encode, Resource, ResourceVersion, Uid};
+use kube_wire::{Decode, Encode, Resource, ResourceVersion, Uid, percent_encode};
 use serde::{Deserialize, Serialize, de::IgnoredAny};
 use serde_json::{Value, json};
 
-use crate::{
-    Call, Client, Error, Preconditions,
-    outgoing::{Outgoing, path},
-    query::percent_encode,
-    writes::encode,
-};
+use crate::{Call, Client, Error, Preconditions, outgoing::Outgoing, writes::encode};
 
 const MERGE_PATCH: HeaderValue = HeaderValue::from_static("application/merge-patch+json");
 
@@ -87,7 +82,7 @@ impl Client {
     /// As for [`get`](Self::get).
     pub async fn get_of<T: Decode>(&self, resource: &Resource, namespace: &str, name: &str) -> Result<T, Error> {
         let call = Call::new("get", *resource, namespace, name);
-        let body = self.call(&call, &Outgoing::get(path(resource, namespace, name))).await?;
+        let body = self.call(&call, &Outgoing::get(resource.object_path(namespace, name))).await?;
         self.decode(|| decode(call, &body))
     }
 
@@ -100,7 +95,7 @@ impl Client {
     /// After an error for which [`Error::may_have_been_applied`] is true the object may have been created.
     pub async fn create<T: Encode>(&self, object: &T) -> Result<T, Error> {
         let call = Call::new("create", T::RESOURCE, object.namespace(), object.name());
-        self.write(call, Method::POST, path(&T::RESOURCE, object.namespace(), ""), object).await
+        self.write(call, Method::POST, T::RESOURCE.object_path(object.namespace(), ""), object).await
     }
 
     /// Creates a virtual object, such as a `TokenReview` or a `SubjectAccessReview`, and returns it with the status
@@ -111,7 +106,7 @@ impl Client {
     /// Those of [`create`](Self::create); the resource version is not checked.
     pub async fn create_virtual<T: Decode + Serialize>(&self, object: &T) -> Result<T, Error> {
         let call = Call::new("create", T::RESOURCE, object.namespace(), "");
-        let path = path(&T::RESOURCE, object.namespace(), "");
+        let path = T::RESOURCE.object_path(object.namespace(), "");
         let response = self.call(&call, &Outgoing::json(Method::POST, path, encode(&call, object)?)).await?;
         self.decode(|| decode(call, &response))
     }
@@ -129,7 +124,7 @@ impl Client {
             // Without a name the request would address the collection.
             return Err(Error::Request { call, source: "the object has no name".into() });
         }
-        self.write(call, Method::PUT, path(&T::RESOURCE, namespace, name), object).await
+        self.write(call, Method::PUT, T::RESOURCE.object_path(namespace, name), object).await
     }
 
     /// Deletes an object if the preconditions hold.
@@ -156,7 +151,8 @@ impl Client {
             let version = resource_version.map(|it| ("resourceVersion".to_owned(), it.to_string().into()));
             options["preconditions"] = Value::Object(uid.into_iter().chain(version).collect());
         }
-        let outgoing = Outgoing::json(Method::DELETE, path(&T::RESOURCE, namespace, name), encode(&call, &options)?);
+        let outgoing =
+            Outgoing::json(Method::DELETE, T::RESOURCE.object_path(namespace, name), encode(&call, &options)?);
         let response = self.call(&call, &outgoing).await?;
         let parsed = serde_json::from_slice::<DeleteResponse>(&response).unwrap_or_default();
         if parsed.is_pending(T::RESOURCE.kind) {
@@ -183,7 +179,7 @@ impl Client {
         if name.is_empty() {
             return Err(Error::Request { call, source: "the name is empty".into() });
         }
-        let mut path_and_query = path(&T::RESOURCE, namespace, name);
+        let mut path_and_query = T::RESOURCE.object_path(namespace, name);
         if let Some(subresource) = subresource {
             path_and_query.push('/');
             path_and_query.push_str(&percent_encode(subresource));

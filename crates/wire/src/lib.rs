@@ -10,7 +10,7 @@
 //! - read a watch event by event, bookmarks and `ERROR` events included ([`WatchReader`]);
 //! - decode and encode `application/vnd.kubernetes.protobuf` field by field without generated code ([`protobuf`],
 //!   [`Encode`]);
-//! - interpret an error response ([`Status`]);
+//! - build the URLs of lists and watches ([`ListParams`], [`WatchParams`]), and interpret an error response ([`Status`]);
 //! - store many keys, UIDs and resource versions in 16 bytes each ([`ObjectKey`], [`Uid`], [`ResourceVersion`]).
 //!
 //! ```text
@@ -129,6 +129,7 @@ mod list;
 mod metadata;
 mod object;
 pub mod protobuf;
+mod request;
 mod resource;
 mod scan;
 mod status;
@@ -149,8 +150,9 @@ pub use key::{KeyError, ObjectKey};
 pub use list::{List, ListMeta, ListReader, decode_list};
 pub use metadata::ObjectMeta;
 pub use object::{Decode, DecodeContext, Encode, Index, Object};
+pub use request::{ListParams, WatchParams, percent_encode};
 pub use resource::Resource;
-pub use status::{Cause, Details, Status, reason};
+pub use status::{Cause, Details, MAX_RETRY_AFTER, Status, reason};
 pub use text::Text;
 pub use uid::Uid;
 pub use undecodable::Undecodable;

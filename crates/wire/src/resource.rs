@@ -6,6 +6,8 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
+use crate::percent_encode;
+
 /// API resource: group, version, plural, kind and scope.
 ///
 /// ```
@@ -77,6 +79,16 @@ impl Resource {
             _ => format!("{root}{group}/{version}/{plural}"),
         }
     }
+
+    /// Returns the URL path of an object, percent-encoded, or of its collection if `name` is empty.
+    pub fn object_path(&self, namespace: &str, name: &str) -> String {
+        let mut path = self.path(Some(&percent_encode(namespace)));
+        if !name.is_empty() {
+            path.push('/');
+            path.push_str(&percent_encode(name));
+        }
+        path
+    }
 }
 
 /// Returns a copy of `text` that is never freed.
@@ -115,6 +127,13 @@ mod tests {
     #[case(NODES, Some("shop"), "/api/v1/nodes")]
     fn collection_paths(#[case] resource: Resource, #[case] namespace: Option<&str>, #[case] expect: &str) {
         assert_eq!(resource.path(namespace), expect);
+    }
+
+    #[test]
+    fn object_path_percent_encodes_namespace_and_name() {
+        assert_eq!(PODS.object_path("shop", ""), "/api/v1/namespaces/shop/pods");
+        assert_eq!(NODES.object_path("", "node-1"), "/api/v1/nodes/node-1");
+        assert_eq!(PODS.object_path("shop/..", "web-1"), "/api/v1/namespaces/shop%2F../pods/web-1");
     }
 
     #[test]

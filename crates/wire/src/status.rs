@@ -1,10 +1,22 @@
 //! `metav1.Status`, the body of an error response.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::json::nullable;
+use crate::{
+    Encoding,
+    json::nullable,
+    protobuf::{Envelope, Fields, MalformedProtobuf},
+};
+
+/// Upper bound of the delay from `Retry-After` or [`Details::retry_after_seconds`] that clients and informers obey: 30 s.
+///
+/// kube-apiserver sends values of a few seconds (1 s if API priority and fairness rejects a request). A longer value
+/// comes from a proxy or a broken server, and without a bound would block a worker or an informer for that time.
+/// client-go has no bound. 30 s is the maximum back-off of its reflector, so a server with a longer value gets no more
+/// requests than a failing one.
+pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(30);
 
 /// Values of [`Status::reason`] and [`Cause::reason`] (Go: `metav1.StatusReason`, `metav1.CauseType`).
 pub mod reason {
@@ -89,9 +101,54 @@ pub struct Cause {
 }
 
 impl Status {
+    /// Returns the status in the body of a response with this status code and reason phrase. If the body is not a
+    /// status, such as a proxy's page, returns one with the code and the first line of the body.
+    pub fn of_response(code: u16, phrase: &str, encoding: Encoding, body: &[u8]) -> Self {
+        let decoded = match encoding {
+            Encoding::Json => serde_json::from_slice(body).ok(),
+            Encoding::Protobuf => in_protobuf(body).ok(),
+        };
+        let mut status: Status = match decoded {
+            Some(status) if status.code != 0 || !status.message.is_empty() || !status.reason.is_empty() => status,
+            _ => without_status(code, phrase, body),
+        };
+        if status.code == 0 {
+            status.code = code;
+        }
+        status
+    }
+
+    /// Sets [`Details::retry_after_seconds`] from the header `Retry-After`, unless the server has set it.
+    pub fn set_retry_after(&mut self, seconds: u32) {
+        let details = self.details.get_or_insert_default();
+        if details.retry_after_seconds == 0 {
+            details.retry_after_seconds = seconds;
+        }
+    }
+
     /// Returns whether one of the causes has this reason.
     pub fn has_cause(&self, reason: &str) -> bool {
         self.details.iter().flat_map(|details| &details.causes).any(|cause| cause.reason == reason)
+    }
+
+    /// Returns whether the object does not exist.
+    pub fn is_not_found(&self) -> bool {
+        self.has_reason(reason::NOT_FOUND, 404)
+    }
+
+    /// Returns whether the resource version of a write is not the current one, or a precondition does not hold.
+    pub fn is_conflict(&self) -> bool {
+        self.has_reason(reason::CONFLICT, 409)
+    }
+
+    /// Returns whether RBAC or admission rejected the request.
+    pub fn is_forbidden(&self) -> bool {
+        self.has_reason(reason::FORBIDDEN, 403)
+    }
+
+    /// Compares the reason, or the code if the reason is empty or unknown, as client-go does (`apierrors.IsNotFound`).
+    fn has_reason(&self, reason: &str, code: u16) -> bool {
+        self.reason == reason || (self.code == code && !KNOWN_REASONS.contains(&self.reason.as_str()))
     }
 
     /// Returns whether the requested resource version is no longer available, so that the client has to relist.
@@ -108,6 +165,28 @@ impl Status {
     }
 }
 
+/// Status reasons defined by Kubernetes (`metav1.StatusReason`).
+const KNOWN_REASONS: [&str; 18] = [
+    "AlreadyExists",
+    "BadRequest",
+    "Conflict",
+    "Expired",
+    "Forbidden",
+    "Gone",
+    "InternalError",
+    "Invalid",
+    "MethodNotAllowed",
+    "NotAcceptable",
+    "NotFound",
+    "RequestEntityTooLarge",
+    "ServerTimeout",
+    "ServiceUnavailable",
+    "Timeout",
+    "TooManyRequests",
+    "Unauthorized",
+    "UnsupportedMediaType",
+];
+
 /// Formats the message; if it is empty, the reason; if both are empty, the code.
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -117,6 +196,22 @@ impl fmt::Display for Status {
             (message, _) => f.write_str(message),
         }
     }
+}
+
+fn in_protobuf(body: &[u8]) -> Result<Status, MalformedProtobuf> {
+    match Envelope::open(body)? {
+        Envelope { kind: "Status", object, .. } => Status::from_fields(Fields::new(object)),
+        _ => Ok(Status::default()),
+    }
+}
+
+fn without_status(code: u16, phrase: &str, body: &[u8]) -> Status {
+    // The first 200 bytes identify a proxy's page without flooding the log.
+    let text = String::from_utf8_lossy(&body[..body.len().min(200)]);
+    let text = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let colon = if text.is_empty() { "" } else { ": " };
+    let message = format!("the server answered {code} {phrase}{colon}{text}");
+    Status { status: "Failure".to_owned(), code, message, ..Status::default() }
 }
 
 /// For `deserialize_with`: an `int32` in Go; 0 for `null` and for a value out of range of `N`.
@@ -181,6 +276,16 @@ mod tests {
     )]
     fn decodes_like_go(#[case] text: &str, #[case] expect: Status) {
         assert_eq!(read(text), expect);
+    }
+
+    #[rstest]
+    #[case::status(b"k8s\0\x0a\x08\x12\x06Status\x12\x04\x1a\x02no", "no")]
+    #[case::other(b"k8s\0\x0a\x05\x12\x03Pod\x12\x04\x1a\x02no", "the server answered 404 Not Found: k8s\0")]
+    #[case::broken(b"k8s\0\x0a", "the server answered 404 Not Found: k8s\0")]
+    fn status_is_decoded_from_protobuf(#[case] body: &[u8], #[case] expect: &str) {
+        let status = Status::of_response(404, "Not Found", Encoding::Protobuf, body);
+        assert!(status.to_string().starts_with(expect), "{status}");
+        assert_eq!(status.code, 404);
     }
 
     #[rstest]

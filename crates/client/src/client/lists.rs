@@ -24,7 +24,7 @@ impl Client {
         params: &ListParams,
     ) -> Result<Bytes, Error> {
         let call = Call::new("list", resource, namespace.unwrap_or_default(), "");
-        self.call(&call, &Outgoing::get(resource.path(namespace) + &params.query())).await
+        self.call(&call, &Outgoing::get(params.path_and_query(resource, namespace))).await
     }
 
     /// Lists a resource in `namespace`, or in all namespaces if `None`, and returns the body as it arrives, to be
@@ -42,7 +42,21 @@ impl Client {
         params: &ListParams,
     ) -> Result<Body, Error> {
         let call = Call::new("list", resource, namespace.unwrap_or_default(), "");
-        let outgoing = Outgoing { accept: params.accept, ..Outgoing::get(resource.path(namespace) + &params.query()) };
+        let outgoing = Outgoing { accept: params.accept, ..Outgoing::get(params.path_and_query(resource, namespace)) };
+        self.open(&self.shared.transport.calls(), call, &outgoing, None).await
+    }
+
+    /// Reads one object, in JSON, and returns the body as it arrives. `namespace` is empty for cluster-scoped resources.
+    ///
+    /// [`Timeouts::request`](crate::Timeouts::request) bounds the time to the response headers only, not the body;
+    /// [`get_of`](Self::get_of) bounds and decodes the body, too.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`list_chunks`](Self::list_chunks).
+    pub async fn get_chunks(&self, resource: &Resource, namespace: &str, name: &str) -> Result<Body, Error> {
+        let call = Call::new("get", resource, namespace, name);
+        let outgoing = Outgoing::get(resource.object_path(namespace, name));
         self.open(&self.shared.transport.calls(), call, &outgoing, None).await
     }
 
@@ -61,7 +75,7 @@ impl Client {
         params: &WatchParams,
     ) -> Result<Body, Error> {
         let call = Call::new("watch", resource, namespace.unwrap_or_default(), "");
-        let outgoing = Outgoing { accept: params.accept, ..Outgoing::get(resource.path(namespace) + &params.query()) };
+        let outgoing = Outgoing { accept: params.accept, ..Outgoing::get(params.path_and_query(resource, namespace)) };
         let (service, replaced) = self.shared.transport.watches();
         self.open(&service, call, &outgoing, Some(replaced)).await
     }

@@ -1,0 +1,167 @@
+//! Lists and watches: their parameters, paths and queries.
+
+use std::borrow::Cow;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use crate::{Encoding, Resource, ResourceVersion};
+
+/// Parameters of a list request.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ListParams {
+    /// Label selector, such as `app in (a,b)`.
+    pub label_selector: Option<String>,
+    /// Field selector, such as `metadata.name=web`.
+    pub field_selector: Option<String>,
+    /// Maximum number of objects in the response; `None` for no limit.
+    pub limit: Option<u32>,
+    /// Continue token: `metadata.continue` of the previous page; `None` for the first.
+    pub continue_token: Option<String>,
+    /// `None` returns the most recent state, `0` any state the server has cached, another value a state at least as
+    /// new.
+    pub resource_version: Option<ResourceVersion>,
+    /// Preferred encoding; JSON is always accepted as well. The response says which it has.
+    pub accept: Encoding,
+}
+
+impl ListParams {
+    /// Returns the path and query of a list of a resource in `namespace`, or in all namespaces if `None`.
+    pub fn path_and_query(&self, resource: &Resource, namespace: Option<&str>) -> String {
+        resource.path(namespace) + &self.query()
+    }
+
+    fn query(&self) -> String {
+        let Self { label_selector, field_selector, limit, continue_token, resource_version, accept: _ } = self;
+        let mut query = Query::default();
+        query.add("labelSelector", label_selector.as_deref());
+        query.add("fieldSelector", field_selector.as_deref());
+        query.add("limit", limit.map(|limit| limit.to_string()).as_deref());
+        query.add("continue", continue_token.as_deref());
+        query.add("resourceVersion", resource_version.as_ref().map(ResourceVersion::to_string).as_deref());
+        query.into_string()
+    }
+}
+
+/// Parameters of a watch request.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WatchParams {
+    /// Label selector, such as `app in (a,b)`.
+    pub label_selector: Option<String>,
+    /// Field selector, such as `metadata.name=web`.
+    pub field_selector: Option<String>,
+    /// Resource version after which changes are sent; omitted from the request if empty.
+    pub resource_version: ResourceVersion,
+    /// Time after which the server ends the watch, in seconds; `None` leaves it to the server.
+    pub timeout_seconds: Option<u32>,
+    /// Whether the server may send bookmarks.
+    pub allow_bookmarks: bool,
+    /// Requests a streaming list: all objects as initial events, followed by a bookmark (`sendInitialEvents`).
+    pub send_initial_events: bool,
+    /// Preferred encoding; JSON is always accepted as well. The response says which it has.
+    pub accept: Encoding,
+}
+
+impl WatchParams {
+    /// Returns the path and query of a watch of a resource in `namespace`, or in all namespaces if `None`.
+    pub fn path_and_query(&self, resource: &Resource, namespace: Option<&str>) -> String {
+        resource.path(namespace) + &self.query()
+    }
+
+    fn query(&self) -> String {
+        let Self {
+            label_selector,
+            field_selector,
+            resource_version,
+            timeout_seconds,
+            allow_bookmarks,
+            send_initial_events,
+            accept: _,
+        } = self;
+        let mut query = Query::default();
+        query.add("watch", Some("true"));
+        query.add("labelSelector", label_selector.as_deref());
+        query.add("fieldSelector", field_selector.as_deref());
+        let version = resource_version.to_string();
+        query.add("resourceVersion", Some(&*version).filter(|version| !version.is_empty()));
+        query.add("timeoutSeconds", timeout_seconds.map(|seconds| seconds.to_string()).as_deref());
+        query.add("allowWatchBookmarks", allow_bookmarks.then_some("true"));
+        query.add("sendInitialEvents", send_initial_events.then_some("true"));
+        // The server rejects sendInitialEvents without resourceVersionMatch.
+        query.add("resourceVersionMatch", send_initial_events.then_some("NotOlderThan"));
+        query.into_string()
+    }
+}
+
+/// All characters except the unreserved ones of RFC 3986.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// A query string under construction.
+#[derive(Debug, Default)]
+struct Query(String);
+
+impl Query {
+    /// Appends `name=value`; does nothing if `value` is `None`.
+    fn add(&mut self, name: &str, value: Option<&str>) {
+        let Some(value) = value else { return };
+        self.0.push(if self.0.is_empty() { '?' } else { '&' });
+        self.0.push_str(name);
+        self.0.push('=');
+        self.0.push_str(&percent_encode(value));
+    }
+
+    /// Returns the query string including the leading `?`; empty if no parameter was added.
+    fn into_string(self) -> String {
+        self.0
+    }
+}
+
+/// Percent-encodes a query value or path segment: everything except the unreserved characters of RFC 3986. A space
+/// becomes `%20`, which servers decode in both; the `+` of form encoding would be a plus sign in a path.
+pub fn percent_encode(text: &str) -> Cow<'_, str> {
+    utf8_percent_encode(text, RESERVED).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn list_query() {
+        assert_eq!(ListParams::default().query(), "");
+        let params = ListParams {
+            label_selector: Some("app in (a,b)".to_owned()),
+            field_selector: Some("metadata.name=x".to_owned()),
+            limit: Some(500),
+            continue_token: Some("a+b".to_owned()),
+            resource_version: Some(0.into()),
+            accept: Encoding::Protobuf,
+        };
+        assert_eq!(
+            params.query(),
+            "?labelSelector=app%20in%20%28a%2Cb%29&fieldSelector=metadata.name%3Dx&limit=500&continue=a%2Bb&resourceVersion=0"
+        );
+    }
+
+    #[test]
+    fn watch_query() {
+        assert_eq!(WatchParams::default().query(), "?watch=true");
+        let params = WatchParams {
+            resource_version: 7.into(),
+            timeout_seconds: Some(300),
+            allow_bookmarks: true,
+            ..WatchParams::default()
+        };
+        assert_eq!(params.query(), "?watch=true&resourceVersion=7&timeoutSeconds=300&allowWatchBookmarks=true");
+        let params = WatchParams { send_initial_events: true, resource_version: ResourceVersion::default(), ..params };
+        assert_eq!(
+            params.query(),
+            "?watch=true&timeoutSeconds=300&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
+        );
+    }
+
+    #[test]
+    fn reserved_characters_are_percent_encoded() {
+        assert_eq!(percent_encode("web-1.x_~"), "web-1.x_~");
+        assert_eq!(percent_encode("a/b?c=d&e f+ä"), "a%2Fb%3Fc%3Dd%26e%20f%2B%C3%A4");
+    }
+}
