@@ -115,14 +115,14 @@ pub struct HeldList {
 pub use kube_wire::Index;
 pub struct Informer<T, X = ()> {}
 impl<T: Decode, X: Index<T>> Informer<T, X> {
-    pub fn catch_up(
+    pub fn catch_up<S: ListWatch>(
         &self,
-        client: Client,
+        source: S,
         watch_limit: Duration,
-    ) -> impl Future<Output = ()> + Send + use<T, X> {}
+    ) -> impl Future<Output = ()> + Send + use<T, X, S> {}
 }
 impl<T: Decode> Informer<T> {
-    pub fn builder(client: Client) -> Builder<T> {}
+    pub fn builder(source: impl ListWatch) -> Builder<T> {}
 }
 impl<T: Object, X: Index<T>> Informer<T, X> {
     pub fn lister(&self) -> Lister<T, X> {}
@@ -192,6 +192,48 @@ impl LabelSelector {
     pub fn matches<'a>(&self, label: impl Fn(&str) -> Option<&'a str>) -> bool {}
 }
 impl fmt::Display for LabelSelector {}
+pub trait ListWatch: Send + Sync + 'static {
+    fn list(
+        &self,
+        resource: &Resource,
+        namespace: Option<&str>,
+        params: &ListParams,
+    ) -> impl Future<Output = Result<ListWatchResponse, ListWatchError>> + Send;
+    fn watch(
+        &self,
+        resource: &Resource,
+        namespace: Option<&str>,
+        params: &WatchParams,
+    ) -> impl Future<Output = Result<ListWatchResponse, ListWatchError>> + Send;
+    fn get(
+        &self,
+        resource: &Resource,
+        namespace: &str,
+        name: &str,
+    ) -> impl Future<Output = Result<ListWatchResponse, ListWatchError>> + Send;
+    fn encoding(&self) -> Encoding {}
+    fn decode_context(&self) -> Option<Arc<dyn DecodeContext>> {}
+}
+#[derive(Debug)]
+pub struct ListWatchError {}
+impl ListWatchError {
+    pub fn status(status: Status, error: impl Into<BoxError>) -> Self {}
+    pub fn unreachable(error: impl Into<BoxError>) -> Self {}
+    pub fn other(error: impl Into<BoxError>) -> Self {}
+}
+impl From<Error> for ListWatchError {}
+impl fmt::Display for ListWatchError {}
+impl Error for ListWatchError {}
+pub struct ListWatchResponse {}
+impl ListWatchResponse {
+    pub fn new(
+        encoding: Encoding,
+        chunks: impl Stream<Item = Result<Bytes, ListWatchError>> + Send + 'static,
+    ) -> Self {}
+    pub fn complete(encoding: Encoding, body: impl Into<Bytes>) -> Self {}
+}
+impl fmt::Debug for ListWatchResponse {}
+impl From<Body> for ListWatchResponse {}
 pub struct Lister<T, X = ()> {}
 impl<T: Object, X> Lister<T, X> {
     pub fn get(&self, namespace: &str, name: &str) -> Option<Arc<T>> {}
@@ -272,7 +314,7 @@ impl<T: Object> OwnWrite<T> {
     pub fn written(mut self, object: T) {}
     pub fn deleted(mut self, object: &T) {}
     pub fn conflict(mut self, object: &T) {}
-    pub fn failed(mut self, error: &Error) {}
+    pub fn failed(mut self, error: &impl WriteError) {}
 }
 impl<T> Drop for OwnWrite<T> {}
 impl<T> fmt::Debug for OwnWrite<T> {}
@@ -313,6 +355,9 @@ impl RelistCause {
 #[derive(Clone, Debug, Default)]
 pub struct RestoreSignal {}
 pub type States<'a, T> = (Option<&'a Arc<T>>, Option<&'a Arc<T>>);
+pub trait WriteError {
+    fn may_have_been_applied(&self) -> bool;
+}
 pub struct WriteThrough<T> {}
 impl<T: Object> WriteThrough<T> {
     pub fn begin(&self, namespace: &str, name: &str) -> OwnWrite<T> {}
@@ -320,6 +365,7 @@ impl<T: Object> WriteThrough<T> {
 }
 impl<T> Clone for WriteThrough<T> {}
 impl<T> fmt::Debug for WriteThrough<T> {}
+pub use bytes;
 pub async fn synced_before(
     stop: &CancellationToken,
     handlers: &[HandlerHandle],

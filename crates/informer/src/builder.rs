@@ -6,12 +6,12 @@ use std::{
     time::Duration,
 };
 
-use kube_controller_client::Client;
 use kube_wire::{Decode, Resource};
 
 use crate::{
     Guard, Index, Informer, InformerMetricsProvider, ManualSource, RestoreSignal,
     informer::Running,
+    list_watch::Source,
     options::Options,
     reflector::{BackoffPolicy, Scope, reflect},
     shared::Shared,
@@ -20,7 +20,7 @@ use crate::{
 /// Builder of an [`Informer`]. All options are fixed after `build`.
 #[must_use]
 pub struct Builder<T, X = ()> {
-    client: Client,
+    source: Source,
     resource: Resource,
     scope: Scope,
     backoff: BackoffPolicy,
@@ -30,19 +30,19 @@ pub struct Builder<T, X = ()> {
 }
 
 impl<T: Decode> Builder<T> {
-    pub(crate) fn new(client: Client) -> Self {
+    pub(crate) fn new(source: Source) -> Self {
         let (scope, backoff, restores) = Default::default();
-        Self { client, resource: T::RESOURCE, scope, backoff, restores, guard: None, options: Options::new(()) }
+        Self { source, resource: T::RESOURCE, scope, backoff, restores, guard: None, options: Options::new(()) }
     }
 }
 
 impl<T: Decode, X: Index<T>> Builder<T, X> {
     /// Sets the index, which is always consistent with the objects. `index` is the index of no objects.
     pub fn index<Y: Index<T>>(self, index: Y) -> Builder<T, Y> {
-        let Self { client, resource, scope, backoff, restores, guard, options } = self;
+        let Self { source, resource, scope, backoff, restores, guard, options } = self;
         let Options { index: _, transform, resync, metrics } = options;
         let options = Options { index, transform, resync, metrics };
-        Builder { client, resource, scope, backoff, restores, guard, options }
+        Builder { source, resource, scope, backoff, restores, guard, options }
     }
 
     /// Sets a function that changes each object before it is stored, to drop what the program does not read.
@@ -114,9 +114,9 @@ impl<T: Decode, X: Index<T>> Builder<T, X> {
 
     /// Builds the informer. It sends no request before [`Informer::run`].
     pub fn build(self) -> Informer<T, X> {
-        let Self { client, resource, scope, backoff, restores, guard, options } = self;
+        let Self { source, resource, scope, backoff, restores, guard, options } = self;
         let (shared, runners) = Shared::new(&resource, options);
-        let reflector = reflect(client, scope, (backoff, restores.subscribe()), guard, shared.clone());
+        let reflector = reflect(source, scope, (backoff, restores.subscribe()), guard, shared.clone());
         let running = Running::new(runners, shared.clone().resync(), reflector);
         Informer::new(shared, Arc::new(Mutex::new(Some(running))))
     }

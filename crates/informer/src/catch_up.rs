@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use display_full_error::DisplayFullErrorExt as _;
-use kube_controller_client::Client;
 use kube_wire::{Decode, Resource, ResourceVersion};
 use tokio::time::{sleep, timeout};
 
-use crate::{Index, Informer, RelistCause, latest_version::latest_version};
+use crate::{Index, Informer, ListWatch, RelistCause, list_watch::Source};
 
 /// Pause before the version is requested again after a failure.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
@@ -23,7 +22,13 @@ impl<T: Decode, X: Index<T>> Informer<T, X> {
     /// with `limit=1` is read from the most recent state once the store has synced. If the watch does not reach it
     /// within `watch_limit`, the informer relists: the watch of one resource need not show how far others have
     /// advanced. A failed request is logged and retried after 1 s, without limit.
-    pub fn catch_up(&self, client: Client, watch_limit: Duration) -> impl Future<Output = ()> + Send + use<T, X> {
+    ///
+    /// `source` is usually a clone of that of the informer; another one can have another priority.
+    pub fn catch_up<S: ListWatch>(
+        &self,
+        source: S,
+        watch_limit: Duration,
+    ) -> impl Future<Output = ()> + Send + use<T, X, S> {
         let (shared, begun) = (self.shared.clone(), self.shared.lister().lists_begun());
         async move {
             shared.populated().await;
@@ -31,7 +36,7 @@ impl<T: Decode, X: Index<T>> Informer<T, X> {
                 return;
             }
             // Boxed: it is large, and seldom needed.
-            let version = Box::pin(latest_version_retried(&client, shared.resource())).await;
+            let version = Box::pin(latest_version_retried(Source::new(source), shared.resource())).await;
             // Versions that are not numbers have no order.
             if version.number().is_some() && timeout(watch_limit, shared.reached(&version)).await.is_err() {
                 shared.requests().request_list(RelistCause::Requested, Some(version.clone()));
@@ -41,9 +46,9 @@ impl<T: Decode, X: Index<T>> Informer<T, X> {
     }
 }
 
-async fn latest_version_retried(client: &Client, resource: &Resource) -> ResourceVersion {
+async fn latest_version_retried(source: Source, resource: &Resource) -> ResourceVersion {
     loop {
-        match latest_version(client, resource, None).await {
+        match source.latest_version(resource, None).await {
             Ok(version) => return version,
             Err(error) => {
                 tracing::warn!(

@@ -9,7 +9,6 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use kube_controller_client::Client;
 use kube_wire::{Decode, Object};
 use tokio::{
     sync::{mpsc, watch},
@@ -19,8 +18,8 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Builder, Event, HandlerHandle, HandlerOptions, HeldList, Index, Lister, Progress, WriteThrough, handler::Runner,
-    shared::Shared,
+    Builder, Event, HandlerHandle, HandlerOptions, HeldList, Index, ListWatch, Lister, Progress, WriteThrough,
+    handler::Runner, list_watch::Source, shared::Shared,
 };
 
 /// Keeps the objects of one type in a store and delivers each change to its handlers (client-go:
@@ -45,9 +44,11 @@ pub(crate) struct Running<T> {
 type Forever = Pin<Box<dyn Future<Output = Infallible> + Send>>;
 
 impl<T: Decode> Informer<T> {
-    /// Returns a builder of an informer of `T` from the server of `client`, by default of all namespaces and objects.
-    pub fn builder(client: Client) -> Builder<T> {
-        Builder::new(client)
+    /// Returns a builder of an informer of `T` from the server of `source`, by default of all namespaces and objects.
+    ///
+    /// The source is a client of `kube-controller-client` or, with the feature `kube`, one of `kube`; see [`ListWatch`].
+    pub fn builder(source: impl ListWatch) -> Builder<T> {
+        Builder::new(Source::new(source))
     }
 }
 

@@ -13,6 +13,8 @@
 //!   always consistent with the objects.
 //! - **Own writes**: with [`WriteThrough`], the store contains the writes of its process as soon as they are
 //!   acknowledged, and their events are not delivered to the handler of the controller that wrote.
+//! - **Any client**: the server is a [`ListWatch`], which the clients of `kube-controller-client` and of `kube`
+//!   [implement](#with-kube).
 //!
 //! ```text
 //!              list, watch               changes
@@ -32,8 +34,8 @@
 //!
 //! # Requirements and failures
 //!
-//! - A tokio runtime, a [`Client`](kube_controller_client::Client), and one feature of `k8s-openapi` in the program,
-//!   such as `v1_36`: the crates select none, and `k8s-openapi` does not compile without one.
+//! - A tokio runtime, a client, and one feature of `k8s-openapi` in the program, such as `v1_36`: the crates select none,
+//!   and `k8s-openapi` does not compile without one.
 //! - A type for the objects. It implements [`kube_wire::Decode`] with the fields that the program reads, or is a type
 //!   of `k8s-openapi`, with the feature `k8s-openapi` of `kube-wire`.
 //! - RBAC permission to `list` and `watch` the resource, and with a [`Guard`] to `get` it.
@@ -104,6 +106,62 @@
 //! assert_eq!(pods.lister().by_index("node", "a").len(), 1);
 //! ```
 //!
+//! # With kube
+//!
+//! A program with a `kube::Client` passes it to [`Informer::builder`], and uses `kube::Api` beside the informer. Lists and
+//! watches go through its connections, credentials and layers. With the feature `kube` and without the default features,
+//! the crate brings no HTTP or TLS stack besides that of `kube`:
+//!
+//! ```toml
+//! kube-informer = { version = "0.1", default-features = false, features = ["kube"] }
+//! kube-wire = { version = "0.1", features = ["k8s-openapi"] }
+//! ```
+//!
+#![cfg_attr(feature = "kube", doc = "```no_run")]
+#![cfg_attr(not(feature = "kube"), doc = "```ignore")]
+//! use k8s_openapi::api::core::v1::ConfigMap;
+//! use kube::{Api, api::PostParams};
+//! use kube_informer::{Informer, wait_for_sync};
+//! use std::time::Duration;
+//! use tokio::task::JoinSet;
+//! use tokio_util::sync::CancellationToken;
+//!
+//! async fn run(client: kube::Client, stop: CancellationToken) -> Result<(), Box<dyn std::error::Error>> {
+//!     let config_maps = Informer::<ConfigMap>::builder(client.clone()).namespace("shop").build();
+//!     let handler = config_maps.add_handler(|event| println!("{event:?}"));
+//!     let mut tasks = JoinSet::new();
+//!     tasks.spawn(config_maps.run(stop));
+//!     wait_for_sync([&handler], Duration::from_secs(60)).await?;
+//!
+//!     // A write with `kube::Api`. Its result is in the store at once, and the handler gets no event of it.
+//!     let writes = config_maps.write_through(&handler);
+//!     let api = Api::namespaced(client, "shop");
+//!     if let Some(stored) = config_maps.lister().get("shop", "prices") {
+//!         let mut changed = ConfigMap::clone(&stored);
+//!         changed.data.get_or_insert_default().insert("currency".into(), "EUR".into());
+//!         let write = writes.begin("shop", "prices");
+//!         match api.replace("prices", &PostParams::default(), &changed).await {
+//!             Ok(written) => write.written(written),
+//!             Err(kube::Error::Api(status)) if status.code == 409 => write.conflict(&stored),
+//!             Err(error) => write.failed(&error),
+//!         }
+//!     }
+//!     Ok(())
+//! }
+//! ```
+//!
+//! Each watch and each other request in flight takes a connection of `kube`, whose default client uses HTTP/1.1; the
+//! client of `kube-controller-client` shares one HTTP/2 connection among all watches, and has client-go's rate limit.
+//! `Config::from_kube_client` of that crate sends its requests through a `kube::Client`, for code that needs both.
+//!
+//! # Features
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `client` (default) | informers over `kube_controller_client::Client` |
+//! | `kube` | informers over `kube::Client` |
+//! | `prometheus` | `PrometheusMetrics` |
+//!
 //! # Guarantees for handlers
 //!
 //! - Every change is delivered exactly once, in the order of the store, and the store is never older than the event.
@@ -151,6 +209,7 @@
 //! | the back-off of a `Reflector` | [`BackoffPolicy`] |
 //! | `InformerMetricsProvider` | [`InformerMetricsProvider`]; `PrometheusMetrics` with the feature `prometheus` |
 //! | `FakeControllerSource` | [`ManualSource`] |
+//! | `ListerWatcher` | [`ListWatch`] |
 //!
 //! # Deliberate differences
 //!
@@ -182,8 +241,8 @@ mod handler;
 mod held_events;
 mod index;
 mod informer;
-mod latest_version;
 mod list_log;
+mod list_watch;
 mod lister;
 mod manual;
 mod metrics;
@@ -203,7 +262,11 @@ mod shared;
 mod state;
 mod store;
 mod sync;
+mod write_error;
 mod write_through;
+
+/// Its `Bytes` are in the API of [`ListWatchResponse`].
+pub use bytes;
 
 pub use builder::Builder;
 pub use event::{Event, States};
@@ -212,6 +275,7 @@ pub use handle::HandlerHandle;
 pub use index::NamedIndexes;
 pub use informer::Informer;
 pub use kube_wire::Index;
+pub use list_watch::{ListWatch, ListWatchError, ListWatchResponse};
 pub use lister::Lister;
 pub use manual::ManualSource;
 pub use metrics::{GuardOutcome, HandlerMetrics, InformerMetrics, InformerMetricsProvider, RelistCause};
@@ -224,4 +288,5 @@ pub use reflector::BackoffPolicy;
 pub use restore::RestoreSignal;
 pub use selector::LabelSelector;
 pub use sync::{NeverSynced, NotSynced, synced_before, wait_for_sync};
+pub use write_error::WriteError;
 pub use write_through::{OwnWrite, WriteThrough};

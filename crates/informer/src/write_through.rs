@@ -2,10 +2,9 @@
 
 use std::{fmt, sync::Arc};
 
-use kube_controller_client::Error;
 use kube_wire::{Object, ObjectKey};
 
-use crate::{HandlerHandle, Index, handle::Id, held_events::Outcome, shared::Shared};
+use crate::{HandlerHandle, Index, WriteError, handle::Id, held_events::Outcome, shared::Shared};
 
 /// Puts the responses to own writes into the store of an informer, so that the store is never older than an
 /// acknowledged write.
@@ -137,9 +136,9 @@ impl<T: Object> OwnWrite<T> {
 
     /// Reports that the write failed with this error.
     ///
-    /// If the server may have applied it ([`Error::may_have_been_applied`]), handlers of
+    /// If the server may have applied it ([`WriteError::may_have_been_applied`]), handlers of
     /// [foreign writes](crate::HandlerOptions::foreign_writes) do not get the next event of the object within 5 min.
-    pub fn failed(mut self, error: &Error) {
+    pub fn failed(mut self, error: &impl WriteError) {
         if !error.may_have_been_applied() {
             self.outcome = Outcome::Rejected;
         }

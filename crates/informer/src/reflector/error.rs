@@ -2,16 +2,18 @@
 
 use std::time::Duration;
 
-use kube_controller_client::{Error, TransportKind};
 use kube_wire::{DecodeError, Status};
 
 use super::steps::Failure;
-use crate::RelistCause;
+use crate::{
+    ListWatchError, RelistCause,
+    list_watch::{Class, retry_after},
+};
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ReflectorError {
     #[error(transparent)]
-    Request(#[from] Error),
+    Request(#[from] ListWatchError),
     #[error(transparent)]
     Decode(#[from] DecodeError),
     #[error("the watch ended with an ERROR event: {0}")]
@@ -29,35 +31,30 @@ pub(super) enum ReflectorError {
 impl ReflectorError {
     pub(super) fn failure(&self) -> Failure {
         match self {
-            Self::Request(Error::Transport { kind, .. }) => match kind {
-                TransportKind::Connect | TransportKind::Reset | TransportKind::Timeout => Failure::Unreachable,
-                _ => Failure::Other,
+            Self::Request(error) => match error.class() {
+                Class::Status(status) => status_failure(status),
+                Class::Unreachable => Failure::Unreachable,
+                Class::Other => Failure::Other,
             },
-            Self::Request(error) => {
-                error.status().map_or(Failure::Other, |status| status_failure(status, error.retry_after()))
-            }
             Self::Unnamed(_) | Self::Decode(DecodeError::Protobuf { .. } | DecodeError::Encoding { .. }) => {
                 Failure::Unreadable
             }
             Self::Decode(_) | Self::Unversioned => Failure::Other,
-            Self::ErrorEvent(status) => {
-                let seconds = status.details.as_ref().map_or(0, |details| details.retry_after_seconds);
-                status_failure(status, (seconds > 0).then(|| Duration::from_secs(u64::from(seconds))))
-            }
+            Self::ErrorEvent(status) => status_failure(status),
             Self::ReadTimeout(_) => Failure::Unreachable,
             Self::ListRequested(cause) => Failure::ListRequested(*cause),
         }
     }
 }
 
-fn status_failure(status: &Status, retry_after: Option<Duration>) -> Failure {
+fn status_failure(status: &Status) -> Failure {
     if status.is_expired() {
         Failure::Expired
     } else if status.is_too_large_resource_version() {
         Failure::Ahead
     } else {
         match status.code {
-            429 => Failure::Busy { retry_after },
+            429 => Failure::Busy { retry_after: retry_after(status) },
             406 | 415 => Failure::NotAcceptable,
             _ => Failure::Other,
         }

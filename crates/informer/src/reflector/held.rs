@@ -98,7 +98,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
         let deadline = Instant::now() + PROBE_TIMEOUT;
         for Sample { key, uid } in &held.removal.samples {
             let contradiction =
-                match timeout_at(deadline, self.client.get_of::<T>(self.shared.resource(), &key.namespace, &key.name))
+                match timeout_at(deadline, self.source.get::<T>(self.shared.resource(), &key.namespace, &key.name))
                     .await
                 {
                     Ok(Ok(found)) if found.uid() == *uid => "it exists".to_owned(),

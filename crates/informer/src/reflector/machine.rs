@@ -6,8 +6,7 @@ mod confirmation;
 use std::time::Duration;
 
 use kube_ambient::{Defect, is_enabled};
-use kube_controller_client::MAX_RETRY_AFTER;
-use kube_wire::{Encoding, ResourceVersion};
+use kube_wire::{Encoding, MAX_RETRY_AFTER, ResourceVersion};
 use tokio::time::Instant;
 
 use self::confirmation::Confirmation;

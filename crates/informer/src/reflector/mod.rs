@@ -13,9 +13,10 @@ mod undecodable;
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use display_full_error::DisplayFullErrorExt as _;
-use futures::StreamExt as _;
-use kube_controller_client::{Body, Client, ListParams, WatchParams};
-use kube_wire::{Decode, EventHead, EventType, ListReader, Received, ResourceVersion, WatchEvent, WatchReader};
+use kube_wire::{
+    Decode, EventHead, EventType, ListParams, ListReader, Received, ResourceVersion, WatchEvent, WatchParams,
+    WatchReader,
+};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 pub use self::backoff::BackoffPolicy;
@@ -27,7 +28,9 @@ use self::{
     reported::Reported,
     steps::{Action, Failure, ListRequest, Observation},
 };
-use crate::{Guard, Index, RelistCause, latest_version::latest_version, restore::RestoreSubscription, shared::Shared};
+use crate::{
+    Guard, Index, ListWatchResponse, RelistCause, list_watch::Source, restore::RestoreSubscription, shared::Shared,
+};
 
 /// Grace period after the timeout of a watch. The server ends a watch at its timeout, so one that is still open after
 /// the grace period is on a dead connection.
@@ -47,20 +50,20 @@ pub(crate) struct Scope {
 
 /// Keeps the store up to date. Never returns.
 pub(crate) async fn reflect<T: Decode, X: Index<T>>(
-    client: Client,
+    source: Source,
     scope: Scope,
     (backoff, restores): (BackoffPolicy, RestoreSubscription),
     guard: Option<Guard<T>>,
     shared: Arc<Shared<T, X>>,
 ) -> Infallible {
     let confirm_after = guard.map_or(Duration::ZERO, |guard| guard.confirm_after);
-    let machine = Machine::new(backoff, client.encoding_for::<T>(), confirm_after);
+    let machine = Machine::new(backoff, source.encoding_for::<T>(), confirm_after);
     let (gathered, undecodable, held, started_at) = (Gathered::new(), Reported::default(), None, None);
-    Reflector { client, scope, shared, machine, restores, guard, gathered, held, undecodable, started_at }.run().await
+    Reflector { source, scope, shared, machine, restores, guard, gathered, held, undecodable, started_at }.run().await
 }
 
 struct Reflector<T, X> {
-    client: Client,
+    source: Source,
     scope: Scope,
     shared: Arc<Shared<T, X>>,
     machine: Machine,
@@ -125,7 +128,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
     }
 
     async fn read_page(&mut self, params: &ListParams) -> Result<Observation, ReflectorError> {
-        let mut body = self.client.list_chunks(self.shared.resource(), self.scope.namespace.as_deref(), params).await?;
+        let mut body = self.source.list(self.shared.resource(), self.scope.namespace.as_deref(), params).await?;
         self.observe(Observation::ResponseStarted(body.encoding()));
         let mut items = ListReader::<T>::of(self.shared.resource(), body.encoding());
         let last_version = self.shared.lister().last_resource_version();
@@ -136,7 +139,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
         {
             items.push(&chunk);
             while let Some(object) =
-                self.client.decode(|| items.next_item()).map_err(|error| error.with_resource_version(&last_version))?
+                self.source.decode(|| items.next_item()).map_err(|error| error.with_resource_version(&last_version))?
             {
                 match object {
                     Ok(object) => self.gathered.push(self.shared.intern(object)),
@@ -153,7 +156,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
 
     /// Requests the server's current resource version, and signals a restore if it is lower than that of the store.
     async fn verify(&mut self) {
-        match latest_version(&self.client, self.shared.resource(), self.scope.namespace.as_deref()).await {
+        match self.source.latest_version(self.shared.resource(), self.scope.namespace.as_deref()).await {
             Ok(version) => {
                 if self.observe(Observation::Verified { version }) == Some(RelistCause::Ahead) {
                     self.restores.raise();
@@ -184,7 +187,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
         if initial {
             self.begin_list(&version);
         }
-        let opened = self.client.watch(self.shared.resource(), self.scope.namespace.as_deref(), &params).await;
+        let opened = self.source.watch(self.shared.resource(), self.scope.namespace.as_deref(), &params).await;
         let result = match opened {
             Ok(body) => self.read_events(body, version, deadline, initial).await,
             Err(error) => Err(error.into()),
@@ -209,7 +212,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
     /// the initial events.
     async fn read_events(
         &mut self,
-        mut body: Body,
+        mut body: ListWatchResponse,
         version: ResourceVersion,
         deadline: Instant,
         mut initial: bool,
@@ -256,7 +259,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
             loop {
                 let is_own = |head: &EventHead| self.shared.confirm(head);
                 let is_own = (!initial && self.shared.lister().awaits_writes()).then_some(is_own);
-                let event = match self.client.decode(|| events.next_event_unless(is_own))? {
+                let event = match self.source.decode(|| events.next_event_unless(is_own))? {
                     Some(Received::Event(event)) => event,
                     Some(Received::Known(head)) => {
                         self.apply_own_write(head);

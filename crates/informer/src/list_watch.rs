@@ -1,0 +1,198 @@
+//! The API server that an informer lists and watches.
+
+#[cfg(feature = "client")]
+mod client;
+mod error;
+#[cfg(feature = "kube")]
+mod kube;
+mod source;
+
+use std::{fmt, pin::Pin, sync::Arc};
+
+use bytes::Bytes;
+use futures::{Stream, StreamExt as _, stream};
+use kube_wire::{DecodeContext, Encoding, ListParams, Resource, WatchParams};
+
+pub use self::error::ListWatchError;
+pub(crate) use self::{
+    error::{Class, retry_after},
+    source::Source,
+};
+
+/// API server that an [`Informer`](crate::Informer) lists and watches (client-go: `ListerWatcher`).
+///
+/// Implemented for `kube_controller_client::Client` with the feature `client`, the default, and for `kube::Client` with
+/// the feature `kube`. Other sources are for example recordings, and clients with another HTTP stack.
+///
+/// A method sends one request and returns the response as it arrives. It need not retry, since the informer does, but
+/// must bound the time until the response starts. The informer bounds the time to read it. Dropping the response or the
+/// future ends the request.
+///
+/// ```
+/// use kube_informer::{Informer, ListWatch, ListWatchError, ListWatchResponse};
+/// use kube_wire::{Encoding, ListParams, Resource, Status, WatchParams};
+///
+/// /// Serves one list, and watches that never send an event.
+/// struct Recording(&'static str);
+///
+/// impl ListWatch for Recording {
+///     async fn list(&self, _: &Resource, _: Option<&str>, _: &ListParams) -> Result<ListWatchResponse, ListWatchError> {
+///         Ok(ListWatchResponse::complete(Encoding::Json, self.0))
+///     }
+///     async fn watch(&self, _: &Resource, _: Option<&str>, params: &WatchParams) -> Result<ListWatchResponse, ListWatchError> {
+///         if params.send_initial_events {
+///             // A server without streaming lists; the informer requests a list then.
+///             let status = Status { code: 422, reason: "Invalid".to_owned(), ..Status::default() };
+///             return Err(ListWatchError::status(status, "streaming lists are not supported"));
+///         }
+///         Ok(ListWatchResponse::new(Encoding::Json, futures::stream::pending()))
+///     }
+///     async fn get(&self, _: &Resource, _: &str, _: &str) -> Result<ListWatchResponse, ListWatchError> {
+///         Err(ListWatchError::other("not recorded"))
+///     }
+/// }
+/// # #[derive(serde::Deserialize)]
+/// # struct Pod { metadata: kube_wire::ObjectMeta }
+/// # kube_wire::object!(Pod, kube_wire::Resource::namespaced("", "v1", "pods", "Pod"));
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let recording = Recording(r#"{"kind":"PodList","items":[{"metadata":{"name":"web"}}],"metadata":{"resourceVersion":"7"}}"#);
+/// let pods = Informer::<Pod>::builder(recording).build();
+/// let store = pods.store_synced();
+/// tokio::select! {
+///     _ = store.synced() => assert_eq!(pods.lister().len(), 1),
+///     () = pods.run(Default::default()) => {}
+/// }
+/// # }
+/// ```
+pub trait ListWatch: Send + Sync + 'static {
+    /// Requests a list of a resource in `namespace`, or in all namespaces if `None`. The URL has
+    /// [`ListParams::path_and_query`], and the header `Accept` is [`Encoding::accept`] of `params.accept`.
+    ///
+    /// # Errors
+    ///
+    /// No response, or one with an error status or an unknown content type.
+    fn list(
+        &self,
+        resource: &Resource,
+        namespace: Option<&str>,
+        params: &ListParams,
+    ) -> impl Future<Output = Result<ListWatchResponse, ListWatchError>> + Send;
+
+    /// Opens a watch of a resource in `namespace`, or in all namespaces if `None`. The URL has
+    /// [`WatchParams::path_and_query`], and the header `Accept` is [`Encoding::accept`] of `params.accept`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`list`](Self::list).
+    fn watch(
+        &self,
+        resource: &Resource,
+        namespace: Option<&str>,
+        params: &WatchParams,
+    ) -> impl Future<Output = Result<ListWatchResponse, ListWatchError>> + Send;
+
+    /// Reads one object, in JSON; `namespace` is empty for cluster-scoped resources. The URL has
+    /// [`Resource::object_path`]. Called only by informers with a [`Guard`](crate::Guard).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`list`](Self::list).
+    fn get(
+        &self,
+        resource: &Resource,
+        namespace: &str,
+        name: &str,
+    ) -> impl Future<Output = Result<ListWatchResponse, ListWatchError>> + Send;
+
+    /// Returns the encoding to request for types that have a protobuf decoder; protobuf by default. If the server has no
+    /// protobuf for a resource, the informer requests JSON.
+    fn encoding(&self) -> Encoding {
+        Encoding::Protobuf
+    }
+
+    /// Returns the context to decode objects in; none by default.
+    fn decode_context(&self) -> Option<Arc<dyn DecodeContext>> {
+        None
+    }
+}
+
+impl<S: ListWatch> ListWatch for Arc<S> {
+    fn list(
+        &self,
+        resource: &Resource,
+        namespace: Option<&str>,
+        params: &ListParams,
+    ) -> impl Future<Output = Result<ListWatchResponse, ListWatchError>> + Send {
+        S::list(self, resource, namespace, params)
+    }
+
+    fn watch(
+        &self,
+        resource: &Resource,
+        namespace: Option<&str>,
+        params: &WatchParams,
+    ) -> impl Future<Output = Result<ListWatchResponse, ListWatchError>> + Send {
+        S::watch(self, resource, namespace, params)
+    }
+
+    fn get(
+        &self,
+        resource: &Resource,
+        namespace: &str,
+        name: &str,
+    ) -> impl Future<Output = Result<ListWatchResponse, ListWatchError>> + Send {
+        S::get(self, resource, namespace, name)
+    }
+
+    fn encoding(&self) -> Encoding {
+        S::encoding(self)
+    }
+
+    fn decode_context(&self) -> Option<Arc<dyn DecodeContext>> {
+        S::decode_context(self)
+    }
+}
+
+/// Body of a successful response of a [`ListWatch`], in chunks of any size.
+pub struct ListWatchResponse {
+    encoding: Encoding,
+    chunks: Pin<Box<dyn Stream<Item = Result<Bytes, ListWatchError>> + Send>>,
+}
+
+impl ListWatchResponse {
+    /// Returns a response that arrives in chunks. `encoding` is the one of its content type.
+    pub fn new(encoding: Encoding, chunks: impl Stream<Item = Result<Bytes, ListWatchError>> + Send + 'static) -> Self {
+        Self { encoding, chunks: Box::pin(chunks) }
+    }
+
+    /// Returns a response that has arrived.
+    pub fn complete(encoding: Encoding, body: impl Into<Bytes>) -> Self {
+        Self::new(encoding, stream::iter([Ok(body.into())]))
+    }
+
+    pub(crate) fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    /// Returns the next chunk; `None` at the end.
+    pub(crate) async fn next(&mut self) -> Option<Result<Bytes, ListWatchError>> {
+        self.chunks.next().await
+    }
+
+    /// Reads all chunks.
+    pub(crate) async fn collect(mut self) -> Result<Vec<u8>, ListWatchError> {
+        let mut body = Vec::new();
+        while let Some(chunk) = self.next().await {
+            body.extend_from_slice(&chunk?);
+        }
+        Ok(body)
+    }
+}
+
+impl fmt::Debug for ListWatchResponse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ListWatchResponse").field("encoding", &self.encoding).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,117 @@
+//! A source without its type, so that the informer and its reflector do not depend on it.
+
+use std::{pin::Pin, sync::Arc, time::Duration};
+
+use kube_wire::{Decode, DecodeContext, Encoding, ListParams, Resource, ResourceVersion, WatchParams};
+use serde_json::Value;
+use tokio::time::timeout;
+
+use super::{ListWatch, ListWatchError, ListWatchResponse};
+
+/// Maximum time to read the response to a request of one object, or of the current resource version.
+const READ_TIMEOUT: Duration = Duration::from_secs(60);
+
+type Response<'a> = Pin<Box<dyn Future<Output = Result<ListWatchResponse, ListWatchError>> + Send + 'a>>;
+
+/// [`ListWatch`] as a trait object. The box of a future is allocated once per request.
+trait Requests: Send + Sync {
+    fn list<'a>(&'a self, resource: &'a Resource, namespace: Option<&'a str>, params: &'a ListParams) -> Response<'a>;
+    fn watch<'a>(&'a self, resource: &'a Resource, namespace: Option<&'a str>, params: &'a WatchParams)
+    -> Response<'a>;
+    fn get<'a>(&'a self, resource: &'a Resource, namespace: &'a str, name: &'a str) -> Response<'a>;
+}
+
+impl<S: ListWatch> Requests for S {
+    fn list<'a>(&'a self, resource: &'a Resource, namespace: Option<&'a str>, params: &'a ListParams) -> Response<'a> {
+        Box::pin(ListWatch::list(self, resource, namespace, params))
+    }
+
+    fn watch<'a>(
+        &'a self,
+        resource: &'a Resource,
+        namespace: Option<&'a str>,
+        params: &'a WatchParams,
+    ) -> Response<'a> {
+        Box::pin(ListWatch::watch(self, resource, namespace, params))
+    }
+
+    fn get<'a>(&'a self, resource: &'a Resource, namespace: &'a str, name: &'a str) -> Response<'a> {
+        Box::pin(ListWatch::get(self, resource, namespace, name))
+    }
+}
+
+/// Source of an informer.
+#[derive(Clone)]
+pub(crate) struct Source {
+    requests: Arc<dyn Requests>,
+    encoding: Encoding,
+    context: Option<Arc<dyn DecodeContext>>,
+}
+
+impl Source {
+    pub(crate) fn new(source: impl ListWatch) -> Self {
+        let (encoding, context) = (source.encoding(), source.decode_context());
+        Self { requests: Arc::new(source), encoding, context }
+    }
+
+    /// Returns the encoding to request for `T`: JSON if it has no protobuf decoder.
+    pub(crate) fn encoding_for<T: Decode>(&self) -> Encoding {
+        if T::PROTOBUF { self.encoding } else { Encoding::Json }
+    }
+
+    /// Calls `decode` in the context of the source, if it has one.
+    pub(crate) fn decode<R>(&self, decode: impl FnOnce() -> R) -> R {
+        match &self.context {
+            Some(context) => context.run(decode),
+            None => decode(),
+        }
+    }
+
+    pub(crate) async fn list(
+        &self,
+        resource: &Resource,
+        namespace: Option<&str>,
+        params: &ListParams,
+    ) -> Result<ListWatchResponse, ListWatchError> {
+        self.requests.list(resource, namespace, params).await
+    }
+
+    pub(crate) async fn watch(
+        &self,
+        resource: &Resource,
+        namespace: Option<&str>,
+        params: &WatchParams,
+    ) -> Result<ListWatchResponse, ListWatchError> {
+        self.requests.watch(resource, namespace, params).await
+    }
+
+    /// Reads one object.
+    pub(crate) async fn get<T: Decode>(
+        &self,
+        resource: &Resource,
+        namespace: &str,
+        name: &str,
+    ) -> Result<T, ListWatchError> {
+        let body = collect(self.requests.get(resource, namespace, name).await?).await?;
+        self.decode(|| T::from_json(&body)).map_err(ListWatchError::other)
+    }
+
+    /// Returns the current resource version of a resource on the server: that of a list with `limit=1`, read from etcd.
+    pub(crate) async fn latest_version(
+        &self,
+        resource: &Resource,
+        namespace: Option<&str>,
+    ) -> Result<ResourceVersion, ListWatchError> {
+        let params = ListParams { limit: Some(1), ..ListParams::default() };
+        let body = collect(self.list(resource, namespace, &params).await?).await?;
+        let list: Value = serde_json::from_slice(&body).map_err(ListWatchError::other)?;
+        Ok(list["metadata"]["resourceVersion"].as_str().unwrap_or_default().into())
+    }
+}
+
+async fn collect(response: ListWatchResponse) -> Result<Vec<u8>, ListWatchError> {
+    match timeout(READ_TIMEOUT, response.collect()).await {
+        Ok(body) => body,
+        Err(_) => Err(ListWatchError::unreachable(format!("response not complete after {} s", READ_TIMEOUT.as_secs()))),
+    }
+}
