@@ -162,7 +162,8 @@ fn resolve(modules: &Modules, at: &[String], from: &[String]) -> Option<(Vec<Str
         return Some((home, name.clone()));
     }
     let uses = items.iter().filter_map(|item| if let Item::Use(it) = item { Some(&it.tree) } else { None });
-    let mut inner = uses.flat_map(|tree| leaves(tree, Vec::new())).filter(|(_, it)| it == name);
+    // A path of one name is a crate.
+    let mut inner = uses.flat_map(|tree| leaves(tree, Vec::new())).filter(|(from, it)| it == name && from.len() > 1);
     inner.find_map(|(from, _)| resolve(modules, &home, &from))
 }
 

@@ -56,6 +56,24 @@ fn links_point_to_what_is_there() {
     assert!(troubles.is_empty(), "{}", troubles.join("\n"));
 }
 
+/// A relative link leads nowhere on the page of a package registry.
+#[test]
+fn readmes_of_packages_link_with_urls() {
+    let pages = elsewhere();
+    let readmes = pages.iter().filter(|page| {
+        let manifest = page.path.with_file_name("Cargo.toml");
+        let is_package =
+            std::fs::read_to_string(manifest).is_ok_and(|it| it.contains("\n[package]") || it.starts_with("[package]"));
+        is_package && page.path.ends_with("README.md")
+    });
+    let mut relative = Vec::new();
+    for page in readmes {
+        let links = page.links.iter().filter(|link| !link.contains("://") && !link.starts_with('#'));
+        relative.extend(links.map(|link| format!("{}: {link}", page.name())));
+    }
+    assert!(relative.is_empty(), "{}", relative.join("\n"));
+}
+
 #[test]
 fn a_broken_link_is_seen() {
     let page = Page::read(&root().join("docs/src/SUMMARY.md"));
