@@ -86,7 +86,7 @@ impl CommandLine {
         let words =
             words.iter().map(|word| substituted(word, kubeconfig, &server, &files)).collect::<Result<Vec<_>>>()?;
         let program = Program::start(&words, kubeconfig, files)?;
-        Ok(Box::new(Command { program, clean_exit: self.clean_exit, stop: self.stop }))
+        Ok(Box::new(Command { program, has_ended: false, clean_exit: self.clean_exit, stop: self.stop }))
     }
 }
 
@@ -121,17 +121,27 @@ impl Subject for CommandLine {
 
 struct Command {
     program: Program,
+    has_ended: bool,
     clean_exit: bool,
     stop: Duration,
 }
 
 impl Running for Command {
     fn ended(&mut self) -> BoxFuture<'_, String> {
-        async { self.program.ended().await.unwrap_or_else(|error| format!("{error:#}")) }.boxed()
+        async {
+            let ended = self.program.ended().await.unwrap_or_else(|error| format!("{error:#}"));
+            self.has_ended = true;
+            ended
+        }
+        .boxed()
+    }
+
+    fn log(&self) -> String {
+        if self.has_ended { String::new() } else { self.program.log() }
     }
 
     fn stop(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
-        let Self { program, clean_exit, stop } = *self;
+        let Self { program, has_ended: _, clean_exit, stop } = *self;
         program.stop(stop, clean_exit).boxed()
     }
 }

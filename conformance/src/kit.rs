@@ -178,7 +178,7 @@ impl Kit {
     ) -> Report {
         let mut report = Report::default();
         let key = format!("{HOSTILE}/{}", scenario.name());
-        let entry = self.play_hostile(shared, &scenario).await;
+        let entry = Box::pin(self.play_hostile(shared, &scenario)).await;
         progress(&key, &entry);
         report.insert(&key, entry);
         report

@@ -1,9 +1,12 @@
-//! Recordings of a real Kubernetes cluster, and a player that compares other clusters with them.
+//! Conformance tests for controllers of EndpointSlices and Endpoints: recordings of a real Kubernetes cluster, and hostile
+//! scenarios.
 //!
 //! It is for:
 //!
+//! - testing controllers of any project, as the program `slice-conformance` does: a [`Kit`] plays the scenarios that apply
+//!   to a [`Profile`] of what the controllers claim, and returns a [`Report`];
 //! - replaying recorded operations on a cluster, and [comparing](compare()) its state after each step;
-//! - testing the controllers in process, as a [program](Program), or those of a cluster ([`Controllers`]);
+//! - testing controllers in process, as a [program](CommandLine), or those of a cluster ([`Subject`]);
 //! - tests on the embedded API server, on a [kube-apiserver](ControlPlane) started from binaries, or on an existing
 //!   cluster ([`Target`]);
 //! - [counting](Tally) the writes of controllers, from the request log of the embedded server or from an audit log;
@@ -16,9 +19,9 @@
 //!                                     |                        |
 //!        expected Snapshot      actual Snapshot <----lists-----+
 //!                |                    |
-//!                +----> compare <-----+
+//!                +----> compare <-----+  <--- Profile: what is claimed, and how strictly it is compared
 //!                          |
-//!                   Outcome, Verdict
+//!                    Outcome, Report
 //! ```
 //!
 //! The README of this crate describes the files and the [canonical form](canonical()) of a snapshot.
@@ -27,11 +30,37 @@
 //!
 //! - For behaviour between two settled states, such as the order of writes: only settled states are recorded.
 //! - For rare schedules and faults: use `kube-simulation`.
-//! - For other controllers: recordings contain only the objects that the endpoint controllers read and write.
+//! - For controllers whose slices do not follow from Services, Pods, Nodes and Endpoints: recordings contain nothing else.
 //!
 //! # Example
 //!
-//! `tests/replay.rs` plays all files, with the options of the environment. One file on an existing cluster:
+//! All that applies to a controller with slices of its own, on embedded servers:
+//!
+//! ```no_run
+//! use std::sync::Arc;
+//!
+//! use kube_endpoints_conformance::{Access, CommandLine, Hostile, Kit, Limits, Profile, Recording, Target};
+//!
+//! # async fn test() -> anyhow::Result<()> {
+//! let kit = Kit {
+//!     profile: Arc::new(Profile::find("pools.yaml")?),
+//!     subject: Arc::new(CommandLine::parse("pools-controller --kubeconfig={kubeconfig}")?),
+//!     external: false,
+//!     target: Target::Embedded,
+//!     access: Access::all(),
+//!     tls: true,
+//!     limits: Limits::default(),
+//!     audit_log: None,
+//!     jobs: 4,
+//! };
+//! let plan = kit.plan(Recording::builtin()?, Hostile::all(), |_| true);
+//! let report = Arc::new(kit).run(plan, None, |key, _| eprintln!("{key}")).await;
+//! assert!(report.is_good(), "{report}");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! One file on an existing cluster:
 //!
 //! ```no_run
 //! use std::path::Path;

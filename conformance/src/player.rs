@@ -2,6 +2,7 @@
 
 use std::{
     cmp::Reverse,
+    collections::BTreeSet,
     mem,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -177,17 +178,17 @@ impl Player {
     }
 
     /// Lists the objects of a kind in a namespace. Slices have the labels of Kubernetes instead of those of the
-    /// profile, and those of other controllers are omitted.
+    /// profile, and those of Kubernetes' controllers that are not under test are omitted.
     ///
     /// # Errors
     /// The request fails.
     pub async fn list(&self, kind: Kind, namespace: &str) -> Result<Vec<Value>> {
         let mut objects = self.api.list(kind, namespace, "").await?.items;
         if kind == Kind::EndpointSlice {
+            objects.retain(|slice| !self.profile.is_foreign(slice));
             for slice in &mut objects {
                 self.profile.to_upstream(slice);
             }
-            objects.retain(|slice| !self.profile.is_foreign(slice));
         }
         Ok(objects)
     }
@@ -207,7 +208,13 @@ impl Player {
     }
 
     async fn play_one(&self, scenario: &Scenario) -> Outcome {
-        let mut walk = Walk { player: self, namespace: String::new(), owners: Owners::default(), second_looks: 0 };
+        let mut walk = Walk {
+            player: self,
+            namespace: String::new(),
+            owners: Owners::default(),
+            services: BTreeSet::new(),
+            second_looks: 0,
+        };
         let start = Instant::now();
         let failure = walk.play(scenario).await.err();
         let Walk { second_looks, .. } = walk;
@@ -249,6 +256,8 @@ struct Walk<'a> {
     player: &'a Player,
     namespace: String,
     owners: Owners,
+    /// Names of the Services at the last settled point.
+    services: BTreeSet<String>,
     second_looks: usize,
 }
 
@@ -284,7 +293,7 @@ impl Walk<'_> {
             self.player.changes.settled(&self.namespace, settled_after, settle).await?;
             looks += 1;
             let actual = self.snapshot().await?;
-            let differences = self.player.profile.differences(&step.expect, &actual, &scenario.tags);
+            let differences = self.player.profile.differences(&step.expect, &actual, &self.services, &scenario.tags);
             if differences.is_empty() {
                 self.second_looks += usize::from(looks > 1);
                 return Ok(differences);
@@ -323,6 +332,8 @@ impl Walk<'_> {
         let endpoints = self.list(Kind::Endpoints).await?;
         let slices = self.list(Kind::EndpointSlice).await?;
         let events = self.list(Kind::Event).await?;
+        let names = services.iter().filter_map(|service| service["metadata"]["name"].as_str());
+        self.services = names.map(str::to_owned).collect();
         self.owners.observe(Kind::Service, &services);
         self.owners.observe(Kind::Endpoints, &endpoints);
         Ok(canonical(&Observed { endpoints, slices, events }, &self.namespace, &self.owners))

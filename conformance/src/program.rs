@@ -41,7 +41,12 @@ impl Program {
     /// The exit status cannot be read.
     pub(crate) async fn ended(&mut self) -> Result<String> {
         let status = self.child.wait().await?;
-        Ok(format!("{status}\n{}", end_of_log(self.files.path(), NAME)))
+        Ok(format!("{status}\n{}", self.log()))
+    }
+
+    /// Returns the last 20 lines of the output so far.
+    pub(crate) fn log(&self) -> String {
+        end_of_log(self.files.path(), NAME)
     }
 
     /// Sends SIGTERM and waits until the program has exited.
@@ -57,10 +62,10 @@ impl Program {
         match timeout(limit, self.child.wait()).await {
             Ok(status) => {
                 let status = status?;
-                ensure!(!clean || status.success(), "{status}\n{}", end_of_log(self.files.path(), NAME));
+                ensure!(!clean || status.success(), "{status}\n{}", self.log());
                 Ok(())
             }
-            Err(_) => bail!("still running {limit:?} after SIGTERM\n{}", end_of_log(self.files.path(), NAME)),
+            Err(_) => bail!("still running {limit:?} after SIGTERM\n{}", self.log()),
         }
     }
 }

@@ -31,6 +31,11 @@ pub trait Running: Send {
     /// Waits until the instance ends by itself. Returns its exit status and the end of its log.
     fn ended(&mut self) -> BoxFuture<'_, String>;
 
+    /// Returns the end of the output of an instance that has not ended; empty if it is not recorded.
+    fn log(&self) -> String {
+        String::new()
+    }
+
     /// Stops the instance.
     ///
     /// # Errors
@@ -44,16 +49,14 @@ pub trait Running: Send {
 /// `work` fails, or the instance exits during it or does not shut down as it should.
 pub async fn during<T>(mut running: Box<dyn Running>, work: impl Future<Output = Result<T>>) -> Result<T> {
     let done = alive(&mut *running, work).await;
-    let done = match done {
-        Ok(done) => done,
-        Err(error) => {
-            // The first failure is reported; that of the shutdown often follows from it.
-            drop(running.stop().await);
-            return Err(error);
-        }
-    };
-    running.stop().await.context("the controllers did not shut down cleanly")?;
-    Ok(done)
+    let log = running.log();
+    let stopped = running.stop().await.context("the controllers did not shut down cleanly");
+    match done {
+        Ok(done) => stopped.map(|()| done),
+        // The first failure is reported; that of the shutdown often follows from it.
+        Err(error) if log.is_empty() => Err(error),
+        Err(error) => bail!("{error:#}\nend of the output of the controllers:\n{log}"),
+    }
 }
 
 /// Runs `work` while an instance runs.

@@ -14,7 +14,8 @@ async fn play(name: &str) {
         eprintln!("SKIPPED {name}: {reason}");
         return;
     }
-    let entry = kit.play_hostile(None, &scenario).await;
+    // Boxed: the future has many kilobytes.
+    let entry = Box::pin(kit.play_hostile(None, &scenario)).await;
     for note in &entry.notes {
         eprintln!("SKIPPED {name}: {note}");
     }

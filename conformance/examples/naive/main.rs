@@ -9,7 +9,9 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
+    convert::Infallible,
     path::PathBuf,
+    process::ExitCode,
     sync::Arc,
     time::Duration,
 };
@@ -64,7 +66,13 @@ struct World {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<()> {
+async fn main() -> ExitCode {
+    let Err(error) = run().await;
+    eprintln!("{error:#}");
+    ExitCode::FAILURE
+}
+
+async fn run() -> Result<Infallible> {
     let Arguments { kubeconfig, defect } = Arguments::parse();
     let config = Config::from_kubeconfig(&kubeconfig).await?;
     let options = ClientOptions { user_agent: "naive/1".to_owned(), qps: 0.0, ..ClientOptions::default() };
@@ -162,8 +170,9 @@ fn slices(world: &World, service: &core::Service, defect: Option<Defect>) -> Vec
     slices
 }
 
-/// Returns whether the server would not change `existing` by storing `desired`.
+/// Returns whether an existing slice has the labels, ports and endpoints of the desired one.
 fn is_equal(existing: &Value, desired: &Value) -> bool {
+    let Some(labels) = desired["metadata"]["labels"].as_object() else { return false };
     let endpoints = |slice: &Value| {
         let mut all = slice["endpoints"].as_array().cloned().unwrap_or_default();
         all.iter_mut().for_each(remove_nulls);
@@ -177,7 +186,7 @@ fn is_equal(existing: &Value, desired: &Value) -> bool {
     endpoints(existing) == endpoints(desired)
         && ports(existing) == ports(desired)
         && existing["addressType"] == desired["addressType"]
-        && existing["metadata"]["labels"] == desired["metadata"]["labels"]
+        && labels.iter().all(|(key, value)| existing["metadata"]["labels"][key] == *value)
 }
 
 fn remove_nulls(value: &mut Value) {

@@ -73,7 +73,7 @@ fn scenario(name: &str, resource: &'static str, cel: &'static str, rule: fn(&mut
     Hostile::new(format!("changed/{name}"), about, needs, move |world| {
         async move {
             world.mutate(Mutation { name: "changes", resource, cel: cel.to_owned(), rule: Box::new(rule) }).await?;
-            world.three_events().await?;
+            world.three_events(true).await?;
             world.expect_counts(SLICES, Counts::of(1, 2, 0))?;
             world.expect_counts(ENDPOINTS, Counts::of(1, 2, 0))
         }

@@ -195,3 +195,43 @@ impl Hostile {
         groups.into_iter().flat_map(|group| group()).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::CommandLine;
+
+    #[rstest]
+    #[case("controller-manager", 39)]
+    #[case("service-slices", 21)]
+    #[case("endpoints", 13)]
+    #[case("mirrored-slices", 13)]
+    #[case("own-label", 19)]
+    fn numbers_of_scenarios(#[case] profile: &str, #[case] expect: usize) {
+        let profile = Profile::find(profile).unwrap();
+        let subject = CommandLine::controller_manager(std::path::Path::new("controller-manager"));
+        let mut all = Hostile::all();
+        all.retain(|it| it.skips(&profile, &Target::Embedded, &subject).is_none());
+        let names: Vec<_> = all.iter().map(Hostile::name).collect();
+        assert_eq!(names.len(), expect, "{names:#?}");
+    }
+
+    #[test]
+    fn requirements_are_named() {
+        let profile = Profile::find("own-label").unwrap();
+        let only_plain = CommandLine::parse("controller").unwrap();
+        let reason = |name: &str, target: &Target| {
+            let scenario = Hostile::all().into_iter().find(|it| it.name() == name).unwrap();
+            scenario.skips(&profile, target, &only_plain).unwrap()
+        };
+        let cluster = Target::Cluster { kubeconfig: "k".into() };
+        assert_eq!(reason("hints/reported-once", &Target::Embedded), "the profile compares endpoints only");
+        assert_eq!(reason("mirrored/name-kept", &Target::Embedded), "the profile has no mirrored-slices");
+        assert_eq!(reason("namespaces/terminating", &Target::Embedded), "the profile bounds the number of writes only");
+        assert_eq!(reason("responses/reset", &cluster), "it requires the embedded API server");
+        let elected = "it requires controllers that are started with leader election";
+        assert_eq!(reason("standby/behind", &Target::Embedded), elected);
+    }
+}

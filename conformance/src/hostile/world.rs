@@ -145,10 +145,12 @@ impl World {
     /// Returns the maximum number of slices of one Service that existed at the same time.
     pub(super) fn most_slices_at_once(&self) -> usize {
         self.slices.most_at_once(&self.namespace, |slice| {
+            if self.profile.is_foreign(slice) {
+                return None;
+            }
             let mut slice = slice.clone();
             self.profile.to_upstream(&mut slice);
-            let service = super::objects::service_of(&slice).map(str::to_owned);
-            service.filter(|_| !self.profile.is_foreign(&slice))
+            super::objects::service_of(&slice).map(str::to_owned)
         })
     }
 

@@ -16,14 +16,21 @@ use crate::{
 
 impl Profile {
     /// Returns the differences between two snapshots, with the labels of Kubernetes, as text. Objects that the profile
-    /// does not claim are not compared.
-    pub fn differences(&self, expected: &Snapshot, actual: &Snapshot, tags: &BTreeSet<Tag>) -> Vec<String> {
+    /// does not claim are not compared. `services` are the names of the Services that exist.
+    pub fn differences(
+        &self,
+        expected: &Snapshot,
+        actual: &Snapshot,
+        services: &BTreeSet<String>,
+        tags: &BTreeSet<Tag>,
+    ) -> Vec<String> {
         let (expected, actual) = (self.claimed(expected), self.claimed(actual));
         match self.compare {
             Comparison::Exact => compare(&expected, &actual, tags),
             Comparison::Endpoints => {
                 let counts_hints = tags.contains(&Tag::HintCounts);
-                difference::between(&unions(&expected, counts_hints), &unions(&actual, counts_hints))
+                let unions = |snapshot: &Snapshot| unions(snapshot, services, counts_hints);
+                difference::between(&unions(&expected), &unions(&actual))
             }
         }
     }
@@ -37,7 +44,7 @@ impl Profile {
         if !self.claims(Output::Endpoints) {
             endpoints.clear();
         }
-        slices.retain(|slice| !self.is_foreign(slice));
+        slices.retain(|slice| !self.is_unclaimed(slice));
         events.retain(|event| self.events && self.reports(event[5].as_str().unwrap_or_default()));
         if !self.ignore.is_empty() {
             let subsets = endpoints.iter_mut().flat_map(|object| list_mut(object, "subsets"));
@@ -98,12 +105,16 @@ impl Field {
 }
 
 /// Returns the endpoints of a snapshot regardless of their distribution to objects. Groups without endpoints are
-/// omitted.
-fn unions(snapshot: &Snapshot, counts_hints: bool) -> Value {
+/// omitted, and slices of Services that do not exist: they are deleted by the controller or by a garbage collector.
+fn unions(snapshot: &Snapshot, services: &BTreeSet<String>, counts_hints: bool) -> Value {
     let Snapshot { endpoints, slices, events: _ } = snapshot;
     let mut of_slices = BTreeMap::<String, BTreeMap<String, Value>>::new();
     let mut hints = BTreeMap::<String, BTreeMap<String, usize>>::new();
-    for slice in slices {
+    let exists = |slice: &&Value| {
+        let service = slice["labels"][labels::SERVICE_NAME_LABEL].as_str();
+        service.is_none_or(|service| services.contains(service))
+    };
+    for slice in slices.iter().filter(exists) {
         let key = text(&json!({
             "service": slice["labels"][labels::SERVICE_NAME_LABEL],
             "managed-by": slice["labels"][labels::MANAGED_BY_LABEL],
@@ -169,6 +180,10 @@ mod tests {
         Profile::parse(&format!("{{name: n, service-slices: {{}}, endpoints: true, {fields}}}")).unwrap()
     }
 
+    fn web() -> BTreeSet<String> {
+        BTreeSet::from(["web".to_owned()])
+    }
+
     fn slice(name: &str, endpoints: &Value) -> Value {
         let labels = json!({
             "kubernetes.io/service-name": "web",
@@ -192,10 +207,10 @@ mod tests {
     #[case::hint(&[slice("a", &json!([{"addresses": ["1"]}, {"addresses": ["2"], "hints": {}}]))], false)]
     fn endpoints_only(#[case] actual: &[Value], #[case] equal: bool) {
         let expected = of(&[slice("web-*", &json!([{"addresses": ["1"]}, {"addresses": ["2"]}]))]);
-        let differences = profile("compare: endpoints").differences(&expected, &of(actual), &<_>::default());
+        let differences = profile("compare: endpoints").differences(&expected, &of(actual), &web(), &<_>::default());
         assert_eq!(differences.is_empty(), equal, "{differences:#?}");
         // The exact comparison distinguishes them all.
-        assert!(!profile("compare: exact").differences(&expected, &of(actual), &<_>::default()).is_empty());
+        assert!(!profile("compare: exact").differences(&expected, &of(actual), &web(), &<_>::default()).is_empty());
     }
 
     #[rstest]
@@ -215,9 +230,9 @@ mod tests {
         }
         let (expected, actual) = (of(&[slice("web-*", &json!([plain]))]), of(&[slice("web-*", &json!([differs]))]));
         let all = profile(&format!("compare: {compare}"));
-        assert!(!all.differences(&expected, &actual, &<_>::default()).is_empty());
+        assert!(!all.differences(&expected, &actual, &web(), &<_>::default()).is_empty());
         let ignoring = profile(&format!("compare: {compare}, ignore: [{field}]"));
-        assert_eq!(ignoring.differences(&expected, &actual, &<_>::default()), [""; 0]);
+        assert_eq!(ignoring.differences(&expected, &actual, &web(), &<_>::default()), [""; 0]);
     }
 
     #[test]
@@ -229,10 +244,31 @@ mod tests {
             {"addresses": [{"ip": "1"}], "ports": [{"port": 2}]}, {"addresses": [{"ip": "1"}], "ports": [{"port": 1}]}
         ]));
         let profile = profile("compare: endpoints");
-        assert_eq!(profile.differences(&one, &two, &<_>::default()), [""; 0]);
+        assert_eq!(profile.differences(&one, &two, &web(), &<_>::default()), [""; 0]);
         let unready = object(json!([{"notReadyAddresses": [{"ip": "1"}], "ports": [{"port": 1}, {"port": 2}]}]));
-        assert!(!profile.differences(&one, &unready, &<_>::default()).is_empty());
-        assert_eq!(profile.differences(&object(json!([])), &Snapshot::default(), &<_>::default()), [""; 0]);
+        assert!(!profile.differences(&one, &unready, &web(), &<_>::default()).is_empty());
+        assert_eq!(profile.differences(&object(json!([])), &Snapshot::default(), &web(), &<_>::default()), [""; 0]);
+    }
+
+    #[test]
+    fn slices_that_the_slice_controller_has_lost_are_compared_only_with_its_own() {
+        let mut lost = slice("web-*", &json!([{"addresses": ["1"]}]));
+        lost["labels"][labels::MANAGED_BY_LABEL] = json!("me.example.com");
+        for (profile, differences) in [("service-slices", 1), ("endpoints", 0), ("mirrored-slices", 0)] {
+            let profile = Profile::find(profile).unwrap();
+            let found = profile.differences(&of(&[lost.clone()]), &Snapshot::default(), &web(), &<_>::default());
+            assert_eq!(found.len(), differences, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn slices_without_service_are_compared_only_exactly() {
+        let expected = of(&[slice("web-*", &json!([{"addresses": ["1"]}]))]);
+        let differences = |compare| {
+            let profile = profile(&format!("compare: {compare}"));
+            profile.differences(&expected, &Snapshot::default(), &<_>::default(), &<_>::default()).len()
+        };
+        assert_eq!((differences("endpoints"), differences("exact")), (0, 1));
     }
 
     #[test]
@@ -242,19 +278,10 @@ mod tests {
         mirrored["labels"][labels::MANAGED_BY_LABEL] = json!(labels::upstream_manager(Output::MirroredSlices));
         let endpoints = vec![json!({"name": "web", "subsets": []})];
         let expected = Snapshot { endpoints, slices: vec![mirrored], events: Vec::new() };
-        assert_eq!(slices.differences(&expected, &Snapshot::default(), &<_>::default()), [""; 0]);
+        assert_eq!(slices.differences(&expected, &Snapshot::default(), &web(), &<_>::default()), [""; 0]);
         assert_eq!(
-            Profile::controller_manager().differences(&expected, &Snapshot::default(), &<_>::default()).len(),
+            Profile::controller_manager().differences(&expected, &Snapshot::default(), &web(), &<_>::default()).len(),
             2
         );
-    }
-
-    #[test]
-    fn labels_of_the_controller_become_those_of_kubernetes() {
-        let own = Profile::find("own-label").unwrap();
-        let labels = json!({"example.com/service-name": "web", labels::MANAGED_BY_LABEL: "slices.example.com"});
-        let mut object = json!({"metadata": {"name": "web-1", "labels": labels}});
-        own.to_upstream(&mut object);
-        assert_eq!(object["metadata"]["labels"], slice("", &json!([]))["labels"]);
     }
 }

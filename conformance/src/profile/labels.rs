@@ -52,12 +52,18 @@ impl Profile {
         }
     }
 
-    /// Returns whether a slice, with the labels of [`to_upstream`](Self::to_upstream), is managed by a controller of
-    /// Kubernetes whose output the profile does not claim.
+    /// Returns whether a slice of a cluster is managed by a controller of Kubernetes, and not by that under test.
     pub fn is_foreign(&self, slice: &Value) -> bool {
+        let manager = slice["metadata"]["labels"][MANAGED_BY_LABEL].as_str();
+        let is_other = |output| !self.claims(output) || self.managed_by(output) != upstream_manager(output);
+        manager.and_then(output_of).is_some_and(is_other)
+    }
+
+    /// Returns whether a slice of a snapshot is of a controller of Kubernetes whose output the profile does not claim.
+    /// In recordings, the slice controller has written those slices that it does not manage any longer.
+    pub(super) fn is_unclaimed(&self, slice: &Value) -> bool {
         let manager = slice["labels"][MANAGED_BY_LABEL].as_str();
-        let manager = manager.or_else(|| slice["metadata"]["labels"][MANAGED_BY_LABEL].as_str());
-        manager.and_then(output_of).is_some_and(|output| !self.claims(output))
+        !self.claims(manager.and_then(output_of).unwrap_or(Output::ServiceSlices))
     }
 
     /// Returns a recorded operation with the labels and patches of the profile.
@@ -114,5 +120,66 @@ fn rename_key(labels: &mut Map<String, Value>, from: &str, to: &str) {
         && let Some(value) = labels.remove(from)
     {
         labels.insert(to.to_owned(), value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    fn slice(key: &str, manager: &str) -> Value {
+        json!({"metadata": {"name": "web-1", "labels": {key: "web", MANAGED_BY_LABEL: manager}}})
+    }
+
+    #[test]
+    fn labels_of_the_controller_become_those_of_kubernetes() {
+        let mut own = slice("example.com/service-name", "slices.example.com");
+        Profile::find("own-label").unwrap().to_upstream(&mut own);
+        assert_eq!(own, slice(SERVICE_NAME_LABEL, upstream_manager(Output::ServiceSlices)));
+    }
+
+    #[rstest]
+    #[case::own("own-label", "slices.example.com", false)]
+    #[case::of_kubernetes("own-label", "endpointslice-controller.k8s.io", true)]
+    #[case::of_others("own-label", "others.example.com", false)]
+    #[case::claimed("service-slices", "endpointslice-controller.k8s.io", false)]
+    #[case::mirrored("service-slices", "endpointslicemirroring-controller.k8s.io", true)]
+    fn foreign(#[case] profile: &str, #[case] manager: &str, #[case] expect: bool) {
+        let profile = Profile::find(profile).unwrap();
+        assert_eq!(profile.is_foreign(&slice(SERVICE_NAME_LABEL, manager)), expect);
+    }
+
+    #[test]
+    fn operations_have_the_labels_and_patches_of_the_profile() {
+        let profile = "{name: n, service-slices: {service-label: a/b, managed-by: c}, patches: {Service: {x: z}}}";
+        let profile = Profile::parse(profile).unwrap();
+        let translated = |operation: Value| {
+            let operation: Operation = serde_json::from_value(operation).unwrap();
+            profile.operation(&operation).into_owned()
+        };
+        let create = |kind: &str, mut object: Value| {
+            object["kind"] = json!(kind);
+            json!({"op": "create", "obj": object})
+        };
+        let upstream = upstream_manager(Output::ServiceSlices);
+        let Operation::Create { obj } = translated(create("EndpointSlice", slice(SERVICE_NAME_LABEL, upstream))) else {
+            panic!("another operation")
+        };
+        assert_eq!(obj.body["metadata"], slice("a/b", "c")["metadata"]);
+        let Operation::Create { obj } = translated(create("Service", json!({"metadata": {"name": "web"}}))) else {
+            panic!("another operation")
+        };
+        assert_eq!(obj.body["x"], "z");
+        let patch = json!({"metadata": {"labels": {MANAGED_BY_LABEL: "me", SERVICE_NAME_LABEL: null}}});
+        let Operation::MergeSlice { managed_by, patch, .. } =
+            translated(json!({"op": "merge-slice", "service": "web", "patch": patch}))
+        else {
+            panic!("another operation")
+        };
+        assert_eq!((managed_by.as_str(), profile.service_label_for(&managed_by)), ("c", "a/b"));
+        assert_eq!(patch, json!({"metadata": {"labels": {MANAGED_BY_LABEL: "me", "a/b": null}}}));
     }
 }

@@ -97,7 +97,8 @@ pub enum Comparison {
     #[default]
     Exact,
     /// The union of the endpoints of a Service for each address type and list of ports. A slice without endpoints
-    /// equals no slice, and absent conditions have the meaning that the API defines.
+    /// equals no slice, and absent conditions have the meaning that the API defines. Slices of Services that do not exist
+    /// are not compared: they are deleted by the controller or by a garbage collector.
     Endpoints,
 }
 

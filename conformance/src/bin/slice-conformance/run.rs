@@ -37,7 +37,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<bool> {
     let count = plan.scenarios();
     ensure!(count > 0 || !plan.skipped.is_empty(), "no scenario matches the filters");
     ensure!(count > 0, "none of the selected scenarios applies to profile {}; see --list", kit.profile.name);
-    eprintln!("{count} scenarios, profile {}", kit.profile.name);
+    eprintln!("profile {}, scenarios: {count}", kit.profile.name);
     let shared = kit.start_shared().await?;
     if let Some(cluster) = shared.as_ref().filter(|_| arguments.controller.command.is_none()) {
         let seconds = kit.limits.start.as_secs();
