@@ -178,27 +178,29 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> ControllerBuilder<K
     pub fn watch<T, X>(
         &mut self,
         informer: &Informer<T, X>,
-        name: &'static str,
+        name: impl Into<Arc<str>>,
         mut handle: impl FnMut(&Event<T>, &Enqueuer<K>) + Send + 'static,
     ) -> HandlerHandle
     where
         T: kube_wire::Object,
         X: kube_wire::Index<T>,
     {
+        let name = name.into();
         let unmeasured = self.enqueuer.clone();
-        let measured = self.enqueuer.measured(self.workers.observer(), name);
+        let measured = self.enqueuer.measured(self.workers.observer(), Arc::clone(&name));
         let handle = move |event: Event<T>| {
             handle(&event, if event.is_change() { &measured } else { &unmeasured });
         };
-        let handle = informer.add_handler(handle).named(name);
+        let handle = informer.add_handler(handle).named(&name);
         self.handlers.push(handle.clone());
         handle
     }
 
     /// Returns an enqueuer of this controller's queue for code other than handlers. `source` is the name of its adds in
     /// metrics; without one, their propagation latency is not measured.
-    pub fn enqueuer(&self, source: Option<&'static str>) -> Enqueuer<K> {
-        source.map_or_else(|| self.enqueuer.clone(), |source| self.enqueuer.measured(self.workers.observer(), source))
+    pub fn enqueuer(&self, source: Option<&str>) -> Enqueuer<K> {
+        let measured = |source: &str| self.enqueuer.measured(self.workers.observer(), source.into());
+        source.map_or_else(|| self.enqueuer.clone(), measured)
     }
 
     /// Sets a future that runs concurrently with the workers, such as a periodic task. It is first polled after all
@@ -269,11 +271,11 @@ mod tests {
     }
 
     #[derive(Default)]
-    struct Sources(Mutex<Vec<&'static str>>);
+    struct Sources(Mutex<Vec<String>>);
 
     impl ControllerMetrics for Sources {
-        fn propagated(&self, source: &'static str, _: Latency) {
-            locked(&self.0).push(source);
+        fn propagated(&self, source: &str, _: Latency) {
+            locked(&self.0).push(source.to_owned());
         }
     }
 

@@ -23,7 +23,7 @@ pub struct Enqueuer<K> {
     pacing: Arc<OnceLock<Mutex<Pacing<K>>>>,
     on_change: Arc<OnceLock<OnChange<K>>>,
     /// Observer and source name of measured adds; `None` disables measurement.
-    measured: Option<(Observer<K>, &'static str)>,
+    measured: Option<(Observer<K>, Arc<str>)>,
 }
 
 /// Function that gets each key that a change enqueues.
@@ -55,7 +55,7 @@ impl<K: Clone + Eq + Hash + Send + 'static> Enqueuer<K> {
     }
 
     /// Returns an enqueuer of the same queue whose adds are measured as events of `source`.
-    pub(crate) fn measured(&self, observer: &Observer<K>, source: &'static str) -> Self {
+    pub(crate) fn measured(&self, observer: &Observer<K>, source: Arc<str>) -> Self {
         Enqueuer { measured: Some((observer.clone(), source)), ..self.clone() }
     }
 
@@ -173,7 +173,7 @@ mod tests {
             let (queue, timer) = Queue::builder().build();
             let mut tasks = JoinSet::new();
             tasks.spawn(timer.run());
-            let keys = Enqueuer::new(queue.clone()).measured(&Observer::new(None), "pods");
+            let keys = Enqueuer::new(queue.clone()).measured(&Observer::new(None), "pods".into());
             keys.batching(Batching::Adaptive);
             Rig { queue, keys, start: Instant::now(), _timer: tasks }
         }

@@ -10,7 +10,7 @@ pub trait ControllerMetrics: Send + Sync {
 
     /// Observes the propagation latency of an event whose sync wrote. `source` is the name of the handler that queued
     /// the key.
-    fn propagated(&self, source: &'static str, latency: Latency) {
+    fn propagated(&self, source: &str, latency: Latency) {
         let _ = (source, latency);
     }
 }

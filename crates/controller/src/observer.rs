@@ -9,9 +9,9 @@ use tokio::time::Instant;
 use crate::{ControllerMetrics, Latency, Outcome, locked};
 
 /// Event that queued a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Cause {
-    source: &'static str,
+    source: Arc<str>,
     at: Instant,
 }
 
@@ -42,10 +42,10 @@ impl<K: Clone + Eq + Hash> Observer<K> {
 
     /// Records an event of `source` that queues `key`. Call it before the key is added to the queue: a worker may start
     /// the sync at once.
-    pub(crate) fn queued(&self, key: &K, source: &'static str) {
+    pub(crate) fn queued(&self, key: &K, source: &Arc<str>) {
         if let Some(shared) = &self.0 {
-            let cause = Cause { source, at: Instant::now() };
-            locked(&shared.waiting).entry(key.clone()).or_insert(cause);
+            let at = Instant::now();
+            locked(&shared.waiting).entry(key.clone()).or_insert_with(|| Cause { source: Arc::clone(source), at });
         }
     }
 
@@ -81,7 +81,7 @@ impl<K: Eq + Hash> SyncObservation<'_, K> {
         match result {
             Ok(Outcome::Written) => {
                 let latency = Latency { queue: started.saturating_duration_since(cause.at), sync: started.elapsed() };
-                shared.metrics.propagated(cause.source, latency);
+                shared.metrics.propagated(&cause.source, latency);
             }
             Ok(Outcome::Unchanged) => {}
             // Replaces an event recorded during the sync, which is later.
@@ -100,12 +100,12 @@ mod tests {
     use super::*;
 
     #[derive(Default)]
-    struct Reported(Mutex<Vec<(&'static str, u64, u64)>>);
+    struct Reported(Mutex<Vec<(String, u64, u64)>>);
 
     impl ControllerMetrics for Reported {
-        fn propagated(&self, source: &'static str, latency: Latency) {
+        fn propagated(&self, source: &str, latency: Latency) {
             let millis = |it: Duration| u64::try_from(it.as_millis()).unwrap();
-            locked(&self.0).push((source, millis(latency.queue), millis(latency.sync)));
+            locked(&self.0).push((source.to_owned(), millis(latency.queue), millis(latency.sync)));
         }
     }
 
@@ -144,7 +144,7 @@ mod tests {
         for step in steps {
             advance(STEP).await;
             match *step {
-                Event(source) => observer.queued(&"web", source),
+                Event(source) => observer.queued(&"web", &source.into()),
                 Sync(result) => {
                     let observation = observer.start(&"web");
                     advance(STEP).await;
@@ -153,21 +153,23 @@ mod tests {
                 SyncDuring(source, result) => {
                     let observation = observer.start(&"web");
                     advance(STEP).await;
-                    observer.queued(&"web", source);
+                    observer.queued(&"web", &source.into());
                     observation.end(&result);
                 }
             }
         }
-        assert_eq!(*locked(&reported.0), expected);
+        let reported = locked(&reported.0);
+        let reported: Vec<_> = reported.iter().map(|(source, queue, sync)| (source.as_str(), *queue, *sync)).collect();
+        assert_eq!(reported, expected);
     }
 
     #[test]
     fn nothing_is_stored_without_metrics_or_events() {
         let observer = Observer::new(None);
-        observer.queued(&1, "pods");
+        observer.queued(&1, &"pods".into());
         assert!(observer.start(&1).0.is_none());
         let observer = Observer::new(Some(Arc::new(Reported::default())));
-        (0..1_000).for_each(|key| observer.queued(&key, "pods"));
+        (0..1_000).for_each(|key| observer.queued(&key, &"pods".into()));
         (0..1_000).for_each(|key| observer.start(&key).end::<()>(&Ok(Outcome::Unchanged)));
         let waiting = &observer.0.as_ref().unwrap().waiting;
         assert_eq!(locked(waiting).capacity(), 0);

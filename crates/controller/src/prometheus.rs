@@ -85,7 +85,7 @@ impl ControllerMetrics for Series {
         self.exhausted.inc();
     }
 
-    fn propagated(&self, source: &'static str, latency: Latency) {
+    fn propagated(&self, source: &str, latency: Latency) {
         self.propagation.with_label_values(&[&self.name, source]).observe(latency.total().as_secs_f64());
         for (stage, duration) in [("queue", latency.queue), ("sync", latency.sync)] {
             self.stages.with_label_values(&[&self.name, source, stage]).observe(duration.as_secs_f64());

@@ -25,7 +25,7 @@ use crate::Objects;
 /// assert_eq!(pods.bucket("node", "a").count(), 1);
 /// assert_eq!(pods.bucket("node", "b").count(), 0);
 /// ```
-pub struct NamedIndexes<T>(BTreeMap<&'static str, NamedIndex<T>>);
+pub struct NamedIndexes<T>(BTreeMap<Arc<str>, NamedIndex<T>>);
 
 type NamesOf<T> = dyn Fn(&T) -> Vec<String> + Send + Sync;
 
@@ -42,8 +42,12 @@ impl<T: Object> NamedIndexes<T> {
 
     /// Adds an index, or replaces the one of this name. `names` returns the values of an object, any number of them.
     #[must_use]
-    pub fn with(mut self, index: &'static str, names: impl Fn(&T) -> Vec<String> + Send + Sync + 'static) -> Self {
-        self.0.insert(index, NamedIndex { names: Arc::new(names), buckets: BTreeMap::new() });
+    pub fn with(
+        mut self,
+        index: impl Into<Arc<str>>,
+        names: impl Fn(&T) -> Vec<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.0.insert(index.into(), NamedIndex { names: Arc::new(names), buckets: BTreeMap::new() });
         self
     }
 
@@ -100,7 +104,7 @@ impl<T: Object> Default for NamedIndexes<T> {
 impl<T> Clone for NamedIndexes<T> {
     fn clone(&self) -> Self {
         let copy = |index: &NamedIndex<T>| NamedIndex { names: index.names.clone(), buckets: index.buckets.clone() };
-        Self(self.0.iter().map(|(name, index)| (*name, copy(index))).collect())
+        Self(self.0.iter().map(|(name, index)| (Arc::clone(name), copy(index))).collect())
     }
 }
 
