@@ -83,7 +83,7 @@ pub struct Details {
 }
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dynamic {
-    pub metadata: ObjectMeta,
+    pub metadata: ObjectHead,
     pub value: Value,
 }
 impl Object for Dynamic {}
@@ -186,6 +186,8 @@ pub trait Metadata {
     fn name(&self) -> &str;
     fn uid(&self) -> Uid;
     fn resource_version(&self) -> ResourceVersion;
+    fn is_terminating(&self) -> bool;
+    fn key(&self) -> ObjectKey {}
 }
 pub trait Object: Send + Sync + 'static {
     fn namespace(&self) -> &str;
@@ -198,6 +200,21 @@ pub trait Object: Send + Sync + 'static {
     {}
     fn key(&self) -> ObjectKey {}
 }
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct ObjectHead {
+    pub name: Text,
+    pub namespace: Text,
+    pub uid: Uid,
+    pub resource_version: ResourceVersion,
+    pub terminating: bool,
+}
+impl ObjectHead {
+    pub fn key(&self) -> ObjectKey {}
+}
+impl ObjectHead {
+    pub fn from_fields(fields: Fields<'_>) -> Result<Self, MalformedProtobuf> {}
+}
+impl Metadata for ObjectHead {}
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ObjectKey {
     pub namespace: Text,
@@ -209,21 +226,6 @@ impl ObjectKey {
 impl fmt::Display for ObjectKey {}
 impl fmt::Debug for ObjectKey {}
 impl FromStr for ObjectKey {}
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-pub struct ObjectMeta {
-    pub name: Text,
-    pub namespace: Text,
-    pub uid: Uid,
-    pub resource_version: ResourceVersion,
-}
-impl ObjectMeta {
-    pub fn key(&self) -> ObjectKey {}
-}
-impl ObjectMeta {
-    pub fn from_fields(fields: Fields<'_>) -> Result<Self, MalformedProtobuf> {}
-}
-impl Metadata for ObjectMeta {}
-impl Metadata for k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta {}
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Received<T> {
     Event(WatchEvent<T>),

@@ -50,11 +50,11 @@
 //! ```
 //! use kube_controller::{Controller, Metrics, Supervisor};
 //! use kube_informer::{Event, ManualSource};
-//! use kube_wire::{Object, ObjectMeta};
+//! use kube_wire::{Object, ObjectHead};
 //! use kube_workqueue::Queue;
 //! use std::time::Duration;
 //! use tokio_util::sync::CancellationToken;
-//! # struct ConfigMap(ObjectMeta);
+//! # struct ConfigMap(ObjectHead);
 //! # impl Object for ConfigMap {
 //! #     fn namespace(&self) -> &str { &self.0.namespace }
 //! #     fn name(&self) -> &str { &self.0.name }

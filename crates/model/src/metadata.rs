@@ -4,9 +4,12 @@ use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
 use serde::{Deserialize, Serialize};
 
-use crate::{Labels, ResourceVersion, Text, Uid, encode, intern, json, time};
+use crate::{Labels, ObjectKey, ResourceVersion, Text, Uid, encode, intern, json, time};
 
-/// Metadata of an object that is written back: all fields except `managedFields`.
+/// Metadata of an object: all fields except `managedFields`.
+///
+/// It is that of the types here that are written back, and of types of other controllers, which are implemented by
+/// [`kube_wire::object!`].
 #[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ObjectMeta {
@@ -61,6 +64,32 @@ pub struct ObjectMeta {
     /// `metadata.uid`.
     #[serde(deserialize_with = "json::from_str", skip_serializing_if = "Uid::is_empty")]
     pub uid: Uid,
+}
+
+impl kube_wire::Metadata for ObjectMeta {
+    fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn uid(&self) -> Uid {
+        self.uid.clone()
+    }
+
+    fn resource_version(&self) -> ResourceVersion {
+        self.resource_version.clone()
+    }
+
+    fn is_terminating(&self) -> bool {
+        self.deletion_timestamp.is_some()
+    }
+
+    fn key(&self) -> ObjectKey {
+        ObjectKey { namespace: self.namespace.clone(), name: self.name.clone() }
+    }
 }
 
 /// An entry of `metadata.ownerReferences`.

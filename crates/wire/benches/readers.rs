@@ -10,7 +10,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use kube_endpoints_testing::bodies::{Found, PODS, list, watch};
 use kube_wire::protobuf::{Fields, MalformedProtobuf};
 use kube_wire::{
-    Decode, DecodeError, Encoding, ListReader, Object, ObjectMeta, Resource, ResourceVersion, Uid, WatchReader,
+    Decode, DecodeError, Encoding, ListReader, Object, ObjectHead, Resource, ResourceVersion, Uid, WatchReader,
 };
 use serde::Deserialize;
 
@@ -23,7 +23,7 @@ const FRAME: usize = 16 << 10;
 /// Pod of which only the metadata is decoded.
 #[derive(Deserialize)]
 struct Metadata {
-    metadata: ObjectMeta,
+    metadata: ObjectHead,
 }
 
 impl Object for Metadata {
@@ -53,14 +53,14 @@ impl Decode for Metadata {
     }
 
     fn from_protobuf(bytes: &[u8]) -> Result<Self, DecodeError> {
-        fn read(bytes: &[u8]) -> Result<ObjectMeta, MalformedProtobuf> {
+        fn read(bytes: &[u8]) -> Result<ObjectHead, MalformedProtobuf> {
             for field in Fields::new(bytes) {
                 let field = field?;
                 if field.number == 1 {
-                    return ObjectMeta::from_fields(field.message()?);
+                    return ObjectHead::from_fields(field.message()?);
                 }
             }
-            Ok(ObjectMeta::default())
+            Ok(ObjectHead::default())
         }
         read(bytes).map(|metadata| Self { metadata }).map_err(|error| error.reading("Pod"))
     }

@@ -1,67 +1,19 @@
 //! Implementations of [`Object`](crate::Object), [`Decode`](crate::Decode) and [`Encode`](crate::Encode) for types of
 //! other crates' authors.
 
-use crate::{ObjectMeta, ResourceVersion, Uid};
-
-/// What [`object!`](crate::object) reads of the field `metadata`.
-#[doc(hidden)]
-pub trait Metadata {
-    fn namespace(&self) -> &str;
-    fn name(&self) -> &str;
-    fn uid(&self) -> Uid;
-    fn resource_version(&self) -> ResourceVersion;
-}
-
-impl Metadata for ObjectMeta {
-    fn namespace(&self) -> &str {
-        &self.namespace
-    }
-
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn uid(&self) -> Uid {
-        self.uid.clone()
-    }
-
-    fn resource_version(&self) -> ResourceVersion {
-        self.resource_version.clone()
-    }
-}
-
-#[cfg(feature = "k8s-openapi")]
-impl Metadata for k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta {
-    fn namespace(&self) -> &str {
-        self.namespace.as_deref().unwrap_or_default()
-    }
-
-    fn name(&self) -> &str {
-        self.name.as_deref().unwrap_or_default()
-    }
-
-    fn uid(&self) -> Uid {
-        self.uid.as_deref().map(Uid::from).unwrap_or_default()
-    }
-
-    fn resource_version(&self) -> ResourceVersion {
-        self.resource_version.as_deref().map(ResourceVersion::from).unwrap_or_default()
-    }
-}
-
 /// Implements [`Object`](crate::Object) and [`Decode`](crate::Decode) for a type with a field `metadata` and
 /// [`serde::Deserialize`], such as one that `kube::CustomResource` derives.
 ///
-/// The field is an [`ObjectMeta`](crate::ObjectMeta) or, with the feature `k8s-openapi`, that of `k8s-openapi`. With
-/// `, write` at the end, the type also gets [`Encode`](crate::Encode): it must implement [`serde::Serialize`] and write
+/// The field is of any type that implements [`Metadata`](crate::Metadata): the `ObjectMeta` of `kube-endpoint-model`,
+/// that of `k8s-openapi` with the feature of this name, or [`ObjectHead`](crate::ObjectHead). With `, write` at the end, the type also gets [`Encode`](crate::Encode): it must implement [`serde::Serialize`] and write
 /// `apiVersion` and `kind`, as the derived types do.
 ///
 /// ```
-/// use kube_wire::{Decode, Object, ObjectMeta, Resource};
+/// use kube_wire::{Decode, Object, ObjectHead, Resource};
 ///
 /// #[derive(serde::Deserialize)]
 /// struct Widget {
-///     metadata: ObjectMeta,
+///     metadata: ObjectHead,
 ///     spec: Spec,
 /// }
 ///
@@ -94,6 +46,10 @@ macro_rules! object {
 
             fn resource_version(&self) -> $crate::ResourceVersion {
                 $crate::Metadata::resource_version(&self.metadata)
+            }
+
+            fn key(&self) -> $crate::ObjectKey {
+                $crate::Metadata::key(&self.metadata)
             }
         }
 

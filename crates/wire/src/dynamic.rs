@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{Decode, DecodeError, Object, ObjectMeta, Resource, ResourceVersion, Uid, json};
+use crate::{Decode, DecodeError, Object, ObjectHead, Resource, ResourceVersion, Uid, json};
 
 /// Object of a resource that is known only at run time, as JSON.
 ///
@@ -13,7 +13,7 @@ use crate::{Decode, DecodeError, Object, ObjectMeta, Resource, ResourceVersion, 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dynamic {
     /// Key, UID and resource version.
-    pub metadata: ObjectMeta,
+    pub metadata: ObjectHead,
     /// The complete object. Items of lists have neither `kind` nor `apiVersion`.
     pub value: Value,
 }
@@ -48,7 +48,7 @@ impl Decode for Dynamic {
         #[derive(Deserialize, Default)]
         #[serde(default)]
         struct Head {
-            metadata: ObjectMeta,
+            metadata: ObjectHead,
         }
         let kind = Self::RESOURCE.kind;
         let Head { metadata } = json::from_slice(kind, bytes)?;

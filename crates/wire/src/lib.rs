@@ -37,13 +37,13 @@
 //!
 //! ```
 //! use kube_wire::{
-//!     Decode, DecodeError, Encoding, ListReader, Object, ObjectMeta, Resource, ResourceVersion, Uid, WatchEvent, WatchReader,
+//!     Decode, DecodeError, Encoding, ListReader, Object, ObjectHead, Resource, ResourceVersion, Uid, WatchEvent, WatchReader,
 //! };
 //!
 //! /// The part of a Node that this program reads.
 //! #[derive(serde::Deserialize)]
 //! struct Node {
-//!     metadata: ObjectMeta,
+//!     metadata: ObjectHead,
 //! }
 //!
 //! impl Object for Node {
@@ -141,14 +141,12 @@ mod undecodable;
 mod version;
 mod watch;
 
-#[doc(hidden)]
-pub use author::Metadata;
 pub use dynamic::Dynamic;
 pub use encoding::Encoding;
 pub use error::{DecodeError, Location};
 pub use key::{KeyError, ObjectKey};
 pub use list::{List, ListMeta, ListReader, decode_list};
-pub use metadata::ObjectMeta;
+pub use metadata::{Metadata, ObjectHead};
 pub use object::{Decode, DecodeContext, Encode, Index, Object};
 pub use request::{ListParams, WatchParams, percent_encode};
 pub use resource::Resource;

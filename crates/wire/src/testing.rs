@@ -3,13 +3,13 @@
 use serde::Deserialize;
 
 use crate::{
-    Decode, DecodeError, Object, ObjectKey, ObjectMeta, Resource, ResourceVersion, Uid, json,
+    Decode, DecodeError, Object, ObjectHead, ObjectKey, Resource, ResourceVersion, Uid, json,
     protobuf::{Fields, MalformedProtobuf},
 };
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct Thing {
-    pub(crate) metadata: ObjectMeta,
+    pub(crate) metadata: ObjectHead,
     #[serde(default)]
     pub(crate) size: u32,
 }
@@ -46,11 +46,11 @@ impl Decode for Thing {
 
     fn from_protobuf(bytes: &[u8]) -> Result<Self, DecodeError> {
         fn read(bytes: &[u8]) -> Result<Thing, MalformedProtobuf> {
-            let mut thing = Thing { metadata: ObjectMeta::default(), size: 0 };
+            let mut thing = Thing { metadata: ObjectHead::default(), size: 0 };
             for field in Fields::new(bytes) {
                 let field = field?;
                 match field.number {
-                    1 => thing.metadata = ObjectMeta::from_fields(field.message()?)?,
+                    1 => thing.metadata = ObjectHead::from_fields(field.message()?)?,
                     2 => thing.size = field.as_i32()?.try_into().unwrap_or_default(),
                     _ => {}
                 }

@@ -8,7 +8,7 @@ use http::{Method, Request, Response, StatusCode, header::CONTENT_TYPE};
 use http_body_util::{BodyExt as _, Full};
 use kube_controller_client::{Client, ClientOptions, Config, Error};
 use kube_wire::protobuf::{Envelope, Fields, Writer, enveloped};
-use kube_wire::{Decode, DecodeError, Encode, Encoding, Object, ObjectMeta, Resource, ResourceVersion, Uid};
+use kube_wire::{Decode, DecodeError, Encode, Encoding, Object, ObjectHead, Resource, ResourceVersion, Uid};
 use rstest::rstest;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -17,7 +17,7 @@ use tower::service_fn;
 /// A type with a protobuf encoder.
 #[derive(Debug, Deserialize)]
 struct Note {
-    metadata: ObjectMeta,
+    metadata: ObjectHead,
 }
 
 impl Object for Note {
@@ -44,7 +44,7 @@ impl Decode for Note {
     }
 
     fn from_protobuf(bytes: &[u8]) -> Result<Self, DecodeError> {
-        let metadata = ObjectMeta::from_fields(Fields::new(bytes)).map_err(|error| error.reading("Note"))?;
+        let metadata = ObjectHead::from_fields(Fields::new(bytes)).map_err(|error| error.reading("Note"))?;
         Ok(Note { metadata })
     }
 }
@@ -64,7 +64,7 @@ impl Encode for Note {
 }
 
 fn note(version: u64) -> Note {
-    let metadata = ObjectMeta {
+    let metadata = ObjectHead {
         name: "web".into(),
         namespace: "shop".into(),
         resource_version: version.into(),

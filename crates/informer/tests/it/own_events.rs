@@ -14,7 +14,7 @@ use kube_controller_client::{Client, ClientOptions, Config};
 use kube_endpoints_testing::until;
 use kube_informer::{Informer, wait_for_sync};
 use kube_wire::protobuf::{Writer, enveloped};
-use kube_wire::{Decode, DecodeError, Encoding, Object, ObjectMeta, Resource, ResourceVersion, Uid};
+use kube_wire::{Decode, DecodeError, Encoding, Object, ObjectHead, Resource, ResourceVersion, Uid};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tower::service_fn;
@@ -24,7 +24,7 @@ static DECODED: AtomicUsize = AtomicUsize::new(0);
 
 #[derive(Debug, serde::Deserialize)]
 struct Counted {
-    metadata: ObjectMeta,
+    metadata: ObjectHead,
 }
 
 impl Object for Counted {
@@ -53,7 +53,7 @@ impl Decode for Counted {
     fn from_protobuf(bytes: &[u8]) -> Result<Self, DecodeError> {
         DECODED.fetch_add(1, Ordering::Relaxed);
         let field = kube_wire::protobuf::Fields::new(bytes).next().expect("metadata").expect("a field");
-        let metadata = field.message().and_then(ObjectMeta::from_fields);
+        let metadata = field.message().and_then(ObjectHead::from_fields);
         Ok(Counted { metadata: metadata.map_err(|error| error.reading("ConfigMap"))? })
     }
 }
@@ -81,7 +81,15 @@ fn event(kind: &str, name: &str, version: u64) -> Bytes {
 
 fn stored(name: &str, version: u64) -> Counted {
     let (name, namespace) = (name.into(), "shop".into());
-    Counted { metadata: ObjectMeta { name, namespace, uid: "uid".into(), resource_version: version.into() } }
+    Counted {
+        metadata: ObjectHead {
+            name,
+            namespace,
+            uid: "uid".into(),
+            resource_version: version.into(),
+            terminating: false,
+        },
+    }
 }
 
 #[tokio::test]

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use kube_wire::{
-    Decode, DecodeError, Object, ObjectKey, ObjectMeta, Resource, ResourceVersion, Uid,
+    Decode, DecodeError, Object, ObjectHead, ObjectKey, Resource, ResourceVersion, Uid,
     protobuf::{Fields, MalformedProtobuf},
 };
 use serde::Deserialize;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub(crate) struct Thing {
-    pub(crate) metadata: ObjectMeta,
+    pub(crate) metadata: ObjectHead,
     #[serde(default)]
     pub(crate) data: BTreeMap<String, String>,
 }
@@ -18,11 +18,12 @@ pub(crate) struct Thing {
 impl Thing {
     /// Returns a thing in namespace `shop`, with its group in `data`.
     pub(crate) fn new(name: &str, version: u64, group: &str) -> Self {
-        let metadata = ObjectMeta {
+        let metadata = ObjectHead {
             name: name.into(),
             namespace: "shop".into(),
             uid: format!("uid-{name}").into(),
             resource_version: version.into(),
+            terminating: false,
         };
         Self { metadata, data: BTreeMap::from([("group".to_owned(), group.to_owned())]) }
     }
@@ -44,7 +45,7 @@ impl Thing {
         for field in fields {
             let field = field?;
             match field.number {
-                1 => thing.metadata = ObjectMeta::from_fields(field.message()?)?,
+                1 => thing.metadata = ObjectHead::from_fields(field.message()?)?,
                 2 => {
                     let (key, value) = field.entry()?;
                     thing.data.insert(key.into_owned(), value.into_owned());

@@ -1,9 +1,9 @@
 //! Decoding of `metav1.ObjectMeta` and `metav1.Status`.
 
 use super::{Fields, MalformedProtobuf};
-use crate::{Cause, Details, ObjectMeta, Status};
+use crate::{Cause, Details, ObjectHead, Status};
 
-impl ObjectMeta {
+impl ObjectHead {
     /// Decodes the fields of a `metav1.ObjectMeta`; those that are not kept are skipped.
     ///
     /// # Errors
@@ -18,6 +18,7 @@ impl ObjectMeta {
                 3 => meta.namespace = (&*field.text()?).into(),
                 5 => meta.uid = (&*field.text()?).into(),
                 6 => meta.resource_version = (&*field.text()?).into(),
+                9 => meta.terminating = true,
                 _ => {}
             }
         }

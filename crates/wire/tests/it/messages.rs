@@ -57,9 +57,10 @@ fn pod() -> Pod {
 
 #[test]
 fn object_metadata() {
-    let meta = kube_wire::ObjectMeta::from_fields(Fields::new(&metadata().encode_to_vec())).unwrap();
+    let meta = kube_wire::ObjectHead::from_fields(Fields::new(&metadata().encode_to_vec())).unwrap();
     assert_eq!((&*meta.name, &*meta.namespace), ("web", "shop"));
     assert_eq!((meta.uid.to_string().as_str(), meta.resource_version.number()), ("0a1b", Some(7)));
+    assert!(meta.terminating);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::BTreeMap, fmt::Debug, marker::PhantomData};
 
 use jiff::Timestamp;
 use kube_wire::{
-    Decode, DecodeError, Object, ObjectMeta, Resource, ResourceVersion, Uid, json,
+    Decode, DecodeError, Object, ObjectHead, Resource, ResourceVersion, Uid, json,
     protobuf::{Fields, MalformedProtobuf},
 };
 use serde::Deserialize;
@@ -47,7 +47,7 @@ pub(crate) struct Meta<K> {
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 struct Metadata {
     #[serde(flatten)]
-    common: ObjectMeta,
+    common: ObjectHead,
     #[serde(flatten)]
     extra: ExtraMetadata,
 }
@@ -99,7 +99,7 @@ impl<K: Kind> Decode for Meta<K> {
             for field in Fields::new(bytes) {
                 let field = field?;
                 if field.number == 1 {
-                    metadata.common = ObjectMeta::from_fields(field.message()?)?;
+                    metadata.common = ObjectHead::from_fields(field.message()?)?;
                     metadata.extra = ExtraMetadata::from_fields(field.message()?)?;
                 }
             }
