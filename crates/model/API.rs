@@ -45,6 +45,18 @@ impl From<Address> for Addresses {}
 impl fmt::Debug for Addresses {}
 impl Serialize for Addresses {}
 impl<'de> Deserialize<'de> for Addresses {}
+pub trait AnnotationKeys: Send + Sync + 'static {
+    fn keeps(key: &str) -> bool;
+}
+pub struct Annotations<K> {}
+impl<K> Deref for Annotations<K> {}
+impl<K: AnnotationKeys> Part for Annotations<K> {}
+impl<'de, K: AnnotationKeys> Deserialize<'de> for Annotations<K> {}
+impl<K> Clone for Annotations<K> {}
+impl<K> Default for Annotations<K> {}
+impl<K> PartialEq for Annotations<K> {}
+impl<K> Eq for Annotations<K> {}
+impl<K> fmt::Debug for Annotations<K> {}
 pub use code::Code;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CompactTime(NonZeroI64);
@@ -123,6 +135,7 @@ pub struct EndpointSlice {
 }
 impl EndpointSlice {
     pub fn service_name(&self) -> Option<&str> {}
+    pub fn label(&self, key: &str) -> Option<&Text> {}
     pub fn is_managed_by(&self, controller: &str) -> bool {}
 }
 impl Serialize for EndpointSlice {}
@@ -168,6 +181,17 @@ impl IpFamily {
     pub fn parse(text: &str) -> Option<IpFamily> {}
     pub fn as_str(self) -> &'static str {}
 }
+pub struct LabelIndex<T> {}
+impl<T: Labelled> LabelIndex<T> {
+    pub fn select(&self, namespace: &str, selector: &Labels) -> Vec<Arc<T>> {}
+}
+impl<T: Labelled> Index<T> for LabelIndex<T> {}
+impl<T> Clone for LabelIndex<T> {}
+impl<T> Default for LabelIndex<T> {}
+impl<T> fmt::Debug for LabelIndex<T> {}
+pub trait Labelled: Object {
+    fn labels(&self) -> &Labels;
+}
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Labels(Arc<[Pair]>);
 impl Labels {
@@ -192,6 +216,7 @@ impl From<&BTreeMap<String, String>> for Labels {}
 impl From<&Option<BTreeMap<String, String>>> for Labels {}
 impl Serialize for Labels {}
 impl<'de> Deserialize<'de> for Labels {}
+pub use kube_wire::Metadata;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NamedPort {
     pub name: Text,
@@ -229,6 +254,7 @@ pub struct ObjectMeta {
     pub self_link: Option<Text>,
     pub uid: Uid,
 }
+impl kube_wire::Metadata for ObjectMeta {}
 impl From<&meta::ObjectMeta> for ObjectMeta {}
 impl From<&ObjectMeta> for meta::ObjectMeta {}
 impl Message for ObjectMeta {}
@@ -259,6 +285,12 @@ impl From<&meta::OwnerReference> for OwnerReference {}
 impl From<&OwnerReference> for meta::OwnerReference {}
 impl Message for OwnerReference {}
 impl ToMessage for OwnerReference {}
+pub trait Part: PartialEq + Send + Sync + Sized + 'static {
+    /// Whether [`from_protobuf`](Self::from_protobuf) is implemented.
+    const PROTOBUF: bool = false;
+    fn from_json(kind: &str, bytes: &[u8]) -> Result<Self, DecodeError>;
+    fn from_protobuf(kind: &str, bytes: &[u8]) -> Result<Self, DecodeError> {}
+}
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Pod {
     pub namespace: Text,
@@ -281,13 +313,40 @@ pub struct Pod {
 impl From<&core::Pod> for Pod {}
 impl<'de> Deserialize<'de> for Pod {}
 impl Message for Pod {}
-#[derive(Clone, Debug, Default)]
-pub struct PodIndex {}
-impl PodIndex {
-    pub fn select(&self, namespace: &str, selector: &Labels) -> Vec<Arc<Pod>> {}
+impl Labelled for Pod {}
+impl PodFields for Pod {}
+pub trait PodFields: Labelled {
+    fn pod_ips(&self) -> &Addresses;
+    fn is_ready(&self) -> bool;
+    fn is_terminating(&self) -> bool;
+    fn is_finished(&self) -> bool;
+    fn pod_ip_family(&self) -> Option<IpFamily> {}
+    fn node_name(&self) -> &Text {}
+    fn hostname(&self) -> &Text {}
+    fn subdomain(&self) -> &Text {}
+    fn named_ports(&self) -> &[NamedPort] {}
+    fn has_uid(&self, uid: &Uid) -> bool {}
 }
-impl Index<Pod> for PodIndex {}
+pub type PodIndex = LabelIndex<Pod>;
+pub use kube_wire::Resource;
 pub use kube_wire::ResourceVersion;
+pub trait Selecting: Object {
+    fn selector(&self) -> Option<&Labels>;
+    fn selects(&self, labels: &Labels) -> bool {}
+    fn publishes_not_ready(&self) -> bool {}
+}
+pub struct SelectorIndex<T> {}
+impl<T: Selecting> SelectorIndex<T> {
+    pub fn selecting(&self, namespace: &str, labels: &Labels) -> Vec<&Arc<T>> {}
+    pub fn keys(&self, namespace: &str, labels: &Labels) -> Vec<ObjectKey> {}
+}
+impl SelectorIndex<Service> {
+    pub fn select(&self, namespace: &str, labels: &Labels) -> Vec<Text> {}
+}
+impl<T: Selecting> Index<T> for SelectorIndex<T> {}
+impl<T> Clone for SelectorIndex<T> {}
+impl<T> Default for SelectorIndex<T> {}
+impl<T> fmt::Debug for SelectorIndex<T> {}
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Service {
     pub namespace: Text,
@@ -314,15 +373,11 @@ impl Service {
     pub fn address_types(&self) -> Vec<AddressType> {}
     pub fn cluster_ip_family(&self) -> Option<IpFamily> {}
 }
+impl Selecting for Service {}
 impl<'de> Deserialize<'de> for Service {}
 impl From<&core::Service> for Service {}
 impl Message for Service {}
-#[derive(Clone, Debug, Default)]
-pub struct ServiceIndex {}
-impl ServiceIndex {
-    pub fn select(&self, namespace: &str, labels: &Labels) -> Vec<Text> {}
-}
-impl Index<Service> for ServiceIndex {}
+pub type ServiceIndex = SelectorIndex<Service>;
 #[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize)]
 pub struct ServicePort {
     pub name: Text,
@@ -335,16 +390,18 @@ impl Message for ServicePort {}
 #[derive(Clone, Debug, Default)]
 pub struct SliceIndex {}
 impl SliceIndex {
+    pub fn by(label: impl Into<Text>) -> Self {}
+    pub fn label(&self) -> &str {}
     pub fn managed_slices(
         &self,
         namespace: &str,
-        service: &str,
+        owner: &str,
         controller: &str,
     ) -> Vec<Arc<EndpointSlice>> {}
     pub fn slices(
         &self,
         namespace: &str,
-        service: &str,
+        owner: &str,
     ) -> impl Iterator<Item = &Arc<EndpointSlice>> {}
 }
 impl Index<EndpointSlice> for SliceIndex {}
@@ -401,6 +458,17 @@ impl TriggerTimes {
     pub fn forget(&mut self, key: &ObjectKey) {}
 }
 pub use kube_wire::Uid;
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct With<T, P> {
+    pub object: T,
+    pub part: P,
+}
+impl<T, P> Deref for With<T, P> {}
+impl<T: Object, P: Part> Object for With<T, P> {}
+impl<T: Decode, P: Part> Decode for With<T, P> {}
+impl<T: Labelled, P: Part> Labelled for With<T, P> {}
+impl<T: Selecting, P: Part> Selecting for With<T, P> {}
+impl<T: PodFields, P: Part> PodFields for With<T, P> {}
 pub fn parse_go_bool(text: &str) -> Option<bool> {}
 pub fn parse_milli(text: &str) -> Option<i64> {}
 pub fn parse_sloppy(text: &str) -> Option<IpAddr> {}
@@ -433,14 +501,20 @@ pub enum PodReason {
 impl PodReason {
     pub fn code(self) -> Code {}
 }
-pub fn addresses(pod: &Pod, family: IpFamily) -> Result<Cow<'_, Addresses>, PodReason> {}
-pub fn exclusion(pod: &Pod, include_terminating: bool) -> Option<PodReason> {}
-pub fn find_port(pod: &Pod, port: &ServicePort) -> Result<i32, PodReason> {}
-pub fn has_hostname(pod: &Pod, service: &Service) -> bool {}
-pub fn hostname(pod: &Pod, service: &Service) -> Option<Text> {}
-pub fn primary_address(pod: &Pod, service: &Service) -> Result<Address, PodReason> {}
-pub fn target(pod: &Pod) -> TargetRef {}
-pub fn unready(pod: &Pod, publish_not_ready: bool) -> Option<PodReason> {}
+pub fn addresses(
+    pod: &impl PodFields,
+    family: IpFamily,
+) -> Result<Cow<'_, Addresses>, PodReason> {}
+pub fn exclusion(pod: &impl PodFields, include_terminating: bool) -> Option<PodReason> {}
+pub fn find_port(pod: &impl PodFields, port: &ServicePort) -> Result<i32, PodReason> {}
+pub fn has_hostname(pod: &impl PodFields, service: &Service) -> bool {}
+pub fn hostname(pod: &impl PodFields, service: &Service) -> Option<Text> {}
+pub fn primary_address(
+    pod: &impl PodFields,
+    service: &Service,
+) -> Result<Address, PodReason> {}
+pub fn target(pod: &impl PodFields) -> TargetRef {}
+pub fn unready(pod: &impl PodFields, publish_not_ready: bool) -> Option<PodReason> {}
 
 // pod_change
 
@@ -449,9 +523,9 @@ pub struct ServiceToSync {
     pub key: ObjectKey,
     pub loses_ready_endpoint: bool,
 }
-pub fn services_to_sync(
-    states @ (old, new): States<'_>,
-    services: &ServiceIndex,
+pub fn services_to_sync<P: PodFields, S: Selecting>(
+    states @ (old, new): States<'_, P>,
+    services: &SelectorIndex<S>,
 ) -> Vec<ServiceToSync> {}
 
 // subsets

@@ -1,11 +1,13 @@
 //! Desired endpoints, and their computation from Pods.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 use kube_endpoint_model::membership::{self, PodOutcome, PodReason};
 use kube_endpoint_model::{
-    Address, AddressType, Endpoint, EndpointPort, IpFamily, Node, Pod, Service, TargetPort, Text, sort_slice_ports,
+    Address, AddressType, Endpoint, EndpointPort, IpFamily, Node, Pod, PodFields, Service, TargetPort, Text,
+    sort_slice_ports,
 };
 
 use crate::pod_endpoint::PodEndpoint;
@@ -23,15 +25,22 @@ pub struct DesiredGroup<E = Endpoint> {
     pub endpoints: Vec<E>,
 }
 
-/// Desired endpoints of a Service, and the Pods that are left out of them.
-#[derive(Clone, Debug, Default)]
+/// Desired endpoints of a Service, and the Pods that are left out of them. `P` is the projection of the Pods.
+#[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct ServiceEndpoints<'a> {
+pub struct ServiceEndpoints<'a, P = Pod> {
     /// Endpoints, grouped by address type and ports.
-    pub groups: Vec<DesiredGroup<PodEndpoint<'a>>>,
+    pub groups: Vec<DesiredGroup<PodEndpoint<'a, P>>>,
     /// Pods that are left out because their Node is not in the cache (RC-11). Write the other endpoints, then fail the
     /// sync, so that it is retried.
     pub missing_nodes: Vec<MissingNode>,
+}
+
+// A derived implementation would require the same of `P`.
+impl<P> Default for ServiceEndpoints<'_, P> {
+    fn default() -> Self {
+        ServiceEndpoints { groups: Vec::new(), missing_nodes: Vec::new() }
+    }
 }
 
 /// Pod whose Node is not in the cache.
@@ -46,22 +55,43 @@ pub struct MissingNode {
 /// Computes the desired endpoints of a Service from the Pods that it selects, like the slice controller (RC-8 to
 /// RC-14).
 ///
-/// `node` returns the Node with the given name. Terminating Pods are endpoints with the condition `terminating`. A Pod
+/// `P` is [`Pod`] or any other projection of Pods. `node` returns the Node with the given name. Terminating Pods are endpoints with the condition `terminating`. A Pod
 /// on an unknown Node is left out, unless the Service publishes unready addresses.
-pub fn desired_endpoints_from_service_pods<'a>(
+pub fn desired_endpoints_from_service_pods<'a, P: PodFields>(
     service: &Service,
-    pods: &'a [Arc<Pod>],
+    pods: &'a [Arc<P>],
     node: impl Fn(&str) -> Option<Arc<Node>>,
-) -> ServiceEndpoints<'a> {
+) -> ServiceEndpoints<'a, P> {
     desired_endpoints_explained(service, pods, node, |_| {})
 }
 
+/// Computes the desired endpoints of Pods that no Service selects, in one group for each IP family: those of a custom
+/// resource with a selector, for example. Terminating Pods are endpoints with the condition `terminating`.
+///
+/// `ports` are those of the groups. `node` returns the Node with the given name, for the zone of its endpoints; `None` for
+/// endpoints without a zone.
+pub fn desired_endpoints_from_pods<'a, P: PodFields>(
+    pods: &'a [Arc<P>],
+    ports: &[EndpointPort],
+    node: impl Fn(&str) -> Option<Arc<Node>>,
+) -> Vec<DesiredGroup<PodEndpoint<'a, P>>> {
+    let members: Vec<&'a Arc<P>> = pods.iter().filter(|pod| membership::exclusion(&***pod, true).is_none()).collect();
+    let group = |family: IpFamily| {
+        let endpoint = |pod: &&'a Arc<P>| {
+            let (endpoint, _) = PodEndpoint::new(None, &***pod, node(pod.node_name()), family).ok()?;
+            Some(endpoint)
+        };
+        let endpoints = members.iter().filter_map(endpoint).collect();
+        DesiredGroup { address_type: family.into(), ports: ports.to_vec(), endpoints }
+    };
+    [IpFamily::V4, IpFamily::V6].map(group).into()
+}
+
 /// Decision about one Pod in the slices of one address type.
-#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct PodDecision<'a> {
+pub struct PodDecision<'a, P = Pod> {
     /// The Pod.
-    pub pod: &'a Arc<Pod>,
+    pub pod: &'a Arc<P>,
     /// Address type of the slices.
     pub address_type: &'a AddressType,
     /// Whether the Pod is an endpoint of these slices, and why.
@@ -70,31 +100,52 @@ pub struct PodDecision<'a> {
     pub addresses: &'a [Address],
 }
 
-impl<'a> PodDecision<'a> {
-    fn left_out(pod: &'a Arc<Pod>, address_type: &'a AddressType, reason: PodReason) -> Self {
+// Derived implementations would require the same of `P`.
+impl<P> Clone for PodDecision<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P> Copy for PodDecision<'_, P> {}
+
+impl<P: PodFields> fmt::Debug for PodDecision<'_, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let PodDecision { pod, address_type, outcome, addresses } = self;
+        f.debug_struct("PodDecision")
+            .field("pod", &pod.key())
+            .field("address_type", address_type)
+            .field("outcome", outcome)
+            .field("addresses", addresses)
+            .finish()
+    }
+}
+
+impl<'a, P> PodDecision<'a, P> {
+    fn left_out(pod: &'a Arc<P>, address_type: &'a AddressType, reason: PodReason) -> Self {
         PodDecision { pod, address_type, outcome: PodOutcome::LeftOut(reason), addresses: &[] }
     }
 }
 
 /// Returns the same as [`desired_endpoints_from_service_pods`], and passes the decision about each Pod and address type
 /// to `observe`.
-pub fn desired_endpoints_explained<'a>(
+pub fn desired_endpoints_explained<'a, P: PodFields>(
     service: &Service,
-    pods: &'a [Arc<Pod>],
+    pods: &'a [Arc<P>],
     node: impl Fn(&str) -> Option<Arc<Node>>,
-    mut observe: impl FnMut(PodDecision<'_>),
-) -> ServiceEndpoints<'a> {
+    mut observe: impl FnMut(PodDecision<'_, P>),
+) -> ServiceEndpoints<'a, P> {
     let types = service.address_types();
     let mut result = ServiceEndpoints::default();
     let mut variants = PortVariants::new(service);
     for pod in pods {
-        if let Some(reason) = membership::exclusion(pod, true) {
+        if let Some(reason) = membership::exclusion(&**pod, true) {
             for address_type in &types {
                 observe(PodDecision::left_out(pod, address_type, reason));
             }
             continue;
         }
-        let variant = variants.of(pod);
+        let variant = variants.of(&**pod);
         // A Pod that adds no endpoint still creates the groups of its ports (RC-10).
         if result.groups.len() == variant * types.len() {
             result.groups.extend(types.iter().map(|address_type| DesiredGroup {
@@ -103,13 +154,13 @@ pub fn desired_endpoints_explained<'a>(
                 endpoints: Vec::with_capacity(if variant == 0 { pods.len() } else { 0 }),
             }));
         }
-        let mut found = node(&pod.node_name);
+        let mut found = node(pod.node_name());
         if found.is_none() && !service.publish_not_ready_addresses {
             let reason = PodReason::NodeMissing;
             for address_type in &types {
                 observe(PodDecision::left_out(pod, address_type, reason));
             }
-            result.missing_nodes.push(MissingNode { pod: pod.name.clone(), node: pod.node_name.clone() });
+            result.missing_nodes.push(MissingNode { pod: pod.key().name, node: pod.node_name().clone() });
             continue;
         }
         for (left, group) in (0..types.len()).rev().zip(&mut result.groups[variant * types.len()..]) {
@@ -117,7 +168,7 @@ pub fn desired_endpoints_explained<'a>(
             // Cloning the `Arc` takes longer than the rest of the loop, so the last group gets the original.
             let node = if left == 0 { found.take() } else { found.clone() };
             let address_type = &group.address_type;
-            match PodEndpoint::new(service, pod, node, family) {
+            match PodEndpoint::new(Some(service), &**pod, node, family) {
                 Ok((endpoint, unready)) => {
                     let outcome = unready.map_or(PodOutcome::Ready, PodOutcome::NotReady);
                     observe(PodDecision { pod, address_type, outcome, addresses: endpoint.addresses() });
@@ -157,7 +208,7 @@ impl<'a> PortVariants<'a> {
         PortVariants { service, named, known, numbers, current: 0, scratch: Vec::new() }
     }
 
-    fn of(&mut self, pod: &Pod) -> usize {
+    fn of(&mut self, pod: &impl PodFields) -> usize {
         if !self.named && !self.numbers.is_empty() {
             return 0;
         }
@@ -266,6 +317,48 @@ mod tests {
         let desired = desired_endpoints_from_service_pods(&publish, &lost, node);
         assert!(desired.missing_nodes.is_empty());
         assert_eq!(desired.groups[0].endpoints[0].endpoint().zone, None);
+    }
+
+    #[test]
+    fn pods_without_a_service_have_endpoints() {
+        let pods = [
+            Arc::new(pod("ready")),
+            Arc::new(Pod { ready: false, hostname: "h".into(), subdomain: "web".into(), ..pod("unready") }),
+            Arc::new(Pod { terminating: true, pod_ips: ["fd00::2"].into(), ..pod("going") }),
+            Arc::new(Pod { finished: true, ..pod("finished") }),
+            Arc::new(Pod { node_name: "elsewhere".into(), pod_ips: ["10.0.0.4"].into(), ..pod("lost") }),
+        ];
+        let ports = [EndpointPort { port: Some(80), ..EndpointPort::default() }];
+        let groups = desired_endpoints_from_pods(&pods, &ports, node);
+        let shown: Vec<Vec<String>> = groups
+            .iter()
+            .map(|group| {
+                let endpoints = group.endpoints.iter().map(PodEndpoint::endpoint);
+                let shown = endpoints.map(|it| {
+                    assert!(it.hostname.is_none(), "a host name is one within a Service");
+                    let Endpoint { conditions: EndpointConditions { ready, terminating, .. }, zone, .. } = &it;
+                    format!("{} {:?} {:?} {:?}", it.addresses[0], ready, terminating, zone.as_deref())
+                });
+                shown.collect()
+            })
+            .collect();
+        let (yes, no) = ("Some(true)", "Some(false)");
+        assert_eq!(
+            shown,
+            [
+                vec![
+                    format!(r#"10.0.0.1 {yes} {no} Some("a")"#),
+                    format!(r#"10.0.0.1 {no} {no} Some("a")"#),
+                    format!("10.0.0.4 {yes} {no} None"),
+                ],
+                vec![
+                    format!(r#"fd00::1 {yes} {no} Some("a")"#),
+                    format!(r#"fd00::1 {no} {no} Some("a")"#),
+                    format!(r#"fd00::2 {no} {yes} Some("a")"#),
+                ],
+            ]
+        );
+        assert!(groups.iter().all(|group| group.ports == ports));
     }
 
     #[test]

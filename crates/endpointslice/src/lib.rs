@@ -149,7 +149,7 @@ mod watch;
 #[cfg(feature = "apply")]
 pub use apply::{ApplyError, WriteError, WriteFailure};
 pub use desired::{
-    DesiredGroup, MissingNode, PodDecision, ServiceEndpoints, desired_endpoints_explained,
+    DesiredGroup, MissingNode, PodDecision, ServiceEndpoints, desired_endpoints_explained, desired_endpoints_from_pods,
     desired_endpoints_from_service_pods,
 };
 pub use desired_endpoint::DesiredEndpoint;
@@ -160,7 +160,7 @@ pub use live::LiveReadError;
 pub use options::{Options, Packing};
 pub use owner::Owner;
 pub use plan::{GroupCount, Plan, TypePlan, plan};
-pub use pod_endpoint::PodEndpoint;
+pub use pod_endpoint::{PodEndpoint, endpoint_at};
 #[cfg(feature = "apply")]
 pub use reconciler::{EventSink, Reconciled, Reconciler, ReconcilerBuilder};
 #[cfg(feature = "apply")]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use kube_endpoint_model::membership::{self, PodReason};
-use kube_endpoint_model::{Addresses, Endpoint, EndpointConditions, IpFamily, Node, Pod, Service, Text};
+use kube_endpoint_model::{Addresses, Endpoint, EndpointConditions, IpFamily, Node, Pod, PodFields, Service, Text};
 
 use crate::desired_endpoint::View;
 use crate::identity::Identity;
@@ -12,37 +12,47 @@ use crate::identity::Identity;
 /// Pod as a desired endpoint of a Service (RC-12), as [`desired_endpoints_from_service_pods`] returns it. It borrows
 /// from the Pod, and is converted to an [`Endpoint`] only if its slice is written.
 ///
+/// `P` is the projection of the Pod.
+///
 /// [`desired_endpoints_from_service_pods`]: crate::desired_endpoints_from_service_pods
-#[derive(Clone, Debug)]
-pub struct PodEndpoint<'a> {
-    pod: &'a Pod,
+#[derive(Debug)]
+pub struct PodEndpoint<'a, P = Pod> {
+    pod: &'a P,
     node: Option<Arc<Node>>,
     addresses: Cow<'a, Addresses>,
     conditions: EndpointConditions,
     hostname: Option<&'a Text>,
 }
 
-impl<'a> PodEndpoint<'a> {
+// A derived implementation would require that `P` is `Clone`.
+impl<P> Clone for PodEndpoint<'_, P> {
+    fn clone(&self) -> Self {
+        let PodEndpoint { pod, node, addresses, conditions, hostname } = self;
+        let (node, addresses) = (node.clone(), addresses.clone());
+        PodEndpoint { pod, node, addresses, conditions: *conditions, hostname: *hostname }
+    }
+}
+
+impl<'a, P: PodFields> PodEndpoint<'a, P> {
     /// Returns the endpoint of a Pod and why it is not ready, or why the Pod has no endpoint of the family (RC-13).
+    /// Without a Service, it has no host name, and only a ready Pod is published as ready.
     pub(crate) fn new(
-        service: &Service,
-        pod: &'a Pod,
+        service: Option<&Service>,
+        pod: &'a P,
         node: Option<Arc<Node>>,
         family: IpFamily,
-    ) -> Result<(PodEndpoint<'a>, Option<PodReason>), PodReason> {
+    ) -> Result<(PodEndpoint<'a, P>, Option<PodReason>), PodReason> {
         let mut addresses = membership::addresses(pod, family)?;
         if addresses.len() > 1 {
             addresses = Cow::Owned(addresses.into_owned().sorted()); // Sorted by their text (EC-44).
         }
-        let unready = membership::unready(pod, service.publish_not_ready_addresses);
+        let publish = service.is_some_and(|service| service.publish_not_ready_addresses);
+        let unready = membership::unready(pod, publish);
+        let has_hostname = service.is_some_and(|service| membership::has_hostname(pod, service));
         let endpoint = PodEndpoint {
             addresses,
-            conditions: EndpointConditions {
-                ready: Some(unready.is_none()),
-                serving: Some(pod.ready),
-                terminating: Some(pod.terminating),
-            },
-            hostname: membership::has_hostname(pod, service).then_some(&pod.hostname),
+            conditions: conditions(pod, publish),
+            hostname: has_hostname.then(|| pod.hostname()),
             pod,
             node,
         };
@@ -58,15 +68,31 @@ impl<'a> PodEndpoint<'a> {
     }
 
     fn node_name(&self) -> Option<&Text> {
-        Some(&self.pod.node_name).filter(|name| !name.is_empty())
+        Some(self.pod.node_name()).filter(|name| !name.is_empty())
     }
 }
 
-impl View for PodEndpoint<'_> {
+/// Returns the endpoint of a Pod at other addresses than those of its status, for example on a secondary network. Its
+/// conditions, node name and target are those that the slice controller writes; it has neither host name nor zone.
+pub fn endpoint_at(pod: &impl PodFields, addresses: Addresses) -> Endpoint {
+    let node = None;
+    let addresses = Cow::Owned(addresses);
+    PodEndpoint { addresses, conditions: conditions(pod, false), hostname: None, pod, node }.to_endpoint()
+}
+
+fn conditions(pod: &impl PodFields, publish_not_ready: bool) -> EndpointConditions {
+    EndpointConditions {
+        ready: Some(membership::unready(pod, publish_not_ready).is_none()),
+        serving: Some(pod.is_ready()),
+        terminating: Some(pod.is_terminating()),
+    }
+}
+
+impl<P: PodFields> View for PodEndpoint<'_, P> {
     fn identity(&self) -> Identity<'_> {
         Identity {
-            namespace: &self.pod.namespace,
-            name: &self.pod.name,
+            namespace: self.pod.namespace(),
+            name: self.pod.name(),
             hostname: self.hostname.map(|text| &**text).unwrap_or_default(),
             addresses: &self.addresses,
         }
@@ -77,7 +103,7 @@ impl View for PodEndpoint<'_> {
             && self.node_name() == existing.node_name.as_ref()
             && self.zone() == existing.zone.as_ref()
             // Namespace and name need no comparison: they are part of the identity.
-            && existing.target_ref.as_ref().is_some_and(|target| *target.uid() == self.pod.uid && target.is_of_pod())
+            && existing.target_ref.as_ref().is_some_and(|target| self.pod.has_uid(target.uid()) && target.is_of_pod())
     }
 
     fn to_endpoint(&self) -> Endpoint {

@@ -8,12 +8,16 @@
 //! - **Lossless objects**: [`EndpointSlice`] and [`Endpoints`] keep every field of Kubernetes 1.36 except
 //!   `managedFields`, since they are written back. Fields that a later version adds are dropped, so that an update
 //!   removes them.
-//! - **Indexes**: [`PodIndex`] (Pods that a Service selects), [`ServiceIndex`] (Services that select a Pod) and
-//!   [`SliceIndex`] (slices of a Service). The cost of a query grows with its result, not with the namespace.
+//! - **Indexes**: [`LabelIndex`] (objects that a selector selects; [`PodIndex`] for Pods), [`SelectorIndex`] (objects
+//!   that select another one by its labels; [`ServiceIndex`] for Services) and [`SliceIndex`] (slices of a Service, or of
+//!   any owner by a label). The cost of a query grows with its result, not with the namespace.
 //! - **Endpoint rules**: [`membership`] (which Pods are endpoints, with which addresses and ports) and [`subsets`] (the
 //!   canonical form of Endpoints subsets, upstream's `RepackSubsets`).
 //! - **Changes**: [`pod_change`] (which Services to sync after a Pod changed) and [`TriggerTimes`] (the value of the
 //!   annotation `endpoints.kubernetes.io/last-change-trigger-time`).
+//! - **Types of other authors**: indexes and rules apply to any type that implements [`Labelled`], [`Selecting`] or
+//!   [`PodFields`]. [`With`] adds a part of the object to a projection, such as chosen [`Annotations`] of a Pod, in JSON
+//!   and protobuf. [`ObjectMeta`] is the metadata for types that [`kube_wire::object!`] implements.
 //!
 //! ```text
 //! JSON, protobuf --decode--+--> Pod, Service, Node ----------> PodIndex, ServiceIndex --> membership, pod_change
@@ -36,7 +40,7 @@
 //!
 //! - To write Pods, Services or Nodes, or to read their other fields: use `k8s-openapi`.
 //! - Where `managedFields` must be kept, for instance to compute a server-side apply.
-//! - For other kinds: implement `kube_wire::Decode` for a type of your own.
+//! - For other kinds: use a type of your own, with [`kube_wire::object!`].
 //!
 //! # Example
 //!
@@ -57,12 +61,13 @@
 //! let mut pods = PodIndex::default();
 //! pods.update(None, Some(&Arc::new(pod)));
 //! let selected = pods.select("shop", service.selector.as_ref().unwrap());
-//! assert_eq!(membership::find_port(&selected[0], &service.ports[0]), Ok(8080));
+//! assert_eq!(membership::find_port(&*selected[0], &service.ports[0]), Ok(8080));
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
 mod address;
 mod addresses;
+mod annotations;
 mod by_name;
 mod code;
 mod compact_time;
@@ -72,20 +77,21 @@ mod endpoints;
 mod go_bool;
 mod intern;
 mod json;
+mod label_index;
 mod labels;
 pub mod membership;
 mod metadata;
 mod node;
 mod pod;
 pub mod pod_change;
-mod pod_index;
+mod pod_fields;
 mod projection;
 mod protobuf;
 mod protobuf_encode;
 mod quantity;
 mod reference;
+mod selector_index;
 mod service;
-mod service_index;
 mod slice;
 mod slice_index;
 pub mod subsets;
@@ -93,25 +99,29 @@ mod time;
 mod trigger_time;
 mod upstream_order;
 pub mod well_known;
+mod with;
 
 pub use address::{Address, IpFamily, parse_sloppy};
 pub use addresses::Addresses;
+pub use annotations::{AnnotationKeys, Annotations};
 pub use code::Code;
 pub use compact_time::CompactTime;
 pub use endpoints::{EndpointAddress, EndpointSubset, Endpoints, SubsetPort};
 pub use go_bool::parse_go_bool;
 pub use intern::Interner;
-pub use kube_wire::{Index, ObjectKey, ResourceVersion, Text, Uid};
+pub use kube_wire::{Index, Metadata, ObjectKey, Resource, ResourceVersion, Text, Uid};
+pub use label_index::{LabelIndex, Labelled, PodIndex};
 pub use labels::Labels;
 pub use metadata::{ObjectMeta, OwnerReference};
 pub use node::Node;
 pub use pod::{NamedPort, Pod};
-pub use pod_index::PodIndex;
+pub use pod_fields::PodFields;
 pub use quantity::parse_milli;
 pub use reference::{ObjectReference, TargetRef, same_target};
+pub use selector_index::{Selecting, SelectorIndex, ServiceIndex};
 pub use service::{Service, ServicePort, TargetPort, TopologyMode};
-pub use service_index::ServiceIndex;
 pub use slice::{AddressType, Endpoint, EndpointConditions, EndpointHints, EndpointPort, EndpointSlice};
 pub use slice_index::SliceIndex;
 pub use trigger_time::TriggerTimes;
 pub use upstream_order::{sort_slice_ports, sort_subset_ports};
+pub use with::{Part, With};

@@ -1,8 +1,12 @@
 //! Which Pods are endpoints of a Service, and with which addresses, ports and host name.
+//!
+//! The rules apply to any type that implements [`PodFields`].
 
 use std::borrow::Cow;
 
-use crate::{Address, Addresses, Code, IpFamily, Pod, Service, ServicePort, TargetPort, TargetRef, Text};
+use crate::{
+    Address, Addresses, Code, IpFamily, ObjectKey, PodFields, Service, ServicePort, TargetPort, TargetRef, Text,
+};
 
 /// Why a Pod is not an endpoint of a Service, why its endpoint is not ready, or why it lacks a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -61,12 +65,12 @@ pub enum PodOutcome {
 
 /// Returns why a Pod is not an endpoint (PD-1): its phase is final, it has no address, or it is terminating and
 /// `include_terminating` is not set. `None` if it is one.
-pub fn exclusion(pod: &Pod, include_terminating: bool) -> Option<PodReason> {
-    if pod.finished {
+pub fn exclusion(pod: &impl PodFields, include_terminating: bool) -> Option<PodReason> {
+    if pod.is_finished() {
         Some(PodReason::Finished)
-    } else if pod.pod_ip_family.is_none() && pod.pod_ips.is_empty() {
+    } else if pod.pod_ip_family().is_none() && pod.pod_ips().is_empty() {
         Some(PodReason::WithoutAddress)
-    } else if pod.terminating && !include_terminating {
+    } else if pod.is_terminating() && !include_terminating {
         Some(PodReason::Terminating)
     } else {
         None
@@ -77,13 +81,13 @@ pub fn exclusion(pod: &Pod, include_terminating: bool) -> Option<PodReason> {
 /// ([`Service::publish_not_ready_addresses`]). `None` if it is ready.
 ///
 /// Upstream writes this rule twice: `podToEndpoint` (EndpointSlices, RC-12) and `addEndpointSubset` (Endpoints, EP-8).
-pub fn unready(pod: &Pod, publish_not_ready: bool) -> Option<PodReason> {
+pub fn unready(pod: &impl PodFields, publish_not_ready: bool) -> Option<PodReason> {
     if publish_not_ready {
         None
-    } else if pod.terminating {
+    } else if pod.is_terminating() {
         Some(PodReason::Terminating)
     } else {
-        (!pod.ready).then_some(PodReason::NotReady)
+        (!pod.is_ready()).then_some(PodReason::NotReady)
     }
 }
 
@@ -95,10 +99,10 @@ pub fn unready(pod: &Pod, publish_not_ready: bool) -> Option<PodReason> {
 /// # Errors
 ///
 /// [`PodReason::NoAddressOfFamily`] or [`PodReason::InvalidAddress`] if there is none.
-pub fn addresses(pod: &Pod, family: IpFamily) -> Result<Cow<'_, Addresses>, PodReason> {
+pub fn addresses(pod: &impl PodFields, family: IpFamily) -> Result<Cow<'_, Addresses>, PodReason> {
     let of_family = |it: &Address| it.ip().filter(|ip| IpFamily::of(*ip) == family).map(Address::from);
-    match &*pod.pod_ips {
-        [one] if of_family(one).as_ref() == Some(one) => Ok(Cow::Borrowed(&pod.pod_ips)),
+    match &**pod.pod_ips() {
+        [one] if of_family(one).as_ref() == Some(one) => Ok(Cow::Borrowed(pod.pod_ips())),
         several => {
             let found: Addresses = several.iter().filter_map(of_family).collect();
             if !found.is_empty() {
@@ -120,30 +124,31 @@ pub fn addresses(pod: &Pod, family: IpFamily) -> Result<Cow<'_, Addresses>, PodR
 /// # Errors
 ///
 /// As for [`addresses`], if the Pod has no address of the family.
-pub fn primary_address(pod: &Pod, service: &Service) -> Result<Address, PodReason> {
+pub fn primary_address(pod: &impl PodFields, service: &Service) -> Result<Address, PodReason> {
     let family = service
         .ip_families
         .first()
         .copied()
         .or_else(|| service.cluster_ip_family())
-        .unwrap_or(pod.pod_ip_family.unwrap_or(IpFamily::V4));
+        .unwrap_or(pod.pod_ip_family().unwrap_or(IpFamily::V4));
     addresses(pod, family).map(|found| found[0].clone())
 }
 
 /// Returns the host name of a Pod within a Service (PD-3); `None` unless the Pod has a host name, its subdomain is the
 /// Service's name, and both are in the same namespace.
-pub fn hostname(pod: &Pod, service: &Service) -> Option<Text> {
-    has_hostname(pod, service).then(|| pod.hostname.clone())
+pub fn hostname(pod: &impl PodFields, service: &Service) -> Option<Text> {
+    has_hostname(pod, service).then(|| pod.hostname().clone())
 }
 
 /// Returns whether [`hostname`] returns a name.
-pub fn has_hostname(pod: &Pod, service: &Service) -> bool {
-    !pod.hostname.is_empty() && pod.subdomain == service.name && pod.namespace == service.namespace
+pub fn has_hostname(pod: &impl PodFields, service: &Service) -> bool {
+    !pod.hostname().is_empty() && *pod.subdomain() == service.name && *pod.namespace() == *service.namespace
 }
 
 /// Returns the target reference of a Pod's endpoint (EP-9), without API version and resource version.
-pub fn target(pod: &Pod) -> TargetRef {
-    TargetRef::pod(pod.namespace.clone(), pod.name.clone(), pod.uid.clone())
+pub fn target(pod: &impl PodFields) -> TargetRef {
+    let ObjectKey { namespace, name } = pod.key();
+    TargetRef::pod(namespace, name, pod.uid())
 }
 
 /// Returns the number at which a Pod serves a port of a Service (PD-4). A numeric target is returned as it is; a named
@@ -153,12 +158,12 @@ pub fn target(pod: &Pod) -> TargetRef {
 /// # Errors
 ///
 /// [`PodReason::TargetPortUnknown`] or [`PodReason::TargetPortProtocol`] if the Pod does not serve the port.
-pub fn find_port(pod: &Pod, port: &ServicePort) -> Result<i32, PodReason> {
+pub fn find_port(pod: &impl PodFields, port: &ServicePort) -> Result<i32, PodReason> {
     let name = match &port.target {
         TargetPort::Number(number) => return Ok(*number),
         TargetPort::Name(name) => name,
     };
-    let mut of_name = pod.named_ports.iter().filter(|declared| declared.name == *name).peekable();
+    let mut of_name = pod.named_ports().iter().filter(|declared| declared.name == *name).peekable();
     let missing = if of_name.peek().is_some() { PodReason::TargetPortProtocol } else { PodReason::TargetPortUnknown };
     of_name.find(|declared| declared.protocol == port.protocol).map(|declared| declared.port).ok_or(missing)
 }
@@ -166,7 +171,7 @@ pub fn find_port(pod: &Pod, port: &ServicePort) -> Result<i32, PodReason> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{NamedPort, ObjectKey};
+    use crate::{NamedPort, Pod};
     use rstest::rstest;
 
     fn pod(edit: impl FnOnce(&mut Pod)) -> Pod {

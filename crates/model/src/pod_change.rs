@@ -1,24 +1,26 @@
 //! Which changes of a Pod require a sync, and of which Services (PP-1 to PP-9).
+//!
+//! The rules apply to any projection of a Pod, and to any object that selects Pods as a Service does.
 
 use std::sync::Arc;
 
-use crate::{ObjectKey, Pod, Service, ServiceIndex, membership};
+use crate::{ObjectKey, PodFields, Selecting, SelectorIndex, membership};
 
-/// A Service to sync after a Pod changed.
+/// A Service, or another object that selects Pods, to sync after a Pod changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceToSync {
-    /// Key of the Service.
+    /// Key of the object.
     pub key: ObjectKey,
-    /// Whether the Service loses a ready endpoint, to which clients still connect: the Pod was one and is removed, not
+    /// Whether it loses a ready endpoint, to which clients still connect: the Pod was one and is removed, not
     /// ready, terminating, finished, no longer selected, or has other addresses.
     pub loses_ready_endpoint: bool,
 }
 
 /// States of a Pod before and after a change; `None` if it did not exist or was removed.
-type States<'a> = (Option<&'a Arc<Pod>>, Option<&'a Arc<Pod>>);
+type States<'a, P> = (Option<&'a Arc<P>>, Option<&'a Arc<P>>);
 
 /// Returns the Services to sync after a Pod changed, sorted by name; a state is `None` if the Pod did not exist or was
-/// removed.
+/// removed. `services` may be the index of other objects that select Pods.
 ///
 /// - Pod added or removed: all Services that select it.
 /// - Update with the same resource version: none.
@@ -27,36 +29,45 @@ type States<'a> = (Option<&'a Arc<Pod>>, Option<&'a Arc<Pod>>);
 ///
 /// As upstream, a Pod that fails without one of these changes causes no sync (EC-2), and every update of a terminating
 /// Pod causes one (EC-1).
-pub fn services_to_sync(states @ (old, new): States<'_>, services: &ServiceIndex) -> Vec<ServiceToSync> {
-    let (namespace, found) = match states {
+pub fn services_to_sync<P: PodFields, S: Selecting>(
+    states @ (old, new): States<'_, P>,
+    services: &SelectorIndex<S>,
+) -> Vec<ServiceToSync> {
+    let found = match states {
         (None, None) => return Vec::new(),
-        (Some(pod), None) | (None, Some(pod)) => (&pod.namespace, services.selecting(&pod.namespace, &pod.labels)),
-        (Some(old), Some(new)) => (&new.namespace, services_to_sync_on_update(old, new, services)),
+        (Some(pod), None) | (None, Some(pod)) => services.selecting(pod.namespace(), pod.labels()),
+        (Some(old), Some(new)) => services_to_sync_on_update(&**old, &**new, services),
     };
-    let to_sync = |service: &Arc<Service>| ServiceToSync {
-        key: ObjectKey { namespace: namespace.clone(), name: service.name.clone() },
-        loses_ready_endpoint: old
-            .is_some_and(|old| is_ready_endpoint(old, service) && new.is_none_or(|new| is_lost(old, new, service))),
+    let to_sync = |service: &Arc<S>| ServiceToSync {
+        key: service.key(),
+        loses_ready_endpoint: old.is_some_and(|old| {
+            is_ready_endpoint(&**old, &**service) && new.is_none_or(|new| is_lost(&**old, &**new, &**service))
+        }),
     };
     found.into_iter().map(to_sync).collect()
 }
 
-fn services_to_sync_on_update<'a>(old: &Pod, new: &Pod, services: &'a ServiceIndex) -> Vec<&'a Arc<Service>> {
-    if old.resource_version == new.resource_version {
+fn services_to_sync_on_update<'a, P: PodFields, S: Selecting>(
+    old: &P,
+    new: &P,
+    services: &'a SelectorIndex<S>,
+) -> Vec<&'a Arc<S>> {
+    if old.resource_version() == new.resource_version() {
         return Vec::new();
     }
     let changed = endpoint_changed(old, new);
-    let relabelled = old.labels != new.labels || old.hostname != new.hostname || old.subdomain != new.subdomain;
+    let relabelled =
+        old.labels() != new.labels() || old.hostname() != new.hostname() || old.subdomain() != new.subdomain();
     if !relabelled {
-        return if changed { services.selecting(&new.namespace, &new.labels) } else { Vec::new() };
+        return if changed { services.selecting(new.namespace(), new.labels()) } else { Vec::new() };
     }
-    let mut joined = services.selecting(&new.namespace, &new.labels);
-    if old.labels.is_empty() {
+    let mut joined = services.selecting(new.namespace(), new.labels());
+    if old.labels().is_empty() {
         return joined; // EC-48: as upstream, a Pod without labels is not looked up.
     }
-    let mut left = services.selecting(&old.namespace, &old.labels);
+    let mut left = services.selecting(old.namespace(), old.labels());
     left.retain(|service| {
-        let at = joined.binary_search_by(|it| it.name.cmp(&service.name));
+        let at = joined.binary_search_by(|it| it.name().cmp(service.name()));
         // Services that the Pod stays in need a sync only if the Pod itself changed.
         if let (Ok(at), false) = (at, changed) {
             joined.remove(at);
@@ -64,35 +75,39 @@ fn services_to_sync_on_update<'a>(old: &Pod, new: &Pod, services: &'a ServiceInd
         at.is_err()
     });
     joined.append(&mut left);
-    joined.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+    joined.sort_unstable_by(|a, b| a.name().cmp(b.name()));
     joined
 }
 
 /// Returns whether a Pod is a ready endpoint of a Service, whatever its ports.
-fn is_ready_endpoint(pod: &Pod, service: &Service) -> bool {
-    let publish = service.publish_not_ready_addresses;
-    service.selects(&pod.labels)
+fn is_ready_endpoint(pod: &impl PodFields, service: &impl Selecting) -> bool {
+    let publish = service.publishes_not_ready();
+    service.selects(pod.labels())
         && membership::exclusion(pod, publish).is_none()
         && membership::unready(pod, publish).is_none()
 }
 
 /// Returns whether an update removes the endpoint that the old state of the Pod was.
-fn is_lost(old: &Pod, new: &Pod, service: &Service) -> bool {
-    old.uid != new.uid || old.pod_ips != new.pod_ips || !is_ready_endpoint(new, service)
+fn is_lost<P: PodFields>(old: &P, new: &P, service: &impl Selecting) -> bool {
+    old.uid() != new.uid() || old.pod_ips() != new.pod_ips() || !is_ready_endpoint(new, service)
 }
 
 /// Returns whether a Pod changed in a way that its endpoint shows (PP-5).
 ///
 /// Unlike upstream, the uid is compared too: if a list replaces a Pod by another one of the same name, upstream keeps
 /// an endpoint that refers to the old Pod.
-fn endpoint_changed(old: &Pod, new: &Pod) -> bool {
-    old.uid != new.uid || old.terminating || new.terminating || old.ready != new.ready || old.pod_ips != new.pod_ips
+fn endpoint_changed<P: PodFields>(old: &P, new: &P) -> bool {
+    old.uid() != new.uid()
+        || old.is_terminating()
+        || new.is_terminating()
+        || old.is_ready() != new.is_ready()
+        || old.pod_ips() != new.pod_ips()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Index as _, Labels};
+    use crate::{Index as _, Labels, Pod, Service, ServiceIndex};
     use rstest::rstest;
 
     fn labels(text: &str) -> Labels {

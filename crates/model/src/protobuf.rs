@@ -53,6 +53,15 @@ impl<'a> Pairs<'a> {
         Ok(())
     }
 
+    /// Adds the pair if `keeps` returns `true` for its key.
+    pub(crate) fn push_if(&mut self, field: &Field<'a>, keeps: impl FnOnce(&str) -> bool) -> Result<()> {
+        let pair = field.entry()?;
+        if keeps(&pair.0) {
+            self.0.push(pair);
+        }
+        Ok(())
+    }
+
     /// Adds the pairs to `labels`; of several pairs with the same key, the last one counts.
     pub(crate) fn merge_into(self, labels: &mut Labels) {
         if labels.is_empty() {

@@ -89,11 +89,6 @@ impl Default for TargetPort {
 }
 
 impl Service {
-    /// Returns whether the selector matches these labels of a Pod; `false` without a selector.
-    pub(crate) fn selects(&self, labels: &Labels) -> bool {
-        self.selector.as_ref().is_some_and(|selector| labels.contains_all(selector))
-    }
-
     /// Returns whether the cluster IP is neither empty nor `None` (PD-5).
     pub fn has_cluster_ip(&self) -> bool {
         !self.cluster_ip.is_empty() && &*self.cluster_ip != CLUSTER_IP_NONE

@@ -38,11 +38,12 @@ pub struct EndpointSlice {
 impl EndpointSlice {
     /// Returns the Service's name from the label `kubernetes.io/service-name`; `None` if it is absent or empty.
     pub fn service_name(&self) -> Option<&str> {
-        self.service_name_text().map(Text::as_str)
+        self.label(SERVICE_NAME_LABEL).map(Text::as_str)
     }
 
-    pub(crate) fn service_name_text(&self) -> Option<&Text> {
-        self.metadata.labels.get_text(SERVICE_NAME_LABEL).filter(|name| !name.is_empty())
+    /// Returns the value of the label with this key; `None` if it is absent or empty.
+    pub fn label(&self, key: &str) -> Option<&Text> {
+        self.metadata.labels.get_text(key).filter(|value| !value.is_empty())
     }
 
     /// Returns whether the managed-by label names `controller`.

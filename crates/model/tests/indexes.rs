@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kube_endpoint_model::{Index as _, Labels, Pod, PodIndex, Service, ServiceIndex, Text};
+use kube_endpoint_model::{
+    EndpointSlice, Index as _, Labels, ObjectMeta, Pod, PodIndex, Service, ServiceIndex, SliceIndex, Text,
+};
 use proptest::prelude::*;
 
 const NAMESPACES: [&str; 2] = ["a", "b"];
@@ -74,4 +76,33 @@ proptest! {
             prop_assert_eq!(index.select(namespace, &pod_labels), expected);
         }
     }
+}
+
+#[test]
+fn slices_are_indexed_by_the_chosen_label() {
+    let slice = |name: &str, labels: &[(&str, &str)]| {
+        let metadata = ObjectMeta {
+            namespace: "a".into(),
+            name: name.into(),
+            labels: labels.iter().copied().collect(),
+            ..ObjectMeta::default()
+        };
+        Arc::new(EndpointSlice { metadata, ..EndpointSlice::default() })
+    };
+    let of_both = slice("s1", &[("kubernetes.io/service-name", "web"), ("pools.example.com/owner", "edge")]);
+    let of_pool = slice("s2", &[("pools.example.com/owner", "edge")]);
+    let names = |index: &SliceIndex, owner: &str| {
+        index.slices("a", owner).map(|it| it.metadata.name.to_string()).collect::<Vec<_>>()
+    };
+    let (mut services, mut pools) = (SliceIndex::default(), SliceIndex::by("pools.example.com/owner"));
+    for slice in [&of_both, &of_pool] {
+        services.update(None, Some(slice));
+        pools.update(None, Some(slice));
+    }
+    assert_eq!((services.label(), pools.label()), ("kubernetes.io/service-name", "pools.example.com/owner"));
+    assert_eq!((names(&services, "web"), names(&services, "edge")), (vec!["s1".to_owned()], vec![]));
+    assert_eq!(names(&pools, "edge"), ["s1", "s2"]);
+    pools.update(Some(&of_pool), Some(&slice("s2", &[("pools.example.com/owner", "other")])));
+    assert_eq!((names(&pools, "edge"), names(&pools, "other")), (vec!["s1".to_owned()], vec!["s2".to_owned()]));
+    assert_eq!(SliceIndex::by("kubernetes.io/service-name").label(), SliceIndex::default().label());
 }

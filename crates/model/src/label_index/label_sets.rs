@@ -1,4 +1,4 @@
-//! The distinct sets of labels of the Pods of one namespace.
+//! The distinct sets of labels of the objects of one namespace.
 
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -6,21 +6,21 @@ use std::sync::Arc;
 use hashbrown::DefaultHashBuilder;
 use hashbrown::hash_table::{Entry, HashTable};
 
+use crate::Labels;
 use crate::by_name::ByName;
 use crate::intern::Pair;
-use crate::{Labels, Pod};
+use crate::label_index::Labelled;
 
 /// Index of a set in [`LabelSets::sets`].
 type SetId = u32;
 
-/// Pods by their set of labels, and sets of labels by each pair that they contain.
+/// Objects by their set of labels, and sets of labels by each pair that they contain.
 ///
-/// In the worst case each Pod has a set of its own (a `StatefulSet` puts the Pod's name into its labels). Entries
-/// therefore do not store what can be read from one of their Pods.
-#[derive(Clone, Debug, Default)]
-pub(super) struct LabelSets {
-    /// Pods of each set, all with the same labels; empty for a free slot.
-    sets: Vec<ByName<Pod>>,
+/// In the worst case each object has a set of its own (a `StatefulSet` puts the Pod's name into its labels). Entries
+/// therefore do not store what can be read from one of their objects.
+pub(super) struct LabelSets<T> {
+    /// Objects of each set, all with the same labels; empty for a free slot.
+    sets: Vec<ByName<T>>,
     free: Vec<SetId>,
     /// Sets by their labels.
     by_labels: HashTable<SetId>,
@@ -42,12 +42,12 @@ fn index(set: SetId) -> usize {
     usize::try_from(set).unwrap_or(usize::MAX)
 }
 
-fn labels(sets: &[ByName<Pod>], set: SetId) -> Option<&Labels> {
-    sets.get(index(set))?.as_slice().first().map(|pod| &pod.labels)
+fn labels<T: Labelled>(sets: &[ByName<T>], set: SetId) -> Option<&Labels> {
+    sets.get(index(set))?.as_slice().first().map(|object| object.labels())
 }
 
 impl SetsOfPair {
-    fn pair<'a>(&'a self, sets: &'a [ByName<Pod>]) -> Option<&'a Pair> {
+    fn pair<'a, T: Labelled>(&'a self, sets: &'a [ByName<T>]) -> Option<&'a Pair> {
         match self {
             SetsOfPair::One { set, position } => labels(sets, *set)?.pairs().get(index(*position)),
             SetsOfPair::Many(many) => Some(&many.0),
@@ -62,30 +62,30 @@ impl SetsOfPair {
     }
 }
 
-impl LabelSets {
+impl<T: Labelled> LabelSets<T> {
     pub(super) fn is_empty(&self) -> bool {
         self.by_labels.is_empty()
     }
 
-    /// Adds a Pod, or replaces the Pod with the same name and labels.
-    pub(super) fn insert(&mut self, pod: &Arc<Pod>) {
-        let hash = self.hasher.hash_one(Some(&pod.labels));
-        let found = self.by_labels.find(hash, |set| labels(&self.sets, *set) == Some(&pod.labels));
+    /// Adds an object, or replaces the one with the same name and labels.
+    pub(super) fn insert(&mut self, object: &Arc<T>) {
+        let hash = self.hasher.hash_one(Some(object.labels()));
+        let found = self.by_labels.find(hash, |set| labels(&self.sets, *set) == Some(object.labels()));
         match found {
-            Some(set) => self.sets[index(*set)].insert(Arc::clone(pod)),
-            None => self.add_set(hash, pod),
+            Some(set) => self.sets[index(*set)].insert(Arc::clone(object)),
+            None => self.add_set(hash, object),
         }
     }
 
-    fn add_set(&mut self, hash: u64, pod: &Arc<Pod>) {
+    fn add_set(&mut self, hash: u64, object: &Arc<T>) {
         let set = self.free.pop().unwrap_or_else(|| {
             self.sets.push(ByName::default());
             SetId::try_from(self.sets.len() - 1).unwrap_or(SetId::MAX)
         });
-        self.sets[index(set)] = Arc::clone(pod).into();
+        self.sets[index(set)] = Arc::clone(object).into();
         let Self { sets, by_labels, by_pair, hasher, .. } = self;
         by_labels.insert_unique(hash, set, |set| hasher.hash_one(labels(sets, *set)));
-        for (position, pair) in (0..).zip(pod.labels.pairs()) {
+        for (position, pair) in (0..).zip(object.labels().pairs()) {
             let is = |it: &SetsOfPair| it.pair(sets) == Some(pair);
             match by_pair.entry(hasher.hash_one(Some(pair)), is, |it| hasher.hash_one(it.pair(sets))) {
                 Entry::Vacant(entry) => drop(entry.insert(SetsOfPair::One { set, position })),
@@ -103,18 +103,18 @@ impl LabelSets {
         }
     }
 
-    /// Removes a Pod that was added with these labels.
-    pub(super) fn remove(&mut self, pod: &Pod) {
+    /// Removes an object that was added with these labels.
+    pub(super) fn remove(&mut self, object: &T) {
         let Self { sets, free, by_labels, by_pair, hasher } = self;
-        let hash = hasher.hash_one(Some(&pod.labels));
-        let Ok(entry) = by_labels.find_entry(hash, |set| labels(sets, *set) == Some(&pod.labels)) else { return };
+        let hash = hasher.hash_one(Some(object.labels()));
+        let Ok(entry) = by_labels.find_entry(hash, |set| labels(sets, *set) == Some(object.labels())) else { return };
         let set = *entry.get();
-        if !matches!(sets[index(set)].as_slice(), [last] if last.name == pod.name) {
-            sets[index(set)].remove(&pod.name);
+        if !matches!(sets[index(set)].as_slice(), [last] if last.name() == object.name()) {
+            sets[index(set)].remove(object.name());
             return;
         }
         entry.remove();
-        for pair in pod.labels.pairs() {
+        for pair in object.labels().pairs() {
             let is = |it: &SetsOfPair| it.pair(sets) == Some(pair);
             let Ok(mut entry) = by_pair.find_entry(hasher.hash_one(Some(pair)), is) else { continue };
             if let SetsOfPair::Many(many) = entry.get_mut()
@@ -127,13 +127,13 @@ impl LabelSets {
             }
             entry.remove();
         }
-        // Last, since the pairs above are read from the Pod in this slot.
+        // Last, since the pairs above are read from the object in this slot.
         sets[index(set)] = ByName::default();
         free.push(set);
     }
 
-    /// Returns the Pods that have every pair of the selector, sorted by name.
-    pub(super) fn select(&self, selector: &Labels) -> Vec<Arc<Pod>> {
+    /// Returns the objects that have every pair of the selector, sorted by name.
+    pub(super) fn select(&self, selector: &Labels) -> Vec<Arc<T>> {
         let mut rarest: Option<&[SetId]> = None;
         for pair in selector.pairs() {
             let is = |it: &SetsOfPair| it.pair(&self.sets) == Some(pair);
@@ -142,19 +142,40 @@ impl LabelSets {
                 rarest = Some(found.sets());
             }
         }
-        let mut pods = Vec::new();
+        let mut objects = Vec::new();
         match rarest {
-            None => self.sets.iter().for_each(|set| pods.extend_from_slice(set.as_slice())),
+            None => self.sets.iter().for_each(|set| objects.extend_from_slice(set.as_slice())),
             Some(sets) => {
                 for set in sets {
                     if labels(&self.sets, *set).is_some_and(|labels| labels.contains_all(selector)) {
-                        pods.extend_from_slice(self.sets[index(*set)].as_slice());
+                        objects.extend_from_slice(self.sets[index(*set)].as_slice());
                     }
                 }
             }
         }
         // Each set is sorted already; the merge sort detects such runs.
-        pods.sort_by(|a, b| a.name.cmp(&b.name));
-        pods
+        objects.sort_by(|a, b| a.name().cmp(b.name()));
+        objects
+    }
+}
+
+// Derived implementations would require the same of `T`.
+impl<T> Clone for LabelSets<T> {
+    fn clone(&self) -> Self {
+        let Self { sets, free, by_labels, by_pair, hasher } = self;
+        Self {
+            sets: sets.clone(),
+            free: free.clone(),
+            by_labels: by_labels.clone(),
+            by_pair: by_pair.clone(),
+            hasher: hasher.clone(),
+        }
+    }
+}
+
+impl<T> Default for LabelSets<T> {
+    fn default() -> Self {
+        let (by_labels, by_pair) = (HashTable::new(), HashTable::new());
+        Self { sets: Vec::new(), free: Vec::new(), by_labels, by_pair, hasher: DefaultHashBuilder::default() }
     }
 }

@@ -1,0 +1,130 @@
+//! Chosen annotations of an object.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+use kube_wire::DecodeError;
+use kube_wire::protobuf::{Fields, MalformedProtobuf};
+use serde::{Deserialize, Deserializer};
+
+use crate::protobuf::Pairs;
+use crate::{Labels, Part, json};
+
+/// The annotations that [`Annotations`] keeps.
+pub trait AnnotationKeys: Send + Sync + 'static {
+    /// Returns whether the annotation `key` is kept. Must always return the same.
+    fn keeps(key: &str) -> bool;
+}
+
+/// The annotations of an object that `K` keeps; the others are dropped while decoding. Dereferences to [`Labels`].
+pub struct Annotations<K> {
+    kept: Labels,
+    keys: PhantomData<fn() -> K>,
+}
+
+impl<K> Annotations<K> {
+    fn new(kept: Labels) -> Self {
+        Annotations { kept, keys: PhantomData }
+    }
+}
+
+impl<K> Deref for Annotations<K> {
+    type Target = Labels;
+
+    fn deref(&self) -> &Labels {
+        &self.kept
+    }
+}
+
+impl<K: AnnotationKeys> Part for Annotations<K> {
+    const PROTOBUF: bool = true;
+
+    fn from_json(kind: &str, bytes: &[u8]) -> Result<Self, DecodeError> {
+        #[derive(Deserialize)]
+        #[serde(default, bound = "K: AnnotationKeys")]
+        struct Document<K> {
+            #[serde(deserialize_with = "json::nullable")]
+            metadata: Metadata<K>,
+        }
+
+        #[derive(Deserialize)]
+        #[serde(default, bound = "K: AnnotationKeys")]
+        struct Metadata<K> {
+            annotations: Annotations<K>,
+        }
+
+        impl<K> Default for Document<K> {
+            fn default() -> Self {
+                Document { metadata: Metadata::default() }
+            }
+        }
+
+        impl<K> Default for Metadata<K> {
+            fn default() -> Self {
+                Metadata { annotations: Annotations::default() }
+            }
+        }
+
+        kube_wire::json::from_slice(kind, bytes).map(|it: Document<K>| it.metadata.annotations)
+    }
+
+    fn from_protobuf(kind: &str, bytes: &[u8]) -> Result<Self, DecodeError> {
+        kept::<K>(Fields::new(bytes)).map(Annotations::new).map_err(|error| error.reading(kind))
+    }
+}
+
+/// Reads the annotations of the field `metadata`, which is the first of every object.
+fn kept<K: AnnotationKeys>(object: Fields<'_>) -> Result<Labels, MalformedProtobuf> {
+    const METADATA: u32 = 1;
+    const ANNOTATIONS: u32 = 12;
+    let mut kept = Labels::default();
+    for field in object {
+        let field = field?;
+        if field.number != METADATA {
+            continue;
+        }
+        let mut pairs = Pairs::default();
+        for field in field.message()? {
+            let field = field?;
+            if field.number == ANNOTATIONS {
+                pairs.push_if(&field, K::keeps)?;
+            }
+        }
+        pairs.merge_into(&mut kept);
+    }
+    Ok(kept)
+}
+
+impl<'de, K: AnnotationKeys> Deserialize<'de> for Annotations<K> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Labels::deserialize_if(deserializer, K::keeps).map(Annotations::new)
+    }
+}
+
+// Derived implementations would require the same of `K`.
+impl<K> Clone for Annotations<K> {
+    fn clone(&self) -> Self {
+        Annotations::new(self.kept.clone())
+    }
+}
+
+impl<K> Default for Annotations<K> {
+    fn default() -> Self {
+        Annotations::new(Labels::default())
+    }
+}
+
+impl<K> PartialEq for Annotations<K> {
+    fn eq(&self, other: &Self) -> bool {
+        self.kept == other.kept
+    }
+}
+
+impl<K> Eq for Annotations<K> {}
+
+impl<K> fmt::Debug for Annotations<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.kept.fmt(f)
+    }
+}
