@@ -26,6 +26,10 @@ impl<T: Decode, X: Index<T>> Builder<T, X> {
     pub fn backoff(mut self, policy: BackoffPolicy) -> Self {}
     pub fn restores(mut self, signal: RestoreSignal) -> Self {}
     pub fn guard(mut self, guard: Guard<T>) -> Self {}
+    pub fn on_undecodable(
+        mut self,
+        choose: impl Fn(&Undecodable) -> OnUndecodable + Send + Sync + 'static,
+    ) -> Self {}
     pub fn build(self) -> Informer<T, X> {}
     pub fn build_manual(self) -> (Informer<T, X>, ManualSource<T, X>) {}
 }
@@ -125,6 +129,8 @@ impl<T: Decode> Informer<T> {
     pub fn builder(source: impl ListWatch) -> Builder<T> {}
 }
 impl<T: Object, X: Index<T>> Informer<T, X> {
+    pub fn client(&self) -> Option<&Client> {}
+    pub fn resource(&self) -> Resource {}
     pub fn lister(&self) -> Lister<T, X> {}
     pub fn add_handler(
         &self,
@@ -145,6 +151,10 @@ impl<T: Object, X: Index<T>> Informer<T, X> {
         &self,
         stop: CancellationToken,
     ) -> impl Future<Output = ()> + Send + use<T, X> {}
+    pub fn try_run(
+        &self,
+        stop: CancellationToken,
+    ) -> impl Future<Output = Result<(), UndecodableObject>> + Send + use<T, X> {}
 }
 impl<T, X> Clone for Informer<T, X> {}
 impl<T: Object, X: Index<T>> fmt::Debug for Informer<T, X> {}
@@ -271,13 +281,13 @@ impl<T: Object, X: Index<T>> ManualSource<T, X> {
     pub fn bookmark(&self, resource_version: impl Into<ResourceVersion>) -> bool {}
     pub fn deliver(&self) -> usize {}
 }
-pub struct NamedIndexes<T>(BTreeMap<&'static str, NamedIndex<T>>);
+pub struct NamedIndexes<T>(BTreeMap<Arc<str>, NamedIndex<T>>);
 impl<T: Object> NamedIndexes<T> {
     pub fn new() -> Self {}
     #[must_use]
     pub fn with(
         mut self,
-        index: &'static str,
+        index: impl Into<Arc<str>>,
         names: impl Fn(&T) -> Vec<String> + Send + Sync + 'static,
     ) -> Self {}
     pub fn bucket(&self, index: &str, name: &str) -> impl Iterator<Item = &Arc<T>> {}
@@ -308,6 +318,12 @@ impl<T: Object> Objects<T> {
 impl<T> Clone for Objects<T> {}
 impl<T> Default for Objects<T> {}
 impl<T: Object> FromIterator<Arc<T>> for Objects<T> {}
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnUndecodable {
+    Keep,
+    Skip,
+    Fail,
+}
 #[must_use = "report the response with `written`, `deleted`, `conflict` or `failed`; dropping it reports a lost response"]
 pub struct OwnWrite<T> {}
 impl<T: Object> OwnWrite<T> {
@@ -355,8 +371,12 @@ impl RelistCause {
 #[derive(Clone, Debug, Default)]
 pub struct RestoreSignal {}
 pub type States<'a, T> = (Option<&'a Arc<T>>, Option<&'a Arc<T>>);
-pub trait WriteError {
-    fn may_have_been_applied(&self) -> bool;
+pub use kube_wire::Undecodable;
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct UndecodableObject {
+    pub resource: Resource,
+    pub object: Option<ObjectKey>,
+    pub source: DecodeError,
 }
 pub struct WriteThrough<T> {}
 impl<T: Object> WriteThrough<T> {

@@ -9,12 +9,13 @@ use std::{
 use kube_wire::{Decode, Resource};
 
 use crate::{
-    Guard, Index, Informer, InformerMetricsProvider, ManualSource, RestoreSignal,
+    Guard, Index, Informer, InformerMetricsProvider, ManualSource, OnUndecodable, RestoreSignal, Undecodable,
     informer::Running,
     list_watch::Source,
     options::Options,
     reflector::{BackoffPolicy, Scope, reflect},
     shared::Shared,
+    undecodable::Choice,
 };
 
 /// Builder of an [`Informer`]. All options are fixed after `build`.
@@ -26,23 +27,25 @@ pub struct Builder<T, X = ()> {
     backoff: BackoffPolicy,
     restores: RestoreSignal,
     guard: Option<Guard<T>>,
+    on_undecodable: Choice,
     options: Options<T, X>,
 }
 
 impl<T: Decode> Builder<T> {
     pub(crate) fn new(source: Source) -> Self {
-        let (scope, backoff, restores) = Default::default();
-        Self { source, resource: T::RESOURCE, scope, backoff, restores, guard: None, options: Options::new(()) }
+        let (scope, backoff, restores, on_undecodable) = Default::default();
+        let options = Options::new(());
+        Self { source, resource: T::RESOURCE, scope, backoff, restores, guard: None, on_undecodable, options }
     }
 }
 
 impl<T: Decode, X: Index<T>> Builder<T, X> {
     /// Sets the index, which is always consistent with the objects. `index` is the index of no objects.
     pub fn index<Y: Index<T>>(self, index: Y) -> Builder<T, Y> {
-        let Self { source, resource, scope, backoff, restores, guard, options } = self;
+        let Self { source, resource, scope, backoff, restores, guard, on_undecodable, options } = self;
         let Options { index: _, transform, resync, metrics } = options;
         let options = Options { index, transform, resync, metrics };
-        Builder { source, resource, scope, backoff, restores, guard, options }
+        Builder { source, resource, scope, backoff, restores, guard, on_undecodable, options }
     }
 
     /// Sets a function that changes each object before it is stored, to drop what the program does not read.
@@ -112,13 +115,36 @@ impl<T: Decode, X: Index<T>> Builder<T, X> {
         self
     }
 
+    /// Sets what to do about objects that cannot be decoded; [`OnUndecodable::Keep`] by default.
+    ///
+    /// `choose` is called with namespace, name and error of each such object of a list or watch, also repeatedly for the
+    /// same state. It is not called for deletions, for which the name is enough. An object without a readable name is
+    /// never in the store, so that `Keep` and `Skip` are the same for it.
+    ///
+    /// ```no_run
+    /// # use kube_informer::{Informer, OnUndecodable};
+    /// # fn pools<Pool: kube_wire::Decode>(client: kube_controller_client::Client) -> Informer<Pool> {
+    /// Informer::builder(client)
+    ///     .on_undecodable(|object| {
+    ///         eprintln!("{:?}: {}", object.key, object.error);
+    ///         OnUndecodable::Skip
+    ///     })
+    ///     .build()
+    /// # }
+    /// ```
+    pub fn on_undecodable(mut self, choose: impl Fn(&Undecodable) -> OnUndecodable + Send + Sync + 'static) -> Self {
+        self.on_undecodable = Choice::new(choose);
+        self
+    }
+
     /// Builds the informer. It sends no request before [`Informer::run`].
     pub fn build(self) -> Informer<T, X> {
-        let Self { source, resource, scope, backoff, restores, guard, options } = self;
+        let Self { source, resource, scope, backoff, restores, guard, on_undecodable, options } = self;
         let (shared, runners) = Shared::new(&resource, options);
-        let reflector = reflect(source, scope, (backoff, restores.subscribe()), guard, shared.clone());
+        let namespace = scope.namespace.clone();
+        let reflector = reflect(source, scope, (backoff, restores.subscribe()), guard, on_undecodable, shared.clone());
         let running = Running::new(runners, shared.clone().resync(), reflector);
-        Informer::new(shared, Arc::new(Mutex::new(Some(running))))
+        Informer::new(shared, Arc::new(Mutex::new(Some(running))), namespace)
     }
 
     /// Builds the informer with a source of objects in place of the API server, for tests. It sends no request.

@@ -30,13 +30,15 @@ impl<T: Decode, X: Index<T>> Informer<T, X> {
         watch_limit: Duration,
     ) -> impl Future<Output = ()> + Send + use<T, X, S> {
         let (shared, begun) = (self.shared.clone(), self.shared.lister().lists_begun());
+        let namespace = self.namespace.clone();
         async move {
             shared.populated().await;
             if shared.lister().has_current_list_after(begun) {
                 return;
             }
             // Boxed: it is large, and seldom needed.
-            let version = Box::pin(latest_version_retried(Source::new(source), shared.resource())).await;
+            let latest = latest_version_retried(Source::new(source), shared.resource(), namespace.as_deref());
+            let version = Box::pin(latest).await;
             // Versions that are not numbers have no order.
             if version.number().is_some() && timeout(watch_limit, shared.reached(&version)).await.is_err() {
                 shared.requests().request_list(RelistCause::Requested, Some(version.clone()));
@@ -46,9 +48,9 @@ impl<T: Decode, X: Index<T>> Informer<T, X> {
     }
 }
 
-async fn latest_version_retried(source: Source, resource: &Resource) -> ResourceVersion {
+async fn latest_version_retried(source: Source, resource: &Resource, namespace: Option<&str>) -> ResourceVersion {
     loop {
-        match source.latest_version(resource, None).await {
+        match source.latest_version(resource, namespace).await {
             Ok(version) => return version,
             Err(error) => {
                 tracing::warn!(

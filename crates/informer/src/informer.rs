@@ -9,7 +9,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use kube_wire::{Decode, Object};
+use display_full_error::DisplayFullErrorExt as _;
+use kube_wire::{Decode, Object, Resource};
 use tokio::{
     sync::{mpsc, watch},
     task::JoinSet,
@@ -18,8 +19,8 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Builder, Event, HandlerHandle, HandlerOptions, HeldList, Index, ListWatch, Lister, Progress, WriteThrough,
-    handler::Runner, list_watch::Source, shared::Shared,
+    Builder, Event, HandlerHandle, HandlerOptions, HeldList, Index, ListWatch, Lister, Progress, UndecodableObject,
+    WriteThrough, handler::Runner, list_watch::Source, shared::Shared,
 };
 
 /// Keeps the objects of one type in a store and delivers each change to its handlers (client-go:
@@ -29,6 +30,8 @@ use crate::{
 pub struct Informer<T, X = ()> {
     pub(crate) shared: Arc<Shared<T, X>>,
     running: Arc<Mutex<Option<Running<T>>>>,
+    /// Namespace of the objects; `None` for all namespaces.
+    pub(crate) namespace: Option<String>,
 }
 
 /// Futures and handlers of an informer, taken by the first [`Informer::run`].
@@ -36,12 +39,12 @@ pub(crate) struct Running<T> {
     runners: mpsc::UnboundedReceiver<Runner<T>>,
     /// Handlers that [`drain`](Self::drain) has run already.
     drained: Vec<Runner<T>>,
-    resync: Forever,
-    /// Fills the store; does nothing with a [`ManualSource`](crate::ManualSource).
-    reflector: Forever,
+    resync: BoxFuture<Infallible>,
+    /// Fills the store, and ends only with an error; does nothing with a [`ManualSource`](crate::ManualSource).
+    reflector: BoxFuture<UndecodableObject>,
 }
 
-type Forever = Pin<Box<dyn Future<Output = Infallible> + Send>>;
+type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 impl<T: Decode> Informer<T> {
     /// Returns a builder of an informer of `T` from the server of `source`, by default of all namespaces and objects.
@@ -53,8 +56,17 @@ impl<T: Decode> Informer<T> {
 }
 
 impl<T: Object, X: Index<T>> Informer<T, X> {
-    pub(crate) fn new(shared: Arc<Shared<T, X>>, running: Arc<Mutex<Option<Running<T>>>>) -> Self {
-        Self { shared, running }
+    pub(crate) fn new(
+        shared: Arc<Shared<T, X>>,
+        running: Arc<Mutex<Option<Running<T>>>>,
+        namespace: Option<String>,
+    ) -> Self {
+        Self { shared, running, namespace }
+    }
+
+    /// Returns the resource: that of the type, or of [`Builder::resource`].
+    pub fn resource(&self) -> Resource {
+        *self.shared.resource()
     }
 
     /// Returns a lister of the store.
@@ -120,16 +132,34 @@ impl<T: Object, X: Index<T>> Informer<T, X> {
     /// future.
     ///
     /// A panic of a handler is propagated. An informer runs once: the future of a second call logs an error and
-    /// returns.
+    /// returns. The error of [`try_run`](Self::try_run) is logged.
     pub fn run(&self, stop: CancellationToken) -> impl Future<Output = ()> + Send + use<T, X> {
+        let running = self.try_run(stop);
+        async move {
+            if let Err(error) = running.await {
+                tracing::error!(err = %error.display_full(), "the informer has ended");
+            }
+        }
+    }
+
+    /// Does the same as [`run`](Self::run), and returns the error that ends the informer.
+    ///
+    /// # Errors
+    ///
+    /// An object cannot be decoded, and [`OnUndecodable::Fail`](crate::OnUndecodable::Fail) is chosen for it.
+    pub fn try_run(
+        &self,
+        stop: CancellationToken,
+    ) -> impl Future<Output = Result<(), UndecodableObject>> + Send + use<T, X> {
         let (running, progress) = (self.running.clone(), self.progress());
         async move {
             let running = running.lock().unwrap_or_else(PoisonError::into_inner).take();
             if let Some(running) = running {
                 progress.start(Instant::now());
-                running.run(stop).await;
+                running.run(stop).await
             } else {
                 tracing::error!("Informer::run was called a second time; this call does nothing");
+                Ok(())
             }
         }
     }
@@ -139,18 +169,18 @@ impl<T: Object> Running<T> {
     pub(crate) fn new(
         runners: mpsc::UnboundedReceiver<Runner<T>>,
         resync: impl Future<Output = Infallible> + Send + 'static,
-        reflector: impl Future<Output = Infallible> + Send + 'static,
+        reflector: impl Future<Output = UndecodableObject> + Send + 'static,
     ) -> Self {
         Self { runners, drained: Vec::new(), resync: Box::pin(resync), reflector: Box::pin(reflector) }
     }
 
-    async fn run(self, stop: CancellationToken) {
+    async fn run(self, stop: CancellationToken) -> Result<(), UndecodableObject> {
         let Self { mut runners, drained, mut resync, mut reflector } = self;
         let mut handlers: JoinSet<()> = drained.into_iter().map(Runner::run).collect();
         loop {
             tokio::select! {
                 biased;
-                () = stop.cancelled() => return,
+                () = stop.cancelled() => return Ok(()),
                 Some(runner) = runners.recv() => drop(handlers.spawn(runner.run())),
                 Some(ended) = handlers.join_next() => {
                     if let Err(error) = ended && let Ok(panic) = error.try_into_panic() {
@@ -158,7 +188,7 @@ impl<T: Object> Running<T> {
                     }
                 }
                 never = &mut resync => match never {},
-                never = &mut reflector => match never {},
+                error = &mut reflector => return Err(error),
             }
         }
     }
@@ -180,7 +210,7 @@ impl<T: Object> Running<T> {
 
 impl<T, X> Clone for Informer<T, X> {
     fn clone(&self) -> Self {
-        Self { shared: self.shared.clone(), running: self.running.clone() }
+        Self { shared: self.shared.clone(), running: self.running.clone(), namespace: self.namespace.clone() }
     }
 }
 

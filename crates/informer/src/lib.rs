@@ -44,6 +44,8 @@
 //! - Failed requests are retried without limit, with the back-off of [`BackoffPolicy`]: 800 ms doubling to 30 s, times
 //!   a random factor from 1 to 2. Meanwhile listers return the last known state. [`Informer::progress`] shows for how
 //!   long the store has not advanced.
+//! - An object that cannot be decoded is logged and counted, and its last decodable state stays in the store. With
+//!   [`Builder::on_undecodable`], it is removed, or ends the informer, as [`OnUndecodable`] says.
 //! - A panic of a handler ends [`Informer::run`] with that panic.
 //!
 //! # Examples
@@ -214,8 +216,8 @@
 //! # Deliberate differences
 //!
 //! - There is no queue between reflector and store: an event is stored as soon as it is decoded.
-//! - An object that cannot be decoded is logged and counted; its last decodable state stays in the store. All other
-//!   objects of the list or watch are processed.
+//! - An object that cannot be decoded does not end the list or watch, unless [`OnUndecodable::Fail`] is chosen. All other
+//!   objects are processed.
 //! - Before it resumes an interrupted watch (one that ended more than 5 s before its timeout), the informer requests
 //!   the server's current resource version. If that is lower than the version of the store, etcd was restored from a
 //!   backup, and the informer relists.
@@ -262,6 +264,7 @@ mod shared;
 mod state;
 mod store;
 mod sync;
+mod undecodable;
 mod write_error;
 mod write_through;
 
@@ -274,7 +277,7 @@ pub use guard::{Guard, HeldList};
 pub use handle::HandlerHandle;
 pub use index::NamedIndexes;
 pub use informer::Informer;
-pub use kube_wire::Index;
+pub use kube_wire::{Index, Undecodable};
 pub use list_watch::{ListWatch, ListWatchError, ListWatchResponse};
 pub use lister::Lister;
 pub use manual::ManualSource;
@@ -288,5 +291,6 @@ pub use reflector::BackoffPolicy;
 pub use restore::RestoreSignal;
 pub use selector::LabelSelector;
 pub use sync::{NeverSynced, NotSynced, synced_before, wait_for_sync};
+pub use undecodable::{OnUndecodable, UndecodableObject};
 pub use write_error::WriteError;
 pub use write_through::{OwnWrite, WriteThrough};

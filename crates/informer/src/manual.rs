@@ -51,7 +51,7 @@ impl<T: Object, X: Index<T>> ManualSource<T, X> {
     pub(crate) fn with_options(options: Options<T, X>) -> (Informer<T, X>, Self) {
         let (shared, runners) = Shared::new(&Self::RESOURCE, options);
         let running = Arc::new(Mutex::new(Some(Running::new(runners, shared.clone().resync(), pending()))));
-        (Informer::new(shared.clone(), running.clone()), Self { shared, running })
+        (Informer::new(shared.clone(), running.clone(), None), Self { shared, running })
     }
 
     /// Builds an informer with an index, and its source. For other options, see

@@ -6,7 +6,7 @@ use kube_wire::{DecodeError, Status};
 
 use super::steps::Failure;
 use crate::{
-    ListWatchError, RelistCause,
+    ListWatchError, RelistCause, UndecodableObject,
     list_watch::{Class, retry_after},
 };
 
@@ -20,6 +20,8 @@ pub(super) enum ReflectorError {
     ErrorEvent(Box<Status>),
     #[error("no object of the list has a readable name")]
     Unnamed(#[source] Box<DecodeError>),
+    #[error("an object cannot be decoded: {0}")]
+    Undecodable(Box<UndecodableObject>),
     #[error("the bookmark that ends the initial events has no resourceVersion")]
     Unversioned,
     #[error("no data received for {} s", .0.as_secs())]
@@ -39,7 +41,7 @@ impl ReflectorError {
             Self::Unnamed(_) | Self::Decode(DecodeError::Protobuf { .. } | DecodeError::Encoding { .. }) => {
                 Failure::Unreadable
             }
-            Self::Decode(_) | Self::Unversioned => Failure::Other,
+            Self::Decode(_) | Self::Undecodable(_) | Self::Unversioned => Failure::Other,
             Self::ErrorEvent(status) => status_failure(status),
             Self::ReadTimeout(_) => Failure::Unreachable,
             Self::ListRequested(cause) => Failure::ListRequested(*cause),

@@ -15,8 +15,8 @@ pub(super) struct Gathered<T> {
     /// For each deleted object, how many objects had arrived before its deletion. Deletions within a list are rare, so
     /// they are applied at the end.
     deleted: HashMap<ObjectKey, usize>,
-    /// Uids of objects whose newest state cannot be decoded.
-    undecodable: HashMap<ObjectKey, Uid>,
+    /// Uids of objects whose newest state cannot be decoded, and whether they are to be skipped.
+    undecodable: HashMap<ObjectKey, (Uid, bool)>,
     /// Decode error of the last object without a readable name.
     skipped: Option<DecodeError>,
 }
@@ -28,6 +28,8 @@ pub(super) struct CompleteList<T> {
     pub(super) objects: Vec<Arc<T>>,
     /// Names of objects whose newest state cannot be decoded. `objects` contains an earlier state, if there is one.
     pub(super) undecodable: HashSet<ObjectKey>,
+    /// Names of those of them that are to be removed after the list is stored.
+    pub(super) to_skip: HashSet<ObjectKey>,
     /// Decode error of the last object without a readable name.
     pub(super) skipped: Option<DecodeError>,
 }
@@ -45,9 +47,9 @@ impl<T: Object> Gathered<T> {
         self.objects.push(object);
     }
 
-    /// Records that the newest state of an object cannot be decoded.
-    pub(super) fn mark_undecodable(&mut self, key: ObjectKey, uid: Uid) {
-        self.undecodable.insert(key, uid);
+    /// Records that the newest state of an object cannot be decoded, and whether it is to be skipped.
+    pub(super) fn mark_undecodable(&mut self, key: ObjectKey, uid: Uid, skip: bool) {
+        self.undecodable.insert(key, (uid, skip));
     }
 
     /// Records an object that cannot be decoded and has no readable name.
@@ -70,6 +72,8 @@ impl<T: Object> Gathered<T> {
     ///
     /// An object that cannot be decoded is represented by its last gathered state, or else by the one that `stored`
     /// returns. A state for which `same_uid` returns `false` belongs to an earlier object of that name and is left out.
+    /// An object to skip is represented only by the state that `stored` returns, so that storing the list does not
+    /// remove it.
     pub(super) fn take(
         &mut self,
         stored: impl Fn(&ObjectKey) -> Option<Arc<T>>,
@@ -87,17 +91,18 @@ impl<T: Object> Gathered<T> {
             let mut missing: HashSet<&ObjectKey> = undecodable.keys().collect();
             objects.retain(|object| {
                 let key = object.key();
-                let same = undecodable.get(&key).is_none_or(|uid| same_uid(object, uid));
+                let same = undecodable.get(&key).is_none_or(|(uid, skip)| !skip && same_uid(object, uid));
                 if same {
                     missing.remove(&key);
                 }
                 same
             });
-            let of_uid = |(key, uid): (&ObjectKey, &Uid)| {
-                if missing.contains(key) { stored(key).filter(|object| same_uid(object, uid)) } else { None }
+            let of_uid = |(key, (uid, skip)): (&ObjectKey, &(Uid, bool))| {
+                if missing.contains(key) { stored(key).filter(|object| *skip || same_uid(object, uid)) } else { None }
             };
             objects.extend(undecodable.iter().filter_map(of_uid));
         }
-        CompleteList { objects, undecodable: undecodable.into_keys().collect(), skipped }
+        let to_skip = undecodable.iter().filter(|(_, (_, skip))| *skip).map(|(key, _)| key.clone()).collect();
+        CompleteList { objects, undecodable: undecodable.into_keys().collect(), to_skip, skipped }
     }
 }

@@ -26,6 +26,7 @@ pub(super) struct HeldList<T> {
     /// The objects as listed, without the own writes that are newer: those are applied when the list is stored.
     objects: Vec<Arc<T>>,
     undecodable: HashSet<ObjectKey>,
+    to_skip: HashSet<ObjectKey>,
     version: ResourceVersion,
 }
 
@@ -37,7 +38,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
         version: &ResourceVersion,
         stored: Observation,
     ) -> Result<Observation, ReflectorError> {
-        let CompleteList { objects, undecodable, .. } = self.take_complete()?;
+        let CompleteList { objects, undecodable, to_skip, .. } = self.take_complete()?;
         let listed = objects.len();
         self.shared.meter().listed(listed, self.started_at.take());
         let is_confirming = self.machine.is_confirming();
@@ -45,6 +46,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
         let as_listed = self.guard.filter(|_| self.shared.lister().is_populated()).map(|_| objects.clone());
         let Err(removal) = self.shared.replace(objects, version.clone(), self.guard.as_ref()) else {
             tracing::debug!(resource = %self.shared.resource(), objects = listed, %version, "synced");
+            self.remove_skipped(&to_skip, version);
             self.retain_undecodable(&undecodable);
             if is_confirming {
                 tracing::info!(
@@ -69,7 +71,8 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
             );
             self.shared.meter().guarded(GuardOutcome::Held);
         }
-        self.held = as_listed.map(|objects| HeldList { removal, objects, undecodable, version: version.clone() });
+        let held = |objects| HeldList { removal, objects, undecodable, to_skip, version: version.clone() };
+        self.held = as_listed.map(held);
         Ok(Observation::Held { most, missing })
     }
 
@@ -122,7 +125,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
 
     /// Stores the held list.
     pub(super) fn store_held(&mut self) {
-        let Some(HeldList { removal, objects, undecodable, version }) = self.held.take() else {
+        let Some(HeldList { removal, objects, undecodable, to_skip, version }) = self.held.take() else {
             self.observe(Observation::ListFailed(Failure::Other));
             return;
         };
@@ -132,6 +135,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
         );
         // Without a guard, every list is stored.
         let _ = self.shared.replace(objects, version.clone(), None);
+        self.remove_skipped(&to_skip, &version);
         self.retain_undecodable(&undecodable);
         self.shared.meter().guarded(GuardOutcome::Confirmed);
         self.observe(Observation::Listed { version });

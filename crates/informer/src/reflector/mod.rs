@@ -10,7 +10,7 @@ mod reported;
 mod steps;
 mod undecodable;
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use display_full_error::DisplayFullErrorExt as _;
 use kube_wire::{
@@ -29,7 +29,8 @@ use self::{
     steps::{Action, Failure, ListRequest, Observation},
 };
 use crate::{
-    Guard, Index, ListWatchResponse, RelistCause, list_watch::Source, restore::RestoreSubscription, shared::Shared,
+    Guard, Index, ListWatchResponse, RelistCause, UndecodableObject, list_watch::Source, restore::RestoreSubscription,
+    shared::Shared, undecodable::Choice,
 };
 
 /// Grace period after the timeout of a watch. The server ends a watch at its timeout, so one that is still open after
@@ -48,18 +49,32 @@ pub(crate) struct Scope {
     pub(crate) field_selector: Option<String>,
 }
 
-/// Keeps the store up to date. Never returns.
+/// Keeps the store up to date. Ends only with an object that the choice is to fail for.
 pub(crate) async fn reflect<T: Decode, X: Index<T>>(
     source: Source,
     scope: Scope,
     (backoff, restores): (BackoffPolicy, RestoreSubscription),
     guard: Option<Guard<T>>,
+    on_undecodable: Choice,
     shared: Arc<Shared<T, X>>,
-) -> Infallible {
+) -> UndecodableObject {
     let confirm_after = guard.map_or(Duration::ZERO, |guard| guard.confirm_after);
     let machine = Machine::new(backoff, source.encoding_for::<T>(), confirm_after);
-    let (gathered, undecodable, held, started_at) = (Gathered::new(), Reported::default(), None, None);
-    Reflector { source, scope, shared, machine, restores, guard, gathered, held, undecodable, started_at }.run().await
+    let reflector = Reflector {
+        source,
+        scope,
+        shared,
+        machine,
+        restores,
+        guard,
+        gathered: Gathered::new(),
+        held: None,
+        on_undecodable,
+        undecodable: Reported::default(),
+        failed: None,
+        started_at: None,
+    };
+    reflector.run().await
 }
 
 struct Reflector<T, X> {
@@ -73,15 +88,21 @@ struct Reflector<T, X> {
     gathered: Gathered<T>,
     /// List that is being confirmed.
     held: Option<HeldList<T>>,
+    on_undecodable: Choice,
     /// Objects whose newest state cannot be decoded.
     undecodable: Reported,
+    /// The object that ends the reflector.
+    failed: Option<UndecodableObject>,
     /// When the first request of that list was sent; `None` without metrics.
     started_at: Option<Instant>,
 }
 
 impl<T: Decode, X: Index<T>> Reflector<T, X> {
-    async fn run(mut self) -> Infallible {
+    async fn run(mut self) -> UndecodableObject {
         loop {
+            if let Some(failed) = self.failed.take() {
+                return failed;
+            }
             if self.restores.take() {
                 self.relist_after_restore();
             }
@@ -143,7 +164,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
             {
                 match object {
                     Ok(object) => self.gathered.push(self.shared.intern(object)),
-                    Err(it) => self.gather_undecodable(EventType::Added, *it),
+                    Err(it) => self.gather_undecodable(EventType::Added, *it)?,
                 }
             }
         }
@@ -286,7 +307,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
                 self.gathered.push(self.shared.intern(object));
             }
             WatchEvent::Deleted(object) => self.gathered.remove(object.key()),
-            WatchEvent::Undecodable { event, object } => self.gather_undecodable(event, *object),
+            WatchEvent::Undecodable { event, object } => self.gather_undecodable(event, *object)?,
             WatchEvent::Bookmark { resource_version: version, initial_events_end: true } => {
                 if version.is_empty() {
                     return Err(ReflectorError::Unversioned);
@@ -319,7 +340,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
                 self.shared.bookmark(&resource_version);
                 resource_version
             }
-            WatchEvent::Undecodable { event, object } => return Ok(self.apply_undecodable(event, *object)),
+            WatchEvent::Undecodable { event, object } => return self.apply_undecodable(event, *object),
             WatchEvent::Error(status) => return Err(ReflectorError::ErrorEvent(Box::new(status))),
         };
         Ok(Observation::Progress { version, added })

@@ -2,18 +2,32 @@
 
 use std::collections::HashSet;
 
-use kube_wire::{Decode, EventType, ObjectKey, Undecodable};
+use kube_wire::{Decode, EventType, ObjectKey, ResourceVersion, Undecodable};
 
 use super::{Reflector, error::ReflectorError, gather::CompleteList, steps::Observation};
-use crate::Index;
+use crate::{Index, OnUndecodable, UndecodableObject};
 
 impl<T: Decode, X: Index<T>> Reflector<T, X> {
-    /// Logs an undecodable object once per version, and counts it.
-    fn report(&mut self, it: &Undecodable) {
+    /// Returns the choice for an undecodable object, logs it once per version, and counts it.
+    ///
+    /// # Errors
+    ///
+    /// The choice is to fail.
+    fn report(&mut self, it: &Undecodable) -> Result<OnUndecodable, ReflectorError> {
         self.shared.meter().undecodable();
+        let choice = self.on_undecodable.of(it);
+        let resource = *self.shared.resource();
+        if choice == OnUndecodable::Fail {
+            let failed = UndecodableObject { resource, object: it.key.clone(), source: it.error.clone() };
+            self.failed = Some(failed.clone());
+            return Err(ReflectorError::Undecodable(Box::new(failed)));
+        }
         if self.undecodable.record(it) {
-            let (resource, version, err) = (*self.shared.resource(), &it.resource_version, &it.error);
+            let (version, err) = (&it.resource_version, &it.error);
             match &it.key {
+                Some(key) if choice == OnUndecodable::Skip => {
+                    tracing::warn!(%resource, object = %key, %version, %err, "cannot decode an object, it is skipped");
+                }
                 Some(key) => tracing::warn!(
                     %resource, object = %key, %version, %err,
                     "cannot decode an object, its last known state is kept"
@@ -24,6 +38,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
             }
         }
         self.report_count();
+        Ok(choice)
     }
 
     fn report_count(&self) {
@@ -38,26 +53,38 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
     }
 
     /// Gathers an undecodable object of a list or streaming list.
-    pub(super) fn gather_undecodable(&mut self, event: EventType, it: Undecodable) {
-        self.report(&it);
-        match (it.key, event) {
-            (Some(key), EventType::Deleted) => self.gathered.remove(key),
-            (Some(key), EventType::Added | EventType::Modified) => self.gathered.mark_undecodable(key, it.uid),
-            (None, _) => self.gathered.skip(it.error),
+    pub(super) fn gather_undecodable(&mut self, event: EventType, it: Undecodable) -> Result<(), ReflectorError> {
+        if event == EventType::Deleted
+            && let Some(key) = it.key
+        {
+            self.gathered.remove(key);
+            return Ok(());
         }
+        let choice = self.report(&it)?;
+        match it.key {
+            Some(key) => self.gathered.mark_undecodable(key, it.uid, choice == OnUndecodable::Skip),
+            None => self.gathered.skip(it.error),
+        }
+        Ok(())
     }
 
     /// Applies an event of an undecodable object to the store. A deletion needs only the name. Otherwise the stored
-    /// state is kept, unless its uid shows that it belongs to an earlier object of that name.
-    pub(super) fn apply_undecodable(&mut self, event: EventType, it: Undecodable) -> Observation {
+    /// state is removed if the object is to be skipped, or if its uid shows that it belongs to an earlier object of that
+    /// name.
+    pub(super) fn apply_undecodable(
+        &mut self,
+        event: EventType,
+        it: Undecodable,
+    ) -> Result<Observation, ReflectorError> {
         let deleted = event == EventType::Deleted;
         if deleted && let Some(key) = &it.key {
             self.shared.remove_unknown(key, &it.resource_version);
             self.clear_undecodable(|| key.clone());
         } else {
-            self.report(&it);
+            let is_skipped = self.report(&it)? == OnUndecodable::Skip;
             if let Some(key) = &it.key
-                && self.shared.stored(key).is_some_and(|stored| !uids_may_match(&stored.uid(), &it.uid))
+                && let Some(stored) = self.shared.stored(key)
+                && (is_skipped || !uids_may_match(&stored.uid(), &it.uid))
             {
                 self.shared.remove_unknown(key, &it.resource_version);
             }
@@ -65,7 +92,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
         if !it.resource_version.is_empty() {
             self.shared.bookmark(&it.resource_version);
         }
-        Observation::Progress { version: it.resource_version, added: event == EventType::Added }
+        Ok(Observation::Progress { version: it.resource_version, added: event == EventType::Added })
     }
 
     /// Returns the objects of the complete list, with the last decodable state of undecodable ones.
@@ -83,6 +110,14 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
                 Err(ReflectorError::Unnamed(Box::new(error)))
             }
             _ => Ok(list),
+        }
+    }
+
+    /// Removes the skipped objects of a stored list of `version`. Only now, since they exist: the guard would count them
+    /// as missing, and reads of them would contradict it.
+    pub(super) fn remove_skipped(&self, skipped: &HashSet<ObjectKey>, version: &ResourceVersion) {
+        for key in skipped {
+            self.shared.remove_unknown(key, version);
         }
     }
 

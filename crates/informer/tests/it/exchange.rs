@@ -7,7 +7,7 @@ use std::{
 
 use kube_controller_client::{Client, ClientOptions, Config};
 use kube_endpoints_testing::scripted::{Response, Script, frames, ok};
-use kube_informer::{Informer, wait_for_sync};
+use kube_informer::{Builder, Informer, wait_for_sync};
 use rstest::rstest;
 use tokio::{sync::watch, task::JoinSet, time::timeout};
 use tokio_util::sync::CancellationToken;
@@ -41,9 +41,13 @@ pub(crate) fn status(code: u16, reason: &str, headers: &'static str) -> Response
 }
 
 pub(crate) fn informer(script: &Script) -> Informer<Thing> {
+    builder(script).build()
+}
+
+pub(crate) fn builder(script: &Script) -> Builder<Thing> {
     let config = Config::from_url(&script.url()).expect("a valid URL");
     let options = ClientOptions { qps: 0.0, ..ClientOptions::default() };
-    Informer::builder(Client::new(&config, options).expect("a client")).namespace("shop").build()
+    Informer::builder(Client::new(&config, options).expect("a client")).namespace("shop")
 }
 
 /// `GET …?watch=true&resourceVersion=5&timeoutSeconds=347&…` -> `watch 5`
@@ -64,6 +68,16 @@ fn short(request: &str) -> String {
 /// events of a handler.
 pub(crate) async fn run_script(script: Script, count: usize, expect: &str) -> (String, String) {
     let informer = informer(&script);
+    run_informer(informer, script, count, expect).await
+}
+
+/// Does the same for an informer of the script.
+pub(crate) async fn run_informer(
+    informer: Informer<Thing>,
+    script: Script,
+    count: usize,
+    expect: &str,
+) -> (String, String) {
     let (changed, mut change) = watch::channel(());
     let log = Arc::new(Mutex::new(Vec::new()));
     let lines = log.clone();

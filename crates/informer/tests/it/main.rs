@@ -10,6 +10,7 @@ mod laws;
 mod listers;
 mod log;
 mod metrics;
+mod on_undecodable;
 mod own_events;
 mod progress;
 mod proxy;

@@ -6,18 +6,18 @@ use rstest::rstest;
 use crate::exchange::{bookmark, error, event, list, object, page, run_script};
 
 /// Returns the document with the object `name` changed so that it cannot be decoded as a `Thing`.
-fn corrupt(document: &str, name: &str) -> String {
+pub(crate) fn corrupt(document: &str, name: &str) -> String {
     let metadata = format!(r#""metadata":{{"name":"{name}""#);
     assert!(document.contains(&metadata), "{document}");
     document.replacen(&metadata, &format!(r#""data":{{"group":7}},{metadata}"#), 1)
 }
 
-fn corrupt_event(kind: &str, name: &str, version: u64) -> String {
+pub(crate) fn corrupt_event(kind: &str, name: &str, version: u64) -> String {
     corrupt(&event(kind, name, version), name)
 }
 
 /// An object without readable metadata.
-const UNNAMED: &str = r#"{"metadata":7}"#;
+pub(crate) const UNNAMED: &str = r#"{"metadata":7}"#;
 
 fn unnamed_event(kind: &str) -> String {
     format!(r#"{{"type":"{kind}","object":{UNNAMED}}}"#)
