@@ -25,6 +25,8 @@ impl Client {
     ) -> Result<Self, ConfigError> {}
     #[must_use]
     pub fn gated(&self, gate: Arc<dyn WriteGate>) -> Self {}
+    pub fn is_gated(&self) -> bool {}
+    pub fn separate(&self, timeouts: Timeouts) -> Result<Self, ConfigError> {}
     #[must_use]
     pub fn with_shutdown(&self, shutdown: CancellationToken) -> Self {}
     #[must_use]
@@ -73,6 +75,13 @@ impl Client {
     ) -> Result<(StatusCode, Bytes), Error> {}
 }
 impl Client {
+    pub async fn discover(
+        &self,
+        api_version: &str,
+        kind: &str,
+    ) -> Result<Option<Resource>, Error> {}
+}
+impl Client {
     pub async fn get<T: Decode>(&self, namespace: &str, name: &str) -> Result<T, Error> {}
     pub async fn get_of<T: Decode>(
         &self,
@@ -94,6 +103,14 @@ impl Client {
     ) -> Result<Deleted<T>, Error> {}
     pub async fn merge_patch<T: Decode>(
         &self,
+        namespace: &str,
+        name: &str,
+        subresource: Option<&str>,
+        patch: &Value,
+    ) -> Result<PatchedMetadata, Error> {}
+    pub async fn merge_patch_of(
+        &self,
+        resource: &Resource,
         namespace: &str,
         name: &str,
         subresource: Option<&str>,

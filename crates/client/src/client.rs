@@ -22,7 +22,7 @@ use tower::ServiceExt as _;
 
 use crate::{
     Call, ClientMetrics, ClientMetricsProvider, ClientOptions, Config, ConfigError, Credentials, Error,
-    RequestPriority, TransportKind,
+    RequestPriority, Timeouts, TransportKind,
     body::{encoding_of, unexpected_content_type},
     error::status_of,
     failure::transport_error,
@@ -133,6 +133,38 @@ impl Client {
     #[must_use]
     pub fn gated(&self, gate: Arc<dyn WriteGate>) -> Self {
         Self { gate: Gate(Some(gate)), ..self.clone() }
+    }
+
+    /// Returns whether the client has a [gate](Self::gated).
+    pub fn is_gated(&self) -> bool {
+        self.gate.0.is_some()
+    }
+
+    /// Returns a client of the same server and user with connections, a rate limiter and `timeouts` of its own, so that
+    /// its requests do not wait for those of this client: for example the renewals of a lease.
+    ///
+    /// It has the default rate limit, and neither gate nor shutdown.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`new`](Self::new).
+    pub fn separate(&self, timeouts: Timeouts) -> Result<Self, ConfigError> {
+        let Shared { server, user_agent, content_type, read_only, credentials, metrics, .. } = &*self.shared;
+        let ClientOptions { qps, burst, .. } = ClientOptions::default();
+        let shared = Shared {
+            server: server.clone(),
+            user_agent: user_agent.clone(),
+            content_type: *content_type,
+            read_only: *read_only,
+            request_timeout: timeouts.request,
+            limiter: Limiter::rate(qps, burst),
+            transport: Transport::new(self.shared.transport.config(), &timeouts)?,
+            credentials: credentials.clone(),
+            metrics: Arc::clone(metrics),
+            warnings: Warnings::default(),
+            json_writes: AtomicBool::new(false),
+        };
+        Ok(Self { shared: Arc::new(shared), gate: Gate::default(), shutdown: None, ..self.clone() })
     }
 
     /// Returns a clone that sends no request after `shutdown` is cancelled.

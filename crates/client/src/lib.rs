@@ -81,6 +81,7 @@ mod client;
 mod config;
 mod connector;
 mod credentials;
+mod discovery;
 mod error;
 pub mod events;
 mod failure;

@@ -68,6 +68,10 @@ impl Transport {
         Ok(Self { config: config.clone(), timeouts: *timeouts, pools })
     }
 
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
+    }
+
     /// Returns the pool for all requests except watches.
     pub(crate) fn calls(&self) -> Service {
         self.pools().calls.clone()

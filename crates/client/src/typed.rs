@@ -175,11 +175,28 @@ impl Client {
         subresource: Option<&str>,
         patch: &Value,
     ) -> Result<PatchedMetadata, Error> {
-        let call = Call::new("patch", T::RESOURCE, namespace, name);
+        self.merge_patch_of(&T::RESOURCE, namespace, name, subresource, patch).await
+    }
+
+    /// Applies a JSON merge patch to an object of a resource that is known only at run time, or to one of its
+    /// subresources.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`merge_patch`](Self::merge_patch).
+    pub async fn merge_patch_of(
+        &self,
+        resource: &Resource,
+        namespace: &str,
+        name: &str,
+        subresource: Option<&str>,
+        patch: &Value,
+    ) -> Result<PatchedMetadata, Error> {
+        let call = Call::new("patch", *resource, namespace, name);
         if name.is_empty() {
             return Err(Error::Request { call, source: "the name is empty".into() });
         }
-        let mut path_and_query = T::RESOURCE.object_path(namespace, name);
+        let mut path_and_query = resource.object_path(namespace, name);
         if let Some(subresource) = subresource {
             path_and_query.push('/');
             path_and_query.push_str(&percent_encode(subresource));

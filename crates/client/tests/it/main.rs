@@ -4,6 +4,7 @@ mod adaptive;
 mod calls;
 mod cluster;
 mod connections;
+mod discovery;
 mod events;
 mod failures;
 mod https;
