@@ -74,6 +74,9 @@ pub struct LeaseName {
     pub namespace: String,
     pub name: String,
 }
+impl LeaseName {
+    pub fn new(namespace: impl Into<String>, name: impl Into<String>) -> Self {}
+}
 impl fmt::Display for LeaseName {}
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next {

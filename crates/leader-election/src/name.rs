@@ -11,6 +11,13 @@ pub struct LeaseName {
     pub name: String,
 }
 
+impl LeaseName {
+    /// Returns the Lease `name` in `namespace`.
+    pub fn new(namespace: impl Into<String>, name: impl Into<String>) -> Self {
+        LeaseName { namespace: namespace.into(), name: name.into() }
+    }
+}
+
 impl fmt::Display for LeaseName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.namespace, self.name)
