@@ -20,7 +20,7 @@ separator=$(printf '\037')
 CARGO_ENCODED_RUSTFLAGS="--remap-path-prefix=$sources=/src${separator}--remap-path-prefix=$cargo_home=/cargo"
 CARGO_ENCODED_RUSTFLAGS="$CARGO_ENCODED_RUSTFLAGS${separator}-Ctarget-feature=+crt-static"
 export CARGO_ENCODED_RUSTFLAGS
-# For the C code of ring and mimalloc, whose assertions name their file.
+# For C code in dependencies such as ring, whose assertions name their file.
 export CFLAGS="${CFLAGS-} -ffile-prefix-map=$sources=/src -ffile-prefix-map=$cargo_home=/cargo"
 export CARGO_INCREMENTAL=0
 # The cc crate finds the compiler of musl on x86-64 only. On Alpine, the compiler of the system is that of musl.
