@@ -99,6 +99,15 @@ impl CustomKind {
     #[must_use]
     pub fn with_status(self) -> Self {}
     #[must_use]
+    pub fn with_scale(
+        self,
+        spec_replicas: &str,
+        status_replicas: &str,
+        label_selector: Option<&str>,
+    ) -> Self {}
+    #[must_use]
+    pub fn selectable_field(mut self, path: &str) -> Self {}
+    #[must_use]
     pub fn schema(self, schema: Value) -> Self {}
     #[must_use]
     pub fn column(mut self, name: &str, value_type: &str, json_path: &str) -> Self {}

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 /// Definition of a kind that is not built in.
 ///
-/// Its objects are validated by the types, required fields and enumerations of the schema; patterns, bounds, formats
-/// and CEL rules are ignored. Unknown fields are pruned and defaults are set. Without a schema any content is valid.
+/// Its objects are validated by the schema and by its rules in CEL (`x-kubernetes-validations`), with upstream's messages.
+/// Unknown fields are pruned and defaults are set. Without a schema any content is valid.
 ///
 /// ```
 /// use kube_dev_apiserver::{Config, CustomKind};
@@ -28,6 +28,18 @@ pub struct CustomKind {
     pub(crate) has_status: bool,
     pub(crate) schema: Value,
     pub(crate) columns: Vec<PrinterColumn>,
+    pub(crate) scale: Option<ScalePaths>,
+    /// Names of the fields for field selectors, such as `spec.color`.
+    pub(crate) selectable: Vec<String>,
+}
+
+/// Where the subresource `scale` finds its fields: paths such as `.spec.replicas`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ScalePaths {
+    pub(crate) spec_replicas: String,
+    pub(crate) status_replicas: String,
+    /// Selector of the Pods as text.
+    pub(crate) label_selector: Option<String>,
 }
 
 /// A column of `additionalPrinterColumns`.
@@ -57,6 +69,8 @@ impl CustomKind {
             has_status: false,
             schema: json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}),
             columns: Vec::new(),
+            scale: None,
+            selectable: Vec::new(),
         }
     }
 
@@ -92,6 +106,25 @@ impl CustomKind {
         Self { has_status: true, ..self }
     }
 
+    /// Adds the subresource `/scale`, with the paths of its fields as in a definition: `.spec.replicas`,
+    /// `.status.replicas`, and the selector of the Pods as text, such as `.status.selector`.
+    #[must_use]
+    pub fn with_scale(self, spec_replicas: &str, status_replicas: &str, label_selector: Option<&str>) -> Self {
+        let scale = ScalePaths {
+            spec_replicas: spec_replicas.to_owned(),
+            status_replicas: status_replicas.to_owned(),
+            label_selector: label_selector.map(str::to_owned),
+        };
+        Self { scale: Some(scale), ..self }
+    }
+
+    /// Adds a field for field selectors by its path, such as `.spec.color`.
+    #[must_use]
+    pub fn selectable_field(mut self, path: &str) -> Self {
+        self.selectable.push(path.trim_start_matches('.').to_owned());
+        self
+    }
+
     /// Sets the structural schema of the objects, as in `openAPIV3Schema`.
     #[must_use]
     pub fn schema(self, schema: Value) -> Self {
@@ -120,6 +153,13 @@ impl CustomKind {
         kind.categories = names.categories.clone().unwrap_or_default();
         kind.namespaced = spec.scope == "Namespaced";
         kind.has_status = version.subresources.as_ref().is_some_and(|it| it.status.is_some());
+        if let Some(scale) = version.subresources.as_ref().and_then(|it| it.scale.as_ref()) {
+            let selector = scale.label_selector_path.as_deref();
+            kind = kind.with_scale(&scale.spec_replicas_path, &scale.status_replicas_path, selector);
+        }
+        for field in version.selectable_fields.iter().flatten() {
+            kind = kind.selectable_field(&field.json_path);
+        }
         if let Some(schema) = version.schema.as_ref().and_then(|schema| schema.open_api_v3_schema.as_ref()) {
             kind.schema = serde_json::to_value(schema).ok()?;
         }

@@ -24,6 +24,46 @@ impl FieldErrors {
         self.0.is_empty()
     }
 
+    /// Adds the errors of another validation of the same object.
+    pub(crate) fn append(&mut self, mut other: Self) {
+        self.0.append(&mut other.0);
+    }
+
+    /// Returns `true` if upstream skips further rules of a custom resource, since a value has the wrong type or size.
+    pub(crate) fn block_rules(&self) -> bool {
+        let blocking = [
+            "FieldValueNotSupported",
+            "FieldValueRequired",
+            "FieldValueTooLong",
+            "FieldValueTooMany",
+            "FieldValueTypeInvalid",
+        ];
+        self.0.iter().any(|cause| blocking.contains(&cause.reason))
+    }
+
+    /// Adds upstream's note that rules were not evaluated, since a value [blocks](Self::block_rules) them.
+    pub(crate) fn rules_skipped(&mut self) {
+        let note = "some validation rules were not checked because the object was invalid; correct the existing errors \
+                    to complete validation";
+        self.invalid("<nil>", &Value::Null, note);
+    }
+
+    /// Adds an error of a value as a whole, which upstream reports without a field.
+    pub(crate) fn invalid_whole(&mut self, detail: impl Display) {
+        self.invalid("<nil>", "", detail);
+    }
+
+    /// Adds an invalid value that upstream does not show.
+    pub(crate) fn invalid_without_value(&mut self, field: impl Into<String>, detail: impl Display) {
+        self.push(field, "FieldValueInvalid", format!("Invalid value: {detail}"));
+    }
+
+    /// Adds a string that does not have the format of the schema.
+    pub(crate) fn format_invalid(&mut self, field: &str, value: &str, format: &str) {
+        let detail = format!("{field} in body must be of type {format}: {value:?}");
+        self.push(field, "FieldValueTypeInvalid", format!("Invalid value: {value:?}: {detail}"));
+    }
+
     /// Adds an invalid value; `detail` is the reason.
     pub(crate) fn invalid(&mut self, field: impl Into<String>, value: impl FormatValue, detail: impl Display) {
         self.push(field, "FieldValueInvalid", format!("Invalid value: {}: {detail}", value.format_value()));
@@ -51,7 +91,7 @@ impl FieldErrors {
     }
 
     /// Adds a value outside of an enumeration.
-    pub(crate) fn unsupported(&mut self, field: impl Into<String>, value: &str, supported: &[&str]) {
+    pub(crate) fn unsupported(&mut self, field: impl Into<String>, value: impl FormatValue, supported: &[&str]) {
         let supported: Vec<String> = supported.iter().map(FormatValue::format_value).collect();
         let message =
             format!("Unsupported value: {}: supported values: {}", value.format_value(), supported.join(", "));
@@ -116,6 +156,12 @@ impl FormatValue for str {
 impl FormatValue for String {
     fn format_value(&self) -> String {
         self.as_str().format_value()
+    }
+}
+
+impl FormatValue for usize {
+    fn format_value(&self) -> String {
+        self.to_string()
     }
 }
 

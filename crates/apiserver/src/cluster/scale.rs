@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 use super::patch::{check_applied, check_declared};
 use super::write::{check_identity, text};
 use super::{Cluster, FieldValidation, Patch, WriteOptions, Written};
-use crate::kinds::{Kind, Part, requested_replicas, scale_of};
+use crate::kinds::{Kind, Part, requested_replicas};
 use crate::status::StatusError;
 
 impl Cluster {
     /// Returns the Scale of an object.
     pub(crate) fn scale(&self, kind: &Kind, namespace: &str, name: &str) -> Result<Value, StatusError> {
-        Ok(scale_of(&self.get(kind, namespace, name)?.value()?))
+        Ok(kind.scale_of(&self.get(kind, namespace, name)?.value()?))
     }
 
     /// Sets the number of replicas to that of a Scale. A resource version or uid in it is a precondition.
@@ -26,12 +26,11 @@ impl Cluster {
         check_identity(kind, namespace, name, scale)?;
         let replicas = requested_replicas(scale)?;
         let mut object = self.get(kind, namespace, name)?.value()?;
-        object["spec"]["replicas"] = json!(replicas);
+        kind.set_replicas(&mut object, replicas);
         if let Some(meta) = object["metadata"].as_object_mut() {
             for field in ["uid", "resourceVersion"] {
-                match text(scale, field) {
-                    Some(given) => drop(meta.insert(field.to_owned(), json!(given))),
-                    None => drop(meta.remove(field)),
+                if let Some(given) = text(scale, field).filter(|it| !it.is_empty()) {
+                    meta.insert(field.to_owned(), json!(given));
                 }
             }
         }
@@ -57,7 +56,7 @@ impl Cluster {
         check_applied(Kind::scale(), namespace, name, applied)?;
         let mut config = json!({"apiVersion": kind.api_version(), "kind": kind.name, "metadata": {"name": name}});
         if applied["spec"].get("replicas").is_some() {
-            config["spec"] = json!({"replicas": requested_replicas(applied)?});
+            kind.set_replicas(&mut config, requested_replicas(applied)?);
         }
         self.patch(kind, namespace, name, &Patch::Apply(config), Part::Scale, options)
     }

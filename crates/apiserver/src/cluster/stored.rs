@@ -24,6 +24,7 @@ pub(crate) struct Stored {
     pub(crate) uid: Box<str>,
     pub(crate) labels: BTreeMap<String, String>,
     fields: Vec<(&'static str, String)>,
+    custom_fields: Vec<(Box<str>, String)>,
     pub(super) allocations: Vec<Allocation>,
     /// Uids of the owners.
     pub(super) owners: Box<[Box<str>]>,
@@ -44,6 +45,7 @@ impl Stored {
             uid: meta.uid.take().unwrap_or_default().into(),
             labels: meta.labels.take().unwrap_or_default(),
             fields: std::mem::take(&mut prepared.fields),
+            custom_fields: std::mem::take(&mut prepared.custom_fields),
             allocations: std::mem::take(&mut prepared.allocations),
             owners: meta.owner_references.iter().flatten().map(|owner| owner.uid.as_str().into()).collect(),
             json,
@@ -61,6 +63,7 @@ impl Stored {
             uid: self.uid.clone(),
             labels: self.labels.clone(),
             fields: self.fields.clone(),
+            custom_fields: self.custom_fields.clone(),
             allocations: self.allocations.clone(),
             owners: self.owners.clone(),
             json,
@@ -83,7 +86,11 @@ impl Stored {
         match field {
             "metadata.name" => &self.name,
             "metadata.namespace" => &self.namespace,
-            _ => self.fields.iter().find(|(name, _)| *name == field).map_or("", |(_, value)| value),
+            _ => {
+                let found = self.fields.iter().find(|(name, _)| *name == field).map(|(_, value)| value);
+                let custom = || self.custom_fields.iter().find(|(name, _)| **name == *field).map(|(_, value)| value);
+                found.or_else(custom).map_or("", String::as_str)
+            }
         }
     }
 

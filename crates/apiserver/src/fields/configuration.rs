@@ -33,7 +33,7 @@ fn visit(value: &Value, schema: Node<'_>, path: &str, found: &mut Vec<String>) {
                 let path = format!("{path}.{name}");
                 match schema.field(name) {
                     Some(field) => visit(value, field, &path, found),
-                    None if schema.is_open() => {}
+                    None if schema.is_open() || schema.is_embedded_field(name) => {}
                     None => found.push(format!("{path}: field not declared in schema")),
                 }
             }

@@ -7,7 +7,7 @@ use super::body::{self, Expected};
 use super::form::ResponseForm;
 use super::query::Query;
 use super::reply::{self, Reply};
-use crate::kinds::{Kind, scale_of};
+use crate::kinds::Kind;
 use crate::shared::Shared;
 use crate::status::StatusError;
 
@@ -52,7 +52,7 @@ impl ScaleTarget<'_> {
             }
             _ => return Err(StatusError::method_not_allowed()),
         };
-        Ok(scale_reply(&scale_of(&written.object.value()?), form))
+        Ok(scale_reply(&kind.scale_of(&written.object.value()?), form))
     }
 }
 

@@ -4,11 +4,11 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Map, Value};
 
 use super::rules::{Context, Part, Prepared, Rules};
-use super::{Kind, KindSchema, metadata, shape};
+use super::{CustomSchema, Kind, KindSchema, metadata, shape};
 use crate::custom_kind::CustomKind;
 use crate::field::FieldErrors;
 use crate::names::NameRule;
-use crate::schema::{Node, check_structure, prune};
+use crate::schema::{ValidationRules, check_embedded, check_lists, check_structure, prune, root_of_rules};
 use crate::status::StatusError;
 
 /// [`Rules`] of custom kinds.
@@ -28,7 +28,7 @@ impl Kind {
             categories: definition.categories.clone(),
             namespaced: definition.namespaced,
             has_status: definition.has_status,
-            has_scale: false,
+            has_scale: definition.scale.is_some(),
             orphans_dependents: false,
             returns_deleted: false,
             create_on_update: false,
@@ -36,11 +36,14 @@ impl Kind {
             blank: "",
             warning: "",
             selectable: &[],
-            schema: KindSchema::Custom {
+            schema: KindSchema::Custom(Box::new(CustomSchema {
                 name: definition.schema_name(),
                 schema: definition.whole_schema(),
                 columns: definition.columns.clone(),
-            },
+                rules: ValidationRules::of(&definition.schema),
+                scale: definition.scale.clone(),
+                selectable: definition.selectable.clone(),
+            })),
             view: None,
             rules: Box::new(CustomRules),
         }
@@ -87,20 +90,66 @@ impl Parts {
         }
     }
 
-    fn validate(&self, schema: Option<Node<'_>>, errors: &mut FieldErrors) {
-        if let Some(schema) = schema {
-            check_structure(&Value::Object(self.content.clone()), schema, "", errors);
+    /// Returns the object with kind and apiVersion, as the schema describes it.
+    fn whole(&self, kind: &Kind) -> Result<Value, StatusError> {
+        let mut object = Self::encode(&self.metadata, self.content.clone())?;
+        object.insert("kind".to_owned(), Value::String(kind.name.clone()));
+        object.insert("apiVersion".to_owned(), Value::String(kind.api_version()));
+        Ok(Value::Object(object))
+    }
+
+    /// Validates an object by the schema of its kind, in upstream's order. `old` is the object that is updated.
+    fn validate(&self, old: Option<&Self>, kind: &Kind, errors: &mut FieldErrors) -> Result<(), StatusError> {
+        let Some(schema) = kind.schema() else { return Ok(()) };
+        let object = self.whole(kind)?;
+        let old = old.map(|old| old.whole(kind)).transpose()?;
+        check_structure(&object, old.as_ref(), schema, "", errors);
+        check_embedded(&object, schema, "", errors);
+        // As upstream, duplicates that the old object has are tolerated.
+        let mut old_duplicates = FieldErrors::default();
+        if let Some(old) = &old {
+            check_lists(old, schema, "", &mut old_duplicates);
         }
+        if old_duplicates.is_empty() {
+            check_lists(&object, schema, "", errors);
+        }
+        let Some(rules) = kind.custom_schema().and_then(|custom| custom.rules.as_ref()) else { return Ok(()) };
+        if errors.block_rules() {
+            errors.rules_skipped();
+        } else {
+            let (object, old) = (root_of_rules(&object), old.as_ref().map(root_of_rules));
+            rules.check(&object, old.as_ref(), schema, "", errors);
+        }
+        Ok(())
+    }
+
+    /// Returns the values of the selectable fields.
+    fn fields(&self, kind: &Kind) -> Vec<(Box<str>, String)> {
+        let selectable = kind.custom_schema().map(|custom| custom.selectable.as_slice()).unwrap_or_default();
+        let value = |path: &str| {
+            let mut names = path.split('.');
+            let first = self.content.get(names.next()?)?;
+            let value = names.try_fold(first, |value, name| value.get(name))?;
+            Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+        };
+        selectable.iter().filter_map(|path| Some((path.as_str().into(), value(path)?))).collect()
     }
 
     fn written(&self, context: &Context<'_>) -> Result<Option<Map<String, Value>>, StatusError> {
         context.tracks.then(|| Self::encode(&self.metadata, self.content.clone())).transpose()
     }
 
-    fn finish(self, generated_name: bool, written: Option<Map<String, Value>>) -> Result<Prepared, StatusError> {
+    fn finish(
+        self,
+        kind: &Kind,
+        generated_name: bool,
+        written: Option<Map<String, Value>>,
+    ) -> Result<Prepared, StatusError> {
+        let custom_fields = self.fields(kind);
         let Self { metadata, content } = self;
         let object = Self::encode(&metadata, content)?;
-        Ok(Prepared { object, metadata, fields: Vec::new(), allocations: Vec::new(), generated_name, written })
+        let (fields, allocations) = (Vec::new(), Vec::new());
+        Ok(Prepared { object, metadata, fields, custom_fields, allocations, generated_name, written })
     }
 
     fn encode(metadata: &ObjectMeta, mut object: Map<String, Value>) -> Result<Map<String, Value>, StatusError> {
@@ -127,9 +176,9 @@ impl Rules for CustomRules {
         let generated_name = metadata::assign_identity(&mut parts.metadata, context);
         let mut errors = FieldErrors::default();
         metadata::validate(&parts.metadata, NameRule::Subdomain, &mut errors);
-        parts.validate(kind.schema(), &mut errors);
+        parts.validate(None, kind, &mut errors)?;
         metadata::check(&parts.metadata, context, errors)?;
-        parts.finish(generated_name, written)
+        parts.finish(kind, generated_name, written)
     }
 
     fn load(&self, body: Value, context: &mut Context<'_>) -> Result<Prepared, StatusError> {
@@ -170,15 +219,15 @@ impl Rules for CustomRules {
             parts.metadata.generation = Some(old.metadata.generation.unwrap_or_default() + 1);
         }
         metadata::validate_after_create(&parts.metadata, &mut errors);
-        parts.validate(kind.schema(), &mut errors);
+        parts.validate(Some(&old), kind, &mut errors)?;
         metadata::check(&parts.metadata, context, errors)?;
-        parts.finish(false, written)
+        parts.finish(kind, false, written)
     }
 
     fn touch(&self, object: Value, kind: &Kind) -> Result<Prepared, StatusError> {
         let mut parts = Parts::of(object, kind)?;
         parts.metadata.resource_version = None;
-        parts.finish(false, None)
+        parts.finish(kind, false, None)
     }
 
     fn grace(&self, _object: &Value, _kind: &Kind, _requested: Option<i64>) -> Result<Option<i64>, StatusError> {

@@ -7,6 +7,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use super::Resource;
 use crate::field::FieldErrors;
+use crate::schema::ValidationRules;
 
 impl Resource for CustomResourceDefinition {
     fn metadata(&self) -> &ObjectMeta {
@@ -78,6 +79,15 @@ impl Resource for CustomResourceDefinition {
         }
         if !["Cluster", "Namespaced"].contains(&spec.scope.as_str()) {
             errors.unsupported("spec.scope", &spec.scope, &["Cluster", "Namespaced"]);
+        }
+        for (i, version) in spec.versions.iter().enumerate() {
+            let schema = version.schema.as_ref().and_then(|schema| schema.open_api_v3_schema.as_ref());
+            let Some(Ok(schema)) = schema.map(serde_json::to_value) else { continue };
+            let rules = ValidationRules::of(&schema);
+            let path = format!("spec.versions[{i}].schema.openAPIV3Schema");
+            for (field, why) in rules.iter().flat_map(|rules| rules.errors(&path)) {
+                errors.invalid_without_value(field, format_args!("compilation failed: {why}"));
+            }
         }
         if spec.versions.iter().filter(|version| version.storage).count() != 1 {
             errors.invalid(

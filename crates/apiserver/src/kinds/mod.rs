@@ -36,13 +36,13 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use crate::custom_kind::PrinterColumn;
-use crate::schema::{Node, builtin};
+use crate::custom_kind::{PrinterColumn, ScalePaths};
+use crate::schema::{Node, ValidationRules, builtin};
 
 pub(crate) use namespace::FINALIZER as NAMESPACE_FINALIZER;
 use resource::{Resource, Typed};
 pub(crate) use rules::{Context, Part, Prepared, Rules};
-pub(crate) use scale::{requested_replicas, scale_of};
+pub(crate) use scale::requested_replicas;
 pub(crate) use table::KindTable;
 
 /// A served kind: its names, scope and capabilities, and the rules for storing its objects.
@@ -63,7 +63,7 @@ pub(crate) struct Kind {
     /// Whether `/status` is a subresource. If so, writes of the main resource do not change the status.
     pub(crate) has_status: bool,
     /// Whether `/scale` is a subresource, with the number of replicas in `spec.replicas` and `status.replicas`, and the
-    /// selector of the Pods in `spec.selector`.
+    /// selector of the Pods in `spec.selector`, or for a custom kind in the fields that its definition names.
     pub(crate) has_scale: bool,
     /// Whether a delete without a propagation policy orphans the dependents, instead of deleting them.
     pub(crate) orphans_dependents: bool,
@@ -97,8 +97,20 @@ pub(crate) struct View {
 pub(crate) enum KindSchema {
     /// Name of a built-in schema.
     Builtin(Cow<'static, str>),
-    /// Schema of a custom kind, with its OpenAPI name and printer columns.
-    Custom { name: String, schema: Value, columns: Vec<PrinterColumn> },
+    /// Schema of a custom kind, with what else its definition says.
+    Custom(Box<CustomSchema>),
+}
+
+/// Schema of a custom kind.
+pub(crate) struct CustomSchema {
+    /// Name in OpenAPI documents.
+    name: String,
+    schema: Value,
+    columns: Vec<PrinterColumn>,
+    /// Rules in CEL.
+    rules: Option<ValidationRules>,
+    scale: Option<ScalePaths>,
+    selectable: Vec<String>,
 }
 
 impl Kind {
@@ -110,7 +122,7 @@ impl Kind {
 
     /// Returns `true` for a custom kind.
     pub(crate) fn is_custom(&self) -> bool {
-        matches!(self.schema, KindSchema::Custom { .. })
+        matches!(self.schema, KindSchema::Custom(_))
     }
 
     /// Returns `true` for a subresource that needs a kubelet or a proxy.
@@ -149,7 +161,7 @@ impl Kind {
     pub(crate) fn schema(&self) -> Option<Node<'_>> {
         match &self.schema {
             KindSchema::Builtin(name) => Node::of_type(name),
-            KindSchema::Custom { schema, .. } => Some(Node::new(schema)),
+            KindSchema::Custom(custom) => Some(Node::new(&custom.schema)),
         }
     }
 
@@ -157,7 +169,7 @@ impl Kind {
     pub(crate) fn named_schema(&self) -> Option<(String, &Value)> {
         match &self.schema {
             KindSchema::Builtin(name) => builtin().get(&**name).map(|schema| (name.to_string(), schema)),
-            KindSchema::Custom { name, schema, .. } => Some((name.clone(), schema)),
+            KindSchema::Custom(custom) => Some((custom.name.clone(), &custom.schema)),
         }
     }
 
@@ -166,7 +178,7 @@ impl Kind {
     pub(crate) fn merge_schema(&self) -> Option<Node<'_>> {
         match &self.schema {
             KindSchema::Builtin(name) => Node::of_type(name),
-            KindSchema::Custom { .. } => None,
+            KindSchema::Custom(_) => None,
         }
     }
 
@@ -174,7 +186,14 @@ impl Kind {
     pub(crate) fn printer_columns(&self) -> Option<&[PrinterColumn]> {
         match &self.schema {
             KindSchema::Builtin(_) => None,
-            KindSchema::Custom { columns, .. } => Some(columns),
+            KindSchema::Custom(custom) => Some(&custom.columns),
+        }
+    }
+
+    fn custom_schema(&self) -> Option<&CustomSchema> {
+        match &self.schema {
+            KindSchema::Builtin(_) => None,
+            KindSchema::Custom(custom) => Some(custom),
         }
     }
 
@@ -242,6 +261,7 @@ impl Kind {
         field == "metadata.name"
             || (field == "metadata.namespace" && self.namespaced)
             || self.selectable.contains(&field)
+            || self.custom_schema().is_some_and(|custom| custom.selectable.iter().any(|it| it == field))
     }
 }
 

@@ -169,6 +169,7 @@ impl<T: Resource> Typed<T> {
         Ok(Prepared {
             object: Self::encode(object, kind)?,
             fields: object.fields(),
+            custom_fields: Vec::new(),
             allocations: object.allocations(),
             metadata: object.metadata().clone(),
             generated_name,

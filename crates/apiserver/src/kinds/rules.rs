@@ -27,6 +27,8 @@ pub(crate) struct Prepared {
     pub(crate) object: Map<String, Value>,
     pub(crate) metadata: ObjectMeta,
     pub(crate) fields: Vec<(&'static str, String)>,
+    /// Values of the selectable fields that a definition names.
+    pub(crate) custom_fields: Vec<(Box<str>, String)>,
     pub(crate) allocations: Vec<Allocation>,
     /// Whether the server generated the name.
     pub(crate) generated_name: bool,

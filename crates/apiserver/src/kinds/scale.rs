@@ -1,4 +1,4 @@
-//! `autoscaling/v1` Scale: the subresource `scale` of Deployments and `ReplicaSet`s.
+//! `autoscaling/v1` Scale: the subresource `scale` of Deployments, `ReplicaSet`s and custom kinds.
 
 use std::sync::LazyLock;
 
@@ -29,28 +29,59 @@ impl Kind {
     }
 }
 
-/// Returns the Scale of an object.
-pub(crate) fn scale_of(object: &Value) -> Value {
-    let meta = &object["metadata"];
-    let fields = ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"];
-    let meta: Map<String, Value> =
-        fields.iter().filter_map(|field| Some(((*field).to_owned(), meta.get(field)?.clone()))).collect();
-    let selector = serde_json::from_value::<LabelSelector>(object["spec"]["selector"].clone()).unwrap_or_default();
-    let selector = format_meta(&selector).filter(|text| text != "<none>");
-    let mut scale = json!({
-        "kind": "Scale",
-        "apiVersion": "autoscaling/v1",
-        "metadata": meta,
-        "spec": {},
-        "status": {"replicas": object["status"]["replicas"].as_i64().unwrap_or_default()},
-    });
-    if let Some(replicas) = object["spec"]["replicas"].as_i64().filter(|it| *it != 0) {
-        scale["spec"]["replicas"] = json!(replicas);
+impl Kind {
+    /// Returns the Scale of an object of this kind.
+    pub(crate) fn scale_of(&self, object: &Value) -> Value {
+        let meta = &object["metadata"];
+        let fields = ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"];
+        let meta: Map<String, Value> =
+            fields.iter().filter_map(|field| Some(((*field).to_owned(), meta.get(field)?.clone()))).collect();
+        let custom = self.custom_schema().and_then(|custom| custom.scale.as_ref());
+        let (wanted, found, selector) = match custom {
+            None => {
+                let selector = serde_json::from_value::<LabelSelector>(object["spec"]["selector"].clone());
+                let selector = format_meta(&selector.unwrap_or_default()).filter(|text| text != "<none>");
+                (&object["spec"]["replicas"], &object["status"]["replicas"], selector)
+            }
+            Some(paths) => {
+                let at = |path: &str| object.pointer(&pointer(path)).unwrap_or(&Value::Null);
+                let selector = paths.label_selector.as_deref().and_then(|path| at(path).as_str());
+                (at(&paths.spec_replicas), at(&paths.status_replicas), selector.map(str::to_owned))
+            }
+        };
+        let mut scale = json!({
+            "kind": "Scale",
+            "apiVersion": "autoscaling/v1",
+            "metadata": meta,
+            "spec": {},
+            "status": {"replicas": found.as_i64().unwrap_or_default()},
+        });
+        if let Some(replicas) = wanted.as_i64().filter(|it| *it != 0) {
+            scale["spec"]["replicas"] = json!(replicas);
+        }
+        if let Some(selector) = selector.filter(|selector| !selector.is_empty()) {
+            scale["status"]["selector"] = json!(selector);
+        }
+        scale
     }
-    if let Some(selector) = selector {
-        scale["status"]["selector"] = json!(selector);
+
+    /// Sets the number of replicas in an object of this kind.
+    pub(crate) fn set_replicas(&self, object: &mut Value, replicas: i32) {
+        let custom = self.custom_schema().and_then(|custom| custom.scale.as_ref());
+        let path = custom.map_or(".spec.replicas", |paths| &paths.spec_replicas);
+        let at = path.split('.').filter(|name| !name.is_empty()).fold(object, |value, name| {
+            if !value.is_object() {
+                *value = json!({});
+            }
+            &mut value[name]
+        });
+        *at = json!(replicas);
     }
-    scale
+}
+
+/// Converts a path such as `.spec.replicas` to a JSON pointer.
+fn pointer(path: &str) -> String {
+    path.split('.').filter(|name| !name.is_empty()).fold(String::new(), |pointer, name| pointer + "/" + name)
 }
 
 /// Returns the number of replicas that a Scale asks for.

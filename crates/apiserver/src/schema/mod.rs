@@ -11,7 +11,9 @@ use serde_json::{Map, Value};
 
 use definitions::reference;
 pub(crate) use definitions::{REF_PREFIX, builtin, definitions_used_by};
-pub(crate) use structural::{check as check_structure, prune};
+pub(crate) use structural::{
+    Rules as ValidationRules, check as check_structure, check_embedded, check_lists, prune, root as root_of_rules,
+};
 pub(crate) use unknown::unknown_fields;
 
 /// How two versions of a list are merged.
@@ -32,6 +34,7 @@ pub(crate) struct Node<'a> {
     here: &'a Value,
     /// Schema that `here` refers to; `here` itself without a reference.
     target: &'a Value,
+    is_reference: bool,
 }
 
 impl<'a> Node<'a> {
@@ -42,8 +45,8 @@ impl<'a> Node<'a> {
 
     pub(crate) fn new(here: &'a Value) -> Self {
         let reference = reference(here).or_else(|| here.get("allOf")?.as_array()?.first().and_then(reference));
-        let target = reference.and_then(|name| builtin().get(name)).unwrap_or(here);
-        Self { here, target }
+        let referenced = reference.and_then(|name| builtin().get(name));
+        Self { here, target: referenced.unwrap_or(here), is_reference: referenced.is_some() }
     }
 
     /// Returns the schema of a field, or of the values of a map.
@@ -68,10 +71,6 @@ impl<'a> Node<'a> {
         self.target.get("properties")?.as_object()
     }
 
-    pub(crate) fn type_name(self) -> Option<&'a str> {
-        self.target.get("type")?.as_str()
-    }
-
     pub(crate) fn get(self, keyword: &str) -> Option<&'a Value> {
         self.here.get(keyword).or_else(|| self.target.get(keyword))
     }
@@ -90,12 +89,29 @@ impl<'a> Node<'a> {
         self.get(keyword)?.as_str()
     }
 
-    /// Returns `true` if unknown fields are allowed.
+    /// Returns the value of a keyword with a string; empty if it is absent.
+    pub(crate) fn text_of(self, keyword: &str) -> &'a str {
+        self.text(keyword).unwrap_or_default()
+    }
+
+    pub(crate) fn is_true(self, keyword: &str) -> bool {
+        self.get(keyword) == Some(&Value::Bool(true))
+    }
+
+    pub(crate) fn is_nullable(self) -> bool {
+        self.is_true("nullable")
+    }
+
+    /// Returns `true` if unknown fields are kept: by the schema, or since the type is one of those whose content is free,
+    /// such as `FieldsV1`.
     pub(crate) fn is_open(self) -> bool {
-        let is_true = |keyword: &str| self.get(keyword) == Some(&Value::Bool(true));
-        is_true("x-kubernetes-preserve-unknown-fields")
-            || is_true("x-kubernetes-embedded-resource")
-            || self.properties().is_none() && self.target.get("additionalProperties").is_none()
+        let is_free = self.properties().is_none() && self.target.get("additionalProperties").is_none();
+        self.is_true("x-kubernetes-preserve-unknown-fields") || self.is_reference && is_free
+    }
+
+    /// Returns `true` for a field that every embedded object (`x-kubernetes-embedded-resource`) has.
+    pub(crate) fn is_embedded_field(self, name: &str) -> bool {
+        matches!(name, "apiVersion" | "kind" | "metadata") && self.is_true("x-kubernetes-embedded-resource")
     }
 
     /// Returns how a strategic merge patch merges the list.

@@ -29,7 +29,7 @@ fn visit(value: &Value, schema: Node<'_>, path: &mut String, found: &mut Vec<Str
                 path.push_str(name);
                 match schema.field(name) {
                     Some(field) => visit(value, field, path, found),
-                    None if schema.is_open() || found.len() >= MAX => {}
+                    None if schema.is_open() || schema.is_embedded_field(name) || found.len() >= MAX => {}
                     None => found.push(path.clone()),
                 }
                 path.truncate(length);

@@ -1,7 +1,7 @@
 //! Custom kinds, defined by a `CustomResourceDefinition` or in the configuration.
 
 use http::Method;
-use kube_dev_apiserver::{Config, CustomKind};
+use kube_dev_apiserver::{Config, CustomKind, FieldTracking};
 use serde_json::{Value, json};
 
 use super::client::{Events, TestApi};
@@ -112,4 +112,138 @@ async fn kinds_of_the_config_are_served() {
     api.create("/apis/example.com/v1/zones", json!({"metadata": {"name": "a"}, "spec": {"region": "r1"}})).await;
     let table = "application/json;as=Table;v=v1;g=meta.k8s.io";
     assert_eq!(api.get_as("/apis/example.com/v1/zones", table).await.2["rows"][0]["cells"], json!(["a", "r1"]));
+}
+
+fn with_rules() -> Value {
+    let mut definition = definition();
+    let version = &mut definition["spec"]["versions"][0];
+    version["subresources"]["scale"] = json!({"specReplicasPath": ".spec.size", "statusReplicasPath": ".status.size",
+        "labelSelectorPath": ".status.selector"});
+    version["selectableFields"] = json!([{"jsonPath": ".spec.mode"}, {"jsonPath": ".spec.size"}]);
+    let spec = &mut version["schema"]["openAPIV3Schema"]["properties"]["spec"];
+    spec["properties"]["size"]["minimum"] = json!(1);
+    spec["properties"]["owner"] = json!({"type": "string", "maxLength": 3});
+    spec["x-kubernetes-validations"] = json!([
+        {"rule": "self.size < 10 || self.mode == 'fast'", "message": "big ones are fast"},
+        {"rule": "!has(oldSelf.owner) || self.owner == oldSelf.owner", "message": "the owner is for life"}
+    ]);
+    version["schema"]["openAPIV3Schema"]["properties"]["status"] =
+        json!({"type": "object", "properties": {"size": {"type": "integer"}, "selector": {"type": "string"}}});
+    definition
+}
+
+fn widget(name: &str, spec: &Value) -> Value {
+    json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": name}, "spec": spec})
+}
+
+#[tokio::test]
+async fn schemas_and_rules_are_enforced() {
+    let api = TestApi::start(Config::default()).await;
+    api.create(DEFINITIONS, with_rules()).await;
+    for (spec, expect) in [
+        (json!({"size": 0}), "spec.size: Invalid value: 0: spec.size in body should be greater than or equal to 1"),
+        (json!({"size": 10}), "spec: Invalid value: big ones are fast"),
+        (
+            json!({"size": 10, "owner": "alice"}),
+            "[spec.owner: Too long: may not be more than 3 bytes, <nil>: Invalid value: null: some validation rules were \
+             not checked because the object was invalid; correct the existing errors to complete validation]",
+        ),
+    ] {
+        let (code, status) = api.json(Method::POST, WIDGETS, &widget("w", &spec)).await;
+        assert_eq!((code, &status["reason"]), (422, &json!("Invalid")));
+        assert_eq!(status["message"], format!("Widget.example.com \"w\" is invalid: {expect}"));
+    }
+    api.create(WIDGETS, widget("w", &json!({"size": 10, "mode": "fast", "owner": "bob"}))).await;
+    let path = format!("{WIDGETS}/w");
+    let (code, status) = api.json(Method::PATCH, &path, &json!({"spec": {"owner": "eve"}})).await;
+    assert_eq!((code, status["details"]["causes"][0]["field"].as_str()), (422, Some("spec")), "{status}");
+    assert_eq!(api.json(Method::PATCH, &path, &json!({"spec": {"size": 11}})).await.0, 200);
+    let (code, status) = api.json(Method::PATCH, &path, &json!({"spec": {"mode": "safe"}})).await;
+    assert_eq!(
+        (code, status["details"]["causes"][0]["message"].as_str()),
+        (422, Some("Invalid value: big ones are fast"))
+    );
+
+    let mut bad = with_rules();
+    bad["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["x-kubernetes-validations"][1]["rule"] =
+        json!("self.size <");
+    let (code, status) = api.json(Method::PUT, &format!("{DEFINITIONS}/widgets.example.com"), &bad).await;
+    let field = "spec.versions[0].schema.openAPIV3Schema.properties[spec].x-kubernetes-validations[1].rule";
+    assert_eq!((code, status["details"]["causes"][0]["field"].as_str()), (422, Some(field)), "{status}");
+}
+
+#[tokio::test]
+async fn selectable_fields_select() {
+    let api = TestApi::start(Config::default()).await;
+    api.create(DEFINITIONS, with_rules()).await;
+    for (name, mode, size) in [("a", "safe", 1), ("b", "fast", 1), ("c", "fast", 2)] {
+        api.create(WIDGETS, widget(name, &json!({"size": size, "mode": mode}))).await;
+    }
+    for (selector, expect) in [
+        ("spec.mode=fast", vec!["b", "c"]),
+        ("spec.mode!=fast", vec!["a"]),
+        ("spec.mode=fast,spec.size=2", vec!["c"]),
+        ("metadata.name=a", vec!["a"]),
+    ] {
+        let list = api.get(&format!("{WIDGETS}?fieldSelector={}", selector.replace('!', "%21"))).await.1;
+        let names: Vec<&str> =
+            list["items"].as_array().unwrap().iter().map(|it| it["metadata"]["name"].as_str().unwrap()).collect();
+        assert_eq!(names, expect, "{selector}");
+    }
+    let (code, status) = api.get(&format!("{WIDGETS}?fieldSelector=spec.owner%3Dx")).await;
+    assert_eq!((code, status["message"].as_str()), (400, Some("field label not supported: spec.owner")));
+    let mut events = api.watch(&format!("{WIDGETS}?watch=true&fieldSelector=spec.mode%3Dfast")).await;
+    assert_eq!([events.next_short().await, events.next_short().await], ["ADDED b", "ADDED c"]);
+    api.json(Method::PATCH, &format!("{WIDGETS}/b"), &json!({"spec": {"mode": "safe"}})).await;
+    assert_eq!(events.next_short().await, "DELETED b", "it left the selection");
+}
+
+#[tokio::test]
+async fn custom_resources_are_scaled() {
+    let api = TestApi::start(Config { field_tracking: FieldTracking::Always, ..Config::default() }).await;
+    api.create(DEFINITIONS, with_rules()).await;
+    let resources = api.get("/apis/example.com/v1").await.1;
+    let names: Vec<&str> =
+        resources["resources"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["widgets", "widgets/status", "widgets/scale"]);
+    api.create(WIDGETS, widget("w", &json!({"size": 2}))).await;
+    let path = format!("{WIDGETS}/w");
+    let status = json!({"status": {"size": 1, "selector": "app=w"}});
+    api.json(Method::PATCH, &format!("{path}/status"), &status).await;
+    let (code, mut scale) = api.get(&format!("{path}/scale")).await;
+    assert_eq!((code, &scale["kind"], &scale["apiVersion"]), (200, &json!("Scale"), &json!("autoscaling/v1")));
+    assert_eq!(
+        (&scale["spec"], &scale["status"]),
+        (&json!({"replicas": 2}), &json!({"replicas": 1, "selector": "app=w"}))
+    );
+    scale["spec"]["replicas"] = json!(5);
+    let (code, scaled) = api.json(Method::PUT, &format!("{path}/scale?fieldManager=hpa"), &scale).await;
+    assert_eq!((code, &scaled["spec"]["replicas"]), (200, &json!(5)));
+    assert_eq!(api.json(Method::PUT, &format!("{path}/scale"), &scale).await.0, 409, "the version is stale");
+    let (_, object) = api.json(Method::PATCH, &format!("{path}/scale"), &json!({"spec": {"replicas": 4}})).await;
+    assert_eq!(object["spec"]["replicas"], 4);
+    let (_, object) = api.get(&path).await;
+    assert_eq!((&object["spec"]["size"], &object["metadata"]["generation"]), (&json!(4), &json!(3)));
+    let entries = object["metadata"]["managedFields"].as_array().unwrap();
+    let of_scale: Vec<&Value> = entries.iter().filter(|it| it["subresource"] == "scale").collect();
+    assert_eq!(of_scale.len(), 1, "the second manager took the field: {entries:?}");
+    assert_eq!(of_scale[0]["fieldsV1"], json!({"f:spec": {"f:size": {}}}));
+    let (code, status) = api.json(Method::PATCH, &format!("{path}/scale"), &json!({"spec": {"replicas": -1}})).await;
+    assert_eq!((code, status["details"]["kind"].as_str()), (422, Some("Scale")), "{status}");
+    let (code, status) = api.json(Method::PATCH, &format!("{path}/scale"), &json!({"spec": {"replicas": 0}})).await;
+    assert_eq!((code, status["details"]["kind"].as_str()), (422, Some("Widget")), "the schema holds: {status}");
+}
+
+#[tokio::test]
+async fn kinds_of_the_config_have_scales_and_selectable_fields() {
+    let zone = CustomKind::new("example.com", "v1", "Zone")
+        .with_scale(".spec.replicas", ".status.replicas", None)
+        .selectable_field(".spec.region");
+    let api = TestApi::start(Config { kinds: vec![zone], ..Config::default() }).await;
+    let zones = "/apis/example.com/v1/namespaces/default/zones";
+    api.create(zones, json!({"metadata": {"name": "a"}, "spec": {"region": "r1"}})).await;
+    let scale = json!({"spec": {"replicas": 3}});
+    assert_eq!(api.json(Method::PATCH, &format!("{zones}/a/scale"), &scale).await.1["spec"]["replicas"], 3);
+    assert_eq!(api.get(&format!("{zones}?fieldSelector=spec.region%3Dr1")).await.1["items"][0]["spec"]["replicas"], 3);
+    assert_eq!(api.get(&format!("{zones}?fieldSelector=spec.region%3Dr2")).await.1["items"], json!([]));
 }
