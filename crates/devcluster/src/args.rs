@@ -71,6 +71,9 @@ pub(crate) struct TourArgs {
     /// Exit after the tour, with status 0 if all expectations were met
     #[arg(long)]
     pub(crate) exit: bool,
+    /// Wait for a key before each further stage of the tour; q quits
+    #[arg(long)]
+    pub(crate) step: bool,
 }
 
 /// Options of `devcluster serve`.

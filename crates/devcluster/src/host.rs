@@ -1,7 +1,7 @@
 //! The embedded API server and its kubeconfig file.
 
 use std::{
-    io::{self, Write as _},
+    io,
     path::{Path, PathBuf},
 };
 
@@ -14,6 +14,7 @@ use crate::{
     args::{KubeconfigOut, ServerArgs},
     kubeconfig_file::{self, KubeconfigFileError},
     manifest::{ManifestError, Object, read},
+    output::{OutputError, print},
 };
 
 /// Error of setting up the API server.
@@ -34,8 +35,8 @@ pub(crate) enum HostError {
         source: KubeconfigFileError,
     },
     /// The kubeconfig cannot be printed.
-    #[error("cannot write to standard output")]
-    Print(#[source] io::Error),
+    #[error("cannot print the kubeconfig")]
+    Print(#[from] OutputError),
     /// The client cannot be configured from the kubeconfig.
     #[error(transparent)]
     Client(#[from] ConfigError),
@@ -94,7 +95,7 @@ impl Host {
 
     /// Prints the kubeconfig to standard output.
     pub(crate) fn print_kubeconfig(&self) -> Result<(), HostError> {
-        print(&self.server.kubeconfig()).map_err(HostError::Print)
+        Ok(print(&self.server.kubeconfig())?)
     }
 
     /// Returns a client configuration, loaded from the kubeconfig file.
@@ -120,10 +121,4 @@ impl Host {
     pub(crate) async fn shutdown(self) {
         self.server.shutdown().await;
     }
-}
-
-fn print(text: &str) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()
 }

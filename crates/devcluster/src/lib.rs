@@ -23,6 +23,7 @@ mod kubeconfig_file;
 mod kubelet;
 mod listen;
 mod manifest;
+mod output;
 mod serve;
 mod stop;
 mod tour;
@@ -39,6 +40,7 @@ use tracing::level_filters::LevelFilter;
 
 use crate::{
     args::{Cli, Command},
+    output::OutputError,
     stop::Signals,
 };
 
@@ -60,7 +62,7 @@ pub fn main() -> ExitCode {
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         // The reader of the output has seen enough, such as `head`.
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if has_lost_its_reader(&error) => ExitCode::SUCCESS,
         Err(error) => {
             print_error(&format!("{error:#}"));
             ExitCode::FAILURE
@@ -68,10 +70,9 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Returns whether standard output is a pipe that nobody reads: the only pipe that this program writes to itself.
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let broken = |it: &io::Error| it.kind() == io::ErrorKind::BrokenPipe;
-    error.chain().any(|it| it.downcast_ref().is_some_and(broken))
+/// Returns whether standard output is a pipe whose reader has ended. A connection that breaks is another error.
+fn has_lost_its_reader(error: &anyhow::Error) -> bool {
+    error.chain().any(|it| it.downcast_ref().is_some_and(OutputError::is_broken_pipe))
 }
 
 /// Prints an error to standard error as one line. Failure to print is ignored; the exit status still reports the error.

@@ -1,7 +1,7 @@
 //! `devcluster serve`: runs the API server and the controllers of workloads, and simulates scheduler and kubelets.
 
 use std::{
-    io::{self, Write},
+    io::{self, Write as _},
     time::Duration,
 };
 
@@ -16,6 +16,7 @@ use crate::{
     kubelet::{self, Delays, Kubelet, Stopping},
     listen::is_public,
     manifest::{Syntax, objects},
+    output::{OutputError, print},
     stop::Signals,
     workloads,
 };
@@ -45,7 +46,7 @@ pub(crate) async fn run(args: ServeArgs, mut signals: Signals) -> anyhow::Result
     let stop = CancellationToken::new();
     let served = async {
         host.apply(all).await?;
-        announce(&host, &args, applied).context("cannot write to standard output")?;
+        announce(&host, &args, applied)?;
         if args.server.kubeconfig_out == Some(KubeconfigOut::Print) {
             host.print_kubeconfig()?;
         }
@@ -78,28 +79,28 @@ async fn simulate_kubelets(host: &Host, stop: &CancellationToken) -> anyhow::Res
     }
 }
 
-/// Prints the URL, how to use the kubeconfig, and the number of applied objects.
-fn announce(host: &Host, args: &ServeArgs, applied: usize) -> io::Result<()> {
-    let mut out: Box<dyn Write> = match args.server.kubeconfig_out {
-        // Standard output is the kubeconfig alone.
-        Some(KubeconfigOut::Print) => Box::new(io::stderr().lock()),
-        _ => Box::new(io::stdout().lock()),
-    };
-    writeln!(out, "API server:  {}", host.url())?;
-    if args.server.kubeconfig_out != Some(KubeconfigOut::Print) {
-        writeln!(out, "kubeconfig:  {}", host.kubeconfig().display())?;
-    }
+/// Prints the URL, how to use the kubeconfig, and the number of applied objects; to standard error if standard output is the
+/// kubeconfig.
+fn announce(host: &Host, args: &ServeArgs, applied: usize) -> Result<(), OutputError> {
+    let is_printed = args.server.kubeconfig_out == Some(KubeconfigOut::Print);
+    let kubeconfig = host.kubeconfig().display();
+    let mut lines = vec![format!("API server:  {}", host.url())];
+    lines.extend((!is_printed).then(|| format!("kubeconfig:  {kubeconfig}")));
     if applied > 0 {
         let s = if applied == 1 { "" } else { "s" };
-        writeln!(out, "applied:     {applied} object{s}")?;
+        lines.push(format!("applied:     {applied} object{s}"));
     }
-    if args.server.kubeconfig_out != Some(KubeconfigOut::Print) {
-        writeln!(out, "\nIn another terminal:\n\n  export KUBECONFIG={}", host.kubeconfig().display())?;
-        for command in COMMANDS.iter().filter(|_| args.kubelet) {
-            writeln!(out, "  {command}")?;
-        }
+    if !is_printed {
+        lines.push(format!("\nIn another terminal:\n\n  export KUBECONFIG={kubeconfig}"));
+        lines.extend(COMMANDS.iter().filter(|_| args.kubelet).map(|command| format!("  {command}")));
     }
-    out.flush()
+    let text = lines.join("\n") + "\n";
+    if is_printed {
+        // Nothing depends on it.
+        let _ = io::stderr().lock().write_all(text.as_bytes());
+        return Ok(());
+    }
+    print(&text)
 }
 
 /// Warns if everybody in the network has the rights of an administrator.

@@ -29,10 +29,7 @@ mod settling;
 mod table;
 mod usage;
 
-use std::{
-    ffi::OsString,
-    io::{self, Write as _},
-};
+use std::ffi::OsString;
 
 use anyhow::{Context as _, bail};
 use kube_controller_client::Config;
@@ -45,7 +42,7 @@ use self::{
     progress::Progress,
     report::Report,
 };
-use crate::stop::Signals;
+use crate::{output::print, stop::Signals};
 
 /// Runs the scenarios and reports the results, including partial ones if a scenario fails.
 pub(crate) async fn run(args: BenchArgs, mut signals: Signals) -> anyhow::Result<()> {
@@ -60,8 +57,7 @@ pub(crate) async fn run(args: BenchArgs, mut signals: Signals) -> anyhow::Result
         Output::Table => report.table(),
         Output::Json => report.json()? + "\n",
     };
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")?;
+    print(&text)?;
     match failed {
         None => Ok(()),
         Some(error) => Err(error),

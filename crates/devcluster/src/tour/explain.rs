@@ -7,9 +7,9 @@ use kube_endpoint_model::{EndpointSlice, Endpoints, Node, ObjectKey, Pod, Servic
 use kube_endpoints_explain::{PodDetails, Settings, TextStyle, World, text};
 
 use super::expect::NAMESPACE;
-use crate::cluster::Snapshot;
+use crate::{cluster::Snapshot, view::fold};
 
-/// Returns the text of the explanations of these Services, indented by two spaces. Services that do not exist are left
+/// Returns the text of the explanations of these Services, indented by two spaces and folded. Services that do not exist are left
 /// out. Times of the UTC day of `now` have no date.
 pub(super) fn explanations(cluster: &Snapshot, services: &[&str], color: bool, now: Timestamp) -> String {
     let world = world(cluster, Some(now));
@@ -19,7 +19,7 @@ pub(super) fn explanations(cluster: &Snapshot, services: &[&str], color: bool, n
     for report in reports {
         for line in text::service(&report, style).lines() {
             // Writing to a string cannot fail.
-            let _ = writeln!(indented, "  {line}");
+            let _ = writeln!(indented, "{}", fold(&format!("  {line}")));
         }
     }
     indented

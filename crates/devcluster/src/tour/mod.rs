@@ -3,6 +3,7 @@
 
 mod expect;
 mod explain;
+mod key;
 mod play;
 mod schedule;
 mod script;
@@ -11,7 +12,7 @@ mod tests;
 
 use std::{path::Path, time::Duration};
 
-use anyhow::{Context as _, anyhow};
+use anyhow::{Context as _, anyhow, ensure};
 use endpoint_controller_manager::Settings;
 use tokio::{
     sync::watch,
@@ -20,13 +21,17 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use self::play::{Player, TourError};
+use self::{
+    key::Answer,
+    play::{Player, TourError},
+};
 use crate::{
     args::{KubeconfigOut, TourArgs},
     cluster::start_informers,
     host::{Host, user_objects},
     kubelet::{self, Delays, Kubelet, Stopping},
     manifest::Object,
+    output::print_line,
     stop::Signals,
     view::Screen,
 };
@@ -43,7 +48,8 @@ type TaskResult = anyhow::Result<()>;
 /// Runs the tour; afterwards, unless `--exit` is given, keeps the cluster running until a termination signal.
 pub(crate) async fn run(args: TourArgs, mut signals: Signals) -> anyhow::Result<()> {
     let start = Instant::now();
-    let TourArgs { server, exit } = args;
+    let TourArgs { server, exit, step } = args;
+    ensure!(!step || key::is_possible(), "--step needs a terminal as standard input and output");
     let own = user_objects(&server)?;
     let host = Host::start(&server, server.config()).await?;
     if server.kubeconfig_out == Some(KubeconfigOut::Print) {
@@ -52,7 +58,7 @@ pub(crate) async fn run(args: TourArgs, mut signals: Signals) -> anyhow::Result<
     let stop = CancellationToken::new();
     let mut tasks = JoinSet::new();
     let result = tokio::select! {
-        result = run_stages(&host, own, exit, start, &stop, &mut tasks) => result,
+        result = run_stages(&host, own, (exit, step), start, &stop, &mut tasks) => result,
         () = signals.received() => {
             // With `--exit`, the tour serves as a test: an incomplete tour is a failure.
             if exit { Err(anyhow!("terminated by a signal before the end of the tour")) } else { Ok(()) }
@@ -70,13 +76,13 @@ pub(crate) async fn run(args: TourArgs, mut signals: Signals) -> anyhow::Result<
 async fn run_stages(
     host: &Host,
     own: Vec<Object>,
-    exit: bool,
+    (exit, step): (bool, bool),
     start: Instant,
     stop: &CancellationToken,
     tasks: &mut JoinSet<TaskResult>,
 ) -> anyhow::Result<()> {
     let screen = Screen::stdout();
-    screen.text(&format!("API server:  {}\nkubeconfig:  {}", host.url(), host.kubeconfig().display()))?;
+    print_line(&format!("API server:  {}\nkubeconfig:  {}", host.url(), host.kubeconfig().display()))?;
     let client = host.client().await?;
     let informers = start_informers(&client, stop).await.context("informers of the view")?;
     let (stopping, stopping_receiver) = watch::channel(Stopping::Proceeds);
@@ -88,18 +94,25 @@ async fn run_stages(
 
     let mut player = Player { client, cluster: informers.state.clone(), stopping, screen, own, start };
     let show = async {
-        for stage in &script::stages() {
+        for (at, stage) in script::stages().iter().enumerate() {
+            if step && at > 0 && player.wait_for_key().await? == Answer::Quit {
+                return Ok(false);
+            }
             player.play(stage).await?;
         }
         if exit {
-            player.screen.text(&format!("\nAll expectations met in {:.1} s.", start.elapsed().as_secs_f64()))?;
-            return Ok(());
+            print_line(&format!("\nAll expectations met in {:.1} s.", start.elapsed().as_secs_f64()))?;
+            return Ok(true);
         }
-        player.screen.text(&closing_text(host.kubeconfig()))?;
-        player.print_changes_until_end().await
+        print_line(&closing_text(host.kubeconfig()))?;
+        player.print_changes_until_end().await.map(|()| true)
     };
     tokio::select! {
-        result = show => result.map_err(|error: TourError| anyhow!(error).context("tour")),
+        result = show => {
+            let is_whole = result.map_err(|error: TourError| anyhow!(error).context("tour"))?;
+            ensure!(is_whole || !exit, "quit before the end of the tour");
+            Ok(())
+        }
         ended = tasks.join_next() => Err(task_error(ended)),
     }
 }
@@ -113,16 +126,23 @@ fn task_error(ended: Option<Result<TaskResult, JoinError>>) -> anyhow::Error {
     }
 }
 
+/// Returns the text after the last stage. Each command is on a line of its own.
 fn closing_text(kubeconfig: &Path) -> String {
-    let kubectl = format!("kubectl --kubeconfig {}", kubeconfig.display());
     format!(
-        "\nEnd of the tour. The cluster keeps running until Ctrl-C; to inspect it:\n\n  \
-         {kubectl} get services,endpoints,endpointslices -A\n  \
-         {kubectl} -n shop get endpointslices -l kubernetes.io/service-name=web -o yaml\n  \
-         {kubectl} -n shop get pods -o wide\n  \
-         {kubectl} -n shop delete pod web-v2-1\n\n\
-         With the plugin from crates/kubectl-endpoints, to explain a Service:\n\n  \
-         kubectl endpoints explain svc/checkout -n shop --kubeconfig {}\n\n\
+        "\nEnd of the tour. The cluster keeps running until Ctrl-C.\n\n\
+         To look around, in another terminal:\n\n  \
+         export KUBECONFIG={}\n  \
+         kubectl get services,endpoints,endpointslices -A\n  \
+         kubectl -n shop get endpointslices -l kubernetes.io/service-name=web\n  \
+         kubectl -n shop delete pod web-v2-1\n\n\
+         To explain a Service, with the plugin:\n\n  \
+         cargo install --path crates/kubectl-endpoints\n  \
+         kubectl endpoints explain svc/checkout -n shop\n\n\
+         To read next:\n\n  \
+         docs/src/explain.md               why a Pod is not in a Service\n  \
+         docs/src/devcluster.md            a server with Deployments, to try kubectl on\n  \
+         docs/src/shadow.md                the controllers beside those of your cluster\n  \
+         docs/src/writing-a-controller.md  a controller of your own with these crates\n\n\
          Changes are printed below:\n",
         kubeconfig.display()
     )

@@ -14,6 +14,7 @@ use tokio::{
 use super::{
     expect::{Expectation, NAMESPACE},
     explain::explanations,
+    key::{self, Answer},
     schedule::assign_nodes,
     script::{Embedded, Stage, Step},
 };
@@ -22,6 +23,7 @@ use crate::{
     cluster::Snapshot,
     kubelet::Stopping,
     manifest::{ManifestError, Object, Syntax, objects},
+    output::{OutputError, print_line},
     view::{Board, Rows, Screen},
 };
 
@@ -57,9 +59,12 @@ pub(super) enum TourError {
     /// The informers of the view have ended.
     #[error("the informers of the view have ended")]
     InformersEnded,
-    /// Standard output cannot be written.
-    #[error("cannot write to standard output")]
-    Output(#[from] io::Error),
+    /// The tour cannot be printed.
+    #[error("cannot print the tour")]
+    Output(#[from] OutputError),
+    /// No key can be read.
+    #[error("cannot read a key from the terminal")]
+    Key(#[source] io::Error),
 }
 
 /// Executor of stages.
@@ -87,9 +92,17 @@ impl Player {
         self.screen.tables(&board, *show)?;
         if !explain.is_empty() {
             let text = explanations(&self.cluster.borrow(), explain, self.screen.has_colours(), kube_ambient::now());
-            self.screen.text(&format!("\n{}", text.trim_end()))?;
+            print_line(&format!("\n{}", text.trim_end()))?;
         }
         Ok(())
+    }
+
+    /// Asks for a key, and waits for it.
+    pub(super) async fn wait_for_key(&self) -> Result<Answer, TourError> {
+        self.screen.prompt("Press a key for the next step, q to quit.")?;
+        let answer = key::wait().await.map_err(TourError::Key)?;
+        print_line("")?;
+        Ok(answer)
     }
 
     /// Prints changes until the informers end.
@@ -109,7 +122,7 @@ impl Player {
                 None => {
                     let board = Board::of(&self.cluster.borrow());
                     self.screen.tables(&board, Rows::Changed)?;
-                    self.screen.text("")?;
+                    print_line("")?;
                     stale = false;
                 }
             }
@@ -181,7 +194,7 @@ impl Player {
     }
 
     /// Prints the changes since the last call. Returns whether there were any.
-    fn print_changes(&mut self) -> io::Result<bool> {
+    fn print_changes(&mut self) -> Result<bool, OutputError> {
         let board = Board::of(&self.cluster.borrow_and_update());
         self.screen.changes(board, self.start.elapsed())
     }

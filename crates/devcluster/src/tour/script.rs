@@ -86,8 +86,8 @@ pub(super) fn stages() -> Vec<Stage> {
 fn opening() -> Stage {
     Stage {
         title: "Deploying the shop",
-        text: "Four Nodes in three zones, five Services, eleven Pods. The kubelets report the Pods' addresses;\n\
-           one second later the Pods are ready.",
+        text: "Four Nodes in three zones, five Services, eleven Pods. The kubelets report the\n\
+               addresses of the Pods; one second later the Pods are ready.",
         steps: vec![
             Step::Apply(embedded!("nodes.yaml")),
             Step::Apply(embedded!("services.yaml")),
@@ -127,8 +127,8 @@ fn rollout() -> [Stage; 3] {
         },
         Stage {
             title: "A rollout of web: old Pods are asked to stop",
-            text: "They finish what they have begun. Slices say so, for proxies that have nothing better left;\n\
-                   Endpoints cannot.",
+            text: "They finish their open requests. Slices contain them as draining, for proxies\n\
+                   that have no ready endpoint left; Endpoints do not.",
             steps: vec![Step::Stopping(Stopping::Paused), Step::DeletePods(&["web-v1-1", "web-v1-2", "web-v1-3"])],
             show: Rows::Changed,
             explain: &[],
@@ -152,7 +152,8 @@ fn node_loss() -> [Stage; 3] {
     [
         Stage {
             title: "A node is lost",
-            text: "node-b1, the only Node in zone-b, stops reporting its status. Its Pods become not ready.",
+            text: "node-b1, the only Node in zone-b, stops reporting its status.\n\
+                   Its Pods become not ready.",
             steps: vec![Step::LoseNode("node-b1")],
             show: Rows::Changed,
             explain: &[],
@@ -169,8 +170,9 @@ fn node_loss() -> [Stage; 3] {
         },
         Stage {
             title: "Its Pods are replaced",
-            text: "They are deleted, but no kubelet confirms that their containers have stopped. A Deployment replaces\n\
-                   them at once; a StatefulSet waits until the old Pod is gone.",
+            text: "They are deleted, but no kubelet confirms that their containers have stopped.\n\
+                   A Deployment replaces them at once; a StatefulSet waits until the old Pod is\n\
+                   gone.",
             steps: vec![
                 Step::DeletePods(&["web-v2-2", "assets-2", "db-1"]),
                 Step::Apply(embedded!("replacements.yaml")),
@@ -211,8 +213,8 @@ fn node_loss() -> [Stage; 3] {
 fn broken() -> Stage {
     Stage {
         title: "Three Services are broken on purpose",
-        text: "checkout, search and cart receive no traffic. Below the tables is what the command\n\
-               \"kubectl endpoints explain\" prints about each of them.",
+        text: "checkout, search and cart receive no traffic. Below the tables is what the\n\
+               command \"kubectl endpoints explain\" prints about each of them.",
         steps: vec![Step::Apply(embedded!("broken.yaml"))],
         show: Rows::Changed,
         explain: &["checkout", "search", "cart"],

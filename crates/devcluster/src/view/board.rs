@@ -22,13 +22,18 @@ pub(crate) const SERVICE_NAME: &str = "kubernetes.io/service-name";
 /// View of a cluster: a table of Services and a table of EndpointSlices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Board {
-    services: Table<5>,
-    slices: Table<6>,
+    services: Table<4>,
+    slices: Table<5>,
 }
 
 /// Index of the column of each table whose changes are reported by [`Board::changes`].
-const SERVICE_STATE: usize = 4;
-const SLICE_STATE: usize = 4;
+const SERVICE_STATE: usize = 3;
+const SLICE_STATE: usize = 3;
+
+/// Maximum length of both states of a change on one line of 80 columns, after the time and the name of the object.
+const CHANGE_WIDTH: usize = 39;
+/// What separates longer ones: a new line, and spaces up to the column of the states.
+const CHANGE_GAP: &str = "\n                                     ";
 
 /// View of an empty cluster.
 impl Default for Board {
@@ -44,17 +49,15 @@ impl Board {
             let endpoints = cluster.endpoints.get(key).map(|endpoints| EndpointCounts::of_endpoints(endpoints));
             let endpoints = endpoints.map_or_else(|| "-".to_owned(), |counts| counts.to_string());
             let spec = service.spec.clone().unwrap_or_default();
-            let cells = [key.to_string(), service_type(&spec), cluster_ips(&spec), service_ports(service), endpoints];
+            let cells = [key.to_string(), service_type(&spec), service_ports(service), endpoints];
             Row { key: key.to_string(), cells }
         });
         let mut slices: Vec<_> = cluster.slices.values().map(slice_row).collect();
-        slices.sort_by(|a, b| (&a.cells[0], &a.cells[2], &a.key).cmp(&(&b.cells[0], &b.cells[2], &b.key)));
+        slices.sort_by(|a, b| (&a.0, &a.1.cells[1], &a.1.key).cmp(&(&b.0, &b.1.cells[1], &b.1.key)));
+        let slices = slices.into_iter().map(|(_, row)| row).collect();
         Self {
-            services: Table {
-                header: ["SERVICE", "TYPE", "CLUSTER-IP", "PORTS", "ENDPOINTS"],
-                rows: services.collect(),
-            },
-            slices: Table { header: ["SERVICE", "SLICE", "FAMILY", "PORTS", "ENDPOINTS", "ZONE HINTS"], rows: slices },
+            services: Table { header: ["SERVICE", "TYPE", "PORTS", "ENDPOINTS"], rows: services.collect() },
+            slices: Table { header: ["SLICE", "IP", "PORTS", "ENDPOINTS", "ZONE HINTS"], rows: slices },
         }
     }
 
@@ -67,13 +70,19 @@ impl Board {
     }
 
     /// Returns a line for each Endpoints object and slice whose state differs from `before`.
-    pub(crate) fn changes(&self, before: &Self) -> Vec<String> {
+    pub(crate) fn changes(&self, before: &Self, style: Style) -> Vec<String> {
         let mut changes = Vec::new();
-        let describe = |what: String, old: Option<&str>, new: Option<&str>| match (old, new) {
-            (None, Some(new)) => Some(format!("{what:<34} {new}")),
-            (Some(old), None) => Some(format!("{what:<34} {old} -> gone")),
-            (Some(old), Some(new)) if old != new => Some(format!("{what:<34} {old} -> {new}")),
-            _ => None,
+        let describe = |what: String, old: Option<&str>, new: Option<&str>| {
+            let states = |states: &str| style.paint_states(states);
+            match (old, new) {
+                (None, Some(new)) => Some(format!("{what:<26}  {}", states(new))),
+                (Some(old), None) => Some(format!("{what:<26}  {} -> gone", states(old))),
+                (Some(old), Some(new)) if old != new => {
+                    let gap = if old.len() + new.len() > CHANGE_WIDTH { CHANGE_GAP } else { " " };
+                    Some(format!("{what:<26}  {}{gap}-> {}", states(old), states(new)))
+                }
+                _ => None,
+            }
         };
         for (key, old, new) in join_states(&before.services, &self.services, SERVICE_STATE) {
             changes.extend(describe(format!("Endpoints {key}"), old, new));
@@ -102,15 +111,17 @@ fn join_states<'a, const N: usize>(
     rows.into_iter().map(|(key, (old, new))| (key, old, new))
 }
 
-fn slice_row(slice: &Arc<EndpointSlice>) -> Row<6> {
+/// Returns the Service of a slice, and its row.
+fn slice_row(slice: &Arc<EndpointSlice>) -> (String, Row<5>) {
     let metadata = &slice.metadata;
     let (namespace, name) =
         (metadata.namespace.as_deref().unwrap_or_default(), metadata.name.as_deref().unwrap_or_default());
     let service = metadata.labels.as_ref().and_then(|labels| labels.get(SERVICE_NAME));
     let service = service.map_or_else(|| "-".to_owned(), |service| format!("{namespace}/{service}"));
     let state = EndpointCounts::of_slice(slice).to_string();
-    let cells = [service, name.to_owned(), slice.address_type.clone(), slice_ports(slice), state, hints(slice)];
-    Row { key: format!("{namespace}/{name}"), cells }
+    let key = format!("{namespace}/{name}");
+    let cells = [key.clone(), slice.address_type.clone(), slice_ports(slice), state, hints(slice)];
+    (service, Row { key, cells })
 }
 
 fn service_type(spec: &ServiceSpec) -> String {
@@ -119,14 +130,9 @@ fn service_type(spec: &ServiceSpec) -> String {
     let name = spec.type_.as_deref().unwrap_or("ClusterIP");
     match (headless, custom) {
         (true, _) => "headless".to_owned(),
-        (false, true) => format!("{name}, no selector"),
+        (false, true) => "no selector".to_owned(),
         (false, false) => name.to_owned(),
     }
-}
-
-fn cluster_ips(spec: &ServiceSpec) -> String {
-    let ips = spec.cluster_ips.clone().unwrap_or_default();
-    if ips.is_empty() { spec.cluster_ip.clone().unwrap_or_default() } else { ips.join(",") }
 }
 
 /// Formats the ports of a Service, with the target port if it differs, such as `80->http,9090`.
@@ -143,15 +149,10 @@ fn service_ports(service: &Service) -> String {
     ports.collect::<Vec<_>>().join(",")
 }
 
-/// Formats the ports of a slice, such as `http:8080,metrics:9100`.
+/// Formats the ports of a slice, such as `8080,9100`.
 fn slice_ports(slice: &EndpointSlice) -> String {
-    let ports = slice.ports.iter().flatten().map(|port| {
-        let number = port.port.map_or_else(|| "*".to_owned(), |number| number.to_string());
-        match port.name.as_deref() {
-            None | Some("") => number,
-            Some(name) => format!("{name}:{number}"),
-        }
-    });
+    let ports = slice.ports.iter().flatten();
+    let ports = ports.map(|port| port.port.map_or_else(|| "*".to_owned(), |number| number.to_string()));
     let ports = ports.collect::<Vec<_>>().join(",");
     if ports.is_empty() { "-".to_owned() } else { ports }
 }

@@ -2,6 +2,7 @@
 
 mod board;
 mod counts;
+mod fold;
 mod screen;
 mod table;
 #[cfg(test)]
@@ -9,5 +10,6 @@ mod tests;
 
 pub(crate) use board::{Board, SERVICE_NAME};
 pub(crate) use counts::EndpointCounts;
+pub(crate) use fold::fold;
 pub(crate) use screen::Screen;
 pub(crate) use table::Rows;

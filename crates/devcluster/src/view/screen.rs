@@ -2,7 +2,7 @@
 
 use std::{
     env,
-    io::{self, IsTerminal as _, Write as _},
+    io::{self, IsTerminal as _},
     time::Duration,
 };
 
@@ -10,11 +10,11 @@ use super::{
     board::Board,
     table::{Rows, Style, style},
 };
+use crate::output::{OutputError, print};
 
 /// Standard output, with the previously printed state, so that changes can be printed and marked.
 #[derive(Debug)]
 pub(crate) struct Screen {
-    out: io::Stdout,
     style: Style,
     /// Tables printed last.
     last_tables: Option<Board>,
@@ -28,9 +28,8 @@ impl Screen {
     pub(crate) fn stdout() -> Self {
         let unwanted = env::var_os("NO_COLOR").is_some_and(|it| !it.is_empty());
         let dumb = env::var_os("TERM").is_some_and(|it| it == "dumb");
-        let out = io::stdout();
-        let style = if out.is_terminal() && !unwanted && !dumb { Style::Colour } else { Style::Plain };
-        Self { out, style, last_tables: None, last_state: None }
+        let style = if io::stdout().is_terminal() && !unwanted && !dumb { Style::Colour } else { Style::Plain };
+        Self { style, last_tables: None, last_state: None }
     }
 
     /// Returns whether texts may have colours.
@@ -39,39 +38,33 @@ impl Screen {
     }
 
     /// Prints a heading and a text below it.
-    pub(crate) fn heading(&self, title: &str, text: &str) -> io::Result<()> {
-        self.write(&format!("\n{}\n{text}\n\n", self.style.paint(style::HEADING, &format!("== {title}"))))
+    pub(crate) fn heading(&self, title: &str, text: &str) -> Result<(), OutputError> {
+        print(&format!("\n{}\n{text}\n\n", self.style.paint(style::HEADING, &format!("== {title}"))))
     }
 
-    /// Prints a text and a newline.
-    pub(crate) fn text(&self, text: &str) -> io::Result<()> {
-        self.write(&format!("{text}\n"))
+    /// Prints a text after an empty line, without a newline.
+    pub(crate) fn prompt(&self, text: &str) -> Result<(), OutputError> {
+        print(&format!("\n{}", self.style.paint(style::FAINT, text)))
     }
 
     /// Prints the changes since the last call, one line each, with the time since the start. Returns whether there were
     /// any.
-    pub(crate) fn changes(&mut self, board: Board, since_start: Duration) -> io::Result<bool> {
+    pub(crate) fn changes(&mut self, board: Board, since_start: Duration) -> Result<bool, OutputError> {
         let before = self.last_state.get_or_insert_with(Board::default);
-        let changes = board.changes(before);
+        let changes = board.changes(before, self.style);
         self.last_state = Some(board);
         let time = format!("{:>6.2}s", since_start.as_secs_f64());
         let time = self.style.paint(style::FAINT, &time);
         for line in &changes {
-            self.write(&format!("{time}  {line}\n"))?;
+            print(&format!("{time}  {line}\n"))?;
         }
         Ok(!changes.is_empty())
     }
 
     /// Prints the tables; rows that differ from the tables printed before are marked.
-    pub(crate) fn tables(&mut self, board: &Board, rows: Rows) -> io::Result<()> {
-        self.write(&format!("\n{}", board.render(self.last_tables.as_ref(), rows, self.style)))?;
+    pub(crate) fn tables(&mut self, board: &Board, rows: Rows) -> Result<(), OutputError> {
+        print(&format!("\n{}", board.render(self.last_tables.as_ref(), rows, self.style)))?;
         self.last_tables = Some(board.clone());
         Ok(())
-    }
-
-    fn write(&self, text: &str) -> io::Result<()> {
-        let mut out = self.out.lock();
-        out.write_all(text.as_bytes())?;
-        out.flush()
     }
 }

@@ -54,18 +54,41 @@ impl Style {
             Self::Colour => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
         }
     }
+
+    /// Returns `text`, a list of numbers of endpoints, with a colour for each that says whether they receive traffic.
+    pub(crate) fn paint_states(self, text: &str) -> String {
+        let painted =
+            text.split(", ").map(|state| colour_of(state).map_or_else(|| state.to_owned(), |it| self.paint(it, state)));
+        painted.collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// SGR codes by meaning.
 pub(crate) mod style {
     pub(crate) const HEADING: &str = "1";
     pub(crate) const FAINT: &str = "2";
-    pub(crate) const NEW: &str = "32";
-    pub(crate) const CHANGED: &str = "33";
+    /// Receives traffic.
+    pub(crate) const GOOD: &str = "32";
+    /// Is about to end.
+    pub(crate) const ENDING: &str = "33";
+    /// Receives no traffic.
+    pub(crate) const BAD: &str = "31";
+}
+
+/// Returns the colour of a number of endpoints, such as `3 ready`; `None` for another text.
+fn colour_of(state: &str) -> Option<&'static str> {
+    let count = |suffix: &str| state.strip_suffix(suffix).is_some_and(|it| it.parse::<usize>().is_ok());
+    match state {
+        "none" => Some(style::BAD),
+        _ if count(" ready") => Some(style::GOOD),
+        _ if count(" not ready") => Some(style::BAD),
+        _ if count(" draining") || count(" terminating") => Some(style::ENDING),
+        _ => None,
+    }
 }
 
 /// Separator of columns.
-const GAP: &str = "   ";
+const GAP: &str = "  ";
 
 impl<const N: usize> Table<N> {
     /// Returns the row with this key.
@@ -99,25 +122,26 @@ impl<const N: usize> Table<N> {
             }
         }
         let mut text = String::new();
-        let mut push = |mark: char, cells: &[&str], code: Option<&str>| {
+        let mut push = |mark: &str, cells: &[&str], paint: &dyn Fn(&str) -> String| {
             let mut line = format!("{mark} ");
             for (at, (cell, width)) in cells.iter().zip(widths).enumerate() {
                 let gap = if at == 0 { "" } else { GAP };
+                // The padding is computed before colours are added.
+                let padding = " ".repeat(width - cell.chars().count());
                 // Writing to a string cannot fail.
-                let _ = write!(line, "{gap}{cell:width$}");
+                let _ = write!(line, "{gap}{}{padding}", paint(cell));
             }
-            let line = line.trim_end();
-            text.push_str(&code.map_or_else(|| line.to_owned(), |code| style.paint(code, line)));
+            text.push_str(line.trim_end());
             text.push('\n');
         };
-        push(' ', &self.header, Some(style::HEADING));
+        push(" ", &self.header, &|cell| style.paint(style::HEADING, cell));
         for (mark, row) in selected {
-            let (mark, code) = match mark {
-                Mark::Same => (' ', None),
-                Mark::New => ('+', Some(style::NEW)),
-                Mark::Changed => ('*', Some(style::CHANGED)),
+            let mark = match mark {
+                Mark::Same => " ".to_owned(),
+                Mark::New => style.paint(style::HEADING, "+"),
+                Mark::Changed => style.paint(style::HEADING, "*"),
             };
-            push(mark, &row.cells.each_ref().map(String::as_str), code);
+            push(&mark, &row.cells.each_ref().map(String::as_str), &|cell| style.paint_states(cell));
         }
         text
     }
@@ -125,6 +149,8 @@ impl<const N: usize> Table<N> {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
     fn table(rows: &[(&str, &str)]) -> Table<2> {
@@ -135,33 +161,46 @@ mod tests {
     #[test]
     fn columns_have_the_width_of_their_widest_cell() {
         let text = table(&[("web", "3 ready"), ("assets", "")]).render(None, Rows::All, Style::Plain);
-        assert_eq!(text, "  NAME     STATE\n  web      3 ready\n  assets\n");
+        assert_eq!(text, "  NAME    STATE\n  web     3 ready\n  assets\n");
     }
 
     #[test]
     fn width_is_counted_in_characters() {
         let text = table(&[("wéb", "x"), ("api", "y")]).render(None, Rows::All, Style::Plain);
-        assert_eq!(text, "  NAME   STATE\n  wéb    x\n  api    y\n");
+        assert_eq!(text, "  NAME  STATE\n  wéb   x\n  api   y\n");
     }
 
     #[test]
     fn new_and_changed_rows_are_marked() {
         let before = table(&[("a", "1"), ("b", "1"), ("gone", "1")]);
         let text = table(&[("a", "1"), ("b", "2"), ("c", "1")]).render(Some(&before), Rows::All, Style::Plain);
-        assert_eq!(text, "  NAME   STATE\n  a      1\n* b      2\n+ c      1\n");
+        assert_eq!(text, "  NAME  STATE\n  a     1\n* b     2\n+ c     1\n");
     }
 
     #[test]
-    fn whole_lines_are_coloured() {
-        let text = table(&[("a", "1")]).render(Some(&table(&[])), Rows::All, Style::Colour);
-        assert_eq!(text, "\u{1b}[1m  NAME   STATE\u{1b}[0m\n\u{1b}[32m+ a      1\u{1b}[0m\n");
+    fn colours_do_not_change_the_widths() {
+        let table = table(&[("a", "1 ready, 2 not ready"), ("b", "none")]);
+        let coloured = table.render(None, Rows::All, Style::Colour);
+        let plain: String = coloured.split('\u{1b}').map(|part| part.split_once('m').map_or(part, |it| it.1)).collect();
+        assert_eq!(plain, table.render(None, Rows::All, Style::Plain));
+        assert!(coloured.contains("\u{1b}[32m1 ready\u{1b}[0m, \u{1b}[31m2 not ready\u{1b}[0m"), "{coloured:?}");
+    }
+
+    #[rstest]
+    #[case("3 ready", "\u{1b}[32m3 ready\u{1b}[0m")]
+    #[case("1 draining, 2 terminating", "\u{1b}[33m1 draining\u{1b}[0m, \u{1b}[33m2 terminating\u{1b}[0m")]
+    #[case("none", "\u{1b}[31mnone\u{1b}[0m")]
+    #[case("shop/web", "shop/web")]
+    fn colours_say_whether_endpoints_receive_traffic(#[case] text: &str, #[case] expect: &str) {
+        assert_eq!(Style::Colour.paint_states(text), expect);
+        assert_eq!(Style::Plain.paint_states(text), text);
     }
 
     #[test]
     fn only_changed_rows_are_printed_if_selected() {
         let before = table(&[("long name", "1"), ("b", "1")]);
         let text = table(&[("long name", "1"), ("b", "2")]).render(Some(&before), Rows::Changed, Style::Plain);
-        assert_eq!(text, "  NAME   STATE\n* b      2\n");
+        assert_eq!(text, "  NAME  STATE\n* b     2\n");
     }
 
     #[test]

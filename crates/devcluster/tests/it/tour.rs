@@ -20,8 +20,8 @@ fn tour_completes_and_exits() {
         "API server:  http://127.0.0.1:",
         "kubeconfig:  ",
         "== Deploying the shop",
-        "SERVICE         TYPE",
-        "shop/payments   ClusterIP, no selector",
+        "SERVICE        TYPE",
+        "shop/payments  no selector",
         "zone-a:1 zone-b:1 zone-c:1",
         "== A rollout of web: new Pods start",
         "6 ready",
@@ -31,13 +31,25 @@ fn tour_completes_and_exits() {
         "zone-a:2 zone-c:1",
         "== Three Services are broken on purpose",
         "  ✗ checkout  no Pod selected, 1 slice (IPv4)",
-        "✗ checkout-1   EP001 not selected: has app=check-out, selector requires app=checkout",
+        "✗ checkout-1   EP001 not selected: has app=check-out, selector requires",
         "  ✗ search  0 of 2 Pods serve, 1 slice (IPv4)",
-        "✗ search-1   EP201 targetPort \"http\" is not a port of any container (available: web=8080)",
+        "✗ search-1   EP201 targetPort \"http\" is not a port of any container",
         "  ✗ cart  0 of 1 Pods serve, 1 slice (IPv4)",
-        "readiness gate \"shop.example/prices-loaded\" has no condition, all containers are ready",
+        "readiness gate",
         "All expectations met in ",
     ];
+    // Widths are those of a common terminal, and words are not lost when lines are folded.
+    for line in &exited.stdout {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    let words = exited.stdout.iter().flat_map(|line| line.split_whitespace()).collect::<Vec<_>>().join(" ");
+    for folded in [
+        "selector requires app=checkout (one edit away)",
+        "is not a port of any container (available: web=8080)",
+        "readiness gate \"shop.example/prices-loaded\" has no condition, all containers are ready",
+    ] {
+        assert!(words.contains(folded), "{words}");
+    }
     let positions: Vec<_> = lines.iter().map(|line| position(line)).collect();
     assert!(positions.is_sorted(), "wrong order: {positions:?} in {:#?}", exited.stdout);
     let text = exited.stdout.join("\n");
@@ -66,6 +78,7 @@ spec: {containers: [{name: mine, image: mine}]}
     let out = kubeconfig.display().to_string();
     let mut program = Program::start(&["--manifests", &manifests, "--kubeconfig-out", &out]);
     program.line("End of the tour");
+    assert_eq!(program.line("  export KUBECONFIG="), out);
 
     let client = Client::new(&Config::from_kubeconfig(&kubeconfig).await.unwrap(), ClientOptions::default()).unwrap();
     let mine: Endpoints = client.get("default", "mine").await.unwrap();
@@ -73,8 +86,7 @@ spec: {containers: [{name: mine, image: mine}]}
 
     // The controllers are still running: they create a deleted slice again.
     client.delete::<EndpointSlice>("default", &slice_of(&client).await, None).await.unwrap();
-    let explain = program.line("  kubectl endpoints explain svc/checkout -n shop --kubeconfig ");
-    assert_eq!(explain, out);
+    program.line("  kubectl endpoints explain svc/checkout -n shop");
     program.line("Changes are printed below:");
     loop {
         if program.line("").contains("  slice default/mine-") {
@@ -89,6 +101,13 @@ spec: {containers: [{name: mine, image: mine}]}
 async fn slice_of(client: &Client) -> String {
     let list = client.get_json("/apis/discovery.k8s.io/v1/namespaces/default/endpointslices").await.unwrap();
     list["items"][0]["metadata"]["name"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn steps_need_a_terminal() {
+    let exited = run(&["--step"]);
+    assert!(exited.error_line().contains("--step needs a terminal"), "{}", exited.stderr);
+    assert!(exited.stdout.is_empty());
 }
 
 #[test]
