@@ -21,8 +21,18 @@ pub(crate) fn parse(text: &str) -> Result<SocketAddr, String> {
     all.iter().find(|it| it.is_ipv4()).or(all.first()).copied().ok_or_else(|| "the host has no address".to_owned())
 }
 
+/// Returns the warning that everybody in the network has the rights of an administrator, if other machines can connect to
+/// this address of a server without authorization.
+pub(crate) fn warning(address: IpAddr) -> Option<String> {
+    is_public(address).then(|| {
+        format!(
+            "{address} serves other machines, without authorization: everybody who reaches it may change everything"
+        )
+    })
+}
+
 /// Returns whether other machines can connect.
-pub(crate) fn is_public(address: IpAddr) -> bool {
+fn is_public(address: IpAddr) -> bool {
     !address.to_canonical().is_loopback()
 }
 

@@ -1,4 +1,4 @@
-//! Standard output, which contains nothing but results.
+//! Standard output, which contains nothing but results, and messages on standard error.
 
 use std::io::{self, Write as _};
 
@@ -24,4 +24,9 @@ pub(crate) fn print(text: &str) -> Result<(), OutputError> {
 /// Writes a text and a newline to standard output, at once.
 pub(crate) fn print_line(text: &str) -> Result<(), OutputError> {
     print(&format!("{text}\n"))
+}
+
+/// Prints a warning to standard error. Failure to print is ignored.
+pub(crate) fn print_warning(message: &str) {
+    let _ = writeln!(io::stderr(), "devcluster: warning: {message}");
 }

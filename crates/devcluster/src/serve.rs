@@ -14,7 +14,7 @@ use crate::{
     cluster::start_informers,
     host::{Host, HostError, user_objects},
     kubelet::{self, Delays, Kubelet, Stopping},
-    listen::is_public,
+    listen,
     manifest::{Syntax, objects},
     output::{OutputError, print},
     stop::Signals,
@@ -105,11 +105,8 @@ fn announce(host: &Host, args: &ServeArgs, applied: usize) -> Result<(), OutputE
 
 /// Warns if everybody in the network has the rights of an administrator.
 fn warn_if_open(args: &ServeArgs) {
-    let address = args.server.listen.ip();
-    if is_public(address) && args.authorization_mode == AuthorizationMode::AlwaysAllow {
-        tracing::warn!(
-            "{address} serves other machines, without authorization: everybody who reaches it may change everything \
-             (--tls --authorization-mode=RBAC)"
-        );
+    let is_open = args.authorization_mode == AuthorizationMode::AlwaysAllow;
+    if let Some(warning) = listen::warning(args.server.listen.ip()).filter(|_| is_open) {
+        tracing::warn!("{warning} (--tls --authorization-mode=RBAC)");
     }
 }

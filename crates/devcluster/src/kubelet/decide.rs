@@ -9,7 +9,7 @@ use k8s_openapi::api::core::v1::{Node, Pod};
 use kube_wire::{Object as _, ObjectKey, Uid};
 use tokio::time::Instant;
 
-use super::{Delays, Order, Stopping, addresses::Addresses, placement::place};
+use super::{Delays, Order, READY, Stopping, addresses::Addresses, placement::place};
 use crate::cluster::{Snapshot, node_is_ready, pod_addresses};
 
 /// State of the simulated kubelets of all Nodes. An order is recorded as executed when it is returned, so that a stale
@@ -162,6 +162,11 @@ impl Kubelet {
                 decision.is_due(now + self.delays.ready_after, now);
                 Some(Order::Start { pod: key.clone(), addresses })
             }
+            Reported::Started if probe_fails(pod) => None,
+            Reported::ContainersReady | Reported::Ready | Reported::Lost if probe_fails(pod) => {
+                state.reported = Reported::Started;
+                Some(Order::NotReady { pod: key.clone() })
+            }
             Reported::Started if decision.is_due(state.started? + self.delays.ready_after, now) => {
                 Some(mark_ready(state, pod))
             }
@@ -181,6 +186,11 @@ impl Kubelet {
         let used = cluster.pods.values().flat_map(|pod| pod_addresses(pod)).collect();
         self.addresses.assign(&node.key().name, &used).map(Vec::from)
     }
+}
+
+/// Returns whether the readiness probe of a Pod fails: its annotation [`READY`] is `false`.
+fn probe_fails(pod: &Pod) -> bool {
+    pod.metadata.annotations.as_ref().and_then(|it| it.get(READY)).is_some_and(|value| value == "false")
 }
 
 fn node_state(node: Option<&Node>) -> NodeState {

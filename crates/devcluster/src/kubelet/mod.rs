@@ -19,6 +19,9 @@ use kube_wire::{ObjectKey, Uid};
 pub(crate) use decide::Kubelet;
 pub(crate) use run::run;
 
+/// Annotation of a Pod that sets the result of its readiness probe: `false` fails, anything else succeeds.
+pub(crate) const READY: &str = "devcluster/ready";
+
 /// Durations of container start and stop.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Delays {
@@ -63,6 +66,11 @@ pub(crate) enum Order {
     },
     /// Mark the containers ready and the Pod not ready, since a readiness gate is pending.
     ContainersReady {
+        /// Key of the Pod.
+        pod: ObjectKey,
+    },
+    /// Mark the containers and the Pod not ready, since the readiness probe fails.
+    NotReady {
         /// Key of the Pod.
         pod: ObjectKey,
     },

@@ -45,6 +45,12 @@ pub(super) fn containers_ready(pod: &Pod, stamp: &str) -> Value {
     json!({ "status": { "conditions": conditions, "containerStatuses": containers(pod, true, stamp) } })
 }
 
+/// Returns the patch of a Pod whose readiness probe fails.
+pub(super) fn not_ready(pod: &Pod, stamp: &str) -> Value {
+    let conditions = conditions(pod, false, false, stamp);
+    json!({ "status": { "conditions": conditions, "containerStatuses": containers(pod, false, stamp) } })
+}
+
 /// Returns the patch of a Pod that has become ready.
 pub(super) fn ready(pod: &Pod, stamp: &str) -> Value {
     let conditions = conditions(pod, true, true, stamp);

@@ -65,6 +65,10 @@ async fn execute(client: &Client, order: &Order, cluster: &Snapshot) -> Result<(
             let Some(pod) = pod(key) else { return Ok(()) };
             write_status(client, key, &patches::containers_ready(pod, &stamp())).await
         }
+        Order::NotReady { pod: key } => {
+            let Some(pod) = pod(key) else { return Ok(()) };
+            write_status(client, key, &patches::not_ready(pod, &stamp())).await
+        }
         Order::Ready { pod: key } => {
             let Some(pod) = pod(key) else { return Ok(()) };
             write_status(client, key, &patches::ready(pod, &stamp())).await

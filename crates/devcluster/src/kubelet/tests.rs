@@ -62,6 +62,7 @@ fn format_orders(decision: &decide::Decision) -> String {
         Order::Bind { pod, node, .. } => format!("bind {} {node}", pod.name),
         Order::Start { pod, addresses } => format!("start {} {}", pod.name, addresses[0]),
         Order::ContainersReady { pod } => format!("containers ready {}", pod.name),
+        Order::NotReady { pod } => format!("not ready {}", pod.name),
         Order::Ready { pod } => format!("ready {}", pod.name),
         Order::Lost { pod } => format!("lost {}", pod.name),
         Order::Remove { pod, .. } => format!("remove {}", pod.name),
@@ -156,6 +157,31 @@ fn readiness_gates_delay_ready() {
     assert_eq!(at(&cluster, 1400), "", "the same order is not returned again");
     put(&mut cluster.pods, gated(running("a", "n", "True"), Some("Unknown")));
     assert_eq!(at(&cluster, 1500), "containers ready a");
+}
+
+#[test]
+fn annotation_sets_the_result_of_the_readiness_probe() {
+    let probed = |mut pod: Value, result: &str| {
+        pod["metadata"]["annotations"] = json!({READY: result});
+        pod
+    };
+    let mut cluster = Snapshot::default();
+    node(&mut cluster, "n", "up");
+    put(&mut cluster.pods, probed(new_pod("a", "n"), "false"));
+    let (mut kubelet, begin) = (Kubelet::new(DELAYS), Instant::now());
+    let mut at = |cluster: &Snapshot, millis| {
+        format_orders(&kubelet.decide(cluster, Stopping::Proceeds, begin + Duration::from_millis(millis)))
+    };
+    assert_eq!(at(&cluster, 0), "start a 10.112.1.2");
+    put(&mut cluster.pods, probed(running("a", "n", "False"), "false"));
+    assert_eq!(at(&cluster, 2000), "", "the probe fails");
+    put(&mut cluster.pods, probed(running("a", "n", "False"), "true"));
+    assert_eq!(at(&cluster, 2100), "ready a");
+    put(&mut cluster.pods, probed(running("a", "n", "True"), "false"));
+    assert_eq!(at(&cluster, 2200), "not ready a");
+    assert_eq!(at(&cluster, 2300), "", "the same order is not returned again");
+    put(&mut cluster.pods, running("a", "n", "False"));
+    assert_eq!(at(&cluster, 2400), "ready a");
 }
 
 #[test]

@@ -30,8 +30,9 @@ use crate::{
     cluster::start_informers,
     host::{Host, user_objects},
     kubelet::{self, Delays, Kubelet, Stopping},
+    listen,
     manifest::Object,
-    output::print_line,
+    output::{print_line, print_warning},
     stop::Signals,
     view::Screen,
 };
@@ -50,6 +51,10 @@ pub(crate) async fn run(args: TourArgs, mut signals: Signals) -> anyhow::Result<
     let start = Instant::now();
     let TourArgs { server, exit, step } = args;
     ensure!(!step || key::is_possible(), "--step needs a terminal as standard input and output");
+    if let Some(warning) = listen::warning(server.listen.ip()) {
+        // The log of the tour has errors only.
+        print_warning(&warning);
+    }
     let own = user_objects(&server)?;
     let host = Host::start(&server, server.config()).await?;
     if server.kubeconfig_out == Some(KubeconfigOut::Print) {
