@@ -31,12 +31,12 @@ pub(crate) struct Cli {
 const DIFFERENCES: &str = "\
 Differences from a real cluster:
   No containers run: kubectl logs, exec and port-forward fail and say so.
-  Of the workloads there are Deployments, ReplicaSets and Jobs; nothing runs a Job.
-  The endpoints of Services are written by controller-manager, which is started
-  beside it with the kubeconfig. There are no admission webhooks, no default
-  service accounts and no Service kubernetes. Nothing is kept at the end.
-  The complete list is in docs/src/devcluster.md:
-  https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/devcluster.md";
+  Workloads are Deployments, ReplicaSets and Jobs; nothing runs a Job.
+  The endpoints of Services are written by controller-manager, a program of its
+  own that is started with the kubeconfig. There are no admission webhooks, no
+  default service accounts and no Service kubernetes. Nothing is kept at the end.
+  The complete list is docs/src/devcluster.md in
+  https://github.com/kube-endpoints/kube-endpoints";
 
 /// Subcommands.
 #[derive(Debug, Subcommand)]
