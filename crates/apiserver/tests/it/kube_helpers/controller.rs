@@ -16,10 +16,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::oneshot;
+use tokio::task::JoinSet;
 
 use super::{Kube, soon};
 
-/// A text that the controller copies into a ConfigMap, with the label of the ServiceAccount that it names.
+/// A text that the controller copies into a `ConfigMap`, with the label of the `ServiceAccount` that it names.
 #[derive(CustomResource, Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "example.com", version = "v1", kind = "Note", namespaced, status = "NoteStatus")]
 struct NoteSpec {
@@ -82,7 +83,8 @@ async fn controller_follows_primary_owned_and_watched_objects() {
         .graceful_shutdown_on(async { stopped.await.unwrap_or_default() })
         .run(reconcile, |_, _, _| Action::requeue(std::time::Duration::ZERO), Arc::new(client.clone()))
         .for_each(async |_| ());
-    let controller = tokio::spawn(controller);
+    let mut tasks = JoinSet::new();
+    tasks.spawn(controller);
 
     let spec = NoteSpec { text: "one".into(), account: "a".into() };
     notes.create(&PostParams::default(), &Note::new("a", spec)).await.unwrap();
@@ -115,7 +117,7 @@ async fn controller_follows_primary_owned_and_watched_objects() {
     soon(await_condition(copies.clone(), "a", has("colour", "blue"))).await.unwrap();
 
     stop.send(()).unwrap();
-    soon(controller).await.unwrap();
+    soon(tasks.join_all()).await;
     // The garbage collector deletes the owned object.
     notes.delete("a", &DeleteParams::default()).await.unwrap();
     soon(await_condition(copies, "a", |it: Option<&ConfigMap>| it.is_none())).await.unwrap();

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 
+use futures::future::join;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod};
 use k8s_openapi::api::events::v1::Event as StoredEvent;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
@@ -98,18 +99,16 @@ async fn conditions_are_awaited() {
     let kube = Kube::start().await;
     let pods = kube.pods();
     let uid = pods.create(&PostParams::default(), &pod("a")).await.unwrap().uid().unwrap();
-    let running = tokio::spawn(await_condition(pods.clone(), "a", is_pod_running()));
     let status = Patch::Merge(json!({"status": {"phase": "Running"}}));
-    pods.patch_status("a", &PatchParams::default(), &status).await.unwrap();
-    let running = soon(running).await.unwrap().unwrap().unwrap();
-    assert_eq!(running.status.unwrap().phase.as_deref(), Some("Running"));
+    let params = PatchParams::default();
+    let running = Box::pin(await_condition(pods.clone(), "a", is_pod_running()));
+    let (running, _) = soon(join(running, Box::pin(pods.patch_status("a", &params, &status)))).await;
+    assert_eq!(running.unwrap().unwrap().status.unwrap().phase.as_deref(), Some("Running"));
 
-    let deleted = tokio::spawn({
-        let (pods, uid) = (pods.clone(), uid.clone());
-        async move { await_condition(pods, "a", is_deleted::<Pod>(&uid)).await }
-    });
-    pods.delete("a", &DeleteParams::default()).await.unwrap();
-    soon(deleted).await.unwrap().unwrap();
+    let params = DeleteParams::default();
+    let deleted = Box::pin(await_condition(pods.clone(), "a", is_deleted::<Pod>(&uid)));
+    let (deleted, _) = soon(join(deleted, Box::pin(pods.delete("a", &params)))).await;
+    deleted.unwrap();
 }
 
 #[tokio::test]
