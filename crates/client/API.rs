@@ -143,6 +143,7 @@ pub struct ClientOptions {
     pub content_type: Encoding,
     pub timeouts: Timeouts,
     pub read_only: bool,
+    pub log_warnings: bool,
 }
 impl Default for ClientOptions {}
 #[derive(Clone)]

@@ -92,7 +92,8 @@ impl Client {
         options: ClientOptions,
         metrics: Arc<dyn ClientMetrics>,
     ) -> Result<Self, ConfigError> {
-        let ClientOptions { user_agent, qps, burst, adaptive, content_type, timeouts, read_only } = options;
+        let ClientOptions { user_agent, qps, burst, adaptive, content_type, timeouts, read_only, log_warnings } =
+            options;
         let server = config.server();
         let user_agent = HeaderValue::from_str(&user_agent).map_err(|_| ConfigError::Connection {
             server: server.clone(),
@@ -101,7 +102,7 @@ impl Client {
         let transport = Transport::new(config, &timeouts)?;
         let credentials = config.credentials.clone();
         let limiter = if adaptive { Limiter::adaptive(Arc::clone(&metrics)) } else { Limiter::rate(qps, burst) };
-        let warnings = Warnings::default();
+        let warnings = Warnings::new(log_warnings);
         let shared = Shared {
             server,
             user_agent,
@@ -149,7 +150,7 @@ impl Client {
     ///
     /// Those of [`new`](Self::new).
     pub fn separate(&self, timeouts: Timeouts) -> Result<Self, ConfigError> {
-        let Shared { server, user_agent, content_type, read_only, credentials, metrics, .. } = &*self.shared;
+        let Shared { server, user_agent, content_type, read_only, credentials, metrics, warnings, .. } = &*self.shared;
         let ClientOptions { qps, burst, .. } = ClientOptions::default();
         let shared = Shared {
             server: server.clone(),
@@ -161,7 +162,7 @@ impl Client {
             transport: Transport::new(self.shared.transport.config(), &timeouts)?,
             credentials: credentials.clone(),
             metrics: Arc::clone(metrics),
-            warnings: Warnings::default(),
+            warnings: warnings.anew(),
             json_writes: AtomicBool::new(false),
         };
         Ok(Self { shared: Arc::new(shared), gate: Gate::default(), shutdown: None, ..self.clone() })

@@ -31,6 +31,8 @@ pub struct ClientOptions {
     /// Whether requests with another method than GET fail with [`Error::ReadOnly`](crate::Error::ReadOnly) before
     /// anything is sent; `false` by default. For programs that must not write, whatever their code and their rights.
     pub read_only: bool,
+    /// Whether each distinct `Warning` header of a response is logged once; `true` by default.
+    pub log_warnings: bool,
 }
 
 /// The defaults of kube-controller-manager: 20 requests per second, burst 30, protobuf.
@@ -45,6 +47,7 @@ impl Default for ClientOptions {
             content_type: Encoding::Protobuf,
             timeouts: Timeouts::default(),
             read_only: false,
+            log_warnings: true,
         }
     }
 }

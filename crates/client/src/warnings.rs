@@ -9,15 +9,29 @@ use http::{HeaderMap, header::WARNING};
 #[derive(Debug, Default)]
 pub(crate) struct Warnings {
     seen: Mutex<HashSet<String>>,
+    /// Whether all are dropped.
+    ignored: bool,
 }
 
 /// Maximum number of distinct warnings remembered; later ones are dropped.
 const MAX_WARNINGS: usize = 64;
 
 impl Warnings {
+    pub(crate) fn new(logged: bool) -> Self {
+        Self { ignored: !logged, ..Self::default() }
+    }
+
+    /// Returns no warnings so far, with the same setting.
+    pub(crate) fn anew(&self) -> Self {
+        Self::new(!self.ignored)
+    }
+
     /// Returns the warnings of a response that have not been returned before.
     pub(crate) fn new_warnings(&self, headers: &HeaderMap) -> Vec<String> {
         let mut unseen = Vec::new();
+        if self.ignored {
+            return unseen;
+        }
         for text in headers.get_all(WARNING).iter().filter_map(|value| parse_warning(value.to_str().ok()?)) {
             let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
             if seen.len() < MAX_WARNINGS && seen.insert(text.clone()) {
@@ -76,7 +90,9 @@ mod tests {
         let warnings = Warnings::default();
         let (one, other) = ("one".to_owned(), "other".to_owned());
         assert_eq!(warnings.new_warnings(&headers(&[one.clone(), other.clone()])), [one.clone(), other]);
-        assert!(warnings.new_warnings(&headers(&[one])).is_empty());
+        assert!(warnings.new_warnings(&headers(std::slice::from_ref(&one))).is_empty());
+        assert_eq!(warnings.anew().new_warnings(&headers(std::slice::from_ref(&one))).len(), 1);
+        assert!(Warnings::new(false).anew().new_warnings(&headers(&[one])).is_empty());
         let flood: Vec<String> = (0..2 * MAX_WARNINGS).map(|number| number.to_string()).collect();
         let returned: usize =
             flood.iter().map(|text| warnings.new_warnings(&headers(std::slice::from_ref(text))).len()).sum();

@@ -48,7 +48,8 @@ impl Clients {
     fn build(&self, config: &Config, part: &str, timeouts: Timeouts) -> Result<Client, ConfigError> {
         let ClientSettings { qps, burst, adaptive, content_type, .. } = self.settings;
         let (user_agent, read_only) = (user_agent(part), self.read_only);
-        let options = ClientOptions { user_agent, qps, burst, adaptive, content_type, timeouts, read_only };
+        let defaults = ClientOptions::default();
+        let options = ClientOptions { user_agent, qps, burst, adaptive, content_type, timeouts, read_only, ..defaults };
         match &self.metrics {
             Some(metrics) => Client::with_metrics(config, options, &metrics.clients),
             None => Client::new(config, options),

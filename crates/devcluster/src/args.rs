@@ -198,8 +198,8 @@ mod tests {
     #[case::bench_of_nothing("bench", "error")]
     #[case::bench_all_and_one(
         "bench --all million start",
-        "bench [Start, Resume, Churn, Shadow, Switch, Latency, Limits, Namespace, Big, Rollout, Storm, Rollouts, Growth, \
-         Million]"
+        "bench [Start, Resume, Churn, Shadow, Switch, Latency, Limits, Serving, Namespace, Big, Rollout, Storm, \
+         Rollouts, Growth, Million]"
     )]
     #[case::unknown("bench-press", "error")]
     fn command_lines_parse(#[case] line: &str, #[case] expect: &str) {

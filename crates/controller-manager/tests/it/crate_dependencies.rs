@@ -109,7 +109,8 @@ const AMBIENT: &str = "kube-ambient";
 
 /// Whether a crate is of this workspace: its name starts with `kube-`, or it is one of the two programs.
 fn is_of_workspace(name: &str) -> bool {
-    ["devcluster", "endpoint-controller-manager"].contains(&name) || (name.starts_with("kube-") && name != "kube-core")
+    ["devcluster", "endpoint-controller-manager"].contains(&name)
+        || (name.starts_with("kube-") && !["kube-cel", "kube-core"].contains(&name))
 }
 
 /// Crates with a runtime, a clock, a client or HTTP.

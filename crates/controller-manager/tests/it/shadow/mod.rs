@@ -91,7 +91,10 @@ impl Shadow {
         settings.serving.authorization.always_allow_paths = vec!["*".to_owned()];
         let instance = Instance::start(cluster, "shadow", settings).await;
         until("connection", || TcpStream::connect(address), Result::is_ok).await.expect("accepted");
-        Shadow { instance, https: HttpsClient::anonymous(address, certificate.into_bytes()) }
+        let https = HttpsClient::anonymous(address, certificate.into_bytes());
+        // The server starts before the comparison.
+        until("page", || https.get("/shadow"), |reply| reply.code == 200).await;
+        Shadow { instance, https }
     }
 
     async fn report(&self) -> Value {
