@@ -157,6 +157,7 @@ pub enum ServingError {
     Certificate(CertificateError),
     Lookup(kube_controller_client::Error),
     Listen { address: SocketAddr, source: std::io::Error },
+    Thread(std::io::Error),
 }
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServingSettings {

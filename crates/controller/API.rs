@@ -34,14 +34,14 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> ControllerBuilder<K
     pub fn watch<T, X>(
         &mut self,
         informer: &Informer<T, X>,
-        name: &'static str,
+        name: impl Into<Arc<str>>,
         mut handle: impl FnMut(&Event<T>, &Enqueuer<K>) + Send + 'static,
     ) -> HandlerHandle
     where
         T: kube_wire::Object,
         X: kube_wire::Index<T>,
     {}
-    pub fn enqueuer(&self, source: Option<&'static str>) -> Enqueuer<K> {}
+    pub fn enqueuer(&self, source: Option<&str>) -> Enqueuer<K> {}
     pub fn background(self, future: impl Future<Output = ()> + Send + 'static) -> Self {}
     pub fn build<S, F, O, E>(self, sync: S) -> Controller<K>
     where
@@ -54,7 +54,7 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> ControllerBuilder<K
 impl<K> fmt::Debug for ControllerBuilder<K> {}
 pub trait ControllerMetrics: Send + Sync {
     fn retries_exhausted(&self) {}
-    fn propagated(&self, source: &'static str, latency: Latency) {}
+    fn propagated(&self, source: &str, latency: Latency) {}
 }
 pub struct Enqueuer<K> {}
 impl<K: Clone + Eq + Hash + Send + 'static> Enqueuer<K> {

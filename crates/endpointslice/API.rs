@@ -154,17 +154,20 @@ impl Plan {
     pub fn is_empty(&self) -> bool {}
     pub fn writes(&self) -> usize {}
 }
-#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct PodDecision<'a> {
-    pub pod: &'a Arc<Pod>,
+pub struct PodDecision<'a, P = Pod> {
+    pub pod: &'a Arc<P>,
     pub address_type: &'a AddressType,
     pub outcome: PodOutcome,
     pub addresses: &'a [Address],
 }
-#[derive(Clone, Debug)]
-pub struct PodEndpoint<'a> {}
-impl View for PodEndpoint<'_> {}
+impl<P> Clone for PodDecision<'_, P> {}
+impl<P> Copy for PodDecision<'_, P> {}
+impl<P: PodFields> fmt::Debug for PodDecision<'_, P> {}
+#[derive(Debug)]
+pub struct PodEndpoint<'a, P = Pod> {}
+impl<P> Clone for PodEndpoint<'_, P> {}
+impl<P: PodFields> View for PodEndpoint<'_, P> {}
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Reconciled {
@@ -218,12 +221,13 @@ impl ReconcilerBuilder {
     pub fn cache(mut self, cache: impl SliceCache + 'static) -> Self {}
     pub fn build(self) -> Reconciler {}
 }
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct ServiceEndpoints<'a> {
-    pub groups: Vec<DesiredGroup<PodEndpoint<'a>>>,
+pub struct ServiceEndpoints<'a, P = Pod> {
+    pub groups: Vec<DesiredGroup<PodEndpoint<'a, P>>>,
     pub missing_nodes: Vec<MissingNode>,
 }
+impl<P> Default for ServiceEndpoints<'_, P> {}
 #[derive(Clone, Debug)]
 pub struct ServiceHints<'a> {
     pub policy: HintPolicy,
@@ -293,17 +297,23 @@ pub enum WriteFailure {
     Request(Error),
     Misplaced { slices: Vec<String> },
 }
-pub fn desired_endpoints_explained<'a>(
+pub fn desired_endpoints_explained<'a, P: PodFields>(
     service: &Service,
-    pods: &'a [Arc<Pod>],
+    pods: &'a [Arc<P>],
     node: impl Fn(&str) -> Option<Arc<Node>>,
-    mut observe: impl FnMut(PodDecision<'_>),
-) -> ServiceEndpoints<'a> {}
-pub fn desired_endpoints_from_service_pods<'a>(
+    mut observe: impl FnMut(PodDecision<'_, P>),
+) -> ServiceEndpoints<'a, P> {}
+pub fn desired_endpoints_from_pods<'a, P: PodFields>(
+    pods: &'a [Arc<P>],
+    ports: &[EndpointPort],
+    node: impl Fn(&str) -> Option<Arc<Node>>,
+) -> Vec<DesiredGroup<PodEndpoint<'a, P>>> {}
+pub fn desired_endpoints_from_service_pods<'a, P: PodFields>(
     service: &Service,
-    pods: &'a [Arc<Pod>],
+    pods: &'a [Arc<P>],
     node: impl Fn(&str) -> Option<Arc<Node>>,
-) -> ServiceEndpoints<'a> {}
+) -> ServiceEndpoints<'a, P> {}
+pub fn endpoint_at(pod: &impl PodFields, addresses: Addresses) -> Endpoint {}
 pub fn hinted_types(slices: &[Arc<EndpointSlice>]) -> BTreeSet<AddressType> {}
 pub fn plan<E: DesiredEndpoint>(
     input: Input<'_, E>,

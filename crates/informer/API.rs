@@ -129,7 +129,6 @@ impl<T: Decode> Informer<T> {
     pub fn builder(source: impl ListWatch) -> Builder<T> {}
 }
 impl<T: Object, X: Index<T>> Informer<T, X> {
-    pub fn client(&self) -> Option<&Client> {}
     pub fn resource(&self) -> Resource {}
     pub fn lister(&self) -> Lister<T, X> {}
     pub fn add_handler(
@@ -377,6 +376,9 @@ pub struct UndecodableObject {
     pub resource: Resource,
     pub object: Option<ObjectKey>,
     pub source: DecodeError,
+}
+pub trait WriteError {
+    fn may_have_been_applied(&self) -> bool;
 }
 pub struct WriteThrough<T> {}
 impl<T: Object> WriteThrough<T> {
