@@ -52,7 +52,7 @@ pub(crate) use self::{
 ///     }
 /// }
 /// # #[derive(serde::Deserialize)]
-/// # struct Pod { metadata: kube_wire::ObjectMeta }
+/// # struct Pod { metadata: kube_wire::ObjectHead }
 /// # kube_wire::object!(Pod, kube_wire::Resource::namespaced("", "v1", "pods", "Pod"));
 ///
 /// # #[tokio::main(flavor = "current_thread")]
