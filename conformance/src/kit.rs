@@ -157,7 +157,7 @@ impl Kit {
     ) -> Report {
         let mut report = Report::default();
         let each = |it: &Outcome| progress(&format!("{file}/{}", it.scenario), &it.clone().into());
-        match self.play_file(shared, &recording, each).await {
+        match self.play_file(shared, &file, &recording, each).await {
             Ok((outcomes, writes)) => {
                 report.add(&file, outcomes);
                 report.writes = writes;
@@ -211,6 +211,7 @@ impl Kit {
     async fn play_file(
         &self,
         shared: Option<Arc<Cluster>>,
+        file: &str,
         recording: &Recording,
         progress: impl Fn(&Outcome) + Sync,
     ) -> Result<(Vec<Outcome>, Tally)> {
@@ -228,7 +229,7 @@ impl Kit {
         let controllers = self.subject.start(cluster.kubeconfig(), <_>::default()).await?;
         let played = during(controllers, async {
             player.wait_for_controllers().await?;
-            Ok(player.play_with(&recording.scenarios, progress).await)
+            Ok(player.play_file(file, &recording.scenarios, progress).await)
         })
         .await;
         if is_shared {

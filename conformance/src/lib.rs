@@ -109,6 +109,7 @@ mod report;
 mod settle;
 mod snapshot;
 mod subject;
+mod unnoticed;
 mod watch;
 mod writes;
 
@@ -137,5 +138,6 @@ pub use report::{Entry, Report, Verdict};
 pub use settle::{Changes, QUIET};
 pub use snapshot::Snapshot;
 pub use subject::{External, Mode, Running, Subject, alive, during};
+pub use unnoticed::Unnoticed;
 pub use watch::Watches;
 pub use writes::{CONTROLLERS, Tally, Write, Writers};

@@ -50,8 +50,8 @@ impl Entry {
 }
 
 impl From<Outcome> for Entry {
-    fn from(Outcome { failure, time, .. }: Outcome) -> Self {
-        Self::new(failure.map_or(Verdict::Passed, Verdict::Failed), time)
+    fn from(Outcome { failure, time, notes, .. }: Outcome) -> Self {
+        Self { notes, ..Self::new(failure.map_or(Verdict::Passed, Verdict::Failed), time) }
     }
 }
 
@@ -195,7 +195,13 @@ mod tests {
     fn outcome(scenario: &str, reasons: &[&str]) -> Outcome {
         let reasons: Vec<_> = reasons.iter().map(|&reason| reason.to_owned()).collect();
         let failure = (!reasons.is_empty()).then_some(Failure { step: 2, reasons });
-        Outcome { scenario: scenario.to_owned(), failure, second_looks: 0, time: Duration::from_secs(1) }
+        Outcome {
+            scenario: scenario.to_owned(),
+            failure,
+            second_looks: 0,
+            notes: Vec::new(),
+            time: Duration::from_secs(1),
+        }
     }
 
     #[test]

@@ -152,7 +152,7 @@ fn the_profile_of_another_label_finds_nothing() {
 }
 
 #[rstest]
-#[case::never_deletes("never-deletes", "core/phase-change", &[", step 2:", "unexpected"])]
+#[case::never_deletes("never-deletes", "core/force-delete", &[", step 2:", "unexpected"])]
 #[case::writes_endlessly("writes-endlessly", "core/no-ready-condition", &[", step 1:", "still changes 6 s after the last operation"])]
 #[case::ignores_readiness("ignores-readiness", "core/no-ready-condition", &[", step 1:", "conditions.ready: expected false, found true"])]
 #[case::writes_endlessly_hostile("writes-endlessly", "hostile/times/last", &["writes within 3s although nothing changed", "update endpointslices"])]

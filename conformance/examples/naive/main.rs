@@ -12,7 +12,10 @@ use std::{
     convert::Infallible,
     path::PathBuf,
     process::ExitCode,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -46,7 +49,7 @@ struct Arguments {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Defect {
-    /// Slices are never deleted.
+    /// Endpoints and slices are never removed.
     NeverDeletes,
     /// Slices are updated although nothing changed.
     WritesEndlessly,
@@ -92,28 +95,53 @@ async fn sync(client: &Client, defect: Option<Defect>) -> Result<()> {
     for service in &world.services {
         desired.extend(slices(&world, service, defect));
     }
-    for ((namespace, name), slice) in &desired {
-        let collection = format!("/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices");
-        match world.slices.get(&(namespace.clone(), name.clone())) {
-            None => {
-                write(client, Method::POST, &collection, Some(slice)).await?;
-                ensure!(defect != Some(Defect::Crashes), "the first slice is written");
-            }
-            Some(existing) if is_equal(existing, slice) && defect != Some(Defect::WritesEndlessly) => {}
-            Some(_) => {
-                let mut slice = slice.clone();
-                slice["metadata"]["annotations"] = json!({ "naive.example.com/number": next_number().to_string() });
-                write(client, Method::PUT, &format!("{collection}/{name}"), Some(&slice)).await?;
-            }
+    for (key, slice) in &mut desired {
+        let existing = world.slices.get(key);
+        if defect == Some(Defect::NeverDeletes) {
+            keep_endpoints(slice, existing);
+        }
+        let is_due = existing.is_none_or(|it| !is_equal(it, slice) || defect == Some(Defect::WritesEndlessly));
+        if is_due {
+            let written = put(client, key, existing.is_some(), slice.clone()).await;
+            // Other slices are written even if the server rejects one.
+            written.unwrap_or_else(|error| eprintln!("{error:#}"));
+            ensure!(defect != Some(Defect::Crashes), "the first slice is written");
         }
     }
     for (namespace, name) in world.slices.keys().filter(|key| !desired.contains_key(*key)) {
         if defect != Some(Defect::NeverDeletes) {
-            let path = format!("/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices/{name}");
-            write(client, Method::DELETE, &path, None).await?;
+            let path = format!("{}/{name}", collection(namespace));
+            send(client, Method::DELETE, &path, None).await.unwrap_or_else(|error| eprintln!("{error:#}"));
         }
     }
     Ok(())
+}
+
+/// Adds the endpoints of an existing slice whose addresses the desired slice lacks.
+fn keep_endpoints(desired: &mut Value, existing: Option<&Value>) {
+    let Some(endpoints) = desired["endpoints"].as_array_mut() else { return };
+    let old = existing.and_then(|slice| slice["endpoints"].as_array()).into_iter().flatten();
+    let lacks = |old: &&Value| !endpoints.iter().any(|it| it["addresses"] == old["addresses"]);
+    let mut lacking: Vec<_> = old.filter(lacks).cloned().collect();
+    endpoints.append(&mut lacking);
+}
+
+fn collection(namespace: &str) -> String {
+    format!("/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices")
+}
+
+/// Creates or updates a slice.
+async fn put(client: &Client, (namespace, name): &(String, String), exists: bool, mut slice: Value) -> Result<()> {
+    // A number that differs each time, so that no update equals the stored slice.
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed).to_string();
+    slice["metadata"]["annotations"] = json!({ "naive.example.com/number": number });
+    let collection = collection(namespace);
+    if exists {
+        send(client, Method::PUT, &format!("{collection}/{name}"), Some(&slice)).await
+    } else {
+        send(client, Method::POST, &collection, Some(&slice)).await
+    }
 }
 
 async fn observe(client: &Client) -> Result<World> {
@@ -195,14 +223,7 @@ fn remove_nulls(value: &mut Value) {
     }
 }
 
-/// Returns a number that differs in each call, so that no update equals the stored slice.
-fn next_number() -> u64 {
-    use std::sync::atomic::{AtomicU64, Ordering};
-    static NUMBER: AtomicU64 = AtomicU64::new(0);
-    NUMBER.fetch_add(1, Ordering::Relaxed)
-}
-
-async fn write(client: &Client, method: Method, path: &str, object: Option<&Value>) -> Result<()> {
+async fn send(client: &Client, method: Method, path: &str, object: Option<&Value>) -> Result<()> {
     let what = format!("{method} {path}");
     let body = object.map(serde_json::to_vec).transpose()?.unwrap_or_default();
     let content_type = object.map(|_| "application/json");

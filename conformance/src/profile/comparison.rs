@@ -16,12 +16,12 @@ use crate::{
 
 impl Profile {
     /// Returns the differences between two snapshots, with the labels of Kubernetes, as text. Objects that the profile
-    /// does not claim are not compared. `services` are the names of the Services that exist.
+    /// does not claim are not compared. `services` are the Services that exist.
     pub fn differences(
         &self,
         expected: &Snapshot,
         actual: &Snapshot,
-        services: &BTreeSet<String>,
+        services: &[Value],
         tags: &BTreeSet<Tag>,
     ) -> Vec<String> {
         let (expected, actual) = (self.claimed(expected), self.claimed(actual));
@@ -105,16 +105,13 @@ impl Field {
 }
 
 /// Returns the endpoints of a snapshot regardless of their distribution to objects. Groups without endpoints are
-/// omitted, and slices of Services that do not exist: they are deleted by the controller or by a garbage collector.
-fn unions(snapshot: &Snapshot, services: &BTreeSet<String>, counts_hints: bool) -> Value {
+/// omitted, and slices of Services that do not exist or do not select Pods any longer: Kubernetes' slice controller leaves
+/// them as they are, and others may delete them.
+fn unions(snapshot: &Snapshot, services: &[Value], counts_hints: bool) -> Value {
     let Snapshot { endpoints, slices, events: _ } = snapshot;
     let mut of_slices = BTreeMap::<String, BTreeMap<String, Value>>::new();
     let mut hints = BTreeMap::<String, BTreeMap<String, usize>>::new();
-    let exists = |slice: &&Value| {
-        let service = slice["labels"][labels::SERVICE_NAME_LABEL].as_str();
-        service.is_none_or(|service| services.contains(service))
-    };
-    for slice in slices.iter().filter(exists) {
+    for slice in slices.iter().filter(|slice| is_due(slice, services)) {
         let key = text(&json!({
             "service": slice["labels"][labels::SERVICE_NAME_LABEL],
             "managed-by": slice["labels"][labels::MANAGED_BY_LABEL],
@@ -138,6 +135,16 @@ fn unions(snapshot: &Snapshot, services: &BTreeSet<String>, counts_hints: bool) 
         "slices": of_slices.collect::<Map<_, _>>(),
         "hints": hints,
     })
+}
+
+/// Returns whether a slice has a Service that calls for it.
+fn is_due(slice: &Value, services: &[Value]) -> bool {
+    let labels = &slice["labels"];
+    let Some(name) = labels[labels::SERVICE_NAME_LABEL].as_str() else { return true };
+    let Some(service) = services.iter().find(|service| service["metadata"]["name"] == *name) else { return false };
+    let output = labels[labels::MANAGED_BY_LABEL].as_str().and_then(labels::output_of);
+    let spec = &service["spec"];
+    output != Some(Output::ServiceSlices) || (!spec["selector"].is_null() && spec["type"] != "ExternalName")
 }
 
 /// Replaces absent conditions of an endpoint by their meaning: ready, serving if ready, and not terminating.
@@ -180,8 +187,8 @@ mod tests {
         Profile::parse(&format!("{{name: n, service-slices: {{}}, endpoints: true, {fields}}}")).unwrap()
     }
 
-    fn web() -> BTreeSet<String> {
-        BTreeSet::from(["web".to_owned()])
+    fn web() -> [Value; 1] {
+        [json!({ "metadata": { "name": "web" }, "spec": { "selector": { "app": "web" } } })]
     }
 
     fn slice(name: &str, endpoints: &Value) -> Value {
@@ -261,14 +268,20 @@ mod tests {
         }
     }
 
-    #[test]
-    fn slices_without_service_are_compared_only_exactly() {
+    #[rstest]
+    #[case::none(json!(null), 0)]
+    #[case::no_selector(json!({"ports": []}), 0)]
+    #[case::external(json!({"selector": {"a": "b"}, "type": "ExternalName"}), 0)]
+    #[case::selects(json!({"selector": {"a": "b"}, "type": "ClusterIP"}), 1)]
+    fn slices_that_are_left_behind_are_compared_only_exactly(#[case] spec: Value, #[case] in_unions: usize) {
+        let services = [json!({ "metadata": { "name": "web" }, "spec": spec })];
+        let services = if spec.is_null() { &[] } else { &services[..] };
         let expected = of(&[slice("web-*", &json!([{"addresses": ["1"]}]))]);
         let differences = |compare| {
             let profile = profile(&format!("compare: {compare}"));
-            profile.differences(&expected, &Snapshot::default(), &<_>::default(), &<_>::default()).len()
+            profile.differences(&expected, &Snapshot::default(), services, &<_>::default()).len()
         };
-        assert_eq!((differences("endpoints"), differences("exact")), (0, 1));
+        assert_eq!((differences("endpoints"), differences("exact")), (in_unions, 1));
     }
 
     #[test]

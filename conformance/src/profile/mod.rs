@@ -98,7 +98,8 @@ pub enum Comparison {
     Exact,
     /// The union of the endpoints of a Service for each address type and list of ports. A slice without endpoints
     /// equals no slice, and absent conditions have the meaning that the API defines. Slices of Services that do not exist
-    /// are not compared: they are deleted by the controller or by a garbage collector.
+    /// or do not select Pods any longer are not compared, and neither are steps that are
+    /// [`Unnoticed`](crate::Unnoticed) in Kubernetes.
     Endpoints,
 }
 
