@@ -290,15 +290,7 @@ pub struct Scenario {
     pub steps: Vec<Step>,
     pub unnoticed: Option<&'static str>,
 }
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unnoticed {
-    pub scenario: &'static str,
-    pub steps: &'static [usize],
-    pub reason: &'static str,
-}
-impl Unnoticed {
-    pub fn of(scenario: &str) -> Option<Unnoticed> {}
-}
+pub use kube_endpoints_conformance::Unnoticed;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Walk {
     pub setup: Vec<Step>,
