@@ -197,6 +197,8 @@ fn a_controller_that_argues_with_a_policy_fails() {
 
 #[test]
 fn a_controller_that_is_started_elsewhere_is_tested() {
+    // Built first: the program waits for the controller no longer than 60 s.
+    let naive = naive();
     let mut child = slice_conformance()
         .args(["--profile", NAIVE, "core/dual-stack", "random/random-114", "hostile/times/last"])
         .stdout(Stdio::piped())
@@ -208,7 +210,7 @@ fn a_controller_that_is_started_elsewhere_is_tested() {
     let kubeconfig = lines.find_map(|line| line.strip_prefix("kubeconfig: ").map(str::to_owned));
     let kubeconfig = kubeconfig.expect("the program prints the path of a kubeconfig");
     let rest = thread::spawn(move || errors.map_while(Result::ok).collect::<Vec<_>>().join("\n"));
-    let mut controller = Command::new(naive()).arg(format!("--kubeconfig={kubeconfig}")).spawn().expect("it runs");
+    let mut controller = Command::new(naive).arg(format!("--kubeconfig={kubeconfig}")).spawn().expect("it runs");
     let mut report = String::new();
     child.stdout.take().expect("a pipe").read_to_string(&mut report).expect("the report is read");
     let code = child.wait().expect("the program ends").code();
