@@ -47,7 +47,9 @@ impl Connection {
         let namespace = namespace.clone().filter(|namespace| !namespace.is_empty());
         let namespace = namespace.unwrap_or_else(|| config.default_namespace());
         // The rate limit of kubectl.
-        let options = ClientOptions { user_agent: user_agent(), qps: 50.0, burst: 300, timeouts, ..Default::default() };
+        // The API server warns of every read of Endpoints, which the plugin explains on purpose.
+        let (user_agent, log_warnings) = (user_agent(), false);
+        let options = ClientOptions { user_agent, qps: 50.0, burst: 300, timeouts, log_warnings, ..Default::default() };
         let client = Client::new(&config, options)?.decoding_in(Interner::default());
         Ok(Connection { config, client, namespace })
     }
