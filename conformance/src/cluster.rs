@@ -8,7 +8,7 @@ use kube_dev_apiserver::{Authorization, LoggedRequest, On, Server, Transport, Us
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::{Api, ControlPlane, Request, Tally, Target, Write, Writers};
+use crate::{Api, ControlPlane, Request, Tally, Target, Write, Writers, denied::denied};
 
 /// Size of the request log of the embedded server, at some hundred bytes per request. No file needs as many requests.
 const REMEMBERED: usize = 100_000;
@@ -130,20 +130,9 @@ impl Cluster {
         let Some(server) = self.server() else { return Ok(Tally::default()) };
         let mut requests = server.requests().all();
         ensure!(requests.len() < REMEMBERED, "the request log is too short");
-        requests.retain(|it| writers.include(&it.user_agent));
-        // In a namespace that is being deleted, Kubernetes answers 403 to every create.
-        let namespaces = server.objects("", "namespaces");
-        let ends = |name: &str| {
-            let namespace = namespaces.iter().find(|it| it["metadata"]["name"] == name);
-            namespace.is_none_or(|it| it["metadata"].get("deletionTimestamp").is_some())
-        };
-        let denied = requests.iter().filter(|it| match it.status {
-            Some(401) => true,
-            Some(403) => it.verb != "create" || it.namespace.is_empty() || !ends(&it.namespace),
-            _ => false,
-        });
-        let denied: Vec<_> = denied.collect();
+        let denied = denied(&requests, writers);
         ensure!(denied.is_empty(), "requests of the controllers were denied: {denied:#?}");
+        requests.retain(|it| writers.include(&it.user_agent));
         let writes: Vec<_> = requests.iter().filter_map(write).collect();
         Ok(Tally::of(&writes, writers))
     }

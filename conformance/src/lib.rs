@@ -88,6 +88,7 @@ mod canonical;
 mod cluster;
 mod command;
 mod compare;
+mod denied;
 mod difference;
 mod history;
 mod hostile;
