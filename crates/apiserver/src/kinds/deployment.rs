@@ -22,7 +22,7 @@ impl Resource for Deployment {
     }
 
     fn apply_defaults(&mut self) {
-        let Some(spec) = &mut self.spec else { return };
+        let Some(spec) = Option::<&mut DeploymentSpec>::from(&mut self.spec) else { return };
         spec.replicas.get_or_insert(1);
         spec.revision_history_limit.get_or_insert(10);
         spec.progress_deadline_seconds.get_or_insert(600);
@@ -49,7 +49,7 @@ impl Resource for Deployment {
     }
 
     fn validate(&self, errors: &mut FieldErrors) {
-        match &self.spec {
+        match spec(self) {
             Some(spec) => validate_spec(spec, errors),
             None => errors.required("spec.selector", ""),
         }
@@ -59,7 +59,7 @@ impl Resource for Deployment {
     }
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
-        let (Some(new), Some(old)) = (&self.spec, &old.spec) else { return };
+        let (Some(new), Some(old)) = (spec(self), spec(old)) else { return };
         workload::check_immutable("spec.selector", &new.selector, &old.selector, errors);
     }
 
@@ -78,6 +78,11 @@ impl Resource for Deployment {
         ];
         workload::shape_status(object, &counts, &["lastTransitionTime", "lastUpdateTime"]);
     }
+}
+
+/// The type has an optional spec up to Kubernetes 1.36, and a required one from 1.37 on.
+fn spec(object: &Deployment) -> Option<&DeploymentSpec> {
+    Option::from(&object.spec)
 }
 
 fn apply_strategy_defaults(strategy: &mut DeploymentStrategy) {

@@ -19,7 +19,7 @@ impl Resource for ReplicaSet {
     }
 
     fn apply_defaults(&mut self) {
-        let Some(spec) = &mut self.spec else { return };
+        let Some(spec) = Option::<&mut ReplicaSetSpec>::from(&mut self.spec) else { return };
         spec.replicas.get_or_insert(1);
         if let Some(template) = &mut spec.template {
             workload::apply_template_defaults(template);
@@ -43,7 +43,7 @@ impl Resource for ReplicaSet {
     }
 
     fn validate(&self, errors: &mut FieldErrors) {
-        match &self.spec {
+        match spec(self) {
             Some(spec) => validate_spec(spec, errors),
             None => errors.required("spec.selector", ""),
         }
@@ -53,7 +53,7 @@ impl Resource for ReplicaSet {
     }
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
-        let (Some(new), Some(old)) = (&self.spec, &old.spec) else { return };
+        let (Some(new), Some(old)) = (spec(self), spec(old)) else { return };
         workload::check_immutable("spec.selector", &new.selector, &old.selector, errors);
     }
 
@@ -72,6 +72,11 @@ impl Resource for ReplicaSet {
             shape::always(status, &[("replicas", json!(0))]);
         }
     }
+}
+
+/// The type has an optional spec up to Kubernetes 1.36, and a required one from 1.37 on.
+fn spec(object: &ReplicaSet) -> Option<&ReplicaSetSpec> {
+    Option::from(&object.spec)
 }
 
 fn validate_spec(spec: &ReplicaSetSpec, errors: &mut FieldErrors) {
