@@ -204,6 +204,12 @@ pub(super) fn check_applied(kind: &Kind, namespace: &str, name: &str, applied: &
     if !applied.is_object() || type_field("apiVersion").is_empty() || type_field("kind").is_empty() {
         return Err(StatusError::bad_request("the applied configuration must set apiVersion and kind"));
     }
+    let (given, expected) = (type_field("apiVersion"), kind.api_version());
+    if given != expected {
+        return Err(StatusError::bad_request(format!(
+            "Incorrect version specified in apply patch. Specified patch version: {given}, expected: {expected}"
+        )));
+    }
     let empty = Map::new();
     let meta = applied.get("metadata").and_then(Value::as_object).unwrap_or(&empty);
     if meta.get("managedFields").is_some_and(|fields| !fields.is_null() && fields != &json!([])) {

@@ -52,7 +52,7 @@ struct Taken {
 /// keeps the annotation with the last configuration up to date.
 ///
 /// # Errors
-/// The fields that other managers own, if the configuration changes them without `force`. Sorted by manager and path.
+/// The fields that other managers own, if the configuration changes them without `force`. Sorted by manager.
 pub(crate) fn apply(
     live: Live<'_>,
     mut entries: Entries,
@@ -129,6 +129,6 @@ fn conflicts(taken: Vec<Taken>, allowed: &FieldSet) -> Vec<Conflict> {
         fields.subtract(allowed);
         conflicts.extend(fields.paths().into_iter().map(|path| Conflict { manager: manager.clone(), path }));
     }
-    conflicts.sort_by(|a, b| (&a.manager, &a.path).cmp(&(&b.manager, &b.path)));
+    conflicts.sort_by(|a, b| a.manager.cmp(&b.manager));
     conflicts
 }

@@ -68,19 +68,19 @@ impl FieldSet {
         Self { member: self.member && other.member, children: children.collect() }
     }
 
-    /// Returns the paths of all members, as messages show them.
+    /// Returns the paths of all members in upstream's order, as messages show them: those at a place before those inside of
+    /// them.
     pub(super) fn paths(&self) -> Vec<String> {
         let mut paths = Vec::new();
-        self.collect_paths(String::new(), &mut paths);
+        self.collect_paths("", &mut paths);
         paths
     }
 
-    fn collect_paths(&self, path: String, paths: &mut Vec<String>) {
+    fn collect_paths(&self, path: &str, paths: &mut Vec<String>) {
+        let members = self.children.iter().filter(|(_, child)| child.member);
+        paths.extend(members.map(|(element, _)| format!("{path}{element}")));
         for (element, child) in &self.children {
-            child.collect_paths(format!("{path}{element}"), paths);
-        }
-        if self.member {
-            paths.push(path);
+            child.collect_paths(&format!("{path}{element}"), paths);
         }
     }
 

@@ -148,6 +148,17 @@ fn conflict_in_a_list_names_the_item() {
 }
 
 #[test]
+fn conflicts_of_a_place_come_before_those_inside_of_it() {
+    let mut live = Managed::new("Service");
+    let service =
+        |target: u16, kind: &str| json!({"spec": {"ports": [{"port": 80, "targetPort": target}], "type": kind}});
+    live.apply("one", &service(1, "ClusterIP"));
+    let conflicts = live.try_apply("two", &service(2, "NodePort"), false).unwrap_err();
+    let paths: Vec<&str> = conflicts.iter().map(|it| it.path.as_str()).collect();
+    assert_eq!(paths, [".spec.type", ".spec.ports[port=80,protocol=\"TCP\"].targetPort"]);
+}
+
+#[test]
 fn object_without_entries_has_those_before_the_first_apply() {
     let mut live = Managed::new("ConfigMap");
     live.object = json!({"data": {"x": "1"}});

@@ -99,9 +99,8 @@ fn paths(kinds: &[Arc<Kind>]) -> Vec<String> {
         let versions = versions.filter_map(|it| it["groupVersion"].as_str()).map(|it| format!("/apis/{it}"));
         group["name"].as_str().map(|name| format!("/apis/{name}")).into_iter().chain(versions)
     });
-    let fixed = ["/api", "/api/v1", "/apis", "/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz"];
-    let mut all: Vec<String> =
-        fixed.into_iter().map(str::to_owned).chain(of_groups).chain(["/version".to_owned()]).collect();
+    let fixed = ["/api", "/api/v1", "/apis", "/metrics", "/openapi/v2", "/openapi/v3", "/version"];
+    let mut all: Vec<String> = fixed.into_iter().map(str::to_owned).chain(of_groups).chain(health::paths()).collect();
     all.sort();
     all
 }

@@ -8,6 +8,14 @@ use percent_encoding::percent_decode_str;
 /// Checks of each endpoint. This server passes them as soon as it answers.
 const CHECKS: [&str; 3] = ["ping", "log", "etcd"];
 
+/// Returns the paths of the endpoints and of their checks.
+pub(super) fn paths() -> impl Iterator<Item = String> {
+    ["/healthz", "/livez", "/readyz"].into_iter().flat_map(|endpoint| {
+        let checks = CHECKS.into_iter().map(move |check| format!("{endpoint}/{check}"));
+        std::iter::once(endpoint.to_owned()).chain(checks)
+    })
+}
+
 /// Returns the text of the response; `None` for a check that does not exist.
 ///
 /// As upstream, `/readyz/ping` is one check, and `?verbose` lists all, without those named by `exclude`.

@@ -77,7 +77,7 @@ impl Asked {
             Some(account) if self.groups.is_empty() => account.groups,
             _ => self.groups,
         };
-        User { name: self.user, uid: self.uid, groups }.authenticated()
+        User { name: self.user, uid: self.uid, groups }.impersonated()
     }
 }
 
@@ -138,7 +138,11 @@ mod tests {
     #[rstest]
     #[case::user(&[("impersonate-user", "jane")], &["system:authenticated"])]
     #[case::groups(&[("impersonate-user", "jane"), ("impersonate-group", "a")], &["a", "system:authenticated"])]
-    #[case::anonymous(&[("impersonate-user", "system:anonymous")], &[])]
+    #[case::anonymous(&[("impersonate-user", "system:anonymous")], &["system:unauthenticated"])]
+    #[case::unauthenticated(
+        &[("impersonate-user", "jane"), ("impersonate-group", "system:unauthenticated")],
+        &["system:unauthenticated"]
+    )]
     #[case::service_account(
         &[("impersonate-user", "system:serviceaccount:shop:web")],
         &["system:serviceaccounts", "system:serviceaccounts:shop", "system:authenticated"]

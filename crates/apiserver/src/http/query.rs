@@ -71,7 +71,7 @@ impl Query {
                 "propagationPolicy" => query.propagation = Some(propagation(value)?),
                 "includeObject" => query.include_object = include_object(value)?,
                 "fieldValidation" => query.field_validation = field_validation(value)?,
-                "fieldManager" => query.field_manager = Some(value.to_owned()).filter(|it| !it.is_empty()),
+                "fieldManager" => query.field_manager = field_manager(value)?,
                 "force" => query.force = Some(boolean(value)),
                 "dryRun" => query.dry_run = dry_run(value)?,
                 _ => {}
@@ -207,6 +207,21 @@ pub(super) fn propagation(value: &str) -> Result<Propagation, StatusError> {
     }
 }
 
+/// Parses `fieldManager`: at most 128 printable characters.
+fn field_manager(value: &str) -> Result<Option<String>, StatusError> {
+    let mut errors = FieldErrors::default();
+    if value.len() > MOST_OF_MANAGER {
+        errors.too_long("fieldManager", MOST_OF_MANAGER);
+    }
+    if value.chars().any(|it| it.is_control() || it.is_whitespace() && it != ' ') {
+        errors.invalid("fieldManager", value, "should only contain printable characters");
+    }
+    if errors.is_empty() {
+        return Ok(Some(value.to_owned()).filter(|it| !it.is_empty()));
+    }
+    Err(StatusError::invalid_options("WriteOptions", errors))
+}
+
 fn include_object(value: &str) -> Result<IncludeObject, StatusError> {
     match value {
         "" | "Metadata" => Ok(IncludeObject::Metadata),
@@ -257,6 +272,7 @@ mod tests {
     #[case("limit=x", 400)]
     #[case("propagationPolicy=x", 422)]
     #[case("continue=x", 400)]
+    #[case("fieldManager=a%0Ab", 422)]
     fn invalid_queries_are_rejected(#[case] query: &str, #[case] code: u16) {
         assert_eq!(Query::parse(Some(query)).unwrap_err().code, code);
     }

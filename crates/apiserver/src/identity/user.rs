@@ -61,6 +61,19 @@ impl User {
         Self::new(ANONYMOUS).group(UNAUTHENTICATED)
     }
 
+    /// Adds the group `system:authenticated`, or `system:unauthenticated` for the user `system:anonymous`, unless the
+    /// groups contain one of them.
+    pub(crate) fn impersonated(mut self) -> Self {
+        if self.groups.iter().any(|group| group == UNAUTHENTICATED) {
+            return self;
+        }
+        if self.name != ANONYMOUS {
+            return self.authenticated();
+        }
+        self.groups.push(UNAUTHENTICATED.to_owned());
+        self
+    }
+
     /// Adds the group `system:authenticated`, unless the user is `system:anonymous`.
     pub(crate) fn authenticated(mut self) -> Self {
         if self.name != ANONYMOUS && !self.groups.iter().any(|group| group == AUTHENTICATED) {

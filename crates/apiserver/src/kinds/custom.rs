@@ -200,8 +200,12 @@ impl Rules for CustomRules {
             },
             Part::Main | Part::Scale => {}
             Part::Status => {
+                // As upstream, only the status is written.
                 let status = parts.content.remove("status");
                 parts.content.clone_from(&old.content);
+                parts.metadata = old.metadata.clone();
+                parts.metadata.managed_fields = None;
+                parts.metadata.resource_version = None;
                 match status {
                     Some(status) => drop(parts.content.insert("status".to_owned(), status)),
                     None => drop(parts.content.remove("status")),

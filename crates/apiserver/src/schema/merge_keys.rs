@@ -8,6 +8,7 @@ const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.";
 const CORE: &str = "io.k8s.api.core.v1.";
 const APPS: &str = "io.k8s.api.apps.v1.";
 const BATCH: &str = "io.k8s.api.batch.v1.";
+const EXTENSIONS: &str = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.";
 
 /// Type, list field, patch strategy and patch merge key, and the keys for server-side apply.
 type PatchRule = (&'static str, &'static str, &'static str, &'static str, &'static [&'static str]);
@@ -58,27 +59,33 @@ const APPS_LISTS: &[PatchRule] = &[
 
 const BATCH_LISTS: &[PatchRule] = &[("JobStatus", "conditions", MERGE, "type", SET)];
 
+const EXTENSIONS_LISTS: &[PatchRule] = &[("CustomResourceDefinitionStatus", "conditions", "", "", &["type"])];
+
 const META_LISTS: &[PatchRule] =
     &[("ObjectMeta", "finalizers", MERGE, "", SET), ("ObjectMeta", "ownerReferences", MERGE, "uid", &["uid"])];
 
 /// The rules of each API group, with the prefix of its types.
-const LISTS: [(&str, &[PatchRule]); 4] =
-    [(CORE, CORE_LISTS), (APPS, APPS_LISTS), (BATCH, BATCH_LISTS), (META, META_LISTS)];
+const LISTS: [(&str, &[PatchRule]); 5] =
+    [(CORE, CORE_LISTS), (APPS, APPS_LISTS), (BATCH, BATCH_LISTS), (EXTENSIONS, EXTENSIONS_LISTS), (META, META_LISTS)];
 
 /// Types and map fields that server-side apply replaces as a whole.
 const ATOMIC_TYPES: &[&str] = &[
-    "ConfigMapKeySelector",
-    "EndpointAddress",
-    "EndpointPort",
-    "LocalObjectReference",
-    "NodeSelector",
-    "NodeSelectorTerm",
-    "ObjectFieldSelector",
-    "ObjectReference",
-    "ResourceFieldSelector",
-    "SecretKeySelector",
-    "SecretReference",
-    "TypedLocalObjectReference",
+    "io.k8s.api.core.v1.ConfigMapKeySelector",
+    "io.k8s.api.core.v1.EndpointAddress",
+    "io.k8s.api.core.v1.EndpointPort",
+    "io.k8s.api.core.v1.FileKeySelector",
+    "io.k8s.api.core.v1.LocalObjectReference",
+    "io.k8s.api.core.v1.NodeSelector",
+    "io.k8s.api.core.v1.NodeSelectorTerm",
+    "io.k8s.api.core.v1.ObjectFieldSelector",
+    "io.k8s.api.core.v1.ObjectReference",
+    "io.k8s.api.core.v1.ResourceFieldSelector",
+    "io.k8s.api.core.v1.SecretKeySelector",
+    "io.k8s.api.core.v1.TypedLocalObjectReference",
+    "io.k8s.api.rbac.v1.RoleRef",
+    "io.k8s.api.rbac.v1.Subject",
+    "io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector",
+    "io.k8s.apimachinery.pkg.apis.meta.v1.OwnerReference",
 ];
 const ATOMIC_MAPS: &[(&str, &str)] = &[("PodSpec", "nodeSelector"), ("ServiceSpec", "selector")];
 
@@ -104,9 +111,8 @@ pub(super) fn add(schemas: &mut Map<String, Value>) {
             }
         }
     }
-    let selectors = [format!("{META}LabelSelector"), format!("{META}OwnerReference")];
-    for name in ATOMIC_TYPES.iter().map(|name| format!("{CORE}{name}")).chain(selectors) {
-        if let Some(Value::Object(schema)) = schemas.get_mut(&name) {
+    for name in ATOMIC_TYPES {
+        if let Some(Value::Object(schema)) = schemas.get_mut(*name) {
             schema.insert("x-kubernetes-map-type".to_owned(), json!("atomic"));
         }
     }
@@ -141,6 +147,10 @@ mod tests {
                 let schema = &builtin()[&format!("{prefix}{name}")]["properties"][list];
                 assert_eq!(schema["type"], "array", "{name}.{list}");
             }
+        }
+        for name in ATOMIC_TYPES {
+            let map_type = builtin().get(*name).and_then(|schema| schema.get("x-kubernetes-map-type"));
+            assert_eq!(map_type, Some(&json!("atomic")), "{name}");
         }
         for (name, map) in ATOMIC_MAPS {
             assert_eq!(builtin()[&format!("{CORE}{name}")]["properties"][map]["x-kubernetes-map-type"], "atomic");

@@ -25,10 +25,18 @@ fn config_map(data: &Value) -> Value {
     json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": data})
 }
 
+/// Returns manager, operation and subresource of each entry. The server sorts by operation, then by time: entries of one
+/// operation are sorted by manager here, so that the clock has no influence.
 fn managers(object: &Value) -> Vec<String> {
     let text = |entry: &Value, field: &str| entry[field].as_str().unwrap_or_default().to_owned();
-    let entries = object["metadata"]["managedFields"].as_array().into_iter().flatten();
-    entries.map(|it| format!("{} {} {}", text(it, "manager"), text(it, "operation"), text(it, "subresource"))).collect()
+    let mut entries: Vec<&Value> = object["metadata"]["managedFields"].as_array().into_iter().flatten().collect();
+    for of_one_operation in entries.chunk_by_mut(|a, b| a["operation"] == b["operation"]) {
+        of_one_operation.sort_by_key(|it| text(it, "manager"));
+    }
+    entries
+        .into_iter()
+        .map(|it| format!("{} {} {}", text(it, "manager"), text(it, "operation"), text(it, "subresource")))
+        .collect()
 }
 
 async fn always() -> TestApi {
@@ -119,6 +127,69 @@ async fn status_is_tracked_apart() {
     assert_eq!(code, 200, "{object}");
     assert_eq!(object["status"]["podIP"], "10.0.0.1");
     assert_eq!(managers(&object), ["kubelet Apply status", "me Apply "]);
+}
+
+#[tokio::test]
+async fn requests_for_the_status_cannot_set_managers() {
+    let api = always().await;
+    let spec = json!({"containers": [{"name": "c", "image": "c"}]});
+    api.create(&format!("{PODS}?fieldManager=creator"), json!({"metadata": {"name": "p"}, "spec": spec})).await;
+    let path = format!("{PODS}/p/status?fieldManager=kubelet");
+    let patch = json!({"metadata": {"managedFields": []}, "status": {"phase": "Running"}});
+    let (code, object) = api.json(Method::PATCH, &path, &patch).await;
+    assert_eq!(
+        (code, managers(&object)),
+        (200, vec!["creator Update ".to_owned(), "kubelet Update status".to_owned()])
+    );
+}
+
+#[tokio::test]
+async fn invalid_configurations_are_refused() {
+    let api = TestApi::start(Config::default()).await;
+    let path = format!("{SERVICES}/web");
+    let service =
+        |spec: Value| json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}, "spec": spec});
+    let prefix = "failed to create typed patch object (default/web; v1, Kind=Service): ";
+    for (spec, expect) in [
+        (json!({"port": 80}), ".spec.port: field not declared in schema"),
+        (
+            json!({"ports": [{"port": 80}, {"port": 80}]}),
+            ".spec.ports: duplicate entries for key [port=80,protocol=\"TCP\"]",
+        ),
+    ] {
+        let (code, status) = apply(&api, &path, "me", &service(spec)).await;
+        assert_eq!((code, status["message"].as_str().unwrap()), (500, format!("{prefix}{expect}").as_str()));
+    }
+    let mut other = service(json!({}));
+    other["apiVersion"] = json!("v2");
+    let (code, status) = apply(&api, &path, "me", &other).await;
+    let expect = "Incorrect version specified in apply patch. Specified patch version: v2, expected: v1";
+    assert_eq!((code, status["message"].as_str()), (400, Some(expect)));
+    let (code, status) = apply(&api, &path, &"m".repeat(129), &service(json!({}))).await;
+    assert_eq!((code, status["details"]["causes"][0]["field"].as_str()), (422, Some("fieldManager")));
+}
+
+#[tokio::test]
+async fn status_of_a_custom_resource_is_written_alone() {
+    let kind = CustomKind::new("example.com", "v1", "Zone").with_status();
+    let api = TestApi::start(Config { kinds: vec![kind], ..Config::default() }).await;
+    let path = "/apis/example.com/v1/namespaces/default/zones/z";
+    let zone = |labels: Value, spec: Value, status: Value| {
+        json!({"apiVersion": "example.com/v1", "kind": "Zone",
+            "metadata": {"name": "z", "labels": labels}, "spec": spec, "status": status})
+    };
+    let (_, created) = apply(&api, path, "me", &zone(json!({"a": "1"}), json!({"x": 1}), json!({"y": 1}))).await;
+    assert_eq!((created.get("status"), managers(&created)), (None, vec!["me Apply ".to_owned()]));
+    let (code, object) =
+        apply(&api, &format!("{path}/status"), "it", &zone(json!({"a": "2"}), json!({"x": 2}), json!({"y": 2}))).await;
+    assert_eq!(code, 200, "the fields that are not written cause no conflict: {object}");
+    assert_eq!((&object["metadata"]["labels"]["a"], &object["spec"]["x"]), (&json!("1"), &json!(1)));
+    assert_eq!(object["status"]["y"], 2);
+    assert_eq!(managers(&object), ["it Apply status", "me Apply "]);
+    let mut entries = object["metadata"]["managedFields"].as_array().unwrap().iter();
+    let of_status = entries.find(|it| it["manager"] == "it").unwrap();
+    // The field of a type without a schema is itself a member, as upstream.
+    assert_eq!(of_status["fieldsV1"], json!({"f:status": {".": {}, "f:y": {}}}));
 }
 
 #[tokio::test]

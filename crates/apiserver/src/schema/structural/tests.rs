@@ -173,6 +173,19 @@ fn rule(rule: Value, value: Value, old: Option<Value>) -> String {
 #[case::map_keys(json!({"rule": "self.labels.all(key, key.startsWith('app'))", "message": "m"}), json!({"labels": {"x": "1"}}), None, "a: Invalid value: m")]
 #[case::functions(json!({"rule": "self.name.matches('^[a-z]+$') && self.name.lowerAscii() == self.name"}), json!({"name": "abc"}), None, "")]
 #[case::null(json!({"rule": "false"}), json!(null), None, "")]
+#[case::optional_on_create(
+    json!({"rule": "oldSelf.hasValue() || self.size == 1", "optionalOldSelf": true, "message": "starts at 1"}),
+    json!({"size": 2}), None, "a: Invalid value: starts at 1"
+)]
+#[case::optional_with_a_value(
+    json!({"rule": "!oldSelf.hasValue() || self.size >= oldSelf.value().size", "optionalOldSelf": true,
+        "messageExpression": "'below ' + string(oldSelf.value().size)"}),
+    json!({"size": 1}), Some(json!({"size": 2})), "a: Invalid value: below 2"
+)]
+#[case::optional_satisfied(
+    json!({"rule": "self.size > oldSelf.value().size", "optionalOldSelf": true}), json!({"size": 3}),
+    Some(json!({"size": 2})), ""
+)]
 fn rules(#[case] given: Value, #[case] value: Value, #[case] old: Option<Value>, #[case] expect: &str) {
     assert_eq!(rule(given, value, old), expect);
 }

@@ -4,11 +4,14 @@
 //! unchanged value are ignored, follows upstream's `schema/cel/validation.go`. Costs are not limited, and types are not
 //! checked before a rule is evaluated.
 
+mod optional;
+
 use std::collections::BTreeMap;
 
-use kube_cel::{CompiledSchema, ErrorKind, ValidationError, compile_schema, validate_compiled};
+use kube_cel::{CompilationResult, CompiledSchema, ErrorKind, ValidationError, compile_schema, validate_compiled};
 use serde_json::Value;
 
+use self::optional::Unsatisfied;
 use super::old_item;
 use crate::field::FieldErrors;
 use crate::schema::Node;
@@ -67,18 +70,8 @@ impl Rules {
         if value.is_null() {
             return;
         }
-        if let Some(here) = &self.here
-            && let Err(violations) = validate_compiled(here, value, old)
-        {
-            for violation in violations {
-                let uses_old =
-                    |it: &kube_cel::CompilationResult| it.rule.rule == violation.rule && it.is_transition_rule;
-                let is_transition = here.validations.iter().flatten().any(uses_old);
-                // As upstream, an unchanged value may violate rules that were added since.
-                if is_transition || old != Some(value) {
-                    report(&violation, value, path, errors);
-                }
-            }
+        if let Some(here) = &self.here {
+            check_here(here, value, old, path, errors);
         }
         match value {
             Value::Object(map) => {
@@ -102,6 +95,45 @@ impl Rules {
             }
             _ => {}
         }
+    }
+}
+
+/// Reports violations of the rules of one schema.
+fn check_here(here: &CompiledSchema, value: &Value, old: Option<&Value>, path: &str, errors: &mut FieldErrors) {
+    let rules = || here.validations.iter().flatten();
+    // As upstream, an unchanged value may violate rules that were added since, unless they compare it with the old one.
+    let is_ignored =
+        |rule: &str| old == Some(value) && !rules().any(|it| it.rule.rule == rule && it.is_transition_rule);
+    let is_optional = |rule: &CompilationResult| rule.rule.optional_old_self == Some(true);
+    if let Err(violations) = validate_compiled(here, value, old) {
+        for violation in violations {
+            let is_optional = rules().any(|it| it.rule.rule == violation.rule && is_optional(it));
+            if !is_optional && !is_ignored(&violation.rule) {
+                report(&violation, value, path, errors);
+            }
+        }
+    }
+    for rule in rules().filter(|rule| is_optional(rule)) {
+        let field = inside(path, rule.rule.field_path.as_deref().unwrap_or_default());
+        match optional::evaluate(rule, value, old) {
+            Ok(()) => {}
+            Err(_) if is_ignored(&rule.rule.rule) => {}
+            Err(Unsatisfied::Violated(message)) => {
+                report_as(rule.rule.reason.as_deref(), field, value, &message, errors);
+            }
+            Err(Unsatisfied::Failed(cause)) => {
+                errors.invalid_without_value(field, format_args!("{cause} evaluating rule: {}", rule.rule.rule.trim()));
+            }
+        }
+    }
+}
+
+/// Returns a path inside of `path`; upstream shows the root of an object as `<nil>`.
+fn inside(path: &str, relative: &str) -> String {
+    match (path, relative.trim_start_matches('.')) {
+        ("", "") => "<nil>".to_owned(),
+        (path, "") => path.to_owned(),
+        (path, relative) => super::join(path, relative),
     }
 }
 
@@ -130,26 +162,25 @@ fn remove_rules(schema: &mut Value) {
 }
 
 fn report(violation: &ValidationError, value: &Value, path: &str, errors: &mut FieldErrors) {
-    let path = match violation.field_path.trim_start_matches('.') {
-        "" => path.to_owned(),
-        inside => super::join(path, inside),
-    };
-    let path = if path.is_empty() { "<nil>".to_owned() } else { path };
+    let field = inside(path, &violation.field_path);
     let message = match violation.message.strip_prefix("failed rule: ") {
         Some(rule) => format!("failed rule: {}", rule.trim()),
         None => violation.message.trim().to_owned(),
     };
-    let message = message.as_str();
-    if violation.kind != ErrorKind::ValidationFailure {
-        let cause = std::error::Error::source(violation).map_or_else(|| message.to_owned(), ToString::to_string);
-        errors.invalid_without_value(path, format_args!("{cause} evaluating rule: {}", violation.rule.trim()));
-        return;
+    if violation.kind == ErrorKind::ValidationFailure {
+        return report_as(violation.reason.as_deref(), field, value, &message, errors);
     }
-    match violation.reason.as_deref() {
-        Some("FieldValueForbidden") => errors.forbidden(path, message),
-        Some("FieldValueRequired") => errors.required(path, message),
-        Some("FieldValueDuplicate") => errors.duplicate(path, value),
-        _ => errors.invalid_without_value(path, message),
+    let cause = std::error::Error::source(violation).map_or(message, ToString::to_string);
+    errors.invalid_without_value(field, format_args!("{cause} evaluating rule: {}", violation.rule.trim()));
+}
+
+/// Adds the error that the `reason` of a rule asks for.
+fn report_as(reason: Option<&str>, field: String, value: &Value, message: &str, errors: &mut FieldErrors) {
+    match reason {
+        Some("FieldValueForbidden") => errors.forbidden(field, message),
+        Some("FieldValueRequired") => errors.required(field, message),
+        Some("FieldValueDuplicate") => errors.duplicate(field, value),
+        _ => errors.invalid_without_value(field, message),
     }
 }
 
