@@ -8,6 +8,7 @@ pub struct Config {
     pub batch_period: Duration,
     pub batching: Batching,
     pub legacy: Legacy,
+    pub namespaced_create_events: bool,
 }
 #[derive(Debug, Clone)]
 pub struct Informers {

@@ -26,7 +26,13 @@ pub(crate) fn configz(settings: &Settings) -> Value {
     });
     #[cfg(feature = "endpoint")]
     {
-        let kube_endpoint::Config { concurrent_syncs, batch_period, batching: _, legacy: _ } = settings.endpoint;
+        let kube_endpoint::Config {
+            concurrent_syncs,
+            batch_period,
+            batching: _,
+            legacy: _,
+            namespaced_create_events: _,
+        } = settings.endpoint;
         configuration["EndpointController"] = json!({
             "ConcurrentEndpointSyncs": concurrent_syncs,
             "EndpointUpdatesBatchPeriod": format_duration(batch_period),

@@ -9,9 +9,16 @@ use std::sync::{Arc, LazyLock};
 pub use gate::{Gate, Stage};
 use kube_endpoint_model::parse_go_bool;
 
+use crate::emulation::EmulatedVersion;
+
 /// The gate `EndpointSlice`, which upstream removed in Kubernetes 1.25. If disabled, the two slice controllers do not
 /// start. On by default.
 pub(crate) const ENDPOINT_SLICE: &str = "EndpointSlice";
+
+/// The gate of KEP-4858 since Kubernetes 1.38, where it is locked. The API server has the validation; the controllers write
+/// canonical addresses in every version.
+const STRICT_ADDRESSES_1_38: Gate =
+    Gate { name: "StrictIPCIDRValidation", stage: Stage::Stable, default: true, locked: true };
 
 /// The gate `AllAlpha`: sets every alpha gate that is not set by name.
 const ALL_ALPHA: Gate = Gate { name: "AllAlpha", stage: Stage::Alpha, default: false, locked: false };
@@ -86,6 +93,16 @@ impl Default for FeatureGates {
 }
 
 impl FeatureGates {
+    /// Returns the defaults of a version. Only gates that concern these controllers differ between versions.
+    pub fn of_version(version: EmulatedVersion) -> FeatureGates {
+        let mut gates = FeatureGates::default();
+        if version >= EmulatedVersion::V1_38 {
+            let gate = STRICT_ADDRESSES_1_38;
+            Arc::make_mut(&mut gates.states).insert(gate.name, (gate, gate.default));
+        }
+        gates
+    }
+
     /// Returns whether a gate is enabled; `false` for a gate that does not exist.
     pub fn enabled(&self, name: &str) -> bool {
         self.states.get(name).is_some_and(|(_, on)| *on)
@@ -241,6 +258,29 @@ mod tests {
     )]
     fn invalid_entries_fail_with_upstreams_messages(#[case] text: &str, #[case] expected: &str) {
         assert_eq!(set(&[text]).2, [expected]);
+    }
+
+    #[rstest]
+    #[case(EmulatedVersion::V1_36, Stage::Beta, None)]
+    #[case(EmulatedVersion::V1_37, Stage::Beta, None)]
+    #[case(
+        EmulatedVersion::V1_38,
+        Stage::Stable,
+        Some("cannot set feature gate StrictIPCIDRValidation to false, feature is locked to true")
+    )]
+    fn strict_validation_of_addresses_is_locked_since_1_38(
+        #[case] version: EmulatedVersion,
+        #[case] stage: Stage,
+        #[case] error: Option<&str>,
+    ) {
+        let (mut gates, mut errors) = (FeatureGates::of_version(version), Vec::new());
+        let name = "StrictIPCIDRValidation";
+        assert!(gates.enabled(name));
+        assert_eq!(gates.all().find(|(gate, _)| gate.name == name).unwrap().0.stage, stage);
+        assert_eq!(gates.all().count(), FeatureGates::default().all().count());
+        gates.set(&[format!("{name}=false")], &mut errors);
+        assert_eq!(errors.first().map(ToString::to_string).as_deref(), error);
+        assert_eq!(gates.enabled(name), error.is_some());
     }
 
     #[test]

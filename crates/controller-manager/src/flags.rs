@@ -173,9 +173,11 @@ fn settings(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<String>)
         warnings
             .push("--controllers enables no controller: add * for all others, as in --controllers=*,-name".to_owned());
     }
+    let emulated_version = generic.emulated_version(misc.allow_upstream_flags, errors, warnings);
     let mut settings = Settings {
         controllers,
-        feature_gates: generic.feature_gates(errors, warnings),
+        emulated_version,
+        feature_gates: generic.feature_gates(emulated_version, errors, warnings),
         client: generic.client(errors),
         min_resync_period: generic.min_resync_period(),
         guard: guard.settings(errors),

@@ -74,6 +74,7 @@ mod controllers;
 mod credentials;
 mod cut_over;
 mod discovery;
+mod emulation;
 mod error;
 mod feature_gates;
 mod flags;
@@ -99,6 +100,7 @@ mod user_agent;
 mod write_hold;
 
 pub use controllers::{Controllers, UnknownController};
+pub use emulation::EmulatedVersion;
 pub use error::RunError;
 pub use feature_gates::{FeatureGateError, FeatureGates, Gate, Stage};
 pub use flags::{CommandLine, UsageError, flag_reference};

@@ -16,6 +16,8 @@ use crate::controllers::Controllers;
 use crate::credentials;
 use crate::cut_over::{ChangeRecorder, CutOver, Parts};
 use crate::discovery::SliceApi;
+#[cfg(any(feature = "endpoint", feature = "endpointslice"))]
+use crate::emulation::EmulatedVersion;
 use crate::error::RunError;
 use crate::held_lists::report_held_lists;
 use crate::leader::{GRACE, Leading, Observers, lead};
@@ -64,7 +66,8 @@ pub async fn run(config: Config, mut settings: Settings, stop: CancellationToken
         }
     }
     let is_served = settings.serving.port != 0;
-    let metrics = is_served.then(|| Metrics::register(&settings.feature_gates)).transpose()?;
+    let metrics =
+        is_served.then(|| Metrics::register(&settings.feature_gates, settings.emulated_version)).transpose()?;
     let credentials = config.credentials().clone();
     let checks = Checks::new(&stop, settings.leader_election.as_ref(), &credentials);
     let page = ShadowPage::default();
@@ -325,7 +328,9 @@ impl Manager {
             pods: self.caches.pods.clone(),
             endpoints: self.caches.endpoints.clone(),
         };
-        let (config, metrics) = (self.settings.endpoint, self.controller_metrics(ENDPOINTS));
+        let mut config = self.settings.endpoint;
+        config.namespaced_create_events |= self.settings.emulated_version >= EmulatedVersion::V1_38;
+        let metrics = self.controller_metrics(ENDPOINTS);
         let client = context.reviews.client(client, ENDPOINTS);
         let controller = kube_endpoint::endpoints_controller(&informers, client, recorder, config, metrics);
         self.run_controller(context, ENDPOINTS, controller, Controllers { endpoints: true, ..Controllers::NONE });
@@ -345,7 +350,7 @@ impl Manager {
         };
         let (config, metrics) = (self.settings.endpointslice, self.controller_metrics(ENDPOINTSLICE));
         let slices: Arc<dyn kube_endpointslice::metrics::SliceMetrics> = match &self.metrics {
-            Some(metrics) => Arc::new(kube_endpointslice::metrics::PrometheusMetrics::register(&metrics.registry)?),
+            Some(metrics) => Arc::new(self.slice_metrics(&metrics.registry)?),
             None => Arc::new(()),
         };
         let client = context.reviews.client(client, ENDPOINTSLICE);
@@ -359,6 +364,20 @@ impl Manager {
             Controllers { endpointslice: true, ..Controllers::NONE },
         );
         Ok(())
+    }
+
+    #[cfg(feature = "endpointslice")]
+    fn slice_metrics(
+        &self,
+        registry: &prometheus::Registry,
+    ) -> prometheus::Result<kube_endpointslice::metrics::PrometheusMetrics> {
+        use kube_endpointslice::metrics::PrometheusMetrics;
+
+        if self.settings.emulated_version >= EmulatedVersion::V1_38 {
+            PrometheusMetrics::register_with_changes_total(registry)
+        } else {
+            PrometheusMetrics::register(registry)
+        }
     }
 
     #[cfg(feature = "mirroring")]

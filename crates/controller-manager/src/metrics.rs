@@ -7,6 +7,7 @@ use kube_controller::PrometheusControllers;
 use prometheus::core::Collector;
 use prometheus::{IntGaugeVec, Opts, Registry};
 
+use crate::emulation::EmulatedVersion;
 use crate::feature_gates::FeatureGates;
 use crate::second_writer::SecondWriterMetrics;
 use crate::serving::ServingMetrics;
@@ -33,10 +34,10 @@ pub(crate) struct Metrics {
 }
 
 impl Metrics {
-    pub(crate) fn register(gates: &FeatureGates) -> prometheus::Result<Metrics> {
+    pub(crate) fn register(gates: &FeatureGates, version: EmulatedVersion) -> prometheus::Result<Metrics> {
         let registry = Registry::new();
         register_feature_gates(&registry, gates)?;
-        register_versions(&registry)?;
+        register_versions(&registry, version)?;
         #[cfg(target_os = "linux")]
         registry.register(Box::new(process::ProcessMetrics::new()?))?;
         Ok(Metrics {
@@ -87,7 +88,7 @@ fn register_feature_gates(registry: &Registry, gates: &FeatureGates) -> promethe
 
 /// Registers `kubernetes_build_info` (the version of this program) and `version_info` (the emulated version of
 /// Kubernetes).
-fn register_versions(registry: &Registry) -> prometheus::Result<()> {
+fn register_versions(registry: &Registry, emulated: EmulatedVersion) -> prometheus::Result<()> {
     let options = Opts::new(
         "kubernetes_build_info",
         "[BETA] A metric with a constant '1' value labeled by major, minor, git version, git commit, git tree state, \
@@ -113,6 +114,8 @@ fn register_versions(registry: &Registry) -> prometheus::Result<()> {
          component, usually kube, but is relevant for aggregated-apiservers.",
     );
     let version = register(registry, IntGaugeVec::new(options, &["binary", "component", "emulation", "min_compat"])?)?;
-    version.with_label_values(&["1.36", "kube", "1.36", "1.35"]).set(1);
+    // As of the kube-controller-manager of the emulated version, with its default minimum compatibility version.
+    let (emulated, minimum) = (emulated.to_string(), format!("1.{}", emulated.minor() - 1));
+    version.with_label_values(&[emulated.as_str(), "kube", emulated.as_str(), minimum.as_str()]).set(1);
     Ok(())
 }

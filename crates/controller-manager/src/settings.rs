@@ -29,6 +29,7 @@ pub(crate) use serving::PORT;
 pub use serving::{AuthenticationSettings, AuthorizationSettings, CertificateFiles, ServingSettings, TlsVersion};
 
 use crate::controllers::Controllers;
+use crate::emulation::EmulatedVersion;
 use crate::feature_gates::FeatureGates;
 use crate::logging::LoggingSettings;
 
@@ -44,7 +45,10 @@ pub struct Settings {
     pub shadow: ShadowSettings,
     /// The controllers to run. One that is not compiled in does not run, with a warning in the log.
     pub controllers: Controllers,
-    /// Settings of the Endpoints controller.
+    /// `--emulated-version`: version of Kubernetes whose controllers the program behaves as. The feature gates are set
+    /// apart, see [`FeatureGates::of_version`].
+    pub emulated_version: EmulatedVersion,
+    /// Settings of the Endpoints controller. In later emulated versions, `namespaced_create_events` is always set.
     #[cfg(feature = "endpoint")]
     pub endpoint: kube_endpoint::Config,
     /// Settings of the EndpointSlice controller.
@@ -98,12 +102,14 @@ impl Default for Settings {
             mode: Mode::default(),
             shadow: ShadowSettings::default(),
             controllers: Controllers::default(),
+            emulated_version: EmulatedVersion::default(),
             #[cfg(feature = "endpoint")]
             endpoint: kube_endpoint::Config {
                 concurrent_syncs: usize::from(CONCURRENT_SYNCS),
                 batch_period: Duration::ZERO,
                 batching: Batching::default(),
                 legacy: kube_endpoint::Legacy::default(),
+                namespaced_create_events: false,
             },
             #[cfg(feature = "endpointslice")]
             endpointslice: kube_endpointslice::controller::Config {

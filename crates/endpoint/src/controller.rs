@@ -37,6 +37,9 @@ pub struct Config {
     pub batching: Batching,
     /// Rules of earlier Kubernetes versions that apply, from feature gates.
     pub legacy: Legacy,
+    /// Whether the Warning event about Endpoints that could not be created is in the namespace of the Service, as since
+    /// Kubernetes 1.38. Otherwise it is in `default` (EV-1).
+    pub namespaced_create_events: bool,
 }
 
 /// Name in `--controllers`, logs and metrics.
@@ -69,6 +72,7 @@ pub fn endpoints_controller(
         client: client.into(),
         recorder,
         legacy: config.legacy,
+        namespaced_create_events: config.namespaced_create_events,
         trigger_times: Mutex::new(TriggerTimes::default()),
         unanswered,
         keys: controller.enqueuer(None),

@@ -8,6 +8,7 @@ use kube_controller_client::Encoding;
 
 use super::value::{Bounds, go_bool_parser};
 use crate::controllers::Controllers;
+use crate::emulation::{EmulatedVersion, Requested, out_of_range};
 use crate::feature_gates::FeatureGates;
 use crate::go_duration::{self, GoDuration};
 use crate::go_int;
@@ -21,6 +22,12 @@ pub(super) struct Generic {
     /// controllers of kube-controller-manager are accepted and ignored.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "*", action = ArgAction::Append)]
     controllers: Vec<String>,
+
+    /// Version of Kubernetes whose controllers this program behaves as, as in 1.36 or kube=1.36: one of 1.36, 1.37 and 1.38.
+    /// Unlike kube-controller-manager, it emulates later versions than its own. With --allow-upstream-flags, 1.33 to 1.35
+    /// are accepted and mean 1.36, with a warning.
+    #[arg(long, value_name = "VERSION", value_delimiter = ',', default_value = "1.36", action = ArgAction::Append)]
+    emulated_version: Vec<String>,
 
     /// Feature gates to set, as name=true or name=false. `EndpointSlice=false` disables the two slice controllers.
     /// Three gates restore earlier rules of the endpoints controller: with `LegacyTolerateUnreadyEndpoints`, the
@@ -98,8 +105,34 @@ impl Generic {
         })
     }
 
-    pub(super) fn feature_gates(&self, errors: &mut Vec<String>, warnings: &mut Vec<String>) -> FeatureGates {
-        let (mut gates, mut gate_errors) = (FeatureGates::default(), Vec::new());
+    /// Returns the emulated version. With `allow_older`, earlier versions that kube-controller-manager emulates are
+    /// replaced by the earliest one of this program.
+    pub(super) fn emulated_version(
+        &self,
+        allow_older: bool,
+        errors: &mut Vec<String>,
+        warnings: &mut Vec<String>,
+    ) -> EmulatedVersion {
+        let default = EmulatedVersion::default();
+        match EmulatedVersion::parse(&self.emulated_version) {
+            Ok(Requested::Version(version)) => return version,
+            Ok(Requested::Older(major, minor)) if allow_older => {
+                warnings
+                    .push(format!("--emulated-version={major}.{minor} is not supported here, {default} is emulated"));
+            }
+            Ok(Requested::Older(major, minor)) => errors.push(out_of_range(major, minor)),
+            Err(error) => errors.push(error),
+        }
+        default
+    }
+
+    pub(super) fn feature_gates(
+        &self,
+        version: EmulatedVersion,
+        errors: &mut Vec<String>,
+        warnings: &mut Vec<String>,
+    ) -> FeatureGates {
+        let (mut gates, mut gate_errors) = (FeatureGates::of_version(version), Vec::new());
         warnings.extend(gates.set(&self.feature_gates, &mut gate_errors));
         errors.extend(gate_errors.iter().map(ToString::to_string));
         gates

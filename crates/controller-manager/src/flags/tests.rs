@@ -5,6 +5,7 @@ use rstest::rstest;
 
 use super::value::path;
 use super::*;
+use crate::emulation::EmulatedVersion;
 use crate::settings::{
     CertificateFiles, GuardSettings, LeaderElection, Mode, OnSecondWriter, ServingSettings, TlsVersion,
 };
@@ -100,6 +101,29 @@ fn batching_applies_to_all_controllers() {
         let it = settings(arguments);
         assert_eq!([it.endpoint.batching, it.endpointslice.batching, it.mirroring.batching], [expected; 3]);
     }
+}
+
+#[test]
+fn emulated_version_decides_about_locked_gates() {
+    assert_eq!(settings(&[]).emulated_version, EmulatedVersion::V1_36);
+    let strict = "--feature-gates=StrictIPCIDRValidation=false";
+    let it = settings(&[strict, "--emulated-version=kube=1.37"]);
+    assert_eq!(it.emulated_version, EmulatedVersion::V1_37);
+    assert!(!it.feature_gates.enabled("StrictIPCIDRValidation"));
+    let locked = "cannot set feature gate StrictIPCIDRValidation to false, feature is locked to true";
+    // The order of the flags does not matter.
+    assert_eq!(errors(&[strict, "--emulated-version=1.38"]), [locked]);
+    assert_eq!(errors(&["--emulated-version", "1.38", strict]), [locked]);
+}
+
+#[test]
+fn earlier_versions_are_emulated_as_1_36_only_for_upstreams_command_lines() {
+    assert_eq!(errors(&["--emulated-version=1.35"]), ["emulation version 1.35 is not between [1.36, 1.38]"]);
+    let line = parse(&["--emulated-version=1.35", "--allow-upstream-flags"]).unwrap();
+    assert_eq!(line.settings.emulated_version, EmulatedVersion::V1_36);
+    assert_eq!(line.warnings, ["--emulated-version=1.35 is not supported here, 1.36 is emulated"]);
+    let errors = errors(&["--emulated-version=1.32", "--allow-upstream-flags"]);
+    assert_eq!(errors, ["emulation version 1.32 is not between [1.36, 1.38]"]);
 }
 
 #[test]

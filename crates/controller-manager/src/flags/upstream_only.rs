@@ -64,7 +64,6 @@ pub(super) const WITH_VALUE: &[&str] = &[
     "controller-shutdown-timeout",
     "controller-start-interval",
     "disabled-metrics",
-    "emulated-version",
     "external-cloud-volume-plugin",
     "flex-volume-plugin-dir",
     "horizontal-pod-autoscaler-cpu-initialization-period",

@@ -7,6 +7,7 @@ mod crate_dependencies;
 mod cut_over;
 mod deploy;
 mod election;
+mod emulated_version;
 mod failures;
 mod guard;
 mod in_cluster;

@@ -25,6 +25,7 @@ pub(super) struct Syncs {
     pub(super) client: ReviewedClient<Endpoints>,
     pub(super) recorder: EventRecorder,
     pub(super) legacy: Legacy,
+    pub(super) namespaced_create_events: bool,
     pub(super) trigger_times: Mutex<TriggerTimes>,
     pub(super) unanswered: Arc<UnansweredWrites>,
     pub(super) keys: Enqueuer<ObjectKey>,
@@ -180,8 +181,11 @@ impl Syncs {
             }
             Err(error) => {
                 write.failed(&error);
-                // As upstream, the event refers to an object without namespace and UID (EV-1).
-                let involved = ObjectReference { name: key.name.to_string(), ..ObjectReference::of("v1", "Endpoints") };
+                // As upstream, the event refers to an object without UID and, before Kubernetes 1.38, without namespace
+                // (EV-1).
+                let namespace = if self.namespaced_create_events { key.namespace.to_string() } else { String::new() };
+                let name = key.name.to_string();
+                let involved = ObjectReference { namespace, name, ..ObjectReference::of("v1", "Endpoints") };
                 let message = format!("Failed to create endpoint for service {key}: {}", error.display_full());
                 self.recorder.event(&involved, EventType::Warning, "FailedToCreateEndpoint", message);
                 Err(error)

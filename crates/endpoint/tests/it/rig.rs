@@ -41,6 +41,16 @@ impl Rig {
     /// Starts the controller with these Services and Pods in its caches only, and these Endpoints both in its cache and
     /// on the server.
     pub(crate) async fn start(services: &[Value], pods: &[Value], endpoints: &[Value]) -> Rig {
+        Rig::start_with(services, pods, endpoints, |_| {}).await
+    }
+
+    /// Starts the controller with a changed configuration.
+    pub(crate) async fn start_with(
+        services: &[Value],
+        pods: &[Value],
+        endpoints: &[Value],
+        change: impl FnOnce(&mut Config),
+    ) -> Rig {
         let server = Server::start(ServerConfig::default()).await.expect("server starts");
         let admin = client(&server, "test");
         for name in [NAMESPACE, MARKERS] {
@@ -57,8 +67,14 @@ impl Rig {
         let controller = client(&server, CONTROLLER);
         let (recorder, writer) = EventRecorder::new(controller.clone(), "endpoint-controller");
         let legacy = Legacy { tolerate_unready_endpoints: true, ..Legacy::default() };
-        let config =
-            Config { concurrent_syncs: 1, batch_period: Duration::ZERO, batching: Batching::default(), legacy };
+        let mut config = Config {
+            concurrent_syncs: 1,
+            batch_period: Duration::ZERO,
+            batching: Batching::default(),
+            legacy,
+            namespaced_create_events: false,
+        };
+        change(&mut config);
         let stop = CancellationToken::new();
         let mut tasks = JoinSet::new();
         tasks.spawn(writer.run(stop.clone()));

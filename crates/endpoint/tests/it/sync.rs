@@ -186,6 +186,33 @@ async fn a_failed_create_emits_an_event_and_is_retried(#[case] code: u16) {
     eventually("an event", &true, emitted).await;
 }
 
+// EV-1
+#[rstest]
+#[case::as_1_36(false, "default", "")]
+#[case::as_1_38(true, "ns", "ns")]
+#[tokio::test]
+async fn namespace_of_the_event_about_a_failed_create(
+    #[case] namespaced_create_events: bool,
+    #[case] namespace: &str,
+    #[case] involved: &str,
+) {
+    let rig = Rig::start_with(&[], &[], &[], |it| it.namespaced_create_events = namespaced_create_events).await;
+    let creates = On::any().verb("create").resource("endpoints").namespace(NAMESPACE);
+    rig.server.faults().inject(Fault::reject(500).on(creates).times(1));
+    rig.service(&web(1));
+    let emitted = async || {
+        let events = rig.client.get_json("/api/v1/events").await.expect("a list");
+        let of = |it: &serde_json::Value| {
+            let object = &it["involvedObject"];
+            [&it["metadata"]["namespace"], &object["namespace"], &object["kind"], &object["name"], &object["uid"]]
+                .map(|text| text.as_str().unwrap_or_default().to_owned())
+        };
+        events["items"].as_array().map(|items| items.iter().map(of).collect::<Vec<_>>()).unwrap_or_default()
+    };
+    let expected = [namespace, involved, "Endpoints", "web", ""].map(str::to_owned);
+    eventually("events", &vec![expected], emitted).await;
+}
+
 #[tokio::test]
 async fn a_failed_update_emits_an_event_and_is_retried() {
     let rig = Rig::start(&[], &[pod("a", "10.0.0.1")], &[]).await;

@@ -18,7 +18,7 @@ use crate::plan::Plan;
 /// | `endpoints_added_per_sync`, `endpoints_removed_per_sync` | histogram |
 /// | `endpoints_updated_per_sync` (mirroring only) | histogram |
 /// | `endpoints_desired`, `num_endpoint_slices`, `desired_endpoint_slices` | gauge |
-/// | `changes{operation}` | counter |
+/// | `changes{operation}`; optionally `changes_total{operation}` | counter |
 #[derive(Clone, Debug)]
 pub struct WriteMetrics {
     added: Histogram,
@@ -27,7 +27,8 @@ pub struct WriteMetrics {
     endpoints_desired: IntGauge,
     slices: IntGauge,
     desired_slices: IntGauge,
-    changes: IntCounterVec,
+    /// One or two counters with the same values.
+    changes: Vec<IntCounterVec>,
 }
 
 /// Registration of metrics with one prefix, with upstream's names, help texts and buckets.
@@ -58,6 +59,28 @@ impl Names<'_> {
     }
 }
 
+/// Name of the counter of writes.
+#[derive(Clone, Copy)]
+enum Changes {
+    /// `changes`, as before Kubernetes 1.38.
+    WithoutSuffix,
+    /// `changes_total` beside it, as since Kubernetes 1.38, where `changes` is deprecated.
+    Both,
+}
+
+impl Changes {
+    /// Returns names and help texts.
+    fn names(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Changes::WithoutSuffix => &[("changes", "Number of EndpointSlice changes")],
+            Changes::Both => &[
+                ("changes", "(Deprecated since 1.38.0) Number of EndpointSlice changes"),
+                ("changes_total", "Number of EndpointSlice changes"),
+            ],
+        }
+    }
+}
+
 const SLICE_CONTROLLER: &str = "endpoint_slice_controller";
 const MIRRORING_CONTROLLER: &str = "endpoint_slice_mirroring_controller";
 
@@ -71,11 +94,18 @@ impl WriteMetrics {
         let names = Names { registry, subsystem: MIRRORING_CONTROLLER, stability: "ALPHA" };
         let updated =
             names.per_sync("endpoints_updated_per_sync", "Number of endpoints updated on each Endpoints sync")?;
-        WriteMetrics::register(&names, Some(updated), "Endpoints")
+        WriteMetrics::register(&names, Some(updated), "Endpoints", Changes::WithoutSuffix)
     }
 
-    fn register(names: &Names<'_>, updated: Option<Histogram>, synced: &str) -> prometheus::Result<WriteMetrics> {
+    fn register(
+        names: &Names<'_>,
+        updated: Option<Histogram>,
+        synced: &str,
+        changes: Changes,
+    ) -> prometheus::Result<WriteMetrics> {
         let alpha = Names { stability: "ALPHA", ..*names };
+        let counter =
+            |(name, help): &(&str, &str)| alpha.add(IntCounterVec::new(alpha.opts(name, help), &["operation"]));
         Ok(WriteMetrics {
             added: names
                 .per_sync("endpoints_added_per_sync", &format!("Number of endpoints added on each {synced} sync"))?,
@@ -90,8 +120,7 @@ impl WriteMetrics {
                 "desired_endpoint_slices",
                 "Number of EndpointSlices that would exist with perfect endpoint allocation",
             )?,
-            changes: alpha
-                .add(IntCounterVec::new(alpha.opts("changes", "Number of EndpointSlice changes"), &["operation"]))?,
+            changes: changes.names().iter().map(counter).collect::<prometheus::Result<_>>()?,
         })
     }
 }
@@ -131,7 +160,7 @@ impl SliceMetrics for WriteMetrics {
     }
 
     fn wrote(&self, operation: Operation) {
-        self.changes.with_label_values(&[operation.as_str()]).inc();
+        self.changes.iter().for_each(|counter| counter.with_label_values(&[operation.as_str()]).inc());
     }
 }
 
@@ -158,12 +187,26 @@ impl PrometheusMetrics {
     ///
     /// The registry already contains a metric with one of their names.
     pub fn register(registry: &Registry) -> prometheus::Result<PrometheusMetrics> {
+        Self::register_with(registry, Changes::WithoutSuffix)
+    }
+
+    /// Registers the metrics of the slice controller of Kubernetes 1.38: `changes_total` beside `changes`, whose help text
+    /// says that it is deprecated (kubernetes/kubernetes#140447).
+    ///
+    /// # Errors
+    ///
+    /// The registry already contains a metric with one of their names.
+    pub fn register_with_changes_total(registry: &Registry) -> prometheus::Result<PrometheusMetrics> {
+        Self::register_with(registry, Changes::Both)
+    }
+
+    fn register_with(registry: &Registry, changes: Changes) -> prometheus::Result<PrometheusMetrics> {
         let beta = Names { registry, subsystem: SLICE_CONTROLLER, stability: "BETA" };
         let alpha = Names { stability: "ALPHA", ..beta };
         let changed =
             alpha.opts("endpointslices_changed_per_sync", "Number of EndpointSlices changed on each Service sync");
         Ok(PrometheusMetrics {
-            writes: WriteMetrics::register(&beta, None, "Service")?,
+            writes: WriteMetrics::register(&beta, None, "Service", changes)?,
             changed: alpha.add(HistogramVec::new(changed.into(), &["topology", "traffic_distribution"]))?,
             syncs: alpha.add(IntCounterVec::new(alpha.opts("syncs", "Number of EndpointSlice syncs"), &["result"]))?,
             traffic: beta.add(IntGaugeVec::new(

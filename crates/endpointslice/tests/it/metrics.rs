@@ -101,6 +101,34 @@ async fn what_counts_as_what() {
     assert_eq!(values[count], "0", "MT-6");
 }
 
+// kubernetes/kubernetes#140447
+#[test]
+fn changes_have_two_names_since_1_38() {
+    let written = |metrics: &PrometheusMetrics, registry: &Registry| {
+        metrics.wrote(kube_endpointslice::metrics::Operation::Create);
+        let text = exposition(registry);
+        let lines = text.lines().filter(|line| line.contains("endpoint_slice_controller_changes"));
+        lines.filter(|line| !line.starts_with("# TYPE")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let registry = Registry::new();
+    let metrics = PrometheusMetrics::register(&registry).expect("an empty registry");
+    let expect = [
+        "# HELP endpoint_slice_controller_changes [ALPHA] Number of EndpointSlice changes",
+        "endpoint_slice_controller_changes{operation=\"create\"} 1",
+    ];
+    assert_eq!(written(&metrics, &registry), expect);
+
+    let registry = Registry::new();
+    let metrics = PrometheusMetrics::register_with_changes_total(&registry).expect("an empty registry");
+    let expect = [
+        "# HELP endpoint_slice_controller_changes [ALPHA] (Deprecated since 1.38.0) Number of EndpointSlice changes",
+        "endpoint_slice_controller_changes{operation=\"create\"} 1",
+        "# HELP endpoint_slice_controller_changes_total [ALPHA] Number of EndpointSlice changes",
+        "endpoint_slice_controller_changes_total{operation=\"create\"} 1",
+    ];
+    assert_eq!(written(&metrics, &registry), expect);
+}
+
 #[test]
 fn mirroring_has_its_own_prefix_and_stability() {
     let registry = Registry::new();
