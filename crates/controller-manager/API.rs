@@ -72,6 +72,14 @@ pub struct CutOverSettings {
     pub force: bool,
 }
 impl Default for CutOverSettings {}
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum EmulatedVersion {
+    V1_36,
+    V1_37,
+    V1_38,
+}
+impl fmt::Display for EmulatedVersion {}
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FeatureGateError {
@@ -84,6 +92,7 @@ pub enum FeatureGateError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeatureGates {}
 impl FeatureGates {
+    pub fn of_version(version: EmulatedVersion) -> FeatureGates {}
     pub fn enabled(&self, name: &str) -> bool {}
     pub fn all(&self) -> impl Iterator<Item = (Gate, bool)> {}
 }
@@ -175,6 +184,7 @@ pub struct Settings {
     pub mode: Mode,
     pub shadow: ShadowSettings,
     pub controllers: Controllers,
+    pub emulated_version: EmulatedVersion,
     pub endpoint: kube_endpoint::Config,
     pub endpointslice: kube_endpointslice::controller::Config,
     pub mirroring: kube_endpointslice_mirroring::Config,

@@ -113,7 +113,7 @@ fn run(
             Ok(supervisor) => (Some(supervisor), Ok(())),
             Err(error) => (None, Err(error)),
         };
-        // An error means that nobody waits any longer; the token is then cancelled.
+        // An error means that the receiver was dropped; the token is then cancelled.
         let _ = started.send(result);
         match supervisor {
             Some(supervisor) => supervisor.run(STOP_TIMEOUT).await,

@@ -37,7 +37,7 @@ impl Window {
     }
 }
 
-/// Lets callers through at a limited rate, in the order in which they came.
+/// Queue of callers that are let through at a limited rate, in order of arrival.
 #[derive(Debug)]
 pub(super) struct Pacer(Mutex<Window>);
 
@@ -67,7 +67,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     proptest! {
-        /// Whatever the arrivals, no period contains more than `limit` starts, and nobody waits while fewer have started.
+        /// Whatever the arrivals, no period contains more than `limit` starts, and no start waits while there are fewer.
         #[test]
         fn no_period_contains_more_starts_than_the_limit(limit in 1_usize..6, gaps in prop::collection::vec(0_u64..700, 1..60)) {
             let (mut window, begin) = (Window::new(limit, SECOND), Instant::now());

@@ -28,7 +28,7 @@ mod tests {
     #[case::mapped_addresses("::ffff:10.0.0.1", "::ffff:10.0.0.2", false)]
     #[case::same_network("2001:db8::1", "2001:db8::ffff:0:0:1", true)]
     #[case::other_network("2001:db8::1", "2001:db8:0:1::1", false)]
-    fn hosts_are_told_apart(#[case] one: &str, #[case] other: &str, #[case] expect: bool) {
+    fn addresses_of_one_host_are_one_peer(#[case] one: &str, #[case] other: &str, #[case] expect: bool) {
         let peer = |text: &str| Peer::from(text.parse::<IpAddr>().unwrap());
         assert_eq!(peer(one) == peer(other), expect);
     }

@@ -22,7 +22,7 @@ pub(super) struct SocketState {
 }
 
 impl SocketState {
-    /// Lets the socket be reset instead of closed when it is dropped: it then leaves nothing behind in the kernel, neither
+    /// Marks the socket, which is then reset instead of closed when it is dropped: nothing is left in the kernel, neither
     /// data to be sent nor the state `TIME_WAIT`.
     pub(super) fn reset_on_drop(&self) {
         self.reset.store(true, Ordering::Relaxed);
