@@ -96,8 +96,7 @@ impl Server {
         let authorities = Authorities::new(&settings.authentication, reviewers.tokens.as_ref()).await?;
         let tls = Tls::new(settings, settings.bind_address, authorities)?;
         let address = SocketAddr::new(settings.bind_address, settings.port);
-        let listener = TcpListener::bind(address).await;
-        let listener = listener.map_err(|source| ServingError::Listen { address, source })?;
+        let listener = listener::bind(address).map_err(|source| ServingError::Listen { address, source })?;
         let Contents { health, registry, pages, shadow, metrics } = contents;
         let routes = Routes {
             authentication: Authentication::new(reviewers.tokens, settings.authentication.token_ttl),

@@ -167,5 +167,6 @@ async fn connect(source: IpAddr, to: SocketAddr) -> std::io::Result<TcpStream> {
     let socket = tokio::net::TcpSocket::new_v4()?;
     socket.bind(SocketAddr::new(source, 0))?;
     socket.set_zero_linger()?;
+    socket.set_nodelay(true)?;
     socket.connect(to).await
 }
