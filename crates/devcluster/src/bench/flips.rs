@@ -1,6 +1,6 @@
 //! Readiness changes ("flips") of Pods.
 
-use std::{num::NonZeroU32, time::Duration};
+use std::{collections::HashSet, num::NonZeroU32, time::Duration};
 
 use anyhow::bail;
 use http::Method;
@@ -35,6 +35,17 @@ pub(crate) fn shuffled(pods: usize, seed: u64) -> Vec<usize> {
     let mut all: Vec<usize> = (0..pods).collect();
     all.shuffle(&mut StdRng::seed_from_u64(seed));
     all
+}
+
+/// Returns how many flips must show in a slice and were not observed there, if each Pod changes at most once in each
+/// direction. A Pod that is ready again before its slice was written needs no write.
+pub(crate) fn unobserved(flips: &[Flip], observed: &HashSet<Flip>) -> usize {
+    let all: HashSet<Flip> = flips.iter().copied().collect();
+    let is_undone = |flip: Flip| {
+        let opposite = Flip { ready: !flip.ready, ..flip };
+        all.contains(&opposite) && !observed.contains(&opposite)
+    };
+    all.iter().filter(|flip| !observed.contains(flip) && !is_undone(**flip)).count()
 }
 
 /// Starts `count` requests at `rate` per second and returns their results, in order of completion. `request` gets the
@@ -114,6 +125,8 @@ fn now() -> Timestamp {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
     #[test]
@@ -123,6 +136,18 @@ mod tests {
         assert_ne!(some, flips(10, 8, 8));
         assert!(some[..4].iter().all(|it| !it.ready) && some[4..].iter().all(|it| it.ready), "{some:?}");
         assert_eq!(some[0].pod, some[4].pod);
+    }
+
+    #[rstest]
+    #[case::all(&[(1, false), (2, false), (1, true)], 0)]
+    #[case::none(&[], 1)]
+    #[case::undone_before_the_write(&[(2, false)], 0)]
+    #[case::without_the_last(&[(1, false), (2, false)], 1)]
+    #[case::not_undone(&[(1, false), (1, true)], 1)]
+    fn flips_that_need_a_write_must_be_observed(#[case] observed: &[(usize, bool)], #[case] expect: usize) {
+        let flip = |&(pod, ready): &(usize, bool)| Flip { pod, ready };
+        let flips: Vec<Flip> = [(1, false), (2, false), (1, true)].iter().map(flip).collect();
+        assert_eq!(unobserved(&flips, &observed.iter().map(flip).collect()), expect);
     }
 
     #[test]

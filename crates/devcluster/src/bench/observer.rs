@@ -57,17 +57,13 @@ impl Observer {
         std::mem::take(&mut *self.added.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Returns the number of recorded readiness changes.
-    pub(crate) fn count(&self) -> usize {
-        self.observed.lock().unwrap_or_else(PoisonError::into_inner).len()
-    }
-
-    /// Returns the recorded changes of `pods`, and clears the record.
-    pub(crate) fn take(&self, population: Population, pods: impl Iterator<Item = usize>) -> Vec<(Flip, Instant)> {
+    /// Returns the recorded changes of `pods`, in the order in which they were observed.
+    pub(crate) fn changes(&self, population: Population, pods: impl Iterator<Item = usize>) -> Vec<(Flip, Instant)> {
         let names: HashMap<String, usize> = pods.map(|pod| (population.pod_name(pod), pod)).collect();
-        let observed = std::mem::take(&mut *self.observed.lock().unwrap_or_else(PoisonError::into_inner));
-        let flip = |(name, ready, at): (String, bool, Instant)| Some((Flip { pod: *names.get(&name)?, ready }, at));
-        observed.into_iter().filter_map(flip).collect()
+        let observed = self.observed.lock().unwrap_or_else(PoisonError::into_inner);
+        let flip =
+            |(name, ready, at): &(String, bool, Instant)| Some((Flip { pod: *names.get(name)?, ready: *ready }, *at));
+        observed.iter().filter_map(flip).collect()
     }
 }
 

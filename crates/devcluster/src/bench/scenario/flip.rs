@@ -4,14 +4,15 @@ use std::{num::NonZeroU32, time::Duration};
 
 use anyhow::ensure;
 use kube_dev_apiserver::Population;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep};
 
 use crate::bench::{
     environment::{Environment, Run},
-    flips::{Flip, drive, flips},
+    flips::{Flip, drive, flips, unobserved},
     latencies::{Latencies, between},
     observer::Observer,
     outcome::Outcome,
+    progress::Progress,
     server_process::ServerProcess,
     settings::Settings,
 };
@@ -43,23 +44,27 @@ pub(super) async fn flip(
     Ok(Outcome { changes: flips.len(), ..run.outcome(server, name).await? })
 }
 
-/// Waits until slices show all flips, at most 60 s, and returns the latencies from the acknowledgements in `causes`.
+/// Waits until the controllers are idle, and then until slices show all flips that need a write, at most 60 s. Returns the
+/// latencies from the acknowledgements in `causes`.
 pub(super) async fn observed(
+    run: &mut Run,
+    (server, progress): (&mut ServerProcess, &Progress),
     observer: &Observer,
-    population: Population,
     flips: &[Flip],
     causes: Vec<(Flip, Instant)>,
 ) -> anyhow::Result<Option<Latencies>> {
-    let all_observed = async {
-        while observer.count() < flips.len() {
-            sleep(Duration::from_millis(20)).await;
+    run.settle(server, progress, "after the flips", |_| true).await?;
+    let begin = Instant::now();
+    loop {
+        let changes = observer.changes(run.population, flips.iter().map(|it| it.pod));
+        let missing = unobserved(flips, &changes.iter().map(|(flip, _)| *flip).collect());
+        if missing == 0 {
+            return Ok(Latencies::of(between(causes, changes)));
         }
-    };
-    // After a timeout, missing changes are counted below.
-    let _ = timeout(TIMEOUT, all_observed).await;
-    let (durations, missing) = between(causes, observer.take(population, flips.iter().map(|it| it.pod)));
-    ensure!(missing == 0, "{missing} of {} readiness changes were not observed in a slice", flips.len());
-    Ok(Latencies::of(durations))
+        let all = flips.len();
+        ensure!(begin.elapsed() < TIMEOUT, "{missing} of {all} readiness changes were not observed in a slice");
+        sleep(Duration::from_millis(20)).await;
+    }
 }
 
 /// Returns number and rate (per second) of the flips, from the settings or else the given defaults.

@@ -50,8 +50,7 @@ pub(super) async fn measure(
     environment.progress.step(&format!("{} flips, {rate} per second", all.len()));
     let causes = drive(&run.client, run.population, all, per_second(rate)).await?;
     let changes_per_second = frequency(causes.iter().map(|(_, at)| *at));
-    let latencies = observed(&observer, run.population, all, causes).await?;
-    run.settle(server, &environment.progress, "after the flips", |_| true).await?;
+    let latencies = observed(run, (&mut *server, &environment.progress), &observer, all, causes).await?;
     let outcome = run.outcome(server, name).await?;
     Ok(Outcome { changes: all.len(), changes_per_second, latencies, ..outcome })
 }

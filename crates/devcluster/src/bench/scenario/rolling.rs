@@ -101,8 +101,8 @@ async fn roll(
     if let Some(observer) = observer {
         let (added, removed): (Vec<_>, Vec<_>) = replaced.into_iter().unzip();
         // A terminating Pod that is gone before it is written is not observed as not ready.
-        latencies = Latencies::of(between(removed, observer.take(population, 0..population.pods)).0);
-        additions = Latencies::of(between(added, observer.take_added()).0);
+        latencies = Latencies::of(between(removed, observer.changes(population, 0..population.pods)));
+        additions = Latencies::of(between(added, observer.take_added()));
     }
     let (_, bytes) = filled.counts.writes_of("endpointslices");
     let rollout = Rollout {

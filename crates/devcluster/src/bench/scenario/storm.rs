@@ -83,7 +83,7 @@ async fn storm(environment: &mut Environment, pace: Pace, name: &str) -> anyhow:
     let causes = drive(&run.client, population, &all, per_second(rate)).await?;
     sleep(QUIET).await;
     run.settle(&mut server, &environment.progress, "after the flips", |_| true).await?;
-    let effects = observer.take(population, 0..population.pods);
+    let effects = observer.changes(population, 0..population.pods);
     let latencies = |ready: bool| {
         let causes = causes.iter().filter(|(flip, _)| flip.ready == ready).copied().collect();
         let effects = effects.iter().filter(|(flip, _)| flip.ready == ready).copied().collect();

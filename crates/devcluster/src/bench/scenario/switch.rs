@@ -54,8 +54,7 @@ pub(super) async fn switch(environment: &mut Environment) -> anyhow::Result<Vec<
         second.stop().await
     };
     let (causes, ()) = try_join!(drive(&third.client, population, &all, per_second(RATE)), stop)?;
-    let latencies = observed(&observer, population, &all, causes).await?;
-    third.settle(&mut server, &environment.progress, "after the flips", |_| true).await?;
+    let latencies = observed(&mut third, (&mut server, &environment.progress), &observer, &all, causes).await?;
     let outcome = third.outcome(&mut server, "switch-churn").await?;
     third.stop().await?;
     environment.cache(server);
