@@ -81,6 +81,7 @@ pub struct Config {
     pub debug_endpoints: bool,
     pub seed: Option<u64>,
     pub field_tracking: FieldTracking,
+    pub managed_fields_opt_out: bool,
     pub clock: Clock,
 }
 impl Default for Config {}

@@ -2,6 +2,7 @@
 
 // crate
 
+pub use kube_wire::Accept;
 #[derive(Debug)]
 pub struct Body {}
 impl Body {

@@ -396,7 +396,9 @@ impl Operation {
 pub struct PrometheusMetrics {}
 impl PrometheusMetrics {
     pub fn register(registry: &Registry) -> prometheus::Result<PrometheusMetrics> {}
-    pub fn register_with_changes_total(registry: &Registry) -> prometheus::Result<PrometheusMetrics> {}
+    pub fn register_with_changes_total(
+        registry: &Registry,
+    ) -> prometheus::Result<PrometheusMetrics> {}
 }
 impl SliceMetrics for PrometheusMetrics {}
 pub trait SliceMetrics: Send + Sync {

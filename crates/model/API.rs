@@ -288,6 +288,8 @@ impl ToMessage for OwnerReference {}
 pub trait Part: PartialEq + Send + Sync + Sized + 'static {
     /// Whether [`from_protobuf`](Self::from_protobuf) is implemented.
     const PROTOBUF: bool = false;
+    /// Whether the part contains something of `metadata.managedFields`, see [`Decode::READS_MANAGED_FIELDS`].
+    const READS_MANAGED_FIELDS: bool = true;
     fn from_json(kind: &str, bytes: &[u8]) -> Result<Self, DecodeError>;
     fn from_protobuf(kind: &str, bytes: &[u8]) -> Result<Self, DecodeError> {}
 }

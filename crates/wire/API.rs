@@ -2,6 +2,16 @@
 
 // crate
 
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Accept {
+    pub encoding: Encoding,
+    pub without_managed_fields: bool,
+}
+impl Accept {
+    pub const fn of<T: Decode>(preferred: Encoding) -> Self {}
+    pub const fn header(self) -> &'static str {}
+}
+impl From<Encoding> for Accept {}
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cause {
     pub reason: String,
@@ -15,6 +25,9 @@ pub trait Decode: Object + Sized {
     /// Whether [`from_protobuf`](Self::from_protobuf) is implemented. If so, clients and informers request protobuf by
     /// default.
     const PROTOBUF: bool = false;
+    /// Whether the type contains something of `metadata.managedFields`. If not, clients and informers ask the server to
+    /// leave them out, see [`Accept::without_managed_fields`](crate::Accept::without_managed_fields).
+    const READS_MANAGED_FIELDS: bool = true;
     fn from_json(bytes: &[u8]) -> Result<Self, DecodeError>;
     fn from_protobuf(bytes: &[u8]) -> Result<Self, DecodeError> {}
 }
@@ -103,7 +116,6 @@ pub enum Encoding {
 }
 impl Encoding {
     pub const fn media_type(self) -> &'static str {}
-    pub const fn accept(self) -> &'static str {}
     pub fn of_content_type(header: &str) -> Option<Self> {}
 }
 impl fmt::Display for Encoding {}
@@ -152,7 +164,7 @@ pub struct ListParams {
     pub limit: Option<u32>,
     pub continue_token: Option<String>,
     pub resource_version: Option<ResourceVersion>,
-    pub accept: Encoding,
+    pub accept: Accept,
 }
 impl ListParams {
     pub fn path_and_query(
@@ -349,7 +361,7 @@ pub struct WatchParams {
     pub timeout_seconds: Option<u32>,
     pub allow_bookmarks: bool,
     pub send_initial_events: bool,
-    pub accept: Encoding,
+    pub accept: Accept,
 }
 impl WatchParams {
     pub fn path_and_query(

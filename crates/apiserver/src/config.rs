@@ -69,6 +69,9 @@ pub struct Config {
     pub seed: Option<u64>,
     /// Objects whose `metadata.managedFields` are tracked.
     pub field_tracking: FieldTracking,
+    /// Whether clients can ask for objects without `metadata.managedFields`, as with the feature gate `ManagedFieldsOptOut`
+    /// of later versions of Kubernetes (`drop=metadata.managedFields` in the `Accept` header). Off by default.
+    pub managed_fields_opt_out: bool,
     /// Wall clock, source of the times in objects; the system clock by default.
     pub clock: Clock,
 }
@@ -138,6 +141,7 @@ impl Default for Config {
             debug_endpoints: false,
             seed: None,
             field_tracking: FieldTracking::default(),
+            managed_fields_opt_out: false,
             clock: Clock::system(),
         }
     }

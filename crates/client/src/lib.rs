@@ -129,4 +129,4 @@ pub use typed::{Deleted, PatchedMetadata};
 
 /// Items of `kube_wire` in this crate's API: body encoding, API resource, parameters of lists and watches, the error
 /// status of the server, and the maximum delay that it can request.
-pub use kube_wire::{Encoding, ListParams, MAX_RETRY_AFTER, Resource, Status, WatchParams};
+pub use kube_wire::{Accept, Encoding, ListParams, MAX_RETRY_AFTER, Resource, Status, WatchParams};

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http::{HeaderValue, Method};
-use kube_wire::Encoding;
+use kube_wire::{Accept, Encoding};
 
 const JSON: HeaderValue = HeaderValue::from_static(Encoding::Json.media_type());
 
@@ -10,23 +10,23 @@ const JSON: HeaderValue = HeaderValue::from_static(Encoding::Json.media_type());
 pub(crate) struct Outgoing {
     pub(crate) method: Method,
     pub(crate) path_and_query: String,
-    pub(crate) accept: Encoding,
+    pub(crate) accept: Accept,
     pub(crate) content_type: Option<HeaderValue>,
     pub(crate) body: Bytes,
 }
 
 impl Outgoing {
     pub(crate) fn json(method: Method, path_and_query: String, body: Vec<u8>) -> Self {
-        Self { method, path_and_query, accept: Encoding::Json, content_type: Some(JSON), body: body.into() }
+        Self { method, path_and_query, accept: Accept::default(), content_type: Some(JSON), body: body.into() }
     }
 
     pub(crate) fn get(path_and_query: String) -> Self {
-        let (method, accept) = (Method::GET, Encoding::Json);
+        let (method, accept) = (Method::GET, Accept::default());
         Self { method, path_and_query, accept, content_type: None, body: Bytes::new() }
     }
 
     /// Returns the `Accept` header.
     pub(crate) fn accept(&self) -> HeaderValue {
-        HeaderValue::from_static(self.accept.accept())
+        HeaderValue::from_static(self.accept.header())
     }
 }

@@ -47,7 +47,7 @@ impl Client {
         object.to_protobuf(&mut message).then(|| Outgoing {
             method: method.clone(),
             path_and_query: path.to_owned(),
-            accept: Encoding::Protobuf,
+            accept: Encoding::Protobuf.into(),
             content_type: Some(HeaderValue::from_static(Encoding::Protobuf.media_type())),
             body: enveloped(&T::RESOURCE, message.as_bytes()).into(),
         })

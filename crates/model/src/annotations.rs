@@ -39,6 +39,7 @@ impl<K> Deref for Annotations<K> {
 
 impl<K: AnnotationKeys> Part for Annotations<K> {
     const PROTOBUF: bool = true;
+    const READS_MANAGED_FIELDS: bool = false;
 
     fn from_json(kind: &str, bytes: &[u8]) -> Result<Self, DecodeError> {
         #[derive(Deserialize)]

@@ -33,6 +33,7 @@ macro_rules! decode {
         impl Decode for $type {
             const RESOURCE: Resource = $resource;
             const PROTOBUF: bool = true;
+            const READS_MANAGED_FIELDS: bool = false;
             fn from_json(bytes: &[u8]) -> Result<Self, DecodeError> {
                 kube_wire::json::from_slice(Self::RESOURCE.kind, bytes)
             }

@@ -14,6 +14,9 @@ pub trait Part: PartialEq + Send + Sync + Sized + 'static {
     /// Whether [`from_protobuf`](Self::from_protobuf) is implemented.
     const PROTOBUF: bool = false;
 
+    /// Whether the part contains something of `metadata.managedFields`, see [`Decode::READS_MANAGED_FIELDS`].
+    const READS_MANAGED_FIELDS: bool = true;
+
     /// Decodes the part from the JSON of the object. `kind` is that of the object, for errors.
     ///
     /// # Errors
@@ -108,6 +111,7 @@ impl<T: Object, P: Part> Object for With<T, P> {
 impl<T: Decode, P: Part> Decode for With<T, P> {
     const RESOURCE: Resource = T::RESOURCE;
     const PROTOBUF: bool = T::PROTOBUF && P::PROTOBUF;
+    const READS_MANAGED_FIELDS: bool = T::READS_MANAGED_FIELDS || P::READS_MANAGED_FIELDS;
 
     fn from_json(bytes: &[u8]) -> Result<Self, DecodeError> {
         Ok(With { object: T::from_json(bytes)?, part: P::from_json(T::RESOURCE.kind, bytes)? })
@@ -182,6 +186,7 @@ impl<T: PodFields, P: Part> PodFields for With<T, P> {
 
 impl<A: Part, B: Part> Part for (A, B) {
     const PROTOBUF: bool = A::PROTOBUF && B::PROTOBUF;
+    const READS_MANAGED_FIELDS: bool = A::READS_MANAGED_FIELDS || B::READS_MANAGED_FIELDS;
 
     fn from_json(kind: &str, bytes: &[u8]) -> Result<Self, DecodeError> {
         Ok((A::from_json(kind, bytes)?, B::from_json(kind, bytes)?))

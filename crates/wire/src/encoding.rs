@@ -21,15 +21,6 @@ impl Encoding {
         }
     }
 
-    /// Returns the value of the `Accept` header with which a client prefers this encoding, as in client-go: a server falls
-    /// back to JSON for types without protobuf, such as custom resources.
-    pub const fn accept(self) -> &'static str {
-        match self {
-            Self::Json => "application/json",
-            Self::Protobuf => "application/vnd.kubernetes.protobuf,application/json",
-        }
-    }
-
     /// Parses a `Content-Type` header, ignoring parameters such as `stream=watch`; `None` for any other media type.
     ///
     /// ```

@@ -116,6 +116,7 @@
 //! - For YAML or CBOR: they are not supported. Types that are known only at run time are [`Dynamic`], in JSON.
 //! - For encoding without types of your own: [`Encode`] and [`protobuf::Writer`] are only the frame for them.
 
+mod accept;
 mod author;
 mod buffer;
 mod dynamic;
@@ -141,6 +142,7 @@ mod undecodable;
 mod version;
 mod watch;
 
+pub use accept::Accept;
 pub use dynamic::Dynamic;
 pub use encoding::Encoding;
 pub use error::{DecodeError, Location};

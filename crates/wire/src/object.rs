@@ -62,6 +62,10 @@ pub trait Decode: Object + Sized {
     /// default.
     const PROTOBUF: bool = false;
 
+    /// Whether the type contains something of `metadata.managedFields`. If not, clients and informers ask the server to
+    /// leave them out, see [`Accept::without_managed_fields`](crate::Accept::without_managed_fields).
+    const READS_MANAGED_FIELDS: bool = true;
+
     /// Decodes one object from JSON: a list item or the `object` of a watch event.
     ///
     /// List items have neither `kind` nor `apiVersion`, so implementations must not require them. A type that

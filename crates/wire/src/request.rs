@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use crate::{Encoding, Resource, ResourceVersion};
+use crate::{Accept, Resource, ResourceVersion};
 
 /// Parameters of a list request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -20,8 +20,8 @@ pub struct ListParams {
     /// `None` returns the most recent state, `0` any state the server has cached, another value a state at least as
     /// new.
     pub resource_version: Option<ResourceVersion>,
-    /// Preferred encoding; JSON is always accepted as well. The response says which it has.
-    pub accept: Encoding,
+    /// The `Accept` header.
+    pub accept: Accept,
 }
 
 impl ListParams {
@@ -57,8 +57,8 @@ pub struct WatchParams {
     pub allow_bookmarks: bool,
     /// Requests a streaming list: all objects as initial events, followed by a bookmark (`sendInitialEvents`).
     pub send_initial_events: bool,
-    /// Preferred encoding; JSON is always accepted as well. The response says which it has.
-    pub accept: Encoding,
+    /// The `Accept` header.
+    pub accept: Accept,
 }
 
 impl WatchParams {
@@ -124,6 +124,7 @@ pub fn percent_encode(text: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Encoding;
 
     #[test]
     fn list_query() {
@@ -134,7 +135,7 @@ mod tests {
             limit: Some(500),
             continue_token: Some("a+b".to_owned()),
             resource_version: Some(0.into()),
-            accept: Encoding::Protobuf,
+            accept: Encoding::Protobuf.into(),
         };
         assert_eq!(
             params.query(),

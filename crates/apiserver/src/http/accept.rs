@@ -13,12 +13,20 @@ pub(super) struct MediaRange<'a> {
     pub(super) kind: &'a str,
     pub(super) group: &'a str,
     pub(super) version: &'a str,
+    /// Value of the `drop` parameter: fields to leave out, separated by `+`.
+    pub(super) drop: &'a str,
 }
 
 impl MediaRange<'_> {
     /// Returns `true` if the media type matches JSON.
     pub(super) fn is_json(&self) -> bool {
         matches!(self.media_type, "application/json" | "application/*" | "*/*")
+    }
+
+    /// Returns `true` if the response is to have no `metadata.managedFields`. Other fields to leave out are ignored, as by
+    /// upstream.
+    pub(super) fn drops_managed_fields(&self) -> bool {
+        self.drop.split('+').any(|field| field == "metadata.managedFields")
     }
 }
 
@@ -38,6 +46,7 @@ pub(super) fn media_ranges(headers: &HeaderMap) -> Vec<MediaRange<'_>> {
                     "as" => range.kind = value,
                     "g" => range.group = value,
                     "v" => range.version = value,
+                    "drop" => range.drop = value,
                     _ => {}
                 }
             }
@@ -59,15 +68,21 @@ pub(super) enum Form {
     Protobuf,
 }
 
-/// Returns `true` if unconverted protobuf precedes every JSON form that this server supports.
-pub(super) fn prefers_protobuf(headers: &HeaderMap) -> bool {
+/// Returns the media range of unconverted protobuf, if it precedes every JSON form that this server supports.
+pub(super) fn protobuf_range(headers: &HeaderMap) -> Option<MediaRange<'_>> {
     let whole = |range: &MediaRange<'_>| range.kind.is_empty() && range.media_type == protobuf::MEDIA_TYPE;
-    media_ranges(headers).iter().find(|it| whole(it) || json_form(it).is_some()).is_some_and(whole)
+    media_ranges(headers).into_iter().find(|it| whole(it) || json_form(it).is_some()).filter(whole)
 }
 
-/// Returns the first supported JSON form; [`Form::Whole`] if no media range matches.
-pub(super) fn form(headers: &HeaderMap) -> Form {
-    media_ranges(headers).iter().find_map(json_form).unwrap_or(Form::Whole)
+/// Returns `true` if unconverted protobuf precedes every JSON form that this server supports.
+pub(super) fn prefers_protobuf(headers: &HeaderMap) -> bool {
+    protobuf_range(headers).is_some()
+}
+
+/// Returns the first supported JSON form, with its media range; [`Form::Whole`] if no media range matches.
+pub(super) fn form(headers: &HeaderMap) -> (Form, MediaRange<'_>) {
+    let supported = media_ranges(headers).into_iter().find_map(|range| Some((json_form(&range)?, range)));
+    supported.unwrap_or((Form::Whole, MediaRange::default()))
 }
 
 fn json_form(range: &MediaRange<'_>) -> Option<Form> {
@@ -101,7 +116,7 @@ mod tests {
     )]
     fn accept_header_selects_the_form(#[case] accept: &str, #[case] expect: Form) {
         let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_str(accept).unwrap())]);
-        assert_eq!(form(&headers), expect);
+        assert_eq!(form(&headers).0, expect);
     }
 
     #[rstest]
@@ -114,5 +129,16 @@ mod tests {
     fn protobuf_is_preferred_if_listed_first(#[case] accept: &str, #[case] expect: bool) {
         let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_str(accept).unwrap())]);
         assert_eq!(prefers_protobuf(&headers), expect);
+    }
+
+    #[rstest]
+    #[case("application/json;drop=metadata.managedFields", true)]
+    #[case("application/json; drop=metadata.annotations+metadata.managedFields", true)]
+    #[case("application/json;drop=metadata.annotations", false)]
+    #[case("application/yaml;drop=metadata.managedFields,application/json", false)]
+    #[case("application/json;drop=", false)]
+    fn managed_fields_are_dropped_if_the_chosen_range_says_so(#[case] accept: &str, #[case] expect: bool) {
+        let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_str(accept).unwrap())]);
+        assert_eq!(form(&headers).1.drops_managed_fields(), expect);
     }
 }

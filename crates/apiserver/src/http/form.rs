@@ -10,6 +10,7 @@ use super::accept::{self, Form};
 use crate::cluster::Stored;
 use crate::kinds::Kind;
 use crate::protobuf;
+use crate::shared::Shared;
 use crate::table::{Column, Printer};
 
 const META: &str = "meta.k8s.io/v1";
@@ -27,6 +28,8 @@ pub(super) enum IncludeObject {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ResponseForm {
     form: Form,
+    /// Whether objects are without `metadata.managedFields`.
+    without_managed_fields: bool,
     include: IncludeObject,
     /// Time at which the ages in table cells are computed.
     now: Timestamp,
@@ -44,18 +47,13 @@ struct Table<'a, M> {
 }
 
 impl ResponseForm {
-    pub(super) fn new(headers: &HeaderMap, include: IncludeObject, now: Timestamp) -> Self {
-        Self { form: accept::form(headers), include, now }
-    }
-
-    /// Switches to protobuf if the client prefers it and the kind has a protobuf encoding.
-    pub(super) fn of_kind(self, kind: &Kind, headers: &HeaderMap) -> Self {
-        let form = if accept::prefers_protobuf(headers) && protobuf::is_supported(&kind.api_version(), &kind.name) {
-            Form::Protobuf
-        } else {
-            self.form
-        };
-        Self { form, ..self }
+    /// Returns the form of objects of `kind`: protobuf if the client prefers it and the kind has a protobuf encoding.
+    pub(super) fn new(headers: &HeaderMap, kind: &Kind, include: IncludeObject, shared: &Shared) -> Self {
+        let protobuf = accept::protobuf_range(headers);
+        let protobuf = protobuf.filter(|_| protobuf::is_supported(&kind.api_version(), &kind.name));
+        let (form, range) = protobuf.map_or_else(|| accept::form(headers), |range| (Form::Protobuf, range));
+        let without_managed_fields = shared.config.managed_fields_opt_out && range.drops_managed_fields();
+        Self { form, without_managed_fields, include, now: shared.now() }
     }
 
     pub(super) fn is_protobuf(self) -> bool {
@@ -71,15 +69,15 @@ impl ResponseForm {
     /// definitions.
     pub(super) fn object(self, kind: &Kind, json: &Bytes, with_columns: bool) -> Bytes {
         match self.form {
-            Form::Whole if !kind.is_view() => json.clone(),
-            Form::Whole => Bytes::from(decode(kind, json).to_string()),
+            Form::Whole if self.is_as_stored(kind) => json.clone(),
+            Form::Whole => Bytes::from(self.decode(kind, json).to_string()),
             Form::Protobuf => {
-                let object = decode(kind, json);
+                let object = self.decode(kind, json);
                 protobuf::envelope(&kind.api_version(), &kind.name, object.as_object().unwrap_or(&Map::new())).into()
             }
-            Form::Metadata => Bytes::from(partial(&decode(kind, json)).to_string()),
+            Form::Metadata => Bytes::from(partial(&self.decode(kind, json)).to_string()),
             Form::Table => {
-                let object = decode(kind, json);
+                let object = self.decode(kind, json);
                 let printer = Printer::of(kind);
                 let table = Table {
                     kind: "Table",
@@ -99,8 +97,8 @@ impl ResponseForm {
     }
 
     /// Encodes an object as an item of a protobuf list.
-    pub(super) fn protobuf_item(kind: &Kind, object: &Stored) -> Vec<u8> {
-        let object = decode(kind, &object.json);
+    pub(super) fn protobuf_item(self, kind: &Kind, object: &Stored) -> Vec<u8> {
+        let object = self.decode(kind, &object.json);
         protobuf::list_item(&kind.api_version(), &kind.name, object.as_object().unwrap_or(&Map::new()))
     }
 
@@ -131,19 +129,36 @@ impl ResponseForm {
     /// Appends a list item without its opening brace, which the caller writes together with the separator.
     pub(super) fn put_item(self, kind: &Kind, printer: &Printer<'_>, object: &Stored, buffer: &mut BytesMut) {
         let item = match self.form {
-            Form::Whole if !kind.is_view() => return buffer.put_slice(object.untyped_json()),
+            Form::Whole if self.is_as_stored(kind) => return buffer.put_slice(object.untyped_json()),
             Form::Whole | Form::Protobuf => {
-                let mut item = decode(kind, &object.json);
+                let mut item = self.decode(kind, &object.json);
                 if let Value::Object(item) = &mut item {
                     item.remove("kind");
                     item.remove("apiVersion");
                 }
                 item
             }
-            Form::Metadata => partial(&decode(kind, &object.json)),
-            Form::Table => self.row(printer, decode(kind, &object.json)),
+            Form::Metadata => partial(&self.decode(kind, &object.json)),
+            Form::Table => self.row(printer, self.decode(kind, &object.json)),
         };
         buffer.put_slice(&item.to_string().as_bytes()[1..]);
+    }
+
+    /// Returns `true` if the stored JSON is served unchanged.
+    fn is_as_stored(self, kind: &Kind) -> bool {
+        !kind.is_view() && !self.without_managed_fields
+    }
+
+    /// Decodes stored JSON. It was encoded by this server, so decoding cannot fail.
+    fn decode(self, kind: &Kind, json: &Bytes) -> Value {
+        let mut object: Value = serde_json::from_slice(json).unwrap_or_default();
+        kind.to_served(&mut object);
+        if self.without_managed_fields
+            && let Some(Value::Object(metadata)) = object.get_mut("metadata")
+        {
+            metadata.remove("managedFields");
+        }
+        object
     }
 
     fn row(self, printer: &Printer<'_>, object: Value) -> Value {
@@ -159,11 +174,4 @@ impl ResponseForm {
 
 fn partial(object: &Value) -> Value {
     json!({"kind": "PartialObjectMetadata", "apiVersion": META, "metadata": object["metadata"]})
-}
-
-/// Decodes stored JSON. It was encoded by this server, so decoding cannot fail.
-fn decode(kind: &Kind, json: &Bytes) -> Value {
-    let mut object = serde_json::from_slice(json).unwrap_or_default();
-    kind.to_served(&mut object);
-    object
 }

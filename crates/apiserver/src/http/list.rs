@@ -141,7 +141,7 @@ fn as_text<S: serde::Serializer>(revision: &u64, serializer: S) -> Result<S::Ok,
 /// Returns a list of `objects`, encoded in chunks while it is sent.
 pub(super) fn of_objects(kind: &Arc<Kind>, objects: Vec<Arc<Stored>>, meta: &ListMeta, form: ResponseForm) -> Reply {
     if form.is_protobuf() {
-        return in_protobuf(kind, objects, meta);
+        return in_protobuf(kind, objects, meta, form);
     }
     let head = BytesMut::from(form.list_head(kind, meta).as_bytes());
     let state = Some((Arc::clone(kind), head, objects.into_iter(), true));
@@ -163,11 +163,11 @@ pub(super) fn of_objects(kind: &Arc<Kind>, objects: Vec<Arc<Stored>>, meta: &Lis
 }
 
 /// Returns a protobuf list. Its length prefix requires all items to be encoded before the first is sent.
-fn in_protobuf(kind: &Kind, objects: Vec<Arc<Stored>>, meta: &ListMeta) -> Reply {
+fn in_protobuf(kind: &Kind, objects: Vec<Arc<Stored>>, meta: &ListMeta, form: ResponseForm) -> Reply {
     let mut pieces = Vec::new();
     let mut buffer = BytesMut::with_capacity(CHUNK);
     for object in objects {
-        buffer.put_slice(&ResponseForm::protobuf_item(kind, &object));
+        buffer.put_slice(&form.protobuf_item(kind, &object));
         if buffer.len() >= CHUNK {
             pieces.push(buffer.split().freeze());
         }

@@ -36,7 +36,6 @@ async fn dispatch(shared: &Arc<Shared>, route: &Route, parts: &Parts, body: Requ
     };
     let mut query = Query::parse(parts.uri.query())?;
     query.set_agent(parts.headers.get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default());
-    let form = ResponseForm::new(&parts.headers, query.include_object, shared.now());
     // The kind is cloned, so that the lock is not held while the body is received.
     let target = match Target::find(shared, resource)? {
         Found::Target(target) => target,
@@ -46,7 +45,8 @@ async fn dispatch(shared: &Arc<Shared>, route: &Route, parts: &Parts, body: Requ
         "" => &[],
         warning => &[warning.to_owned()],
     };
-    let form = form.of_kind(if target.part == Part::Scale { Kind::scale() } else { &target.kind }, &parts.headers);
+    let kind = if target.part == Part::Scale { Kind::scale() } else { &target.kind };
+    let form = ResponseForm::new(&parts.headers, kind, query.include_object, shared);
     let reply = if parts.method == Method::GET {
         target.read(shared, &query, form, parts.extensions.get())
     } else {

@@ -8,7 +8,7 @@ use kube_dev_apiserver::{Config, CustomKind, FieldTracking};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::client::{CONFIG_MAPS, TestApi};
+use super::client::{CONFIG_MAPS, Events, TestApi};
 
 const SERVICES: &str = "/api/v1/namespaces/default/services";
 const PODS: &str = "/api/v1/namespaces/default/pods";
@@ -352,4 +352,26 @@ async fn creators_own_the_fields_of_recorded_objects() {
         }
     }
     assert!(compared > 100, "{compared}");
+}
+
+#[rstest]
+#[case::dropped(true, "application/json;drop=metadata.managedFields", false)]
+#[case::asked_for(true, "application/json", true)]
+#[case::unknown_to_the_server(false, "application/json;drop=metadata.managedFields", true)]
+#[tokio::test]
+async fn clients_can_do_without_managers(#[case] opt_out: bool, #[case] accept: &str, #[case] expect: bool) {
+    let config = Config { field_tracking: FieldTracking::Always, managed_fields_opt_out: opt_out, ..Config::default() };
+    let api = TestApi::start(config).await;
+    let created = api.create(CONFIG_MAPS, config_map(&json!({"a": "1"}))).await;
+    assert!(!managers(&created).is_empty(), "{created}");
+    let (_, _, object) = api.get_as(&format!("{CONFIG_MAPS}/a"), accept).await;
+    let (_, _, list) = api.get_as(CONFIG_MAPS, accept).await;
+    let watch = format!(
+        "{CONFIG_MAPS}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+    );
+    let event = Events::of(api.send_as(Method::GET, &watch, "", accept, "").await).next().await.unwrap();
+    for found in [&object, &list["items"][0], &event["object"]] {
+        assert_eq!(found["data"], json!({"a": "1"}), "{found}");
+        assert_eq!(!managers(found).is_empty(), expect, "{found}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode};
-use kube_wire::Encoding;
+use kube_wire::Accept;
 use tokio::time::{Instant, timeout};
 use tower::ServiceExt as _;
 
@@ -31,7 +31,7 @@ impl Client {
         let content_type = content_type.map(HeaderValue::from_str).transpose();
         let content_type = content_type.map_err(|_| invalid_request("the content type is not a valid header value"))?;
         let path_and_query = path_and_query.to_owned();
-        let request = Outgoing { method, path_and_query, accept: Encoding::Json, content_type, body: body.into() };
+        let request = Outgoing { method, path_and_query, accept: Accept::default(), content_type, body: body.into() };
         let request = self.request(&call, &request)?;
         let method = request.method().clone();
         self.check_writable(&call, &method)?;

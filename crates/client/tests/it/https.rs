@@ -62,7 +62,7 @@ async fn protobuf_is_accepted_in_streams_and_never_sent() {
     let server = serve(&["h2"]).await;
     let directory = tempfile::tempdir().unwrap();
     let client = client(directory.path(), &server).await;
-    let accept = Encoding::Protobuf;
+    let accept = Encoding::Protobuf.into();
     let list = ListParams { accept, ..ListParams::default() };
     let body = client.list_chunks(&PODS, None, &list).await.unwrap();
     assert_eq!(body.encoding(), Encoding::Json, "default without a Content-Type header");

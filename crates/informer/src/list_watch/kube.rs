@@ -10,7 +10,7 @@ use http::{
 };
 use http_body_util::{BodyDataStream, BodyExt as _};
 use kube::{Client, Error, client::Body};
-use kube_wire::{Encoding, ListParams, Resource, Status, WatchParams};
+use kube_wire::{Accept, Encoding, ListParams, Resource, Status, WatchParams};
 use tokio::time::timeout;
 
 use super::{ListWatch, ListWatchError, ListWatchResponse};
@@ -41,7 +41,7 @@ impl ListWatch for Client {
     }
 
     async fn get(&self, resource: &Resource, namespace: &str, name: &str) -> Result<ListWatchResponse, ListWatchError> {
-        open(self, "get", &resource.object_path(namespace, name), Encoding::Json).await
+        open(self, "get", &resource.object_path(namespace, name), Accept::default()).await
     }
 }
 
@@ -50,12 +50,12 @@ async fn open(
     client: &Client,
     verb: &'static str,
     path_and_query: &str,
-    accept: Encoding,
+    accept: Accept,
 ) -> Result<ListWatchResponse, ListWatchError> {
     let path = path_and_query.split('?').next().unwrap_or_default();
     // `kube` repeats the message of a source in its own, so that the source is left out.
     let message = move |error: &dyn std::error::Error| format!("{verb} {path}: {error}");
-    let request = Request::get(path_and_query).header(ACCEPT, accept.accept()).body(Body::empty());
+    let request = Request::get(path_and_query).header(ACCEPT, accept.header()).body(Body::empty());
     let request = request.map_err(|error| ListWatchError::other(message(&error)))?;
     let response = timeout(RESPONSE_TIMEOUT, client.send(request)).await.map_err(|_| {
         ListWatchError::unreachable(format!("{verb} {path}: no response within {} s", RESPONSE_TIMEOUT.as_secs()))
@@ -131,7 +131,7 @@ mod tests {
             let body = format!("{} {} {accept}", request.method(), request.uri());
             Ok(Response::new(Body::from(body.into_bytes())))
         });
-        let params = WatchParams { accept: Encoding::Protobuf, ..WatchParams::default() };
+        let params = WatchParams { accept: Encoding::Protobuf.into(), ..WatchParams::default() };
         let body = client.watch(&PODS, Some("shop"), &params).await.expect("succeeds").collect().await.expect("a body");
         assert_eq!(
             String::from_utf8_lossy(&body),

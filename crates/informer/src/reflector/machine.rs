@@ -82,9 +82,9 @@ const STREAM: Phase = Phase::Stream { since: None, silent: true };
 const FIRST_PAGE: Phase = Phase::List { continue_token: None, unlimited: false };
 
 impl Machine {
-    /// Returns the machine in its first round. `accept` is the preferred encoding; `confirm_after` is the time before a
+    /// Returns the machine in its first round. `preferred` is the preferred encoding; `confirm_after` is the time before a
     /// held list is confirmed.
-    pub(super) fn new(backoff: BackoffPolicy, accept: Encoding, confirm_after: Duration) -> Self {
+    pub(super) fn new(backoff: BackoffPolicy, preferred: Encoding, confirm_after: Duration) -> Self {
         Self {
             phase: STREAM,
             version: None,
@@ -92,7 +92,7 @@ impl Machine {
             verify: false,
             deadline: None,
             paginate_lists: false,
-            encoding: Negotiation::new(accept),
+            encoding: Negotiation::new(preferred),
             wait: None,
             backoff: Backoff::new(backoff),
             confirmation: Confirmation::new(confirm_after),
@@ -100,8 +100,8 @@ impl Machine {
     }
 
     /// Returns the encoding to request.
-    pub(super) fn accept(&self) -> Encoding {
-        self.encoding.accept()
+    pub(super) fn encoding(&self) -> Encoding {
+        self.encoding.requested()
     }
 
     fn version(&self) -> ResourceVersion {

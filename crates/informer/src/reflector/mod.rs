@@ -14,7 +14,7 @@ use std::{sync::Arc, time::Duration};
 
 use display_full_error::DisplayFullErrorExt as _;
 use kube_wire::{
-    Decode, EventHead, EventType, ListParams, ListReader, Received, ResourceVersion, WatchEvent, WatchParams,
+    Accept, Decode, EventHead, EventType, ListParams, ListReader, Received, ResourceVersion, WatchEvent, WatchParams,
     WatchReader,
 };
 use tokio::time::{Instant, sleep, timeout, timeout_at};
@@ -134,7 +134,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
             limit,
             continue_token,
             resource_version: version,
-            accept: self.machine.accept(),
+            accept: Accept::of::<T>(self.machine.encoding()),
         };
         let observation = match self.read_page(&params).await {
             Ok(observation) => observation,
@@ -202,7 +202,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
             timeout_seconds: u32::try_from(timeout.as_secs()).ok(),
             allow_bookmarks: true,
             send_initial_events: initial,
-            accept: self.machine.accept(),
+            accept: Accept::of::<T>(self.machine.encoding()),
         };
         let deadline = Instant::now() + timeout + WATCH_GRACE_PERIOD;
         if initial {

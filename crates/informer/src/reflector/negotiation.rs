@@ -32,13 +32,13 @@ impl Negotiation {
     }
 
     /// Returns the encoding to request.
-    pub(super) fn accept(&self) -> Encoding {
+    pub(super) fn requested(&self) -> Encoding {
         if self.retry.is_some() { Encoding::Json } else { self.preferred }
     }
 
     /// Starts a fallback to JSON. Returns `false` if JSON is requested already.
     pub(super) fn fall_back(&mut self, now: Instant) -> bool {
-        if self.accept() == Encoding::Json {
+        if self.requested() == Encoding::Json {
             return false;
         }
         let worked = self.since.is_none_or(|since| now.saturating_duration_since(since) >= self.fallback);
@@ -75,9 +75,9 @@ mod tests {
         let (mut negotiation, epoch, mut retries) = (Negotiation::new(Encoding::Protobuf), epoch(), Vec::new());
         for minute in 0..minutes {
             let now = epoch + Duration::from_secs(minute * 60);
-            let before = negotiation.accept();
+            let before = negotiation.requested();
             negotiation.retry(now);
-            if negotiation.accept() != before {
+            if negotiation.requested() != before {
                 retries.push(minute);
             }
             if failures.contains(&minute) {
@@ -108,7 +108,7 @@ mod tests {
     fn preferred_json_has_no_fallback() {
         let mut negotiation = Negotiation::new(Encoding::Json);
         assert!(!negotiation.fall_back(epoch()));
-        assert_eq!(negotiation.accept(), Encoding::Json);
+        assert_eq!(negotiation.requested(), Encoding::Json);
     }
 
     proptest! {

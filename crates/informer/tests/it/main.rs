@@ -9,6 +9,7 @@ mod handlers;
 mod laws;
 mod listers;
 mod log;
+mod managed_fields;
 mod metrics;
 mod on_undecodable;
 mod own_events;

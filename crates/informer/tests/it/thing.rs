@@ -86,6 +86,7 @@ impl Object for Thing {
 impl Decode for Thing {
     const RESOURCE: Resource = Resource::namespaced("", "v1", "configmaps", "ConfigMap");
     const PROTOBUF: bool = true;
+    const READS_MANAGED_FIELDS: bool = false;
 
     fn from_json(bytes: &[u8]) -> Result<Self, DecodeError> {
         kube_wire::json::from_slice(Self::RESOURCE.kind, bytes)

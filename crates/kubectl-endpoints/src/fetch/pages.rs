@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use futures::StreamExt as _;
-use kube_controller_client::{Client, Error, ListParams};
+use kube_controller_client::{Accept, Client, Error, ListParams};
 use kube_wire::{Decode, ListReader};
 use tokio::time::timeout;
 
@@ -40,7 +40,7 @@ impl Pages<'_> {
             limit: (self.freshness == Freshness::MostRecent).then_some(PAGE),
             continue_token: None,
             resource_version: (self.freshness == Freshness::AnyCached).then(|| 0.into()),
-            accept: self.client.encoding_for::<T>(),
+            accept: Accept::of::<T>(self.client.content_type()),
         };
         let mut read = Read::default();
         loop {

@@ -40,7 +40,7 @@ pub(super) fn run_script(script: impl IntoIterator<Item = Observation>) -> Vec<S
 fn record_request(machine: &mut Machine, now: Instant, requests: &mut Vec<String>) {
     loop {
         let action = machine.next(now, 0.0);
-        let json = if machine.accept() == Encoding::Json { " json" } else { "" };
+        let json = if machine.encoding() == Encoding::Json { " json" } else { "" };
         match action {
             Action::Wait(wait) | Action::WaitToConfirm { longest: wait, .. } => {
                 requests.push(format!("wait {}", wait.as_millis()));
