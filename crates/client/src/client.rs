@@ -15,7 +15,7 @@ use http::{
     header::{ACCEPT, CONTENT_TYPE, USER_AGENT},
 };
 use http_body_util::{BodyExt as _, Full};
-use kube_wire::{Decode, DecodeContext, Encoding};
+use kube_wire::{DecodeContext, Encoding};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
@@ -207,12 +207,6 @@ impl Client {
     /// Returns [`ClientOptions::content_type`].
     pub fn content_type(&self) -> Encoding {
         self.shared.content_type
-    }
-
-    /// Returns the encoding to request for `T`: [`ClientOptions::content_type`], or JSON if `T` has no protobuf
-    /// decoder.
-    pub fn encoding_for<T: Decode>(&self) -> Encoding {
-        if T::PROTOBUF { self.shared.content_type } else { Encoding::Json }
     }
 
     /// Reads a JSON document by path, such as discovery or `/version`.

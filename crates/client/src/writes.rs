@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode};
 use kube_wire::{
-    DecodeError, Encode, Encoding,
+    Accept, DecodeError, Encode, Encoding,
     protobuf::{Envelope, Writer, enveloped},
 };
 use serde::Serialize;
@@ -40,7 +40,9 @@ impl Client {
 
     /// Returns the request in protobuf; `None` if it is to be sent in JSON.
     fn protobuf_write<T: Encode>(&self, method: &Method, path: &str, object: &T) -> Option<Outgoing> {
-        if self.encoding_for::<T>() != Encoding::Protobuf || self.json_writes().load(Ordering::Relaxed) {
+        if Accept::of::<T>(self.content_type()).encoding != Encoding::Protobuf
+            || self.json_writes().load(Ordering::Relaxed)
+        {
             return None;
         }
         let mut message = Writer::with_capacity(1 << 10);

@@ -50,21 +50,8 @@ use crate::write_hold::WriteHold;
 ///
 /// See [`RunError`]. A lost lease, a failed or panicked task, and answers of 401 to every request for 300 s (while this
 /// process leads or runs without leader election) end the run.
-pub async fn run(config: Config, mut settings: Settings, stop: CancellationToken) -> Result<(), RunError> {
-    if settings.mode == Mode::Shadow {
-        if !cfg!(feature = "shadow") {
-            return Err(RunError::ShadowNotCompiledIn);
-        }
-        settings.leader_election = None;
-        settings.client.service_account_credentials = false;
-    } else if !settings.cut_over.require_clean_shadow.is_zero() {
-        if !cfg!(feature = "shadow") {
-            return Err(RunError::ShadowNotCompiledIn);
-        }
-        if settings.leader_election.is_none() {
-            return Err(RunError::NoLease);
-        }
-    }
+pub async fn run(config: Config, settings: Settings, stop: CancellationToken) -> Result<(), RunError> {
+    let settings = settings.for_mode()?;
     let is_served = settings.serving.port != 0;
     let metrics =
         is_served.then(|| Metrics::register(&settings.feature_gates, settings.emulated_version)).transpose()?;

@@ -1,5 +1,7 @@
 //! The store and the listeners of its events.
 
+mod own_writes;
+
 use std::{
     collections::HashSet,
     convert::Infallible,
@@ -7,7 +9,6 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use kube_ambient::{Defect, is_enabled};
 use kube_wire::{EventHead, Object, ObjectKey, Resource, ResourceVersion};
 use tokio::{
     sync::{mpsc, watch},
@@ -20,7 +21,7 @@ use crate::{
     guard::Removal,
     handle::Id,
     handler::{Listener, Runner, channel},
-    held_events::{HeldEvents, Outcome},
+    held_events::HeldEvents,
     metrics::Meter,
     monotonic::Monotonic,
     options::{Options, Transform},
@@ -175,57 +176,6 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
     pub(crate) fn delete(&self, last: T) {
         let last = Arc::new(self.transformed(last));
         self.change(None, |store| store.delete(last));
-    }
-
-    /// Stores the object from the response to a write. The handler `writer` and those of foreign writes get no event of
-    /// it.
-    pub(crate) fn written(&self, object: T, writer: Option<Id>) {
-        if is_enabled(Defect::OwnWritesNotCached) {
-            return;
-        }
-        let object = Arc::new(self.transformed(object));
-        self.change(writer, |store| store.written(object));
-    }
-
-    /// Removes an object that the server deleted on request. The handler `writer` and those of foreign writes get no
-    /// event of it.
-    pub(crate) fn deleted(&self, object: &T, writer: Option<Id>) {
-        if is_enabled(Defect::OwnWritesNotCached) {
-            return;
-        }
-        self.change(writer, |store| store.deleted(object));
-    }
-
-    /// Starts to hold back the events of an object from the handler `writer` and those of foreign writes, until
-    /// [`end_write`](Self::end_write).
-    pub(crate) fn begin_write(&self, key: &ObjectKey, writer: Option<Id>) {
-        let Some(writer) = writer else { return };
-        let mut write_side = self.locked();
-        let WriteSide { listeners, held, .. } = &mut *write_side;
-        for (listener, _) in listeners.iter().filter(|(listener, _)| listener.excludes_writes_of(writer)) {
-            held.begin(key, listener.id());
-        }
-    }
-
-    /// Ends a write and queues the held events, except that of the write itself.
-    pub(crate) fn end_write(&self, key: &ObjectKey, writer: Option<Id>, outcome: &Outcome) {
-        let (Some(writer), now) = (writer, Instant::now()) else { return };
-        let mut write_side = self.locked();
-        let WriteSide { listeners, held, .. } = &mut *write_side;
-        listeners.retain_mut(|(listener, _)| {
-            !listener.excludes_writes_of(writer) || {
-                let events = held.end(key, listener.id(), (outcome, now), listener.is_foreign_only());
-                events.iter().all(|event| listener.queue(event))
-            }
-        });
-    }
-
-    /// Handles a 409 Conflict for a write based on this stored state: requests a relist if the state is an own write
-    /// that the watch has not confirmed, since the server has lost it.
-    pub(crate) fn conflict(&self, object: &T) {
-        if self.lister.is_unconfirmed(object) {
-            self.requests.request_list(RelistCause::LostWrite, None);
-        }
     }
 
     pub(crate) fn requests(&self) -> &ListRequests {

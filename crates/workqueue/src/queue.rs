@@ -52,7 +52,7 @@ impl<K: Clone + Eq + Hash + Send + 'static> Queue<K> {
     /// Queues `key` after `delay`; immediately if the delay is zero.
     ///
     /// If the key is delayed already, the earlier deadline counts. [`add`](Self::add) does not cancel a delayed add.
-    /// Keys still delayed at shutdown are dropped, unless [`drain`](Self::drain) is told to queue them.
+    /// Keys still delayed at shutdown are dropped, unless [`drain`](Self::drain) queues them.
     pub fn add_after(&self, key: K, delay: Duration) {
         self.shared.add_after(key, delay, Duration::ZERO);
     }

@@ -15,7 +15,7 @@ const ANNOTATION: &str = "kubectl.kubernetes.io/last-applied-configuration";
 const MAX_ANNOTATIONS: usize = 256 * 1024;
 
 /// Returns the fields that kubectl has applied client-side and that still have the applied value. A server-side apply by
-/// kubectl may change them, whoever owns them.
+/// kubectl may change them, even if other managers own them.
 pub(super) fn owned(live: Live<'_>, api_version: &str) -> FieldSet {
     let Some(config) = annotation(live.object).and_then(|text| serde_json::from_str::<Value>(text).ok()) else {
         return FieldSet::default();

@@ -256,7 +256,7 @@ fn time_of_an_entry_changes_with_the_object() {
     assert_eq!(apply_at("two", 4, more), "one 1970-01-01T00:00:01Z, two 1970-01-01T00:00:04Z");
 }
 
-/// Fields that kubectl applied client-side, and that nobody has changed since, do not conflict.
+/// Fields that kubectl applied client-side, and that have not changed since, do not conflict.
 #[rstest]
 #[case::kubectl("kubectl", json!({"x": "2"}), &[])]
 #[case::changed_by_another("kubectl", json!({"x": "2", "y": "2"}), &[("\"edit\" using v1", ".data.y")])]

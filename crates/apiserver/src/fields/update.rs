@@ -13,8 +13,8 @@ const MOST_UPDATERS: usize = 10;
 /// Manager of combined entries.
 const ANCIENT: &str = "ancient-changes";
 
-/// Records that `writer` changed an object from `old` to `new`: it owns what it added or modified, and nobody owns what
-/// it removed. As upstream, a write that only removes fields does not change the time of its entry.
+/// Records that `writer` changed an object from `old` to `new`: it owns what it added or modified, and no manager
+/// owns what it removed. As upstream, a write that only removes fields does not change the time of its entry.
 pub(crate) fn update(entries: &mut Entries, old: &Value, new: &Value, schema: Option<Node<'_>>, writer: &Writer<'_>) {
     let comparison = Comparison::of(old, new, schema).without(writer.reset);
     if comparison.is_same() {
@@ -42,7 +42,7 @@ pub(crate) fn update(entries: &mut Entries, old: &Value, new: &Value, schema: Op
     cap(entries);
 }
 
-/// Removes the fields that nobody owns, and those that the path of the request does not write.
+/// Removes the fields that no manager owns, and those that the path of the request does not write.
 pub(super) fn strip(set: &mut FieldSet, writer: &Writer<'_>) {
     const UNOWNED: [&str; 9] = [
         "name",

@@ -220,7 +220,7 @@ impl Rules for CustomRules {
             without_status
         };
         if without_status(&parts.content) != without_status(&old.content) {
-            parts.metadata.generation = Some(old.metadata.generation.unwrap_or_default() + 1);
+            parts.metadata.generation = Some(metadata::next_generation(&old.metadata));
         }
         metadata::validate_after_create(&parts.metadata, &mut errors);
         parts.validate(Some(&old), kind, &mut errors)?;

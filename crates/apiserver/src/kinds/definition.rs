@@ -5,7 +5,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
-use super::Resource;
+use super::{Resource, metadata};
 use crate::field::FieldErrors;
 use crate::schema::ValidationRules;
 
@@ -53,7 +53,7 @@ impl Resource for CustomResourceDefinition {
     fn prepare_update(&mut self, old: &Self) {
         self.status.clone_from(&old.status);
         if self.spec != old.spec {
-            self.metadata.generation = Some(old.metadata.generation.unwrap_or_default() + 1);
+            self.metadata.generation = Some(metadata::next_generation(&old.metadata));
         }
     }
 

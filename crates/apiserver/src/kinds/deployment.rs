@@ -7,7 +7,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use serde_json::{Map, Value};
 
-use super::{Resource, shape, workload};
+use super::{Resource, metadata, shape, workload};
 use crate::field::FieldErrors;
 
 const ROLLING_UPDATE: &str = "spec.strategy.rollingUpdate";
@@ -39,7 +39,7 @@ impl Resource for Deployment {
         self.status.clone_from(&old.status);
         // As upstream: annotations count, too.
         if self.spec != old.spec || self.metadata.annotations != old.metadata.annotations {
-            self.metadata.generation = Some(old.metadata.generation.unwrap_or_default() + 1);
+            self.metadata.generation = Some(metadata::next_generation(&old.metadata));
         }
     }
 

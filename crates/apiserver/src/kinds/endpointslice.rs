@@ -7,7 +7,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Resource, shape};
+use super::{Resource, metadata, shape};
 use crate::address::{Family, check_usable, parse};
 use crate::field::FieldErrors;
 use crate::names::{SUBDOMAIN_MESSAGE, check_dns_label, is_subdomain};
@@ -66,7 +66,7 @@ impl Resource for EndpointSlice {
             && self.endpoints == old.endpoints
             && self.ports == old.ports;
         if !same {
-            self.metadata.generation = Some(old.metadata.generation.unwrap_or_default() + 1);
+            self.metadata.generation = Some(metadata::next_generation(&old.metadata));
         }
     }
 

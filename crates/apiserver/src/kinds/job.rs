@@ -7,7 +7,7 @@ use k8s_openapi::api::core::v1::{PodSpec, PodTemplateSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta};
 use serde_json::{Map, Value};
 
-use super::{Resource, workload};
+use super::{Resource, metadata, workload};
 use crate::field::FieldErrors;
 
 const CONTROLLER_UID: &str = "batch.kubernetes.io/controller-uid";
@@ -54,7 +54,7 @@ impl Resource for Job {
     fn prepare_update(&mut self, old: &Self) {
         self.status.clone_from(&old.status);
         if self.spec != old.spec {
-            self.metadata.generation = Some(old.metadata.generation.unwrap_or_default() + 1);
+            self.metadata.generation = Some(metadata::next_generation(&old.metadata));
         }
     }
 

@@ -111,6 +111,11 @@ pub(super) fn prepare_update(meta: &mut ObjectMeta, old: &ObjectMeta, errors: &m
     }
 }
 
+/// Returns the generation of an object whose spec was changed.
+pub(super) fn next_generation(old: &ObjectMeta) -> i64 {
+    old.generation.unwrap_or_default() + 1
+}
+
 /// Removes fields that this server does not store, and empty strings, which mean absent.
 fn clear_unstored(meta: &mut ObjectMeta) {
     meta.managed_fields = None;

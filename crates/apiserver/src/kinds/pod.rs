@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::{Pod, PodIP, PodStatus};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Map, Value};
 
-use super::{Resource, pod_admission, pod_defaults, pod_spec, shape};
+use super::{Resource, metadata, pod_admission, pod_defaults, pod_spec, shape};
 use crate::address::{Family, check_ip};
 use crate::field::FieldErrors;
 
@@ -64,7 +64,7 @@ impl Resource for Pod {
             pod_admission::add_tolerations(spec);
         }
         if self.spec != old.spec {
-            self.metadata.generation = Some(old.metadata.generation.unwrap_or_default() + 1);
+            self.metadata.generation = Some(metadata::next_generation(&old.metadata));
         }
     }
 

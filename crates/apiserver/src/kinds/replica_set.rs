@@ -4,7 +4,7 @@ use k8s_openapi::api::apps::v1::{ReplicaSet, ReplicaSetSpec, ReplicaSetStatus};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Map, Value, json};
 
-use super::{Resource, shape, workload};
+use super::{Resource, metadata, shape, workload};
 use crate::field::FieldErrors;
 
 impl Resource for ReplicaSet {
@@ -34,7 +34,7 @@ impl Resource for ReplicaSet {
     fn prepare_update(&mut self, old: &Self) {
         self.status.clone_from(&old.status);
         if self.spec != old.spec {
-            self.metadata.generation = Some(old.metadata.generation.unwrap_or_default() + 1);
+            self.metadata.generation = Some(metadata::next_generation(&old.metadata));
         }
     }
 

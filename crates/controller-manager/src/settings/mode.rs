@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use kube_lease_election::LeaseName;
 
+use super::Settings;
+use crate::error::RunError;
+
 /// Whether the controllers write, `--mode`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
@@ -22,6 +25,29 @@ impl Mode {
             Mode::Active => "active",
             Mode::Shadow => "shadow",
         }
+    }
+}
+
+impl Settings {
+    /// Returns the settings as they apply to the mode: shadow mode has neither leader election nor credentials of the
+    /// controllers.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::ShadowNotCompiledIn`], and [`RunError::NoLease`] if a clean comparison is required before taking over
+    /// without leader election.
+    pub(crate) fn for_mode(mut self) -> Result<Self, RunError> {
+        let takes_over_if_clean = !self.cut_over.require_clean_shadow.is_zero();
+        if !cfg!(feature = "shadow") && (self.mode == Mode::Shadow || takes_over_if_clean) {
+            return Err(RunError::ShadowNotCompiledIn);
+        }
+        if self.mode == Mode::Shadow {
+            self.leader_election = None;
+            self.client.service_account_credentials = false;
+        } else if takes_over_if_clean && self.leader_election.is_none() {
+            return Err(RunError::NoLease);
+        }
+        Ok(self)
     }
 }
 

@@ -12,7 +12,7 @@ use crossterm::{
 };
 use tokio::sync::oneshot;
 
-/// Period in which the thread that reads keys notices that nobody waits any longer.
+/// Period in which the thread that reads keys checks that its receiver still waits.
 const READ_LIMIT: Duration = Duration::from_millis(200);
 
 /// Decision of the user.
@@ -33,7 +33,7 @@ pub(super) async fn wait() -> io::Result<Answer> {
     let (sender, receiver) = oneshot::channel();
     thread::spawn(move || {
         let answer = read(|| sender.is_closed());
-        // If nobody waits any longer, the program ends.
+        // An error means that the receiver was dropped: the program ends.
         let _ = sender.send(answer);
     });
     receiver.await.unwrap_or(Ok(Answer::Quit))

@@ -2,7 +2,7 @@
 
 use std::{pin::Pin, sync::Arc, time::Duration};
 
-use kube_wire::{Decode, DecodeContext, Encoding, ListParams, Resource, ResourceVersion, WatchParams};
+use kube_wire::{Accept, Decode, DecodeContext, Encoding, ListParams, Resource, ResourceVersion, WatchParams};
 use serde_json::Value;
 use tokio::time::timeout;
 
@@ -54,9 +54,9 @@ impl Source {
         Self { requests: Arc::new(source), encoding, context }
     }
 
-    /// Returns the encoding to request for `T`: JSON if it has no protobuf decoder.
-    pub(crate) fn encoding_for<T: Decode>(&self) -> Encoding {
-        if T::PROTOBUF { self.encoding } else { Encoding::Json }
+    /// Returns what to request for `T`.
+    pub(crate) fn accept<T: Decode>(&self) -> Accept {
+        Accept::of::<T>(self.encoding)
     }
 
     /// Calls `decode` in the context of the source, if it has one.

@@ -59,7 +59,7 @@ pub(crate) async fn reflect<T: Decode, X: Index<T>>(
     shared: Arc<Shared<T, X>>,
 ) -> UndecodableObject {
     let confirm_after = guard.map_or(Duration::ZERO, |guard| guard.confirm_after);
-    let machine = Machine::new(backoff, source.encoding_for::<T>(), confirm_after);
+    let machine = Machine::new(backoff, source.accept::<T>().encoding, confirm_after);
     let reflector = Reflector {
         source,
         scope,

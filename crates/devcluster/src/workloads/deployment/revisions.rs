@@ -99,7 +99,7 @@ pub(super) fn update_new_set(set: &mut ReplicaSet, deployment: &Deployment, spec
     }
 }
 
-/// Sets the number of replicas of a set, and records that of the Deployment, from which later changes of it are told.
+/// Sets the number of replicas of a set, and records that of the Deployment, so that a later change of it is recognized.
 pub(super) fn scale(set: &mut ReplicaSet, to: i32, limits: Limits) {
     if let Some(spec) = &mut set.spec {
         spec.replicas = Some(to);
