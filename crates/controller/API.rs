@@ -91,6 +91,15 @@ impl Outcome {
     pub fn of_writes(count: usize) -> Self {}
 }
 impl From<()> for Outcome {}
+pub trait Owns {
+    /// Type of the owned objects.
+    type Object: Decode;
+    /// Index of their informer.
+    type Index: Index<Self::Object>;
+    fn informer(&self) -> Option<&Informer<Self::Object, Self::Index>>;
+    fn watch(&self, controller: &mut ControllerBuilder<ObjectKey>);
+    fn is_gated(&self) -> bool;
+}
 #[derive(Clone, Debug)]
 pub struct PrometheusControllers {}
 impl PrometheusControllers {

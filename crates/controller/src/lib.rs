@@ -104,6 +104,7 @@ mod lock;
 mod metrics;
 mod observer;
 mod outcome;
+mod owns;
 mod pacing;
 #[cfg(feature = "prometheus")]
 mod prometheus;
@@ -116,6 +117,7 @@ pub use enqueuer::Enqueuer;
 pub use lock::locked;
 pub use metrics::{ControllerMetrics, Latency};
 pub use outcome::Outcome;
+pub use owns::Owns;
 #[cfg(feature = "prometheus")]
 pub use prometheus::PrometheusControllers;
 pub use supervisor::{Supervisor, SupervisorError};
