@@ -119,11 +119,10 @@ pub struct HeldList {
 pub use kube_wire::Index;
 pub struct Informer<T, X = ()> {}
 impl<T: Decode, X: Index<T>> Informer<T, X> {
-    pub fn catch_up<S: ListWatch>(
+    pub fn catch_up(
         &self,
-        source: S,
         watch_limit: Duration,
-    ) -> impl Future<Output = ()> + Send + use<T, X, S> {}
+    ) -> impl Future<Output = ()> + Send + use<T, X> {}
 }
 impl<T: Decode> Informer<T> {
     pub fn builder(source: impl ListWatch) -> Builder<T> {}

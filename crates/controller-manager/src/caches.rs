@@ -136,13 +136,13 @@ pub(crate) struct CaughtUp {
 type CacheCaughtUp = Shared<BoxFuture<'static, ()>>;
 
 impl CaughtUp {
-    pub(crate) fn new(caches: &Caches, client: &Client) -> CaughtUp {
+    pub(crate) fn new(caches: &Caches) -> CaughtUp {
         CaughtUp {
-            services: catch_up(&caches.services, client),
-            pods: catch_up(&caches.pods, client),
-            nodes: catch_up(&caches.nodes, client),
-            endpoints: catch_up(&caches.endpoints, client),
-            slices: catch_up(&caches.slices, client),
+            services: catch_up(&caches.services),
+            pods: catch_up(&caches.pods),
+            nodes: catch_up(&caches.nodes),
+            endpoints: catch_up(&caches.endpoints),
+            slices: catch_up(&caches.slices),
         }
     }
 
@@ -155,11 +155,11 @@ impl CaughtUp {
     }
 }
 
-fn catch_up<T: Decode, X: Index<T>>(cache: &Informer<T, X>, client: &Client) -> CacheCaughtUp {
+fn catch_up<T: Decode, X: Index<T>>(cache: &Informer<T, X>) -> CacheCaughtUp {
     if is_enabled(Defect::LeaderWithOldCaches) {
         return ready(()).boxed().shared();
     }
-    cache.catch_up(client.clone(), CATCH_UP_TIMEOUT).boxed().shared()
+    cache.catch_up(CATCH_UP_TIMEOUT).boxed().shared()
 }
 
 /// The `may_start` of an informer that starts at once.

@@ -213,7 +213,7 @@ impl Manager {
         let fence = leading.as_ref().map(|leading| leading.fence.clone());
         let shutdown = || self.request_deadline.clone();
         let accounts = token_client.map(|client| fenced(client.with_shutdown(shutdown()), fence.as_ref()));
-        let caches = CaughtUp::new(&self.caches, &self.reader);
+        let caches = CaughtUp::new(&self.caches);
         let reviews = match &self.shadow {
             Some(shadow) if self.settings.mode == Mode::Shadow => {
                 shadow.spawn(supervisor, &self.settings.shadow, &self.reader, &self.stop);

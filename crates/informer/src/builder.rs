@@ -10,7 +10,7 @@ use kube_wire::{Decode, Resource};
 
 use crate::{
     Guard, Index, Informer, InformerMetricsProvider, ManualSource, OnUndecodable, RestoreSignal, Undecodable,
-    informer::Running,
+    informer::{Origin, Running},
     list_watch::Source,
     options::Options,
     reflector::{BackoffPolicy, Scope, reflect},
@@ -141,10 +141,10 @@ impl<T: Decode, X: Index<T>> Builder<T, X> {
     pub fn build(self) -> Informer<T, X> {
         let Self { source, resource, scope, backoff, restores, guard, on_undecodable, options } = self;
         let (shared, runners) = Shared::new(&resource, options);
-        let namespace = scope.namespace.clone();
+        let origin = Origin { source: source.clone(), namespace: scope.namespace.clone() };
         let reflector = reflect(source, scope, (backoff, restores.subscribe()), guard, on_undecodable, shared.clone());
         let running = Running::new(runners, shared.clone().resync(), reflector);
-        Informer::new(shared, Arc::new(Mutex::new(Some(running))), namespace)
+        Informer::new(shared, Arc::new(Mutex::new(Some(running))), Some(origin))
     }
 
     /// Builds the informer with a source of objects in place of the API server, for tests. It sends no request.

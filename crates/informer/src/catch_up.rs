@@ -6,7 +6,7 @@ use display_full_error::DisplayFullErrorExt as _;
 use kube_wire::{Decode, Resource, ResourceVersion};
 use tokio::time::{sleep, timeout};
 
-use crate::{Index, Informer, ListWatch, RelistCause, list_watch::Source};
+use crate::{Index, Informer, RelistCause, informer::Origin};
 
 /// Pause before the version is requested again after a failure.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
@@ -23,22 +23,18 @@ impl<T: Decode, X: Index<T>> Informer<T, X> {
     /// within `watch_limit`, the informer relists: the watch of one resource need not show how far others have
     /// advanced. A failed request is logged and retried after 1 s, without limit.
     ///
-    /// `source` is usually a clone of that of the informer; another one can have another priority.
-    pub fn catch_up<S: ListWatch>(
-        &self,
-        source: S,
-        watch_limit: Duration,
-    ) -> impl Future<Output = ()> + Send + use<T, X, S> {
+    /// An informer of a [`ManualSource`](crate::ManualSource) is current as soon as it has synced.
+    pub fn catch_up(&self, watch_limit: Duration) -> impl Future<Output = ()> + Send + use<T, X> {
         let (shared, begun) = (self.shared.clone(), self.shared.lister().lists_begun());
-        let namespace = self.namespace.clone();
+        let origin = self.origin.clone();
         async move {
             shared.populated().await;
             if shared.lister().has_current_list_after(begun) {
                 return;
             }
+            let Some(origin) = origin else { return };
             // Boxed: it is large, and seldom needed.
-            let latest = latest_version_retried(Source::new(source), shared.resource(), namespace.as_deref());
-            let version = Box::pin(latest).await;
+            let version = Box::pin(latest_version_retried(&origin, shared.resource())).await;
             // Versions that are not numbers have no order.
             if version.number().is_some() && timeout(watch_limit, shared.reached(&version)).await.is_err() {
                 shared.requests().request_list(RelistCause::Requested, Some(version.clone()));
@@ -48,9 +44,9 @@ impl<T: Decode, X: Index<T>> Informer<T, X> {
     }
 }
 
-async fn latest_version_retried(source: Source, resource: &Resource, namespace: Option<&str>) -> ResourceVersion {
+async fn latest_version_retried(origin: &Origin, resource: &Resource) -> ResourceVersion {
     loop {
-        match source.latest_version(resource, namespace).await {
+        match origin.source.latest_version(resource, origin.namespace.as_deref()).await {
             Ok(version) => return version,
             Err(error) => {
                 tracing::warn!(
@@ -60,5 +56,28 @@ async fn latest_version_retried(source: Source, resource: &Resource, namespace: 
                 sleep(RETRY_INTERVAL).await;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kube_wire::ObjectHead;
+
+    use super::*;
+    use crate::ManualSource;
+
+    #[derive(serde::Deserialize)]
+    struct Thing {
+        metadata: ObjectHead,
+    }
+
+    kube_wire::object!(Thing, Resource::namespaced("", "v1", "things", "Thing"));
+
+    #[tokio::test]
+    async fn an_informer_of_a_manual_source_is_current_once_synced() {
+        let (informer, source) = ManualSource::<Thing>::new();
+        let caught_up = informer.catch_up(Duration::ZERO);
+        source.replace([], "1");
+        caught_up.await;
     }
 }

@@ -30,6 +30,14 @@ use crate::{
 pub struct Informer<T, X = ()> {
     pub(crate) shared: Arc<Shared<T, X>>,
     running: Arc<Mutex<Option<Running<T>>>>,
+    /// Server and namespace of the objects; `None` with a [`ManualSource`](crate::ManualSource).
+    pub(crate) origin: Option<Origin>,
+}
+
+/// Server of the objects of an informer.
+#[derive(Clone)]
+pub(crate) struct Origin {
+    pub(crate) source: Source,
     /// Namespace of the objects; `None` for all namespaces.
     pub(crate) namespace: Option<String>,
 }
@@ -59,9 +67,9 @@ impl<T: Object, X: Index<T>> Informer<T, X> {
     pub(crate) fn new(
         shared: Arc<Shared<T, X>>,
         running: Arc<Mutex<Option<Running<T>>>>,
-        namespace: Option<String>,
+        origin: Option<Origin>,
     ) -> Self {
-        Self { shared, running, namespace }
+        Self { shared, running, origin }
     }
 
     /// Returns the resource: that of the type, or of [`Builder::resource`].
@@ -210,7 +218,7 @@ impl<T: Object> Running<T> {
 
 impl<T, X> Clone for Informer<T, X> {
     fn clone(&self) -> Self {
-        Self { shared: self.shared.clone(), running: self.running.clone(), namespace: self.namespace.clone() }
+        Self { shared: self.shared.clone(), running: self.running.clone(), origin: self.origin.clone() }
     }
 }
 

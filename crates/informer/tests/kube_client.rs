@@ -283,13 +283,14 @@ async fn guard_reads_objects_before_it_confirms_a_list() {
 #[tokio::test]
 async fn store_catches_up_with_the_server() {
     let mut world = World::new().await;
-    let informer = world.builder::<Thing>().build();
+    let shared = Arc::new(world.client.clone());
+    let informer = Informer::<Thing>::builder(shared).namespace("shop").build();
     world.run(&informer).await;
     world.server.faults().inject(Fault::delay_events(Duration::from_millis(200), Duration::from_millis(200)));
     for name in ["a", "b"] {
         world.create(name).await;
     }
-    informer.catch_up(Arc::new(world.client.clone()), Duration::from_secs(30)).await;
+    informer.catch_up(Duration::from_secs(30)).await;
     assert_eq!(informer.lister().len(), 2);
     world.end().await;
 }

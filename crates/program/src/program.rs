@@ -91,8 +91,8 @@ impl Program {
     pub fn caches<T: Decode, X: Index<T>>(mut self, objects: &Informer<T, X>) -> Self {
         let running = objects.clone();
         self.tasks.push((T::RESOURCE.to_string(), Box::new(move |stop| Box::pin(running.run(stop)))));
-        let (behind, client) = (objects.clone(), self.client.clone());
-        self.catch_ups.push(Box::new(move || Box::pin(behind.catch_up(client.clone(), CATCH_UP))));
+        let behind = objects.clone();
+        self.catch_ups.push(Box::new(move || Box::pin(behind.catch_up(CATCH_UP))));
         self
     }
 

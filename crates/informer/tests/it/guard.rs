@@ -394,7 +394,7 @@ async fn own_writes_continue_while_a_list_is_held() {
     world.until_held().await;
 
     let current = |millis| {
-        let caught_up = world.informer.catch_up(world.client.clone(), seconds(1));
+        let caught_up = world.informer.catch_up(seconds(1));
         async move { timeout(Duration::from_millis(millis), caught_up).await.is_ok() }
     };
     let metadata =

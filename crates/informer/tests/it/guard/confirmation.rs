@@ -19,7 +19,7 @@ async fn new_leader_does_not_wait_for_the_interval_after_contradictions() {
     let world = contradicted_for_long().await;
     world.client.create(&config_map(500, true)).await.expect("created");
     world.lies.end();
-    let caught_up = world.informer.catch_up(world.client.clone(), seconds(1));
+    let caught_up = world.informer.catch_up(seconds(1));
     timeout(seconds(20), caught_up).await.expect("a list is requested soon");
     assert_eq!((world.stored(), world.deletions(), world.held()), (THINGS + 1, 0, None));
 }
@@ -52,7 +52,7 @@ async fn continuous_requests_cause_no_continuous_lists() {
     let before = world.outcomes.all().len();
     let end = Instant::now() + seconds(300);
     while Instant::now() < end {
-        let caught_up = world.informer.catch_up(world.client.clone(), Duration::ZERO);
+        let caught_up = world.informer.catch_up(Duration::ZERO);
         assert!(timeout(Duration::from_millis(200), caught_up).await.is_err(), "the list stays held");
     }
     let lists = world.outcomes.all().len() - before;

@@ -60,7 +60,7 @@ async fn own_writes_are_stored() {
 #[tokio::test(start_paused = true)]
 async fn store_does_not_count_as_current() {
     let world = restored().await;
-    let caught_up = world.informer.catch_up(world.client.clone(), seconds(1));
+    let caught_up = world.informer.catch_up(seconds(1));
     timeout(seconds(60), caught_up).await.expect("the list is confirmed");
     assert_eq!((world.stored(), world.held()), (10, None));
 }
