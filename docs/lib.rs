@@ -13,5 +13,6 @@ macro_rules! pages {
 
 pages! {
     simulation: "src/simulation.md",
+    slice_consumers: "src/slice-consumers.md",
     writing_a_controller: "src/writing-a-controller.md",
 }

@@ -43,6 +43,7 @@ pub struct Input<'a, E = Endpoint> {
     pub address_types: &'a [AddressType],
     pub desired: Vec<DesiredGroup<E>>,
     pub existing: &'a [Arc<EndpointSlice>],
+    pub tracked_as: Option<&'a str>,
     pub labels: Option<&'a SliceLabels>,
     pub annotations: Option<&'a Labels>,
     pub trigger_time: TriggerTime,
@@ -54,7 +55,9 @@ impl<'a, E> Input<'a, E> {
         desired: Vec<DesiredGroup<E>>,
         existing: &'a [Arc<EndpointSlice>],
     ) -> Input<'a, E> {}
-    pub fn service(&self) -> ObjectKey {}
+    pub fn key(&self) -> ObjectKey {}
+    #[must_use]
+    pub fn tracked_as(mut self, name: &'a str) -> Self {}
     #[must_use]
     pub fn labels(mut self, labels: &'a SliceLabels) -> Self {}
     #[must_use]
@@ -65,8 +68,8 @@ impl<'a, E> Input<'a, E> {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LiveReadError {
-    List { service: ObjectKey, source: Error },
-    Decode { service: ObjectKey, source: DecodeError },
+    List { owner: ObjectKey, source: Error },
+    Decode { owner: ObjectKey, source: DecodeError },
 }
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingNode {
@@ -77,6 +80,7 @@ pub struct MissingNode {
 #[non_exhaustive]
 pub struct Options {
     pub controller: Text,
+    pub owner_label: Text,
     pub max_endpoints_per_slice: NonZeroUsize,
     pub placeholder: bool,
     pub enforce_ownership: bool,
@@ -84,6 +88,9 @@ pub struct Options {
 }
 impl Options {
     pub fn new(controller: impl Into<Text>) -> Options {}
+    pub fn for_services(controller: impl Into<Text>) -> Options {}
+    #[must_use]
+    pub fn owner_label(mut self, key: impl Into<Text>) -> Options {}
     #[must_use]
     pub fn max_endpoints_per_slice(mut self, max: NonZeroUsize) -> Options {}
     #[must_use]
@@ -92,6 +99,8 @@ impl Options {
     pub fn enforce_ownership(mut self, enforce: bool) -> Options {}
     #[must_use]
     pub fn packing(mut self, packing: Packing) -> Options {}
+    pub fn slice_index(&self) -> SliceIndex {}
+    pub fn label_value<'a>(&self, owner: &'a str) -> Cow<'a, str> {}
 }
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -105,7 +114,8 @@ pub struct Owner {
     pub terminating: bool,
 }
 impl Owner {
-    pub fn new(api_version: &str, kind: &str, metadata: &ObjectMeta) -> Owner {}
+    pub fn new(api_version: &str, kind: &str, metadata: &impl Metadata) -> Owner {}
+    pub fn of_resource(resource: &Resource, metadata: &impl Metadata) -> Owner {}
     pub fn service(service: &Service) -> Owner {}
     pub fn of<K: k8s_openapi::Metadata<Ty = meta::ObjectMeta>>(object: &K) -> Owner {}
     pub fn key(&self) -> ObjectKey {}
@@ -177,17 +187,19 @@ pub struct Reconciled {
 }
 pub struct Reconciler {}
 impl Reconciler {
-    pub fn builder(
-        client: impl Into<ReviewedClient<EndpointSlice>>,
-        options: Options,
-    ) -> ReconcilerBuilder {}
     pub fn events(&self) -> &dyn EventSink {}
+    pub fn options(&self) -> &Options {}
+    pub async fn existing_slices(
+        &self,
+        owner: &ObjectKey,
+    ) -> Result<Vec<Arc<EndpointSlice>>, LiveReadError> {}
     pub async fn live_slices(
         &self,
-        service: &ObjectKey,
+        owner: &ObjectKey,
     ) -> Result<Vec<Arc<EndpointSlice>>, LiveReadError> {}
-    pub async fn awaits_deletion<T: Decode>(
+    pub async fn awaits_deletion(
         &self,
+        resource: &Resource,
         owner: &Owner,
         key: &ObjectKey,
         keys: &Enqueuer<ObjectKey>,
@@ -210,7 +222,14 @@ impl Reconciler {
         nodes: impl IntoIterator<Item = &'a Node>,
     ) -> Vec<ObjectKey> {}
 }
+impl Reconciler {
+    pub fn builder(
+        client: impl Into<ReviewedClient<EndpointSlice>>,
+        options: Options,
+    ) -> ReconcilerBuilder {}
+}
 impl std::fmt::Debug for Reconciler {}
+impl Owns for Reconciler {}
 #[must_use]
 pub struct ReconcilerBuilder {}
 impl ReconcilerBuilder {
@@ -218,6 +237,10 @@ impl ReconcilerBuilder {
     pub fn traffic_distribution(mut self, supported: bool) -> Self {}
     pub fn events(mut self, sink: impl EventSink + 'static) -> Self {}
     pub fn metrics(mut self, metrics: Arc<dyn SliceMetrics>) -> Self {}
+    pub fn slices(
+        mut self,
+        slices: &kube_informer::Informer<EndpointSlice, kube_endpoint_model::SliceIndex>,
+    ) -> Self {}
     pub fn cache(mut self, cache: impl SliceCache + 'static) -> Self {}
     pub fn build(self) -> Reconciler {}
 }
@@ -242,8 +265,10 @@ pub trait SliceCache: Send + Sync {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SliceLabels {}
 impl SliceLabels {
-    pub fn carry(labels: &Labels, service_name: &str) -> SliceLabels {}
+    pub fn carry(labels: &Labels) -> SliceLabels {}
     pub fn for_service(service: &Service) -> SliceLabels {}
+    #[must_use]
+    pub fn of_service(self, name: impl Into<Text>) -> SliceLabels {}
 }
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SliceName {
@@ -295,7 +320,7 @@ pub struct WriteError {
 #[non_exhaustive]
 pub enum WriteFailure {
     Request(Error),
-    Misplaced { slices: Vec<String> },
+    Misplaced { label: String, slices: Vec<String> },
 }
 pub fn desired_endpoints_explained<'a, P: PodFields>(
     service: &Service,
@@ -328,7 +353,7 @@ pub fn plan_explained<E: DesiredEndpoint>(
 pub fn watch_slices(
     controller: &mut ControllerBuilder<ObjectKey>,
     slices: &Informer<EndpointSlice, SliceIndex>,
-    manager: impl Into<Text>,
+    options: &Options,
     terminating: Terminating,
     delay: Duration,
 ) -> HandlerHandle {}
@@ -440,8 +465,8 @@ pub enum Terminating {
     Ignored,
     Counted,
 }
-pub fn services_to_sync(
+pub fn owners_to_sync(
     (old, new): (Option<&Arc<EndpointSlice>>, Option<&Arc<EndpointSlice>>),
-    controller: &str,
+    options: &Options,
     terminating: Terminating,
 ) -> Vec<ObjectKey> {}

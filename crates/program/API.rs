@@ -3,17 +3,30 @@
 // crate
 
 #[must_use = "the controller does nothing until it runs"]
-pub struct Program {}
-impl Program {
-    pub fn new(name: impl Into<Arc<str>>, client: Client, metrics: Metrics) -> Program {}
-    pub fn primary<T: Decode, X: Index<T>>(self, objects: &Informer<T, X>) -> Self {}
-    pub fn watches<T: Decode, X: Index<T>, K: IntoIterator<Item = ObjectKey>>(
+pub struct Controller<X = ()> {}
+impl Controller {
+    pub fn new(name: impl Into<Arc<str>>, client: Client) -> Controller {}
+    pub fn with_metrics(
+        name: impl Into<Arc<str>>,
+        client: Client,
+        registry: &prometheus::Registry,
+    ) -> prometheus::Result<Controller> {}
+}
+impl<X: 'static> Controller<X> {
+    pub fn name(&self) -> &str {}
+    pub fn client(&self) -> &Client {}
+    pub fn informer<T: Decode>(&self) -> kube_informer::Builder<T> {}
+    pub fn primary<T: Decode, Y: Index<T>>(
+        self,
+        objects: &Informer<T, Y>,
+    ) -> Controller<Y> {}
+    pub fn watches<T: Decode, Y: Index<T>, K: IntoIterator<Item = ObjectKey>>(
         mut self,
-        objects: &Informer<T, X>,
-        name: &'static str,
-        keys: impl Fn(&T) -> K + Send + 'static,
+        objects: &Informer<T, Y>,
+        keys: impl Fn(&T, &X) -> K + Send + 'static,
     ) -> Self {}
-    pub fn caches<T: Decode, X: Index<T>>(mut self, objects: &Informer<T, X>) -> Self {}
+    pub fn caches<T: Decode, Y: Index<T>>(mut self, objects: &Informer<T, Y>) -> Self {}
+    pub fn owns_slices<R: Owns>(mut self, reconciler: &R) -> Self {}
     pub fn handlers(&mut self) -> &mut ControllerBuilder<ObjectKey> {}
     pub fn concurrency(mut self, count: usize) -> Self {}
     pub fn retry(mut self, policy: RetryPolicy) -> Self {}
@@ -24,14 +37,14 @@ impl Program {
         task: impl FnOnce(CancellationToken) -> F + Send + 'static,
     ) -> Self {}
     pub fn recorder(&mut self) -> EventRecorder {}
-    pub fn client(&self) -> &Client {}
-    pub fn with_leader_election(mut self, elections: Client, lease: LeaseName) -> Self {}
+    pub fn with_leader_election(mut self, lease: LeaseName) -> Self {}
+    pub fn election_timing(mut self, timing: Timing) -> Self {}
     pub async fn run<C, S, F, O, E>(
         self,
         stop: CancellationToken,
         context: C,
         sync: S,
-    ) -> Result<(), ProgramError>
+    ) -> Result<(), ControllerError>
     where
         C: Send + Sync + 'static,
         S: Fn(Arc<C>, ObjectKey) -> F + Send + Sync + 'static,
@@ -40,10 +53,13 @@ impl Program {
         E: Into<Box<dyn Error + Send + Sync>>,
     {}
 }
-impl fmt::Debug for Program {}
+impl<X> fmt::Debug for Controller<X> {}
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ProgramError {
+pub enum ControllerError {
     Supervisor(SupervisorError),
     LeaseLost,
+    Elections(ConfigError),
+    OwnsWithoutInformer,
+    OwnsWithoutGate,
 }

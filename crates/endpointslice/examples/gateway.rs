@@ -1,27 +1,31 @@
 //! Slices for a custom resource that selects Pods itself, without a Service. They are owned by the custom resource and
-//! deleted with it.
+//! deleted with it; a Service of the same name does not get their endpoints.
 //!
 //!     apiVersion: example.com/v1
 //!     kind: EndpointSelector
 //!     metadata: {name: edge}
 //!     spec: {selector: {app: edge}, port: 8443}
 //!
-//!     cargo run -p kube-endpointslice --example gateway -- default edge
+//!     cargo run -p kube-endpointslice --example gateway
 
 #[cfg(not(test))]
 mod support;
 #[cfg(test)]
 use crate::support;
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use kube_controller_client::Client;
+use kube_controller_program::Controller;
 use kube_endpoint_model::{
-    AddressType, Endpoint, EndpointConditions, EndpointPort, IpFamily, ObjectMeta, Pod, membership,
+    AddressType, EndpointPort, Labels, ObjectKey, ObjectMeta, Pod, PodIndex, Resource, Selecting, SelectorIndex,
 };
-use kube_endpointslice::{DesiredGroup, Input, Options, Owner, Plan, Reconciler, SliceLabels};
+use kube_endpointslice::{Input, Options, Owner, Reconciled, Reconciler, SliceLabels, desired_endpoints_from_pods};
+use kube_informer::Lister;
+use kube_wire::Decode as _;
 use serde::Deserialize;
 use support::Result;
+use tokio_util::sync::CancellationToken;
 
 /// Fields of the custom resource that the controller reads.
 #[derive(Deserialize)]
@@ -32,57 +36,62 @@ struct EndpointSelector {
 
 #[derive(Deserialize)]
 struct Spec {
-    selector: BTreeMap<String, String>,
+    selector: Labels,
     port: i32,
 }
 
-const FAMILIES: [IpFamily; 2] = [IpFamily::V4, IpFamily::V6];
+const RESOURCE: Resource = Resource::namespaced("example.com", "v1", "endpointselectors", "EndpointSelector");
+kube_wire::object!(EndpointSelector, RESOURCE);
 
-/// Reconciles the slices of an `EndpointSelector` with its Pods, once.
-pub(crate) async fn sync(client: &Client, reconciler: &Reconciler, namespace: &str, name: &str) -> Result<Plan> {
-    let path = format!("/apis/example.com/v1/namespaces/{namespace}/endpointselectors/{name}");
-    let EndpointSelector { metadata, spec } = serde_json::from_value(client.get_json(&path).await?)?;
-    let pods: Vec<Pod> = support::list(client, Some(namespace), &spec.selector).await?;
-
-    let owner = Owner::new("example.com/v1", "EndpointSelector", &metadata);
-    let labels = SliceLabels::carry(&metadata.labels, name);
-    let desired = FAMILIES.map(|family| DesiredGroup {
-        address_type: family.into(),
-        ports: vec![EndpointPort { name: Some("https".into()), port: Some(spec.port), ..tcp() }],
-        endpoints: pods.iter().filter_map(|pod| endpoint(pod, family)).collect(),
-    });
-    let existing = reconciler.live_slices(&owner.key()).await?;
-    let address_types = FAMILIES.map(AddressType::from);
-    let input = Input::new(&owner, &address_types, desired.into(), &existing).labels(&labels);
-    Ok(reconciler.reconcile(input, None).await?.plan)
+impl Selecting for EndpointSelector {
+    fn selector(&self) -> Option<&Labels> {
+        Some(&self.spec.selector)
+    }
 }
 
-fn tcp() -> EndpointPort {
-    EndpointPort { protocol: Some("TCP".into()), ..EndpointPort::default() }
+struct Context {
+    selectors: Lister<EndpointSelector, SelectorIndex<EndpointSelector>>,
+    pods: Lister<Pod, PodIndex>,
+    reconciler: Reconciler,
 }
 
-fn endpoint(pod: &Pod, family: IpFamily) -> Option<Endpoint> {
-    let addresses = membership::addresses(pod, family).ok()?;
-    membership::exclusion(pod, false).is_none().then(|| Endpoint {
-        addresses: addresses.into_owned(),
-        conditions: EndpointConditions { ready: Some(pod.ready), ..EndpointConditions::default() },
-        node_name: Some(pod.node_name.clone()),
-        target_ref: Some(membership::target(pod)),
-        ..Endpoint::default()
-    })
+pub(crate) const NAME: &str = "endpointselectors.example.com";
+
+pub(crate) async fn run(client: Client, stop: CancellationToken) -> Result<()> {
+    let controller = Controller::new(NAME, client);
+    let selectors = controller.informer().index(SelectorIndex::default()).build();
+    let pods = controller.informer().index(PodIndex::default()).build();
+    // No consumer of these slices needs placeholders.
+    let options = Options::new(NAME).placeholder(false);
+    let slices = controller.informer().index(options.slice_index()).build();
+    let reconciler = Reconciler::builder(controller.client().clone(), options).slices(&slices).build();
+    let controller = controller
+        .primary(&selectors)
+        .watches(&pods, |pod: &Pod, selectors| selectors.keys(&pod.namespace, &pod.labels))
+        .owns_slices(&reconciler);
+    let context = Context { selectors: selectors.lister(), pods: pods.lister(), reconciler };
+    Ok(controller.run(stop, context, sync).await?)
 }
 
-/// Returns options without placeholders, which no consumer of these slices needs.
-pub(crate) fn options() -> Options {
-    Options::new("endpointselectors.example.com").placeholder(false)
+async fn sync(context: Arc<Context>, key: ObjectKey) -> Result<Reconciled> {
+    let Context { selectors, pods, reconciler } = &*context;
+    let Some(selector) = selectors.get(&key.namespace, &key.name) else {
+        reconciler.forget(&key);
+        return Ok(Reconciled::default());
+    };
+    let EndpointSelector { metadata, spec } = &*selector;
+    let pods = pods.read(|_, index| index.select(&key.namespace, &spec.selector));
+    let ports = [EndpointPort { name: Some("https".into()), port: Some(spec.port), ..EndpointPort::default() }];
+    let desired = desired_endpoints_from_pods(&pods, &ports, |_| None);
+    let owner = Owner::of_resource(&EndpointSelector::RESOURCE, metadata);
+    let (labels, existing) = (SliceLabels::carry(&metadata.labels), reconciler.existing_slices(&key).await?);
+    let types = [AddressType::IPv4, AddressType::IPv6];
+    let input = Input::new(&owner, &types, desired, &existing).labels(&labels);
+    Ok(reconciler.reconcile(input, None).await?)
 }
 
 #[cfg(not(test))]
-#[tokio::main(flavor = "current_thread")]
+#[tokio::main]
 async fn main() -> Result<()> {
-    let (client, arguments) = support::start().await?;
-    let [namespace, name] = &arguments[..] else { return Err("usage: gateway <namespace> <name>".into()) };
-    let reconciler = Reconciler::builder(client.clone(), options()).build();
-    support::report(&sync(&client, &reconciler, namespace, name).await?);
-    Ok(())
+    support::until_ctrl_c(async |stop| run(support::client().await?, stop).await).await
 }

@@ -1,100 +1,99 @@
-//! Slices with the addresses of Pods on a secondary network, for a Service without a selector that names the network in
-//! an annotation. The addresses are those that a CNI plugin writes into the annotation
-//! `k8s.v1.cni.cncf.io/network-status` of a Pod.
+//! Slices with the addresses of Pods on a secondary network, as Multus attaches it and writes them into an annotation of
+//! the Pod. The network is named by an annotation of the Service, which has no selector.
 //!
-//!     cargo run -p kube-endpointslice --example secondary_network -- default storage
+//!     cargo run -p kube-endpointslice --example secondary_network
 
 #[cfg(not(test))]
 mod support;
 #[cfg(test)]
 use crate::support;
 
-use k8s_openapi::api::core::v1 as core;
+use std::sync::Arc;
+
 use kube_controller_client::Client;
+use kube_controller_program::Controller;
 use kube_endpoint_model::{
-    Address, AddressType, Endpoint, EndpointConditions, IpFamily, Pod, Service, membership, parse_sloppy,
+    Address, AddressType, Addresses, AnnotationKeys, Annotations, Endpoint, IpFamily, LabelIndex, ObjectKey, Pod,
+    Service, With, membership, parse_sloppy,
 };
-use kube_endpointslice::{DesiredGroup, Input, Options, Owner, Plan, Reconciler, SliceLabels};
-use serde::Deserialize;
+use kube_endpointslice::{DesiredGroup, Input, Options, Owner, Reconciled, Reconciler, SliceLabels, endpoint_at};
+use kube_informer::{Lister, NamedIndexes};
+use serde_json::Value;
 use support::Result;
+use tokio_util::sync::CancellationToken;
 
 /// Annotation of a Service: the network of its endpoints.
 const NETWORK: &str = "example.com/network";
-/// Annotation of a Service: the value of the label `app` of its Pods. With a selector, the slice controller of
-/// Kubernetes would also create slices.
+/// Annotation of a Service: the label `app` of its Pods. For a selector, Kubernetes would also create slices.
 const APP: &str = "example.com/app";
-/// Annotation of a Pod: its networks, as a JSON array.
+/// Annotation of a Pod: a JSON array of its networks, with their `name` and `ips`.
 const STATUS: &str = "k8s.v1.cni.cncf.io/network-status";
 
-/// Element of the array in [`STATUS`].
-#[derive(Deserialize)]
-struct Network {
-    name: String,
-    #[serde(default)]
-    ips: Vec<String>,
-}
+struct Keys;
 
-/// Reconciles the slices of a Service with the addresses of its Pods on its network, once.
-pub(crate) async fn sync(client: &Client, reconciler: &Reconciler, namespace: &str, name: &str) -> Result<Plan> {
-    let service: core::Service = client.get(namespace, name).await?;
-    let annotation = |key| service.metadata.annotations.as_ref()?.get(key).cloned();
-    let network = annotation(NETWORK).ok_or("the Service has no annotation example.com/network")?;
-    let labels = [("app".to_owned(), annotation(APP).ok_or("the Service has no annotation example.com/app")?)].into();
-    // Full objects, since the compact `Pod` has no annotations.
-    let pods: Vec<core::Pod> = support::list(client, Some(namespace), &labels).await?;
-
-    let service = Service::from(&service);
-    let mut desired = Vec::new();
-    for family in [IpFamily::V4, IpFamily::V6] {
-        let mut endpoints = Vec::new();
-        for pod in &pods {
-            endpoints.extend(endpoint(pod, &network, family)?);
-        }
-        desired.push(DesiredGroup { address_type: family.into(), ports: support::numbered_ports(&service), endpoints });
+impl AnnotationKeys for Keys {
+    fn keeps(key: &str) -> bool {
+        [NETWORK, APP, STATUS].contains(&key)
     }
+}
+
+type Annotated<T> = With<T, Annotations<Keys>>;
+
+struct Context {
+    services: Lister<Annotated<Service>, NamedIndexes<Annotated<Service>>>,
+    pods: Lister<Annotated<Pod>, LabelIndex<Annotated<Pod>>>,
+    reconciler: Reconciler,
+}
+
+pub(crate) const NAME: &str = "networks.example.com";
+
+pub(crate) async fn run(client: Client, stop: CancellationToken) -> Result<()> {
+    let controller = Controller::new(NAME, client);
+    let app = |it: &Annotated<Service>| Vec::from_iter(it.part.get(APP).map(|app| format!("{}/{app}", it.namespace)));
+    let services = controller.informer().index(NamedIndexes::new().with("app", app)).build();
+    let pods = controller.informer().index(LabelIndex::default()).build();
+    // Without placeholders, since consumers may read other slices of the same Service.
+    let options = Options::for_services(NAME).placeholder(false);
+    let slices = controller.informer().index(options.slice_index()).build();
+    let reconciler = Reconciler::builder(controller.client().clone(), options).slices(&slices).build();
+    let controller = controller.primary(&services).owns_slices(&reconciler);
+    let controller = controller.watches(&pods, |pod: &Annotated<Pod>, services| {
+        let app = format!("{}/{}", pod.namespace, pod.labels.get("app").unwrap_or_default());
+        services.bucket("app", &app).map(|it| ObjectKey::new(&*it.namespace, &*it.name)).collect::<Vec<_>>()
+    });
+    Ok(controller.run(stop, Context { services: services.lister(), pods: pods.lister(), reconciler }, sync).await?)
+}
+
+async fn sync(context: Arc<Context>, key: ObjectKey) -> Result<Reconciled> {
+    let Context { services, pods, reconciler } = &*context;
+    let Some(service) = services.get(&key.namespace, &key.name) else {
+        reconciler.forget(&key);
+        return Ok(Reconciled::default());
+    };
+    let annotation = |name| service.part.get(name).unwrap_or_default();
+    let selector = [("app", annotation(APP))].into_iter().collect();
+    let pods = pods.read(|_, index| index.select(&key.namespace, &selector));
+    let desired = [IpFamily::V4, IpFamily::V6].map(|family| {
+        let endpoints = pods.iter().filter_map(|pod| endpoint(pod, annotation(NETWORK), family)).collect();
+        DesiredGroup { address_type: family.into(), ports: support::numbered_ports(&service), endpoints }
+    });
     let (owner, labels) = (Owner::service(&service), SliceLabels::for_service(&service));
-    let existing = reconciler.live_slices(&owner.key()).await?;
-    let address_types = [AddressType::IPv4, AddressType::IPv6];
-    let input = Input::new(&owner, &address_types, desired, &existing).labels(&labels);
-    Ok(reconciler.reconcile(input, None).await?.plan)
+    let (types, existing) = ([AddressType::IPv4, AddressType::IPv6], reconciler.existing_slices(&key).await?);
+    Ok(reconciler.reconcile(Input::new(&owner, &types, desired.into(), &existing).labels(&labels), None).await?)
 }
 
-/// Returns the endpoint of a Pod; `None` if it has no address of the family on the network, or is finished.
-fn endpoint(pod: &core::Pod, network: &str, family: IpFamily) -> Result<Option<Endpoint>> {
-    let Some(status) = pod.metadata.annotations.as_ref().and_then(|it| it.get(STATUS)) else { return Ok(None) };
-    let networks: Vec<Network> = serde_json::from_str(status)?;
-    let addresses: Vec<Address> = networks
-        .into_iter()
-        .filter(|it| it.name == network)
-        .flat_map(|it| it.ips)
-        .filter_map(|ip| parse_sloppy(&ip).map(Address::from))
-        .filter(|address| address.family() == Some(family))
-        .collect();
-    let pod = Pod::from(pod);
-    Ok((!addresses.is_empty() && !pod.finished).then(|| Endpoint {
-        addresses: addresses.into_iter().collect(),
-        conditions: EndpointConditions {
-            ready: Some(pod.ready && !pod.terminating),
-            serving: Some(pod.ready),
-            terminating: Some(pod.terminating),
-        },
-        node_name: Some(pod.node_name.clone()),
-        target_ref: Some(membership::target(&pod)),
-        ..Endpoint::default()
-    }))
-}
-
-/// Returns options without placeholders, since consumers may read other slices of the same Service.
-pub(crate) fn options() -> Options {
-    Options::new("networks.example.com").placeholder(false)
+/// Returns the endpoint of a Pod; `None` if it is finished or has no address of the family on the network.
+fn endpoint(pod: &Annotated<Pod>, network: &str, family: IpFamily) -> Option<Endpoint> {
+    let status: Value = serde_json::from_str(pod.part.get(STATUS)?).ok()?;
+    let networks = status.as_array()?.iter().filter(|it| it["name"] == network);
+    let ips = networks.filter_map(|it| it["ips"].as_array()).flatten().filter_map(Value::as_str);
+    let addresses = ips.filter_map(|ip| parse_sloppy(ip).map(Address::from));
+    let addresses: Addresses = addresses.filter(|address| address.family() == Some(family)).collect();
+    (!addresses.is_empty() && membership::exclusion(pod, true).is_none()).then(|| endpoint_at(pod, addresses))
 }
 
 #[cfg(not(test))]
-#[tokio::main(flavor = "current_thread")]
+#[tokio::main]
 async fn main() -> Result<()> {
-    let (client, arguments) = support::start().await?;
-    let [namespace, name] = &arguments[..] else { return Err("usage: secondary_network <namespace> <name>".into()) };
-    let reconciler = Reconciler::builder(client.clone(), options()).build();
-    support::report(&sync(&client, &reconciler, namespace, name).await?);
-    Ok(())
+    support::until_ctrl_c(async |stop| run(support::client().await?, stop).await).await
 }

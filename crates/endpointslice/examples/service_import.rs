@@ -1,81 +1,95 @@
 //! Slices for a Service in several clusters: the slices of all clusters are merged into slices of a
-//! `multicluster.x-k8s.io/v1alpha1` `ServiceImport`.
+//! `multicluster.x-k8s.io/v1alpha1` `ServiceImport`, which consumers select by the label
+//! `multicluster.kubernetes.io/service-name`.
 //!
-//!     cargo run -p kube-endpointslice --example service_import -- default web other-cluster.kubeconfig...
+//!     cargo run -p kube-endpointslice --example service_import -- other-cluster.kubeconfig...
 
 #[cfg(not(test))]
 mod support;
 #[cfg(test)]
 use crate::support;
 
-use std::collections::BTreeMap;
-#[cfg(not(test))]
-use std::path::Path;
+use std::sync::Arc;
 
 use kube_controller_client::Client;
 #[cfg(not(test))]
 use kube_controller_client::{ClientOptions, Config};
-use kube_endpoint_model::well_known::{SERVICE_NAME_LABEL, SLICE_CONTROLLER, SLICE_MANAGED_BY_LABEL};
-use kube_endpoint_model::{AddressType, Endpoint, EndpointSlice, Labels, ObjectKey, ObjectMeta};
-use kube_endpointslice::{DesiredGroup, Input, Options, Owner, Plan, Reconciler, SliceLabels};
+use kube_controller_program::Controller;
+use kube_endpoint_model::well_known::{SLICE_CONTROLLER, SLICE_MANAGED_BY_LABEL};
+use kube_endpoint_model::{AddressType, Endpoint, EndpointSlice, ObjectKey, ObjectMeta, Resource, SliceIndex};
+use kube_endpointslice::{DesiredGroup, Input, Options, Owner, Reconciled, Reconciler};
+use kube_informer::{Informer, Lister};
+use serde::Deserialize;
 use support::Result;
+use tokio_util::sync::CancellationToken;
 
-const API_VERSION: &str = "multicluster.x-k8s.io/v1alpha1";
+#[derive(Deserialize)]
+struct ServiceImport {
+    metadata: ObjectMeta,
+}
+
+const IMPORTS: Resource = Resource::namespaced("multicluster.x-k8s.io", "v1alpha1", "serviceimports", "ServiceImport");
+kube_wire::object!(ServiceImport, IMPORTS);
+
+struct Context {
+    imports: Lister<ServiceImport>,
+    /// Slices of the Services of each cluster.
+    exported: Vec<Lister<EndpointSlice, SliceIndex>>,
+    reconciler: Reconciler,
+}
+
+pub(crate) const NAME: &str = "imports.example.com";
 const FAMILIES: [AddressType; 2] = [AddressType::IPv4, AddressType::IPv6];
 
-/// Reconciles the slices of a `ServiceImport` in the cluster of `client` with those of the Service in `sources`, once.
-pub(crate) async fn sync(
-    client: &Client,
-    sources: &[Client],
-    reconciler: &Reconciler,
-    namespace: &str,
-    name: &str,
-) -> Result<Plan> {
-    let path = format!("/apis/{API_VERSION}/namespaces/{namespace}/serviceimports/{name}");
-    let import: ObjectMeta = serde_json::from_value(client.get_json(&path).await?["metadata"].take())?;
-    let exported = [(SERVICE_NAME_LABEL, name), (SLICE_MANAGED_BY_LABEL, SLICE_CONTROLLER)];
-    let exported: BTreeMap<String, String> =
-        exported.map(|(key, value)| (key.to_owned(), value.to_owned())).into_iter().collect();
-    let mut desired = Vec::new();
-    for source in sources {
-        let slices: Vec<EndpointSlice> = support::list(source, Some(namespace), &exported).await?;
-        desired.extend(slices.into_iter().map(imported));
+/// Runs the controller in the cluster of `client`, with the slices of this cluster and of `others`.
+pub(crate) async fn run(client: Client, others: Vec<Client>, stop: CancellationToken) -> Result<()> {
+    let controller = Controller::new(NAME, client);
+    let imports = controller.informer().build();
+    // An import without endpoints has no slices.
+    let options = Options::new(NAME).owner_label("multicluster.kubernetes.io/service-name").placeholder(false);
+    let slices = controller.informer().index(options.slice_index()).build();
+    let reconciler = Reconciler::builder(controller.client().clone(), options).slices(&slices).build();
+    let (this, mut exported) = (controller.client().clone(), Vec::new());
+    let mut controller = controller.primary(&imports).owns_slices(&reconciler);
+    for cluster in others.into_iter().chain([this]) {
+        let exports = format!("{SLICE_MANAGED_BY_LABEL}={SLICE_CONTROLLER}");
+        let slices = Informer::builder(cluster).label_selector(&exports).index(SliceIndex::default()).build();
+        controller = controller.watches(&slices, |slice: &EndpointSlice, ()| {
+            Some(ObjectKey::new(&*slice.metadata.namespace, slice.service_name()?))
+        });
+        exported.push(slices.lister());
     }
+    Ok(controller.run(stop, Context { imports: imports.lister(), exported, reconciler }, sync).await?)
+}
 
-    let owner = Owner::new(API_VERSION, "ServiceImport", &import);
-    let labels: Labels = [("multicluster.kubernetes.io/service-name", name)].into_iter().collect();
-    // Consumers select imported slices by the label above. A Service of this name does not exist.
-    let service = ObjectKey::new(namespace, format!("imported-{name}"));
-    let labels = SliceLabels::carry(&labels, &service.name);
-    let existing = reconciler.live_slices(&service).await?;
-    let input = Input::new(&owner, &FAMILIES, desired, &existing).labels(&labels);
-    Ok(reconciler.reconcile(input, None).await?.plan)
+async fn sync(context: Arc<Context>, key: ObjectKey) -> Result<Reconciled> {
+    let Context { imports, exported, reconciler } = &*context;
+    let Some(import) = imports.get(&key.namespace, &key.name) else {
+        reconciler.forget(&key);
+        return Ok(Reconciled::default());
+    };
+    let slices = |of: &Lister<EndpointSlice, SliceIndex>| -> Vec<DesiredGroup> {
+        of.read(|_, index| index.slices(&key.namespace, &key.name).map(|slice| imported(slice)).collect())
+    };
+    let desired = exported.iter().flat_map(slices).collect();
+    let owner = Owner::of_resource(&IMPORTS, &import.metadata);
+    let existing = reconciler.existing_slices(&key).await?;
+    Ok(reconciler.reconcile(Input::new(&owner, &FAMILIES, desired, &existing), None).await?)
 }
 
 /// Returns the endpoints of a slice without Node, target and hints, which have no meaning in another cluster.
-fn imported(slice: EndpointSlice) -> DesiredGroup {
-    let EndpointSlice { address_type, endpoints, ports, .. } = slice;
+fn imported(slice: &EndpointSlice) -> DesiredGroup {
+    let EndpointSlice { address_type, endpoints, ports, .. } = slice.clone();
     let abroad = |endpoint| Endpoint { node_name: None, target_ref: None, hints: None, ..endpoint };
     DesiredGroup { address_type, ports, endpoints: endpoints.into_iter().map(abroad).collect() }
 }
 
-/// Returns options without placeholders: an import without endpoints has no slices.
-pub(crate) fn options() -> Options {
-    Options::new("imports.example.com").placeholder(false)
-}
-
 #[cfg(not(test))]
-#[tokio::main(flavor = "current_thread")]
+#[tokio::main]
 async fn main() -> Result<()> {
-    let (client, arguments) = support::start().await?;
-    let [namespace, name, kubeconfigs @ ..] = &arguments[..] else {
-        return Err("usage: service_import <namespace> <name> <kubeconfig>...".into());
-    };
-    let mut sources = vec![client.clone()];
-    for path in kubeconfigs {
-        sources.push(Client::new(&Config::from_kubeconfig(Path::new(path)).await?, ClientOptions::default())?);
+    let mut others = Vec::new();
+    for path in std::env::args().skip(1) {
+        others.push(Client::new(&Config::from_kubeconfig(path.as_ref()).await?, ClientOptions::default())?);
     }
-    let reconciler = Reconciler::builder(client.clone(), options()).build();
-    support::report(&sync(&client, &sources, &reconciler, namespace, name).await?);
-    Ok(())
+    support::until_ctrl_c(async |stop| run(support::client().await?, others, stop).await).await
 }

@@ -1,54 +1,77 @@
 //! Slices for the Pods that a Service selects, like those of the slice controller of Kubernetes, with another
 //! managed-by value.
 //!
-//!     cargo run -p kube-endpointslice --example service_pods -- default web
+//!     cargo run -p kube-endpointslice --example service_pods
 
 #[cfg(not(test))]
 mod support;
 #[cfg(test)]
 use crate::support;
 
-use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use k8s_openapi::api::core::v1 as core;
 use kube_controller_client::Client;
-use kube_endpoint_model::{Node, Pod, Service};
-use kube_endpointslice::{Input, Options, Owner, Plan, Reconciler, SliceLabels, desired_endpoints_from_service_pods};
+use kube_controller_program::Controller;
+use kube_endpoint_model::{Node, ObjectKey, Pod, PodIndex, Service, ServiceIndex};
+use kube_endpointslice::{
+    Input, Options, Owner, Reconciled, Reconciler, SliceLabels, desired_endpoints_from_service_pods,
+};
+use kube_informer::{Event, Lister};
 use kube_topology::HintPolicy;
 use support::Result;
+use tokio_util::sync::CancellationToken;
 
-/// Reconciles the slices of a Service with its Pods, once.
-pub(crate) async fn sync(client: &Client, reconciler: &Reconciler, namespace: &str, name: &str) -> Result<Plan> {
-    let service: core::Service = client.get(namespace, name).await?;
-    let selector = service.spec.as_ref().and_then(|spec| spec.selector.clone());
-    let selector = selector.ok_or("the Service has no selector")?;
-    let service = Service::from(&service);
-    let pods: Vec<Pod> = support::list(client, Some(namespace), &selector).await?;
-    let pods: Vec<Arc<Pod>> = pods.into_iter().map(Arc::new).collect();
-    let nodes: Vec<Node> = support::list(client, None, &BTreeMap::new()).await?;
-    let nodes: HashMap<_, _> = nodes.into_iter().map(|node| (node.name.clone(), Arc::new(node))).collect();
-
-    let desired = desired_endpoints_from_service_pods(&service, &pods, |name| nodes.get(name).cloned());
-    let (owner, labels) = (Owner::service(&service), SliceLabels::for_service(&service));
-    let address_types = service.address_types();
-    let existing = reconciler.live_slices(&owner.key()).await?;
-    let input = Input::new(&owner, &address_types, desired.groups, &existing).labels(&labels);
-    Ok(reconciler.reconcile(input, Some(HintPolicy::of(&service))).await?.plan)
+struct Context {
+    services: Lister<Service, ServiceIndex>,
+    pods: Lister<Pod, PodIndex>,
+    nodes: Lister<Node>,
+    reconciler: Reconciler,
 }
 
-/// Returns the default options with a managed-by value of its own, so that the slices of Kubernetes' controller are not
-/// changed.
-pub(crate) fn options() -> Options {
-    Options::new("service-pods.example.com")
+/// Another managed-by value than that of Kubernetes' controller, so that its slices are not changed.
+pub(crate) const NAME: &str = "service-pods.example.com";
+
+pub(crate) async fn run(client: Client, stop: CancellationToken) -> Result<()> {
+    let controller = Controller::new(NAME, client);
+    let services = controller.informer().index(ServiceIndex::default()).build();
+    let pods = controller.informer().index(PodIndex::default()).build();
+    let nodes = controller.informer().build();
+    let options = Options::for_services(NAME);
+    let slices = controller.informer().index(options.slice_index()).build();
+    let reconciler = Reconciler::builder(controller.client().clone(), options).slices(&slices).build();
+    let mut controller = controller
+        .primary(&services)
+        .watches(&pods, |pod: &Pod, services| services.keys(&pod.namespace, &pod.labels))
+        .caches(&nodes)
+        .owns_slices(&reconciler)
+        .concurrency(5);
+    // All Services, when a Node appears, disappears or changes its zone.
+    let all = services.lister();
+    controller.handlers().watch(&nodes, "nodes", move |event: &Event<Node>, keys| match event.states() {
+        (Some(old), Some(new)) if old.zone == new.zone => {}
+        _ => all.list().iter().for_each(|service: &Arc<Service>| keys.add(kube_wire::Object::key(&**service))),
+    });
+    let (services, pods, nodes) = (services.lister(), pods.lister(), nodes.lister());
+    Ok(controller.run(stop, Context { services, pods, nodes, reconciler }, sync).await?)
+}
+
+async fn sync(context: Arc<Context>, key: ObjectKey) -> Result<Reconciled> {
+    let Context { services, pods, nodes, reconciler } = &*context;
+    let Some(service) = services.get(&key.namespace, &key.name) else {
+        reconciler.forget(&key);
+        return Ok(Reconciled::default());
+    };
+    let Some(selector) = &service.selector else { return Ok(Reconciled::default()) };
+    let pods = pods.read(|_, index| index.select(&key.namespace, selector));
+    let desired = desired_endpoints_from_service_pods(&service, &pods, |name| nodes.get("", name));
+    let (owner, labels) = (Owner::service(&service), SliceLabels::for_service(&service));
+    let (types, existing) = (service.address_types(), reconciler.existing_slices(&key).await?);
+    let input = Input::new(&owner, &types, desired.groups, &existing).labels(&labels);
+    Ok(reconciler.reconcile(input, Some(HintPolicy::of(&service))).await?)
 }
 
 #[cfg(not(test))]
-#[tokio::main(flavor = "current_thread")]
+#[tokio::main]
 async fn main() -> Result<()> {
-    let (client, arguments) = support::start().await?;
-    let [namespace, name] = &arguments[..] else { return Err("usage: service_pods <namespace> <name>".into()) };
-    let reconciler = Reconciler::builder(client.clone(), options()).build();
-    support::report(&sync(&client, &reconciler, namespace, name).await?);
-    Ok(())
+    support::until_ctrl_c(async |stop| run(support::client().await?, stop).await).await
 }

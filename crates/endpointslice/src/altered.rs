@@ -12,7 +12,6 @@ use serde::Serialize;
 
 use crate::plan::Plan;
 use crate::slice_cache::SliceCache;
-use crate::slice_labels::RESERVED;
 
 /// Responses with other content than was sent, because an admission policy changed the slice or an older API server
 /// dropped a field.
@@ -20,8 +19,9 @@ use crate::slice_labels::RESERVED;
 /// Such a slice never equals the desired one, and each sync would send the same content again.
 /// [`suppress`](AlteredWrites::suppress) removes such writes from a plan until the slice or the desired content
 /// changes. Upstream repeats the write in every sync.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct AlteredWrites {
+    owner_label: Text,
     services: Mutex<HashMap<ObjectKey, Altered>>,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct AlteredWrites {
 struct Altered {
     /// Responses with other content, by name of the slice.
     slices: HashMap<Text, Answer>,
-    /// Slices from responses with another service-name or managed-by label than was sent.
+    /// Slices from responses with another owner or managed-by label than was sent.
     misplaced: Vec<EndpointSlice>,
 }
 
@@ -42,6 +42,23 @@ struct Answer {
 }
 
 impl AlteredWrites {
+    /// Returns an empty set for slices with this owner label.
+    pub(crate) fn new(owner_label: Text) -> Self {
+        AlteredWrites { owner_label, services: Mutex::default() }
+    }
+
+    /// Returns the name of the owner label in messages.
+    pub(crate) fn label_name(&self) -> &str {
+        if self.owner_label == well_known::SERVICE_NAME_LABEL { "service-name" } else { &self.owner_label }
+    }
+
+    /// Returns whether two states of a slice have the same owner and managed-by labels.
+    pub(crate) fn in_same_place(&self, one: &EndpointSlice, other: &EndpointSlice) -> bool {
+        let (one, other) = (&one.metadata.labels, &other.metadata.labels);
+        let labels = [&*self.owner_label, well_known::SLICE_MANAGED_BY_LABEL];
+        labels.iter().all(|label| one.get(label) == other.get(label))
+    }
+
     fn services(&self) -> MutexGuard<'_, HashMap<ObjectKey, Altered>> {
         locked(&self.services)
     }
@@ -57,7 +74,7 @@ impl AlteredWrites {
             return;
         }
         let altered = services.entry(service.clone()).or_default();
-        if !in_same_place(sent, answer) {
+        if !self.in_same_place(sent, answer) {
             altered.misplaced.push(answer.clone());
             return;
         }
@@ -75,7 +92,7 @@ impl AlteredWrites {
     /// Removes the updates from a plan that would send the same content again. `existing` are the slices that the plan
     /// is based on.
     ///
-    /// While `cache` contains slices whose service-name or managed-by label the server has changed, creates are removed
+    /// While `cache` contains slices whose owner or managed-by label the server has changed, creates are removed
     /// too, since they would add more of these slices. Returns the names of these slices if creates were removed.
     pub(crate) fn suppress<'a>(
         &self,
@@ -157,9 +174,4 @@ fn hash_of(value: &impl Serialize) -> u64 {
     // Writing into a hasher does not fail, and the keys of all maps are strings.
     let _ = serde_json::to_writer(&mut sink, value);
     sink.0.finish()
-}
-
-/// Returns whether two states of a slice have the same service-name and managed-by labels.
-pub(crate) fn in_same_place(one: &EndpointSlice, other: &EndpointSlice) -> bool {
-    RESERVED.iter().all(|label| one.metadata.labels.get(label) == other.metadata.labels.get(label))
 }

@@ -4,7 +4,7 @@ use display_full_error::DisplayFullErrorExt as _;
 use kube_controller_client::{Client, Deleted, Error, Preconditions};
 use kube_endpoint_model::{EndpointSlice, ObjectKey, ObjectMeta, Text};
 
-use crate::altered::{AlteredWrites, in_same_place};
+use crate::altered::AlteredWrites;
 use crate::metrics::{HintLabels, Operation, SliceMetrics};
 use crate::plan::{Plan, TypePlan};
 use crate::slice_cache::{SliceCache, SliceWrite};
@@ -37,7 +37,7 @@ pub struct WriteError {
     pub slice: Option<String>,
     /// Kind of the owner of the slice.
     pub owner: Text,
-    /// Service that the slice belongs to.
+    /// Key of the owner of the slice: for slices of Services, the Service.
     pub service: ObjectKey,
     /// Error of the request, or the reason why none was sent.
     pub source: WriteFailure,
@@ -50,13 +50,15 @@ pub enum WriteFailure {
     /// The request failed, or the client did not send it.
     #[error(transparent)]
     Request(#[from] Error),
-    /// Nothing was sent, because the API server changed the service-name or managed-by label of slices created before.
+    /// Nothing was sent, because the API server changed the owner or managed-by label of slices created before.
     #[error(
-        "not sent: the API server changed the service-name or managed-by label of {}, which an admission policy may cause; \
+        "not sent: the API server changed the {label} or managed-by label of {}, which an admission policy may cause; \
          correct the policy and delete these EndpointSlices",
         .slices.join(", ")
     )]
     Misplaced {
+        /// Owner label: `service-name` for slices of Services, otherwise its key.
+        label: String,
         /// Names of these slices.
         slices: Vec<String>,
     },
@@ -80,7 +82,7 @@ pub(crate) fn join<E: std::error::Error>(errors: &[E]) -> String {
     }
 }
 
-/// Sender of the writes for one Service.
+/// Sender of the writes for one owner.
 pub(crate) struct Writer<'a> {
     pub(crate) client: &'a Client,
     /// Kind of the owner, for error messages.
@@ -119,7 +121,9 @@ impl Writer<'_> {
     ) -> Result<usize, ApplyError> {
         let (mut writes, mut failures) = (0, Vec::new());
         if !misplaced.is_empty() {
-            failures.push(self.failed(Operation::Create, None, WriteFailure::Misplaced { slices: misplaced }));
+            let label = self.altered.label_name().to_owned();
+            let source = WriteFailure::Misplaced { label, slices: misplaced };
+            failures.push(self.failed(Operation::Create, None, source));
         }
         for plan in &plan.types {
             match (self.apply_type(plan, &mut writes).await, hints) {
@@ -201,7 +205,7 @@ impl Writer<'_> {
             };
             tries += 1;
             // Unless an earlier create with this name was left without a response, the existing slice is not one of
-            // this Service. The same holds if the slice has been moved to another Service or manager, or is being
+            // this owner. The same holds if the slice has been moved to another owner or manager, or is being
             // deleted.
             if error.is_already_exists() && tries < NAMES_TO_TRY && (!name.unanswered || self.is_lost(&named)) {
                 continue;
@@ -212,11 +216,13 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns whether the cached slice of this name belongs to another Service or manager or is being deleted, so that
+    /// Returns whether the cached slice of this name belongs to another owner or manager or is being deleted, so that
     /// the next plan does not find it. `false` if the cache has no such slice.
     fn is_lost(&self, slice: &EndpointSlice) -> bool {
         let cached = self.cache.get(&slice.metadata.namespace, &slice.metadata.name);
-        cached.is_some_and(|cached| cached.metadata.deletion_timestamp.is_some() || !in_same_place(&cached, slice))
+        cached.is_some_and(|cached| {
+            cached.metadata.deletion_timestamp.is_some() || !self.altered.in_same_place(&cached, slice)
+        })
     }
 
     async fn delete(&self, slice: &EndpointSlice, writes: &mut usize) -> Result<(), WriteError> {

@@ -26,7 +26,7 @@ use crate::metrics::SliceMetrics;
 use crate::options::Options;
 use crate::reconciler::Reconciler;
 use crate::slice_events::Terminating;
-use crate::watch::watch_slices;
+use crate::watch::{SLICE_CHANGE_DELAY, watch_slices};
 use sync::Syncs;
 
 /// Options of the slice controller, named after the flags of kube-controller-manager.
@@ -58,9 +58,6 @@ pub struct Informers {
     pub slices: Informer<EndpointSlice, SliceIndex>,
 }
 
-/// Minimum delay after a change of a slice (upstream: `endpointSliceChangeMinSyncDelay`).
-const SLICE_CHANGE_DELAY: Duration = Duration::from_secs(1);
-
 /// Name of the controller in `--controllers`, logs and metrics.
 const NAME: &str = "endpointslice-controller";
 
@@ -81,12 +78,12 @@ pub fn endpointslice_controller(
     let controller = Controller::builder(NAME, queue, metrics).concurrency(config.concurrent_syncs);
     let mut controller = controller.batching(config.batching);
     let slice_delay = SLICE_CHANGE_DELAY.max(config.batch_period);
-    let handler = watch_slices(&mut controller, &informers.slices, SLICE_CONTROLLER, Terminating::Ignored, slice_delay);
+    let options = Options::for_services(SLICE_CONTROLLER).max_endpoints_per_slice(config.max_endpoints_per_slice);
+    let handler = watch_slices(&mut controller, &informers.slices, &options, Terminating::Ignored, slice_delay);
     watch_services(&mut controller, informers);
     watch_pods(&mut controller, informers, config.batch_period);
     let nodes_changed = Arc::new(Notify::new());
     watch_nodes(&mut controller, informers, Arc::clone(&nodes_changed));
-    let options = Options::new(SLICE_CONTROLLER).max_endpoints_per_slice(config.max_endpoints_per_slice);
     let reconciler = Reconciler::builder(client, options)
         .cache(informers.slices.write_through(&handler))
         .topology_cache(TopologyCache::default())

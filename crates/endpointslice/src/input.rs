@@ -24,12 +24,14 @@ pub struct Input<'a, E = Endpoint> {
     pub address_types: &'a [AddressType],
     /// Desired endpoints. Groups of an address type that the owner does not have are ignored.
     pub desired: Vec<DesiredGroup<E>>,
-    /// Existing slices: those of the [Service](Input::service) that this controller manages. Slices of other
+    /// Existing slices: those with the [key](Input::key) of the owner that this controller manages. Slices of other
     /// controllers are ignored. The slice controller leaves out slices that are being deleted (ES-5), the mirroring
     /// controller does not (MI-4).
     pub existing: &'a [Arc<EndpointSlice>],
-    /// Labels of the slices; `None` for only those that every slice has, with the name of the owner as the service
-    /// name.
+    /// Name under which the slices are found by [`Options::owner_label`](crate::Options::owner_label); `None` for that of
+    /// the owner.
+    pub tracked_as: Option<&'a str>,
+    /// Labels of the slices; `None` for only those that every slice has.
     pub labels: Option<&'a SliceLabels>,
     /// Annotations of the slices with [`Packing::Single`](crate::Packing::Single). With other packings, slices keep the
     /// annotations that they have.
@@ -51,16 +53,26 @@ impl<'a, E> Input<'a, E> {
             address_types,
             desired,
             existing,
+            tracked_as: None,
             labels: None,
             annotations: None,
             trigger_time: TriggerTime::Leave,
         }
     }
 
-    /// Returns the Service that the label `kubernetes.io/service-name` of the slices refers to. It need not exist.
-    pub fn service(&self) -> ObjectKey {
-        let name = self.labels.map_or(&self.owner.name, SliceLabels::service_name);
-        ObjectKey { namespace: self.owner.namespace.clone(), name: name.clone() }
+    /// Returns the key under which the slices are found: namespace and name of the owner, or the name of
+    /// [`tracked_as`](Self::tracked_as).
+    pub fn key(&self) -> ObjectKey {
+        let name = self.tracked_as.map_or_else(|| self.owner.name.clone(), Into::into);
+        ObjectKey { namespace: self.owner.namespace.clone(), name }
+    }
+
+    /// Sets another name than that of the owner under which the slices are found, for example if an owner has several
+    /// sets of slices. No other owner in the namespace may have slices under it.
+    #[must_use]
+    pub fn tracked_as(mut self, name: &'a str) -> Self {
+        self.tracked_as = Some(name);
+        self
     }
 
     /// Sets the labels of the slices.

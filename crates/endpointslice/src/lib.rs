@@ -7,7 +7,8 @@
 //!   owner into its desired endpoints. It is pure and deterministic: equal input in any order gives equal plans.
 //! - **Explaining**: [`plan_explained`] also returns the reason why each endpoint is in its slice.
 //! - **Endpoints of Pods**: [`desired_endpoints_from_service_pods`] computes the desired endpoints of a Service from
-//!   its Pods. Endpoints from any other source are passed as [`DesiredGroup`]s.
+//!   its Pods, [`desired_endpoints_from_pods`] those of Pods that a custom resource selects, both from any projection of
+//!   Pods. Endpoints from any other source are passed as [`DesiredGroup`]s.
 //! - **Reconciling**: a [`Reconciler`] plans with hints, writes, emits events and reports metrics, in one call.
 //! - **The slice controller**: [`controller::endpointslice_controller`] does so for every Service with a selector.
 //!
@@ -44,9 +45,8 @@
 //!
 //! # Example
 //!
-//! Three endpoints in slices of at most two, without I/O. For the same with a [`Reconciler`], see the
-//! [examples](https://github.com/kube-endpoints/kube-endpoints/tree/main/crates/endpointslice/examples); for a
-//! controller with informers and a work queue, see [Writing a
+//! Three endpoints of a custom resource in slices of at most two, without I/O. For controllers, see the
+//! [examples](https://github.com/kube-endpoints/kube-endpoints/tree/main/crates/endpointslice/examples) and [Writing a
 //! controller](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/writing-a-controller.md).
 //!
 //! ```
@@ -70,7 +70,19 @@
 //! let plan = plan(Input::new(&gateway, &[AddressType::IPv4], vec![desired], &[]), Hints::Leave, &options);
 //! let sizes: Vec<usize> = plan.types[0].create.iter().map(|slice| slice.endpoints.len()).collect();
 //! assert_eq!(sizes, [2, 1]);
+//! // The label by which the slices are found. They belong to no Service.
+//! let labels = &plan.types[0].create[0].metadata.labels;
+//! assert_eq!(labels.get("gateways.example.com/owner"), Some("edge"));
+//! assert_eq!(labels.get("kubernetes.io/service-name"), None);
 //! ```
+//!
+//! # Labels
+//!
+//! kube-proxy and other consumers find the slices of a Service by the label `kubernetes.io/service-name`, whatever their
+//! owner is. [`Options::for_services`] and [`SliceLabels::for_service`] set it. [`Options::new`] is for slices that belong
+//! to no Service: they are found by another label, [`Options::owner_label`]. [Who reads
+//! EndpointSlices](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/slice-consumers.md) lists the labels
+//! that consumers read.
 //!
 //! # Errors
 //!
@@ -80,7 +92,8 @@
 //! # Cargo features
 //!
 //! - `apply` (default): [`Reconciler`], which plans and writes in one call.
-//! - `watch`: [`watch_slices`], a handler of slice events, and an informer's store as the [`SliceCache`].
+//! - `watch`: [`ReconcilerBuilder::slices`], an informer of slices as the [`SliceCache`], and [`watch_slices`], a handler
+//!   of slice events.
 //! - `controller` (default): the slice controller, [`controller::endpointslice_controller`].
 //! - `prometheus`: upstream's [`metrics`] in a registry of the `prometheus` crate.
 //!

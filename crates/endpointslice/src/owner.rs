@@ -1,7 +1,9 @@
 //! Owners of slices.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
-use kube_endpoint_model::{EndpointSlice, ObjectKey, ObjectMeta, OwnerReference, ResourceVersion, Service, Text, Uid};
+use kube_endpoint_model::{
+    EndpointSlice, Metadata, ObjectKey, ObjectMeta, OwnerReference, Resource, ResourceVersion, Service, Text, Uid,
+};
 
 /// Object that owns the slices of a plan: a Service, an Endpoints object, or any other namespaced object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +26,8 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// Returns an object of any kind as owner.
+    /// Returns an object of any kind as owner. `metadata` is an [`ObjectMeta`] of `kube-endpoint-model` or another type
+    /// that implements [`Metadata`].
     ///
     /// ```
     /// use kube_endpoint_model::ObjectMeta;
@@ -34,16 +37,22 @@ impl Owner {
     /// let owner = Owner::new("example.com/v1", "Gateway", &metadata);
     /// assert!(!owner.terminating);
     /// ```
-    pub fn new(api_version: &str, kind: &str, metadata: &ObjectMeta) -> Owner {
+    pub fn new(api_version: &str, kind: &str, metadata: &impl Metadata) -> Owner {
+        let ObjectKey { namespace, name } = metadata.key();
         Owner {
             api_version: api_version.into(),
             kind: kind.into(),
-            namespace: metadata.namespace.clone(),
-            name: metadata.name.clone(),
-            uid: metadata.uid.clone(),
-            resource_version: metadata.resource_version.clone(),
-            terminating: metadata.deletion_timestamp.is_some(),
+            namespace,
+            name,
+            uid: metadata.uid(),
+            resource_version: metadata.resource_version(),
+            terminating: metadata.is_terminating(),
         }
+    }
+
+    /// Returns an object of a resource as owner.
+    pub fn of_resource(resource: &Resource, metadata: &impl Metadata) -> Owner {
+        Owner::new(&resource.api_version(), resource.kind, metadata)
     }
 
     /// Returns a Service as owner.
@@ -61,7 +70,7 @@ impl Owner {
 
     /// Returns an object of a `k8s-openapi` type as owner.
     pub fn of<K: k8s_openapi::Metadata<Ty = meta::ObjectMeta>>(object: &K) -> Owner {
-        Owner::new(K::API_VERSION, K::KIND, &object.metadata().into())
+        Owner::new(K::API_VERSION, K::KIND, &ObjectMeta::from(object.metadata()))
     }
 
     /// Returns the namespace and name of the owner.
@@ -133,6 +142,20 @@ mod tests {
     fn prefixes(#[case] name: &str, #[case] expected: &str) {
         let owner = Owner::service(&Service { name: name.into(), ..Service::default() });
         assert_eq!(&*owner.generate_name(), expected);
+    }
+
+    #[test]
+    fn objects_of_other_kinds_are_owners() {
+        let (namespace, name, uid) = ("shop".into(), "edge".into(), "u".into());
+        let metadata = ObjectMeta { namespace, name, uid, resource_version: 7.into(), ..ObjectMeta::default() };
+        let owner = Owner::of_resource(&Resource::namespaced("example.com", "v1", "pools", "Pool"), &metadata);
+        assert_eq!(owner, Owner::new("example.com/v1", "Pool", &metadata));
+        assert_eq!(
+            (owner.key().to_string().as_str(), &owner.resource_version, owner.terminating),
+            ("shop/edge", &7.into(), false)
+        );
+        let going = ObjectMeta { deletion_timestamp: Some(jiff::Timestamp::UNIX_EPOCH), ..metadata };
+        assert!(Owner::new("example.com/v1", "Pool", &going).terminating);
     }
 
     #[test]

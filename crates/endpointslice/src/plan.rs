@@ -118,17 +118,18 @@ impl TypePlan {
 /// Returns the writes that turn the existing slices of an owner into its desired endpoints. A
 /// [`Reconciler`](crate::Reconciler) also sends them.
 pub fn plan<E: DesiredEndpoint>(input: Input<'_, E>, mut hints: Hints<'_>, options: &Options) -> Plan {
-    let Input { owner, address_types, desired, existing, labels, annotations, trigger_time } = input;
+    let Input { owner, address_types, desired, existing, tracked_as, labels, annotations, trigger_time } = input;
     let default_labels;
     let labels = if let Some(labels) = labels {
         labels
     } else {
-        default_labels = SliceLabels::carry(&Labels::default(), &owner.name);
+        default_labels = SliceLabels::carry(&Labels::default());
         &default_labels
     };
     let no_annotations = Labels::default();
     let annotations = annotations.unwrap_or(&no_annotations);
-    let build = Builder { owner, labels: labels.written_by(&options.controller), annotations, options };
+    let build =
+        Builder { owner, labels: labels.written_by(options, tracked_as.unwrap_or(&owner.name)), annotations, options };
 
     // Slices of other controllers must not be written, even if the caller passes them.
     let existing: Vec<_> = existing.iter().filter(|slice| slice.is_managed_by(&options.controller)).collect();

@@ -1,17 +1,20 @@
 //! Reconciler: plan, hints, writes, events and metrics of one sync.
 
+mod builder;
+
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kube_controller::{Enqueuer, locked};
+use kube_controller::{Enqueuer, Outcome, locked};
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
 use kube_controller_client::{Client, ReviewedClient, Verdict};
 use kube_endpoint_model::{AddressType, EndpointSlice, Node, ObjectKey, Text};
 use kube_topology::{HintPolicy, TopologyCache};
-use kube_wire::Decode;
+use kube_wire::Resource;
 
+pub use self::builder::ReconcilerBuilder;
 use crate::altered::AlteredWrites;
 use crate::apply::{ApplyError, Writer};
 use crate::desired_endpoint::DesiredEndpoint;
@@ -51,19 +54,24 @@ impl EventSink for () {
 
 /// Reconciles the slices of owners with their desired endpoints.
 ///
-/// A controller has one reconciler, shared by its workers. A sync reads the existing slices of an owner, computes its
-/// desired endpoints, and calls [`reconcile`](Reconciler::reconcile). The existing slices must include the reconciler's
-/// own writes: set a [`cache`](ReconcilerBuilder::cache) that stores the responses, or read the slices from the API
-/// server in each sync ([`live_slices`](Reconciler::live_slices)). Syncs of the same owner must not run concurrently,
-/// which a work queue ensures.
+/// A controller has one reconciler, shared by its workers. A sync reads the
+/// [existing slices](Reconciler::existing_slices) of an owner, computes its desired endpoints, and calls
+/// [`reconcile`](Reconciler::reconcile). The existing slices must include the reconciler's own writes: build it with an
+/// informer of slices (with the feature `watch`, `ReconcilerBuilder::slices`), or with another
+/// [`cache`](ReconcilerBuilder::cache) that stores the responses; without either, each sync reads them from the API
+/// server. Syncs of the same owner must not run concurrently, which a work queue ensures.
+///
+/// Owners are identified by their [key](Input::key). Slices are found by [`Options::owner_label`].
 ///
 /// Between syncs it keeps the [topology cache](TopologyCache), the totals for its metrics, the names of failed creates,
 /// the last hint events, and writes that the server answered with other content, which are not repeated.
-/// [`forget`](Reconciler::forget) drops all of these for one Service.
+/// [`forget`](Reconciler::forget) drops all of these for one owner.
 pub struct Reconciler {
     client: ReviewedClient<EndpointSlice>,
     options: Options,
     cache: Box<dyn SliceCache>,
+    #[cfg(feature = "watch")]
+    pub(crate) slices: Option<Arc<crate::watch::InformerCache>>,
     names: SliceNames,
     altered: AlteredWrites,
     #[cfg(feature = "defects")]
@@ -71,7 +79,7 @@ pub struct Reconciler {
     topology: Option<Mutex<TopologyCache>>,
     traffic_distribution: bool,
     events: Box<dyn EventSink>,
-    /// Digest of the last hint events, by Service.
+    /// Digest of the last hint events, by owner.
     hint_events: Mutex<HashMap<ObjectKey, u64>>,
     metrics: Arc<dyn SliceMetrics>,
     totals: Mutex<MetricsCache>,
@@ -91,100 +99,67 @@ pub struct Reconciled {
     pub again_after: Option<Duration>,
 }
 
-/// Builder of a [`Reconciler`].
-#[must_use]
-pub struct ReconcilerBuilder {
-    reconciler: Reconciler,
-}
-
-impl ReconcilerBuilder {
-    /// Enables hints by the CPU of the zones, for [`HintPolicy::Topology`]. Off by default; owners with that policy
-    /// then have no hints.
-    pub fn topology_cache(mut self, cache: TopologyCache) -> Self {
-        self.reconciler.topology = Some(Mutex::new(cache));
-        self
-    }
-
-    /// Sets whether [`HintPolicy::Traffic`] is supported; `true` by default. If not, owners with that policy have no
-    /// hints.
-    pub fn traffic_distribution(mut self, supported: bool) -> Self {
-        self.reconciler.traffic_distribution = supported;
-        self
-    }
-
-    /// Sets the receiver of Kubernetes Events about owners; events are dropped by default.
-    pub fn events(mut self, sink: impl EventSink + 'static) -> Self {
-        self.reconciler.events = Box::new(sink);
-        self
-    }
-
-    /// Sets the receiver of metrics; metrics are dropped by default.
-    pub fn metrics(mut self, metrics: Arc<dyn SliceMetrics>) -> Self {
-        self.reconciler.metrics = metrics;
-        self
-    }
-
-    /// Sets the cache that stores the responses to writes; responses are dropped by default. Without a cache, each sync
-    /// has to read the existing slices with [`live_slices`](Reconciler::live_slices).
-    pub fn cache(mut self, cache: impl SliceCache + 'static) -> Self {
-        self.reconciler.cache = Box::new(cache);
-        self
-    }
-
-    /// Builds the reconciler. Sends no request.
-    pub fn build(self) -> Reconciler {
-        self.reconciler
+/// A sync that wrote slices has the outcome [`Outcome::Written`].
+impl From<Reconciled> for Outcome {
+    fn from(done: Reconciled) -> Self {
+        Outcome::of_writes(done.writes)
     }
 }
 
 impl Reconciler {
-    /// Returns the builder of a reconciler that writes with `client`, a [`Client`](kube_controller_client::Client) or one
-    /// whose writes are [reviewed](kube_controller_client::Review).
-    pub fn builder(client: impl Into<ReviewedClient<EndpointSlice>>, options: Options) -> ReconcilerBuilder {
-        let reconciler = Reconciler {
-            client: client.into(),
-            options,
-            cache: Box::new(()),
-            names: SliceNames::default(),
-            altered: AlteredWrites::default(),
-            #[cfg(feature = "defects")]
-            ghosts: crate::ghosts::Ghosts::default(),
-            topology: None,
-            traffic_distribution: true,
-            events: Box::new(()),
-            hint_events: Mutex::default(),
-            metrics: Arc::new(()),
-            totals: Mutex::default(),
-        };
-        ReconcilerBuilder { reconciler }
-    }
-
     /// Returns the receiver of Kubernetes Events about owners.
     pub fn events(&self) -> &dyn EventSink {
         &*self.events
     }
 
-    /// Reads the slices of a Service that this controller manages directly from the API server, for programs without a
+    /// Returns the options.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Returns whether the writes pass a [gate](kube_controller_client::WriteGate).
+    #[cfg(feature = "watch")]
+    pub(crate) fn is_gated(&self) -> bool {
+        self.client.client().is_gated()
+    }
+
+    /// Returns the slices of an owner that this controller manages: from the informer that the reconciler was built
+    /// with, otherwise from the API server, as [`live_slices`](Self::live_slices). Slices that are being deleted are
+    /// left out.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`live_slices`](Self::live_slices); none with an informer.
+    pub async fn existing_slices(&self, owner: &ObjectKey) -> Result<Vec<Arc<EndpointSlice>>, LiveReadError> {
+        #[cfg(feature = "watch")]
+        if let Some(slices) = &self.slices {
+            return Ok(slices.existing(owner, &self.options));
+        }
+        self.live_slices(owner).await
+    }
+
+    /// Reads the slices of an owner that this controller manages directly from the API server, for programs without a
     /// cache. Slices that are being deleted are left out.
     ///
     /// # Errors
     ///
     /// The request failed, or its response cannot be decoded.
-    pub async fn live_slices(&self, service: &ObjectKey) -> Result<Vec<Arc<EndpointSlice>>, LiveReadError> {
-        let mut slices = live(self.client.client(), service, &self.options.controller).await?;
+    pub async fn live_slices(&self, owner: &ObjectKey) -> Result<Vec<Arc<EndpointSlice>>, LiveReadError> {
+        let mut slices = live(self.client.client(), owner, &self.options).await?;
         // As in the slice controller, a slice that is being deleted does not count (ES-5).
         slices.retain(|slice| slice.metadata.deletion_timestamp.is_none());
         Ok(slices.into_iter().map(Arc::new).collect())
     }
 
-    /// Returns whether the sync of `key` must wait, since the server has no object `T` with the name and UID of `owner`
-    /// any more: then it adds the key again after `delay` or longer.
+    /// Returns whether the sync of `key` must wait, since the server has no object of `resource` with the name and UID of
+    /// `owner` any more: then it adds the key again after `delay` or longer.
     ///
     /// Sends a request only for [contested](Enqueuer::is_contested) keys, and assumes that the owner exists if the
     /// request fails. While a cache still contains a deleted owner, the garbage collector would delete each slice that
     /// is created for it. The event of the deletion queues the key too.
-    pub async fn awaits_deletion<T: Decode>(
+    pub async fn awaits_deletion(
         &self,
+        resource: &Resource,
         owner: &Owner,
         key: &ObjectKey,
         keys: &Enqueuer<ObjectKey>,
@@ -192,7 +167,7 @@ impl Reconciler {
     ) -> bool {
         // A controller that only compares creates nothing that the garbage collector could delete.
         let may_create = keys.is_contested(key) && !self.client.observes();
-        let is_gone = may_create && is_gone::<T>(self.client.client(), owner).await;
+        let is_gone = may_create && is_gone(self.client.client(), resource, owner).await;
         if is_gone {
             keys.add_contested(key.clone(), delay);
         }
@@ -219,7 +194,7 @@ impl Reconciler {
         policy: Option<HintPolicy>,
     ) -> Result<Reconciled, ApplyError> {
         let policy = policy.map(|policy| self.effective_policy(policy));
-        let (owner, existing_slices, service) = (input.owner, input.existing, input.service());
+        let (owner, existing_slices, service) = (input.owner, input.existing, input.key());
         let existing = || existing_slices.iter().map(|slice| &**slice);
         self.names.exist(&service, existing());
         let mut plan = self.plan(&service, input, policy);
@@ -245,9 +220,9 @@ impl Reconciler {
         Ok(Reconciled { writes: applied?, plan, again_after: None })
     }
 
-    /// Deletes slices of a Service that should have none.
+    /// Deletes slices of an owner that should have none.
     ///
-    /// `owner` is the kind of their owner, for error messages. As upstream, these deletes do not count in metrics
+    /// `owner` is its kind, for error messages, and `service` its key. As upstream, these deletes do not count in metrics
     /// (MI-24).
     ///
     /// # Errors
@@ -312,7 +287,7 @@ impl Reconciler {
         }
     }
 
-    /// Drops all state of a Service, usually a deleted one. Deletes no slices; the garbage collector does.
+    /// Drops all state of an owner, usually a deleted one. Deletes no slices; the garbage collector does.
     pub fn forget(&self, service: &ObjectKey) {
         self.names.forget(service);
         self.altered.forget(service);

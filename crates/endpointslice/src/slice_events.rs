@@ -1,10 +1,12 @@
-//! Services to sync after a change of a slice, for the slice and the mirroring controller.
+//! Owners to sync after a change of a slice, for the slice and the mirroring controller, and those of other authors.
 
 use std::sync::Arc;
 
-use kube_endpoint_model::{EndpointSlice, ObjectKey};
+use kube_endpoint_model::{EndpointSlice, ObjectKey, Text};
 
-/// Whether slices that are being deleted count for their Service.
+use crate::options::Options;
+
+/// Whether slices that are being deleted count for their owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Terminating {
     /// They do not count, so the end of their deletion enqueues nothing (ES-5). Used by the slice controller.
@@ -13,19 +15,23 @@ pub enum Terminating {
     Counted,
 }
 
-/// Returns the Services to sync after a slice changed from the old to the new state (ES-H3 to ES-H6). A state is `None`
-/// if the slice did not exist or no longer exists; `controller` is the managed-by value of the controller.
+/// Returns the owners to sync after a slice changed from the old to the new state (ES-H3 to ES-H6): for slices of
+/// Services, the Services. A state is `None` if the slice did not exist or no longer exists.
 ///
 /// The states must come from a cache that stores own writes at once, so that every change was made by another client. A
-/// slice of this controller that was created, changed or deleted enqueues its Service; so does one whose managed-by
-/// label changed from or to this controller. A changed service-name label enqueues the new and the old Service. A
-/// change that leaves the generation as it is (annotations, owner references) enqueues nothing, as upstream (TR-8).
-pub fn services_to_sync(
+/// slice of this controller that was created, changed or deleted enqueues its owner; so does one whose managed-by label
+/// changed from or to this controller. A changed [owner label](Options::owner_label) enqueues the new and the old owner.
+/// A change that leaves the generation as it is (annotations, owner references) enqueues nothing, as upstream (TR-8).
+///
+/// If the name of an owner is [abbreviated](Options::label_value), its key is that of the owner reference.
+pub fn owners_to_sync(
     (old, new): (Option<&Arc<EndpointSlice>>, Option<&Arc<EndpointSlice>>),
-    controller: &str,
+    options: &Options,
     terminating: Terminating,
 ) -> Vec<ObjectKey> {
-    let is_ours = |slice: &EndpointSlice| slice.is_managed_by(controller);
+    let is_ours = |slice: &EndpointSlice| slice.is_managed_by(&options.controller);
+    let label = |slice: &'_ EndpointSlice| slice.label(&options.owner_label).cloned();
+    let woken_by = |slice, wakes: bool| owner_of(slice, options).filter(|_| wakes).into_iter().collect::<Vec<_>>();
     match (old, new) {
         (None, None) => Vec::new(),
         (None, Some(new)) => woken_by(new, is_ours(new)),
@@ -33,7 +39,7 @@ pub fn services_to_sync(
             let ignored = terminating == Terminating::Ignored && old.metadata.deletion_timestamp.is_some();
             woken_by(old, is_ours(old) && !ignored)
         }
-        (Some(old), Some(new)) if old.service_name() != new.service_name() => {
+        (Some(old), Some(new)) if label(old) != label(new) => {
             woken_by(new, true).into_iter().chain(woken_by(old, true)).collect()
         }
         (Some(old), Some(new)) => {
@@ -50,20 +56,19 @@ fn is_changed(old: &EndpointSlice, new: &EndpointSlice) -> bool {
     old.uid != new.uid || old.generation != new.generation || new.resource_version < old.resource_version
 }
 
-fn woken_by(slice: &EndpointSlice, wakes: bool) -> Vec<ObjectKey> {
-    service_of(slice).filter(|_| wakes).into_iter().collect()
-}
-
-fn service_of(slice: &EndpointSlice) -> Option<ObjectKey> {
-    let name = slice.service_name()?;
-    Some(ObjectKey { namespace: slice.metadata.namespace.clone(), name: name.into() })
+fn owner_of(slice: &EndpointSlice, options: &Options) -> Option<ObjectKey> {
+    let value = slice.label(&options.owner_label)?;
+    let is_abbreviated = |name: &&Text| **name != *value && *options.label_value(name) == **value;
+    let mut references = slice.metadata.owner_references.iter().map(|it| &it.name);
+    let name = if options.are_for_services() { None } else { references.find(is_abbreviated) }.unwrap_or(value);
+    Some(ObjectKey { namespace: slice.metadata.namespace.clone(), name: name.clone() })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kube_endpoint_model::Labels;
     use kube_endpoint_model::well_known::{SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL};
+    use kube_endpoint_model::{Labels, OwnerReference};
     use rstest::rstest;
 
     const OURS: &str = "ours";
@@ -110,7 +115,8 @@ mod tests {
         &["ns/web"])]
     fn wakes(#[case] old: Option<EndpointSlice>, #[case] new: Option<EndpointSlice>, #[case] expected: &[&str]) {
         let (old, new) = (old.map(Arc::new), new.map(Arc::new));
-        let woken = services_to_sync((old.as_ref(), new.as_ref()), OURS, Terminating::Ignored);
+        let options = Options::for_services(OURS);
+        let woken = owners_to_sync((old.as_ref(), new.as_ref()), &options, Terminating::Ignored);
         assert_eq!(woken.iter().map(ToString::to_string).collect::<Vec<_>>(), expected);
     }
 
@@ -119,6 +125,29 @@ mod tests {
     #[case::mirroring(Terminating::Counted, 1)]
     fn the_end_of_a_deletion_wakes_who_counts_terminating_slices(#[case] rule: Terminating, #[case] expected: usize) {
         let going = Arc::new(terminating(slice("web", OURS, 2)));
-        assert_eq!(services_to_sync((Some(&going), None), OURS, rule).len(), expected);
+        assert_eq!(owners_to_sync((Some(&going), None), &Options::for_services(OURS), rule).len(), expected);
+    }
+
+    const LONG: &str = "a-name-that-is-too-long-for-the-value-of-a-label-since-it-has-more-than-63-characters";
+
+    fn abbreviated() -> String {
+        Options::new(OURS).label_value(LONG).into_owned()
+    }
+
+    /// Slices of owners that are no Services, which have the label `ours/owner`.
+    #[rstest]
+    #[case::by_its_label("edge", &[], Some("ns/edge"))]
+    #[case::other_references_do_not_count("edge", &["web"], Some("ns/edge"))]
+    #[case::of_a_service_only("", &["web"], None)]
+    #[case::abbreviated(&abbreviated(), &["web", LONG], Some(&*format!("ns/{LONG}")))]
+    fn other_owners(#[case] label: &str, #[case] references: &[&str], #[case] expected: Option<&str>) {
+        let mut slice = slice("web", OURS, 1);
+        if !label.is_empty() {
+            slice.metadata.labels = slice.metadata.labels.with([("ours/owner", label)]);
+        }
+        let reference = |name: &&str| OwnerReference { name: (*name).into(), ..OwnerReference::default() };
+        slice.metadata.owner_references = references.iter().map(reference).collect();
+        let woken = owners_to_sync((None, Some(&Arc::new(slice))), &Options::new(OURS), Terminating::Ignored);
+        assert_eq!(woken.first().map(ToString::to_string).as_deref(), expected);
     }
 }

@@ -3,55 +3,78 @@
 use kube_endpoint_model::well_known::{HEADLESS_LABEL, SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL};
 use kube_endpoint_model::{EndpointSlice, Labels, Service, Text};
 
+use crate::options::Options;
+
 /// Labels of slices: those that are copied from the owner, and those that every slice has (RC-37). Only the former
 /// cause a write if they differ (RC-38).
+///
+/// Every slice has the labels [`Options::owner_label`] and `endpointslice.kubernetes.io/managed-by`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SliceLabels {
     carried: Labels,
-    service_name: Text,
+    /// Value of `kubernetes.io/service-name` if that is not the owner label.
+    service_name: Option<Text>,
     headless: bool,
     reserved: &'static [&'static str],
 }
 
-/// Labels with the managed-by value of a controller.
+/// Labels with the owner and managed-by values of a controller.
 pub(crate) struct WrittenLabels<'a> {
     pub(crate) written: Labels,
     rule: &'a SliceLabels,
+    /// Key of the owner label; `None` if the rule reserves it anyway.
+    owner_label: Option<&'a str>,
 }
 
 /// Labels that only the controller sets, in slices of Services.
 const SERVICE_RESERVED: &[&str] = &[SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL, HEADLESS_LABEL];
 /// Labels that only the controller sets, in slices of any owner.
-pub(crate) const RESERVED: &[&str] = &[SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL];
+const RESERVED: &[&str] = &[SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL];
 
 impl SliceLabels {
-    /// Returns labels copied from an owner, for slices of the Service `service_name`, which need not exist. The labels
-    /// `kubernetes.io/service-name` and `endpointslice.kubernetes.io/managed-by` are not copied.
-    pub fn carry(labels: &Labels, service_name: &str) -> SliceLabels {
-        SliceLabels::new(labels, service_name, RESERVED, false)
+    /// Returns labels copied from an owner. The labels `kubernetes.io/service-name`,
+    /// `endpointslice.kubernetes.io/managed-by` and [`Options::owner_label`] are not copied.
+    pub fn carry(labels: &Labels) -> SliceLabels {
+        SliceLabels::new(labels, None, RESERVED, false)
     }
 
-    /// Returns labels copied from a Service, for its slices. If it has no cluster IP, they include
+    /// Returns labels copied from a Service, and its name in `kubernetes.io/service-name`, for slices that kube-proxy
+    /// and other consumers read as those of the Service. If it has no cluster IP, they include
     /// `service.kubernetes.io/headless` (PD-5).
     pub fn for_service(service: &Service) -> SliceLabels {
-        SliceLabels::new(&service.labels, &service.name, SERVICE_RESERVED, !service.has_cluster_ip())
+        SliceLabels::new(&service.labels, Some(&service.name), SERVICE_RESERVED, !service.has_cluster_ip())
     }
 
-    fn new(labels: &Labels, service_name: &str, reserved: &'static [&'static str], headless: bool) -> SliceLabels {
+    /// Sets the label `kubernetes.io/service-name`: consumers read the slices as those of the Service `name`, which need
+    /// not exist, beside those that Kubernetes writes for it.
+    ///
+    /// Without effect with [`Options::for_services`], where the value is [`Input::tracked_as`](crate::Input::tracked_as)
+    /// or the name of the owner.
+    #[must_use]
+    pub fn of_service(self, name: impl Into<Text>) -> SliceLabels {
+        SliceLabels { service_name: Some(name.into()), ..self }
+    }
+
+    fn new(
+        labels: &Labels,
+        service_name: Option<&Text>,
+        reserved: &'static [&'static str],
+        headless: bool,
+    ) -> SliceLabels {
         let carried = labels.without(|key| reserved.contains(&key));
-        SliceLabels { carried, service_name: service_name.into(), headless, reserved }
+        SliceLabels { carried, service_name: service_name.cloned(), headless, reserved }
     }
 
-    /// Returns the name of the Service that the slices belong to.
-    pub(crate) fn service_name(&self) -> &Text {
-        &self.service_name
-    }
-
-    /// Returns the labels with `controller` as the managed-by value.
-    pub(crate) fn written_by(&self, controller: &str) -> WrittenLabels<'_> {
-        let fixed = [(SERVICE_NAME_LABEL, &*self.service_name), (SLICE_MANAGED_BY_LABEL, controller)];
+    /// Returns the labels of the slices of `owner`, a key's name.
+    pub(crate) fn written_by<'a>(&'a self, options: &'a Options, owner: &str) -> WrittenLabels<'a> {
+        let value = options.label_value(owner);
+        let fixed = [(&*options.owner_label, &*value), (SLICE_MANAGED_BY_LABEL, &*options.controller)];
+        let service_name = self.service_name.as_deref().filter(|_| !options.are_for_services());
+        let service_name = service_name.map(|name| (SERVICE_NAME_LABEL, name));
         let headless = self.headless.then_some((HEADLESS_LABEL, ""));
-        WrittenLabels { written: self.carried.with(fixed.into_iter().chain(headless)), rule: self }
+        let owner_label = Some(&*options.owner_label).filter(|label| !self.reserved.contains(label));
+        let written = self.carried.with(fixed.into_iter().chain(service_name).chain(headless));
+        WrittenLabels { written, rule: self, owner_label }
     }
 }
 
@@ -59,8 +82,10 @@ impl WrittenLabels<'_> {
     /// Returns whether the labels of a slice differ from the copied ones, without the reserved labels: a wrong reserved
     /// label alone causes no write (RC-38).
     pub(crate) fn differ_from(&self, slice: &EndpointSlice) -> bool {
-        let is_reserved = |key: &str| self.rule.reserved.contains(&key);
-        !slice.metadata.labels.iter().filter(|(key, _)| !is_reserved(key)).eq(self.rule.carried.iter())
+        let is_tracking = |key: &str| self.owner_label == Some(key);
+        let is_reserved = |key: &str| self.rule.reserved.contains(&key) || is_tracking(key);
+        let carried = self.rule.carried.iter().filter(|(key, _)| !is_tracking(key));
+        !slice.metadata.labels.iter().filter(|(key, _)| !is_reserved(key)).eq(carried)
     }
 
     /// Returns whether a slice has the written labels, where a label with an empty value equals an absent one. Upstream
@@ -119,9 +144,33 @@ mod tests {
         let mut slice: EndpointSlice = serde_json::from_str("{}").unwrap();
         slice.metadata.labels = labels(slice_labels);
         let rule = SliceLabels::for_service(&service);
-        let rule = rule.written_by("c");
+        let options = Options::for_services("c");
+        let rule = rule.written_by(&options, "web");
         assert_eq!(rule.differ_from(&slice), differ);
         let expected = [NAME, MANAGED].iter().chain(written).copied().collect::<Vec<_>>().join(",");
         assert_eq!(rule.written, labels(&expected));
+    }
+
+    #[rstest]
+    #[case::own("", "", false, &["c/owner=edge"])]
+    #[case::copied("team=a", "team=a,c/owner=other", false, &["team=a", "c/owner=edge"])]
+    #[case::differ("team=a", "team=b", true, &["team=a", "c/owner=edge"])]
+    #[case::not_of_a_service("kubernetes.io/service-name=edge", "", false, &["c/owner=edge"])]
+    #[case::owner_has_the_label("c/owner=me,team=a", "team=a", false, &["team=a", "c/owner=edge"])]
+    fn of_other_owners(
+        #[case] owner_labels: &str,
+        #[case] slice_labels: &str,
+        #[case] differ: bool,
+        #[case] written: &[&str],
+    ) {
+        let (options, rule) = (Options::new("c"), SliceLabels::carry(&labels(owner_labels)));
+        let mut slice = EndpointSlice::default();
+        slice.metadata.labels = labels(slice_labels);
+        let of_owner = rule.written_by(&options, "edge");
+        assert_eq!(of_owner.differ_from(&slice), differ);
+        assert_eq!(of_owner.written, labels(&[&[MANAGED], written].concat().join(",")));
+        let rule = rule.of_service("web");
+        let fed = rule.written_by(&options, "edge").written;
+        assert_eq!(fed, labels(&[&[MANAGED, NAME], written].concat().join(",")), "on request");
     }
 }

@@ -47,7 +47,8 @@ impl SelectorPlans {
         let labels = SliceLabels::for_service(service);
         let input = Input::new(&owner, &address_types, desired.groups, &existing).labels(&labels);
         let hints = ServiceHints { policy: HintPolicy::of(service), ratios, enabled: hinted_types(&existing) };
-        let options = Options::new(SLICE_CONTROLLER).max_endpoints_per_slice(world.settings.max_endpoints_per_slice);
+        let options =
+            Options::for_services(SLICE_CONTROLLER).max_endpoints_per_slice(world.settings.max_endpoints_per_slice);
         let (slices, explanation) = plan_explained(input, Hints::Decide(hints), &options);
 
         let current = world.endpoints_of(&key).map(|it| &**it);

@@ -9,7 +9,6 @@ use std::time::Duration;
 use kube_controller::{Batching, Controller, Metrics, RetryPolicy, Urgency};
 use kube_controller_client::ReviewedClient;
 use kube_controller_client::events::EventRecorder;
-use kube_endpoint_model::well_known::MIRRORING_CONTROLLER;
 use kube_endpoint_model::{EndpointSlice, Endpoints, ObjectKey, Service, ServiceIndex, SliceIndex};
 use kube_endpointslice::metrics::SliceMetrics;
 use kube_endpointslice::slice_events::Terminating;
@@ -79,14 +78,9 @@ pub fn mirroring_controller(
         .concurrency(config.concurrent_syncs)
         .batching(config.batching)
         .retry(RetryPolicy { slow_interval: MAX_RETRY_DELAY, ..RetryPolicy::default() });
+    let options = options(config.max_endpoints_per_subset);
     // The minimum delay of the slice controller does not apply (MI-H8, EC-34).
-    let slices = watch_slices(
-        &mut controller,
-        &informers.slices,
-        MIRRORING_CONTROLLER,
-        Terminating::Counted,
-        config.batch_period,
-    );
+    let slices = watch_slices(&mut controller, &informers.slices, &options, Terminating::Counted, config.batch_period);
     controller.watch(&informers.services, "services", |event: &Event<Service>, keys| {
         if service_change_queues(event.states()) {
             keys.add(event.object().key());
@@ -99,7 +93,7 @@ pub fn mirroring_controller(
             keys.add_change(event.object().key(), urgency);
         }
     });
-    let reconciler = Reconciler::builder(client, options(config.max_endpoints_per_subset))
+    let reconciler = Reconciler::builder(client, options)
         .cache(informers.slices.write_through(&slices))
         .metrics(Arc::clone(&mirroring) as Arc<dyn SliceMetrics>)
         .build();

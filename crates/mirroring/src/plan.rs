@@ -38,7 +38,7 @@ pub fn plan(endpoints: &Endpoints, existing: &[Arc<EndpointSlice>], max: NonZero
 /// Returns the options of the generic reconciler for mirroring: one slice per group, slices of earlier owners are
 /// reused, and no placeholder.
 pub(crate) fn options(max: NonZeroUsize) -> Options {
-    Options::new(MIRRORING_CONTROLLER)
+    Options::for_services(MIRRORING_CONTROLLER)
         .max_endpoints_per_slice(max)
         .placeholder(false)
         .enforce_ownership(false)
@@ -57,7 +57,7 @@ impl SliceMetadata {
         let metadata = &endpoints.metadata;
         SliceMetadata {
             owner: Owner::new("v1", "Endpoints", metadata),
-            labels: SliceLabels::carry(&metadata.labels, &metadata.name),
+            labels: SliceLabels::carry(&metadata.labels),
             annotations: mirrored_annotations(&metadata.annotations),
         }
     }

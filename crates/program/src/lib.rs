@@ -1,9 +1,21 @@
 //! A Kubernetes controller in one page: informers, a queue, workers, events, leader election and shutdown.
 //!
-//! [`Program`] joins the crates `kube-informer`, `kube-workqueue`, `kube-controller` and `kube-lease-election` as most
+//! [`Controller`] joins the crates `kube-informer`, `kube-workqueue`, `kube-controller` and `kube-lease-election` as most
 //! controllers use them. It is the counterpart of `manager` and `builder` of controller-runtime, and of `Controller` of
 //! kube-rs, with the semantics of client-go. Each part can be used alone, or adjusted through
-//! [`Program::handlers`].
+//! [`Controller::handlers`].
+//!
+//! | part | call |
+//! |---|---|
+//! | informers with the client and the metrics of the controller | [`Controller::informer`] |
+//! | the objects that are synced by their keys | [`Controller::primary`] |
+//! | other objects, whose changes are mapped to keys, with the index of the primary ones | [`Controller::watches`] |
+//! | objects that syncs only read | [`Controller::caches`] |
+//! | EndpointSlices that the controller writes, repaired after changes by others | [`Controller::owns_slices`] |
+//! | Kubernetes Events | [`Controller::recorder`] |
+//! | one instance that writes, among several | [`Controller::with_leader_election`] |
+//! | Prometheus metrics of all of these | `Controller::with_metrics`, with the feature `prometheus` |
+//! | a context that all syncs share, and errors of any type | [`Controller::run`] |
 //!
 //! # Example
 //!
@@ -13,15 +25,15 @@
 //! use std::sync::Arc;
 //!
 //! use k8s_openapi::api::core::v1::{ConfigMap, Pod};
-//! use kube_controller::Metrics;
 //! use kube_controller_client::Client;
-//! use kube_controller_program::{Program, ProgramError};
-//! use kube_informer::{Informer, Lister};
+//! use kube_controller_program::{Controller, ControllerError};
+//! use kube_informer::{Lister, NamedIndexes};
+//! use kube_lease_election::LeaseName;
 //! use kube_wire::{Object as _, ObjectKey};
 //! use tokio_util::sync::CancellationToken;
 //!
 //! struct Context {
-//!     config_maps: Lister<ConfigMap>,
+//!     config_maps: Lister<ConfigMap, NamedIndexes<ConfigMap>>,
 //!     pods: Lister<Pod>,
 //! }
 //!
@@ -31,29 +43,47 @@
 //!     Ok(())
 //! }
 //!
-//! async fn run(client: Client, stop: CancellationToken) -> Result<(), ProgramError> {
-//!     let config_maps = Informer::<ConfigMap>::builder(client.clone()).build();
-//!     let pods = Informer::<Pod>::builder(client.clone()).build();
+//! async fn run(name: &str, client: Client, stop: CancellationToken) -> Result<(), ControllerError> {
+//!     let controller = Controller::new(name, client);
+//!     let by_namespace = NamedIndexes::new().with("namespace", |object: &ConfigMap| vec![object.namespace().to_owned()]);
+//!     let config_maps = controller.informer().index(by_namespace).build();
+//!     let pods = controller.informer().build();
 //!     let context = Context { config_maps: config_maps.lister(), pods: pods.lister() };
-//!     let counted = config_maps.lister();
-//!     Program::new("counts", client, Metrics::default())
+//!     controller
 //!         .primary(&config_maps)
-//!         .watches(&pods, "pods", move |pod| {
-//!             let config_maps = counted.list_namespace(&pod.key().namespace);
-//!             config_maps.into_iter().map(|it| it.key())
+//!         .watches(&pods, |pod: &Pod, config_maps| {
+//!             let of_namespace = config_maps.bucket("namespace", pod.namespace());
+//!             of_namespace.map(|it| it.key()).collect::<Vec<_>>()
 //!         })
 //!         .concurrency(5)
+//!         .with_leader_election(LeaseName::new("default", name))
 //!         .run(stop, context, sync)
 //!         .await
 //! }
 //! ```
+//!
+//! Seven controllers of EndpointSlices, each of less than 110 lines and each a test, are in the
+//! [examples of `kube-endpointslice`](https://github.com/kube-endpoints/kube-endpoints/tree/main/crates/endpointslice/examples).
 //!
 //! # When not to use it
 //!
 //! - Several controllers in one process that share informers: use [`kube_controller::Controller`] and
 //!   [`kube_controller::Supervisor`], as the program of these crates does.
 //! - Keys other than namespace and name, another rate limiter, or another grace period: likewise.
+//!
+//! # Requirements and failures
+//!
+//! - A tokio runtime, and one feature of `k8s-openapi` in the program, such as `v1_36`.
+//! - RBAC permission to `list` and `watch` what the informers read, and with leader election to `get`, `create` and
+//!   `update` the Lease.
+//! - A failed sync is logged and retried with back-off. The first task that fails, such as an informer whose author chose
+//!   [`OnUndecodable::Fail`](kube_informer::OnUndecodable::Fail), ends the controller with an error that names it.
+//! - When the Lease is lost, the gate of [`Controller::client`] closes at once, and [`Controller::run`] returns
+//!   [`ControllerError::LeaseLost`].
 
-mod program;
+mod controller;
+mod error;
+mod gate;
 
-pub use program::{Program, ProgramError};
+pub use controller::Controller;
+pub use error::ControllerError;

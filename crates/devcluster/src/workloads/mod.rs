@@ -15,9 +15,8 @@ use k8s_openapi::api::{
     apps::v1::{Deployment, ReplicaSet},
     core::v1::Pod,
 };
-use kube_controller::Metrics;
 use kube_controller_client::Client;
-use kube_controller_program::Program;
+use kube_controller_program::Controller;
 use kube_informer::{Informer, Lister};
 use kube_wire::{Object as _, ObjectKey};
 use tokio_util::sync::CancellationToken;
@@ -42,20 +41,18 @@ async fn replica_sets(
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
     let owners = sets.lister();
-    let mut program = Program::new("replicaset-controller", client, Metrics::default()).primary(sets).watches(
-        pods,
-        "pods",
-        move |pod| owners_of_pod(pod, &owners),
-    );
+    let mut controller = Controller::new("replicaset-controller", client)
+        .primary(sets)
+        .watches(pods, move |pod, ()| owners_of_pod(pod, &owners));
     let context = replica_set::Context {
-        client: program.client().clone(),
+        client: controller.client().clone(),
         sets: sets.lister(),
         pods: pods.lister(),
         written: pods.write_through(&pods.store_synced()),
-        recorder: program.recorder(),
-        queue: program.handlers().enqueuer(None),
+        recorder: controller.recorder(),
+        queue: controller.handlers().enqueuer(None),
     };
-    program.run(stop, context, replica_set::sync).await.context("controller of ReplicaSets")
+    controller.run(stop, context, replica_set::sync).await.context("controller of ReplicaSets")
 }
 
 /// Runs the controller of Deployments, and their informer.
@@ -66,16 +63,16 @@ async fn deployments(
     pods: &Informer<Pod>,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
-    let mut program = Program::new("deployment-controller", client, Metrics::default()).primary(deployments);
+    let mut controller = Controller::new("deployment-controller", client).primary(deployments);
     let owners = deployments.lister();
-    program.handlers().watch(sets, "replicasets", move |event, queue| {
+    controller.handlers().watch(sets, "replicasets", move |event, queue| {
         let (before, after) = event.states();
         let owners = [before, after].into_iter().flatten().flat_map(|set| owners_of_set(set, &owners));
         owners.for_each(|key| queue.add(key));
     });
     // With the strategy `Recreate`, the new Pods wait until the old ones are gone.
     let sets_of_pods = sets.lister();
-    program.handlers().watch(pods, "pods", move |event, queue| {
+    controller.handlers().watch(pods, "pods", move |event, queue| {
         let pod = event.object();
         let owner = controller_of(&pod.metadata).and_then(|owner| sets_of_pods.get(pod.namespace(), &owner.name));
         let owner = owner.as_ref().and_then(|set| controller_of(&set.metadata));
@@ -84,14 +81,14 @@ async fn deployments(
         }
     });
     let context = deployment::Context {
-        client: program.client().clone(),
+        client: controller.client().clone(),
         deployments: deployments.lister(),
         sets: sets.lister(),
         pods: pods.lister(),
-        recorder: program.recorder(),
-        queue: program.handlers().enqueuer(None),
+        recorder: controller.recorder(),
+        queue: controller.handlers().enqueuer(None),
     };
-    program.run(stop, context, deployment::sync).await.context("controller of Deployments")
+    controller.run(stop, context, deployment::sync).await.context("controller of Deployments")
 }
 
 /// Returns the keys of the `ReplicaSet`s that a Pod concerns: that of its controller, or all that could adopt it.

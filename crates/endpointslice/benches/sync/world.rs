@@ -49,7 +49,7 @@ impl World {
             pods: Interner::default().run(|| (0..pods).map(|at| Arc::new(pod(at))).collect()),
             nodes: (0..500).map(|at| (node_name(at).into(), Arc::new(node(at)))).collect(),
             slices: Vec::new(),
-            options: Options::new(SLICE_CONTROLLER),
+            options: Options::for_services(SLICE_CONTROLLER),
         }
     }
 

@@ -1,44 +1,31 @@
-//! Code that the examples share: client, lists, and output.
+//! Code that the examples share.
 #![allow(dead_code, reason = "no example uses all of it")]
 
-use std::collections::BTreeMap;
 use std::error::Error;
-use std::path::Path;
+use std::pin::pin;
 
-use kube_controller_client::{Client, ClientOptions, Config, ListParams};
+use kube_controller_client::{Client, ClientOptions, Config};
 use kube_endpoint_model::{EndpointPort, Service, TargetPort};
-use kube_endpointslice::Plan;
-use kube_wire::{Decode, decode_list};
+use tokio_util::sync::CancellationToken;
 
 /// Result of an example.
-pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error>>;
+pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
-/// Returns a client for the cluster of `$KUBECONFIG`, or without it for the cluster that the program runs in, and the
-/// arguments of the program.
-pub(crate) async fn start() -> Result<(Client, Vec<String>)> {
-    let config = match std::env::var_os("KUBECONFIG") {
-        Some(path) => Config::from_kubeconfig(Path::new(&path)).await?,
-        None => Config::in_cluster()?,
-    };
-    Ok((Client::new(&config, ClientOptions::default())?, std::env::args().skip(1).collect()))
+/// Returns a client for the cluster of the kubeconfig, or without one for the cluster that the program runs in.
+pub(crate) async fn client() -> Result<Client> {
+    Ok(Client::new(&Config::infer().await?, ClientOptions::default())?)
 }
 
-/// Lists the objects with these labels in a namespace; `None` for all namespaces.
-pub(crate) async fn list<T: Decode>(
-    client: &Client,
-    namespace: Option<&str>,
-    labels: &BTreeMap<String, String>,
-) -> Result<Vec<T>> {
-    let selector: Vec<String> = labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    let label_selector = (!selector.is_empty()).then(|| selector.join(","));
-    let bytes = client.list(&T::RESOURCE, namespace, &ListParams { label_selector, ..ListParams::default() }).await?;
-    Ok(decode_list(&bytes)?.items)
-}
-
-/// Prints the number of planned writes.
-#[expect(clippy::print_stdout, reason = "output of the examples")]
-pub(crate) fn report(plan: &Plan) {
-    println!("{} writes", plan.writes());
+/// Runs a controller until it ends or, by cancelling its token, until Ctrl+C.
+pub(crate) async fn until_ctrl_c(run: impl AsyncFnOnce(CancellationToken) -> Result<()>) -> Result<()> {
+    let stop = CancellationToken::new();
+    let mut running = pin!(run(stop.clone()));
+    tokio::select! {
+        biased;
+        done = &mut running => return done,
+        _ = tokio::signal::ctrl_c() => stop.cancel(),
+    }
+    running.await
 }
 
 /// Returns the ports of a Service with a numeric target port. Named ones are resolved by container ports, which are on

@@ -11,6 +11,7 @@ use kube_endpoint_model::{
 };
 use kube_informer::Lister;
 use kube_topology::HintPolicy;
+use kube_wire::Decode as _;
 
 use crate::apply::{ApplyError, join};
 use crate::desired::{MissingNode, desired_endpoints_from_service_pods};
@@ -83,7 +84,7 @@ impl Syncs {
         existing.retain(|slice| slice.metadata.deletion_timestamp.is_none());
 
         let owner = Owner::service(&service);
-        if self.reconciler.awaits_deletion::<Service>(&owner, key, &self.keys, self.echo_delay).await {
+        if self.reconciler.awaits_deletion(&Service::RESOURCE, &owner, key, &self.keys, self.echo_delay).await {
             return Ok(Outcome::Unchanged);
         }
 

@@ -1,11 +1,62 @@
-//! The examples against the embedded API server: the first sync writes the expected slices, the second one nothing.
+//! The examples run against the embedded API server, and follow the changes of what they read.
 
+use std::collections::BTreeMap;
+
+use kube_controller_program::Controller;
 use kube_dev_apiserver::{Config, CustomKind};
-use kube_endpointslice::Reconciler;
+use kube_endpoints_testing::eventually;
+use kube_lease_election::LeaseName;
+use prometheus::{Registry, TextEncoder};
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 
 use crate::cluster::{Cluster, once};
-use crate::programs::{gateway, mirroring, resource_claims, secondary_network, service_import, service_pods};
+use crate::programs::{
+    gateway, inference_pool, mirroring, resource_claims, secondary_network, service_import, service_pods,
+};
+use crate::support;
+
+/// A running example.
+struct Running {
+    stop: CancellationToken,
+    tasks: JoinSet<support::Result<()>>,
+}
+
+impl Running {
+    fn start(run: impl FnOnce(CancellationToken) -> Task) -> Running {
+        let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
+        tasks.spawn(run(stop.clone()));
+        Running { stop, tasks }
+    }
+
+    async fn stop(mut self) {
+        self.stop.cancel();
+        self.tasks.join_next().await.expect("a task").expect("no panic").expect("no error");
+    }
+}
+
+type Task = std::pin::Pin<Box<dyn Future<Output = support::Result<()>> + Send>>;
+
+impl Cluster {
+    /// Waits until the slices of a controller have exactly these addresses, once each.
+    async fn has(&self, controller: &str, addresses: &[&str]) {
+        eventually("addresses", &once(addresses), || self.addresses(controller)).await;
+    }
+
+    /// Returns the labels of the slices of a controller.
+    async fn labels(&self, controller: &str) -> Vec<BTreeMap<String, String>> {
+        let labels = |slice: &Value| serde_json::from_value(slice["metadata"]["labels"].clone()).expect("labels");
+        self.slices(controller).await.iter().map(labels).collect()
+    }
+
+    async fn delete(&self, path: &str) {
+        self.call("DELETE", path, &json!({})).await;
+    }
+}
+
+const SERVICE_NAME: &str = "kubernetes.io/service-name";
+const SLICES: &str = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
 
 #[tokio::test]
 async fn service_and_pods() {
@@ -14,20 +65,23 @@ async fn service_and_pods() {
     cluster.service("web", json!({"app": "web"}), json!({})).await;
     cluster.pod("p1", "web", "n1", "10.1.0.1", json!({})).await;
     cluster.pod("p2", "other", "n1", "10.1.0.2", json!({})).await;
-    let options = service_pods::options();
-    let reconciler = Reconciler::builder(cluster.client.clone(), options.clone()).build();
-    let sync = async || service_pods::sync(&cluster.client, &reconciler, "default", "web").await.expect("a sync");
-
-    assert_eq!(sync().await.writes(), 1);
-    assert!(sync().await.is_empty(), "settled");
-    let slices = cluster.slices(&options.controller).await;
+    let client = cluster.client.clone();
+    let running = Running::start(|stop| Box::pin(service_pods::run(client, stop)));
+    cluster.has(service_pods::NAME, &["10.1.0.1 true"]).await;
+    let slices = cluster.slices(service_pods::NAME).await;
     assert_eq!(slices[0]["metadata"]["ownerReferences"][0]["kind"], "Service");
-    assert_eq!(slices[0]["endpoints"][0]["zone"], "a");
-    assert_eq!(slices[0]["ports"][0]["port"], 8080);
+    assert_eq!((&slices[0]["endpoints"][0]["zone"], &slices[0]["ports"][0]["port"]), (&json!("a"), &json!(8080)));
+    assert_eq!(cluster.labels(service_pods::NAME).await[0][SERVICE_NAME], "web");
 
     cluster.pod("p3", "web", "n1", "10.1.0.3", json!({})).await;
-    assert_eq!(sync().await.writes(), 1);
-    assert_eq!(cluster.addresses(&options.controller).await, once(&["10.1.0.1 true", "10.1.0.3 true"]));
+    cluster.has(service_pods::NAME, &["10.1.0.1 true", "10.1.0.3 true"]).await;
+    let zone = json!({"metadata": {"labels": {"topology.kubernetes.io/zone": "b"}}});
+    cluster.call("PATCH", "/api/v1/nodes/n1", &zone).await;
+    eventually("zone", &json!("b"), async || {
+        cluster.slices(service_pods::NAME).await[0]["endpoints"][0]["zone"].clone()
+    })
+    .await;
+    running.stop().await;
 }
 
 #[tokio::test]
@@ -41,21 +95,20 @@ async fn mirrored_endpoints() {
     let path = "/api/v1/namespaces/default/endpoints";
     let endpoints = json!({"metadata": {"name": "database", "labels": {"team": "a"}}, "subsets": [subset]});
     cluster.create(path, endpoints).await;
-    let options = mirroring::options();
-    let reconciler = Reconciler::builder(cluster.client.clone(), options.clone()).build();
-    let sync = async || mirroring::sync(&cluster.client, &reconciler, "default", "database").await.expect("a sync");
-
-    assert_eq!(sync().await.writes(), 2, "one for each family");
-    assert!(sync().await.is_empty(), "settled");
-    let expected = ["192.0.2.1 true", "192.0.2.2 false", "2001:db8::1 true"];
-    assert_eq!(cluster.addresses(&options.controller).await, once(&expected));
-    let slices = cluster.slices(&options.controller).await;
-    assert!(slices.iter().all(|slice| slice["metadata"]["labels"]["team"] == "a"));
+    let client = cluster.client.clone();
+    let running = Running::start(|stop| Box::pin(mirroring::run(client, stop)));
+    cluster.service("database", Value::Null, json!({})).await;
+    cluster.has(mirroring::NAME, &["192.0.2.1 true", "192.0.2.2 false", "2001:db8::1 true"]).await;
+    let slices = cluster.slices(mirroring::NAME).await;
     assert!(slices.iter().all(|slice| slice["metadata"]["ownerReferences"][0]["kind"] == "Endpoints"));
+    let labels = cluster.labels(mirroring::NAME).await;
+    assert!(labels.iter().all(|labels| labels["team"] == "a" && labels[SERVICE_NAME] == "database"));
 
-    cluster.call("PATCH", &format!("{path}/database"), &json!({"subsets": []})).await;
-    assert_eq!(sync().await.writes(), 2);
-    assert!(cluster.slices(&options.controller).await.is_empty(), "no placeholders");
+    let selected = json!({"spec": {"selector": {"app": "database"}}});
+    cluster.call("PATCH", "/api/v1/namespaces/default/services/database", &selected).await;
+    cluster.has(mirroring::NAME, &[]).await;
+    eventually("slices", &0, async || cluster.slices(mirroring::NAME).await.len()).await;
+    running.stop().await;
 }
 
 #[tokio::test]
@@ -66,18 +119,26 @@ async fn a_selector_without_a_service() {
     let spec = json!({"selector": {"app": "edge"}, "port": 8443});
     let object =
         json!({"apiVersion": "example.com/v1", "kind": "EndpointSelector", "metadata": {"name": "edge"}, "spec": spec});
+    let client = cluster.client.clone();
+    let running = Running::start(|stop| Box::pin(gateway::run(client, stop)));
     let owner = cluster.create(path, object).await;
     cluster.pod("p1", "edge", "n1", "10.1.0.1", json!({})).await;
-    let options = gateway::options();
-    let reconciler = Reconciler::builder(cluster.client.clone(), options.clone()).build();
-    let sync = async || gateway::sync(&cluster.client, &reconciler, "default", "edge").await.expect("a sync");
-
-    assert_eq!(sync().await.writes(), 1);
-    assert!(sync().await.is_empty(), "settled");
-    let slices = cluster.slices(&options.controller).await;
+    cluster.has(gateway::NAME, &["10.1.0.1 true"]).await;
+    let slices = cluster.slices(gateway::NAME).await;
     assert_eq!(slices[0]["metadata"]["ownerReferences"][0]["uid"], owner["metadata"]["uid"]);
     assert_eq!(slices[0]["ports"][0]["port"], 8443);
-    assert_eq!(cluster.addresses(&options.controller).await, once(&["10.1.0.1 true"]));
+    // A Service `edge` must not get these endpoints.
+    let labels = &cluster.labels(gateway::NAME).await[0];
+    assert!(!labels.contains_key(SERVICE_NAME), "{labels:?}");
+    assert_eq!(labels["endpointselectors.example.com/owner"], "edge");
+
+    let name = slices[0]["metadata"]["name"].as_str().expect("a name");
+    cluster.delete(&format!("{SLICES}/{name}")).await;
+    cluster.has(gateway::NAME, &["10.1.0.1 true"]).await;
+    let selector = json!({"spec": {"selector": {"app": "other"}}});
+    cluster.call("PATCH", &format!("{path}/edge"), &selector).await;
+    cluster.has(gateway::NAME, &[]).await;
+    running.stop().await;
 }
 
 fn endpoint_selectors() -> Value {
@@ -101,6 +162,39 @@ fn endpoint_selectors() -> Value {
 }
 
 #[tokio::test]
+async fn a_pool_of_model_servers() {
+    let kinds = vec![CustomKind::new("inference.networking.k8s.io", "v1", "InferencePool")];
+    let cluster = Cluster::with(Config { kinds, ..Config::default() }).await;
+    cluster.node("n1", "a").await;
+    let path = "/apis/inference.networking.k8s.io/v1/namespaces/default/inferencepools";
+    let pool = |name: &str, ports: Value| {
+        let spec = json!({"selector": {"matchLabels": {"app": name}}, "targetPorts": ports});
+        let api_version = "inference.networking.k8s.io/v1";
+        json!({"apiVersion": api_version, "kind": "InferencePool", "metadata": {"name": name}, "spec": spec})
+    };
+    cluster.create(path, pool("broken", json!([{"number": "many"}]))).await;
+    cluster.create(path, pool("llama", json!([{"number": 8000}]))).await;
+    cluster.pod("p1", "llama", "n1", "10.1.0.1", json!({})).await;
+    let registry = Registry::new();
+    let controller = Controller::with_metrics("pools.example.com", cluster.client.clone(), &registry).expect("metrics");
+    let lease = LeaseName::new("default", "pools");
+    let running = Running::start(|stop| Box::pin(inference_pool::run(controller, lease, stop)));
+    cluster.has("pools.example.com", &["10.1.0.1 true"]).await;
+    let slices = cluster.slices("pools.example.com").await;
+    assert_eq!((&slices[0]["endpoints"][0]["zone"], &slices[0]["ports"][0]["port"]), (&json!("a"), &json!(8000)));
+    let labels = &cluster.labels("pools.example.com").await[0];
+    assert_eq!(labels["inference.networking.k8s.io/pool"], "llama");
+    assert!(!labels.contains_key(SERVICE_NAME), "{labels:?}");
+
+    // The object that cannot be decoded does not stop the others.
+    cluster.pod("p2", "llama", "n1", "10.1.0.2", json!({})).await;
+    cluster.has("pools.example.com", &["10.1.0.1 true", "10.1.0.2 true"]).await;
+    let metrics = TextEncoder::new().encode_to_string(&registry.gather()).expect("metrics");
+    assert!(metrics.contains(r#"leader_election_master_status{name="pools.example.com"} 1"#), "{metrics}");
+    running.stop().await;
+}
+
+#[tokio::test]
 async fn a_service_of_two_clusters() {
     let kinds = vec![CustomKind::new("multicluster.x-k8s.io", "v1alpha1", "ServiceImport")];
     let here = Cluster::with(Config { kinds, ..Config::default() }).await;
@@ -119,27 +213,22 @@ async fn a_service_of_two_clusters() {
             "endpoints": [endpoint],
             "ports": [{"name": "http", "port": 8080, "protocol": "TCP"}],
         });
-        cluster.create("/apis/discovery.k8s.io/v1/namespaces/default/endpointslices", slice).await;
+        cluster.create(SLICES, slice).await;
     }
+    let (client, others) = (here.client.clone(), vec![there.client.clone()]);
+    let running = Running::start(|stop| Box::pin(service_import::run(client, others, stop)));
     let import =
         json!({"apiVersion": "multicluster.x-k8s.io/v1alpha1", "kind": "ServiceImport", "metadata": {"name": "web"}});
     here.create("/apis/multicluster.x-k8s.io/v1alpha1/namespaces/default/serviceimports", import).await;
-    let options = service_import::options();
-    let reconciler = Reconciler::builder(here.client.clone(), options.clone()).build();
-    let sources = [here.client.clone(), there.client.clone()];
-    let sync =
-        async || service_import::sync(&here.client, &sources, &reconciler, "default", "web").await.expect("a sync");
+    here.has(service_import::NAME, &["10.1.0.1 true", "10.2.0.1 true"]).await;
+    let labels = &here.labels(service_import::NAME).await[0];
+    assert_eq!(labels["multicluster.kubernetes.io/service-name"], "web");
+    assert!(!labels.contains_key(SERVICE_NAME), "{labels:?}");
+    assert_eq!(there.slices(service_import::NAME).await, Vec::<Value>::new(), "nothing is written to other clusters");
 
-    assert_eq!(sync().await.writes(), 1);
-    assert!(sync().await.is_empty(), "settled");
-    assert_eq!(here.addresses(&options.controller).await, once(&["10.1.0.1 true", "10.2.0.1 true"]));
-    let slices = here.slices(&options.controller).await;
-    assert_eq!(slices[0]["metadata"]["labels"]["multicluster.kubernetes.io/service-name"], "web");
-    assert_eq!(there.slices(&options.controller).await, Vec::<Value>::new(), "nothing is written to other clusters");
-
-    there.call("DELETE", "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/web-1", &json!({})).await;
-    assert_eq!(sync().await.writes(), 1);
-    assert_eq!(here.addresses(&options.controller).await, once(&["10.1.0.1 true"]));
+    there.delete(&format!("{SLICES}/web-1")).await;
+    here.has(service_import::NAME, &["10.1.0.1 true"]).await;
+    running.stop().await;
 }
 
 #[tokio::test]
@@ -154,20 +243,27 @@ async fn addresses_from_an_annotation() {
     let status = json!({"k8s.v1.cni.cncf.io/network-status": networks.to_string()});
     cluster.pod("p1", "storage", "n1", "10.1.0.1", status).await;
     cluster.pod("p2", "storage", "n1", "10.1.0.2", json!({})).await;
-    let options = secondary_network::options();
-    let reconciler = Reconciler::builder(cluster.client.clone(), options.clone()).build();
-    let sync =
-        async || secondary_network::sync(&cluster.client, &reconciler, "default", "storage").await.expect("a sync");
+    let client = cluster.client.clone();
+    let running = Running::start(|stop| Box::pin(secondary_network::run(client, stop)));
+    cluster.has(secondary_network::NAME, &["192.168.7.1 true", "fd07::1 true"]).await;
 
-    assert_eq!(sync().await.writes(), 2, "one for each family");
-    assert!(sync().await.is_empty(), "settled");
-    assert_eq!(cluster.addresses(&options.controller).await, once(&["192.168.7.1 true", "fd07::1 true"]));
+    // The network is attached later.
+    let networks = json!([{"name": "default/storage-net", "ips": ["192.168.7.2"]}]);
+    let status = json!({"metadata": {"annotations": {"k8s.v1.cni.cncf.io/network-status": networks.to_string()}}});
+    cluster.call("PATCH", "/api/v1/namespaces/default/pods/p2", &status).await;
+    cluster.has(secondary_network::NAME, &["192.168.7.1 true", "192.168.7.2 true", "fd07::1 true"]).await;
+    let other = json!({"metadata": {"annotations": {"example.com/network": "cni"}}});
+    cluster.call("PATCH", "/api/v1/namespaces/default/services/storage", &other).await;
+    cluster.has(secondary_network::NAME, &["10.1.0.1 true"]).await;
+    running.stop().await;
 }
 
 #[tokio::test]
 async fn addresses_from_resource_claims() {
     let kinds = vec![CustomKind::new("resource.k8s.io", "v1", "ResourceClaim").with_status()];
     let cluster = Cluster::with(Config { kinds, ..Config::default() }).await;
+    let client = cluster.client.clone();
+    let running = Running::start(|stop| Box::pin(resource_claims::run(client, stop)));
     cluster.service("storage", Value::Null, json!({})).await;
     let path = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims";
     for (name, ips, ready) in
@@ -189,16 +285,12 @@ async fn addresses_from_resource_claims() {
         let status = json!({"status": {"devices": [device], "reservedFor": [consumer]}});
         cluster.call("PATCH", &format!("{path}/{name}/status"), &status).await;
     }
-    let options = resource_claims::options();
-    let reconciler = Reconciler::builder(cluster.client.clone(), options.clone()).build();
-    let sync =
-        async || resource_claims::sync(&cluster.client, &reconciler, "default", "storage").await.expect("a sync");
-
-    assert_eq!(sync().await.writes(), 2, "one for each family");
-    assert!(sync().await.is_empty(), "settled");
     let expected = ["192.168.7.1 true", "192.168.7.2 false", "fd07::2 false"];
-    assert_eq!(cluster.addresses(&options.controller).await, once(&expected));
-    let slices = cluster.slices(&options.controller).await;
+    cluster.has(resource_claims::NAME, &expected).await;
+    let slices = cluster.slices(resource_claims::NAME).await;
     let targets = slices.iter().flat_map(|slice| slice["endpoints"].as_array().into_iter().flatten());
     assert!(targets.clone().all(|endpoint| endpoint["targetRef"]["kind"] == "Pod"));
+    cluster.delete(&format!("{path}/nic-2")).await;
+    cluster.has(resource_claims::NAME, &["192.168.7.1 true"]).await;
+    running.stop().await;
 }

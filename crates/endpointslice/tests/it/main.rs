@@ -9,6 +9,7 @@ mod hints;
 mod laws;
 #[cfg(feature = "prometheus")]
 mod metrics;
+mod owns;
 mod plan;
 mod reference;
 mod review;
@@ -19,6 +20,7 @@ mod world;
 #[path = "../../examples"]
 mod programs {
     pub(crate) mod gateway;
+    pub(crate) mod inference_pool;
     pub(crate) mod mirroring;
     pub(crate) mod resource_claims;
     pub(crate) mod secondary_network;

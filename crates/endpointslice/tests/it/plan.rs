@@ -271,7 +271,8 @@ mod single {
             ObjectMeta { namespace: "ns".into(), name: "web".into(), uid: "u-web".into(), ..ObjectMeta::default() };
         let owner = Owner::new("v1", "Endpoints", &metadata);
         let input = Input::new(&owner, IPV4, desired, existing).annotations(annotations);
-        let options = Options::new("mirror").placeholder(false).enforce_ownership(false).packing(Packing::Single);
+        let options =
+            Options::for_services("mirror").placeholder(false).enforce_ownership(false).packing(Packing::Single);
         plan(input, Hints::Leave, &options.max_endpoints_per_slice(NonZeroUsize::new(1_000).expect("not zero")))
     }
 

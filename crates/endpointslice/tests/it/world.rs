@@ -57,7 +57,7 @@ pub(crate) fn group(numbers: impl IntoIterator<Item = usize>, port: i32, ready: 
 }
 
 pub(crate) fn options(max: usize) -> Options {
-    Options::new(SLICE_CONTROLLER).max_endpoints_per_slice(NonZeroUsize::new(max).expect("not zero"))
+    Options::for_services(SLICE_CONTROLLER).max_endpoints_per_slice(NonZeroUsize::new(max).expect("not zero"))
 }
 
 pub(crate) fn plan_for(

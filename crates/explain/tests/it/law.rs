@@ -60,7 +60,7 @@ fn planned(cluster: &Cluster, service: &Service) -> BTreeSet<Seen> {
     let owner = Owner::service(service);
     let types = service.address_types();
     let input = Input::new(&owner, &types, desired.groups, &[]);
-    let plan = plan(input, Hints::Leave, &Options::new(SLICE_CONTROLLER));
+    let plan = plan(input, Hints::Leave, &Options::for_services(SLICE_CONTROLLER));
     let slices = plan.types.iter().flat_map(|plan| &plan.create);
     let endpoints = slices.flat_map(|slice| slice.endpoints.iter().map(move |endpoint| (slice, endpoint)));
     endpoints

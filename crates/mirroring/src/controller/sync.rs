@@ -10,6 +10,7 @@ use kube_endpoint_model::well_known::MIRRORING_CONTROLLER;
 use kube_endpoint_model::{EndpointSlice, Endpoints, ObjectKey, Service, ServiceIndex, SliceIndex};
 use kube_endpointslice::{ApplyError, Reconciled, Reconciler};
 use kube_informer::Lister;
+use kube_wire::Decode as _;
 use tokio::time::Instant;
 
 use crate::desired::{Mirrored, desired};
@@ -55,7 +56,11 @@ impl Syncs {
         };
 
         let metadata = SliceMetadata::of(&endpoints);
-        if self.reconciler.awaits_deletion::<Endpoints>(&metadata.owner, key, &self.keys, self.batch_period).await {
+        if self
+            .reconciler
+            .awaits_deletion(&Endpoints::RESOURCE, &metadata.owner, key, &self.keys, self.batch_period)
+            .await
+        {
             return Ok(Outcome::Unchanged);
         }
         let Mirrored { groups, skipped, invalid } = desired(&endpoints, self.max_endpoints_per_subset);

@@ -1,0 +1,108 @@
+//! Slices for an `inference.networking.k8s.io/v1` `InferencePool`: the Pods of model servers that it selects, for a
+//! gateway that reads slices. No Service gets their endpoints. The names of the controller and of its Lease come from
+//! the command line.
+//!
+//!     cargo run -p kube-endpointslice --example inference_pool -- pools.example.com default/pools
+
+#[cfg(not(test))]
+mod support;
+#[cfg(test)]
+use crate::support;
+
+use std::sync::Arc;
+
+use kube_controller_program::Controller;
+use kube_endpoint_model::{
+    AddressType, EndpointPort, Labels, Node, ObjectKey, ObjectMeta, Pod, PodIndex, Resource, Selecting, SelectorIndex,
+};
+use kube_endpointslice::{Input, Options, Owner, Reconciled, Reconciler, SliceLabels, desired_endpoints_from_pods};
+use kube_informer::{Lister, OnUndecodable};
+use kube_lease_election::LeaseName;
+use serde::Deserialize;
+use support::Result;
+use tokio_util::sync::CancellationToken;
+
+/// Fields of the custom resource that the controller reads.
+#[derive(Deserialize)]
+struct InferencePool {
+    metadata: ObjectMeta,
+    spec: Spec,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Spec {
+    selector: Selector,
+    target_ports: Vec<Port>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Selector {
+    match_labels: Labels,
+}
+
+#[derive(Deserialize)]
+struct Port {
+    number: i32,
+}
+
+const POOLS: Resource = Resource::namespaced("inference.networking.k8s.io", "v1", "inferencepools", "InferencePool");
+kube_wire::object!(InferencePool, POOLS);
+
+impl Selecting for InferencePool {
+    fn selector(&self) -> Option<&Labels> {
+        Some(&self.spec.selector.match_labels)
+    }
+}
+
+struct Context {
+    pools: Lister<InferencePool, SelectorIndex<InferencePool>>,
+    pods: Lister<Pod, PodIndex>,
+    nodes: Lister<Node>,
+    reconciler: Reconciler,
+}
+
+pub(crate) async fn run(controller: Controller, lease: LeaseName, stop: CancellationToken) -> Result<()> {
+    // A pool that cannot be decoded has no endpoints.
+    let pools = controller.informer().index(SelectorIndex::default()).on_undecodable(|_| OnUndecodable::Skip).build();
+    let (pods, nodes) = (controller.informer().index(PodIndex::default()).build(), controller.informer().build());
+    let options = Options::new(controller.name()).owner_label("inference.networking.k8s.io/pool").placeholder(false);
+    let slices = controller.informer().index(options.slice_index()).build();
+    let reconciler = Reconciler::builder(controller.client().clone(), options).slices(&slices).build();
+    let context = Context { pools: pools.lister(), pods: pods.lister(), nodes: nodes.lister(), reconciler };
+    let controller = controller
+        .primary(&pools)
+        .watches(&pods, |pod: &Pod, pools| pools.keys(&pod.namespace, &pod.labels))
+        .caches(&nodes)
+        .owns_slices(&context.reconciler)
+        .with_leader_election(lease);
+    Ok(controller.run(stop, context, sync).await?)
+}
+
+async fn sync(context: Arc<Context>, key: ObjectKey) -> Result<Reconciled> {
+    let Context { pools, pods, nodes, reconciler } = &*context;
+    let Some(pool) = pools.get(&key.namespace, &key.name) else {
+        reconciler.forget(&key);
+        return Ok(Reconciled::default());
+    };
+    let pods = pods.read(|_, index| index.select(&key.namespace, &pool.spec.selector.match_labels));
+    let named = |number| Some(format!("http-{number}").into());
+    let port = |it: &Port| EndpointPort { name: named(it.number), port: Some(it.number), ..EndpointPort::default() };
+    let ports: Vec<EndpointPort> = pool.spec.target_ports.iter().map(port).collect();
+    let desired = desired_endpoints_from_pods(&pods, &ports, |name| nodes.get("", name));
+    let owner = Owner::of_resource(&POOLS, &pool.metadata);
+    let (labels, existing) = (SliceLabels::carry(&pool.metadata.labels), reconciler.existing_slices(&key).await?);
+    let types = [AddressType::IPv4, AddressType::IPv6];
+    Ok(reconciler.reconcile(Input::new(&owner, &types, desired, &existing).labels(&labels), None).await?)
+}
+
+#[cfg(not(test))]
+#[tokio::main]
+async fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [name, lease] = &arguments[..] else { return Err("usage: inference_pool <name> <namespace>/<lease>".into()) };
+    let ObjectKey { namespace, name: lease } = lease.parse()?;
+    let controller = Controller::with_metrics(name.as_str(), support::client().await?, prometheus::default_registry())?;
+    support::until_ctrl_c(async |stop| run(controller, LeaseName::new(&*namespace, &*lease), stop).await).await
+}

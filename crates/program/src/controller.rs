@@ -1,0 +1,373 @@
+//! A whole controller: informers, handlers, workers, events, leader election and shutdown.
+
+use std::error::Error;
+use std::fmt;
+use std::future::{Future, pending};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::time::Duration;
+
+use kube_controller::{Batching, ControllerBuilder, Metrics, Outcome, Owns, RetryPolicy, Supervisor};
+use kube_controller_client::Client;
+use kube_controller_client::events::EventRecorder;
+use kube_informer::{HandlerHandle, Informer, InformerMetrics, InformerMetricsProvider, UndecodableObject};
+use kube_lease_election::{Election, ElectionMetrics, ElectionOptions, LeaseName, Timing, identity};
+use kube_wire::{Decode, Index, ObjectKey, Resource};
+use kube_workqueue::{Queue, default_controller_limiter};
+use tokio_util::sync::CancellationToken;
+
+use crate::ControllerError;
+use crate::gate::Gate;
+
+/// Time for running syncs and requests to end after the stop.
+const GRACE: Duration = Duration::from_secs(5);
+/// Time for a watch to show the state at the start of a term, before the informer lists again.
+const CATCH_UP: Duration = Duration::from_secs(5);
+
+type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+/// Returns the future that runs a task until the token is cancelled.
+type Task = Box<dyn FnOnce(CancellationToken) -> BoxFuture<Result<(), UndecodableObject>> + Send>;
+/// Returns a future that ends when an informer has the current state of the server.
+type CatchUp = Box<dyn Fn() -> BoxFuture<()> + Send + Sync>;
+/// Calls its argument with the index of the primary informer.
+type ReadIndex<X> = Arc<dyn Fn(&mut dyn FnMut(&X)) + Send + Sync>;
+
+/// A controller with all that its process needs: informers, a queue of object keys, workers, events, leader election
+/// and shutdown. See the [crate](crate) for an example.
+///
+/// `X` is the index of the [primary](Self::primary) informer. The order of the calls does not matter, except that
+/// [`watches`](Self::watches) gets the index of the primary informer that was set before it.
+#[must_use = "the controller does nothing until it runs"]
+pub struct Controller<X = ()> {
+    parts: Parts,
+    read_index: ReadIndex<X>,
+}
+
+/// All parts that do not depend on the primary informer.
+struct Parts {
+    name: Arc<str>,
+    client: Client,
+    gate: Arc<Gate>,
+    builder: ControllerBuilder<ObjectKey>,
+    tasks: Vec<(String, Task)>,
+    stores: Vec<HandlerHandle>,
+    catch_ups: Vec<CatchUp>,
+    lease: Option<LeaseName>,
+    timing: Timing,
+    /// Error of an earlier call, which `run` returns.
+    invalid: Option<ControllerError>,
+    /// Whether all writers of owned objects pass a gate.
+    is_gated: bool,
+    informer_metrics: Option<Arc<dyn InformerMetricsProvider>>,
+    election_metrics: Option<Arc<dyn ElectionMetrics>>,
+}
+
+/// Provider of metrics that several informers share.
+struct SharedMetrics(Arc<dyn InformerMetricsProvider>);
+
+impl InformerMetricsProvider for SharedMetrics {
+    fn informer(&self, resource: &Resource) -> Arc<dyn InformerMetrics> {
+        self.0.informer(resource)
+    }
+}
+
+impl Controller {
+    /// Returns a controller of objects by their keys, with client-go's default rate limiter and one worker.
+    ///
+    /// `name` identifies it in logs, metrics and events.
+    pub fn new(name: impl Into<Arc<str>>, client: Client) -> Controller {
+        Controller::measured(name.into(), client, Metrics::default())
+    }
+
+    /// Returns a controller whose queue, syncs, informers and leader election are measured on a registry, with the
+    /// metrics of [`kube_workqueue::PrometheusMetrics`], [`kube_controller::PrometheusControllers`],
+    /// [`kube_informer::PrometheusMetrics`] and [`kube_lease_election::PrometheusMetrics`].
+    ///
+    /// The informers must be built with [`informer`](Self::informer).
+    ///
+    /// # Errors
+    ///
+    /// [`prometheus::Error::AlreadyReg`] if the registry contains one of these metrics, for example those of another
+    /// controller.
+    #[cfg(feature = "prometheus")]
+    pub fn with_metrics(
+        name: impl Into<Arc<str>>,
+        client: Client,
+        registry: &prometheus::Registry,
+    ) -> prometheus::Result<Controller> {
+        use kube_lease_election::ElectionMetricsProvider as _;
+        let name = name.into();
+        let queue = kube_workqueue::PrometheusMetrics::register(registry)?;
+        let controllers = kube_controller::PrometheusControllers::register(registry)?;
+        let informers = kube_informer::PrometheusMetrics::register(registry, &name)?;
+        let elections = kube_lease_election::PrometheusMetrics::register(registry)?;
+        let metrics = Metrics { queue: Some(Arc::new(queue)), controller: Some(controllers.controller(&name)) };
+        let mut controller = Controller::measured(Arc::clone(&name), client, metrics);
+        controller.parts.informer_metrics = Some(Arc::new(informers));
+        controller.parts.election_metrics = Some(elections.election(&name));
+        Ok(controller)
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "callers should go on with the client of the controller")]
+    fn measured(name: Arc<str>, client: Client, metrics: Metrics) -> Controller {
+        let queue = Queue::builder().name(&*name).limiter(default_controller_limiter());
+        let builder = kube_controller::Controller::builder(Arc::clone(&name), queue, metrics);
+        let gate = Arc::new(Gate::new());
+        let parts = Parts {
+            name,
+            client: client.gated(Arc::clone(&gate) as Arc<_>),
+            gate,
+            builder,
+            tasks: Vec::new(),
+            stores: Vec::new(),
+            catch_ups: Vec::new(),
+            lease: None,
+            timing: Timing::default(),
+            invalid: None,
+            is_gated: true,
+            informer_metrics: None,
+            election_metrics: None,
+        };
+        Controller { parts, read_index: Arc::new(|read| read(&())) }
+    }
+}
+
+impl<X: 'static> Controller<X> {
+    /// Returns the name of the controller.
+    pub fn name(&self) -> &str {
+        &self.parts.name
+    }
+
+    /// Returns the client for the syncs. With leader election, it writes only while this process leads.
+    pub fn client(&self) -> &Client {
+        &self.parts.client
+    }
+
+    /// Returns the builder of an informer with the [client](Self::client) and, if the controller has them, the metrics
+    /// of the controller. It runs after it is passed to [`primary`](Self::primary), [`watches`](Self::watches) or
+    /// [`caches`](Self::caches).
+    pub fn informer<T: Decode>(&self) -> kube_informer::Builder<T> {
+        let builder = Informer::builder(self.parts.client.clone());
+        match &self.parts.informer_metrics {
+            Some(metrics) => builder.metrics(SharedMetrics(Arc::clone(metrics))),
+            None => builder,
+        }
+    }
+
+    /// Syncs the objects of an informer by their keys, and runs the informer.
+    pub fn primary<T: Decode, Y: Index<T>>(self, objects: &Informer<T, Y>) -> Controller<Y> {
+        let lister = objects.lister();
+        let read_index: ReadIndex<Y> = Arc::new(move |read| lister.read(|_, index| read(index)));
+        let Controller { parts, .. } = self.watches(objects, |object, _| [object.key()]);
+        Controller { parts, read_index }
+    }
+
+    /// Queues the keys that `keys` returns for each changed object of an informer, for its states before and after the
+    /// change, and runs the informer. `keys` also gets the index of the [primary](Self::primary) informer, for example
+    /// to find the objects that select a Pod. The informer may be of another cluster.
+    pub fn watches<T: Decode, Y: Index<T>, K: IntoIterator<Item = ObjectKey>>(
+        mut self,
+        objects: &Informer<T, Y>,
+        keys: impl Fn(&T, &X) -> K + Send + 'static,
+    ) -> Self {
+        let read_index = Arc::clone(&self.read_index);
+        self.parts.builder.watch(objects, objects.resource().plural, move |event, queue| {
+            let (before, after) = event.states();
+            read_index(&mut |index| {
+                for state in [before, after].into_iter().flatten() {
+                    keys(state, index).into_iter().for_each(|key| queue.add(key));
+                }
+            });
+        });
+        self.caches(objects)
+    }
+
+    /// Runs an informer that queues nothing by itself, or whose handler is added with [`handlers`](Self::handlers).
+    pub fn caches<T: Decode, Y: Index<T>>(mut self, objects: &Informer<T, Y>) -> Self {
+        let running = objects.clone();
+        let task: Task = Box::new(move |stop| Box::pin(running.try_run(stop)));
+        self.parts.tasks.push((objects.resource().to_string(), task));
+        self.parts.stores.push(objects.store_synced());
+        let behind = objects.clone();
+        self.parts.catch_ups.push(Box::new(move || Box::pin(behind.catch_up(CATCH_UP))));
+        self
+    }
+
+    /// Syncs the owners of slices that other clients change, delete or create, and runs the informer of the slices.
+    /// `reconciler` is the `Reconciler` of `kube-endpointslice`, built with the [client](Self::client) and an informer,
+    /// or another writer of owned objects. Its own writes queue nothing.
+    pub fn owns_slices<R: Owns>(mut self, reconciler: &R) -> Self {
+        self.parts.is_gated &= reconciler.is_gated();
+        let Some(informer) = reconciler.informer() else {
+            self.parts.invalid = Some(ControllerError::OwnsWithoutInformer);
+            return self;
+        };
+        reconciler.watch(&mut self.parts.builder);
+        self.caches(informer)
+    }
+
+    /// Returns the builder of the underlying controller, to add handlers of other kinds.
+    pub fn handlers(&mut self) -> &mut ControllerBuilder<ObjectKey> {
+        &mut self.parts.builder
+    }
+
+    /// Sets the number of keys that are synced concurrently; 1 by default.
+    pub fn concurrency(mut self, count: usize) -> Self {
+        self.parts.builder = self.parts.builder.concurrency(count);
+        self
+    }
+
+    /// Sets how failed keys are retried; [`RetryPolicy::default`] by default.
+    pub fn retry(mut self, policy: RetryPolicy) -> Self {
+        self.parts.builder = self.parts.builder.retry(policy);
+        self
+    }
+
+    /// Sets how the changes of a key are combined into syncs; [`Batching::None`] by default.
+    pub fn batching(mut self, batching: Batching) -> Self {
+        self.parts.builder = self.parts.builder.batching(batching);
+        self
+    }
+
+    /// Runs a task beside the controller, until the token is cancelled and not before.
+    pub fn task<F: Future<Output = ()> + Send + 'static>(
+        mut self,
+        name: impl Into<String>,
+        task: impl FnOnce(CancellationToken) -> F + Send + 'static,
+    ) -> Self {
+        let task: Task = Box::new(move |stop| {
+            let running = task(stop);
+            Box::pin(async {
+                running.await;
+                Ok(())
+            })
+        });
+        self.parts.tasks.push((name.into(), task));
+        self
+    }
+
+    /// Returns a recorder of Events of this controller. Its writer runs with the controller.
+    pub fn recorder(&mut self) -> EventRecorder {
+        let (recorder, writer) = EventRecorder::new(self.parts.client.clone(), &self.parts.name);
+        let task: Task = Box::new(move |stop| {
+            Box::pin(async {
+                writer.run(stop).await;
+                Ok(())
+            })
+        });
+        self.parts.tasks.push(("events".to_owned(), task));
+        recorder
+    }
+
+    /// Syncs only while this process holds the Lease. Caches are filled meanwhile, so that a standby takes over fast.
+    ///
+    /// The Lease is renewed by a [client of its own](Client::separate), so that renewals do not wait behind other
+    /// requests.
+    pub fn with_leader_election(mut self, lease: LeaseName) -> Self {
+        self.parts.gate.close();
+        self.parts.lease = Some(lease);
+        self
+    }
+
+    /// Sets the durations of the leader election; [`Timing::default`] by default.
+    pub fn election_timing(mut self, timing: Timing) -> Self {
+        self.parts.timing = timing;
+        self
+    }
+
+    /// Runs the controller until `stop` is cancelled. `sync` reconciles the object of one key with `context`, which all
+    /// syncs share; a key is synced by one worker at a time, and again with back-off after an error.
+    ///
+    /// Syncs start when all caches are filled and, with leader election, have the state that the server has at the start
+    /// of the term. At the end, running syncs are completed and the Lease is released.
+    ///
+    /// # Errors
+    ///
+    /// [`ControllerError::Supervisor`] if a task fails, a sync panics or something does not end within 5 s after the
+    /// stop; [`ControllerError::LeaseLost`] and [`ControllerError::Elections`] with leader election;
+    /// [`ControllerError::OwnsWithoutInformer`] and [`ControllerError::OwnsWithoutGate`] if the controller was not built
+    /// properly.
+    pub async fn run<C, S, F, O, E>(self, stop: CancellationToken, context: C, sync: S) -> Result<(), ControllerError>
+    where
+        C: Send + Sync + 'static,
+        S: Fn(Arc<C>, ObjectKey) -> F + Send + Sync + 'static,
+        F: Future<Output = Result<O, E>> + Send + 'static,
+        O: Into<Outcome>,
+        E: Into<Box<dyn Error + Send + Sync>>,
+    {
+        let Parts { name, client, gate, builder, tasks, stores, catch_ups, lease, timing, .. } = self.parts;
+        if let Some(invalid) = self.parts.invalid {
+            return Err(invalid);
+        }
+        let election = match lease {
+            None => None,
+            Some(_) if !self.parts.is_gated => return Err(ControllerError::OwnsWithoutGate),
+            Some(lease) => {
+                let client = client.separate(timing.timeouts()).map_err(ControllerError::Elections)?;
+                let (identity, metrics) = (identity(), self.parts.election_metrics);
+                Some(Election::new(client, ElectionOptions { lease, identity, timing, recorder: None, metrics }))
+            }
+        };
+        let (election, fence) = election.unzip();
+        if let Some(fence) = &fence {
+            gate.lead(fence.clone());
+        }
+        let context = Arc::new(context);
+        let controller = builder.build(move |key| sync(Arc::clone(&context), key));
+        let controller = controller.wait_for(async move {
+            for store in &stores {
+                if !store.synced().await {
+                    // The informer has ended, which ends the controller.
+                    return pending().await;
+                }
+            }
+            if let Some(mut fence) = fence {
+                if !fence.wait_until_leading().await {
+                    return pending().await;
+                }
+                for catch_up in &catch_ups {
+                    catch_up().await;
+                }
+            }
+        });
+        let mut supervisor = Supervisor::new(stop.clone());
+        for (name, task) in tasks {
+            supervisor.try_spawn(name, task(stop.clone()));
+        }
+        let running = stop.clone();
+        supervisor.try_spawn(&*name, controller.run(running));
+        let Some(election) = election else { return Ok(supervisor.run(GRACE).await?) };
+        run_elected(election, supervisor, stop).await
+    }
+}
+
+/// Runs the tasks beside the election, and releases the Lease when they have ended.
+async fn run_elected(
+    election: Election,
+    supervisor: Supervisor,
+    stop: CancellationToken,
+) -> Result<(), ControllerError> {
+    let release = CancellationToken::new();
+    let mut election = pin!(election.run(release.clone()));
+    let mut work = pin!(supervisor.run(GRACE));
+    let done = tokio::select! {
+        biased;
+        _ = election.as_mut() => {
+            stop.cancel();
+            // Gated clients start no further write.
+            work.await?;
+            return Err(ControllerError::LeaseLost);
+        }
+        done = work.as_mut() => done,
+    };
+    release.cancel();
+    election.await;
+    Ok(done?)
+}
+
+impl<X> fmt::Debug for Controller<X> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tasks: Vec<&String> = self.parts.tasks.iter().map(|(name, _)| name).collect();
+        f.debug_struct("Controller").field("name", &self.parts.name).field("tasks", &tasks).finish_non_exhaustive()
+    }
+}
