@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube_dev_apiserver::{Config, CustomKind, Server};
 use kube_informer::{Informer, wait_for_sync};
 use kube_wire::{Decode, Dynamic, Resource};
@@ -13,18 +12,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::server::client;
 
-/// Has the fields of a type that `kube::CustomResource` derives.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Widget {
-    api_version: String,
-    kind: String,
-    metadata: ObjectMeta,
-    spec: Spec,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Spec {
+/// Spec from which kube derives the type `Widget`.
+#[derive(Debug, Clone, kube::CustomResource, Serialize, Deserialize)]
+#[kube(group = "example.com", version = "v1", kind = "Widget", namespaced, schema = "disabled")]
+struct WidgetSpec {
     size: u32,
 }
 
@@ -34,9 +25,8 @@ kube_wire::object!(Widget, Resource::namespaced("example.com", "v1", "widgets", 
 async fn start() -> Server {
     let kinds = vec![CustomKind::new("example.com", "v1", "Widget")];
     let server = Server::start(Config { kinds, ..Config::default() }).await.expect("a server");
-    let metadata = ObjectMeta { name: Some("w".to_owned()), namespace: Some("default".to_owned()), ..<_>::default() };
-    let (api_version, kind) = ("example.com/v1".to_owned(), "Widget".to_owned());
-    let widget = Widget { api_version, kind, metadata, spec: Spec { size: 3 } };
+    let mut widget = Widget::new("w", WidgetSpec { size: 3 });
+    widget.metadata.namespace = Some("default".to_owned());
     let created = client(&server.url()).create(&widget).await.expect("created");
     assert!(created.metadata.uid.is_some(), "the type can be written");
     server
@@ -50,8 +40,16 @@ async fn sync<T: Decode>(informer: &Informer<T>) -> JoinSet<()> {
     tasks
 }
 
+/// kube returns the names only at run time, so the macro cannot take them from the type.
+#[test]
+fn resource_is_that_of_the_derived_type() {
+    let of_kube = kube::discovery::ApiResource::erase::<Widget>(&());
+    let Resource { group, version, plural, kind, .. } = Widget::RESOURCE;
+    assert_eq!([group, version, plural, kind], [of_kube.group, of_kube.version, of_kube.plural, of_kube.kind]);
+}
+
 #[tokio::test]
-async fn type_of_the_author_is_cached() {
+async fn type_that_kube_derives_is_cached() {
     let server = start().await;
     let informer = Informer::<Widget>::builder(client(&server.url())).build();
     let _tasks = sync(&informer).await;
