@@ -68,7 +68,8 @@ pub(crate) use self::{
 /// ```
 pub trait ListWatch: Send + Sync + 'static {
     /// Requests a list of a resource in `namespace`, or in all namespaces if `None`. The URL has
-    /// [`ListParams::path_and_query`], and the header `Accept` is [`Accept::header`] of `params.accept`.
+    /// [`ListParams::path_and_query`], and the header `Accept` is [`Accept::header`](kube_wire::Accept::header) of
+    /// `params.accept`.
     ///
     /// # Errors
     ///
@@ -81,7 +82,8 @@ pub trait ListWatch: Send + Sync + 'static {
     ) -> impl Future<Output = Result<ListWatchResponse, ListWatchError>> + Send;
 
     /// Opens a watch of a resource in `namespace`, or in all namespaces if `None`. The URL has
-    /// [`WatchParams::path_and_query`], and the header `Accept` is [`Accept::header`] of `params.accept`.
+    /// [`WatchParams::path_and_query`], and the header `Accept` is [`Accept::header`](kube_wire::Accept::header) of
+    /// `params.accept`.
     ///
     /// # Errors
     ///
