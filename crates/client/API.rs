@@ -37,7 +37,6 @@ impl Client {
     pub fn decode<R>(&self, decode: impl FnOnce() -> R) -> R {}
     pub fn decode_context(&self) -> Option<Arc<dyn DecodeContext>> {}
     pub fn content_type(&self) -> Encoding {}
-    pub fn encoding_for<T: Decode>(&self) -> Encoding {}
     pub async fn get_json(&self, path: &str) -> Result<serde_json::Value, Error> {}
 }
 impl Client {

@@ -233,7 +233,7 @@ pub enum UsageError {
 pub fn flag_reference() -> String {}
 pub async fn run(
     config: Config,
-    mut settings: Settings,
+    settings: Settings,
     stop: CancellationToken,
 ) -> Result<(), RunError> {}
 pub fn start_logging(settings: &LoggingSettings) {}
