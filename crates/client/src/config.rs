@@ -94,9 +94,21 @@ impl Config {
         Self::infer_with(KubeconfigOptions::default()).await
     }
 
-    async fn infer_with(options: KubeconfigOptions) -> Result<Self, ConfigError> {
-        let kubeconfig = match Self::from_kubeconfig_with(options).await {
-            Err(error) if error.is_missing_file() => error,
+    /// As [`infer`](Self::infer), with another file, context, cluster or user of the kubeconfig if `options` select it. A
+    /// file or name that is selected must exist: the service account is not tried then.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`infer`](Self::infer).
+    #[expect(clippy::unused_async, reason = "as `from_kubeconfig_with`")]
+    pub async fn infer_with(options: KubeconfigOptions) -> Result<Self, ConfigError> {
+        let is_selected = options != KubeconfigOptions::default();
+        Self::infer_from(KubeconfigFiles::resolve(options), is_selected)
+    }
+
+    fn infer_from(files: Result<KubeconfigFiles, ConfigError>, is_selected: bool) -> Result<Self, ConfigError> {
+        let kubeconfig = match files.and_then(|files| Self::load(Origin::Kubeconfig(files), None)) {
+            Err(error) if error.is_missing_file() && !is_selected => error,
             result => return result,
         };
         Self::in_cluster()
@@ -308,19 +320,33 @@ users: [{name: dev, user: {}}]
 
     #[tokio::test]
     async fn without_kubeconfig_the_service_account_is_inferred() {
-        let options = |path: &std::path::Path| KubeconfigOptions { path: Some(path.to_owned()), ..Default::default() };
-        let neither = Config::infer_with(options("/nowhere/config".as_ref())).await.unwrap_err().to_string_full();
+        let infer = |variable: Option<&Path>, home: Option<&Path>| {
+            let variable = variable.map(|path| path.as_os_str().to_owned());
+            let files = KubeconfigFiles::resolve_in(KubeconfigOptions::default(), variable, home.map(Path::to_owned));
+            Config::infer_from(files, false)
+        };
+        let nowhere = infer(Some("/nowhere/config".as_ref()), None).unwrap_err().to_string_full();
         assert!(
-            neither.starts_with("no kubeconfig (kubeconfig /nowhere/config): in-cluster configuration: "),
-            "{neither}"
+            nowhere.starts_with("no kubeconfig (kubeconfig /nowhere/config): in-cluster configuration: "),
+            "{nowhere}"
         );
+        // A container without a shell has no home directory.
+        let homeless = infer(None, None).unwrap_err();
+        assert!(matches!(homeless, ConfigError::Infer { .. }), "{homeless}");
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("config");
         std::fs::write(&path, "kind: Config").unwrap();
-        let invalid = Config::infer_with(options(&path)).await.unwrap_err();
+        let invalid = infer(Some(&path), None).unwrap_err();
         assert!(matches!(invalid, ConfigError::Kubeconfig { .. }), "{invalid}");
         std::fs::write(&path, GOOD).unwrap();
-        assert_eq!(Config::infer_with(options(&path)).await.unwrap().server(), "http://127.0.0.1:8080/");
+        assert_eq!(infer(Some(&path), None).unwrap().server(), "http://127.0.0.1:8080/");
+    }
+
+    #[tokio::test]
+    async fn selected_kubeconfig_must_exist() {
+        let options = KubeconfigOptions { path: Some("/nowhere/config".into()), ..KubeconfigOptions::default() };
+        let error = Config::infer_with(options).await.unwrap_err();
+        assert!(matches!(error, ConfigError::Kubeconfig { .. }), "{error}");
     }
 
     #[tokio::test]

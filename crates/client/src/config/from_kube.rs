@@ -10,8 +10,8 @@ use super::{Config, ConfigError, Target, source::Origin};
 
 /// Uses the server, TLS settings and credentials of a configuration of `kube`.
 ///
-/// Timeouts, retries and `accept_invalid_certs` apart, nothing of it is shared: this crate opens its own connections. See
-/// [`Config::from_kube_client`] to share those of a client.
+/// The client of this crate opens its own connections, with its own timeouts and retries: those of the configuration are not
+/// used. See [`Config::from_kube_client`] to share the connections of a client.
 impl TryFrom<kube::Config> for Config {
     type Error = ConfigError;
 

@@ -51,7 +51,7 @@ impl KubeconfigFiles {
         KubeconfigFiles::resolve_in(options, env::var_os("KUBECONFIG"), env::home_dir())
     }
 
-    fn resolve_in(
+    pub(super) fn resolve_in(
         options: KubeconfigOptions,
         variable: Option<OsString>,
         home: Option<PathBuf>,
@@ -175,7 +175,10 @@ fn default_paths(variable: Option<OsString>, home: Option<PathBuf>) -> Result<Ve
     if paths.is_empty() {
         let home = home.filter(|home| !home.as_os_str().is_empty()).ok_or_else(|| ConfigError::Kubeconfig {
             path: Path::new("~").join(".kube").join("config"),
-            source: "the home directory is unknown: set KUBECONFIG or HOME".into(),
+            source: Box::new(io::Error::new(
+                io::ErrorKind::NotFound,
+                "the home directory is unknown: set KUBECONFIG or HOME",
+            )),
         })?;
         paths.push(home.join(".kube").join("config"));
     }

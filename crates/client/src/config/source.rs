@@ -121,7 +121,10 @@ fn load_kube(config: &kube::Config) -> Result<Parsed, ConfigError> {
     let url = config.cluster_url.to_string();
     parse_server_address(&url, &Scheme::HTTPS)?;
     check_certificate_authority(config).map_err(|source| ConfigError::Server { url, source: source.into() })?;
-    let files = Files::read(config.root_cert_file.iter().map(PathBuf::as_path));
+    // `kube` reads the certificate and key of the user each time a TLS configuration is made, and the authority always.
+    let user = &config.auth_info;
+    let identity = [&user.client_certificate, &user.client_key].into_iter().flatten().map(Path::new);
+    let files = Files::read(config.root_cert_file.as_deref().into_iter().chain(identity));
     Ok((config.clone(), config.proxy_url.as_ref().map(ToString::to_string), files))
 }
 
