@@ -155,6 +155,7 @@ impl Config {
     ) -> Result<Self, ConfigError> {}
     pub fn in_cluster() -> Result<Self, ConfigError> {}
     pub async fn infer() -> Result<Self, ConfigError> {}
+    pub async fn infer_with(options: KubeconfigOptions) -> Result<Self, ConfigError> {}
     pub fn from_kubeconfig_text(text: &str) -> Result<Self, ConfigError> {}
     pub fn from_url(url: &str) -> Result<Self, ConfigError> {}
     pub fn from_service<S, B>(service: S) -> Self

@@ -1,8 +1,8 @@
 //! A Kubernetes API client for controllers, with the connection, rate-limit, retry and event rules of client-go.
 //!
 //! The reference is the client-go of Kubernetes 1.36. The crate uses `kube` to load configurations and to run
-//! credential plugins; the HTTP client, the retry rules and the events are its own. It is not of the project kube-rs,
-//! whose client is `kube-client`. What it is for:
+//! credential plugins; the HTTP client, the retry rules and the events are its own. It is not part of kube-rs, whose
+//! client is `kube-client`. What it is for:
 //!
 //! - **Reads, lists and watches**: [`Client::get`] decodes one object; [`Client::list_chunks`] and [`Client::watch`]
 //!   return the response body as it arrives, in protobuf or JSON, for `ListReader` and
@@ -11,9 +11,9 @@
 //!   retried only after a response 429 or 5xx with `Retry-After`. [`Client::gated`] sends writes only while a gate is
 //!   open, for example while the process leads.
 //! - **Connections**: one HTTP/2 connection for watches and one for all other requests, with pings and proxies.
-//! - **Configuration**: a [`Config`] from kubeconfig files or the service account of the Pod
-//!   ([`Config::infer`]), or from a configuration or a client of `kube`. Changed files are reloaded
-//!   while the future of [`Config::follow_files`] runs; token files always are.
+//! - **Configuration**: a [`Config`] from kubeconfig files or the service account of the Pod ([`Config::infer`]), or from
+//!   a configuration or a client of `kube`. Changed files are reloaded while the future of [`Config::follow_files`] runs;
+//!   token files always are.
 //! - **Limits and errors**: a token bucket per client (20 requests per second, burst 30) or an adaptive limit of the
 //!   requests in flight ([`ClientOptions::adaptive`]), and an [`Error`] that names the call and carries the server's
 //!   [`Status`].

@@ -24,7 +24,7 @@ type Error = Box<dyn std::error::Error + Send + Sync>;
 const WRITERS: usize = 8;
 const WATCHERS: usize = 5;
 const PODS: &str = "/api/v1/namespaces/default/pods";
-const RECORDED: &[u8] = include_bytes!("../../../../conformance/fixtures/pod.list.json");
+const RECORDED: &[u8] = include_bytes!("../../fixtures/pod.list.json");
 
 fn main() -> Result<(), Error> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;

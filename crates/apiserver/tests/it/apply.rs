@@ -276,18 +276,18 @@ async fn kube_applies_with_conflicts() {
 }
 
 const RECORDED: [(&str, &str, &str); 5] = [
-    ("pods", "/api/v1/namespaces/default/pods", include_str!("../../../../conformance/fixtures/pod.list.json")),
-    ("services", SERVICES, include_str!("../../../../conformance/fixtures/service.list.json")),
-    ("nodes", "/api/v1/nodes", include_str!("../../../../conformance/fixtures/node.list.json")),
+    ("pods", "/api/v1/namespaces/default/pods", include_str!("../../fixtures/pod.list.json")),
+    ("services", SERVICES, include_str!("../../fixtures/service.list.json")),
+    ("nodes", "/api/v1/nodes", include_str!("../../fixtures/node.list.json")),
     (
         "endpoints",
         "/api/v1/namespaces/default/endpoints",
-        include_str!("../../../../conformance/fixtures/endpoints.list.json"),
+        include_str!("../../fixtures/endpoints.list.json"),
     ),
     (
         "endpointslices",
         "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices",
-        include_str!("../../../../conformance/fixtures/endpointslice.list.json"),
+        include_str!("../../fixtures/endpointslice.list.json"),
     ),
 ];
 

@@ -12,7 +12,7 @@ use super::encoded;
 
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 
-const RECORDED: &str = include_str!("../../../../conformance/fixtures/client-go-requests.txt");
+const RECORDED: &str = include_str!("../../fixtures/client-go-requests.txt");
 
 #[derive(Debug, Deserialize)]
 struct Request {

@@ -25,7 +25,7 @@ fn revisions_before_the_history_are_expired() {
     let kind = store.kind("configmaps");
     let error = store.cluster.changes_after(&kind, 1, 10).map(|_| ()).unwrap_err();
     let event = format!(r#"{{"type":"ERROR","object":{}}}"#, String::from_utf8(error.encode()).unwrap());
-    let recorded = include_str!("../../../../../conformance/fixtures/expired.watch.json");
+    let recorded = include_str!("../../../fixtures/expired.watch.json");
     assert_eq!(event, recorded.trim().replace("67847", "5"));
 }
 

@@ -13,7 +13,7 @@ fn check(error: &StatusError, recorded: &str) {
 #[test]
 fn not_found() {
     let error = TestStore::new().try_delete("services", "nope", &DeleteOptions::default()).unwrap_err();
-    check(&error, include_str!("../../../../../conformance/fixtures/not-found.status.json"));
+    check(&error, include_str!("../../../fixtures/not-found.status.json"));
 }
 
 #[test]
@@ -21,7 +21,7 @@ fn already_exists() {
     let mut store = TestStore::new();
     store.create("services", service("web", json!({})));
     let error = store.try_create("services", service("web", json!({}))).unwrap_err();
-    check(&error, include_str!("../../../../../conformance/fixtures/already-exists.status.json"));
+    check(&error, include_str!("../../../fixtures/already-exists.status.json"));
 }
 
 #[test]
@@ -30,14 +30,14 @@ fn conflict() {
     let stale = store.create("services", service("web", json!({})));
     store.merge("services", "web", json!({"metadata": {"labels": {"a": "b"}}}));
     let error = store.try_update("services", stale, Part::Main).unwrap_err();
-    check(&error, include_str!("../../../../../conformance/fixtures/conflict.status.json"));
+    check(&error, include_str!("../../../fixtures/conflict.status.json"));
 }
 
 #[test]
 fn invalid_status_lists_every_cause() {
     let object = json!({"metadata": {"name": "Bad_Name"}, "addressType": "IPv9", "endpoints": []});
     let error = TestStore::new().try_create("endpointslices", object).unwrap_err();
-    check(&error, include_str!("../../../../../conformance/fixtures/invalid.status.json"));
+    check(&error, include_str!("../../../fixtures/invalid.status.json"));
 }
 
 #[rstest]

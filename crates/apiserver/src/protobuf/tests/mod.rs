@@ -9,7 +9,7 @@ use super::*;
 mod round_trip;
 
 fn fixture(name: &str) -> Vec<u8> {
-    let path = format!("{}/../../conformance/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
     std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
