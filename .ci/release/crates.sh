@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Packages of the registry of crates, in the order of their dependencies:
+# Packages of the registry of crates:
 #
-#   crates.sh --dry-run    packages and builds all of them as for a release, and checks their contents
-#   crates.sh --test       does the same, and runs the tests of the libraries' packages outside of the repository
-#   crates.sh --publish    publishes them; needs the token of the registry
+#   crates.sh --check      packages all crates, and checks the contents of the packages
+#   crates.sh --test       also runs the tests in the packages of libraries, outside of the repository
+#   crates.sh --dry-run    builds each package in the order of their dependencies, as for a release
+#   crates.sh --publish    publishes them in this order; needs the token of the registry
 #
 # Not published are the members of the workspace with `publish = false`, see CONTRIBUTING.md.
 set -euo pipefail
@@ -11,8 +12,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 mode=${1:-}
 case "$mode" in
-  --dry-run | --test) ;;
-  # They have been built by --dry-run.
+  --check | --test) ;;
+  # Uncommitted changes are packaged, too: what is checked is what is there.
+  --dry-run) exec cargo publish --workspace --locked --dry-run --allow-dirty ;;
+  # Built before, by --dry-run: the token expires early.
   --publish) exec cargo publish --workspace --locked --no-verify ;;
   *)
     sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
@@ -21,10 +24,6 @@ case "$mode" in
 esac
 target=${CARGO_TARGET_DIR:-$PWD/target}
 
-# Uncommitted changes are packaged, too: what is checked is what is there.
-cargo publish --workspace --dry-run --locked --allow-dirty
-
-# `cargo publish` removes the packages, `cargo package` leaves them.
 unpublished=()
 while read -r manifest; do
   unpublished+=(--exclude "$(sed -n 's/^name = "\(.*\)"/\1/p' "$manifest" | head -n 1)")
@@ -32,38 +31,42 @@ done < <(grep -l '^publish = false' crates/*/Cargo.toml conformance/Cargo.toml d
 rm -f "$target"/package/*.crate
 cargo package --workspace "${unpublished[@]}" --no-verify --locked --allow-dirty --quiet
 
+# The setting with which the libraries compile in this repository; docs.rs does not read it.
+kubernetes=$(sed -n 's/^\(K8S_OPENAPI_ENABLED_VERSION\) = "\(.*\)"$/env.\1='"'\2'/p" .cargo/config.toml)
 packages=()
 failed=false
+fail() {
+  echo "$1 $2" >&2
+  failed=true
+}
 for crate in "$target"/package/*.crate; do
   package=$(basename "$crate" .crate)
   packages+=("$package")
   files=$(tar --list --file "$crate")
   for file in LICENSE NOTICE README.md; do
-    if ! grep -qx "$package/$file" <<<"$files"; then
-      echo "$package has no $file" >&2
-      failed=true
-    fi
+    grep -qx "$package/$file" <<<"$files" || fail "$package" "has no $file"
   done
   manifest=$(tar --extract --to-stdout --file "$crate" "$package/Cargo.toml")
   for field in description license repository rust-version keywords categories readme; do
-    if ! grep -q "^$field = " <<<"$manifest"; then
-      echo "$package has no $field in its manifest" >&2
-      failed=true
-    fi
+    grep -q "^$field = " <<<"$manifest" || fail "$package" "has no $field in its manifest"
   done
+  if grep -q '^keywords.workspace' "$(grep -l "^name = \"${package%-*}\"" crates/*/Cargo.toml conformance/Cargo.toml)"; then
+    fail "$package" "has no keywords of its own"
+  fi
+  tree=$(cargo tree --package "${package%-*}" --edges normal --prefix none --all-features --locked)
+  if grep -q '^k8s-openapi ' <<<"$tree" && ! grep -qF "\"$kubernetes\"" <<<"$manifest"; then
+    fail "$package" "does not choose $kubernetes for docs.rs in its manifest"
+  fi
   # The limit of crates.io.
   size=$(wc -c <"$crate")
-  if [ "$size" -gt 10000000 ]; then
-    echo "$package has $size bytes, more than 10 MB" >&2
-    failed=true
-  fi
+  [ "$size" -le 10000000 ] || fail "$package" "has $size bytes, more than 10 MB"
 done
 if "$failed"; then
   exit 1
 fi
 printf '%s packages: %s\n' "${#packages[@]}" "${packages[*]}"
 
-if [ "$mode" = --dry-run ]; then
+if [ "$mode" = --check ]; then
   exit 0
 fi
 
