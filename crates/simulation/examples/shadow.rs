@@ -13,13 +13,12 @@
 use std::io;
 use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use endpoint_controller_manager::{Batching, LeaderElection, Mode, Settings, ShadowSettings, run};
 use kube_controller_client::{Config, Encoding};
-use kube_simulation::endpoints::{Options, RecordedScenario, random, read_recordings, scenario};
+use kube_simulation::endpoints::{Options, RecordedScenario, builtin_recordings, random, scenario};
 use kube_simulation::{Chaos, Disturbance, Faults, Process, Simulation};
 use tracing::Level;
 use tracing::subscriber::with_default;
@@ -137,7 +136,7 @@ fn mismatches(simulation: &Simulation) -> Vec<String> {
 }
 
 fn recordings() -> Vec<RecordedScenario> {
-    read_recordings(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/recordings")).unwrap()
+    builtin_recordings().unwrap()
 }
 
 /// Prints the result of some runs, and returns the number of mismatches.

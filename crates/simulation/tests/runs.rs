@@ -1,13 +1,12 @@
 //! Runs of the endpoint controllers pass and are repeatable, and failures are reduced.
 
 use std::convert::Infallible;
-use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
 use kube_dev_apiserver::Server;
-use kube_simulation::endpoints::{Act, Histories, read_recordings, scenario};
+use kube_simulation::endpoints::{Act, Histories, builtin_recordings, scenario};
 use kube_simulation::sieve::{Pattern, plans};
 use kube_simulation::{Faults, Log, Operation, Plan, Process, Rules, Simulation, Step, shrink, shrink_faults};
 use serde_json::json;
@@ -75,8 +74,7 @@ fn relabel() -> Step {
 
 #[test]
 fn a_recording_passes_under_plans_of_each_pattern() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/recordings");
-    let recordings = read_recordings(&directory).unwrap();
+    let recordings = builtin_recordings().unwrap();
     let recording = recordings.iter().find(|it| it.name == "core/ready-flap").unwrap();
     let simulation = scenario::recorded(recording);
     let calm = simulation.run();

@@ -279,11 +279,7 @@ const RECORDED: [(&str, &str, &str); 5] = [
     ("pods", "/api/v1/namespaces/default/pods", include_str!("../../fixtures/pod.list.json")),
     ("services", SERVICES, include_str!("../../fixtures/service.list.json")),
     ("nodes", "/api/v1/nodes", include_str!("../../fixtures/node.list.json")),
-    (
-        "endpoints",
-        "/api/v1/namespaces/default/endpoints",
-        include_str!("../../fixtures/endpoints.list.json"),
-    ),
+    ("endpoints", "/api/v1/namespaces/default/endpoints", include_str!("../../fixtures/endpoints.list.json")),
     (
         "endpointslices",
         "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices",

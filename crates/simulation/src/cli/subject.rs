@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
 use clap::Args;
-use kube_simulation::endpoints::{Histories, RecordedScenario, read_recordings, scenario};
+use kube_simulation::endpoints::{Histories, RecordedScenario, builtin_recordings, read_recordings, scenario};
 use kube_simulation::{Outcome, Shrunk, Simulation, shrink, shrink_faults};
 
 /// Default of `--length`: number of changes of a walk before they are reverted.
@@ -14,19 +14,19 @@ pub(super) const WALK_LENGTH: usize = 20;
 /// Location of the recordings.
 #[derive(Clone, Debug, Args)]
 pub(super) struct Directory {
-    /// Directory of the recordings of a real cluster; by default `conformance/recordings` of the source tree.
-    #[arg(
-        long,
-        value_name = "DIR",
-        default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance/recordings"),
-        hide_default_value = true
-    )]
-    recordings: PathBuf,
+    /// Directory of recordings of a real cluster; by default, those that are built in.
+    #[arg(long, value_name = "DIR")]
+    recordings: Option<PathBuf>,
 }
 
 impl Directory {
     pub(super) fn read(&self) -> Result<Vec<RecordedScenario>> {
-        read_recordings(&self.recordings).with_context(|| format!("cannot read {}", self.recordings.display()))
+        match &self.recordings {
+            Some(directory) => {
+                read_recordings(directory).with_context(|| format!("cannot read {}", directory.display()))
+            }
+            None => builtin_recordings().context("cannot read the built-in recordings"),
+        }
     }
 }
 

@@ -34,7 +34,7 @@ pub use exhaustive::{Act, Histories, MAX_ENDPOINTS_PER_SLICE, setup, steps};
 pub use histories::random;
 pub use kube_endpoints_conformance::Unnoticed;
 pub use oracle::differences;
-pub use recordings::{Scenario as RecordedScenario, read as read_recordings};
+pub use recordings::{Scenario as RecordedScenario, builtin as builtin_recordings, read as read_recordings};
 pub use rules::{EndpointRules, content};
 pub use slice_paths::resolve_slice;
 pub use walks::{Walk, same_content, walk};

@@ -33,7 +33,19 @@ const PAUSE: Duration = Duration::from_secs(3);
 ///
 /// If the directory has no recordings, or if a file cannot be read or parsed.
 pub fn read(directory: &Path) -> std::io::Result<Vec<Scenario>> {
-    let recordings = Recording::read_all(directory).map_err(std::io::Error::other)?;
+    Recording::read_all(directory).map(scenarios).map_err(std::io::Error::other)
+}
+
+/// Returns the scenarios of the recordings that are part of `kube-endpoints-conformance`.
+///
+/// # Errors
+///
+/// None in practice, since a test of that crate parses them all.
+pub fn builtin() -> std::io::Result<Vec<Scenario>> {
+    Recording::builtin().map(scenarios).map_err(std::io::Error::other)
+}
+
+fn scenarios(recordings: Vec<(String, Recording)>) -> Vec<Scenario> {
     let mut scenarios = Vec::new();
     for (file, recording) in recordings {
         let mut setup: Vec<Operation> = recording.nodes.iter().flat_map(|node| create(node, "")).collect();
@@ -55,7 +67,7 @@ pub fn read(directory: &Path) -> std::io::Result<Vec<Scenario>> {
             scenarios.push(Scenario { name, setup: setup.clone(), steps, unnoticed });
         }
     }
-    Ok(scenarios)
+    scenarios
 }
 
 fn create(manifest: &Manifest, namespace: &str) -> Vec<Operation> {
