@@ -296,8 +296,8 @@ pub struct Walk {
     pub setup: Vec<Step>,
     pub steps: Vec<Step>,
 }
-pub fn content(server: &Server) -> Content {}
 pub fn builtin() -> std::io::Result<Vec<Scenario>> {}
+pub fn content(server: &Server) -> Content {}
 pub fn controller_manager(name: &str, options: Options) -> Process {}
 pub fn differences(content: &Content, max_endpoints_per_slice: usize) -> Vec<String> {}
 pub fn random(seed: u64, operations: usize) -> Vec<Step> {}
