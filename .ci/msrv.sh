@@ -11,4 +11,4 @@ fi
 rustup toolchain install "$version" --profile minimal --no-self-update
 # Another folder, so that the artifacts of the usual compiler stay.
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/msrv"
-cargo "+$version" check --workspace --all-features --locked
+cargo "+$version" check --workspace --all-features --locked --keep-going

@@ -86,9 +86,9 @@ impl ControllerMetrics for Series {
     }
 
     fn propagated(&self, source: &str, latency: Latency) {
-        self.propagation.with_label_values(&[&self.name, source]).observe(latency.total().as_secs_f64());
+        self.propagation.with_label_values(&[&*self.name, source]).observe(latency.total().as_secs_f64());
         for (stage, duration) in [("queue", latency.queue), ("sync", latency.sync)] {
-            self.stages.with_label_values(&[&self.name, source, stage]).observe(duration.as_secs_f64());
+            self.stages.with_label_values(&[&*self.name, source, stage]).observe(duration.as_secs_f64());
         }
     }
 }
