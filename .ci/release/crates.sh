@@ -99,5 +99,5 @@ debug = "line-tables-only"
 debug = false
 MANIFEST
 cp Cargo.lock "$folder"
-# The same folder for the dependencies from the registry, which are built already.
-CARGO_TARGET_DIR=$target cargo test --manifest-path "$folder/Cargo.toml" "${libraries[@]}"
+# The same folder for the dependencies from the registry, which are built already. The packages are built once.
+CARGO_INCREMENTAL=0 CARGO_TARGET_DIR=$target cargo test --no-fail-fast --manifest-path "$folder/Cargo.toml" "${libraries[@]}"
