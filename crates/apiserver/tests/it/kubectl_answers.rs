@@ -89,8 +89,19 @@ impl Mask {
 
     fn apply(&self, text: &str) -> String {
         let text = text.lines().fold(String::new(), |text, line| text + &sorted(line) + "\n");
-        self.0.iter().fold(text, |text, (rule, with)| rule.replace_all(&text, *with).into_owned())
+        let text = self.0.iter().fold(text, |text, (rule, with)| rule.replace_all(&text, *with).into_owned());
+        entries_sorted(&text).unwrap_or(text)
     }
+}
+
+/// Sorts the entries of a described `ConfigMap`: kubectl iterates over a map of Go, whose order is random. `None` if
+/// the text describes none.
+fn entries_sorted(text: &str) -> Option<String> {
+    let (head, rest) = text.split_once("\nData\n====\n")?;
+    let (entries, tail) = rest.split_once("\n\n\nBinaryData\n")?;
+    let mut entries: Vec<&str> = entries.split("\n\n").collect();
+    entries.sort_unstable();
+    Some(format!("{head}\nData\n====\n{}\n\n\nBinaryData\n{tail}", entries.join("\n\n")))
 }
 
 /// Sorts the members of a line that is a JSON document.
@@ -203,4 +214,15 @@ async fn answers_are_those_of_a_real_server() {
         std::fs::write(manifests.join("answers.txt"), &updated).unwrap();
     }
     assert!(wrong.is_empty(), "answers that differ:\n{wrong}");
+}
+
+#[test]
+fn order_of_the_entries_of_a_config_map_is_ignored() {
+    let described = |entries: &str| format!("Name:  cm\n\nData\n====\n{entries}\n\n\nBinaryData\n====\n");
+    let mask = Mask::new();
+    let [sorted, other, different] =
+        ["a:\n----\n1\n\nb:\n----\n2", "b:\n----\n2\n\na:\n----\n1", "a:\n----\n1\n\nb:\n----\n3"]
+            .map(|entries| mask.apply(&described(entries)));
+    assert_eq!(sorted, other);
+    assert_ne!(sorted, different);
 }
