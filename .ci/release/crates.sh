@@ -2,7 +2,7 @@
 # Packages of the registry of crates:
 #
 #   crates.sh --check      packages all crates, and checks the contents of the packages
-#   crates.sh --test       also runs the tests in the packages of libraries, outside of the repository
+#   crates.sh --test       also tests the packages of libraries outside of the repository, and documents them like docs.rs
 #   crates.sh --dry-run    builds each package in the order of their dependencies, as for a release
 #   crates.sh --publish    publishes them in this order; needs the token of the registry
 #
@@ -22,7 +22,7 @@ case "$mode" in
     exit 2
     ;;
 esac
-target=${CARGO_TARGET_DIR:-$PWD/target}
+target=$(realpath --canonicalize-missing "${CARGO_TARGET_DIR:-target}")
 
 unpublished=()
 while read -r manifest; do
@@ -100,4 +100,23 @@ debug = false
 MANIFEST
 cp Cargo.lock "$folder"
 # The same folder for the dependencies from the registry, which are built already. The packages are built once.
-CARGO_INCREMENTAL=0 CARGO_TARGET_DIR=$target cargo test --no-fail-fast --manifest-path "$folder/Cargo.toml" "${libraries[@]}"
+export CARGO_INCREMENTAL=0 CARGO_TARGET_DIR=$target
+cd "$folder"
+cargo test --no-fail-fast "${libraries[@]}"
+
+# As docs.rs does: one library at a time, with the settings of its manifest.
+for package in "${packages[@]}"; do
+  [ -e "$package/src/lib.rs" ] || continue
+  settings=$(sed -n '/^\[package\.metadata\.docs\.rs\]$/,/^$/p' "$package/Cargo.toml" | tr -d ' \n"')
+  arguments=()
+  if [[ $settings == *all-features=true* ]]; then
+    arguments+=(--all-features)
+  elif [[ $settings =~ \]features=\[([^]]*)\] ]]; then
+    arguments+=(--features "${BASH_REMATCH[1]}")
+  fi
+  if [[ $settings == *"$kubernetes"* ]]; then
+    arguments+=(--config "$kubernetes")
+  fi
+  echo "Documenting $package ${arguments[*]}"
+  cargo rustdoc --quiet --lib --package "${package%-*}" "${arguments[@]}" -- -D warnings
+done
