@@ -15,28 +15,36 @@ pub(crate) fn denied<'a>(requests: &'a [LoggedRequest], writers: &Writers) -> Ve
     requests.iter().filter(|it| writers.include(&it.user_agent)).filter(is_denied).collect()
 }
 
-/// Returns whether the namespace of a request had been deleted, and not created again, when the request arrived.
+/// Returns whether the namespace of a request may have been deleted, and not created again, when the request was
+/// processed. The log does not contain that time, which is between the arrival and the answer.
 fn namespace_ends(request: &LoggedRequest, requests: &[LoggedRequest]) -> bool {
     let of_namespace = |it: &&LoggedRequest| {
         it.resource == "namespaces" && it.subresource.is_empty() && it.applied && it.object_name == request.namespace
     };
-    let before = requests.iter().filter(of_namespace).filter(|it| it.started <= request.started);
-    before
-        .filter(|it| ["create", "delete"].contains(&it.verb.as_str()))
-        .max_by_key(|it| it.started)
-        .is_some_and(|it| it.verb == "delete")
+    let counts = |it: &&LoggedRequest| match it.verb.as_str() {
+        "delete" => it.started <= request.answered,
+        "create" => it.answered <= request.started,
+        _ => false,
+    };
+    let last = requests.iter().filter(of_namespace).filter(counts).max_by_key(|it| it.started);
+    last.is_some_and(|it| it.verb == "delete")
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use http::Method;
     use kube_controller_client::{Client, ClientOptions, Config};
-    use kube_dev_apiserver::{Authorization, Server, User};
+    use kube_dev_apiserver::{Authorization, Fault, On, Server, User};
+    use kube_endpoints_testing::eventually;
     use serde_json::{Value, json};
 
     use super::*;
     use crate::{cluster::server_config, writes::PLAYER};
 
+    /// Time for a delete of a namespace while a create waits.
+    const LATE: Duration = Duration::from_secs(3);
     const MAPS: &str = "/api/v1/namespaces/shop/configmaps";
 
     fn client(server: &Server, user: User, user_agent: &str) -> Client {
@@ -66,6 +74,19 @@ mod tests {
         assert_eq!(send(&player, Method::DELETE, "/api/v1/namespaces/shop", json!({})).await, 200);
         assert_eq!(send(&controller, Method::POST, MAPS, map("b", Value::Null)).await, 403);
         assert_eq!(send(&without_rights, Method::GET, MAPS, Value::Null).await, 403);
+
+        // Requests that arrive before the delete and are processed after it.
+        let another = json!({"metadata": {"name": "another"}});
+        assert_eq!(send(&player, Method::POST, "/api/v1/namespaces", another).await, 201);
+        let maps = MAPS.replace("shop", "another");
+        assert_eq!(send(&player, Method::POST, &maps, map("kept", json!(["example.com/kept"]))).await, 201);
+        let late = On::any().verb("create").resource("configmaps").user_agent("controller");
+        server.faults().inject(Fault::delay_request(LATE, LATE).on(late).times(1));
+        let (created, ()) = tokio::join!(send(&controller, Method::POST, &maps, map("c", Value::Null)), async {
+            eventually("the create has arrived", &true, || async { server.faults().states()[0].is_spent() }).await;
+            assert_eq!(send(&player, Method::DELETE, "/api/v1/namespaces/another", json!({})).await, 200);
+        });
+        assert_eq!(created, 403);
 
         let requests = server.requests().all();
         let denied = denied(&requests, &Writers::all_but_the_player());

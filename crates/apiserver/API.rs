@@ -229,6 +229,7 @@ pub enum LoadError {
 #[non_exhaustive]
 pub struct LoggedRequest {
     pub started: Timestamp,
+    pub answered: Timestamp,
     pub verb: String,
     pub group: String,
     pub resource: String,

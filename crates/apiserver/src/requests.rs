@@ -16,6 +16,8 @@ use crate::faults::{On, RequestFields};
 pub struct LoggedRequest {
     /// Time at which the request arrived.
     pub started: Timestamp,
+    /// Time at which the request was answered: that of the first byte for a watch.
+    pub answered: Timestamp,
     /// `get`, `list`, `watch`, `create`, `update`, `patch`, `delete` or `deletecollection`; for a non-resource path,
     /// the HTTP method in lower case.
     pub verb: String,
@@ -144,6 +146,7 @@ mod tests {
     fn request(name: &str) -> LoggedRequest {
         LoggedRequest {
             started: Timestamp::UNIX_EPOCH,
+            answered: Timestamp::UNIX_EPOCH,
             verb: "get".to_owned(),
             group: String::new(),
             resource: "pods".to_owned(),

@@ -63,6 +63,7 @@ pub(super) async fn handle(
         let written = extensions.and_then(|it| it.get::<WrittenName>());
         shared.requests.record(|| LoggedRequest {
             started,
+            answered: shared.now(),
             verb: attributes.verb.clone(),
             group: attributes.group.clone(),
             resource: attributes.resource.clone(),
