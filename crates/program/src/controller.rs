@@ -7,6 +7,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::join_all;
 use kube_controller::{Batching, ControllerBuilder, Metrics, Outcome, Owns, RetryPolicy, Supervisor};
 use kube_controller_client::Client;
 use kube_controller_client::events::EventRecorder;
@@ -21,8 +22,9 @@ use crate::gate::Gate;
 
 /// Time for running syncs and requests to end after the stop.
 const GRACE: Duration = Duration::from_secs(5);
-/// Time for a watch to show the state at the start of a term, before the informer lists again.
-const CATCH_UP: Duration = Duration::from_secs(5);
+/// Time for a watch to show the state at the start of a term, before the informer lists again. The watch of a resource
+/// that does not change never shows it.
+const CATCH_UP: Duration = Duration::from_millis(500);
 
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// Returns the future that runs a task until the token is cancelled.
@@ -259,7 +261,8 @@ impl<X: 'static> Controller<X> {
         recorder
     }
 
-    /// Syncs only while this process holds the Lease. Caches are filled meanwhile, so that a standby takes over fast.
+    /// Syncs only while this process holds the Lease. Caches are filled meanwhile, so that a standby takes over fast: its
+    /// first sync follows the Lease after at most 0.5 s and a list of each resource that did not change meanwhile.
     ///
     /// The Lease is renewed by a [client of its own](Client::separate), so that renewals do not wait behind other
     /// requests.
@@ -325,9 +328,7 @@ impl<X: 'static> Controller<X> {
                 if !fence.wait_until_leading().await {
                     return pending().await;
                 }
-                for catch_up in &catch_ups {
-                    catch_up().await;
-                }
+                join_all(catch_ups.iter().map(|catch_up| catch_up())).await;
             }
         });
         let mut supervisor = Supervisor::new(stop.clone());

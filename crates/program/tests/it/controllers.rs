@@ -4,7 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
-use k8s_openapi::api::{coordination::v1::Lease, core::v1::ConfigMap};
+use k8s_openapi::api::{
+    coordination::v1::Lease,
+    core::v1::{ConfigMap, Node, Pod},
+};
 use kube_controller_client::{Client, ClientOptions, Config, Error};
 use kube_controller_program::{Controller, ControllerError};
 use kube_dev_apiserver::{Fault, On, Server};
@@ -272,5 +275,31 @@ async fn an_informer_that_fails_ends_the_controller_with_the_name_of_the_object(
     let ended = controller.run(CancellationToken::new(), (), async |_, _| Ok::<(), Error>(())).await.unwrap_err();
     let chain = format!("{ended}: {}", std::error::Error::source(&ended).unwrap());
     assert!(chain.contains("configmaps default/a cannot be decoded"), "{chain}");
+    server.shutdown().await;
+}
+
+/// A list of every resource is needed at the start of a term, since none of them changes. The requests of one must not wait
+/// for those of another.
+#[tokio::test]
+async fn caches_catch_up_at_the_same_time() {
+    let (server, config) = start().await;
+    let controller = Controller::new("copy", client(&config));
+    let config_maps = controller.informer().build();
+    let (nodes, pods) = (controller.informer::<Node>().build(), controller.informer::<Pod>().build());
+    let (context, mut synced) = context(controller.client(), &config_maps, 0);
+    let controller = controller.primary(&config_maps).caches(&nodes).caches(&pods);
+    let stop = CancellationToken::new();
+    let mut tasks = JoinSet::new();
+    tasks.spawn(controller.with_leader_election(LeaseName::new("default", "copy")).run(stop.clone(), context, sync));
+    synced.wait_for(|count| *count > 0).await.unwrap();
+    let requests = server.requests().all();
+    let paths: Vec<&str> = requests.iter().map(|it| it.path.as_str()).collect();
+    let versions: Vec<usize> =
+        paths.iter().enumerate().filter(|(_, it)| it.ends_with("?limit=1")).map(|it| it.0).collect();
+    assert_eq!(versions.len(), 3, "one of each resource: {paths:#?}");
+    let meanwhile = &paths[versions[0]..versions[2]];
+    assert!(meanwhile.iter().all(|it| !it.contains("sendInitialEvents")), "a new list before: {meanwhile:#?}");
+    stop.cancel();
+    tasks.join_next().await.unwrap().unwrap().unwrap();
     server.shutdown().await;
 }
