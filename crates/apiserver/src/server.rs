@@ -136,6 +136,9 @@ impl Server {
     }
 
     /// Returns a tower service that handles requests in process. Also available if the server listens on a socket.
+    ///
+    /// It can be the transport of a client: `kube::Client::new(server.service(), "default")`, or `Config::from_service` of
+    /// `kube-controller-client`.
     pub fn service(&self) -> InProcess {
         InProcess::new(Arc::clone(&self.shared))
     }

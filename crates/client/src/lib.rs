@@ -128,6 +128,5 @@ pub use review::{PlannedWrite, Review, ReviewedClient, Verdict};
 pub use timeouts::Timeouts;
 pub use typed::{Deleted, PatchedMetadata};
 
-/// Items of `kube_wire` in this crate's API: body encoding, API resource, parameters of lists and watches, the error
-/// status of the server, and the maximum delay that it can request.
+// Items of `kube_wire` in this crate's API.
 pub use kube_wire::{Accept, Encoding, ListParams, MAX_RETRY_AFTER, Resource, Status, WatchParams};

@@ -17,8 +17,8 @@ use crate::pod_endpoint::PodEndpoint;
 pub struct DesiredGroup<E = Endpoint> {
     /// Address type of the endpoints.
     pub address_type: AddressType,
-    /// Ports of the endpoints, in any order. Without a name or protocol, a port has the API server's defaults, the
-    /// empty name and `TCP`.
+    /// Ports of the endpoints, in any order; slices have them in upstream's, by a hash. Without a name or protocol, a port
+    /// has the API server's defaults, the empty name and `TCP`.
     pub ports: Vec<EndpointPort>,
     /// The endpoints, in any order. Of two with the same identity the later one counts (RC-14). In a group without
     /// endpoints, existing slices with these ports are kept if they are empty already (RC-10).

@@ -22,7 +22,8 @@ pub struct Input<'a, E = Endpoint> {
     pub owner: &'a Owner,
     /// Address types of the owner. Slices of other types are deleted.
     pub address_types: &'a [AddressType],
-    /// Desired endpoints. Groups of an address type that the owner does not have are ignored.
+    /// Desired endpoints. Groups of an address type that the owner does not have are ignored. Groups with equal ports are
+    /// combined, so that a group may be as small as one endpoint.
     pub desired: Vec<DesiredGroup<E>>,
     /// Existing slices: those with the [key](Input::key) of the owner that this controller manages. Slices of other
     /// controllers are ignored. The slice controller leaves out slices that are being deleted (ES-5), the mirroring

@@ -73,7 +73,8 @@ impl<'a, P: PodFields> PodEndpoint<'a, P> {
 }
 
 /// Returns the endpoint of a Pod at other addresses than those of its status, for example on a secondary network. Its
-/// conditions, node name and target are those that the slice controller writes; it has neither host name nor zone.
+/// conditions, node name and target are those that the slice controller writes for a Service that does not publish
+/// addresses of Pods that are not ready; it has neither host name nor zone.
 pub fn endpoint_at(pod: &impl PodFields, addresses: Addresses) -> Endpoint {
     let node = None;
     let addresses = Cow::Owned(addresses);

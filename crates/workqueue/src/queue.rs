@@ -75,7 +75,8 @@ impl<K: Clone + Eq + Hash + Send + 'static> Queue<K> {
         self.shared.add_debounced(key, quiet, longest);
     }
 
-    /// Cancels the delayed add of `key`; returns whether there was one. A key that is queued or in process stays so.
+    /// Cancels the delayed add of `key`, that of a retry included; returns whether there was one. A key that is queued or in
+    /// process stays so.
     ///
     /// The rate limiter keeps its retries; see [`forget`](Self::forget).
     pub fn cancel_delay<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> bool
@@ -138,7 +139,8 @@ impl<K> Queue<K> {
 
     /// Waits until no key is queued or in process, which may be so at once. Delayed keys do not count.
     ///
-    /// For tests, and to act between two rounds of work. Keys may be added again before the caller continues.
+    /// For tests, and to act between two rounds of work. Keys may be added again before the caller continues; in a test with
+    /// retries, wait until [`waiting`](Self::waiting) is 0, too.
     pub fn idle(&self) -> Idle<'_, K> {
         Idle::new(self)
     }
@@ -160,6 +162,8 @@ impl<K> Queue<K> {
     }
 
     /// Shuts the queue down, queues or drops the delayed keys, and waits until every queued key has been processed.
+    ///
+    /// Failures during a drain are final: [`Item::retry`](crate::Item::retry) drops the key.
     ///
     /// The shutdown happens in the call, not at the first poll. Dropping the future only ends the wait.
     pub fn drain(&self, delayed: Delayed) -> Drain<'_, K> {

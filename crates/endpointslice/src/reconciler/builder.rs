@@ -35,6 +35,9 @@ impl ReconcilerBuilder {
     }
 
     /// Sets the receiver of Kubernetes Events about owners; events are dropped by default.
+    ///
+    /// Their reasons are `TopologyAwareHintsEnabled` and `TopologyAwareHintsDisabled`. A write that fails is an error of the
+    /// call, without an Event.
     pub fn events(mut self, sink: impl EventSink + 'static) -> Self {
         self.reconciler.events = Box::new(sink);
         self
