@@ -2,11 +2,15 @@
 
 use std::{
     io::{self, Write as _},
+    pin::pin,
     time::Duration,
 };
 
 use anyhow::Context as _;
-use tokio::{sync::watch, time::sleep};
+use tokio::{
+    sync::watch,
+    time::{sleep, timeout},
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -33,6 +37,8 @@ const COMMANDS: [&str; 3] = [
 const DELAYS: Delays = Delays { ready_after: Duration::from_secs(1), stop_after: Duration::from_secs(1) };
 /// Pause after an error of the simulated kubelets, such as an injected fault.
 const RETRY: Duration = Duration::from_secs(1);
+/// Maximum time for running syncs to end after a signal.
+const GRACE: Duration = Duration::from_secs(6);
 
 /// Starts the server, applies the user's objects, and serves until a termination signal.
 pub(crate) async fn run(args: ServeArgs, mut signals: Signals) -> anyhow::Result<()> {
@@ -44,28 +50,39 @@ pub(crate) async fn run(args: ServeArgs, mut signals: Signals) -> anyhow::Result
     }
     let host = Host::start(&args.server, args.config()).await?;
     let stop = CancellationToken::new();
-    let served = async {
-        host.apply(all).await?;
-        announce(&host, &args, applied)?;
-        if args.server.kubeconfig_out == Some(KubeconfigOut::Print) {
-            host.print_kubeconfig()?;
+    let result = {
+        let served = async {
+            let Some(applied_all) = stop.run_until_cancelled(host.apply(all)).await else { return Ok(()) };
+            applied_all?;
+            announce(&host, &args, applied)?;
+            if args.server.kubeconfig_out == Some(KubeconfigOut::Print) {
+                host.print_kubeconfig()?;
+            }
+            if args.kubelet {
+                let workloads = Box::pin(workloads::run(host.client().await?, stop.clone()));
+                let kubelets =
+                    async { stop.run_until_cancelled(simulate_kubelets(&host, &stop)).await.unwrap_or(Ok(())) };
+                tokio::try_join!(kubelets, workloads)?;
+            }
+            stop.cancelled().await;
+            Ok(())
+        };
+        let mut served = pin!(served);
+        tokio::select! {
+            result = served.as_mut() => result,
+            () = signals.received() => {
+                stop.cancel();
+                // The running syncs end before the server does, since their requests would fail.
+                timeout(GRACE, served).await.unwrap_or(Ok(()))
+            }
         }
-        if args.kubelet {
-            let workloads = Box::pin(workloads::run(host.client().await?, stop.clone()));
-            tokio::try_join!(simulate_kubelets(&host, &stop), workloads)?;
-        }
-        std::future::pending().await
-    };
-    let result = tokio::select! {
-        result = served => result,
-        () = signals.received() => Ok(()),
     };
     stop.cancel();
     host.shutdown().await;
     result
 }
 
-/// Simulates scheduler and kubelets for ever.
+/// Simulates scheduler and kubelets for ever. `stop` ends their informers.
 async fn simulate_kubelets(host: &Host, stop: &CancellationToken) -> anyhow::Result<()> {
     let client = host.client().await?;
     let informers = start_informers(&client, stop).await.context("informers of the simulated kubelets")?;
