@@ -173,13 +173,14 @@ async fn a_leader_stops_at_the_limit_and_later_leaders_write_nothing() {
     assert_eq!(takeover.annotation(WITHHELD).await, None);
 }
 
-/// The list of Pods is empty with status 200: the leader must not empty all slices and Endpoints.
+/// The list of Pods is empty with status 200: the leader must not empty all slices and Endpoints. Each controller has the
+/// limit; usually the first one to exceed it withholds the writes of the other before that has written much.
 #[tokio::test]
 async fn an_empty_list_of_pods_at_the_start_removes_at_most_the_limit() {
     let takeover = Takeover::new(100, 500).await;
     takeover.fill().await;
     let server = &takeover.cluster.server;
-    let before = server.requests().count(&On::writes());
+    server.requests().clear();
     let service = tower::service_fn({
         let service = server.service();
         move |mut request: Request<Full<Bytes>>| {
@@ -192,19 +193,20 @@ async fn an_empty_list_of_pods_at_the_start_removes_at_most_the_limit() {
     });
     let stopping = CancellationToken::new();
     let work = async {
-        let writes = async || server.requests().count(&On::writes()) - before;
-        until("writes", writes, |it| *it > 0).await;
+        until("writes", async || server.requests().count(&On::writes()), |it| *it > 0).await;
         sleep(QUIET).await;
         stopping.cancel();
     };
     let running = Box::pin(run(Config::from_service(service), Settings::default(), stopping.clone()));
     let (ended, ()) = tokio::join!(running, work);
     ended.expect("the run");
-    let writes = server.requests().matching(&On::writes()).len() - before;
-    assert!((1..=20).contains(&writes), "{writes} writes");
+    let of = |resource| server.requests().count(&On::writes().resource(resource));
+    let writes = ["endpoints", "endpointslices"].map(of);
+    assert_eq!(writes.iter().sum::<usize>(), server.requests().count(&On::writes()));
+    assert!(writes.iter().all(|it| *it <= 20), "{writes:?} writes");
     let (endpoints, slices) = takeover.cluster.addresses().await;
     let kept = |addresses: &BTreeMap<String, usize>| addresses.values().filter(|it| **it == 5).count();
-    assert!(kept(&endpoints) + kept(&slices) >= 180, "{endpoints:?} {slices:?}");
+    assert!(kept(&endpoints) >= 80 && kept(&slices) >= 80, "{endpoints:?} {slices:?}");
 }
 
 #[tokio::test]
