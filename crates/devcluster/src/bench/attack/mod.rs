@@ -103,8 +103,8 @@ pub(crate) struct UnderAttack {
     pub(crate) seconds: f64,
     /// Highest number of open file descriptors of the controllers.
     pub(crate) descriptors: usize,
-    /// Highest number of `TokenReview` requests in about a second.
-    pub(crate) token_reviews_per_second: u64,
+    /// Number of `TokenReview` requests per second, over the load.
+    pub(crate) token_reviews_per_second: f64,
     /// Highest age of the renewal of the lease, in seconds.
     pub(crate) lease_age: f64,
     /// Latencies of `/livez`, on a new connection each.
@@ -123,7 +123,7 @@ impl UnderAttack {
             rejections,
             seconds,
             descriptors: 0,
-            token_reviews_per_second: 0,
+            token_reviews_per_second: 0.0,
             lease_age: 0.0,
             probes: None,
             kept_open: None,
