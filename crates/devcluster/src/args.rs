@@ -88,7 +88,8 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "BOOL", default_value_t = true, action = clap::ArgAction::Set, num_args = 0..=1,
           default_missing_value = "true", require_equals = true)]
     pub(crate) kubelet: bool,
-    /// Serve over TLS, with a certificate authority generated at startup and included in the kubeconfig
+    /// Serve over TLS, with a certificate authority generated at startup and included in the kubeconfig; implied by
+    /// --authorization-mode=RBAC
     #[arg(long)]
     pub(crate) tls: bool,
     /// Authorization mode. The kubeconfig has the rights of a cluster administrator in both modes
@@ -118,8 +119,10 @@ impl ServeArgs {
     /// Returns the configuration of the API server.
     pub(crate) fn config(&self) -> kube_dev_apiserver::Config {
         let ServeArgs { server, kubelet: _, tls, authorization_mode, garbage_collection, debug_endpoints } = self;
+        // kubectl and client-go send credentials over TLS only.
+        let tls = *tls || *authorization_mode == AuthorizationMode::Rbac;
         kube_dev_apiserver::Config {
-            transport: if *tls { Transport::Tls } else { Transport::Plain },
+            transport: if tls { Transport::Tls } else { Transport::Plain },
             authorization: match authorization_mode {
                 AuthorizationMode::AlwaysAllow => Authorization::AlwaysAllow,
                 AuthorizationMode::Rbac => Authorization::Rbac,

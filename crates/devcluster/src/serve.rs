@@ -124,6 +124,6 @@ fn announce(host: &Host, args: &ServeArgs, applied: usize) -> Result<(), OutputE
 fn warn_if_open(args: &ServeArgs) {
     let is_open = args.authorization_mode == AuthorizationMode::AlwaysAllow;
     if let Some(warning) = listen::warning(args.server.listen.ip()).filter(|_| is_open) {
-        tracing::warn!("{warning} (--tls --authorization-mode=RBAC)");
+        tracing::warn!("{warning} (--authorization-mode=RBAC)");
     }
 }

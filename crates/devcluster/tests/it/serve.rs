@@ -197,7 +197,7 @@ async fn strict_server_accepts_the_kubeconfig_only() {
     let shop = file(directory.path(), "shop.yaml", SHOP);
     let kubeconfig = directory.path().join("kubeconfig");
     let out = kubeconfig.display().to_string();
-    let strict = ["serve", "--tls", "--authorization-mode=RBAC", "--debug-endpoints", "--kubeconfig-out", &out];
+    let strict = ["serve", "--authorization-mode=RBAC", "--debug-endpoints", "--kubeconfig-out", &out];
     let mut program = Program::start(&[&strict[..], &["--manifests", &shop]].concat());
     let url = program.line("API server:");
     assert!(url.starts_with("https://"), "{url}");
