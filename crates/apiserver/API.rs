@@ -396,6 +396,13 @@ impl Server {
     pub fn typed<K: k8s_openapi::Resource>(&self) -> Objects<'_, K> {}
     pub fn typed_as<K>(&self, group: &str, plural: &str) -> Objects<'_, K> {}
 }
+impl Server {
+    pub async fn wait_until<T>(
+        &self,
+        limit: Duration,
+        mut condition: impl FnMut() -> Option<T>,
+    ) -> Result<T, WaitTimeout> {}
+}
 impl Drop for Server {}
 #[derive(Debug, Clone)]
 pub struct Snapshot {}
@@ -443,4 +450,11 @@ impl User {
     #[must_use]
     pub fn group(mut self, group: impl Into<String>) -> Self {}
     pub fn service_account(namespace: &str, name: &str) -> Self {}
+}
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub struct WaitTimeout {
+    pub limit: Duration,
+    pub checks: u64,
+    pub revision: u64,
 }

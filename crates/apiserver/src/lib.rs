@@ -189,6 +189,9 @@
 //! timeouts. The future of a call and the body of its response do all work when polled; the only task of the server
 //! empties deleted namespaces. Dropping a call cancels it.
 //!
+//! [`Server::wait_until`] waits for a state of the objects, the request log or the faults without polling. [Testing a kube-rs
+//! operator](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/testing-an-operator.md) is a whole test.
+//!
 //! # Admission rules and snapshots
 //!
 //! [`Server::admission`] takes closures that mutate or reject writes, like admission policies and webhooks.
@@ -241,6 +244,7 @@ mod table;
 mod traffic;
 mod transport;
 mod typed;
+mod wait;
 
 pub use admission::{Admission, AdmissionRequest, Denial, Operation};
 pub use clock::Clock;
@@ -259,3 +263,4 @@ pub use snapshot::Snapshot;
 pub use traffic::Traffic;
 pub use transport::{ClientCertificate, TlsError};
 pub use typed::{ObjectError, Objects};
+pub use wait::WaitTimeout;

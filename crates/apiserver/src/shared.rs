@@ -39,6 +39,8 @@ pub(crate) struct Shared {
     pub(crate) policies: PolicyCache,
     /// Certificate authority; `None` without TLS.
     pub(crate) authority: Option<Authority>,
+    /// Notified after each change of an object and after each answered request.
+    pub(crate) activity: ChangeNotifier,
     /// Cancelled and replaced on a restart or restore; drops the connections accepted before.
     epoch: Mutex<CancellationToken>,
 }
@@ -69,6 +71,7 @@ impl Shared {
             identities: Identities::new(&config, generators.tokens),
             policies: PolicyCache::default(),
             authority,
+            activity: ChangeNotifier::default(),
             epoch: Mutex::default(),
             config,
         }
@@ -127,7 +130,11 @@ impl Shared {
         while inner.notifiers.len() < kinds {
             inner.notifiers.push(ChangeNotifier::default());
         }
-        for index in inner.cluster.take_touched() {
+        let touched = inner.cluster.take_touched();
+        if !touched.is_empty() {
+            self.activity.notify(revision);
+        }
+        for index in touched {
             if let Some(notifier) = inner.notifiers.get(index) {
                 notifier.notify(revision);
             }

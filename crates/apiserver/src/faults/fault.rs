@@ -298,7 +298,8 @@ impl Fault {
         self
     }
 
-    /// Sets the number of matching requests before the first hit; 0 by default.
+    /// Sets the number of matching requests before the first hit; 0 by default. A request whose response an earlier
+    /// fault replaces does not count for later ones that would replace it too.
     #[must_use]
     pub fn after(mut self, requests: u32) -> Self {
         self.after = requests;

@@ -81,6 +81,7 @@ pub(super) async fn handle(
             dry_run,
             propagation_policy: propagation.map(Propagation::as_str).unwrap_or_default().to_owned(),
         });
+        shared.activity.notify(shared.activity.revision());
     };
     let fields = RequestFields {
         verb: &attributes.verb,

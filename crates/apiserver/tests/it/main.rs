@@ -27,5 +27,6 @@ mod requests;
 mod restore;
 mod tls;
 mod typed;
+mod wait;
 mod watches;
 mod workloads;

@@ -1,0 +1,65 @@
+//! Waiting for a state of the server.
+
+use std::cell::Cell;
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{Api, Client};
+use kube_dev_apiserver::{Config, Fault, On, Server};
+use serde_json::json;
+use tokio::time::{Instant, sleep};
+
+const LIMIT: Duration = Duration::from_secs(10);
+
+fn server() -> Server {
+    let server = Server::in_process(Config::default()).unwrap();
+    let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "default"}});
+    server.load([map]).unwrap();
+    server
+}
+
+#[tokio::test(start_paused = true)]
+async fn condition_is_evaluated_after_each_change_and_no_more_often() {
+    let server = server();
+    let (maps, checks, start) = (server.typed::<ConfigMap>(), Cell::new(0), Instant::now());
+    let writes = async {
+        for colour in ["red", "green", "blue"] {
+            sleep(Duration::from_secs(2)).await;
+            maps.patch("a", &json!({"data": {"colour": colour}})).unwrap();
+        }
+    };
+    let blue = || {
+        checks.set(checks.get() + 1);
+        maps.get("a").ok().filter(|it| it.data.as_ref().is_some_and(|it| it["colour"] == "blue"))
+    };
+    let (found, ()) = tokio::join!(server.wait_until(LIMIT, blue), writes);
+    assert_eq!(found.unwrap().metadata.resource_version, Some(server.revision().to_string()));
+    assert_eq!((checks.get(), start.elapsed()), (4, Duration::from_secs(6)));
+    assert_eq!(server.wait_until(Duration::ZERO, || Some(1)).await, Ok(1), "a condition that holds already");
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_and_faults_are_seen() {
+    let server = server();
+    server.faults().inject(Fault::unavailable().on(On::any().verb("get")).times(1));
+    let client = Client::new(server.service(), "default");
+    let request = async {
+        sleep(Duration::from_secs(1)).await;
+        Api::<ConfigMap>::default_namespaced(client).get("a").await
+    };
+    let spent = || server.faults().states()[0].is_spent().then_some(());
+    let logged = || server.requests().matching(&On::any().verb("get")).pop();
+    let (spent, logged, _) = tokio::join!(server.wait_until(LIMIT, spent), server.wait_until(LIMIT, logged), request);
+    spent.unwrap();
+    assert_eq!(logged.unwrap().status, Some(503));
+}
+
+#[tokio::test(start_paused = true)]
+async fn timeout_names_limit_and_version() {
+    let (server, start) = (server(), Instant::now());
+    let error = server.wait_until(LIMIT, || None::<()>).await.unwrap_err();
+    assert_eq!(start.elapsed(), LIMIT);
+    let version = server.revision();
+    let expected = format!("the awaited state was not reached within 10s: 1 checks, resource version {version}");
+    assert_eq!(error.to_string(), expected);
+}
