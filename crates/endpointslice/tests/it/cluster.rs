@@ -38,28 +38,34 @@ impl Cluster {
         self.call("POST", path, &object).await
     }
 
-    pub(crate) async fn node(&self, name: &str, zone: &str) {
+    fn load(&self, object: Value) {
+        self.server.load([object]).expect("a valid object");
+    }
+
+    pub(crate) fn node(&self, name: &str, zone: &str) {
         let labels = json!({"topology.kubernetes.io/zone": zone});
-        self.create("/api/v1/nodes", json!({"metadata": {"name": name, "labels": labels}})).await;
+        self.load(json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}}));
     }
 
     /// Creates a ready Pod in the namespace `default` with the label `app`.
-    pub(crate) async fn pod(&self, name: &str, app: &str, node: &str, address: &str, annotations: Value) {
-        let metadata = json!({"name": name, "labels": {"app": app}, "annotations": annotations});
+    pub(crate) fn pod(&self, name: &str, app: &str, node: &str, address: &str, annotations: Value) {
+        let mut metadata = json!({"name": name, "namespace": "default", "labels": {"app": app}});
+        metadata["annotations"] = annotations;
         let container = json!({"name": "main", "image": "registry.example/app:1"});
         let spec = json!({"nodeName": node, "containers": [container]});
-        self.create("/api/v1/namespaces/default/pods", json!({"metadata": metadata, "spec": spec})).await;
         let ready = json!({"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"});
         let status = json!({"podIP": address, "podIPs": [{"ip": address}], "conditions": [ready], "phase": "Running"});
-        self.call("PATCH", &format!("/api/v1/namespaces/default/pods/{name}/status"), &json!({"status": status})).await;
+        self.load(json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": status}));
     }
 
     /// Creates a Service in the namespace `default` with the target port 8080.
-    pub(crate) async fn service(&self, name: &str, selector: Value, annotations: Value) {
+    pub(crate) fn service(&self, name: &str, selector: Value, annotations: Value) {
         let ports = json!([{"name": "http", "port": 80, "targetPort": 8080}]);
-        let metadata = json!({"name": name, "annotations": annotations});
-        let object = json!({"metadata": metadata, "spec": {"selector": selector, "ports": ports}});
-        self.create("/api/v1/namespaces/default/services", object).await;
+        let mut metadata = json!({"name": name, "namespace": "default"});
+        metadata["annotations"] = annotations;
+        let mut spec = json!({"ports": ports});
+        spec["selector"] = selector;
+        self.load(json!({"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}));
     }
 
     /// Returns the slices that `controller` manages in the namespace `default`.

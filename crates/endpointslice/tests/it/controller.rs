@@ -72,23 +72,23 @@ async fn settles(cluster: &Cluster, expected: &BTreeMap<String, usize>) {
 async fn follows_what_the_service_selects() {
     let cluster = Cluster::start().await;
     let _tasks = run(&cluster);
-    cluster.node("n1", "a").await;
+    cluster.node("n1", "a");
     let path = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
     let labels =
         json!({"kubernetes.io/service-name": "web", "endpointslice.kubernetes.io/managed-by": "others.example.com"});
     let theirs = json!({"metadata": {"name": "theirs", "labels": labels}, "addressType": "IPv4", "endpoints": []});
     let theirs = cluster.create(path, theirs).await;
-    cluster.pod("p1", "web", "n1", "10.1.0.1", json!({})).await;
-    cluster.pod("p2", "other", "n1", "10.1.0.2", json!({})).await;
-    cluster.service("web", json!({"app": "web"}), json!({})).await;
+    cluster.pod("p1", "web", "n1", "10.1.0.1", json!({}));
+    cluster.pod("p2", "other", "n1", "10.1.0.2", json!({}));
+    cluster.service("web", json!({"app": "web"}), json!({}));
     settles(&cluster, &once(&["10.1.0.1 true"])).await;
     let untouched = cluster.slices("others.example.com").await;
     assert_eq!(untouched[0]["metadata"], theirs["metadata"], "not touched");
 
     // The slices of the deleted Service remain: no garbage collector runs here.
     cluster.call("DELETE", "/api/v1/namespaces/default/services/web", &json!({})).await;
-    cluster.pod("p3", "web", "n1", "10.1.0.3", json!({})).await;
-    cluster.service("next", json!({"app": "web"}), json!({})).await;
+    cluster.pod("p3", "web", "n1", "10.1.0.3", json!({}));
+    cluster.service("next", json!({"app": "web"}), json!({}));
     settles(&cluster, &[("10.1.0.1 true".to_owned(), 2), ("10.1.0.3 true".to_owned(), 1)].into()).await;
 }
 
@@ -103,10 +103,10 @@ async fn follows_what_the_service_selects() {
 async fn leaves_services_without_endpoints_of_their_own_alone(#[case] spec: Value) {
     let cluster = Cluster::start().await;
     let _tasks = run(&cluster);
-    cluster.node("n1", "a").await;
-    cluster.pod("p1", "web", "n1", "10.1.0.1", json!({})).await;
+    cluster.node("n1", "a");
+    cluster.pod("p1", "web", "n1", "10.1.0.1", json!({}));
     cluster.create("/api/v1/namespaces/default/services", json!({"metadata": {"name": "web"}, "spec": spec})).await;
-    cluster.service("later", json!({"app": "web"}), json!({})).await;
+    cluster.service("later", json!({"app": "web"}), json!({}));
     settles(&cluster, &once(&["10.1.0.1 true"])).await;
     let slices = cluster.slices(SLICE_CONTROLLER).await;
     assert_eq!(slices.len(), 1);
@@ -118,9 +118,9 @@ async fn leaves_services_without_endpoints_of_their_own_alone(#[case] spec: Valu
 async fn a_slice_being_deleted_is_replaced() {
     let cluster = Cluster::start().await;
     let _tasks = run(&cluster);
-    cluster.node("n1", "a").await;
-    cluster.pod("p1", "web", "n1", "10.1.0.1", json!({})).await;
-    cluster.service("web", json!({"app": "web"}), json!({})).await;
+    cluster.node("n1", "a");
+    cluster.pod("p1", "web", "n1", "10.1.0.1", json!({}));
+    cluster.service("web", json!({"app": "web"}), json!({}));
     settles(&cluster, &once(&["10.1.0.1 true"])).await;
     let name = cluster.slices(SLICE_CONTROLLER).await[0]["metadata"]["name"].as_str().expect("a name").to_owned();
     let path = format!("/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/{name}");
@@ -135,14 +135,14 @@ async fn a_slice_being_deleted_is_replaced() {
 #[tokio::test]
 async fn nothing_is_created_for_a_service_being_deleted() {
     let cluster = Cluster::start().await;
-    cluster.node("n1", "a").await;
-    cluster.pod("p1", "web", "n1", "10.1.0.1", json!({})).await;
-    cluster.service("web", json!({"app": "web"}), json!({})).await;
+    cluster.node("n1", "a");
+    cluster.pod("p1", "web", "n1", "10.1.0.1", json!({}));
+    cluster.service("web", json!({"app": "web"}), json!({}));
     let path = "/api/v1/namespaces/default/services/web";
     cluster.call("PATCH", path, &json!({"metadata": {"finalizers": ["example.com/hold"]}})).await;
     cluster.call("DELETE", path, &json!({})).await;
     let _tasks = run(&cluster);
-    cluster.service("later", json!({"app": "web"}), json!({})).await;
+    cluster.service("later", json!({"app": "web"}), json!({}));
     settles(&cluster, &once(&["10.1.0.1 true"])).await;
     let slices = cluster.slices(SLICE_CONTROLLER).await;
     assert_eq!(slices[0]["metadata"]["labels"]["kubernetes.io/service-name"], "later");
@@ -154,10 +154,10 @@ async fn a_pod_on_an_unknown_node_is_reported_and_retried() {
     let cluster = Cluster::start().await;
     let results = Arc::new(Results::default());
     let _tasks = run_with(&cluster, results.clone());
-    cluster.node("n1", "a").await;
-    cluster.pod("p1", "web", "ghost", "10.1.0.1", json!({})).await;
-    cluster.pod("p2", "web", "n1", "10.1.0.2", json!({})).await;
-    cluster.service("web", json!({"app": "web"}), json!({})).await;
+    cluster.node("n1", "a");
+    cluster.pod("p1", "web", "ghost", "10.1.0.1", json!({}));
+    cluster.pod("p2", "web", "n1", "10.1.0.2", json!({}));
+    cluster.service("web", json!({"app": "web"}), json!({}));
     settles(&cluster, &once(&["10.1.0.2 true"])).await;
     let message = "Error updating Endpoint Slices for Service default/web: \
         skipping Pod p1 for Service default/web: Node ghost Not Found";
@@ -166,7 +166,7 @@ async fn a_pod_on_an_unknown_node_is_reported_and_retried() {
     let among = |events: &Value| events["items"].as_array().is_some_and(|items| items.iter().any(reported));
     until("event", events, among).await;
     // A new Node enqueues no Service, so the retry writes the endpoint.
-    cluster.node("ghost", "a").await;
+    cluster.node("ghost", "a");
     settles(&cluster, &once(&["10.1.0.1 true", "10.1.0.2 true"])).await;
     let results = results.0.lock().expect("no panic").clone();
     assert!(results.get("error").is_some_and(|count| *count > 0), "{results:?}");
@@ -178,9 +178,9 @@ async fn a_pod_on_an_unknown_node_is_reported_and_retried() {
 async fn a_restart_writes_nothing() {
     let cluster = Cluster::start().await;
     let tasks = run(&cluster);
-    cluster.node("n1", "a").await;
-    cluster.pod("p1", "web", "n1", "10.1.0.1", json!({})).await;
-    cluster.service("web", json!({"app": "web"}), json!({})).await;
+    cluster.node("n1", "a");
+    cluster.pod("p1", "web", "n1", "10.1.0.1", json!({}));
+    cluster.service("web", json!({"app": "web"}), json!({}));
     settles(&cluster, &once(&["10.1.0.1 true"])).await;
     drop(tasks);
     let writes = || {
@@ -190,7 +190,7 @@ async fn a_restart_writes_nothing() {
     let before = writes();
     let _tasks = run(&cluster);
     // A Service that is created later is synced after the existing ones.
-    cluster.service("later", json!({"app": "web"}), json!({})).await;
+    cluster.service("later", json!({"app": "web"}), json!({}));
     settles(&cluster, &[("10.1.0.1 true".to_owned(), 2)].into()).await;
     assert_eq!(writes(), before + 1, "only the slice of the new Service");
 }

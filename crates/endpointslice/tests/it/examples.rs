@@ -61,10 +61,10 @@ const SLICES: &str = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslice
 #[tokio::test]
 async fn service_and_pods() {
     let cluster = Cluster::start().await;
-    cluster.node("n1", "a").await;
-    cluster.service("web", json!({"app": "web"}), json!({})).await;
-    cluster.pod("p1", "web", "n1", "10.1.0.1", json!({})).await;
-    cluster.pod("p2", "other", "n1", "10.1.0.2", json!({})).await;
+    cluster.node("n1", "a");
+    cluster.service("web", json!({"app": "web"}), json!({}));
+    cluster.pod("p1", "web", "n1", "10.1.0.1", json!({}));
+    cluster.pod("p2", "other", "n1", "10.1.0.2", json!({}));
     let client = cluster.client.clone();
     let running = Running::start(|stop| Box::pin(service_pods::run(client, stop)));
     cluster.has(service_pods::NAME, &["10.1.0.1 true"]).await;
@@ -73,7 +73,7 @@ async fn service_and_pods() {
     assert_eq!((&slices[0]["endpoints"][0]["zone"], &slices[0]["ports"][0]["port"]), (&json!("a"), &json!(8080)));
     assert_eq!(cluster.labels(service_pods::NAME).await[0][SERVICE_NAME], "web");
 
-    cluster.pod("p3", "web", "n1", "10.1.0.3", json!({})).await;
+    cluster.pod("p3", "web", "n1", "10.1.0.3", json!({}));
     cluster.has(service_pods::NAME, &["10.1.0.1 true", "10.1.0.3 true"]).await;
     let zone = json!({"metadata": {"labels": {"topology.kubernetes.io/zone": "b"}}});
     cluster.call("PATCH", "/api/v1/nodes/n1", &zone).await;
@@ -97,7 +97,7 @@ async fn mirrored_endpoints() {
     cluster.create(path, endpoints).await;
     let client = cluster.client.clone();
     let running = Running::start(|stop| Box::pin(mirroring::run(client, stop)));
-    cluster.service("database", Value::Null, json!({})).await;
+    cluster.service("database", Value::Null, json!({}));
     cluster.has(mirroring::NAME, &["192.0.2.1 true", "192.0.2.2 false", "2001:db8::1 true"]).await;
     let slices = cluster.slices(mirroring::NAME).await;
     assert!(slices.iter().all(|slice| slice["metadata"]["ownerReferences"][0]["kind"] == "Endpoints"));
@@ -122,7 +122,7 @@ async fn a_selector_without_a_service() {
     let client = cluster.client.clone();
     let running = Running::start(|stop| Box::pin(gateway::run(client, stop)));
     let owner = cluster.create(path, object).await;
-    cluster.pod("p1", "edge", "n1", "10.1.0.1", json!({})).await;
+    cluster.pod("p1", "edge", "n1", "10.1.0.1", json!({}));
     cluster.has(gateway::NAME, &["10.1.0.1 true"]).await;
     let slices = cluster.slices(gateway::NAME).await;
     assert_eq!(slices[0]["metadata"]["ownerReferences"][0]["uid"], owner["metadata"]["uid"]);
@@ -165,7 +165,7 @@ fn endpoint_selectors() -> Value {
 async fn a_pool_of_model_servers() {
     let kinds = vec![CustomKind::new("inference.networking.k8s.io", "v1", "InferencePool")];
     let cluster = Cluster::with(Config { kinds, ..Config::default() }).await;
-    cluster.node("n1", "a").await;
+    cluster.node("n1", "a");
     let path = "/apis/inference.networking.k8s.io/v1/namespaces/default/inferencepools";
     let pool = |name: &str, ports: Value| {
         let spec = json!({"selector": {"matchLabels": {"app": name}}, "targetPorts": ports});
@@ -174,7 +174,7 @@ async fn a_pool_of_model_servers() {
     };
     cluster.create(path, pool("broken", json!([{"number": "many"}]))).await;
     cluster.create(path, pool("llama", json!([{"number": 8000}]))).await;
-    cluster.pod("p1", "llama", "n1", "10.1.0.1", json!({})).await;
+    cluster.pod("p1", "llama", "n1", "10.1.0.1", json!({}));
     let registry = Registry::new();
     let controller = Controller::with_metrics("pools.example.com", cluster.client.clone(), &registry).expect("metrics");
     let lease = LeaseName::new("default", "pools");
@@ -187,7 +187,7 @@ async fn a_pool_of_model_servers() {
     assert!(!labels.contains_key(SERVICE_NAME), "{labels:?}");
 
     // The object that cannot be decoded does not stop the others.
-    cluster.pod("p2", "llama", "n1", "10.1.0.2", json!({})).await;
+    cluster.pod("p2", "llama", "n1", "10.1.0.2", json!({}));
     cluster.has("pools.example.com", &["10.1.0.1 true", "10.1.0.2 true"]).await;
     let metrics = TextEncoder::new().encode_to_string(&registry.gather()).expect("metrics");
     assert!(metrics.contains(r#"leader_election_master_status{name="pools.example.com"} 1"#), "{metrics}");
@@ -235,14 +235,14 @@ async fn a_service_of_two_clusters() {
 async fn addresses_from_an_annotation() {
     let cluster = Cluster::start().await;
     let annotations = json!({"example.com/network": "default/storage-net", "example.com/app": "storage"});
-    cluster.service("storage", Value::Null, annotations).await;
+    cluster.service("storage", Value::Null, annotations);
     let networks = json!([
         {"name": "cni", "ips": ["10.1.0.1"]},
         {"name": "default/storage-net", "interface": "net1", "ips": ["192.168.7.1", "fd07::1"]},
     ]);
     let status = json!({"k8s.v1.cni.cncf.io/network-status": networks.to_string()});
-    cluster.pod("p1", "storage", "n1", "10.1.0.1", status).await;
-    cluster.pod("p2", "storage", "n1", "10.1.0.2", json!({})).await;
+    cluster.pod("p1", "storage", "n1", "10.1.0.1", status);
+    cluster.pod("p2", "storage", "n1", "10.1.0.2", json!({}));
     let client = cluster.client.clone();
     let running = Running::start(|stop| Box::pin(secondary_network::run(client, stop)));
     cluster.has(secondary_network::NAME, &["192.168.7.1 true", "fd07::1 true"]).await;
@@ -264,7 +264,7 @@ async fn addresses_from_resource_claims() {
     let cluster = Cluster::with(Config { kinds, ..Config::default() }).await;
     let client = cluster.client.clone();
     let running = Running::start(|stop| Box::pin(resource_claims::run(client, stop)));
-    cluster.service("storage", Value::Null, json!({})).await;
+    cluster.service("storage", Value::Null, json!({}));
     let path = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims";
     for (name, ips, ready) in
         [("nic-1", json!(["192.168.7.1/24"]), "True"), ("nic-2", json!(["192.168.7.2/24", "fd07::2/64"]), "False")]
