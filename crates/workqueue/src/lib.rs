@@ -25,7 +25,8 @@
 //!
 //! # When not to use it
 //!
-//! - Items with data: an add carries only the key, and repeated adds are merged. Use a channel.
+//! - Items of which each must be processed: repeated adds are merged. Use a channel. Data of which the newest counts belong
+//!   [beside the queue](#items-with-data).
 //! - Work that must survive a restart: the queue is in memory only.
 //! - Priorities or back-pressure: the order is fixed and the length unbounded.
 //! - Controllers on kube-rs' `Controller`: it brings its own scheduler.
@@ -70,6 +71,52 @@
 //!
 //! queue.drain(Delayed::Queue).await;
 //! tasks.join_all().await;
+//! # }
+//! ```
+//!
+//! # Items with data
+//!
+//! The queue carries keys, and the data stay beside it: in the store of an informer, in a database, or in a map. If adds
+//! carried data, a merged add would lose one of two payloads, and a retry would repeat an old one. Three rules make a worker
+//! see the newest data of its key:
+//!
+//! - Write the data before the add: the worker may get the key at once.
+//! - Read the data after the get, not before the add. A change while the key is in process queues it again.
+//! - After a failure, put back only what no later add has replaced, and retry the key.
+//!
+//! ```
+//! use std::collections::HashMap;
+//! use std::sync::Mutex;
+//!
+//! use kube_workqueue::Queue;
+//!
+//! # fn deliver(attempt: u32, data: &str) -> bool { attempt > 0 && data == "newest" }
+//! # #[tokio::main(flavor = "current_thread", start_paused = true)]
+//! # async fn main() {
+//! let (queue, _timer) = Queue::<String>::builder().build();
+//! let pending = Mutex::new(HashMap::new());
+//! let submit = |key: &str, data: &str| {
+//!     pending.lock().unwrap().insert(key.to_owned(), data.to_owned());
+//!     queue.add_ref(key);
+//! };
+//! submit("receiver", "old");
+//! submit("receiver", "newest");
+//! # let mut delivered = Vec::new();
+//!
+//! while let Some(item) = queue.get().await {
+//!     // `None`: an earlier sync has taken the data of this add too.
+//!     let Some(data) = pending.lock().unwrap().remove(&*item) else { continue };
+//!     if deliver(queue.num_requeues(&item), &data) {
+//!         # delivered.push(data);
+//!         item.forget();
+//!     } else {
+//!         pending.lock().unwrap().entry(item.clone()).or_insert(data);
+//!         item.retry();
+//!     }
+//! #     if !delivered.is_empty() { break }
+//! }
+//! # assert_eq!(delivered, ["newest"]);
+//! # assert!(pending.lock().unwrap().is_empty() && queue.is_empty());
 //! # }
 //! ```
 //!
