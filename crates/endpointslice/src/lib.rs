@@ -76,6 +76,20 @@
 //! assert_eq!(labels.get("kubernetes.io/service-name"), None);
 //! ```
 //!
+//! # Endpoints
+//!
+//! | the endpoints are | constructor |
+//! |---|---|
+//! | Pods that a Service selects | [`desired_endpoints_from_service_pods`] |
+//! | Pods that a custom resource selects | [`desired_endpoints_from_pods`] |
+//! | Pods at other addresses than those of their status | [`endpoint_at`], in a [`DesiredGroup`] |
+//! | anything else | the fields of [`Endpoint`](kube_endpoint_model::Endpoint), in a [`DesiredGroup`] |
+//!
+//! The first two group the endpoints by address type and ports, and leave Pods without an address of a family out. For the
+//! others the caller makes one group for each address type and set of ports, with addresses of that type only:
+//! planning does not compare them, and the API server rejects a slice with others.
+//! [`Addresses`](kube_endpoint_model::Addresses) has the constructors of address lists and what they keep.
+//!
 //! # Labels
 //!
 //! kube-proxy and other consumers find the slices of a Service by the label `kubernetes.io/service-name`, whatever their
