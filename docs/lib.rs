@@ -14,5 +14,6 @@ macro_rules! pages {
 pages! {
     simulation: "src/simulation.md",
     slice_consumers: "src/slice-consumers.md",
+    testing_an_operator: "src/testing-an-operator.md",
     writing_a_controller: "src/writing-a-controller.md",
 }

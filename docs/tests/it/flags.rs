@@ -40,8 +40,8 @@ fn named(page: &Page) -> Vec<String> {
     for text in page.spans.iter().chain(&lines) {
         let text = text.trim().trim_start_matches("$ ").trim_start_matches("- ");
         let command = text.split_whitespace().next().filter(|it| !it.contains('=')).unwrap_or_default();
-        // `-- --exit` are arguments of a program that `cargo run` starts.
-        if (text.starts_with("--") && command != "--") || command.ends_with("controller-manager") {
+        // `-- --exit` are arguments of a program that `cargo run` starts; `---` separates YAML documents.
+        if (text.starts_with("--") && command != "--" && command != "---") || command.ends_with("controller-manager") {
             found.extend(text.split_whitespace().filter(|word| word.starts_with("--")).map(str::to_owned));
         }
     }

@@ -1,9 +1,11 @@
-//! Tests of the Markdown pages: links, flags, quoted messages, codes and the table of contents.
+//! Tests of the Markdown pages: links, flags, quoted messages, codes, names of other
+//! projects and the table of contents.
 
 mod api;
 mod codes;
 mod flags;
 mod links;
 mod messages;
+mod names;
 mod page;
 mod summary;
