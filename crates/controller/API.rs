@@ -104,6 +104,10 @@ pub trait Owns {
 pub struct PrometheusControllers {}
 impl PrometheusControllers {
     pub fn register(registry: &Registry) -> prometheus::Result<Self> {}
+    pub fn register_with_prefix(
+        registry: &Registry,
+        prefix: &str,
+    ) -> prometheus::Result<Self> {}
     pub fn controller(&self, name: &str) -> Arc<dyn ControllerMetrics> {}
 }
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

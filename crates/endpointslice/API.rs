@@ -424,6 +424,10 @@ impl PrometheusMetrics {
     pub fn register_with_changes_total(
         registry: &Registry,
     ) -> prometheus::Result<PrometheusMetrics> {}
+    pub fn register_with_prefix(
+        registry: &Registry,
+        prefix: &str,
+    ) -> prometheus::Result<PrometheusMetrics> {}
 }
 impl SliceMetrics for PrometheusMetrics {}
 pub trait SliceMetrics: Send + Sync {

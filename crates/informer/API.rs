@@ -341,6 +341,8 @@ impl Progress {
 pub struct PrometheusMetrics {}
 impl PrometheusMetrics {
     pub fn register(registry: &Registry, name: &str) -> prometheus::Result<Self> {}
+    #[must_use]
+    pub fn named(&self, name: &str) -> Self {}
 }
 impl InformerMetricsProvider for PrometheusMetrics {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

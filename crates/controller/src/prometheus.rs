@@ -14,8 +14,9 @@ use crate::{ControllerMetrics, Latency};
 /// | `endpoint_controllers_propagation_duration_seconds` | histogram: [`Latency::total`] | `cause` |
 /// | `endpoint_controllers_propagation_stage_duration_seconds` | histogram: [`Latency`] | `cause`, `stage`: `queue`, `sync` |
 ///
-/// `cause` is the name of the handler whose event queued the key. Register once per process, and pass the result of
-/// [`controller`](Self::controller) to each controller.
+/// `cause` is the name of the handler whose event queued the key. Register once per registry, and pass the result of
+/// [`controller`](Self::controller) to each controller. Other programs than the endpoint controllers choose the prefix of
+/// the names with [`register_with_prefix`](Self::register_with_prefix).
 #[derive(Clone, Debug)]
 pub struct PrometheusControllers {
     exhausted: IntCounterVec,
@@ -34,27 +35,38 @@ impl PrometheusControllers {
     ///
     /// [`prometheus::Error::AlreadyReg`] if the registry contains one of their names.
     pub fn register(registry: &Registry) -> prometheus::Result<Self> {
+        Self::register_with_prefix(registry, "endpoint_controllers")
+    }
+
+    /// Registers the three metrics with names that begin with `prefix` and `_` instead of `endpoint_controllers_`. The
+    /// prefix is the namespace of Prometheus' naming conventions, such as `pools`.
+    ///
+    /// # Errors
+    ///
+    /// [`prometheus::Error::AlreadyReg`] if the registry contains one of their names;
+    /// [`prometheus::Error::Msg`] if the prefix is not the beginning of a metric name.
+    pub fn register_with_prefix(registry: &Registry, prefix: &str) -> prometheus::Result<Self> {
         let histogram = |name, help, labels: &[&str]| -> prometheus::Result<HistogramVec> {
-            let opts = HistogramOpts::new(name, help).buckets(PROPAGATION_BUCKETS.to_vec());
+            let opts = HistogramOpts::new(name, help).namespace(prefix).buckets(PROPAGATION_BUCKETS.to_vec());
             let histogram = HistogramVec::new(opts, labels)?;
             registry.register(Box::new(histogram.clone()))?;
             Ok(histogram)
         };
         let exhausted = Opts::new(
-            "endpoint_controllers_retries_exhausted_total",
+            "retries_exhausted_total",
             "Number of times that a key used up its retries and was put off to the slowest rate",
         );
-        let exhausted = IntCounterVec::new(exhausted, &["controller"])?;
+        let exhausted = IntCounterVec::new(exhausted.namespace(prefix), &["controller"])?;
         registry.register(Box::new(exhausted.clone()))?;
         Ok(PrometheusControllers {
             exhausted,
             propagation: histogram(
-                "endpoint_controllers_propagation_duration_seconds",
+                "propagation_duration_seconds",
                 "Time from the event of a change until the API server acknowledged the write that it caused",
                 &["controller", "cause"],
             )?,
             stages: histogram(
-                "endpoint_controllers_propagation_stage_duration_seconds",
+                "propagation_stage_duration_seconds",
                 "Parts of the propagation duration: from the event to the start of the sync that wrote, and that sync",
                 &["controller", "cause", "stage"],
             )?,
@@ -122,5 +134,25 @@ mod tests {
             assert!(text.contains(line), "{text}");
         }
         assert!(PrometheusControllers::register(&registry).is_err(), "names are registered already");
+    }
+
+    #[test]
+    fn the_author_of_another_program_chooses_the_prefix() {
+        let registry = Registry::new();
+        PrometheusControllers::register(&registry).unwrap();
+        let metrics = PrometheusControllers::register_with_prefix(&registry, "pools").unwrap();
+        metrics.controller("one").propagated("pods", Latency { queue: Duration::ZERO, sync: Duration::ZERO });
+        let families = registry.gather();
+        let names = families.iter().map(prometheus::proto::MetricFamily::name);
+        let names: Vec<&str> = names.filter(|it| it.starts_with("pools_")).collect();
+        assert_eq!(
+            names,
+            [
+                "pools_propagation_duration_seconds",
+                "pools_propagation_stage_duration_seconds",
+                "pools_retries_exhausted_total",
+            ]
+        );
+        assert!(PrometheusControllers::register_with_prefix(&registry, "a b").is_err(), "no name");
     }
 }

@@ -36,7 +36,8 @@ use crate::{GuardOutcome, HandlerMetrics, InformerMetrics, InformerMetricsProvid
 /// | `kube_informer_handler_queued_events` | gauge | `handler` |
 /// | `kube_informer_handler_lag_seconds` | histogram | `handler` |
 ///
-/// All have the labels `name`, `group`, `version` and `resource`. Register once and pass a clone to every informer.
+/// All have the labels `name`, `group`, `version` and `resource`. Register once per registry and pass a clone to every
+/// informer; [`named`](Self::named) is a clone for another value of `name`.
 #[derive(Debug, Clone)]
 pub struct PrometheusMetrics {
     name: String,
@@ -157,6 +158,13 @@ impl PrometheusMetrics {
                 &with_label("handler"),
             )?,
         })
+    }
+
+    /// Returns the same metrics with another value of the label `name`, for the informers of another controller of the
+    /// process. Registers nothing.
+    #[must_use]
+    pub fn named(&self, name: &str) -> Self {
+        Self { name: name.to_owned(), ..self.clone() }
     }
 }
 

@@ -11,7 +11,7 @@ use prometheus::{
 use super::{HintLabels, Operation, SliceMetrics, SyncResult, Totals};
 use crate::plan::Plan;
 
-/// Metrics of writes, which the slice and the mirroring controller have under their own prefixes.
+/// Metrics of writes, which each slice controller has under a prefix of its own.
 ///
 /// | metric | type |
 /// |---|---|
@@ -34,13 +34,20 @@ pub struct WriteMetrics {
 /// Registration of metrics with one prefix, with upstream's names, help texts and buckets.
 struct Names<'a> {
     registry: &'a Registry,
-    subsystem: &'static str,
-    stability: &'static str,
+    subsystem: &'a str,
+    /// Stability level in the help texts of Kubernetes; `None` for the metrics of others, which declare none.
+    stability: Option<&'static str>,
 }
 
 impl Names<'_> {
+    /// Returns the same names with another stability level, if they have one.
+    fn at(&self, stability: &'static str) -> Self {
+        Names { stability: self.stability.and(Some(stability)), ..*self }
+    }
+
     fn opts(&self, name: &str, help: &str) -> Opts {
-        Opts::new(name, format!("[{}] {help}", self.stability)).subsystem(self.subsystem)
+        let help = self.stability.map_or_else(|| help.to_owned(), |stability| format!("[{stability}] {help}"));
+        Opts::new(name, help).subsystem(self.subsystem)
     }
 
     fn add<C: Collector + Clone + 'static>(&self, metric: prometheus::Result<C>) -> prometheus::Result<C> {
@@ -91,7 +98,7 @@ impl WriteMetrics {
     ///
     /// The registry already contains a metric with one of their names.
     pub fn register_mirroring(registry: &Registry) -> prometheus::Result<WriteMetrics> {
-        let names = Names { registry, subsystem: MIRRORING_CONTROLLER, stability: "ALPHA" };
+        let names = Names { registry, subsystem: MIRRORING_CONTROLLER, stability: Some("ALPHA") };
         let updated =
             names.per_sync("endpoints_updated_per_sync", "Number of endpoints updated on each Endpoints sync")?;
         WriteMetrics::register(&names, Some(updated), "Endpoints", Changes::WithoutSuffix)
@@ -103,7 +110,7 @@ impl WriteMetrics {
         synced: &str,
         changes: Changes,
     ) -> prometheus::Result<WriteMetrics> {
-        let alpha = Names { stability: "ALPHA", ..*names };
+        let alpha = names.at("ALPHA");
         let counter =
             |(name, help): &(&str, &str)| alpha.add(IntCounterVec::new(alpha.opts(name, help), &["operation"]));
         Ok(WriteMetrics {
@@ -164,8 +171,9 @@ impl SliceMetrics for WriteMetrics {
     }
 }
 
-/// Metrics of the slice controller with upstream's names, help texts, labels and buckets. The prefix is
-/// `endpoint_slice_controller_`. Besides those of [`WriteMetrics`]:
+/// Metrics of a slice controller with upstream's names, help texts, labels and buckets. The prefix is
+/// `endpoint_slice_controller_`, or that of [`register_with_prefix`](Self::register_with_prefix). Besides those of
+/// [`WriteMetrics`]:
 ///
 /// | metric | type |
 /// |---|---|
@@ -181,13 +189,14 @@ pub struct PrometheusMetrics {
 }
 
 impl PrometheusMetrics {
-    /// Registers the metrics of the slice controller.
+    /// Registers the metrics of the slice controller of Kubernetes.
     ///
     /// # Errors
     ///
     /// The registry already contains a metric with one of their names.
     pub fn register(registry: &Registry) -> prometheus::Result<PrometheusMetrics> {
-        Self::register_with(registry, Changes::WithoutSuffix)
+        let names = Names { registry, subsystem: SLICE_CONTROLLER, stability: Some("BETA") };
+        Self::register_names(&names, Changes::WithoutSuffix)
     }
 
     /// Registers the metrics of the slice controller of Kubernetes 1.38: `changes_total` beside `changes`, whose help text
@@ -197,16 +206,33 @@ impl PrometheusMetrics {
     ///
     /// The registry already contains a metric with one of their names.
     pub fn register_with_changes_total(registry: &Registry) -> prometheus::Result<PrometheusMetrics> {
-        Self::register_with(registry, Changes::Both)
+        let names = Names { registry, subsystem: SLICE_CONTROLLER, stability: Some("BETA") };
+        Self::register_names(&names, Changes::Both)
     }
 
-    fn register_with(registry: &Registry, changes: Changes) -> prometheus::Result<PrometheusMetrics> {
-        let beta = Names { registry, subsystem: SLICE_CONTROLLER, stability: "BETA" };
-        let alpha = Names { stability: "ALPHA", ..beta };
-        let changed =
-            alpha.opts("endpointslices_changed_per_sync", "Number of EndpointSlices changed on each Service sync");
+    /// Registers the metrics of another controller that writes slices. Their names begin with `prefix` and `_`, such as
+    /// `pools_num_endpoint_slices`; the help texts name no stability level of Kubernetes.
+    ///
+    /// The metrics have no label for the controller: each reconciler of a process needs a prefix of its own.
+    ///
+    /// # Errors
+    ///
+    /// The registry already contains a metric with one of their names, or the prefix is not the beginning of a metric
+    /// name.
+    pub fn register_with_prefix(registry: &Registry, prefix: &str) -> prometheus::Result<PrometheusMetrics> {
+        Self::register_names(&Names { registry, subsystem: prefix, stability: None }, Changes::WithoutSuffix)
+    }
+
+    fn register_names(names: &Names<'_>, changes: Changes) -> prometheus::Result<PrometheusMetrics> {
+        let (beta, alpha) = (names, names.at("ALPHA"));
+        // The owners of other controllers may be no Services.
+        let synced = if names.stability.is_some() { "Service" } else { "owner" };
+        let changed = alpha.opts(
+            "endpointslices_changed_per_sync",
+            &format!("Number of EndpointSlices changed on each {synced} sync"),
+        );
         Ok(PrometheusMetrics {
-            writes: WriteMetrics::register(&beta, None, "Service", changes)?,
+            writes: WriteMetrics::register(beta, None, synced, changes)?,
             changed: alpha.add(HistogramVec::new(changed.into(), &["topology", "traffic_distribution"]))?,
             syncs: alpha.add(IntCounterVec::new(alpha.opts("syncs", "Number of EndpointSlice syncs"), &["result"]))?,
             traffic: beta.add(IntGaugeVec::new(

@@ -129,6 +129,42 @@ fn changes_have_two_names_since_1_38() {
     assert_eq!(written(&metrics, &registry), expect);
 }
 
+/// The controllers of two authors and that of Kubernetes on one registry.
+#[test]
+fn each_controller_of_a_process_chooses_its_prefix() {
+    let registry = Registry::new();
+    PrometheusMetrics::register(&registry).expect("an empty registry");
+    let suffixes = |prefix: &str| -> Vec<String> {
+        let of_prefix = registry.gather().into_iter().map(|family| family.name().to_owned());
+        of_prefix.filter_map(|name| Some(name.strip_prefix(prefix)?.to_owned())).collect()
+    };
+    for prefix in ["pools", "secondary_network"] {
+        let metrics = PrometheusMetrics::register_with_prefix(&registry, prefix).expect("another prefix");
+        metrics.wrote(kube_endpointslice::metrics::Operation::Create);
+        assert_eq!(
+            suffixes(&format!("{prefix}_")),
+            [
+                "changes",
+                "desired_endpoint_slices",
+                "endpoints_added_per_sync",
+                "endpoints_desired",
+                "endpoints_removed_per_sync",
+                "num_endpoint_slices",
+            ]
+        );
+    }
+    let text = exposition(&registry);
+    for line in [
+        "# HELP pools_endpoints_added_per_sync Number of endpoints added on each owner sync",
+        "# HELP endpoint_slice_controller_endpoints_added_per_sync [BETA] Number of endpoints added on each Service sync",
+        "pools_changes{operation=\"create\"} 1",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    assert!(PrometheusMetrics::register_with_prefix(&registry, "pools").is_err(), "the names are registered already");
+    assert!(PrometheusMetrics::register_with_prefix(&registry, "a b").is_err(), "no name");
+}
+
 #[test]
 fn mirroring_has_its_own_prefix_and_stability() {
     let registry = Registry::new();
