@@ -2,6 +2,14 @@
 
 // crate
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "the key is only requeued if the sync returns the action"]
+pub struct Action {}
+impl Action {
+    pub fn requeue(delay: Duration) -> Self {}
+    pub fn await_change() -> Self {}
+}
+impl<T: Into<Outcome>> From<T> for Action {}
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Batching {
     None,
@@ -47,7 +55,7 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> ControllerBuilder<K
     where
         S: Fn(K) -> F + Send + Sync + 'static,
         F: Future<Output = Result<O, E>> + Send + 'static,
-        O: Into<Outcome>,
+        O: Into<Action>,
         E: Into<BoxError>,
     {}
 }
@@ -89,6 +97,7 @@ pub enum Outcome {
 }
 impl Outcome {
     pub fn of_writes(count: usize) -> Self {}
+    pub fn requeue_after(self, delay: Duration) -> Action {}
 }
 impl From<()> for Outcome {}
 pub trait Owns {
@@ -163,7 +172,7 @@ where
     where
         S: Fn(K) -> F + Send + Sync + 'static,
         F: Future<Output = Result<O, E>> + Send + 'static,
-        O: Into<Outcome> + Send + 'static,
+        O: Into<Action> + Send + 'static,
         E: Into<BoxError> + Send + 'static,
     {}
 }

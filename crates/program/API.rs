@@ -49,7 +49,7 @@ impl<X: 'static> Controller<X> {
         C: Send + Sync + 'static,
         S: Fn(Arc<C>, ObjectKey) -> F + Send + Sync + 'static,
         F: Future<Output = Result<O, E>> + Send + 'static,
-        O: Into<Outcome>,
+        O: Into<Action>,
         E: Into<Box<dyn Error + Send + Sync>>,
     {}
 }

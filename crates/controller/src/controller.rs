@@ -16,10 +16,10 @@ use tokio_util::sync::CancellationToken;
 use crate::enqueuer::Enqueuer;
 use crate::supervisor::panic_message;
 use crate::workers::{BoxError, RetryPolicy, Workers};
-use crate::{Batching, ControllerMetrics, Outcome};
+use crate::{Action, Batching, ControllerMetrics};
 
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
-type SyncFn<K> = dyn Fn(K) -> BoxFuture<Result<Outcome, BoxError>> + Send + Sync;
+type SyncFn<K> = dyn Fn(K) -> BoxFuture<Result<Action, BoxError>> + Send + Sync;
 
 /// Receivers of the measurements of a controller and its work queue. The default disables them.
 #[derive(Clone, Default)]
@@ -215,7 +215,7 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> ControllerBuilder<K
     where
         S: Fn(K) -> F + Send + Sync + 'static,
         F: Future<Output = Result<O, E>> + Send + 'static,
-        O: Into<Outcome>,
+        O: Into<Action>,
         E: Into<BoxError>,
     {
         let sync = move |key| -> BoxFuture<_> {

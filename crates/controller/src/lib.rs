@@ -7,6 +7,7 @@
 //!   workers that start when all caches have synced. [`Workers`] are the same without informers.
 //! - **Retries**: a [`RetryPolicy`] retries a failed key with back-off, by default 15 times (with client-go's default
 //!   rate limiter over about 164 s), and then every 1,000 s instead of dropping it.
+//! - **Periodic syncs**: a sync that returns [`Action::requeue`] is called again after a delay, without an event.
 //! - **Contested objects**: [`Enqueuer::add_contested`] delays keys whose writes another client keeps undoing, from the
 //!   sixth time on: 1 s, doubling to 30 s.
 //! - **Batching**: with [`Batching::Adaptive`], keys that keep changing are synced at intervals that grow to 1 s, so that
@@ -116,7 +117,7 @@ pub use controller::{Controller, ControllerBuilder, Metrics};
 pub use enqueuer::Enqueuer;
 pub use lock::locked;
 pub use metrics::{ControllerMetrics, Latency};
-pub use outcome::Outcome;
+pub use outcome::{Action, Outcome};
 pub use owns::Owns;
 #[cfg(feature = "prometheus")]
 pub use prometheus::PrometheusControllers;

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::observer::Observer;
-use crate::{ControllerMetrics, Outcome, locked};
+use crate::{Action, ControllerMetrics, locked};
 
 pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -88,8 +88,8 @@ where
     /// Syncs keys until `stop` is cancelled, then shuts the queue down and returns when the running syncs have ended.
     /// Keys that are still queued are dropped.
     ///
-    /// `sync` reconciles the object of one key. After an error it is called again according to the [`RetryPolicy`]. It
-    /// is never called concurrently for the same key.
+    /// `sync` reconciles the object of one key. After an error it is called again according to the [`RetryPolicy`], and
+    /// after an [`Action::requeue`] when the delay has passed. It is never called concurrently for the same key.
     ///
     /// # Panics
     ///
@@ -98,7 +98,7 @@ where
     where
         S: Fn(K) -> F + Send + Sync + 'static,
         F: Future<Output = Result<O, E>> + Send + 'static,
-        O: Into<Outcome> + Send + 'static,
+        O: Into<Action> + Send + 'static,
         E: Into<BoxError> + Send + 'static,
     {
         let Workers { name, queue, timer, concurrency, retry, metrics, observer } = self;
@@ -147,7 +147,7 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Worker<K> {
     where
         S: Fn(K) -> F,
         F: Future<Output = Result<O, E>>,
-        O: Into<Outcome>,
+        O: Into<Action>,
         E: Into<BoxError>,
     {
         let Worker { retries, observer, running } = self;
@@ -163,10 +163,15 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Worker<K> {
             running.fetch_add(1, Relaxed);
             let observation = observer.start(&key);
             let result = sync(key.clone()).await.map(Into::into);
-            observation.end(&result);
+            observation.end(&result.as_ref().map(|action| action.outcome));
             running.fetch_sub(1, Relaxed);
             match result {
-                Ok(_) => retries.forget(&key),
+                Ok(Action { requeue_after, .. }) => {
+                    retries.forget(&key);
+                    if let Some(delay) = requeue_after {
+                        queue.add_after(key, delay);
+                    }
+                }
                 Err(error) => retries.requeue(key, &*error.into()),
             }
         }
@@ -218,8 +223,10 @@ mod tests {
     use std::sync::Mutex;
 
     use kube_workqueue::ItemExponential;
+    use rstest::rstest;
 
     use super::*;
+    use crate::Outcome;
 
     #[derive(Debug, thiserror::Error)]
     #[error("not yet")]
@@ -306,6 +313,53 @@ mod tests {
         tokio::time::sleep(Duration::from_secs(2_050)).await;
         assert_eq!(*times.lock().unwrap(), [0, 0, 0, 100, 100, 100, 1_100, 2_100]);
         stop.cancel();
+    }
+
+    /// Runs workers over one key, whose n-th sync has the n-th of these results, and which an event adds at `event`
+    /// seconds. Returns the time of each sync in seconds.
+    async fn requeue_times(results: Vec<Result<Action, NotYet>>, event: u64) -> Vec<u64> {
+        let limiter = ItemExponential::new(Duration::from_secs(1), Duration::from_secs(1_000));
+        let (queue, timer) = Queue::builder().limiter(limiter).build();
+        let (stop, times) = (CancellationToken::new(), Arc::new(Mutex::new(Vec::new())));
+        let (start, results) = (Instant::now(), Mutex::new(results.into_iter()));
+        let sync = {
+            let times = Arc::clone(&times);
+            move |_| {
+                times.lock().unwrap().push(start.elapsed().as_secs());
+                let result = results.lock().unwrap().next().unwrap_or_else(|| Ok(Action::await_change()));
+                async { result }
+            }
+        };
+        let mut tasks = JoinSet::new();
+        tasks.spawn(Workers::new("test", queue.clone(), timer).run(stop.clone(), sync));
+        queue.add("key".to_owned());
+        tokio::time::sleep(Duration::from_secs(event)).await;
+        queue.add("key".to_owned());
+        tokio::time::sleep(Duration::from_secs(10_000)).await;
+        stop.cancel();
+        times.lock().unwrap().clone()
+    }
+
+    fn requeue(seconds: u64) -> Action {
+        Action::requeue(Duration::from_secs(seconds))
+    }
+
+    #[rstest]
+    #[case::no_delay(vec![Ok(().into())], &[0, 100])]
+    #[case::delay(vec![Ok(requeue(30))], &[0, 30, 100])]
+    #[case::each_sync_sets_the_next_delay(vec![Ok(requeue(30)), Ok(requeue(20))], &[0, 30, 50, 100])]
+    #[case::outcome_with_a_delay(vec![Ok(Outcome::Unchanged.requeue_after(Duration::from_secs(30)))], &[0, 30, 100])]
+    #[case::an_event_does_not_cancel_the_delay(vec![Ok(requeue(300))], &[0, 100, 300])]
+    #[case::the_earlier_of_two_delays_wins(vec![Ok(requeue(300)), Ok(requeue(300))], &[0, 100, 300])]
+    #[case::a_shorter_delay_replaces_a_longer_one(vec![Ok(requeue(300)), Ok(requeue(30))], &[0, 100, 130])]
+    // The retry of the second error comes after 1 s again.
+    #[case::a_delay_resets_the_back_off(vec![Err(NotYet), Ok(requeue(30)), Err(NotYet)], &[0, 1, 31, 32, 100])]
+    #[tokio::test(start_paused = true)]
+    async fn a_sync_requeues_its_key_after_a_delay(
+        #[case] results: Vec<Result<Action, NotYet>>,
+        #[case] expected: &[u64],
+    ) {
+        assert_eq!(requeue_times(results, 100).await, expected);
     }
 
     #[tokio::test(start_paused = true)]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::join_all;
-use kube_controller::{Batching, ControllerBuilder, Metrics, Outcome, Owns, RetryPolicy, Supervisor};
+use kube_controller::{Action, Batching, ControllerBuilder, Metrics, Owns, RetryPolicy, Supervisor};
 use kube_controller_client::Client;
 use kube_controller_client::events::EventRecorder;
 use kube_informer::{HandlerHandle, Informer, InformerMetrics, InformerMetricsProvider, UndecodableObject};
@@ -279,7 +279,8 @@ impl<X: 'static> Controller<X> {
     }
 
     /// Runs the controller until `stop` is cancelled. `sync` reconciles the object of one key with `context`, which all
-    /// syncs share; a key is synced by one worker at a time, and again with back-off after an error.
+    /// syncs share; a key is synced by one worker at a time, again with back-off after an error, and again after the delay
+    /// of an [`Action::requeue`].
     ///
     /// Syncs start when all caches are filled and, with leader election, have the state that the server has at the start
     /// of the term. At the end, running syncs are completed and the Lease is released.
@@ -295,7 +296,7 @@ impl<X: 'static> Controller<X> {
         C: Send + Sync + 'static,
         S: Fn(Arc<C>, ObjectKey) -> F + Send + Sync + 'static,
         F: Future<Output = Result<O, E>> + Send + 'static,
-        O: Into<Outcome>,
+        O: Into<Action>,
         E: Into<Box<dyn Error + Send + Sync>>,
     {
         let Parts { name, client, gate, builder, tasks, stores, catch_ups, lease, timing, .. } = self.parts;
