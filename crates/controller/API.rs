@@ -76,6 +76,39 @@ impl<K: Clone + Eq + Hash + Send + 'static> Enqueuer<K> {
 }
 impl<K> Clone for Enqueuer<K> {}
 impl<K> std::fmt::Debug for Enqueuer<K> {}
+#[derive(Clone, Default)]
+pub struct Health {}
+impl Health {
+    pub fn add(
+        &self,
+        name: &str,
+        probes: &[Probe],
+        test: impl Fn() -> Result<(), String> + Send + Sync + 'static,
+    ) {}
+    pub fn add_informer(&self, name: &str, progress: Progress) {}
+    pub fn add_leader_election(
+        &self,
+        lease: impl fmt::Display,
+        is_overdue: impl Fn() -> bool + Send + Sync + 'static,
+    ) {}
+    pub fn set_note(
+        &self,
+        name: &str,
+        note: impl Fn() -> Option<String> + Send + Sync + 'static,
+    ) {}
+    pub fn respond(&self, path: &str, query: &str) -> Option<HealthResponse> {}
+    pub fn metrics(&self) -> prometheus::Result<Vec<prometheus::proto::MetricFamily>> {}
+    pub fn reset_metrics(&self) {}
+}
+impl fmt::Debug for Health {}
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HealthResponse {
+    pub passed: bool,
+    pub body: String,
+}
+impl HealthResponse {
+    pub fn status(&self) -> u16 {}
+}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Latency {
     pub queue: Duration,
@@ -108,6 +141,12 @@ pub trait Owns {
     fn informer(&self) -> Option<&Informer<Self::Object, Self::Index>>;
     fn watch(&self, controller: &mut ControllerBuilder<ObjectKey>);
     fn is_gated(&self) -> bool;
+}
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Probe {
+    Healthz,
+    Livez,
+    Readyz,
 }
 #[derive(Clone, Debug)]
 pub struct PrometheusControllers {}

@@ -7,10 +7,10 @@
 //! the process still works with.
 
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
+use kube_controller::{Health, Probe};
 use kube_controller_client::Credentials;
-use kube_informer::{CacheState, HandlerHandle};
+use kube_informer::HandlerHandle;
 use kube_lease_election::Fence;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -18,13 +18,8 @@ use tokio_util::sync::CancellationToken;
 use crate::caches::Cache;
 use crate::credentials;
 use crate::discovery::{GROUP_VERSION, SliceApi};
-use crate::serving::{Health, Probe};
 use crate::settings::LeaderElection;
 use crate::write_hold::WriteHold;
-
-/// A cache that has stored no list, event or bookmark for this long is stalled. API servers send a bookmark on every
-/// watch about once a minute, and a broken watch is reopened within a minute.
-const STALLED_AFTER: Duration = Duration::from_secs(180);
 
 /// The registered health checks and the state that they read. Clones share both.
 #[derive(Clone)]
@@ -45,10 +40,7 @@ impl Checks {
         let checks = Checks { health: Health::default(), caches: Arc::default(), fence: Arc::default() };
         if let Some(election) = election {
             let (lease, fence) = (election.lease.name.clone(), Arc::clone(&checks.fence));
-            checks.health.add("leaderElection", &[Probe::Healthz, Probe::Livez], move || {
-                let failed = || format!("failed election to renew leadership on lease {lease}");
-                if fence.get().is_some_and(Fence::is_overdue) { Err(failed()) } else { Ok(()) }
-            });
+            checks.health.add_leader_election(lease, move || fence.get().is_some_and(Fence::is_overdue));
         }
         let caches = Arc::clone(&checks.caches);
         checks.health.add("informer-sync", &[Probe::Readyz], move || match caches.get() {
@@ -79,9 +71,7 @@ impl Checks {
     /// Adds a check for each cache that the controllers read: `informer-pods` and so on.
     pub(crate) fn add_caches(&self, caches: Vec<Cache>) {
         for Cache { resource, progress, .. } in &caches {
-            let progress = progress.clone();
-            let name = format!("informer-{resource}");
-            self.health.add(&name, &[Probe::Readyz], move || check_progress(progress.at(Instant::now())));
+            self.health.add_informer(resource, progress.clone());
         }
         // Fails only if already set, and this method is called once.
         let _ = self.caches.set(caches.into_iter().map(|cache| cache.synced).collect());
@@ -110,24 +100,12 @@ impl Checks {
     }
 }
 
-/// Returns `Err` with the reason if the cache has not started, has not synced or has stalled.
-fn check_progress(state: CacheState) -> Result<(), String> {
-    match state {
-        CacheState::NotStarted => Err("not started".to_owned()),
-        CacheState::Syncing { since } => Err(format!("no complete list in {} s", since.as_secs())),
-        CacheState::Synced { idle } if idle > STALLED_AFTER => {
-            Err(format!("no list, event or bookmark for {} s", idle.as_secs()))
-        }
-        // The cache has a good state, which a replacement of this process would not have.
-        CacheState::Synced { .. } | CacheState::Held { .. } => Ok(()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use kube_endpoint_model::Node;
     use kube_informer::ManualSource;
-    use rstest::rstest;
     use tokio::task::JoinSet;
     use tokio::time::advance;
 
@@ -137,21 +115,10 @@ mod tests {
         Duration::from_secs(seconds)
     }
 
-    #[rstest]
-    #[case::not_started(CacheState::NotStarted, Some("not started"))]
-    #[case::syncing(CacheState::Syncing { since: seconds(7) }, Some("no complete list in 7 s"))]
-    #[case::fresh(CacheState::Synced { idle: seconds(61) }, None)]
-    #[case::at_the_limit(CacheState::Synced { idle: seconds(180) }, None)]
-    #[case::held(CacheState::Held { since: seconds(900), idle: seconds(200) }, None)]
-    #[case::stalled(CacheState::Synced { idle: seconds(181) }, Some("no list, event or bookmark for 181 s"))]
-    fn unsynced_and_stalled_caches_fail_with_a_reason(#[case] state: CacheState, #[case] expect: Option<&str>) {
-        assert_eq!(check_progress(state).err().as_deref(), expect);
-    }
-
     /// The body of `/readyz?verbose` and the status codes of `/livez` and `/healthz`.
     fn probes(checks: &Checks) -> (String, u16, u16) {
-        let run = |probe| checks.health().all(probe, true, Vec::new());
-        (run(Probe::Readyz).1, run(Probe::Livez).0.as_u16(), run(Probe::Healthz).0.as_u16())
+        let run = |path| checks.health().respond(path, "verbose").unwrap();
+        (run("/readyz").body, run("/livez").status(), run("/healthz").status())
     }
 
     #[tokio::test(start_paused = true)]

@@ -14,6 +14,7 @@
 //!   one sync combines many changes; the first change of a quiet key is synced at once.
 //! - **Supervision**: a [`Supervisor`] runs the tasks of a process. The first task that fails stops all others, so that
 //!   the process never continues with some of them.
+//! - **Health checks**: [`Health`] has the checks of `/livez` and `/readyz`, for an HTTP server of the program.
 //! - **Propagation latency**: [`ControllerMetrics::propagated`] receives the time from an event to the end of the sync
 //!   that wrote because of it.
 //!
@@ -101,6 +102,7 @@ mod batching;
 mod controller;
 mod damping;
 mod enqueuer;
+mod health;
 mod lock;
 mod metrics;
 mod observer;
@@ -115,6 +117,7 @@ mod workers;
 pub use batching::{Batching, UnknownBatching, Urgency};
 pub use controller::{Controller, ControllerBuilder, Metrics};
 pub use enqueuer::Enqueuer;
+pub use health::{Health, HealthResponse, Probe};
 pub use lock::locked;
 pub use metrics::{ControllerMetrics, Latency};
 pub use outcome::{Action, Outcome};

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use http::header::ACCEPT;
 use http::{Method, Request, StatusCode};
 use http_body_util::{BodyExt as _, Full};
+use kube_controller::Health;
 use prometheus::Registry;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
@@ -14,7 +15,6 @@ use tokio::time::timeout;
 use super::authentication::{Authentication, Identity};
 use super::authorization::{Authorization, Decision};
 use super::exposition;
-use super::health::{Health, Probe};
 use super::metrics::{Limit, ServingMetrics};
 use super::pages::Pages;
 use super::peer::Peer;
@@ -79,7 +79,7 @@ impl Routes {
             }
         }
         if path == SLIS && request.method() == Method::DELETE {
-            self.health.outcomes().reset();
+            self.health.reset_metrics();
             return response::text(StatusCode::OK, "metrics reset\n");
         }
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
@@ -104,7 +104,7 @@ impl Routes {
         match path {
             "/metrics" => return exposition::respond(&self.registry.gather(), accept),
             SLIS => {
-                return match self.health.outcomes().families() {
+                return match self.health.metrics() {
                     Ok(families) => exposition::respond(&families, accept),
                     Err(error) => response::text(StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")),
                 };
@@ -120,16 +120,9 @@ impl Routes {
 
     /// Returns the response of a health check; `None` if the path is none of a check.
     fn probe(&self, path: &str, query: &str) -> Option<Response> {
-        [Probe::Healthz, Probe::Livez, Probe::Readyz].into_iter().find_map(|probe| {
-            let rest = path.strip_prefix('/')?.strip_prefix(probe.name())?;
-            let (code, text) = if rest.is_empty() {
-                let (verbose, excluded) = parameters(query);
-                self.health.all(probe, verbose, excluded)
-            } else {
-                self.health.one(probe, rest.strip_prefix('/')?)?
-            };
-            Some(response::text(code, text))
-        })
+        let checked = self.health.respond(path, query)?;
+        let code = if checked.passed { StatusCode::OK } else { StatusCode::INTERNAL_SERVER_ERROR };
+        Some(response::text(code, checked.body))
     }
 }
 
@@ -175,32 +168,9 @@ impl AsRef<[u8]> for HeldBody {
     }
 }
 
-/// Parses the query of a probe: whether `verbose` is set, and the names of `exclude`.
-fn parameters(query: &str) -> (bool, Vec<String>) {
-    let (mut verbose, mut excluded) = (false, Vec::new());
-    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
-        match &*name {
-            "verbose" => verbose = true,
-            "exclude" => excluded.extend(value.split(',').filter(|it| !it.is_empty()).map(str::to_owned)),
-            _ => {}
-        }
-    }
-    (verbose, excluded)
-}
-
 #[cfg(test)]
 mod tests {
-    use rstest::rstest;
-
     use super::*;
-
-    #[rstest]
-    #[case("", false, &[])]
-    #[case("verbose", true, &[])]
-    #[case("verbose=&exclude=a&exclude=b%2Cc", true, &["a", "b", "c"])]
-    fn probe_query_parameters_are_parsed(#[case] query: &str, #[case] verbose: bool, #[case] excluded: &[&str]) {
-        assert_eq!(parameters(query), (verbose, excluded.iter().map(|name| (*name).to_owned()).collect()));
-    }
 
     #[tokio::test(start_paused = true)]
     async fn responses_that_are_not_read_are_limited() {
