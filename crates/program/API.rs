@@ -2,6 +2,7 @@
 
 // crate
 
+pub use kube_controller::Action;
 #[must_use = "the controller does nothing until it runs"]
 pub struct Controller<X = ()> {}
 impl Controller {
@@ -9,12 +10,14 @@ impl Controller {
     pub fn with_metrics(
         name: impl Into<Arc<str>>,
         client: Client,
-        registry: &prometheus::Registry,
-    ) -> prometheus::Result<Controller> {}
+        metrics: &crate::PrometheusMetrics,
+    ) -> Controller {}
 }
 impl<X: 'static> Controller<X> {
     pub fn name(&self) -> &str {}
     pub fn client(&self) -> &Client {}
+    pub fn gate(&self) -> Gate {}
+    pub fn health(&self) -> Health {}
     pub fn informer<T: Decode>(&self) -> kube_informer::Builder<T> {}
     pub fn primary<T: Decode, Y: Index<T>>(
         self,
@@ -62,4 +65,20 @@ pub enum ControllerError {
     Elections(ConfigError),
     OwnsWithoutInformer,
     OwnsWithoutGate,
+}
+#[derive(Clone)]
+pub struct Gate(Arc<watch::Sender<State>>);
+impl Gate {
+    pub async fn wait_until_open(&self) -> bool {}
+}
+impl WriteGate for Gate {}
+impl fmt::Debug for Gate {}
+pub use kube_controller::Health;
+pub use kube_controller::HealthResponse;
+pub use kube_controller::Outcome;
+pub use kube_controller::Probe;
+#[derive(Clone, Debug)]
+pub struct PrometheusMetrics {}
+impl PrometheusMetrics {
+    pub fn register(registry: &Registry) -> prometheus::Result<PrometheusMetrics> {}
 }

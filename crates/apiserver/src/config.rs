@@ -12,6 +12,9 @@ use crate::identity::User;
 
 /// Configuration of a [`Server`](crate::Server): address, access, kinds, watch history, seed and clock.
 ///
+/// Not to be confused with `Config` of `kube-controller-client` or `kube`, the configuration of a client: code that needs
+/// both writes `kube_dev_apiserver::Config`, or `use kube_dev_apiserver::Config as ServerConfig`.
+///
 /// By default it serves plain HTTP on a free port of the loopback interface, without authentication, and allows every
 /// request.
 ///

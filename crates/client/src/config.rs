@@ -25,7 +25,7 @@ use crate::{Client, Credentials, service_account::ServiceAccount};
 /// Address, certificate authority and credentials of an API server.
 ///
 /// Loaded from a kubeconfig, from the service account of the Pod, or from a URL without credentials. Clones share the
-/// loaded state.
+/// loaded state. The counterpart of `kube::Config`; code that needs both writes `use kube::Config as KubeConfig`.
 #[derive(Clone)]
 pub struct Config {
     pub(crate) target: Target,

@@ -103,6 +103,7 @@ async fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [name, lease] = &arguments[..] else { return Err("usage: inference_pool <name> <namespace>/<lease>".into()) };
     let ObjectKey { namespace, name: lease } = lease.parse()?;
-    let controller = Controller::with_metrics(name.as_str(), support::client().await?, prometheus::default_registry())?;
+    let metrics = kube_controller_program::PrometheusMetrics::register(prometheus::default_registry())?;
+    let controller = Controller::with_metrics(name.as_str(), support::client().await?, &metrics);
     support::until_ctrl_c(async |stop| run(controller, LeaseName::new(&*namespace, &*lease), stop).await).await
 }

@@ -3,22 +3,22 @@
 use std::error::Error;
 use std::fmt;
 use std::future::{Future, pending};
-use std::pin::{Pin, pin};
-use std::sync::Arc;
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures::future::join_all;
-use kube_controller::{Action, Batching, ControllerBuilder, Metrics, Owns, RetryPolicy, Supervisor};
+use kube_controller::{Action, Batching, ControllerBuilder, Health, Metrics, Owns, Probe, RetryPolicy, Supervisor};
 use kube_controller_client::Client;
 use kube_controller_client::events::EventRecorder;
 use kube_informer::{HandlerHandle, Informer, InformerMetrics, InformerMetricsProvider, UndecodableObject};
-use kube_lease_election::{Election, ElectionMetrics, ElectionOptions, LeaseName, Timing, identity};
+use kube_lease_election::{ElectionMetricsProvider, LeaseName, Timing};
 use kube_wire::{Decode, Index, ObjectKey, Resource};
 use kube_workqueue::{Queue, default_controller_limiter};
 use tokio_util::sync::CancellationToken;
 
-use crate::ControllerError;
 use crate::gate::Gate;
+use crate::{ControllerError, elected};
 
 /// Time for running syncs and requests to end after the stop.
 const GRACE: Duration = Duration::from_secs(5);
@@ -49,7 +49,10 @@ pub struct Controller<X = ()> {
 struct Parts {
     name: Arc<str>,
     client: Client,
-    gate: Arc<Gate>,
+    gate: Gate,
+    health: Health,
+    /// The token that `run` gets.
+    running: Arc<OnceLock<CancellationToken>>,
     builder: ControllerBuilder<ObjectKey>,
     tasks: Vec<(String, Task)>,
     stores: Vec<HandlerHandle>,
@@ -61,7 +64,7 @@ struct Parts {
     /// Whether all writers of owned objects pass a gate.
     is_gated: bool,
     informer_metrics: Option<Arc<dyn InformerMetricsProvider>>,
-    election_metrics: Option<Arc<dyn ElectionMetrics>>,
+    election_metrics: Option<Arc<dyn ElectionMetricsProvider>>,
 }
 
 /// Provider of metrics that several informers share.
@@ -81,44 +84,36 @@ impl Controller {
         Controller::measured(name.into(), client, Metrics::default())
     }
 
-    /// Returns a controller whose queue, syncs, informers and leader election are measured on a registry, with the
-    /// metrics of [`kube_workqueue::PrometheusMetrics`], [`kube_controller::PrometheusControllers`],
-    /// [`kube_informer::PrometheusMetrics`] and [`kube_lease_election::PrometheusMetrics`].
+    /// Returns a controller whose queue, syncs, informers and leader election are measured. Controllers of one process
+    /// share `metrics`, and should have different names: the name is their label.
     ///
     /// The informers must be built with [`informer`](Self::informer).
-    ///
-    /// # Errors
-    ///
-    /// [`prometheus::Error::AlreadyReg`] if the registry contains one of these metrics, for example those of another
-    /// controller.
     #[cfg(feature = "prometheus")]
-    pub fn with_metrics(
-        name: impl Into<Arc<str>>,
-        client: Client,
-        registry: &prometheus::Registry,
-    ) -> prometheus::Result<Controller> {
-        use kube_lease_election::ElectionMetricsProvider as _;
+    pub fn with_metrics(name: impl Into<Arc<str>>, client: Client, metrics: &crate::PrometheusMetrics) -> Controller {
         let name = name.into();
-        let queue = kube_workqueue::PrometheusMetrics::register(registry)?;
-        let controllers = kube_controller::PrometheusControllers::register(registry)?;
-        let informers = kube_informer::PrometheusMetrics::register(registry, &name)?;
-        let elections = kube_lease_election::PrometheusMetrics::register(registry)?;
-        let metrics = Metrics { queue: Some(Arc::new(queue)), controller: Some(controllers.controller(&name)) };
-        let mut controller = Controller::measured(Arc::clone(&name), client, metrics);
+        let crate::PrometheusMetrics { queues, controllers, informers, elections } = metrics;
+        let metrics =
+            Metrics { queue: Some(Arc::new(queues.clone())), controller: Some(controllers.controller(&name)) };
+        let informers = informers.named(&name);
+        let mut controller = Controller::measured(name, client, metrics);
         controller.parts.informer_metrics = Some(Arc::new(informers));
-        controller.parts.election_metrics = Some(elections.election(&name));
-        Ok(controller)
+        controller.parts.election_metrics = Some(Arc::new(elections.clone()));
+        controller
     }
 
     #[expect(clippy::needless_pass_by_value, reason = "callers should go on with the client of the controller")]
     fn measured(name: Arc<str>, client: Client, metrics: Metrics) -> Controller {
         let queue = Queue::builder().name(&*name).limiter(default_controller_limiter());
         let builder = kube_controller::Controller::builder(Arc::clone(&name), queue, metrics);
-        let gate = Arc::new(Gate::new());
+        let gate = Gate::new();
+        let running = Arc::default();
+        let health = checks(&running);
         let parts = Parts {
             name,
-            client: client.gated(Arc::clone(&gate) as Arc<_>),
+            client: client.gated(Arc::new(gate.clone())),
             gate,
+            health,
+            running,
             builder,
             tasks: Vec::new(),
             stores: Vec::new(),
@@ -140,9 +135,31 @@ impl<X: 'static> Controller<X> {
         &self.parts.name
     }
 
-    /// Returns the client for the syncs. With leader election, it writes only while this process leads.
+    /// Returns the client for the syncs and for all other writes. With leader election, it writes only while this process
+    /// leads; other writes fail with [`Error::Gated`](kube_controller_client::Error::Gated).
     pub fn client(&self) -> &Client {
         &self.parts.client
+    }
+
+    /// Returns the gate of the [client](Self::client), to guard writes without it, and to wait for the leadership in a
+    /// [task](Self::task).
+    pub fn gate(&self) -> Gate {
+        self.parts.gate.clone()
+    }
+
+    /// Returns the health checks, for an HTTP server of the program, and to add checks. The server may run before
+    /// [`run`](Self::run) is called.
+    ///
+    /// | check | probes | fails |
+    /// |---|---|---|
+    /// | `controller` | `/readyz` | before [`run`](Self::run), and after the stop |
+    /// | `informer-RESOURCE`, for each informer | `/readyz` | until the first list is stored, and while the cache is stalled |
+    /// | `leaderElection`, with leader election, from [`run`](Self::run) | `/livez`, `/healthz` | if this process leads and has not renewed the Lease for its duration and 20 s |
+    ///
+    /// A standby is ready and alive. A process that cannot renew the Lease ends before `leaderElection` fails, with
+    /// [`ControllerError::LeaseLost`], unless its runtime is blocked.
+    pub fn health(&self) -> Health {
+        self.parts.health.clone()
     }
 
     /// Returns the builder of an informer with the [client](Self::client) and, if the controller has them, the metrics
@@ -190,6 +207,7 @@ impl<X: 'static> Controller<X> {
         let task: Task = Box::new(move |stop| Box::pin(running.try_run(stop)));
         self.parts.tasks.push((objects.resource().to_string(), task));
         self.parts.stores.push(objects.store_synced());
+        self.parts.health.add_informer(objects.resource().plural, objects.progress());
         let behind = objects.clone();
         self.parts.catch_ups.push(Box::new(move || Box::pin(behind.catch_up(CATCH_UP))));
         self
@@ -307,15 +325,17 @@ impl<X: 'static> Controller<X> {
             None => None,
             Some(_) if !self.parts.is_gated => return Err(ControllerError::OwnsWithoutGate),
             Some(lease) => {
-                let client = client.separate(timing.timeouts()).map_err(ControllerError::Elections)?;
-                let (identity, metrics) = (identity(), self.parts.election_metrics);
-                Some(Election::new(client, ElectionOptions { lease, identity, timing, recorder: None, metrics }))
+                let metrics = self.parts.election_metrics.as_ref();
+                let (election, fence) = elected::election(&client, lease.clone(), timing, metrics)?;
+                let checked = fence.clone();
+                self.parts.health.add_leader_election(lease, move || checked.is_overdue());
+                gate.lead(fence.clone());
+                Some((election, fence))
             }
         };
         let (election, fence) = election.unzip();
-        if let Some(fence) = &fence {
-            gate.lead(fence.clone());
-        }
+        // Fails only if already set, and this method consumes the controller.
+        let _ = self.parts.running.set(stop.clone());
         let context = Arc::new(context);
         let controller = builder.build(move |key| sync(Arc::clone(&context), key));
         let controller = controller.wait_for(async move {
@@ -339,32 +359,19 @@ impl<X: 'static> Controller<X> {
         let running = stop.clone();
         supervisor.try_spawn(&*name, controller.run(running));
         let Some(election) = election else { return Ok(supervisor.run(GRACE).await?) };
-        run_elected(election, supervisor, stop).await
+        elected::run(election, supervisor, GRACE, stop).await
     }
 }
 
-/// Runs the tasks beside the election, and releases the Lease when they have ended.
-async fn run_elected(
-    election: Election,
-    supervisor: Supervisor,
-    stop: CancellationToken,
-) -> Result<(), ControllerError> {
-    let release = CancellationToken::new();
-    let mut election = pin!(election.run(release.clone()));
-    let mut work = pin!(supervisor.run(GRACE));
-    let done = tokio::select! {
-        biased;
-        _ = election.as_mut() => {
-            stop.cancel();
-            // Gated clients start no further write.
-            work.await?;
-            return Err(ControllerError::LeaseLost);
-        }
-        done = work.as_mut() => done,
-    };
-    release.cancel();
-    election.await;
-    Ok(done?)
+/// Returns the health checks of a controller that runs until the token is cancelled.
+fn checks(running: &Arc<OnceLock<CancellationToken>>) -> Health {
+    let (health, running) = (Health::default(), Arc::clone(running));
+    health.add("controller", &[Probe::Readyz], move || match running.get() {
+        None => Err("not started".to_owned()),
+        Some(stop) if stop.is_cancelled() => Err("shutting down".to_owned()),
+        Some(_) => Ok(()),
+    });
+    health
 }
 
 impl<X> fmt::Debug for Controller<X> {

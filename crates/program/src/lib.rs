@@ -14,7 +14,10 @@
 //! | EndpointSlices that the controller writes, repaired after changes by others | [`Controller::owns_slices`] |
 //! | Kubernetes Events | [`Controller::recorder`] |
 //! | one instance that writes, among several | [`Controller::with_leader_election`] |
+//! | writes outside of syncs, only while this instance leads | [`Controller::client`], [`Controller::gate`] |
+//! | checks for `/livez` and `/readyz` | [`Controller::health`] |
 //! | Prometheus metrics of all of these | `Controller::with_metrics`, with the feature `prometheus` |
+//! | a key that is synced again after a delay | [`Action::requeue`] |
 //! | a context that all syncs share, and errors of any type | [`Controller::run`] |
 //!
 //! # Example
@@ -82,8 +85,15 @@
 //!   [`ControllerError::LeaseLost`].
 
 mod controller;
+mod elected;
 mod error;
 mod gate;
+#[cfg(feature = "prometheus")]
+mod metrics;
 
 pub use controller::Controller;
 pub use error::ControllerError;
+pub use gate::Gate;
+pub use kube_controller::{Action, Health, HealthResponse, Outcome, Probe};
+#[cfg(feature = "prometheus")]
+pub use metrics::PrometheusMetrics;

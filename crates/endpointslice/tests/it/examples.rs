@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kube_controller_program::Controller;
+use kube_controller_program::{Controller, PrometheusMetrics};
 use kube_dev_apiserver::{Config, CustomKind};
 use kube_endpoints_testing::eventually;
 use kube_lease_election::LeaseName;
@@ -176,7 +176,8 @@ async fn a_pool_of_model_servers() {
     cluster.create(path, pool("llama", json!([{"number": 8000}]))).await;
     cluster.pod("p1", "llama", "n1", "10.1.0.1", json!({}));
     let registry = Registry::new();
-    let controller = Controller::with_metrics("pools.example.com", cluster.client.clone(), &registry).expect("metrics");
+    let metrics = PrometheusMetrics::register(&registry).expect("an empty registry");
+    let controller = Controller::with_metrics("pools.example.com", cluster.client.clone(), &metrics);
     let lease = LeaseName::new("default", "pools");
     let running = Running::start(|stop| Box::pin(inference_pool::run(controller, lease, stop)));
     cluster.has("pools.example.com", &["10.1.0.1 true"]).await;
@@ -190,7 +191,7 @@ async fn a_pool_of_model_servers() {
     cluster.pod("p2", "llama", "n1", "10.1.0.2", json!({}));
     cluster.has("pools.example.com", &["10.1.0.1 true", "10.1.0.2 true"]).await;
     let metrics = TextEncoder::new().encode_to_string(&registry.gather()).expect("metrics");
-    assert!(metrics.contains(r#"leader_election_master_status{name="pools.example.com"} 1"#), "{metrics}");
+    assert!(metrics.contains(r#"leader_election_master_status{name="pools"} 1"#), "{metrics}");
     running.stop().await;
 }
 

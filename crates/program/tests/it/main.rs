@@ -3,5 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
 mod controllers;
+mod gate;
+mod health;
 #[cfg(feature = "prometheus")]
 mod metrics;
+mod requeue;
+mod server;

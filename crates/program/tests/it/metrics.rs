@@ -2,7 +2,7 @@
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube_controller_client::{Client, ClientOptions, Config, Error};
-use kube_controller_program::Controller;
+use kube_controller_program::{Controller, PrometheusMetrics};
 use kube_dev_apiserver::Server;
 use kube_lease_election::LeaseName;
 use prometheus::{Registry, TextEncoder};
@@ -17,11 +17,12 @@ async fn all_parts_are_measured_if_a_registry_is_given() {
     server.typed::<ConfigMap>().create(&object).unwrap();
     let config = Config::from_kubeconfig_text(&server.kubeconfig()).unwrap();
     let (client, registry) = (Client::new(&config, ClientOptions::default()).unwrap(), Registry::new());
-    let controller = Controller::with_metrics("pools", client.clone(), &registry).unwrap();
+    let metrics = PrometheusMetrics::register(&registry).unwrap();
+    let controller = Controller::with_metrics("pools", client, &metrics);
     let config_maps = controller.informer::<ConfigMap>().build();
     let (synced, mut keys) = tokio::sync::mpsc::unbounded_channel();
     let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
-    let controller = controller.primary(&config_maps).with_leader_election(LeaseName::new("default", "pools"));
+    let controller = controller.primary(&config_maps).with_leader_election(LeaseName::new("default", "lease"));
     tasks.spawn(controller.run(stop.clone(), synced, async |synced, key| {
         let _ = synced.send(key);
         Ok::<(), Error>(())
@@ -30,14 +31,59 @@ async fn all_parts_are_measured_if_a_registry_is_given() {
     let text = TextEncoder::new().encode_to_string(&registry.gather()).unwrap();
     for line in [
         r#"workqueue_adds_total{name="pools"} 1"#,
-        r#"endpoint_controllers_retries_exhausted_total{controller="pools"} 0"#,
+        r#"kube_controller_retries_exhausted_total{controller="pools"} 0"#,
         r#"kube_informer_store_objects{group="",name="pools",resource="configmaps",version="v1"} 1"#,
-        r#"leader_election_master_status{name="pools"} 1"#,
+        r#"leader_election_master_status{name="lease"} 1"#,
     ] {
         assert!(text.contains(line), "{line} is not in {text}");
     }
     stop.cancel();
     tasks.join_next().await.unwrap().unwrap().unwrap();
-    assert!(Controller::with_metrics("other", client, &registry).is_err(), "the metrics are registered already");
+    assert!(PrometheusMetrics::register(&registry).is_err(), "the metrics are registered already");
+    server.shutdown().await;
+}
+
+/// As with client-go, labels tell the controllers apart. Nothing is counted for the other one.
+#[tokio::test]
+async fn two_controllers_share_a_registry() {
+    let server = Server::start(kube_dev_apiserver::Config::default()).await.unwrap();
+    for name in ["a", "b"] {
+        let object = serde_json::from_value(json!({"metadata": {"name": name}})).unwrap();
+        server.typed::<ConfigMap>().create(&object).unwrap();
+    }
+    let config = Config::from_kubeconfig_text(&server.kubeconfig()).unwrap();
+    let (client, registry) = (Client::new(&config, ClientOptions::default()).unwrap(), Registry::new());
+    let metrics = PrometheusMetrics::register(&registry).unwrap();
+    let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
+    let (synced, mut keys) = tokio::sync::mpsc::unbounded_channel();
+    for (name, selector) in [("pools", "metadata.name=a"), ("routes", "")] {
+        let controller = Controller::with_metrics(name, client.clone(), &metrics);
+        let config_maps = controller.informer::<ConfigMap>().field_selector(selector).build();
+        let controller = controller.primary(&config_maps).with_leader_election(LeaseName::new("default", name));
+        tasks.spawn(controller.run(stop.clone(), synced.clone(), async |synced, key| {
+            let _ = synced.send(key);
+            Ok::<(), Error>(())
+        }));
+    }
+    for _ in 0..3 {
+        keys.recv().await.unwrap();
+    }
+    let text = TextEncoder::new().encode_to_string(&registry.gather()).unwrap();
+    for (name, objects) in [("pools", 1), ("routes", 2)] {
+        for line in [
+            format!(r#"workqueue_adds_total{{name="{name}"}} {objects}"#),
+            format!(r#"kube_controller_retries_exhausted_total{{controller="{name}"}} 0"#),
+            format!(
+                r#"kube_informer_store_objects{{group="",name="{name}",resource="configmaps",version="v1"}} {objects}"#
+            ),
+            format!(r#"leader_election_master_status{{name="{name}"}} 1"#),
+        ] {
+            assert!(text.contains(&line), "{line} is not in {text}");
+        }
+    }
+    stop.cancel();
+    while let Some(ended) = tasks.join_next().await {
+        ended.unwrap().unwrap();
+    }
     server.shutdown().await;
 }
