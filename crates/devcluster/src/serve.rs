@@ -85,7 +85,11 @@ pub(crate) async fn run(args: ServeArgs, mut signals: Signals) -> anyhow::Result
 /// Simulates scheduler and kubelets for ever. `stop` ends their informers.
 async fn simulate_kubelets(host: &Host, stop: &CancellationToken) -> anyhow::Result<()> {
     let client = host.client().await?;
-    let informers = start_informers(&client, stop).await.context("informers of the simulated kubelets")?;
+    let informers = match start_informers(&client, stop).await {
+        // A signal during the start has ended them.
+        Err(_) if stop.is_cancelled() => return Ok(()),
+        informers => informers.context("informers of the simulated kubelets")?,
+    };
     let (_stopping, receiver) = watch::channel(Stopping::Proceeds);
     loop {
         let kubelets = kubelet::run(client.clone(), Kubelet::new(DELAYS), informers.state.clone(), receiver.clone());
@@ -125,5 +129,23 @@ fn warn_if_open(args: &ServeArgs) {
     let is_open = args.authorization_mode == AuthorizationMode::AlwaysAllow;
     if let Some(warning) = listen::warning(args.server.listen.ip()).filter(|_| is_open) {
         tracing::warn!("{warning} (--authorization-mode=RBAC)");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::args::{Cli, Command};
+
+    #[tokio::test]
+    async fn a_stop_while_the_informers_start_is_no_error() {
+        let Some(Command::Serve(args)) = Cli::parse_from(["devcluster", "serve"]).command else { unreachable!() };
+        let host = Host::start(&args.server, args.config()).await.unwrap();
+        let stop = CancellationToken::new();
+        stop.cancel();
+        simulate_kubelets(&host, &stop).await.unwrap();
+        host.shutdown().await;
     }
 }

@@ -67,7 +67,10 @@ fn scrapes_are_measured_under_load() {
     }
     let tokens = &outcome(&report, "serving-tokens")["underAttack"];
     assert!(tokens["rejections"].as_u64().unwrap() > 0, "{tokens:#}");
-    assert!((1..=21).contains(&tokens["tokenReviewsPerSecond"].as_u64().unwrap()), "{tokens:#}");
+    // At most 21 in each of the three periods of a second that two seconds may touch.
+    let reviews = tokens["tokenReviewsPerSecond"].as_f64().unwrap() * tokens["seconds"].as_f64().unwrap();
+    let periods = tokens["seconds"].as_f64().unwrap() + 1.0;
+    assert!((1.0..=21.0 * periods).contains(&reviews), "{tokens:#}");
 }
 
 #[test]
