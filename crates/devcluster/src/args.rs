@@ -35,7 +35,7 @@ Differences from a real cluster:
   The endpoints of Services are written by controller-manager, a program of its
   own that is started with the kubeconfig. There are no admission webhooks, no
   default service accounts and no Service kubernetes. Nothing is kept at the end.
-  The complete list is docs/src/devcluster.md in
+  More is in docs/src/devcluster.md in
   https://github.com/kube-endpoints/kube-endpoints";
 
 /// Subcommands.

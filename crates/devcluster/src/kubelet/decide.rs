@@ -9,7 +9,11 @@ use k8s_openapi::api::core::v1::{Node, Pod};
 use kube_wire::{Object as _, ObjectKey, Uid};
 use tokio::time::Instant;
 
-use super::{Delays, Order, READY, Stopping, addresses::Addresses, placement::place};
+use super::{
+    Delays, Order, READY, Stopping,
+    addresses::Addresses,
+    placement::{must_leave, place},
+};
 use crate::cluster::{Snapshot, node_is_ready, pod_addresses};
 
 /// State of the simulated kubelets of all Nodes. An order is recorded as executed when it is returned, so that a stale
@@ -20,10 +24,12 @@ pub(crate) struct Kubelet {
     addresses: Addresses,
     /// Recorded state of each Pod, by UID.
     pods: BTreeMap<Uid, PodState>,
-    /// UIDs of the Pods that were bound to a Node.
-    bound: BTreeSet<Uid>,
+    /// Nodes to which Pods were bound, by UID of the Pod.
+    bound: BTreeMap<Uid, String>,
     /// UIDs of the Nodes that were registered.
     nodes: BTreeSet<Uid>,
+    /// Names of all Nodes that ever existed.
+    known: BTreeSet<ObjectKey>,
 }
 
 #[derive(Debug, Default)]
@@ -31,6 +37,7 @@ struct PodState {
     reported: Reported,
     started: Option<Instant>,
     stop_requested: Option<Instant>,
+    evicted: bool,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -69,7 +76,7 @@ impl Decision {
 enum NodeState {
     Up,
     Lost,
-    Deleted,
+    Missing,
 }
 
 impl Kubelet {
@@ -79,8 +86,9 @@ impl Kubelet {
             delays,
             addresses: Addresses::default(),
             pods: BTreeMap::new(),
-            bound: BTreeSet::new(),
+            bound: BTreeMap::new(),
             nodes: BTreeSet::new(),
+            known: BTreeSet::new(),
         }
     }
 
@@ -92,21 +100,27 @@ impl Kubelet {
                 decision.orders.push(Order::RegisterNode { node: node.key().name.to_string() });
             }
         }
-        for (key, node) in place(cluster) {
-            let Some(uid) = cluster.pods.get(&key).map(|pod| pod.uid()) else { continue };
-            if self.bound.insert(uid.clone()) {
-                decision.orders.push(Order::Bind { pod: key, uid, node });
-            }
-        }
+        self.known.extend(cluster.nodes.keys().cloned());
         let uids: BTreeSet<Uid> = cluster.pods.values().map(|pod| pod.uid()).collect();
         self.pods.retain(|uid, _| uids.contains(uid));
-        self.bound.retain(|uid| uids.contains(uid));
+        self.bound.retain(|uid, _| uids.contains(uid));
+        for (key, node) in place(cluster, &self.bound) {
+            let Some(uid) = cluster.pods.get(&key).map(|pod| pod.uid()) else { continue };
+            self.bound.insert(uid.clone(), node.clone());
+            decision.orders.push(Order::Bind { pod: key, uid, node });
+        }
         for (key, pod) in &cluster.pods {
             let Some(node) = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()) else { continue };
             let mut state = self.pods.remove(&pod.uid()).unwrap_or_default();
-            let node = cluster.nodes.get(&ObjectKey::new("", node)).map(|node| &**node);
-            let order = if pod.metadata.deletion_timestamp.is_some() {
+            let node = ObjectKey::new("", node);
+            let was_deleted = self.known.contains(&node) && !cluster.nodes.contains_key(&node);
+            let node = cluster.nodes.get(&node).map(|node| &**node);
+            let order = if was_deleted {
+                remove(&mut state, pod)
+            } else if pod.metadata.deletion_timestamp.is_some() {
                 self.stop(&mut state, pod, node_state(node), stopping, now, &mut decision)
+            } else if node.is_some_and(|node| must_leave(pod, node)) {
+                evict(&mut state, pod)
             } else {
                 self.keep_running(&mut state, cluster, key, node, now, &mut decision)
             };
@@ -131,14 +145,10 @@ impl Kubelet {
                 stopping == Stopping::Proceeds && decision.is_due(requested + self.delays.stop_after, now)
             }
             NodeState::Lost => return mark_lost(state, pod),
-            // The Node is deleted: remove the Pod as upstream's pod garbage collector does for orphaned Pods.
-            NodeState::Deleted => true,
+            // No kubelet will confirm it.
+            NodeState::Missing => true,
         };
-        if !stopped || state.reported == Reported::Removed {
-            return None;
-        }
-        state.reported = Reported::Removed;
-        Some(Order::Remove { pod: pod.key(), uid: pod.uid() })
+        if stopped { remove(state, pod) } else { None }
     }
 
     fn keep_running(
@@ -197,8 +207,24 @@ fn node_state(node: Option<&Node>) -> NodeState {
     match node.map(node_is_ready) {
         Some(Some(true)) => NodeState::Up,
         Some(_) => NodeState::Lost,
-        None => NodeState::Deleted,
+        None => NodeState::Missing,
     }
+}
+
+/// Returns the order to delete a Pod that has stopped, or whose Node is deleted, as upstream's pod garbage collector does,
+/// which waits for 40 s. The order is returned once.
+fn remove(state: &mut PodState, pod: &Pod) -> Option<Order> {
+    if state.reported == Reported::Removed {
+        return None;
+    }
+    state.reported = Reported::Removed;
+    Some(Order::Remove { pod: pod.key(), uid: pod.uid() })
+}
+
+/// Returns the order to evict a Pod, once.
+fn evict(state: &mut PodState, pod: &Pod) -> Option<Order> {
+    let evicted = std::mem::replace(&mut state.evicted, true);
+    (!evicted).then(|| Order::Evict { pod: pod.key(), uid: pod.uid() })
 }
 
 /// Returns the order to mark the containers of a Pod ready, and the Pod too unless a readiness gate is pending.

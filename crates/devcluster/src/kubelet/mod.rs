@@ -2,7 +2,8 @@
 //! of their readiness gates are true, and are removed after deletion.
 //!
 //! It also simulates the scheduler, the node lifecycle controller and the pod garbage collector: the Pods of a lost Node become
-//! unready, and deleted ones remain until the Node object is deleted. Decisions ([`Kubelet`]) use no I/O and no clock.
+//! unready, and deleted ones remain until the Node object is deleted, with which all its Pods are deleted. A taint with the effect
+//! `NoExecute` evicts Pods. Decisions ([`Kubelet`]) use no I/O and no clock.
 
 mod addresses;
 mod decide;
@@ -57,6 +58,13 @@ pub(crate) enum Order {
         /// Name of the Node.
         node: String,
     },
+    /// Delete the Pod with its grace period, since its Node has a taint with the effect `NoExecute`.
+    Evict {
+        /// Key of the Pod.
+        pod: ObjectKey,
+        /// UID of the Pod, the precondition.
+        uid: Uid,
+    },
     /// Start the Pod with these addresses.
     Start {
         /// Key of the Pod.
@@ -84,7 +92,7 @@ pub(crate) enum Order {
         /// Key of the Pod.
         pod: ObjectKey,
     },
-    /// Delete the Pod object, since its containers have stopped.
+    /// Delete the Pod object, since its containers have stopped or its Node is deleted.
     Remove {
         /// Key of the Pod.
         pod: ObjectKey,

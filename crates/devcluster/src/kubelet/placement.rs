@@ -3,25 +3,26 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::{Node, Pod, Taint, Toleration};
-use kube_wire::{Object as _, ObjectKey};
+use kube_wire::{Object as _, ObjectKey, Uid};
 
 use crate::cluster::{Snapshot, node_is_ready};
 
 /// Returns the Node of each Pod that has none: of those that are ready, schedulable, tolerated and selected by the node
 /// selector, the one with the fewest Pods. Pods that fit nowhere are absent.
 ///
-/// Affinity, spread constraints and resources are not considered.
-pub(super) fn place(cluster: &Snapshot) -> BTreeMap<ObjectKey, String> {
+/// `bound` has the Nodes of Pods that were placed before, by UID: the cluster may not show them yet. Affinity, spread
+/// constraints and resources are not considered.
+pub(super) fn place(cluster: &Snapshot, bound: &BTreeMap<Uid, String>) -> BTreeMap<ObjectKey, String> {
     let mut load: BTreeMap<&str, usize> = BTreeMap::new();
     for pod in cluster.pods.values() {
-        if let Some(node) = node_name(pod) {
+        if let Some(node) = node_name(pod).or_else(|| bound.get(&pod.uid()).map(String::as_str)) {
             *load.entry(node).or_default() += 1;
         }
     }
     let nodes: Vec<(&Node, String)> = cluster.nodes.values().map(|it| (&**it, it.key().name.to_string())).collect();
     let mut placed: BTreeMap<ObjectKey, String> = BTreeMap::new();
     let mut added: BTreeMap<&str, usize> = BTreeMap::new();
-    for (key, pod) in cluster.pods.iter().filter(|(_, pod)| waits(pod)) {
+    for (key, pod) in cluster.pods.iter().filter(|(_, pod)| waits(pod) && !bound.contains_key(&pod.uid())) {
         let pods = |name: &str| load.get(name).copied().unwrap_or(0) + added.get(name).copied().unwrap_or(0);
         let fitting = nodes.iter().filter(|(node, _)| fits(pod, node));
         let Some((_, name)) = fitting.min_by_key(|(_, name)| (pods(name), name.as_str())) else { continue };
@@ -57,6 +58,14 @@ fn fits(pod: &Pod, node: &Node) -> bool {
         && taints.all(|taint| taint.effect == "PreferNoSchedule" || tolerations.iter().any(|it| tolerates(it, taint)))
 }
 
+/// Returns whether a Node has a taint with the effect `NoExecute` that a Pod does not tolerate. `tolerationSeconds` count as
+/// unlimited.
+pub(super) fn must_leave(pod: &Pod, node: &Node) -> bool {
+    let tolerations = || pod.spec.iter().flat_map(|it| it.tolerations.iter().flatten());
+    let taints = node.spec.iter().flat_map(|it| it.taints.iter().flatten());
+    taints.filter(|it| it.effect == "NoExecute").any(|taint| !tolerations().any(|it| tolerates(it, taint)))
+}
+
 fn tolerates(toleration: &Toleration, taint: &Taint) -> bool {
     let matches = |ours: Option<&str>, theirs: &str| ours.unwrap_or_default().is_empty() || ours == Some(theirs);
     let exists = toleration.operator.as_deref() == Some("Exists");
@@ -87,7 +96,8 @@ mod tests {
             cluster.nodes.insert(node.key(), Arc::new(node));
         }
         for (number, spec) in pods.iter().enumerate() {
-            let metadata = json!({"name": format!("p{number}"), "namespace": "shop"});
+            let name = format!("p{number}");
+            let metadata = json!({"name": name, "namespace": "shop", "uid": name});
             let pod: Pod = serde_json::from_value(json!({"metadata": metadata, "spec": spec})).unwrap();
             cluster.pods.insert(pod.key(), Arc::new(pod));
         }
@@ -95,7 +105,8 @@ mod tests {
     }
 
     fn placed(cluster: &Snapshot) -> String {
-        let texts: Vec<String> = place(cluster).iter().map(|(pod, node)| format!("{}:{node}", pod.name)).collect();
+        let texts: Vec<String> =
+            place(cluster, &BTreeMap::new()).iter().map(|(pod, node)| format!("{}:{node}", pod.name)).collect();
         texts.join(" ")
     }
 
@@ -107,6 +118,14 @@ mod tests {
     fn pods_are_spread() {
         let pods = [json!({"containers": [], "nodeName": "n1"}), free(), free(), free()];
         assert_eq!(placed(&cluster(&[json!({}), json!({})], &pods)), "p1:n0 p2:n0 p3:n1");
+    }
+
+    #[test]
+    fn pods_that_are_bound_count_before_the_cluster_shows_it() {
+        let cluster = cluster(&[json!({}), json!({})], &[free(), free()]);
+        let bound = BTreeMap::from([(Uid::from("p0"), "n0".to_owned())]);
+        let placed = place(&cluster, &bound);
+        assert_eq!(placed.into_iter().map(|(pod, node)| format!("{}:{node}", pod.name)).collect::<Vec<_>>(), ["p1:n1"]);
     }
 
     #[rstest]

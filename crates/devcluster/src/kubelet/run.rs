@@ -77,7 +77,9 @@ async fn execute(client: &Client, order: &Order, cluster: &Snapshot) -> Result<(
             let Some(pod) = pod(key) else { return Ok(()) };
             write_status(client, key, &patches::lost(pod, &stamp())).await
         }
-        Order::Remove { pod: key, uid } => remove(client, key, uid).await,
+        Order::Evict { pod: key, uid } => delete(client, key, uid, None).await,
+        // With grace period 0, as a kubelet does after the containers have stopped.
+        Order::Remove { pod: key, uid } => delete(client, key, uid, Some(0)).await,
     };
     match result {
         // The object was deleted meanwhile.
@@ -107,20 +109,20 @@ async fn bind(client: &Client, pod: &ObjectKey, uid: &Uid, node: &str) -> Result
     Ok(())
 }
 
-/// Deletes a Pod with grace period 0, as a kubelet does after the containers have stopped.
-async fn remove(client: &Client, pod: &ObjectKey, uid: &Uid) -> Result<(), Error> {
+/// Deletes a Pod with a grace period in seconds, or with its own.
+async fn delete(client: &Client, pod: &ObjectKey, uid: &Uid, grace_period: Option<u32>) -> Result<(), Error> {
     let path = format!("{}/{}", <Pod as Decode>::RESOURCE.path(Some(&pod.namespace)), pod.name);
     let options = json!({
         "kind": "DeleteOptions",
         "apiVersion": "v1",
-        "gracePeriodSeconds": 0,
+        "gracePeriodSeconds": grace_period,
         "preconditions": { "uid": uid.to_string() },
     });
     let body = options.to_string().into_bytes();
     let (code, _) = client.raw(Method::DELETE, &path, Some("application/json"), body).await?;
     // Both NotFound and Conflict (of the UID precondition) mean that this Pod no longer exists.
     if !code.is_success() && code != StatusCode::NOT_FOUND && code != StatusCode::CONFLICT {
-        tracing::warn!(%pod, %code, "cannot delete a stopped Pod; it stays in Terminating");
+        tracing::warn!(%pod, %code, "cannot delete a Pod; it stays");
     }
     Ok(())
 }

@@ -60,6 +60,7 @@ fn format_orders(decision: &decide::Decision) -> String {
     let orders = decision.orders.iter().map(|order| match order {
         Order::RegisterNode { node } => format!("register {node}"),
         Order::Bind { pod, node, .. } => format!("bind {} {node}", pod.name),
+        Order::Evict { pod, .. } => format!("evict {}", pod.name),
         Order::Start { pod, addresses } => format!("start {} {}", pod.name, addresses[0]),
         Order::ContainersReady { pod } => format!("containers ready {}", pod.name),
         Order::NotReady { pod } => format!("not ready {}", pod.name),
@@ -127,6 +128,56 @@ fn pod_life_cycle() {
 
     cluster.pods.clear();
     assert_eq!(at(&cluster, Stopping::Proceeds, 4100), "");
+}
+
+#[test]
+fn pods_are_deleted_with_their_node() {
+    let mut cluster = Snapshot::default();
+    node(&mut cluster, "n", "up");
+    put(&mut cluster.pods, running("a", "n", "True"));
+    put(&mut cluster.pods, running("b", "never-created", "True"));
+    let mut kubelet = Kubelet::new(DELAYS);
+    let mut orders = |cluster: &Snapshot| format_orders(&kubelet.decide(cluster, Stopping::Paused, Instant::now()));
+    assert_eq!(orders(&cluster), "");
+    cluster.nodes.clear();
+    assert_eq!(orders(&cluster), "remove a");
+    assert_eq!(orders(&cluster), "", "the same order is not returned again");
+}
+
+#[test]
+fn simultaneous_pods_are_spread() {
+    let mut cluster = Snapshot::default();
+    node(&mut cluster, "m", "up");
+    node(&mut cluster, "n", "up");
+    let mut kubelet = Kubelet::new(DELAYS);
+    let mut orders = |cluster: &Snapshot| format_orders(&kubelet.decide(cluster, Stopping::Proceeds, Instant::now()));
+    put(&mut cluster.pods, new_pod("a", ""));
+    assert_eq!(orders(&cluster), "bind a m");
+    put(&mut cluster.pods, new_pod("b", ""));
+    assert_eq!(orders(&cluster), "bind b n", "a is bound, which the cluster does not show yet");
+}
+
+#[rstest]
+#[case::no_execute("NoExecute", json!([]), "evict a")]
+#[case::no_schedule("NoSchedule", json!([]), "")]
+#[case::tolerated("NoExecute", json!([{"key": "k", "operator": "Exists"}]), "")]
+fn taints_evict(#[case] effect: &str, #[case] tolerations: Value, #[case] expect: &str) {
+    let mut cluster = Snapshot::default();
+    put(
+        &mut cluster.nodes,
+        json!({
+            "metadata": {"name": "n", "uid": "n"},
+            "spec": {"taints": [{"key": "k", "effect": effect}]},
+            "status": {"conditions": [{"type": "Ready", "status": "True"}]},
+        }),
+    );
+    let mut pod = running("a", "n", "True");
+    pod["spec"]["tolerations"] = tolerations;
+    put(&mut cluster.pods, pod);
+    let mut kubelet = Kubelet::new(DELAYS);
+    let mut orders = || format_orders(&kubelet.decide(&cluster, Stopping::Proceeds, Instant::now()));
+    assert_eq!(orders(), expect);
+    assert_eq!(orders(), "", "the same order is not returned again");
 }
 
 #[test]
