@@ -234,7 +234,8 @@ pub struct TextStyle {
     pub wide: bool,
     pub now: Option<Timestamp>,
 }
-pub fn findings(findings: &[Finding], style: TextStyle) -> String {}
+pub fn findings(findings: &[Finding], unknown: &[Kind], style: TextStyle) -> String {}
+pub fn may_not_read(kinds: &[Kind]) -> String {}
 pub fn object(report: &ObjectReport, style: TextStyle) -> String {}
 pub fn pod(report: &PodServicesReport, style: TextStyle) -> String {}
 pub fn service(report: &ServiceReport, style: TextStyle) -> String {}

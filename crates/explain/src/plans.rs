@@ -1,14 +1,16 @@
 //! What the three controllers would write for one Service.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use kube_endpoint::{Legacy, Write};
 use kube_endpoint_model::membership::PodOutcome;
 use kube_endpoint_model::well_known::{MIRRORING_CONTROLLER, SLICE_CONTROLLER, TRIGGER_TIME_ANNOTATION};
-use kube_endpoint_model::{EndpointSlice, Endpoints, ObjectKey, Pod, Service};
+use kube_endpoint_model::{Endpoint, EndpointSlice, Endpoints, ObjectKey, Pod, Service};
 use kube_endpointslice::{
-    Explanation, Hints, Input, Options, Owner, Plan, ServiceHints, SliceLabels, hinted_types, plan_explained,
+    DesiredEndpoint as _, DesiredGroup, Explanation, Hints, Input, Options, Owner, Plan, PodEndpoint, ServiceHints,
+    SliceLabels, hinted_types, plan_explained,
 };
 use kube_endpointslice_mirroring::{MirrorPlan, NotMirrored, not_mirrored};
 use kube_topology::{HintPolicy, ZoneRatios};
@@ -45,11 +47,19 @@ impl SelectorPlans {
         let owner = Owner::service(service);
         let address_types = service.address_types();
         let labels = SliceLabels::for_service(service);
-        let input = Input::new(&owner, &address_types, desired.groups, &existing).labels(&labels);
-        let hints = ServiceHints { policy: HintPolicy::of(service), ratios, enabled: hinted_types(&existing) };
+        let policy = HintPolicy::of(service);
+        let leaves_hints = world.is_unknown(Kind::Node) && policy == HintPolicy::Topology;
+        let hints = ServiceHints { policy, ratios, enabled: hinted_types(&existing) };
+        let hints = if leaves_hints { Hints::Leave } else { Hints::Decide(hints) };
         let options =
             Options::for_services(SLICE_CONTROLLER).max_endpoints_per_slice(world.settings.max_endpoints_per_slice);
-        let (slices, explanation) = plan_explained(input, Hints::Decide(hints), &options);
+        let (slices, explanation) = if world.is_unknown(Kind::Node) {
+            let groups = with_stored_zones(desired.groups, &existing, leaves_hints);
+            plan_explained(Input::new(&owner, &address_types, groups, &existing).labels(&labels), hints, &options)
+        } else {
+            let input = Input::new(&owner, &address_types, desired.groups, &existing).labels(&labels);
+            plan_explained(input, hints, &options)
+        };
 
         let current = world.endpoints_of(&key).map(|it| &**it);
         let endpoints = kube_endpoint::plan(service, &pods, current, trigger_time(current), Legacy::default());
@@ -64,6 +74,34 @@ impl SelectorPlans {
         });
         addresses
     }
+}
+
+/// Returns the endpoints with the zones of the stored slices, and with their hints if `hints` is set: without Nodes, only
+/// what does not depend on them is compared. An endpoint that no slice has with this Node gets no zone.
+fn with_stored_zones(
+    groups: Vec<DesiredGroup<PodEndpoint<'_>>>,
+    existing: &[Arc<EndpointSlice>],
+    hints: bool,
+) -> Vec<DesiredGroup> {
+    let stored = existing.iter().flat_map(|slice| &slice.endpoints);
+    let stored: HashMap<String, &Endpoint> =
+        stored.filter_map(|endpoint| Some((endpoint.addresses.first()?.to_string(), endpoint))).collect();
+    let with_zone = |desired: PodEndpoint<'_>| {
+        let mut endpoint = desired.endpoint();
+        let stored = endpoint.addresses.first().and_then(|address| stored.get(&address.to_string()));
+        if let Some(stored) = stored.filter(|stored| stored.node_name == endpoint.node_name) {
+            endpoint.zone = stored.zone.clone();
+            if hints {
+                endpoint.hints = stored.hints.clone();
+            }
+        }
+        endpoint
+    };
+    let with_zones = |group: DesiredGroup<PodEndpoint<'_>>| {
+        let DesiredGroup { address_type, ports, endpoints } = group;
+        DesiredGroup { address_type, ports, endpoints: endpoints.into_iter().map(with_zone).collect() }
+    };
+    groups.into_iter().map(with_zones).collect()
 }
 
 /// Returns the value of the trigger time annotation, which an update that is only previewed keeps.
@@ -105,10 +143,10 @@ impl Mirroring {
 }
 
 /// Returns whether the plans of the controllers can be compared with the slices and Endpoints: everything that they
-/// depend on was read.
+/// depend on was read. Without Nodes they are compared apart from zones, and hints that depend on the Nodes' CPU.
 pub(crate) fn are_known(world: &World, written: Kind) -> bool {
     let read: &[Kind] = match written {
-        Kind::EndpointSlice => &[Kind::Service, Kind::Pod, Kind::Node, Kind::Endpoints, Kind::EndpointSlice],
+        Kind::EndpointSlice => &[Kind::Service, Kind::Pod, Kind::Endpoints, Kind::EndpointSlice],
         _ => &[Kind::Service, Kind::Pod, Kind::Endpoints],
     };
     !read.iter().any(|kind| world.is_unknown(*kind))

@@ -17,7 +17,7 @@ mod tests;
 
 use jiff::Timestamp;
 
-pub use findings::findings;
+pub use findings::{findings, may_not_read};
 pub use object::object;
 pub use pod::pod;
 pub use service::service;

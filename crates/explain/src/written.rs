@@ -73,7 +73,9 @@ fn slice_state(world: &World, slice: &EndpointSlice, planned: &PlannedStates) ->
     if !are_known(world, Kind::EndpointSlice) {
         return ObjectState::Unknown;
     }
-    planned.0.get(&*slice.metadata.name).copied().unwrap_or(ObjectState::Current)
+    // Without Nodes, zones are not compared: a slice can differ, but is not known to be current.
+    let unplanned = if by_pods && world.is_unknown(Kind::Node) { ObjectState::Unknown } else { ObjectState::Current };
+    planned.0.get(&*slice.metadata.name).copied().unwrap_or(unplanned)
 }
 
 /// Describes an Endpoints object. `plans` are those of its Service, if it has a selector.

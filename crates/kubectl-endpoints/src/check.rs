@@ -2,15 +2,15 @@
 
 use std::process::ExitCode;
 
-use kube_endpoints_explain::{Finding, text};
+use kube_endpoints_explain::{Finding, Kind, text};
 
 use crate::{
     args::{Format, GlobalArgs},
-    cluster::Cluster,
+    cluster::{Cluster, not_compared},
     output::{self, Items, Output},
 };
 
-/// Prints the findings. The status is 1 if there are any.
+/// Prints the findings. The status is 1 if there are any, and 2 if slices or Endpoints could not be compared.
 pub(crate) async fn run(args: &GlobalArgs) -> anyhow::Result<ExitCode> {
     let output = Output::new(args);
     let mut cluster = Cluster::read(args).await?;
@@ -20,12 +20,23 @@ pub(crate) async fn run(args: &GlobalArgs) -> anyhow::Result<ExitCode> {
     if let Some(selection) = &selection {
         findings.retain(|finding| selection.has_finding(finding, &objects));
     }
+    let unknown: Vec<Kind> = objects.unknown.iter().copied().collect();
+    let incomplete = not_compared(&objects);
     if findings.is_empty() && matches!(output.format, None | Some(Format::Wide)) {
         // As kubectl reports that there are no resources: standard output stays empty.
-        output::message("", format_args!("No findings in {scope}: {} Services checked.", objects.services.len()));
-        return Ok(ExitCode::SUCCESS);
+        let services = match objects.services.len() {
+            1 => "1 Service".to_owned(),
+            number => format!("{number} Services"),
+        };
+        let gap =
+            if unknown.is_empty() { String::new() } else { format!(", not fully: {}", text::may_not_read(&unknown)) };
+        output::message("", format_args!("No findings in {scope}: {services} checked{gap}."));
+        return Ok(incomplete.unwrap_or(ExitCode::SUCCESS));
     }
     let names: Vec<_> = findings.iter().map(|finding| &finding.object).collect();
-    output::print(&output.render(&Items { items: &findings }, &names, |style| text::findings(&findings, style))?)?;
-    Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    output::print(
+        &output.render(&Items { items: &findings }, &names, |style| text::findings(&findings, &unknown, style))?,
+    )?;
+    let found = if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    Ok(incomplete.unwrap_or(found))
 }

@@ -1,15 +1,19 @@
 //! Reads everything in a namespace or the whole cluster, for `check` and `diff`.
 
+use std::process::ExitCode;
+
 use anyhow::bail;
 use kube_endpoint_model::ObjectKey;
-use kube_endpoints_explain::{Kind, World};
+use kube_endpoints_explain::{Kind, World, text};
 use kube_wire::Object as _;
 
 use crate::{
     args::GlobalArgs,
     connection::Connection,
     details::Details,
+    diff::ERROR_STATUS,
     fetch::{Fetch, Freshness, Needs, Objects},
+    output::message,
     progress::Progress,
     selection::Selection,
 };
@@ -30,6 +34,18 @@ pub(crate) struct Cluster {
     pub(crate) selection: Option<Selection>,
     /// `namespace shop` or `all namespaces`, for messages.
     pub(crate) scope: String,
+}
+
+/// Prints an error and returns its exit status if slices and Endpoints could not be compared with what the controllers
+/// would write. Without Nodes they are compared, apart from zones and hints.
+pub(crate) fn not_compared(objects: &Objects) -> Option<ExitCode> {
+    let unknown: Vec<Kind> = objects.unknown.iter().copied().filter(|kind| *kind != Kind::Node).collect();
+    if unknown.is_empty() {
+        return None;
+    }
+    let reason = text::may_not_read(&unknown);
+    message("error: ", format_args!("EndpointSlices or Endpoints were not compared: {reason}"));
+    Some(ExitCode::from(ERROR_STATUS))
 }
 
 impl Cluster {

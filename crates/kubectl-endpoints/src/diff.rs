@@ -2,14 +2,14 @@
 
 use std::{fmt::Write as _, process::ExitCode};
 
-use kube_endpoints_explain::{Change, DifferenceClass, ObjectRef, Reason, TextStyle};
+use kube_endpoints_explain::{Change, DifferenceClass, Kind, ObjectRef, Reason, TextStyle};
 use serde::Serialize;
 use serde_json::Value;
 use similar::TextDiff;
 
 use crate::{
     args::GlobalArgs,
-    cluster::Cluster,
+    cluster::{Cluster, not_compared},
     output::{self, Items, Output},
 };
 
@@ -28,10 +28,10 @@ struct ChangeDocument<'a> {
     after: &'a Option<Value>,
 }
 
-/// Prints the differences. The status is 1 if there are any.
+/// Prints the differences. The status is 1 if there are any, and 2 if objects could not be compared.
 pub(crate) async fn run(args: &GlobalArgs) -> anyhow::Result<ExitCode> {
     let output = Output::new(args);
-    let Cluster { world, selection, .. } = Cluster::read(args).await?;
+    let Cluster { objects, world, selection, scope, .. } = Cluster::read(args).await?;
     let mut changes: Vec<Change> = world.changes();
     if let Some(selection) = &selection {
         changes.retain(|change| selection.has_change(change));
@@ -52,6 +52,13 @@ pub(crate) async fn run(args: &GlobalArgs) -> anyhow::Result<ExitCode> {
     let names: Vec<_> = changes.iter().map(|change| &change.object).collect();
     let diffs: Vec<String> = changes.iter().map(|change| unified(change, output.style)).collect::<Result<_, _>>()?;
     output::print(&output.render(&Items { items: &documents }, &names, |_| diffs.concat())?)?;
+    if let Some(status) = not_compared(&objects) {
+        return Ok(status);
+    }
+    if changes.is_empty() && objects.unknown.contains(&Kind::Node) {
+        let gap = "but zones and topology hints were not compared: may not read Nodes";
+        output::message("", format_args!("No differences in {scope}, {gap}."));
+    }
     Ok(if changes.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -105,7 +112,6 @@ fn colored(diff: &str) -> String {
 #[cfg(test)]
 mod tests {
     use kube_endpoint_model::Code;
-    use kube_endpoints_explain::Kind;
     use rstest::rstest;
     use serde_json::json;
 

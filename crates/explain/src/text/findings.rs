@@ -24,8 +24,9 @@ const GROUPS: [(&str, &str); 8] = [
 const PLACEMENT: &str = "EP7";
 
 /// Returns the text form of the findings of a check, in groups by the hundreds of their codes, and in each group by
-/// kind. The last line counts errors and warnings.
-pub fn findings(findings: &[Finding], style: TextStyle) -> String {
+/// kind. The last line counts errors and warnings. `unknown` are the kinds that could not be read: topics that depend on
+/// them are not marked as good.
+pub fn findings(findings: &[Finding], unknown: &[Kind], style: TextStyle) -> String {
     let mut output = Output::new(style);
     for (start, title) in GROUPS {
         let mut group: Vec<_> =
@@ -33,7 +34,13 @@ pub fn findings(findings: &[Finding], style: TextStyle) -> String {
         group.sort_by_key(|finding| finding.object.kind);
         if group.is_empty() {
             if start != PLACEMENT {
-                output.mark(Mark::Good).text(title).end_line();
+                let missing: Vec<Kind> = unknown.iter().copied().filter(|kind| needs(start).contains(kind)).collect();
+                let mark = if missing.is_empty() { Mark::Good } else { Mark::Neutral };
+                output.mark(mark).text(title);
+                if !missing.is_empty() {
+                    output.text(&format!(": not fully checked: {}", may_not_read(&missing)));
+                }
+                output.end_line();
             }
             continue;
         }
@@ -47,8 +54,32 @@ pub fn findings(findings: &[Finding], style: TextStyle) -> String {
         output.end_line();
     }
     output.separate();
-    output.text(&status(findings)).end_line();
+    output.text(&status(findings));
+    if !unknown.is_empty() {
+        output.text(&format!("; not fully checked: {}", may_not_read(unknown)));
+    }
+    output.end_line();
     output.finish()
+}
+
+/// Returns the kinds that a topic depends on.
+fn needs(topic: &str) -> &'static [Kind] {
+    match topic {
+        "EP0" | "EP1" | "EP2" => &[Kind::Service, Kind::Pod],
+        "EP3" => &[Kind::Service, Kind::Pod, Kind::Node],
+        "EP4" => &[Kind::Service, Kind::Pod, Kind::Node, Kind::EndpointSlice],
+        "EP6" => &[Kind::Service, Kind::Endpoints],
+        _ => &[Kind::Service, Kind::Pod, Kind::Node, Kind::Endpoints, Kind::EndpointSlice],
+    }
+}
+
+/// Returns for instance `may not read Pods and Nodes`.
+pub fn may_not_read(kinds: &[Kind]) -> String {
+    let plural = |kind: &Kind| match kind {
+        Kind::Endpoints => kind.to_string(),
+        _ => format!("{kind}s"),
+    };
+    format!("may not read {}", kinds.iter().map(plural).collect::<Vec<_>>().join(" and "))
 }
 
 /// Returns the namespace and name, with the kind unless it is a Service.

@@ -70,3 +70,56 @@ async fn cluster_role_of_the_readme_is_enough() {
     let run = cluster.run("__complete check -n q").await;
     assert_eq!(run.stdout, "quiet\n:4\n");
 }
+
+/// The rules of the ClusterRole `edit` that concern the program: everything but Nodes.
+const WITHOUT_NODES: [&str; 2] =
+    ["get,list,watch services,pods,endpoints", "get,list,watch endpointslices.discovery.k8s.io"];
+
+#[rstest]
+#[case::check("check -n shop", "EP501 slices: 1 to create; endpoints: 2 to add")]
+#[case::diff("diff -n shop", "+kind: EndpointSlice")]
+#[case::explain("explain svc/web -n shop", "EP501 slices: 1 to create; endpoints: 2 to add")]
+#[tokio::test]
+async fn a_missing_slice_is_found_without_nodes(#[case] line: &str, #[case] expect: &str) {
+    let run = Cluster::with_rules(&rules(&WITHOUT_NODES)).await.run(line).await;
+    assert!(run.stdout.contains(expect), "{run:?}");
+    assert_eq!(run.status, i32::from(!line.starts_with("explain")), "{run:?}");
+}
+
+#[tokio::test]
+async fn check_ticks_no_topic_that_needs_nodes() {
+    let run = Cluster::with_rules(&rules(&WITHOUT_NODES)).await.run("check -n shop").await;
+    for line in ["- Addresses and Nodes: not fully checked: may not read Nodes", "✓ Mirroring"] {
+        assert!(run.stdout.lines().any(|it| it == line), "no {line:?} in {run:?}");
+    }
+    assert!(run.stdout.ends_with("; not fully checked: may not read Nodes\n"), "{run:?}");
+}
+
+#[rstest]
+#[case::check("check -n quiet", "No findings in namespace quiet: 0 Services checked, not fully: may not read Nodes.\n")]
+#[case::diff(
+    "diff -n quiet",
+    "No differences in namespace quiet, but zones and topology hints were not compared: may not read Nodes.\n"
+)]
+#[tokio::test]
+async fn nothing_found_without_nodes_is_no_all_clear(#[case] line: &str, #[case] expect: &str) {
+    let run = Cluster::with_rules(&rules(&WITHOUT_NODES)).await.run(line).await;
+    assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{run:?}");
+    assert!(run.stderr.ends_with(expect), "{run:?}");
+}
+
+#[rstest]
+#[case::pods("get,list services,endpoints,nodes", "endpointslices", "Pods")]
+#[case::slices("get,list services,pods,endpoints,nodes", "configmaps", "EndpointSlices")]
+#[tokio::test]
+async fn what_cannot_be_compared_exits_with_2(
+    #[case] core: &str,
+    #[case] discovery: &str,
+    #[case] unknown: &str,
+    #[values("check -n shop", "diff -n shop", "check -n quiet", "diff -n quiet")] line: &str,
+) {
+    let discovery = format!("get,list {discovery}.discovery.k8s.io");
+    let run = Cluster::with_rules(&rules(&[core, &discovery])).await.run(line).await;
+    assert_eq!(run.status, 2, "{run:?}");
+    assert!(run.stderr.contains("not compared") && run.stderr.contains(unknown), "{run:?}");
+}

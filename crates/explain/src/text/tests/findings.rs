@@ -24,7 +24,7 @@ fn findings_are_grouped_by_codes_and_kinds() {
         finding(Kind::Endpoints, "db", Severity::Warning, reason(Code::MirrorNoService, "no Service db")),
     ];
     assert_eq!(
-        findings(&all, narrow()),
+        findings(&all, &[], narrow()),
         "\
 Selection
 ---------
@@ -59,7 +59,7 @@ Status: 2 errors, 3 warnings
 #[test]
 fn no_findings() {
     assert_eq!(
-        findings(&[], TextStyle { color: true, ..TextStyle::default() }),
+        findings(&[], &[], TextStyle { color: true, ..TextStyle::default() }),
         "\
 \u{1b}[32m✓\u{1b}[0m Selection
 \u{1b}[32m✓\u{1b}[0m Pods and their readiness
@@ -80,13 +80,13 @@ Status: no findings
 #[case(&[Severity::Error, Severity::Error, Severity::Warning], "Status: 2 errors, 1 warning")]
 fn status_counts(#[case] severities: &[Severity], #[case] status: &str) {
     let all: Vec<_> = severities.iter().map(|severity| one(Code::NoPort, *severity)).collect();
-    assert_eq!(findings(&all, narrow()).lines().last(), Some(status));
+    assert_eq!(findings(&all, &[], narrow()).lines().last(), Some(status));
 }
 
 #[test]
 fn every_code_is_in_a_group() {
     for code in Code::ALL {
-        let text = findings(&[one(*code, Severity::Error)], narrow());
+        let text = findings(&[one(*code, Severity::Error)], &[], narrow());
         assert!(text.contains(&format!("✗ shop/web  {code} m\n")), "{text}");
     }
 }
