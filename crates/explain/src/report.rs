@@ -200,7 +200,7 @@ pub struct HintsReport {
 pub struct ServiceReport {
     /// The Service.
     pub object: ObjectRef,
-    /// Number of Pods that receive traffic.
+    /// Number of Pods that the controllers make ready endpoints with ports, whether or not slices contain them already.
     pub serving: usize,
     /// Pods that the Service selects, by name.
     pub pods: Vec<PodReport>,

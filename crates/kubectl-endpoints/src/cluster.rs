@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::bail;
+use k8s_openapi::api::core::v1::Namespace;
 use kube_endpoint_model::ObjectKey;
 use kube_endpoints_explain::{Kind, World, text};
 use kube_wire::Object as _;
@@ -51,7 +52,8 @@ pub(crate) fn not_compared(objects: &Objects) -> Option<ExitCode> {
 impl Cluster {
     /// Reads the objects that the arguments select, and prints warnings about what cannot be read.
     ///
-    /// Fails if Services cannot be read: nothing could be said about any of them.
+    /// Fails if Services cannot be read, since nothing could be reported about any of them, and if the namespace does not
+    /// exist. A user without the right to read the namespace gets no error.
     pub(crate) async fn read(args: &GlobalArgs) -> anyhow::Result<Cluster> {
         let connection = Connection::open(args).await?;
         let namespace = (!args.all_namespaces).then_some(connection.namespace.as_str());
@@ -69,6 +71,13 @@ impl Cluster {
         let (selected, objects) = progress.show_during(Box::pin(reading)).await?;
         if objects.unknown.contains(&Kind::Service) {
             bail!("{}", objects.warnings.join("; "));
+        }
+        if let Some(namespace) = namespace
+            && objects.services.is_empty()
+            && let Err(error) = connection.client.get::<Namespace>("", namespace).await
+            && error.is_not_found()
+        {
+            bail!("namespace {namespace:?} does not exist");
         }
         objects.warn();
         let world = objects.world(args.settings());

@@ -68,13 +68,18 @@ fn row<'a>(name: &str, pod: &'a PodReport, wide: bool) -> Row<'a> {
     if serving || wide {
         let endpoints: Vec<_> = pod.endpoints.iter().map(|endpoint| address_and_ports(endpoint, wide)).collect();
         cells.push(endpoints.join(" "));
-        cells.push(pod.zone.as_ref().map(|zone| format!("zone {zone}")).unwrap_or_default());
+        cells.push(pod.zone.as_deref().map(zone).unwrap_or_default());
     }
     if wide {
         cells.push(if pod.node.is_empty() { String::new() } else { format!("node {}", pod.node) });
     }
     let shown = if wide { pod.reasons.len() } else { pod.reasons.len().min(1) };
     Row { mark, cells, reasons: &pod.reasons[..shown] }
+}
+
+/// Returns for instance `zone a`, and `zone-a` for a zone whose name says it already.
+fn zone(name: &str) -> String {
+    if name.starts_with("zone") { name.to_owned() } else { format!("zone {name}") }
 }
 
 fn near_miss(near_miss: &NearMiss) -> Row<'_> {

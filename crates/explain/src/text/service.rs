@@ -54,7 +54,10 @@ fn without_pods(report: &ServiceReport) -> Option<&'static str> {
 
 fn pods(report: &ServiceReport) -> String {
     if !report.pods.is_empty() {
-        format!("{} of {} Pods serve", thousands(report.serving), thousands(report.pods.len()))
+        // Without a slice, no client finds the Pods.
+        let lacks_slices = report.slices.is_empty() && !report.unknown.contains(&Kind::EndpointSlice);
+        let verb = if lacks_slices { "would serve" } else { "serve" };
+        format!("{} of {} Pods {verb}", thousands(report.serving), thousands(report.pods.len()))
     } else if let Some(reason) = without_pods(report) {
         reason.to_owned()
     } else if report.unknown.contains(&Kind::Pod) {

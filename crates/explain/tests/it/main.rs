@@ -6,4 +6,5 @@ mod law;
 mod page;
 mod random;
 mod recordings;
+mod sample;
 mod unknown;

@@ -83,7 +83,14 @@ impl Targets {
     pub(crate) fn parse(words: &[String], selector: Option<&str>) -> Result<Targets, String> {
         let kind = |text: &str| {
             let known = "service (svc), pod (po), endpointslice (eps) and endpoints (ep)";
-            Kind::parse(text).ok_or_else(|| format!("{text:?} is not a kind that can be explained: {known}"))
+            Kind::parse(text).ok_or_else(|| {
+                let how = if words.len() == 1 && !text.contains('/') && !words[0].contains('/') {
+                    format!("; for the object {text}, use svc/{text} or pod/{text}")
+                } else {
+                    String::new()
+                };
+                format!("{text:?} is not a kind that can be explained: {known}{how}")
+            })
         };
         let target = |kind: Kind, name: &str| {
             let name = Some(name).filter(|name| !name.is_empty() && !name.contains('/'));

@@ -73,6 +73,16 @@ async fn diff_as_json_has_both_states() {
     }
 }
 
+#[rstest]
+#[case::check("check -n typo")]
+#[case::diff("diff -n typo")]
+#[tokio::test]
+async fn a_namespace_that_does_not_exist_is_an_error(#[case] line: &str) {
+    let run = Cluster::start().await.run(line).await;
+    let expect = (2, "", "error: namespace \"typo\" does not exist\n");
+    assert_eq!((run.status, run.stdout.as_str(), run.stderr.as_str()), expect);
+}
+
 #[tokio::test]
 async fn diff_without_differences_exits_with_0() {
     let run = Cluster::start().await.run("diff -n quiet").await;

@@ -68,6 +68,19 @@ async fn text_names_the_service_and_its_pods() {
     assert!(!run.stdout.contains('\x1b'), "not a terminal: {run:?}");
 }
 
+#[tokio::test]
+async fn pods_would_serve_without_a_slice() {
+    let run = Cluster::start().await.run("explain svc/web -n shop").await;
+    assert!(run.stdout.starts_with("! web  1 of 2 Pods would serve, no slice\n"), "{run:?}");
+}
+
+#[tokio::test]
+async fn name_without_a_kind_is_an_error_that_names_the_form() {
+    let run = Cluster::start().await.run("explain web -n shop").await;
+    assert_eq!(run.status, 2, "{run:?}");
+    assert!(run.stderr.contains("use svc/web or pod/web"), "{run:?}");
+}
+
 #[rstest]
 #[case::service("explain svc/nope -n shop", "error: services \"nope\" not found\n")]
 #[case::pod("explain po/nope -n shop", "error: pods \"nope\" not found\n")]
