@@ -71,7 +71,7 @@ async fn cluster_role_of_the_readme_is_enough() {
     assert_eq!(run.stdout, "quiet\n:4\n");
 }
 
-/// The rules of the ClusterRole `edit` that concern the program: everything but Nodes.
+/// The rules of the cluster role `edit` that concern the program: everything but Nodes.
 const WITHOUT_NODES: [&str; 2] =
     ["get,list,watch services,pods,endpoints", "get,list,watch endpointslices.discovery.k8s.io"];
 
