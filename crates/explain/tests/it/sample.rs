@@ -69,6 +69,6 @@ fn the_sample_is_what_is_printed() {
         fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)).expect("the page")
     };
     assert!(read("docs/src/explain.md").contains(&output), "docs/src/explain.md has not:\n{output}");
-    let indented: String = output.lines().map(|line| format!("    {line}\n")).collect();
-    assert!(read("README.md").contains(&indented), "README.md has not:\n{output}");
+    let indented = output.trim_end().replace('\n', "\n    ");
+    assert!(read("README.md").contains(&format!("    {indented}\n")), "README.md has not:\n{output}");
 }
