@@ -238,6 +238,8 @@ pub struct KubeconfigOptions {
     pub context: Option<String>,
     pub cluster: Option<String>,
     pub user: Option<String>,
+    pub impersonate: Option<String>,
+    pub impersonate_groups: Vec<String>,
 }
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LimitState<'a> {

@@ -66,6 +66,12 @@ pub(crate) struct GlobalArgs {
     /// User of the kubeconfig [default: that of the context]
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) user: Option<String>,
+    /// User to act as, which needs the right to impersonate
+    #[arg(long = "as", global = true, value_name = "NAME")]
+    pub(crate) impersonate: Option<String>,
+    /// Group to act as, besides --as; may be repeated
+    #[arg(long = "as-group", global = true, value_name = "NAME", requires = "impersonate")]
+    pub(crate) impersonate_groups: Vec<String>,
     /// Address of the API server [default: that of the cluster]
     #[arg(short, long, global = true, value_name = "URL")]
     pub(crate) server: Option<String>,

@@ -34,11 +34,14 @@ impl Connection {
 
     async fn open_with(args: &GlobalArgs, timeouts: Timeouts) -> Result<Connection, ConfigError> {
         let GlobalArgs { kubeconfig, context, cluster, user, server, namespace, .. } = args;
+        let GlobalArgs { impersonate, impersonate_groups, .. } = args;
         let options = KubeconfigOptions {
             path: kubeconfig.clone(),
             context: context.clone(),
             cluster: cluster.clone(),
             user: user.clone(),
+            impersonate: impersonate.clone(),
+            impersonate_groups: impersonate_groups.clone(),
         };
         let mut config = Config::from_kubeconfig_with(options).await?;
         if let Some(server) = server {

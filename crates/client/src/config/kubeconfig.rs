@@ -31,6 +31,10 @@ pub struct KubeconfigOptions {
     pub cluster: Option<String>,
     /// Name of the user (`--user`); `None` uses that of the context.
     pub user: Option<String>,
+    /// User to act as (`--as`), which needs the right to impersonate; `None` uses `as` of the user, if it has that.
+    pub impersonate: Option<String>,
+    /// Groups to act as (`--as-group`), with a user to act as; empty uses `as-groups` of the user.
+    pub impersonate_groups: Vec<String>,
 }
 
 /// Files and overrides of a kubeconfig. The environment has been read.
@@ -43,6 +47,8 @@ pub(crate) struct KubeconfigFiles {
     context: Option<String>,
     cluster: Option<String>,
     user: Option<String>,
+    impersonate: Option<String>,
+    impersonate_groups: Vec<String>,
 }
 
 impl KubeconfigFiles {
@@ -56,13 +62,13 @@ impl KubeconfigFiles {
         variable: Option<OsString>,
         home: Option<PathBuf>,
     ) -> Result<KubeconfigFiles, ConfigError> {
-        let KubeconfigOptions { path, context, cluster, user } = options;
+        let KubeconfigOptions { path, context, cluster, user, impersonate, impersonate_groups } = options;
         let skip_missing = path.is_none();
         let paths = match path {
             Some(path) => vec![path],
             None => default_paths(variable, home)?,
         };
-        Ok(KubeconfigFiles { paths, skip_missing, context, cluster, user })
+        Ok(KubeconfigFiles { paths, skip_missing, context, cluster, user, impersonate, impersonate_groups })
     }
 
     /// Reads, merges and resolves the files.
@@ -73,8 +79,14 @@ impl KubeconfigFiles {
         let mut kubeconfig = self.merge()?;
         self.select(&mut kubeconfig);
         let failed = |source| ConfigError::Kubeconfig { path: self.joined_paths(), source };
-        let (inner, proxy_url, referenced) = load_context(kubeconfig).map_err(failed)?;
+        let (mut inner, proxy_url, referenced) = load_context(kubeconfig).map_err(failed)?;
         files.extend(referenced);
+        if self.impersonate.is_some() {
+            inner.auth_info.impersonate.clone_from(&self.impersonate);
+        }
+        if !self.impersonate_groups.is_empty() {
+            inner.auth_info.impersonate_groups = Some(self.impersonate_groups.clone());
+        }
         Ok((inner, proxy_url, files))
     }
 
@@ -107,7 +119,7 @@ impl KubeconfigFiles {
 
     /// Makes the context of the overrides the current one, with the cluster and user of the overrides.
     fn select(&self, kubeconfig: &mut Kubeconfig) {
-        let Self { paths: _, skip_missing: _, context, cluster, user } = self;
+        let Self { context, cluster, user, .. } = self;
         if context.is_some() {
             kubeconfig.current_context.clone_from(context);
         }

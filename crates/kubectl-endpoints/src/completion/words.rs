@@ -39,7 +39,8 @@ pub(super) enum What {
 }
 
 /// Options that change from which server, and where, names are read.
-const CONNECTION_OPTIONS: [&str; 6] = ["kubeconfig", "context", "cluster", "user", "server", "namespace"];
+const CONNECTION_OPTIONS: [&str; 8] =
+    ["kubeconfig", "context", "cluster", "user", "as", "as-group", "server", "namespace"];
 
 /// Words before the one to complete, as far as they matter.
 struct Parsed<'a> {
@@ -239,8 +240,9 @@ mod tests {
 
     #[test]
     fn options_of_the_connection_are_kept() {
-        let line = "-n shop --context=dev -oyaml --kubeconfig a=b explain --user u -s http://x -w svc ";
-        let expect = ["--namespace=shop", "--context=dev", "--kubeconfig=a=b", "--user=u", "--server=http://x"];
+        let line = "-n shop --context=dev -oyaml --kubeconfig a=b explain --user u --as=b -s http://x -w svc ";
+        let expect =
+            ["--namespace=shop", "--context=dev", "--kubeconfig=a=b", "--user=u", "--as=b", "--server=http://x"];
         assert_eq!(completion(line).options, expect);
     }
 

@@ -59,7 +59,7 @@ impl Cluster {
         cluster
     }
 
-    fn write_kubeconfig(&self, kubeconfig: &str) {
+    pub(crate) fn write_kubeconfig(&self, kubeconfig: &str) {
         fs::write(self.kubeconfig(), kubeconfig).expect("written");
     }
 

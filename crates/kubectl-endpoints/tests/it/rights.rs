@@ -55,6 +55,20 @@ async fn object_that_may_not_be_read_is_an_error(#[case] line: &str, #[case] sta
     assert!(run.stderr.lines().last().is_some_and(|line| line.starts_with(expect)), "{run:?}");
 }
 
+#[rstest]
+#[case::administrator("", 0, "")]
+#[case::user("--as=alice", 1, "error: get services shop/web: services \"web\" is forbidden: User \"alice\" ")]
+#[case::group("--as=alice --as-group=system:masters", 0, "")]
+#[case::group_without_a_user("--as-group=system:masters", 2, "")]
+#[tokio::test]
+async fn the_rights_are_those_of_the_impersonated_user(#[case] flags: &str, #[case] status: i32, #[case] expect: &str) {
+    let cluster = Cluster::with_rules(&rules(&[])).await;
+    cluster.write_kubeconfig(&cluster.server.kubeconfig());
+    let run = cluster.run(&format!("explain svc/web -n shop {flags}")).await;
+    assert_eq!(run.status, status, "{run:?}");
+    assert!(run.stderr.lines().any(|line| line.starts_with(expect)) || expect.is_empty(), "{run:?}");
+}
+
 #[tokio::test]
 async fn cluster_role_of_the_readme_is_enough() {
     let yaml = README.split_once("```yaml\n").unwrap().1.split_once("```").unwrap().0;

@@ -30,6 +30,8 @@ fn options(flags: &str) -> KubeconfigOptions {
             "context" => options.context = Some(value.to_owned()),
             "cluster" => options.cluster = Some(value.to_owned()),
             "user" => options.user = Some(value.to_owned()),
+            "as" => options.impersonate = Some(value.to_owned()),
+            "as-group" => options.impersonate_groups.push(value.to_owned()),
             _ => panic!("{flag}"),
         }
     }
@@ -66,6 +68,24 @@ fn folder() -> TempDir {
 #[case::user("user=bob", "http://one.test:1/", "shop")]
 fn files_are_merged_and_overridden(#[case] flags: &str, #[case] server: &str, #[case] namespace: &str) {
     assert_eq!(load(&folder(), flags), Ok((server.to_owned(), namespace.to_owned())));
+}
+
+#[rstest]
+#[case::of_the_kubeconfig("", Some("carol"), &["team"])]
+#[case::user("as=dave", Some("dave"), &["team"])]
+#[case::user_and_groups("as=dave as-group=a as-group=b", Some("dave"), &["a", "b"])]
+#[case::user_without("user=alice", None, &[])]
+#[case::override_alone("user=alice as=dave", Some("dave"), &[])]
+fn impersonation_is_overridden(#[case] flags: &str, #[case] user: Option<&str>, #[case] groups: &[&str]) {
+    let folder = folder();
+    let first = FIRST.replace("users: [", "users: [{name: acting, user: {as: carol, as-groups: [team]}}, ");
+    std::fs::write(folder.path().join("first"), first).unwrap();
+    let mut options = options(flags);
+    options.user = options.user.or(Some("acting".to_owned()));
+    let variable = env::join_paths(["first", "second"].map(|name| folder.path().join(name))).unwrap();
+    let (config, _, _) = KubeconfigFiles::resolve_in(options, Some(variable), None).unwrap().load().unwrap();
+    assert_eq!(config.auth_info.impersonate.as_deref(), user);
+    assert_eq!(config.auth_info.impersonate_groups.unwrap_or_default(), groups);
 }
 
 #[rstest]
