@@ -3,6 +3,7 @@
 //! Both are programs on the crates of this workspace: informers, a queue and workers around a plan, which is a function
 //! without I/O and clock. They do what upstream's controllers do, one object at a time.
 
+mod adoption;
 mod count;
 mod deployment;
 mod owner;

@@ -21,6 +21,7 @@ use super::{
     sets::{name_of, replicas},
 };
 use crate::workloads::{
+    adoption::may_adopt,
     owner::{Claim, claim, controller_of, reference_to, references_after},
     template::are_equal,
     write::{now, patch_status},
@@ -73,6 +74,10 @@ impl Context {
                 Claim::Owned => owned.push(set),
                 Claim::Foreign => {}
                 Claim::Adopt | Claim::Release => {
+                    if claim == Claim::Adopt && !may_adopt(&self.client, deployment).await? {
+                        // Its deletion is an event that the cache is about to get.
+                        return Ok(None);
+                    }
                     is_changed = true;
                     let metadata = json!({
                         "uid": set.metadata.uid,

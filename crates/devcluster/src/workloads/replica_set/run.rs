@@ -20,6 +20,7 @@ use super::{
     status::{Failure, status},
 };
 use crate::workloads::{
+    adoption::may_adopt,
     owner::{Claim, claim, reference_to, references_after},
     template::generated_name,
     write::{now, patch_status},
@@ -73,11 +74,18 @@ impl Context {
 
     /// Takes over orphans and lets go of Pods that are not selected any longer. Returns whether there were any.
     async fn adopt_and_release(&self, set: &ReplicaSet, owner: &OwnerReference) -> Result<bool, Error> {
-        let mut is_changed = false;
+        let (mut is_changed, mut is_checked) = (false, false);
         for pod in self.pods.list_namespace(set.namespace()) {
             let claim = claim_of(set, &pod);
             if !matches!(claim, Claim::Adopt | Claim::Release) {
                 continue;
+            }
+            if claim == Claim::Adopt && !is_checked {
+                if !may_adopt(&self.client, set).await? {
+                    // Its deletion is an event that the cache is about to get.
+                    return Ok(true);
+                }
+                is_checked = true;
             }
             is_changed = true;
             let references = references_after(claim, owner, &pod.metadata);
