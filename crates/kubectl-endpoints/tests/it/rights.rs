@@ -64,7 +64,7 @@ async fn object_that_may_not_be_read_is_an_error(#[case] line: &str, #[case] sta
 async fn the_rights_are_those_of_the_impersonated_user(#[case] flags: &str, #[case] status: i32, #[case] expect: &str) {
     let cluster = Cluster::with_rules(&rules(&[])).await;
     cluster.write_kubeconfig(&cluster.server.kubeconfig());
-    let run = cluster.run(&format!("explain svc/web -n shop {flags}")).await;
+    let run = cluster.run(format!("explain svc/web -n shop {flags}").trim_end()).await;
     assert_eq!(run.status, status, "{run:?}");
     assert!(run.stderr.lines().any(|line| line.starts_with(expect)) || expect.is_empty(), "{run:?}");
 }
