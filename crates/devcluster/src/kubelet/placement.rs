@@ -45,25 +45,26 @@ fn waits(pod: &Pod) -> bool {
 }
 
 fn fits(pod: &Pod, node: &Node) -> bool {
-    let pod = pod.spec.as_ref();
-    let node_spec = node.spec.as_ref();
-    let is_schedulable = node_spec.is_none_or(|it| it.unschedulable != Some(true));
+    let is_schedulable = node.spec.as_ref().is_none_or(|it| it.unschedulable != Some(true));
     let label = |key: &str| node.metadata.labels.as_ref().and_then(|it| it.get(key));
-    let mut selector = pod.iter().flat_map(|it| it.node_selector.iter().flatten());
-    let mut taints = node_spec.iter().flat_map(|it| it.taints.iter().flatten());
-    let tolerations: Vec<&Toleration> = pod.iter().flat_map(|it| it.tolerations.iter().flatten()).collect();
+    let mut selector = pod.spec.iter().flat_map(|it| it.node_selector.iter().flatten());
     node_is_ready(node) == Some(true)
         && is_schedulable
         && selector.all(|(key, value)| label(key) == Some(value))
-        && taints.all(|taint| taint.effect == "PreferNoSchedule" || tolerations.iter().any(|it| tolerates(it, taint)))
+        && !repels(node, pod, |effect| effect != "PreferNoSchedule")
 }
 
 /// Returns whether a Node has a taint with the effect `NoExecute` that a Pod does not tolerate. `tolerationSeconds` count as
 /// unlimited.
 pub(super) fn must_leave(pod: &Pod, node: &Node) -> bool {
+    repels(node, pod, |effect| effect == "NoExecute")
+}
+
+/// Returns whether a Node has a taint with one of these effects that a Pod does not tolerate.
+fn repels(node: &Node, pod: &Pod, counts: impl Fn(&str) -> bool) -> bool {
+    let mut taints = node.spec.iter().flat_map(|it| it.taints.iter().flatten());
     let tolerations = || pod.spec.iter().flat_map(|it| it.tolerations.iter().flatten());
-    let taints = node.spec.iter().flat_map(|it| it.taints.iter().flatten());
-    taints.filter(|it| it.effect == "NoExecute").any(|taint| !tolerations().any(|it| tolerates(it, taint)))
+    taints.any(|taint| counts(&taint.effect) && !tolerations().any(|it| tolerates(it, taint)))
 }
 
 fn tolerates(toleration: &Toleration, taint: &Taint) -> bool {

@@ -1,12 +1,53 @@
-//! Whether an owner may take over objects.
+//! Adoption of orphans, and release of objects that are not selected any longer.
 
-use k8s_openapi::{Metadata, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use std::sync::Arc;
+
+use k8s_openapi::{
+    Metadata,
+    apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference},
+};
 use kube_controller_client::{Client, Error};
 use kube_wire::Decode;
+use serde_json::json;
+
+use super::{
+    owner::{Claim, references_after},
+    write::ignore_races,
+};
+
+/// Writes the owner references of the objects to adopt and to release (Go: `BaseControllerRefManager`). Returns whether there
+/// are any: then their events, or that of the deletion of the owner, queue the owner again.
+pub(super) async fn adopt_and_release<O, T>(
+    client: &Client,
+    owner: &O,
+    reference: &OwnerReference,
+    objects: &[(Claim, Arc<T>)],
+) -> Result<bool, Error>
+where
+    O: Decode + Metadata<Ty = ObjectMeta>,
+    T: Decode + Metadata<Ty = ObjectMeta>,
+{
+    if objects.iter().any(|(claim, _)| *claim == Claim::Adopt) && !may_adopt(client, owner).await? {
+        return Ok(true);
+    }
+    let mut is_changed = false;
+    for (claim, object) in objects.iter().filter(|(claim, _)| matches!(claim, Claim::Adopt | Claim::Release)) {
+        is_changed = true;
+        let (key, metadata) = (object.key(), object.metadata());
+        let metadata = json!({
+            "uid": metadata.uid,
+            "resourceVersion": metadata.resource_version,
+            "ownerReferences": references_after(*claim, reference, metadata),
+        });
+        let patch = json!({ "metadata": metadata });
+        ignore_races(client.merge_patch::<T>(&key.namespace, &key.name, None, &patch).await)?;
+    }
+    Ok(is_changed)
+}
 
 /// Returns whether an owner exists on the server and is not being deleted. The cache may have an owner that was deleted, and
-/// whose former objects belong to nobody or to a new owner of the same name (Go: `controller.RecheckDeletionTimestamp`).
-pub(super) async fn may_adopt<T>(client: &Client, owner: &T) -> Result<bool, Error>
+/// whose former objects have no owner or a new one of the same name (Go: `controller.RecheckDeletionTimestamp`).
+async fn may_adopt<T>(client: &Client, owner: &T) -> Result<bool, Error>
 where
     T: Decode + Metadata<Ty = ObjectMeta>,
 {

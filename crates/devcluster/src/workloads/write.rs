@@ -30,7 +30,12 @@ where
     }
     // Not the status of another object of the same name.
     patch["metadata"]["uid"] = json!(object.metadata().uid);
-    match client.merge_patch::<T>(object.namespace(), object.name(), Some("status"), &patch).await {
+    ignore_races(client.merge_patch::<T>(object.namespace(), object.name(), Some("status"), &patch).await)
+}
+
+/// Ignores that another client has changed or deleted the object.
+pub(super) fn ignore_races<T>(result: Result<T, Error>) -> Result<(), Error> {
+    match result {
         Err(error) if error.is_not_found() || error.is_conflict() => Ok(()),
         result => result.map(drop),
     }

@@ -13,7 +13,6 @@ use kube_controller_client::{
 };
 use kube_informer::Lister;
 use kube_wire::{Object as _, ObjectKey};
-use serde_json::json;
 
 use super::{
     plan::{Change, Plan, plan},
@@ -21,10 +20,10 @@ use super::{
     sets::{name_of, replicas},
 };
 use crate::workloads::{
-    adoption::may_adopt,
-    owner::{Claim, claim, controller_of, reference_to, references_after},
+    adoption::adopt_and_release,
+    owner::{Claim, claim, controller_of, reference_to},
     template::are_equal,
-    write::{now, patch_status},
+    write::{ignore_races, now, patch_status},
 };
 
 /// What the syncs of Deployments share.
@@ -67,30 +66,12 @@ impl Context {
     async fn claim_sets(&self, deployment: &Deployment) -> Result<Option<Vec<Arc<ReplicaSet>>>, Error> {
         let selector = deployment.spec.as_ref().map(|spec| spec.selector.clone()).unwrap_or_default();
         let owner = reference_to("apps/v1", "Deployment", &deployment.metadata);
-        let (mut owned, mut is_changed) = (Vec::new(), false);
-        for set in self.sets.list_namespace(deployment.namespace()) {
-            let claim = claim(&deployment.metadata, &selector, &set.metadata);
-            match claim {
-                Claim::Owned => owned.push(set),
-                Claim::Foreign => {}
-                Claim::Adopt | Claim::Release => {
-                    if claim == Claim::Adopt && !may_adopt(&self.client, deployment).await? {
-                        // Its deletion is an event that the cache is about to get.
-                        return Ok(None);
-                    }
-                    is_changed = true;
-                    let metadata = json!({
-                        "uid": set.metadata.uid,
-                        "resourceVersion": set.metadata.resource_version,
-                        "ownerReferences": references_after(claim, &owner, &set.metadata),
-                    });
-                    let patch = json!({ "metadata": metadata });
-                    let patched = self.client.merge_patch::<ReplicaSet>(set.namespace(), set.name(), None, &patch);
-                    ignore_races(patched.await.map(drop))?;
-                }
-            }
+        let sets = self.sets.list_namespace(deployment.namespace()).into_iter();
+        let claimed: Vec<_> = sets.map(|set| (claim(&deployment.metadata, &selector, &set.metadata), set)).collect();
+        if adopt_and_release(&self.client, deployment, &owner, &claimed).await? {
+            return Ok(None);
         }
-        Ok((!is_changed).then_some(owned))
+        Ok(Some(claimed.into_iter().filter(|(claim, _)| *claim == Claim::Owned).map(|(_, set)| set).collect()))
     }
 
     /// Writes a `ReplicaSet`. Returns `false` if the plan is based on an outdated state.
@@ -113,7 +94,7 @@ impl Context {
             Change::Delete(set) => {
                 let preconditions = Preconditions::unchanged(&set.uid(), &set.resource_version());
                 let deleted = self.client.delete::<ReplicaSet>(set.namespace(), set.name(), Some(preconditions)).await;
-                ignore_races(deleted.map(drop))?;
+                ignore_races(deleted)?;
             }
         }
         Ok(true)
@@ -148,9 +129,4 @@ impl Context {
         let message = format!("Scaled {direction} replica set {name} from {before} to {after}");
         self.recorder.event(&ObjectReference::to(deployment), EventType::Normal, "ScalingReplicaSet", message);
     }
-}
-
-/// Ignores that another client has changed or deleted the object.
-fn ignore_races(result: Result<(), Error>) -> Result<(), Error> {
-    result.or_else(|error| if error.is_not_found() || error.is_conflict() { Ok(()) } else { Err(error) })
 }

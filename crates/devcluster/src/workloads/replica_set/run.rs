@@ -13,15 +13,14 @@ use kube_controller_client::{
 };
 use kube_informer::{Lister, WriteThrough};
 use kube_wire::{Object as _, ObjectKey};
-use serde_json::json;
 
 use super::{
     plan::{Plan, plan},
     status::{Failure, status},
 };
 use crate::workloads::{
-    adoption::may_adopt,
-    owner::{Claim, claim, reference_to, references_after},
+    adoption::adopt_and_release,
+    owner::{Claim, claim, reference_to},
     template::generated_name,
     write::{now, patch_status},
 };
@@ -41,7 +40,9 @@ pub(in crate::workloads) struct Context {
 pub(in crate::workloads) async fn sync(context: Arc<Context>, key: ObjectKey) -> Result<(), Error> {
     let Some(set) = context.sets.get(&key.namespace, &key.name) else { return Ok(()) };
     let owner = reference_to("apps/v1", "ReplicaSet", &set.metadata);
-    if context.adopt_and_release(&set, &owner).await? {
+    let pods = context.pods.list_namespace(set.namespace()).into_iter();
+    let claimed: Vec<_> = pods.map(|pod| (claim_of(&set, &pod), pod)).collect();
+    if adopt_and_release(&context.client, &*set, &owner, &claimed).await? {
         // The changed Pods queue the set again.
         return Ok(());
     }
@@ -70,37 +71,6 @@ impl Context {
         let mut pods = self.pods.list_namespace(set.namespace());
         pods.retain(|pod| claim_of(set, pod) == Claim::Owned);
         pods
-    }
-
-    /// Takes over orphans and lets go of Pods that are not selected any longer. Returns whether there were any.
-    async fn adopt_and_release(&self, set: &ReplicaSet, owner: &OwnerReference) -> Result<bool, Error> {
-        let (mut is_changed, mut is_checked) = (false, false);
-        for pod in self.pods.list_namespace(set.namespace()) {
-            let claim = claim_of(set, &pod);
-            if !matches!(claim, Claim::Adopt | Claim::Release) {
-                continue;
-            }
-            if claim == Claim::Adopt && !is_checked {
-                if !may_adopt(&self.client, set).await? {
-                    // Its deletion is an event that the cache is about to get.
-                    return Ok(true);
-                }
-                is_checked = true;
-            }
-            is_changed = true;
-            let references = references_after(claim, owner, &pod.metadata);
-            let metadata = json!({
-                "uid": pod.metadata.uid,
-                "resourceVersion": pod.metadata.resource_version,
-                "ownerReferences": references,
-            });
-            let patch = json!({ "metadata": metadata });
-            match self.client.merge_patch::<Pod>(set.namespace(), pod.name(), None, &patch).await {
-                Err(error) if !error.is_not_found() && !error.is_conflict() => return Err(error),
-                _ => {}
-            }
-        }
-        Ok(is_changed)
     }
 
     async fn create(&self, set: &ReplicaSet, owner: &OwnerReference, count: usize) -> Result<(), (Failure, Error)> {
