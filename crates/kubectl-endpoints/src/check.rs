@@ -7,7 +7,7 @@ use kube_endpoints_explain::{Finding, Kind, text};
 use crate::{
     args::{Format, GlobalArgs},
     cluster::{Cluster, not_compared},
-    output::{self, Items, Output},
+    output::{self, Items, Output, plural},
 };
 
 /// Prints the findings. The status is 1 if there are any, and 2 if slices or Endpoints could not be compared.
@@ -24,13 +24,10 @@ pub(crate) async fn run(args: &GlobalArgs) -> anyhow::Result<ExitCode> {
     let incomplete = not_compared(&objects);
     if findings.is_empty() && matches!(output.format, None | Some(Format::Wide)) {
         // As kubectl reports that there are no resources: standard output stays empty.
-        let services = match objects.services.len() {
-            1 => "1 Service".to_owned(),
-            number => format!("{number} Services"),
-        };
+        let (services, s) = (objects.services.len(), plural(objects.services.len()));
         let gap =
             if unknown.is_empty() { String::new() } else { format!(", not fully: {}", text::may_not_read(&unknown)) };
-        output::message("", format_args!("No findings in {scope}: {services} checked{gap}."));
+        output::message("", format_args!("No findings in {scope}: {services} Service{s} checked{gap}."));
         return Ok(incomplete.unwrap_or(ExitCode::SUCCESS));
     }
     let names: Vec<_> = findings.iter().map(|finding| &finding.object).collect();

@@ -33,8 +33,9 @@ impl Connection {
     }
 
     async fn open_with(args: &GlobalArgs, timeouts: Timeouts) -> Result<Connection, ConfigError> {
-        let GlobalArgs { kubeconfig, context, cluster, user, server, namespace, .. } = args;
-        let GlobalArgs { impersonate, impersonate_groups, .. } = args;
+        let GlobalArgs {
+            kubeconfig, context, cluster, user, impersonate, impersonate_groups, server, namespace, ..
+        } = args;
         let options = KubeconfigOptions {
             path: kubeconfig.clone(),
             context: context.clone(),

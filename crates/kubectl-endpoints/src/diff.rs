@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, process::ExitCode};
 
-use kube_endpoints_explain::{Change, DifferenceClass, Kind, ObjectRef, Reason, TextStyle};
+use kube_endpoints_explain::{Change, DifferenceClass, Kind, ObjectRef, Reason, TextStyle, text};
 use serde::Serialize;
 use serde_json::Value;
 use similar::TextDiff;
@@ -56,8 +56,11 @@ pub(crate) async fn run(args: &GlobalArgs) -> anyhow::Result<ExitCode> {
         return Ok(status);
     }
     if changes.is_empty() && objects.unknown.contains(&Kind::Node) {
-        let gap = "but zones and topology hints were not compared: may not read Nodes";
-        output::message("", format_args!("No differences in {scope}, {gap}."));
+        let reason = text::may_not_read(&[Kind::Node]);
+        output::message(
+            "",
+            format_args!("No differences in {scope}, but zones and topology hints were not compared: {reason}."),
+        );
     }
     Ok(if changes.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -87,6 +87,11 @@ pub(crate) fn warn(text: impl Display) {
     message("warning: ", text);
 }
 
+/// Returns the ending of a noun after a number.
+pub(crate) fn plural(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}
+
 #[cfg(test)]
 mod tests {
     use kube_endpoints_explain::Kind;

@@ -84,7 +84,7 @@ impl Targets {
         let kind = |text: &str| {
             let known = "service (svc), pod (po), endpointslice (eps) and endpoints (ep)";
             Kind::parse(text).ok_or_else(|| {
-                let how = if words.len() == 1 && !text.contains('/') && !words[0].contains('/') {
+                let how = if words.len() == 1 && !words[0].contains('/') {
                     format!("; for the object {text}, use svc/{text} or pod/{text}")
                 } else {
                     String::new()

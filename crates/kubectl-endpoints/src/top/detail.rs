@@ -11,6 +11,7 @@ use super::activity::{Activity, SliceChange};
 use super::counts::Counts;
 use super::duration::short;
 use super::model::Detail;
+use crate::output::plural;
 
 /// Gap between columns.
 const GAP: &str = "  ";
@@ -133,8 +134,4 @@ fn table(indent: &str, rows: Vec<(Vec<String>, bool)>) -> Vec<Line<'static>> {
         Line::styled(text, if marked { attention() } else { Style::new() })
     };
     rows.into_iter().map(line).collect()
-}
-
-fn plural(count: usize) -> &'static str {
-    if count == 1 { "" } else { "s" }
 }
