@@ -218,6 +218,7 @@ mod cluster;
 mod config;
 mod credentials;
 mod custom_kind;
+mod decode;
 mod faults;
 mod field;
 mod fields;

@@ -223,5 +223,5 @@ impl<K: Serialize + DeserializeOwned> Objects<'_, K> {
 fn decode<K: DeserializeOwned>(kind: &Kind, stored: &Stored) -> Result<K, ObjectError> {
     let mut value = serde_json::from_slice(&stored.json)?;
     kind.to_served(&mut value);
-    Ok(serde_json::from_value(value)?)
+    Ok(K::deserialize(&value)?)
 }

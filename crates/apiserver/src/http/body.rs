@@ -17,6 +17,7 @@ use tower::BoxError;
 use super::document::Document;
 use super::query;
 use crate::cluster::{DeleteOptions, Patch, Propagation};
+use crate::decode;
 use crate::kinds::Kind;
 use crate::protobuf::{self, Malformed};
 use crate::status::StatusError;
@@ -209,9 +210,8 @@ pub(super) fn delete_options(
         Given::default()
     } else {
         let document = Expected { api_version: "v1", kind: "DeleteOptions" }.read(headers, body)?;
-        serde_path_to_error::deserialize(document.value).map_err(|error| {
-            StatusError::bad_request(format!("DeleteOptions cannot be read: {}: {}", error.path(), error.inner()))
-        })?
+        decode::decode(&document.value)
+            .map_err(|error| StatusError::bad_request(format!("DeleteOptions cannot be read: {error}")))?
     };
     let mut dry_run = query.dry_run;
     for value in given.dry_run.iter().flatten() {

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use super::rules::{Context, Part, Prepared, Rules};
 use super::{CustomSchema, Kind, KindSchema, metadata, shape};
 use crate::custom_kind::CustomKind;
+use crate::decode::decode;
 use crate::field::FieldErrors;
 use crate::names::NameRule;
 use crate::schema::{ValidationRules, check_embedded, check_lists, check_structure, prune, root_of_rules};
@@ -71,8 +72,7 @@ impl Parts {
         content.remove("apiVersion");
         let metadata = match content.remove("metadata") {
             None | Some(Value::Null) => ObjectMeta::default(),
-            Some(value) => serde_path_to_error::deserialize(value)
-                .map_err(|error| bad(format!("metadata.{}: {}", error.path(), error.inner())))?,
+            Some(value) => decode(&value).map_err(|error| bad(format!("metadata.{error}")))?,
         };
         Ok(Self { metadata, content })
     }

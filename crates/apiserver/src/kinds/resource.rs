@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use super::rules::{Context, Part, Prepared, Rules};
 use super::{Kind, KindSchema, metadata, shape, times};
+use crate::decode::decode;
 use crate::field::FieldErrors;
 use crate::names::NameRule;
 use crate::service_addresses::Allocation;
@@ -130,17 +131,14 @@ impl<T: Resource> Typed<T> {
             StatusError::bad_request(format!("{name} in version \"{version}\" cannot be handled as a {name}: {why}"))
         };
         times::normalize(&mut body, kind.schema()).map_err(unreadable)?;
-        // Decodes again to get the path of the error: tracking it on every decode would double the cost.
-        T::deserialize(&body)
-            .or_else(|_| serde_path_to_error::deserialize(body))
-            .map_err(|error| unreadable(format!("{}: {}", error.path(), error.inner())))
+        decode(&body).map_err(|error| unreadable(error.to_string()))
     }
 
     /// Decodes a stored object.
     fn decode_stored(mut stored: Value, kind: &Kind) -> Result<T, StatusError> {
         let unreadable = |why: String| StatusError::internal(format!("stored {} cannot be decoded: {why}", kind.name));
         times::normalize(&mut stored, kind.schema()).map_err(unreadable)?;
-        T::deserialize(stored).map_err(|error| unreadable(error.to_string()))
+        T::deserialize(&stored).map_err(|error| unreadable(error.to_string()))
     }
 
     fn add(body: Value, context: &mut Context<'_>, prepare: impl FnOnce(&mut T)) -> Result<Prepared, StatusError> {

@@ -4,9 +4,11 @@ use std::sync::LazyLock;
 
 use k8s_openapi::api::autoscaling::v1::Scale;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta};
+use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 
 use super::{Kind, Resource};
+use crate::decode::decode;
 use crate::field::FieldErrors;
 use crate::selector::format_meta;
 use crate::status::StatusError;
@@ -39,7 +41,7 @@ impl Kind {
         let custom = self.custom_schema().and_then(|custom| custom.scale.as_ref());
         let (wanted, found, selector) = match custom {
             None => {
-                let selector = serde_json::from_value::<LabelSelector>(object["spec"]["selector"].clone());
+                let selector = LabelSelector::deserialize(&object["spec"]["selector"]);
                 let selector = format_meta(&selector.unwrap_or_default()).filter(|text| text != "<none>");
                 (&object["spec"]["replicas"], &object["status"]["replicas"], selector)
             }
@@ -89,9 +91,8 @@ fn pointer(path: &str) -> String {
 /// # Errors
 /// 400 if the Scale cannot be decoded, 422 if the number is negative.
 pub(crate) fn requested_replicas(scale: &Value) -> Result<i32, StatusError> {
-    let decoded: Scale = serde_path_to_error::deserialize(scale).map_err(|error| {
-        let (path, error) = (error.path(), error.inner());
-        StatusError::bad_request(format!("Scale in version \"v1\" cannot be handled as a Scale: {path}: {error}"))
+    let decoded: Scale = decode(scale).map_err(|error| {
+        StatusError::bad_request(format!("Scale in version \"v1\" cannot be handled as a Scale: {error}"))
     })?;
     let replicas = decoded.spec.and_then(|spec| spec.replicas).unwrap_or_default();
     if replicas >= 0 {

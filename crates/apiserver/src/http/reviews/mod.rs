@@ -18,6 +18,7 @@ use super::accept;
 use super::body::Expected;
 use super::path::ResourcePath;
 use super::reply::{self, Reply};
+use crate::decode;
 use crate::identity::User;
 use crate::protobuf;
 use crate::shared::Shared;
@@ -195,7 +196,5 @@ pub(super) fn virtual_groups() -> impl Iterator<Item = &'static str> {
 }
 
 fn decode<T: DeserializeOwned>(body: &Value) -> Result<T, StatusError> {
-    serde_path_to_error::deserialize(body).map_err(|error| {
-        StatusError::bad_request(format!("the review cannot be decoded: {}: {}", error.path(), error.inner()))
-    })
+    decode::decode(body).map_err(|error| StatusError::bad_request(format!("the review cannot be decoded: {error}")))
 }
