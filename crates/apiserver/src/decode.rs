@@ -39,27 +39,28 @@ fn locate(value: &Value, fails: &dyn Fn(Value) -> bool, path: &mut String) {
             let object = |members: &[(&String, &Value)]| {
                 Value::Object(members.iter().map(|&(name, value)| (name.clone(), value.clone())).collect())
             };
-            if let Some((name, child)) = first_failing(&members, &|members| fails(object(members))) {
+            if let Some(index) = first_failing(&members, &|members| fails(object(members))) {
+                let (name, child) = members[index];
                 if !path.is_empty() {
                     path.push('.');
                 }
                 path.push_str(name);
-                locate(child, &|child| fails(Value::Object(Map::from_iter([((*name).clone(), child)]))), path);
+                locate(child, &|child| fails(Value::Object(Map::from_iter([(name.clone(), child)]))), path);
             }
         }
         Value::Array(items) => {
-            if let Some(child) = first_failing(items, &|items| fails(Value::Array(items.to_vec()))) {
-                let index = items.iter().position(|item| std::ptr::eq(item, child)).unwrap_or_default();
+            if let Some(index) = first_failing(items, &|items| fails(Value::Array(items.to_vec()))) {
                 path.extend(["[", &index.to_string(), "]"]);
-                locate(child, &|child| fails(Value::Array(vec![child])), path);
+                locate(&items[index], &|child| fails(Value::Array(vec![child])), path);
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 
-/// Returns the last part of the shortest prefix that fails, by bisection; none if the empty one does.
-fn first_failing<'a, P>(parts: &'a [P], fails: &dyn Fn(&[P]) -> bool) -> Option<&'a P> {
+/// Returns the index of the last part of the shortest prefix that fails, by bisection; none if the empty one does, or if
+/// `parts` do not.
+fn first_failing<P>(parts: &[P], fails: &dyn Fn(&[P]) -> bool) -> Option<usize> {
     if fails(&[]) || !fails(parts) {
         return None;
     }
@@ -68,7 +69,7 @@ fn first_failing<'a, P>(parts: &'a [P], fails: &dyn Fn(&[P]) -> bool) -> Option<
         let middle = usize::midpoint(passing, failing);
         if fails(&parts[..middle]) { failing = middle } else { passing = middle }
     }
-    parts.get(passing)
+    Some(passing)
 }
 
 #[cfg(test)]
@@ -116,7 +117,7 @@ mod tests {
             calls.set(calls.get() + 1);
             prefix.contains(&77_777)
         });
-        assert_eq!(found, Some(&77_777));
+        assert_eq!(found, Some(77_777));
         assert!(calls.get() <= 20, "{}", calls.get());
     }
 }

@@ -17,7 +17,7 @@ use tower::BoxError;
 use super::document::Document;
 use super::query;
 use crate::cluster::{DeleteOptions, Patch, Propagation};
-use crate::decode;
+use crate::decode::decode;
 use crate::kinds::Kind;
 use crate::protobuf::{self, Malformed};
 use crate::status::StatusError;
@@ -210,7 +210,7 @@ pub(super) fn delete_options(
         Given::default()
     } else {
         let document = Expected { api_version: "v1", kind: "DeleteOptions" }.read(headers, body)?;
-        decode::decode(&document.value)
+        decode(&document.value)
             .map_err(|error| StatusError::bad_request(format!("DeleteOptions cannot be read: {error}")))?
     };
     let mut dry_run = query.dry_run;

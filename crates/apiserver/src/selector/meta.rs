@@ -1,6 +1,7 @@
 //! `metav1.LabelSelector`, the selector of workloads, in the syntax of label selectors.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector as MetaSelector;
+use serde::Deserialize as _;
 use serde_json::Value;
 
 /// Formats a selector as Go's `metav1.FormatLabelSelector`: requirements in the order of their keys, `<none>` for a
@@ -32,7 +33,7 @@ pub(crate) fn format(selector: &MetaSelector) -> Option<String> {
 
 /// Formats a selector given as JSON; `<error>` if it is invalid.
 pub(crate) fn format_json(selector: &Value) -> String {
-    let selector = serde_json::from_value::<Option<MetaSelector>>(selector.clone());
+    let selector = Option::<MetaSelector>::deserialize(selector);
     selector.ok().and_then(|it| format(&it.unwrap_or_default())).unwrap_or_else(|| "<error>".to_owned())
 }
 
