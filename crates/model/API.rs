@@ -9,6 +9,9 @@ impl Address {
     pub fn ip(&self) -> Option<IpAddr> {}
     pub fn family(&self) -> Option<IpFamily> {}
 }
+impl Address {
+    pub fn checked(text: &str) -> Result<Address, AddressError> {}
+}
 impl From<&str> for Address {}
 impl From<IpAddr> for Address {}
 impl fmt::Display for Address {}
@@ -17,6 +20,15 @@ impl Ord for Address {}
 impl PartialOrd for Address {}
 impl Serialize for Address {}
 impl<'de> Deserialize<'de> for Address {}
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AddressError {
+    NotAnIp,
+    Unspecified,
+    Loopback,
+    LinkLocal,
+    LinkLocalMulticast,
+}
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AddressType {
     IPv4,

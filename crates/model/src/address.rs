@@ -14,6 +14,9 @@ use crate::{Text, json};
 /// The API server returns addresses as they were written. Text that is not canonical (an expanded IPv6 address, an
 /// octet with leading zeros, a host name in an `FQDN` slice) is kept and written back unchanged. Addresses are ordered
 /// by their text, as upstream sorts them: `10.0.0.10` comes before `10.0.0.9`.
+///
+/// Nothing is validated. For addresses of foreign origin that are to be written, such as those of an annotation,
+/// [`Address::checked`] returns the canonical form, and an error for what the API server rejects.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Address(Repr);
 
@@ -35,7 +38,7 @@ impl Hash for Repr {
 }
 
 impl Address {
-    /// Parses an address; text that is not a canonical IP address is kept as it is.
+    /// Parses an address; text that is not a canonical IP address is kept as it is. See also [`checked`](Self::checked).
     pub fn new(text: &str) -> Address {
         match text.parse::<IpAddr>() {
             // IPv4 text that parses is canonical, since octets with leading zeros are rejected.

@@ -20,10 +20,9 @@ use crate::json::{self, Str};
 /// Order and duplicates are kept, and nothing is validated, since objects of other writers are stored and written back
 /// unchanged. In a slice that is written, the API server requires from 1 to 100 addresses in an endpoint, all of the address
 /// type of the slice, and consumers use only the first. An IP address as text should be in canonical form, which
-/// [`Address::ip`] returns: two forms of the same address are different endpoints.
+/// [`Address::checked`] returns: two forms of the same address are different endpoints.
 ///
 /// ```
-/// use std::net::IpAddr;
 /// use kube_endpoint_model::{Address, Addresses, IpFamily};
 ///
 /// let one: Addresses = ["10.0.0.1"].into();
@@ -31,8 +30,9 @@ use crate::json::{self, Str};
 /// let status = ["fd00::1", "10.0.0.1"].map(Address::new);
 /// let v4: Addresses = status.into_iter().filter(|it| it.family() == Some(IpFamily::V4)).collect();
 /// assert_eq!(v4, one);
-/// let canonical: Addresses = Address::new("fd00:0::1").ip().into_iter().collect::<Vec<IpAddr>>().into_iter().collect();
+/// let canonical: Addresses = Address::checked("fd00:0::1")?.into();
 /// assert_eq!(canonical[0].to_string(), "fd00::1");
+/// # Ok::<(), kube_endpoint_model::AddressError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Addresses(Repr);
