@@ -9,12 +9,16 @@ impl ApplyError {
 }
 pub trait DesiredEndpoint: View {
     fn endpoint(&self) -> Endpoint {}
+    fn is_ready(&self) -> bool {}
 }
 #[derive(Clone, Debug, PartialEq)]
 pub struct DesiredGroup<E = Endpoint> {
     pub address_type: AddressType,
     pub ports: Vec<EndpointPort>,
     pub endpoints: Vec<E>,
+}
+impl<E: DesiredEndpoint> DesiredGroup<E> {
+    pub fn ready_count(&self) -> usize {}
 }
 pub trait EventSink: Send + Sync {
     fn event(&self, about: &Owner, event_type: EventType, reason: &str, message: String);
@@ -212,11 +216,11 @@ impl Reconciler {
     ) -> Result<Reconciled, ApplyError> {}
     pub async fn delete(
         &self,
-        owner: &Text,
-        service: &ObjectKey,
+        kind: &Text,
+        owner: &ObjectKey,
         slices: Vec<Arc<EndpointSlice>>,
     ) -> Result<Reconciled, ApplyError> {}
-    pub fn forget(&self, service: &ObjectKey) {}
+    pub fn forget(&self, owner: &ObjectKey) {}
     pub fn set_nodes<'a>(
         &self,
         nodes: impl IntoIterator<Item = &'a Node>,

@@ -6,24 +6,11 @@ use std::sync::Arc;
 
 use kube_endpoint_model::membership::{self, PodOutcome, PodReason};
 use kube_endpoint_model::{
-    Address, AddressType, Endpoint, EndpointPort, IpFamily, Node, Pod, PodFields, Service, TargetPort, Text,
-    sort_slice_ports,
+    Address, AddressType, EndpointPort, IpFamily, Node, Pod, PodFields, Service, TargetPort, Text, sort_slice_ports,
 };
 
+use crate::desired_group::DesiredGroup;
 use crate::pod_endpoint::PodEndpoint;
-
-/// Desired endpoints with the same address type and ports, which may share slices.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DesiredGroup<E = Endpoint> {
-    /// Address type of the endpoints.
-    pub address_type: AddressType,
-    /// Ports of the endpoints, in any order; slices have them in upstream's, by a hash. Without a name or protocol, a port
-    /// has the API server's defaults, the empty name and `TCP`.
-    pub ports: Vec<EndpointPort>,
-    /// The endpoints, in any order. Of two with the same identity the later one counts (RC-14). In a group without
-    /// endpoints, existing slices with these ports are kept if they are empty already (RC-10).
-    pub endpoints: Vec<E>,
-}
 
 /// Desired endpoints of a Service, and the Pods that are left out of them. `P` is the projection of the Pods.
 #[derive(Clone, Debug)]
@@ -246,7 +233,7 @@ impl<'a> PortVariants<'a> {
 mod tests {
     use super::*;
     use crate::DesiredEndpoint as _;
-    use kube_endpoint_model::{EndpointConditions, ServicePort};
+    use kube_endpoint_model::{Endpoint, EndpointConditions, ServicePort};
     use rstest::rstest;
 
     fn service() -> Service {

@@ -15,6 +15,7 @@ mod sealed {
         /// target apart from its resource version. Hints are not compared.
         fn is_met_by(&self, existing: &Endpoint) -> bool;
         fn to_endpoint(&self) -> Endpoint;
+        fn ready(&self) -> bool;
     }
 }
 
@@ -26,6 +27,13 @@ pub trait DesiredEndpoint: View {
     /// Returns the endpoint as it is written.
     fn endpoint(&self) -> Endpoint {
         self.to_endpoint()
+    }
+
+    /// Returns whether the endpoint is ready, without converting it. [`DesiredGroup::ready_count`] counts those that are.
+    ///
+    /// [`DesiredGroup::ready_count`]: crate::DesiredGroup::ready_count
+    fn is_ready(&self) -> bool {
+        self.ready()
     }
 }
 
@@ -42,5 +50,9 @@ impl View for Endpoint {
 
     fn to_endpoint(&self) -> Endpoint {
         self.clone()
+    }
+
+    fn ready(&self) -> bool {
+        Endpoint::is_ready(self)
     }
 }

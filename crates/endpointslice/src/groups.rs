@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use kube_endpoint_model::{EndpointPort, EndpointSlice};
 
-use crate::desired::DesiredGroup;
+use crate::desired_group::DesiredGroup;
 
 /// Merges groups with the same ports in any order (RC-7), and returns the groups sorted by their ports.
 pub(crate) fn merge<E>(mut groups: Vec<DesiredGroup<E>>) -> Vec<DesiredGroup<E>> {

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use kube_endpoint_model::{AddressType, Endpoint, EndpointSlice, Labels, ObjectKey};
 use kube_topology::{HintPolicy, HintsOutcome, SliceSet, ZoneRatios};
 
-use crate::desired::DesiredGroup;
+use crate::desired_group::DesiredGroup;
 use crate::owner::Owner;
 use crate::slice_labels::SliceLabels;
 

@@ -82,13 +82,14 @@
 //! |---|---|
 //! | Pods that a Service selects | [`desired_endpoints_from_service_pods`] |
 //! | Pods that a custom resource selects | [`desired_endpoints_from_pods`] |
-//! | Pods at other addresses than those of their status | [`endpoint_at`], in a [`DesiredGroup`] |
+//! | Pods at other addresses than those of their status | [`endpoint_at`] for each Pod without [`membership::exclusion`](kube_endpoint_model::membership::exclusion), in a [`DesiredGroup`] |
 //! | anything else | the fields of [`Endpoint`](kube_endpoint_model::Endpoint), in a [`DesiredGroup`] |
 //!
 //! The first two group the endpoints by address type and ports, and leave Pods without an address of a family out. For the
 //! others the caller makes one group for each address type and set of ports, with addresses of that type only:
 //! planning does not compare them, and the API server rejects a slice with others.
-//! [`Addresses`](kube_endpoint_model::Addresses) has the constructors of address lists and what they keep.
+//! [`Addresses`](kube_endpoint_model::Addresses) has the constructors of address lists and what they keep, and
+//! [`Address::checked`](kube_endpoint_model::Address::checked) rejects what the API server would reject.
 //!
 //! # Labels
 //!
@@ -137,6 +138,7 @@ mod builder;
 pub mod controller;
 mod desired;
 mod desired_endpoint;
+mod desired_group;
 mod desired_set;
 mod explain;
 #[cfg(feature = "defects")]
@@ -176,10 +178,11 @@ mod watch;
 #[cfg(feature = "apply")]
 pub use apply::{ApplyError, WriteError, WriteFailure};
 pub use desired::{
-    DesiredGroup, MissingNode, PodDecision, ServiceEndpoints, desired_endpoints_explained, desired_endpoints_from_pods,
+    MissingNode, PodDecision, ServiceEndpoints, desired_endpoints_explained, desired_endpoints_from_pods,
     desired_endpoints_from_service_pods,
 };
 pub use desired_endpoint::DesiredEndpoint;
+pub use desired_group::DesiredGroup;
 pub use explain::{Explanation, Placement, PlacementReason, SliceName, plan_explained};
 pub use input::{Hints, Input, ServiceHints, TriggerTime, hinted_types};
 #[cfg(feature = "apply")]

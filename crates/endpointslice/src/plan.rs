@@ -9,8 +9,8 @@ use kube_endpoint_model::{
 use kube_topology::{HintsOutcome, SliceSet, TopologyEvent};
 
 use crate::builder::Builder;
-use crate::desired::DesiredGroup;
 use crate::desired_endpoint::DesiredEndpoint;
+use crate::desired_group::DesiredGroup;
 use crate::groups;
 use crate::input::{Hints, Input, TriggerTime};
 use crate::options::{Options, Packing};

@@ -75,6 +75,13 @@ impl<'a, P: PodFields> PodEndpoint<'a, P> {
 /// Returns the endpoint of a Pod at other addresses than those of its status, for example on a secondary network. Its
 /// conditions, node name and target are those that the slice controller writes for a Service that does not publish
 /// addresses of Pods that are not ready; it has neither host name nor zone.
+///
+/// Every Pod gets an endpoint, also one that has failed, has succeeded or is not scheduled, which the slice controller
+/// leaves out. Leave those out that [`membership::exclusion`] returns a reason for.
+///
+/// The addresses are written as they are. One that the API server rejects makes every write of its slice fail, and so
+/// leaves all endpoints of that slice out of date: create addresses of foreign origin, such as those of an annotation,
+/// with [`Address::checked`](kube_endpoint_model::Address::checked).
 pub fn endpoint_at(pod: &impl PodFields, addresses: Addresses) -> Endpoint {
     let node = None;
     let addresses = Cow::Owned(addresses);
@@ -117,5 +124,9 @@ impl<P: PodFields> View for PodEndpoint<'_, P> {
             zone: self.zone().cloned(),
             ..Endpoint::default()
         }
+    }
+
+    fn ready(&self) -> bool {
+        self.conditions.ready == Some(true)
     }
 }

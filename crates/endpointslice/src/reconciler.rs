@@ -220,26 +220,44 @@ impl Reconciler {
         Ok(Reconciled { writes: applied?, plan, again_after: None })
     }
 
-    /// Deletes slices of an owner that should have none.
+    /// Deletes slices of an owner that should have none: one that is gone, or that no longer qualifies.
     ///
-    /// `owner` is its kind, for error messages, and `service` its key. As upstream, these deletes do not count in metrics
-    /// (MI-24).
+    /// `kind` is the kind of the owner, for error messages, and `owner` its key. As upstream, these deletes do not count in
+    /// metrics (MI-24).
+    ///
+    /// If the owner is gone, the garbage collector deletes the slices too. To delete them at once, or in a cluster without
+    /// one, a sync that finds no owner does:
+    ///
+    /// ```
+    /// # use kube_endpoint_model::ObjectKey;
+    /// # use kube_endpointslice::{Reconciled, Reconciler};
+    /// # async fn sync(reconciler: &Reconciler, key: &ObjectKey) -> Result<Reconciled, Box<dyn std::error::Error>> {
+    /// let existing = reconciler.existing_slices(key).await?;
+    /// let deleted = reconciler.delete(&"InferencePool".into(), key, existing).await?;
+    /// reconciler.forget(key);
+    /// # Ok(deleted)
+    /// # }
+    /// ```
+    ///
+    /// This includes owners that were deleted while the controller did not run: the handler of slices
+    /// (`Controller::owns_slices` of `kube-controller-program`, or `watch_slices`) queues the owner of each slice of the
+    /// first list.
     ///
     /// # Errors
     ///
     /// Some deletes failed; all of them were tried.
     pub async fn delete(
         &self,
-        owner: &Text,
-        service: &ObjectKey,
+        kind: &Text,
+        owner: &ObjectKey,
         slices: Vec<Arc<EndpointSlice>>,
     ) -> Result<Reconciled, ApplyError> {
         let plan = Plan::delete(slices);
-        if let Verdict::Withhold { sync_again } = self.client.verdict(service, || plan.planned_writes(&[])) {
+        if let Verdict::Withhold { sync_again } = self.client.verdict(owner, || plan.planned_writes(&[])) {
             return Ok(Reconciled { plan, writes: 0, again_after: sync_again });
         }
         let client = self.client.client().with_priority(|| priority(&plan.planned_writes(&[])));
-        let writes = self.writer(&client, owner, service, &()).apply(&plan, None, Vec::new()).await?;
+        let writes = self.writer(&client, kind, owner, &()).apply(&plan, None, Vec::new()).await?;
         Ok(Reconciled { plan, writes, again_after: None })
     }
 
@@ -287,18 +305,19 @@ impl Reconciler {
         }
     }
 
-    /// Drops all state of an owner, usually a deleted one. Deletes no slices; the garbage collector does.
-    pub fn forget(&self, service: &ObjectKey) {
-        self.names.forget(service);
-        self.altered.forget(service);
+    /// Drops all state of an owner, usually a deleted one. Deletes no slices: the garbage collector does, or
+    /// [`delete`](Self::delete).
+    pub fn forget(&self, owner: &ObjectKey) {
+        self.names.forget(owner);
+        self.altered.forget(owner);
         #[cfg(feature = "defects")]
-        self.ghosts.forget(service);
-        locked(&self.hint_events).remove(service);
+        self.ghosts.forget(owner);
+        locked(&self.hint_events).remove(owner);
         if let Some(topology) = &self.topology {
-            locked(topology).remove_service(service);
+            locked(topology).remove_service(owner);
         }
         let mut cache = locked(&self.totals);
-        if let Some(totals) = cache.remove(service) {
+        if let Some(totals) = cache.remove(owner) {
             self.metrics.totals(totals);
             self.metrics.traffic_distributions(&cache.traffic_distributions());
         }
