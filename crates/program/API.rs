@@ -3,6 +3,11 @@
 // crate
 
 pub use kube_controller::Action;
+pub use kube_controller::Batching;
+pub use tokio_util::sync::CancellationToken;
+pub use kube_controller_client::Client;
+pub use kube_controller_client::ClientOptions;
+pub use kube_controller_client::Config;
 #[must_use = "the controller does nothing until it runs"]
 pub struct Controller<X = ()> {}
 impl Controller {
@@ -56,6 +61,9 @@ impl<X: 'static> Controller<X> {
         E: Into<Box<dyn Error + Send + Sync>>,
     {}
 }
+impl<X: 'static> Controller<X> {
+    pub fn serve(self, listener: TcpListener) -> Self {}
+}
 impl<X> fmt::Debug for Controller<X> {}
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -66,6 +74,10 @@ pub enum ControllerError {
     OwnsWithoutInformer,
     OwnsWithoutGate,
 }
+pub use kube_wire::Decode;
+pub use kube_informer::Event;
+pub use kube_controller_client::events::EventRecorder;
+pub use kube_controller_client::events::EventType;
 #[derive(Clone)]
 pub struct Gate(Arc<watch::Sender<State>>);
 impl Gate {
@@ -75,10 +87,24 @@ impl WriteGate for Gate {}
 impl fmt::Debug for Gate {}
 pub use kube_controller::Health;
 pub use kube_controller::HealthResponse;
+pub use kube_informer::Informer;
+pub use kube_lease_election::LeaseName;
+pub use kube_informer::Lister;
+pub use kube_informer::NamedIndexes;
+pub use kube_wire::Object;
+pub use kube_wire::ObjectKey;
+pub use kube_controller_client::events::ObjectReference;
+pub use kube_informer::OnUndecodable;
 pub use kube_controller::Outcome;
+pub use kube_controller::Owns;
 pub use kube_controller::Probe;
 #[derive(Clone, Debug)]
 pub struct PrometheusMetrics {}
 impl PrometheusMetrics {
     pub fn register(registry: &Registry) -> prometheus::Result<PrometheusMetrics> {}
 }
+pub use kube_wire::Resource;
+pub use kube_controller::RetryPolicy;
+pub use kube_lease_election::Timing;
+pub use kube_wire::object;
+pub fn stop_on_signals() -> io::Result<CancellationToken> {}

@@ -65,6 +65,8 @@ struct Parts {
     is_gated: bool,
     informer_metrics: Option<Arc<dyn InformerMetricsProvider>>,
     election_metrics: Option<Arc<dyn ElectionMetricsProvider>>,
+    #[cfg(all(feature = "http", feature = "prometheus"))]
+    registry: Option<prometheus::Registry>,
 }
 
 /// Provider of metrics that several informers share.
@@ -91,11 +93,15 @@ impl Controller {
     #[cfg(feature = "prometheus")]
     pub fn with_metrics(name: impl Into<Arc<str>>, client: Client, metrics: &crate::PrometheusMetrics) -> Controller {
         let name = name.into();
-        let crate::PrometheusMetrics { queues, controllers, informers, elections } = metrics;
-        let metrics =
+        let crate::PrometheusMetrics { queues, controllers, informers, elections, .. } = metrics;
+        let measures =
             Metrics { queue: Some(Arc::new(queues.clone())), controller: Some(controllers.controller(&name)) };
         let informers = informers.named(&name);
-        let mut controller = Controller::measured(name, client, metrics);
+        let mut controller = Controller::measured(name, client, measures);
+        #[cfg(feature = "http")]
+        {
+            controller.parts.registry = Some(metrics.registry.clone());
+        }
         controller.parts.informer_metrics = Some(Arc::new(informers));
         controller.parts.election_metrics = Some(Arc::new(elections.clone()));
         controller
@@ -124,6 +130,8 @@ impl Controller {
             is_gated: true,
             informer_metrics: None,
             election_metrics: None,
+            #[cfg(all(feature = "http", feature = "prometheus"))]
+            registry: None,
         };
         Controller { parts, read_index: Arc::new(|read| read(&())) }
     }
@@ -147,8 +155,13 @@ impl<X: 'static> Controller<X> {
         self.parts.gate.clone()
     }
 
-    /// Returns the health checks, for an HTTP server of the program, and to add checks. The server may run before
-    /// [`run`](Self::run) is called.
+    #[cfg(all(feature = "http", feature = "prometheus"))]
+    pub(crate) fn registry(&self) -> Option<&prometheus::Registry> {
+        self.parts.registry.as_ref()
+    }
+
+    /// Returns the health checks, to add checks, and for an HTTP server of the program, which may run before
+    /// [`run`](Self::run) is called. With the feature `http`, `serve` is such a server.
     ///
     /// | check | probes | fails |
     /// |---|---|---|

@@ -16,6 +16,8 @@
 //! | one instance that writes, among several | [`Controller::with_leader_election`] |
 //! | writes outside of syncs, only while this instance leads | [`Controller::client`], [`Controller::gate`] |
 //! | checks for `/livez` and `/readyz` | [`Controller::health`] |
+//! | an HTTP server of these checks and the metrics | `Controller::serve`, with the feature `http` |
+//! | a token that SIGTERM and Ctrl+C cancel | [`stop_on_signals`] |
 //! | Prometheus metrics of all of these | `Controller::with_metrics`, with the feature `prometheus` |
 //! | a key that is synced again after a delay | [`Action::requeue`] |
 //! | a context that all syncs share, and errors of any type | [`Controller::run`] |
@@ -28,19 +30,16 @@
 //! use std::sync::Arc;
 //!
 //! use k8s_openapi::api::core::v1::{ConfigMap, Pod};
-//! use kube_controller_client::Client;
-//! use kube_controller_program::{Controller, ControllerError};
-//! use kube_informer::{Lister, NamedIndexes};
-//! use kube_lease_election::LeaseName;
-//! use kube_wire::{Object as _, ObjectKey};
-//! use tokio_util::sync::CancellationToken;
+//! use kube_controller_program::{
+//!     CancellationToken, Client, Controller, ControllerError, LeaseName, Lister, NamedIndexes, Object as _, ObjectKey,
+//! };
 //!
 //! struct Context {
 //!     config_maps: Lister<ConfigMap, NamedIndexes<ConfigMap>>,
 //!     pods: Lister<Pod>,
 //! }
 //!
-//! async fn sync(context: Arc<Context>, key: ObjectKey) -> Result<(), kube_controller_client::Error> {
+//! async fn sync(context: Arc<Context>, key: ObjectKey) -> Result<(), ControllerError> {
 //!     let Some(object) = context.config_maps.get(&key.namespace, &key.name) else { return Ok(()) };
 //!     println!("{}: {} Pods", object.key(), context.pods.list_namespace(&key.namespace).len());
 //!     Ok(())
@@ -65,7 +64,12 @@
 //! }
 //! ```
 //!
-//! Seven controllers of EndpointSlices, each of less than 110 lines and each a test, are in the
+//! What its API mentions is re-exported, so that few programs depend on the other crates directly. Of the types with the
+//! same name, [`Event`], [`EventType`] and [`ObjectReference`] are the change in an informer, the type of a Kubernetes
+//! Event (not `kube_wire::EventType`, that of a watch) and the object that such an Event is about (not
+//! `kube_endpoint_model::ObjectReference`, that of an endpoint).
+//!
+//! Seven controllers of EndpointSlices, each a test, are in the
 //! [examples of `kube-endpointslice`](https://github.com/kube-endpoints/kube-endpoints/tree/main/crates/endpointslice/examples).
 //!
 //! # When not to use it
@@ -88,12 +92,22 @@ mod controller;
 mod elected;
 mod error;
 mod gate;
+#[cfg(feature = "http")]
+mod http;
 #[cfg(feature = "prometheus")]
 mod metrics;
+mod signals;
 
 pub use controller::Controller;
 pub use error::ControllerError;
 pub use gate::Gate;
-pub use kube_controller::{Action, Health, HealthResponse, Outcome, Probe};
+pub use kube_controller::{Action, Batching, Health, HealthResponse, Outcome, Owns, Probe, RetryPolicy};
+pub use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
+pub use kube_controller_client::{Client, ClientOptions, Config};
+pub use kube_informer::{Event, Informer, Lister, NamedIndexes, OnUndecodable};
+pub use kube_lease_election::{LeaseName, Timing};
+pub use kube_wire::{Decode, Object, ObjectKey, Resource, object};
 #[cfg(feature = "prometheus")]
 pub use metrics::PrometheusMetrics;
+pub use signals::stop_on_signals;
+pub use tokio_util::sync::CancellationToken;

@@ -22,6 +22,8 @@ pub struct PrometheusMetrics {
     pub(crate) controllers: kube_controller::PrometheusControllers,
     pub(crate) informers: kube_informer::PrometheusMetrics,
     pub(crate) elections: kube_lease_election::PrometheusMetrics,
+    #[cfg(feature = "http")]
+    pub(crate) registry: Registry,
 }
 
 impl PrometheusMetrics {
@@ -37,6 +39,8 @@ impl PrometheusMetrics {
             controllers: kube_controller::PrometheusControllers::register_with_prefix(registry, "kube_controller")?,
             informers: kube_informer::PrometheusMetrics::register(registry, "")?,
             elections: kube_lease_election::PrometheusMetrics::register(registry)?,
+            #[cfg(feature = "http")]
+            registry: registry.clone(),
         })
     }
 }

@@ -9,3 +9,5 @@ mod health;
 mod metrics;
 mod requeue;
 mod server;
+#[cfg(unix)]
+mod signals;
