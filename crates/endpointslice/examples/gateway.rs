@@ -15,17 +15,13 @@ use crate::support;
 
 use std::sync::Arc;
 
-use kube_controller_client::Client;
-use kube_controller_program::Controller;
+use kube_controller_program::{CancellationToken, Client, Controller, Decode as _, Lister};
 use kube_endpoint_model::{
     AddressType, EndpointPort, Labels, ObjectKey, ObjectMeta, Pod, PodIndex, Resource, Selecting, SelectorIndex,
 };
 use kube_endpointslice::{Input, Options, Owner, Reconciled, Reconciler, SliceLabels, desired_endpoints_from_pods};
-use kube_informer::Lister;
-use kube_wire::Decode as _;
 use serde::Deserialize;
 use support::Result;
-use tokio_util::sync::CancellationToken;
 
 /// Fields of the custom resource that the controller reads.
 #[derive(Deserialize)]
@@ -41,7 +37,7 @@ struct Spec {
 }
 
 const RESOURCE: Resource = Resource::namespaced("example.com", "v1", "endpointselectors", "EndpointSelector");
-kube_wire::object!(EndpointSelector, RESOURCE);
+kube_controller_program::object!(EndpointSelector, RESOURCE);
 
 impl Selecting for EndpointSelector {
     fn selector(&self) -> Option<&Labels> {
@@ -93,5 +89,5 @@ async fn sync(context: Arc<Context>, key: ObjectKey) -> Result<Reconciled> {
 #[cfg(not(test))]
 #[tokio::main]
 async fn main() -> Result<()> {
-    support::until_ctrl_c(async |stop| run(support::client().await?, stop).await).await
+    run(support::client().await?, kube_controller_program::stop_on_signals()?).await
 }

@@ -1,32 +1,37 @@
 //! Slices for an `inference.networking.k8s.io/v1` `InferencePool`: the Pods of model servers that it selects, for a
-//! gateway that reads slices. No Service gets their endpoints. The names of the controller and of its Lease come from
-//! the command line.
+//! gateway that reads slices. No Service gets their endpoints, and kube-proxy ignores the slices. The status gets the number
+//! of ready endpoints, in a field that the definition of the Gateway API prunes: add it to a definition of your own. The
+//! names of the controller and of its Lease, and the address of probes and metrics, come from the command line.
 //!
-//!     cargo run -p kube-endpointslice --example inference_pool -- pools.example.com default/pools
-
-#[cfg(not(test))]
-mod support;
-#[cfg(test)]
-use crate::support;
+//!     cargo run -p kube-endpointslice --example inference_pool -- pools.example.com default/pools 127.0.0.1:8090
 
 use std::sync::Arc;
 
-use kube_controller_program::Controller;
+use kube_controller_program::{CancellationToken, Client, Controller, LeaseName, Lister, OnUndecodable};
 use kube_endpoint_model::{
     AddressType, EndpointPort, Labels, Node, ObjectKey, ObjectMeta, Pod, PodIndex, Resource, Selecting, SelectorIndex,
 };
-use kube_endpointslice::{Input, Options, Owner, Reconciled, Reconciler, SliceLabels, desired_endpoints_from_pods};
-use kube_informer::{Lister, OnUndecodable};
-use kube_lease_election::LeaseName;
+use kube_endpointslice::{
+    DesiredGroup, Input, Options, Owner, Reconciled, Reconciler, SliceLabels, desired_endpoints_from_pods,
+};
 use serde::Deserialize;
-use support::Result;
-use tokio_util::sync::CancellationToken;
+use serde_json::json;
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// Fields of the custom resource that the controller reads.
 #[derive(Deserialize)]
 struct InferencePool {
     metadata: ObjectMeta,
     spec: Spec,
+    #[serde(default)]
+    status: Status,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Status {
+    ready_endpoints: Option<usize>,
 }
 
 #[derive(Deserialize)]
@@ -48,7 +53,7 @@ struct Port {
 }
 
 const POOLS: Resource = Resource::namespaced("inference.networking.k8s.io", "v1", "inferencepools", "InferencePool");
-kube_wire::object!(InferencePool, POOLS);
+kube_controller_program::object!(InferencePool, POOLS);
 
 impl Selecting for InferencePool {
     fn selector(&self) -> Option<&Labels> {
@@ -57,6 +62,7 @@ impl Selecting for InferencePool {
 }
 
 struct Context {
+    client: Client,
     pools: Lister<InferencePool, SelectorIndex<InferencePool>>,
     pods: Lister<Pod, PodIndex>,
     nodes: Lister<Node>,
@@ -70,7 +76,8 @@ pub(crate) async fn run(controller: Controller, lease: LeaseName, stop: Cancella
     let options = Options::new(controller.name()).owner_label("inference.networking.k8s.io/pool").placeholder(false);
     let slices = controller.informer().index(options.slice_index()).build();
     let reconciler = Reconciler::builder(controller.client().clone(), options).slices(&slices).build();
-    let context = Context { pools: pools.lister(), pods: pods.lister(), nodes: nodes.lister(), reconciler };
+    let (client, pools_lister) = (controller.client().clone(), pools.lister());
+    let context = Context { client, pools: pools_lister, pods: pods.lister(), nodes: nodes.lister(), reconciler };
     let controller = controller
         .primary(&pools)
         .watches(&pods, |pod: &Pod, pools| pools.keys(&pod.namespace, &pod.labels))
@@ -81,7 +88,7 @@ pub(crate) async fn run(controller: Controller, lease: LeaseName, stop: Cancella
 }
 
 async fn sync(context: Arc<Context>, key: ObjectKey) -> Result<Reconciled> {
-    let Context { pools, pods, nodes, reconciler } = &*context;
+    let Context { client, pools, pods, nodes, reconciler } = &*context;
     let Some(pool) = pools.get(&key.namespace, &key.name) else {
         reconciler.forget(&key);
         return Ok(Reconciled::default());
@@ -91,19 +98,32 @@ async fn sync(context: Arc<Context>, key: ObjectKey) -> Result<Reconciled> {
     let port = |it: &Port| EndpointPort { name: named(it.number), port: Some(it.number), ..EndpointPort::default() };
     let ports: Vec<EndpointPort> = pool.spec.target_ports.iter().map(port).collect();
     let desired = desired_endpoints_from_pods(&pods, &ports, |name| nodes.get("", name));
+    let ready = desired.iter().map(DesiredGroup::ready_count).max();
     let owner = Owner::of_resource(&POOLS, &pool.metadata);
-    let (labels, existing) = (SliceLabels::carry(&pool.metadata.labels), reconciler.existing_slices(&key).await?);
+    let ignored = ("service.kubernetes.io/service-proxy-name", &*reconciler.options().controller);
+    let labels = pool.metadata.labels.with([ignored]);
+    let (labels, existing) = (SliceLabels::carry(&labels), reconciler.existing_slices(&key).await?);
     let types = [AddressType::IPv4, AddressType::IPv6];
-    Ok(reconciler.reconcile(Input::new(&owner, &types, desired, &existing).labels(&labels), None).await?)
+    let done = reconciler.reconcile(Input::new(&owner, &types, desired, &existing).labels(&labels), None).await?;
+    if pool.status.ready_endpoints != ready {
+        let patch = json!({"status": {"readyEndpoints": ready}});
+        client.merge_patch::<InferencePool>(&key.namespace, &key.name, Some("status"), &patch).await?;
+    }
+    Ok(done)
 }
 
 #[cfg(not(test))]
 #[tokio::main]
 async fn main() -> Result<()> {
+    use kube_controller_program::{ClientOptions, Config, PrometheusMetrics, stop_on_signals};
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [name, lease] = &arguments[..] else { return Err("usage: inference_pool <name> <namespace>/<lease>".into()) };
+    let [name, lease, address] = &arguments[..] else {
+        return Err("usage: inference_pool <name> <namespace>/<lease> <address of probes and metrics>".into());
+    };
     let ObjectKey { namespace, name: lease } = lease.parse()?;
-    let metrics = kube_controller_program::PrometheusMetrics::register(prometheus::default_registry())?;
-    let controller = Controller::with_metrics(name.as_str(), support::client().await?, &metrics);
-    support::until_ctrl_c(async |stop| run(controller, LeaseName::new(&*namespace, &*lease), stop).await).await
+    let client = Client::new(&Config::infer().await?, ClientOptions::default())?;
+    let metrics = PrometheusMetrics::register(prometheus::default_registry())?;
+    let controller =
+        Controller::with_metrics(name.as_str(), client, &metrics).serve(tokio::net::TcpListener::bind(address).await?);
+    run(controller, LeaseName::new(&*namespace, &*lease), stop_on_signals()?).await
 }

@@ -10,15 +10,11 @@ use crate::support;
 
 use std::sync::Arc;
 
-use kube_controller_client::Client;
-use kube_controller_program::Controller;
+use kube_controller_program::{CancellationToken, Client, Controller, Lister, Object as _};
 use kube_endpoint_model::subsets::repack;
 use kube_endpoint_model::{AddressType, Endpoint, EndpointConditions, EndpointPort, Endpoints, ObjectKey, Service};
 use kube_endpointslice::{DesiredGroup, Input, Options, Owner, Packing, Reconciled, Reconciler, SliceLabels};
-use kube_informer::Lister;
-use kube_wire::Object as _;
 use support::Result;
-use tokio_util::sync::CancellationToken;
 
 const FAMILIES: [AddressType; 2] = [AddressType::IPv4, AddressType::IPv6];
 
@@ -91,5 +87,5 @@ fn desired(endpoints: &Endpoints) -> Vec<DesiredGroup> {
 #[cfg(not(test))]
 #[tokio::main]
 async fn main() -> Result<()> {
-    support::until_ctrl_c(async |stop| run(support::client().await?, stop).await).await
+    run(support::client().await?, kube_controller_program::stop_on_signals()?).await
 }

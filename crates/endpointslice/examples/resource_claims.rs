@@ -11,16 +11,12 @@ use crate::support;
 use std::sync::Arc;
 
 use k8s_openapi::api::resource::v1 as resource;
-use kube_controller_client::Client;
-use kube_controller_program::Controller;
+use kube_controller_program::{CancellationToken, Client, Controller, Lister, NamedIndexes, Object as _};
 use kube_endpoint_model::{
     Address, AddressType, Endpoint, EndpointConditions, IpFamily, ObjectKey, Service, TargetRef, parse_sloppy,
 };
 use kube_endpointslice::{DesiredGroup, Input, Options, Owner, Reconciled, Reconciler, SliceLabels};
-use kube_informer::{Lister, NamedIndexes};
-use kube_wire::Object as _;
 use support::Result;
-use tokio_util::sync::CancellationToken;
 
 /// Label of a claim: the Service that its devices serve.
 const SERVICE: &str = "example.com/service";
@@ -93,5 +89,5 @@ fn endpoint(claim: &resource::ResourceClaim, family: IpFamily) -> Option<Endpoin
 #[cfg(not(test))]
 #[tokio::main]
 async fn main() -> Result<()> {
-    support::until_ctrl_c(async |stop| run(support::client().await?, stop).await).await
+    run(support::client().await?, kube_controller_program::stop_on_signals()?).await
 }

@@ -11,17 +11,14 @@ use crate::support;
 
 use std::sync::Arc;
 
-use kube_controller_client::Client;
+use kube_controller_program::{CancellationToken, Client, Controller, Informer, Lister};
 #[cfg(not(test))]
-use kube_controller_client::{ClientOptions, Config};
-use kube_controller_program::Controller;
+use kube_controller_program::{ClientOptions, Config};
 use kube_endpoint_model::well_known::{SLICE_CONTROLLER, SLICE_MANAGED_BY_LABEL};
 use kube_endpoint_model::{AddressType, Endpoint, EndpointSlice, ObjectKey, ObjectMeta, Resource, SliceIndex};
 use kube_endpointslice::{DesiredGroup, Input, Options, Owner, Reconciled, Reconciler};
-use kube_informer::{Informer, Lister};
 use serde::Deserialize;
 use support::Result;
-use tokio_util::sync::CancellationToken;
 
 #[derive(Deserialize)]
 struct ServiceImport {
@@ -29,7 +26,7 @@ struct ServiceImport {
 }
 
 const IMPORTS: Resource = Resource::namespaced("multicluster.x-k8s.io", "v1alpha1", "serviceimports", "ServiceImport");
-kube_wire::object!(ServiceImport, IMPORTS);
+kube_controller_program::object!(ServiceImport, IMPORTS);
 
 struct Context {
     imports: Lister<ServiceImport>,
@@ -91,5 +88,5 @@ async fn main() -> Result<()> {
     for path in std::env::args().skip(1) {
         others.push(Client::new(&Config::from_kubeconfig(path.as_ref()).await?, ClientOptions::default())?);
     }
-    support::until_ctrl_c(async |stop| run(support::client().await?, others, stop).await).await
+    run(support::client().await?, others, kube_controller_program::stop_on_signals()?).await
 }

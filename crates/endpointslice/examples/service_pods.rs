@@ -10,16 +10,13 @@ use crate::support;
 
 use std::sync::Arc;
 
-use kube_controller_client::Client;
-use kube_controller_program::Controller;
+use kube_controller_program::{CancellationToken, Client, Controller, Event, Lister};
 use kube_endpoint_model::{Node, ObjectKey, Pod, PodIndex, Service, ServiceIndex};
 use kube_endpointslice::{
     Input, Options, Owner, Reconciled, Reconciler, SliceLabels, desired_endpoints_from_service_pods,
 };
-use kube_informer::{Event, Lister};
 use kube_topology::HintPolicy;
 use support::Result;
-use tokio_util::sync::CancellationToken;
 
 struct Context {
     services: Lister<Service, ServiceIndex>,
@@ -49,7 +46,10 @@ pub(crate) async fn run(client: Client, stop: CancellationToken) -> Result<()> {
     let all = services.lister();
     controller.handlers().watch(&nodes, "nodes", move |event: &Event<Node>, keys| match event.states() {
         (Some(old), Some(new)) if old.zone == new.zone => {}
-        _ => all.list().iter().for_each(|service: &Arc<Service>| keys.add(kube_wire::Object::key(&**service))),
+        _ => all
+            .list()
+            .iter()
+            .for_each(|service: &Arc<Service>| keys.add(kube_controller_program::Object::key(&**service))),
     });
     let (services, pods, nodes) = (services.lister(), pods.lister(), nodes.lister());
     Ok(controller.run(stop, Context { services, pods, nodes, reconciler }, sync).await?)
@@ -73,5 +73,5 @@ async fn sync(context: Arc<Context>, key: ObjectKey) -> Result<Reconciled> {
 #[cfg(not(test))]
 #[tokio::main]
 async fn main() -> Result<()> {
-    support::until_ctrl_c(async |stop| run(support::client().await?, stop).await).await
+    run(support::client().await?, kube_controller_program::stop_on_signals()?).await
 }

@@ -2,11 +2,9 @@
 #![allow(dead_code, reason = "no example uses all of it")]
 
 use std::error::Error;
-use std::pin::pin;
 
-use kube_controller_client::{Client, ClientOptions, Config};
+use kube_controller_program::{Client, ClientOptions, Config};
 use kube_endpoint_model::{EndpointPort, Service, TargetPort};
-use tokio_util::sync::CancellationToken;
 
 /// Result of an example.
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
@@ -14,18 +12,6 @@ pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>
 /// Returns a client for the cluster of the kubeconfig, or without one for the cluster that the program runs in.
 pub(crate) async fn client() -> Result<Client> {
     Ok(Client::new(&Config::infer().await?, ClientOptions::default())?)
-}
-
-/// Runs a controller until it ends or, by cancelling its token, until Ctrl+C.
-pub(crate) async fn until_ctrl_c(run: impl AsyncFnOnce(CancellationToken) -> Result<()>) -> Result<()> {
-    let stop = CancellationToken::new();
-    let mut running = pin!(run(stop.clone()));
-    tokio::select! {
-        biased;
-        done = &mut running => return done,
-        _ = tokio::signal::ctrl_c() => stop.cancel(),
-    }
-    running.await
 }
 
 /// Returns the ports of a Service with a numeric target port. Named ones are resolved by container ports, which are on

@@ -163,7 +163,7 @@ fn endpoint_selectors() -> Value {
 
 #[tokio::test]
 async fn a_pool_of_model_servers() {
-    let kinds = vec![CustomKind::new("inference.networking.k8s.io", "v1", "InferencePool")];
+    let kinds = vec![CustomKind::new("inference.networking.k8s.io", "v1", "InferencePool").with_status()];
     let cluster = Cluster::with(Config { kinds, ..Config::default() }).await;
     cluster.node("n1", "a");
     let path = "/apis/inference.networking.k8s.io/v1/namespaces/default/inferencepools";
@@ -190,6 +190,10 @@ async fn a_pool_of_model_servers() {
     // The object that cannot be decoded does not stop the others.
     cluster.pod("p2", "llama", "n1", "10.1.0.2", json!({}));
     cluster.has("pools.example.com", &["10.1.0.1 true", "10.1.0.2 true"]).await;
+    eventually("ready endpoints", &json!(2), async || {
+        cluster.client.get_json(&format!("{path}/llama")).await.expect("the pool")["status"]["readyEndpoints"].clone()
+    })
+    .await;
     let metrics = TextEncoder::new().encode_to_string(&registry.gather()).expect("metrics");
     assert!(metrics.contains(r#"leader_election_master_status{name="pools"} 1"#), "{metrics}");
     running.stop().await;
@@ -249,10 +253,26 @@ async fn addresses_from_an_annotation() {
     cluster.has(secondary_network::NAME, &["192.168.7.1 true", "fd07::1 true"]).await;
 
     // The network is attached later.
-    let networks = json!([{"name": "default/storage-net", "ips": ["192.168.7.2"]}]);
+    let networks = json!([{"name": "default/storage-net", "ips": ["192.168.7.2", "127.0.0.1", "FD07:0:0::2"]}]);
     let status = json!({"metadata": {"annotations": {"k8s.v1.cni.cncf.io/network-status": networks.to_string()}}});
     cluster.call("PATCH", "/api/v1/namespaces/default/pods/p2", &status).await;
-    cluster.has(secondary_network::NAME, &["192.168.7.1 true", "192.168.7.2 true", "fd07::1 true"]).await;
+    // Addresses are written in canonical form, and one that the API server rejects does not stop the others.
+    let expected = ["192.168.7.1 true", "192.168.7.2 true", "fd07::1 true", "fd07::2 true"];
+    cluster.has(secondary_network::NAME, &expected).await;
+    eventually("event", &json!("p2"), async || {
+        let events = cluster.server.objects("", "events");
+        let event = events.iter().find(|it| it["reason"] == "InvalidNetworkStatus");
+        event.map_or(Value::Null, |it| {
+            assert!(it["message"].as_str().is_some_and(|it| it.ends_with(": 127.0.0.1: a loopback address")), "{it}");
+            it["involvedObject"]["name"].clone()
+        })
+    })
+    .await;
+    for labels in cluster.labels(secondary_network::NAME).await {
+        assert!(!labels.contains_key(SERVICE_NAME), "{labels:?}");
+        assert_eq!(labels["service.kubernetes.io/service-proxy-name"], secondary_network::NAME);
+        assert_eq!(labels["networks.example.com/service"], "storage");
+    }
     let other = json!({"metadata": {"annotations": {"example.com/network": "cni"}}});
     cluster.call("PATCH", "/api/v1/namespaces/default/services/storage", &other).await;
     cluster.has(secondary_network::NAME, &["10.1.0.1 true"]).await;
