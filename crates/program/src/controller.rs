@@ -279,7 +279,8 @@ impl<X: 'static> Controller<X> {
         self
     }
 
-    /// Returns a recorder of Events of this controller. Its writer runs with the controller.
+    /// Returns a recorder of Events of this controller, also for `ReconcilerBuilder::events` of `kube-endpointslice`. Its
+    /// writer runs with the controller. Call it before the methods that consume the controller.
     pub fn recorder(&mut self) -> EventRecorder {
         let (recorder, writer) = EventRecorder::new(self.parts.client.clone(), &self.parts.name);
         let task: Task = Box::new(move |stop| {
