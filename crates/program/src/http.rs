@@ -1,12 +1,18 @@
 //! HTTP server of the probes and the metrics of a controller.
 
-use std::fmt;
-use std::io;
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{CONTENT_TYPE, HeaderValue, X_CONTENT_TYPE_OPTIONS};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode, Uri};
+use hyper_util::rt::TokioIo;
 use kube_controller::Health;
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
@@ -18,7 +24,7 @@ use crate::Controller;
 const CONNECTIONS: usize = 32;
 /// Time limit of a connection, for the request and its response.
 const LIMIT: Duration = Duration::from_secs(10);
-/// Maximum size of a request up to the empty line that ends its headers, in bytes.
+/// Maximum size of a request up to the empty line that ends its headers, in bytes: the least that hyper accepts.
 const HEAD: usize = 8 * 1024;
 /// Pause after a failed accept, for example because the process has too many open files.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -58,40 +64,18 @@ async fn serve(listener: TcpListener, pages: Arc<Pages>, stop: CancellationToken
 }
 
 /// Answers one request. A client that disconnects, or is too slow, gets no answer.
-async fn connection(mut stream: impl AsyncRead + AsyncWrite + Unpin, pages: Arc<Pages>) {
-    let exchange = async {
-        let head = read_head(&mut stream).await?;
-        let mut line = head.split(|byte| *byte == b'\r').next().unwrap_or_default().split(|byte| *byte == b' ');
-        let mut word = || line.next().and_then(|word| std::str::from_utf8(word).ok()).unwrap_or_default();
-        let (method, target) = (word(), word());
-        let response = match method {
-            _ if !head.ends_with(b"\r\n\r\n") || !target.starts_with('/') => Response::text(400, "400 Bad Request\n"),
-            "GET" | "HEAD" => pages.respond(target),
-            _ => Response::text(405, "405 Method Not Allowed\n"),
+async fn connection(stream: impl AsyncRead + AsyncWrite + Unpin, pages: Arc<Pages>) {
+    let service = service_fn(move |request: Request<Incoming>| {
+        let response = match *request.method() {
+            Method::GET | Method::HEAD => pages.respond(request.uri()),
+            _ => text(StatusCode::METHOD_NOT_ALLOWED, "405 method not allowed\n"),
         };
-        let mut bytes = response.to_string().into_bytes();
-        if method != "HEAD" {
-            bytes.extend_from_slice(response.body.as_bytes());
-        }
-        stream.write_all(&bytes).await?;
-        stream.shutdown().await
-    };
-    let _ = timeout(LIMIT, exchange).await;
-}
-
-/// Reads up to the end of the headers, the end of the stream, or [`HEAD`] bytes. What follows the headers is dropped.
-async fn read_head(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Vec<u8>> {
-    let mut head = Vec::new();
-    loop {
-        if let Some(end) = head.windows(4).position(|it| it == b"\r\n\r\n") {
-            head.truncate(end + 4);
-            return Ok(head);
-        }
-        let left = HEAD.saturating_sub(head.len()) as u64;
-        if left == 0 || (&mut *stream).take(left).read_buf(&mut head).await? == 0 {
-            return Ok(head);
-        }
-    }
+        async { Ok::<_, Infallible>(response) }
+    });
+    let mut builder = http1::Builder::new();
+    // `LIMIT` includes the time for the head.
+    builder.keep_alive(false).max_buf_size(HEAD).header_read_timeout(None);
+    let _ = timeout(LIMIT, builder.serve_connection(TokioIo::new(stream), service)).await;
 }
 
 /// What the server serves.
@@ -102,48 +86,33 @@ struct Pages {
 }
 
 impl Pages {
-    fn respond(&self, target: &str) -> Response {
-        let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        if let Some(response) = self.health.respond(path, query) {
-            return Response { status: response.status(), content_type: TEXT, body: response.body };
+    fn respond(&self, uri: &Uri) -> Response<Full<Bytes>> {
+        if let Some(response) = self.health.respond(uri.path(), uri.query().unwrap_or_default()) {
+            let status = if response.passed { StatusCode::OK } else { StatusCode::INTERNAL_SERVER_ERROR };
+            return text(status, response.body);
         }
         #[cfg(feature = "prometheus")]
-        if let (Some(registry), "/metrics") = (&self.registry, path) {
+        if let (Some(registry), "/metrics") = (&self.registry, uri.path()) {
             return match prometheus::TextEncoder::new().encode_to_string(&registry.gather()) {
-                Ok(body) => Response { status: 200, content_type: prometheus::TEXT_FORMAT, body },
-                Err(error) => Response::text(500, &format!("cannot encode the metrics: {error}\n")),
+                Ok(body) => page(StatusCode::OK, prometheus::TEXT_FORMAT, body),
+                Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, format!("cannot encode the metrics: {error}\n")),
             };
         }
-        Response::text(404, "404 page not found\n")
+        text(StatusCode::NOT_FOUND, "404 page not found\n")
     }
 }
 
-struct Response {
-    status: u16,
-    content_type: &'static str,
-    body: String,
+fn text(status: StatusCode, body: impl Into<Bytes>) -> Response<Full<Bytes>> {
+    page(status, TEXT, body)
 }
 
-impl Response {
-    fn text(status: u16, body: &str) -> Response {
-        Response { status, content_type: TEXT, body: body.to_owned() }
-    }
-}
-
-/// Formats the status line and the headers.
-impl fmt::Display for Response {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Response { status, content_type, body } = self;
-        let reason = match status {
-            200 => "OK",
-            400 => "Bad Request",
-            404 => "Not Found",
-            405 => "Method Not Allowed",
-            _ => "Internal Server Error",
-        };
-        write!(f, "HTTP/1.1 {status} {reason}\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n", body.len())?;
-        f.write_str("X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n")
-    }
+fn page(status: StatusCode, content_type: &'static str, body: impl Into<Bytes>) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(body.into()));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
 }
 
 #[cfg(test)]
