@@ -99,6 +99,7 @@ impl<K> Queue<K> {
     pub fn waiting(&self) -> usize {}
     pub fn is_shutting_down(&self) -> bool {}
     pub fn idle(&self) -> Idle<'_, K> {}
+    pub fn settled(&self) -> Settled<'_, K> {}
     pub fn shut_down(&self) {}
     pub fn shut_down_with_drain(&self) -> Drain<'_, K> {}
     pub fn drain(&self, delayed: Delayed) -> Drain<'_, K> {}
@@ -117,6 +118,10 @@ pub trait RateLimiter<K>: Send {
     fn forget(&mut self, key: &K);
     fn requeues(&self, key: &K) -> u32;
 }
+#[derive(Debug)]
+#[must_use = "nothing waits until this is awaited"]
+pub struct Settled<'a, K>(Wait<'a, K>);
+impl<K> Future for Settled<'_, K> {}
 #[must_use = "it does nothing until it runs"]
 pub struct Timer<K> {}
 impl<K: Clone + Eq> Timer<K> {

@@ -18,22 +18,61 @@ pub struct Drain<'a, K>(Wait<'a, K>);
 #[must_use = "nothing waits until this is awaited"]
 pub struct Idle<'a, K>(Wait<'a, K>);
 
+/// Future that completes when no key is queued, in process or delayed; returned by [`Queue::settled`].
+#[derive(Debug)]
+#[must_use = "nothing waits until this is awaited"]
+pub struct Settled<'a, K>(Wait<'a, K>);
+
+/// What a task waits for. All of it requires that no key is queued or in process.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Until {
+    Idle,
+    /// No key is delayed either.
+    Settled,
+    /// Or a plain shutdown has cancelled the drain.
+    Drained,
+}
+
 #[derive(Debug)]
 struct Wait<'a, K> {
     queue: &'a Queue<K>,
-    is_drain: bool,
+    until: Until,
     id: Option<WaiterId>,
+}
+
+impl<'a, K> Wait<'a, K> {
+    fn new(queue: &'a Queue<K>, until: Until) -> Self {
+        Self { queue, until, id: None }
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.queue.shared.poll_idle(&mut self.id, self.until, cx)
+    }
+}
+
+impl<K> Drop for Wait<'_, K> {
+    fn drop(&mut self) {
+        if self.id.is_some() {
+            self.queue.shared.cancel_idle(&mut self.id);
+        }
+    }
 }
 
 impl<'a, K> Drain<'a, K> {
     pub(crate) fn new(queue: &'a Queue<K>) -> Self {
-        Self(Wait { queue, is_drain: true, id: None })
+        Self(Wait::new(queue, Until::Drained))
     }
 }
 
 impl<'a, K> Idle<'a, K> {
     pub(crate) fn new(queue: &'a Queue<K>) -> Self {
-        Self(Wait { queue, is_drain: false, id: None })
+        Self(Wait::new(queue, Until::Idle))
+    }
+}
+
+impl<'a, K> Settled<'a, K> {
+    pub(crate) fn new(queue: &'a Queue<K>) -> Self {
+        Self(Wait::new(queue, Until::Settled))
     }
 }
 
@@ -53,16 +92,10 @@ impl<K> Future for Idle<'_, K> {
     }
 }
 
-impl<K> Wait<'_, K> {
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        self.queue.shared.poll_idle(&mut self.id, self.is_drain, cx)
-    }
-}
+impl<K> Future for Settled<'_, K> {
+    type Output = ();
 
-impl<K> Drop for Wait<'_, K> {
-    fn drop(&mut self) {
-        if self.id.is_some() {
-            self.queue.shared.cancel_idle(&mut self.id);
-        }
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.0.poll(cx)
     }
 }

@@ -35,7 +35,7 @@
 //!
 //! Five workers with a retry loop. A key that fails 16 times in a row is dropped until it is added again. The name
 //! would be the label of metrics; without a provider there are none. `default/db` is processed without its delay when
-//! the queue is drained:
+//! the queue is drained. From then on a failure is final, since `retry` adds nothing to a queue that is shut down:
 //!
 //! ```
 //! use std::time::Duration;
@@ -120,6 +120,10 @@
 //! # }
 //! ```
 //!
+//! To withdraw a key, remove its data, which suffices: a worker that gets the key finds none. Then
+//! [`cancel_delay`](Queue::cancel_delay) saves the wake-up, and [`forget`](Queue::forget) resets its retries. A worker that
+//! already has the data may still put them back and retry; if that must not happen, leave a mark instead of nothing.
+//!
 //! # From client-go
 //!
 //! | client-go | here |
@@ -149,7 +153,8 @@
 //! - A clock that goes back adds no tokens to a [`TokenBucket`].
 //! - There is no global metrics provider: a queue without a name and a provider has no metrics.
 //! - [`add_after_about`](Queue::add_after_about), [`add_debounced`](Queue::add_debounced),
-//!   [`cancel_delay`](Queue::cancel_delay), [`idle`](Queue::idle) and [`Delayed::Queue`] have no counterpart upstream.
+//!   [`cancel_delay`](Queue::cancel_delay), [`idle`](Queue::idle), [`settled`](Queue::settled) and
+//!   [`Delayed::Queue`] have no counterpart upstream.
 //! - Not implemented: `TypedQueue` (another order of keys), `ParallelizeUntil`, and the limiters
 //!   `TypedItemFastSlowRateLimiter` and `TypedWithMaxWaitRateLimiter`.
 //!
@@ -181,7 +186,7 @@
 //! | `BenchmarkQueue`, `BenchmarkDelayingQueue_AddAfter` | `benches/queue.rs` |
 //!
 //! Further tests: `tests/contention.rs` runs contending operating-system threads; `src/core/tests.rs` compares 10,000
-//! random histories with a reference implementation; `tests/interleavings.rs` runs small programs under every schedule
+//! random histories with a reference implementation; `tests/interleavings/` runs small programs under every schedule
 //! with at most three preemptions; `tests/loom.rs` does the same with loom's threads:
 //! `RUSTFLAGS="--cfg loom" cargo test -p kube-workqueue --test loom --release`.
 
@@ -209,7 +214,7 @@ pub use crate::{
     builder::Builder,
     core::Delayed,
     get::Get,
-    idle::{Drain, Idle},
+    idle::{Drain, Idle, Settled},
     item::Item,
     limiter::{
         BucketLimiter, FOREVER, ItemExponential, MaxOf, RateLimiter, TokenBucket, default_controller_limiter,

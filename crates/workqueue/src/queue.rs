@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use crate::{
     Builder, Delayed,
     get::Get,
-    idle::{Drain, Idle},
+    idle::{Drain, Idle, Settled},
     shared::Shared,
     sync::Arc,
 };
@@ -98,8 +98,9 @@ impl<K: Clone + Eq + Hash + Send + 'static> Queue<K> {
         self.shared.with_limiter(|limiter| limiter.forget(key));
     }
 
-    /// Returns the number of rate-limited adds of `key` since it was last forgotten; always 0 if the limiter counts
-    /// none, as a [`BucketLimiter`](crate::BucketLimiter) alone.
+    /// Returns the number of rate-limited adds of `key` since it was last forgotten: in a worker that retries each failure,
+    /// the failed attempts so far, so 0 in the first attempt. Always 0 if the limiter counts none, as a
+    /// [`BucketLimiter`](crate::BucketLimiter) alone; of several limiters ([`MaxOf`](crate::MaxOf)), the largest number.
     pub fn num_requeues(&self, key: &K) -> u32 {
         self.shared.with_limiter(|limiter| limiter.requeues(key))
     }
@@ -139,10 +140,20 @@ impl<K> Queue<K> {
 
     /// Waits until no key is queued or in process, which may be so at once. Delayed keys do not count.
     ///
-    /// For tests, and to act between two rounds of work. Keys may be added again before the caller continues; in a test with
-    /// retries, wait until [`waiting`](Self::waiting) is 0, too.
+    /// To act between two rounds of work. Keys may be added again before the caller continues. With retries and other delayed
+    /// keys, [`settled`](Self::settled) waits for these too.
     pub fn idle(&self) -> Idle<'_, K> {
         Idle::new(self)
+    }
+
+    /// Waits until no key is queued, in process or delayed, which may be so at once: all work that was added is done.
+    ///
+    /// For tests and batch programs. The three are compared under one lock, so a key that fires, or that
+    /// [`Item::retry`](crate::Item::retry) delays, is not missed, as it can be between [`idle`](Self::idle) and
+    /// [`waiting`](Self::waiting). A worker that drops its [`Item`](crate::Item) before it adds the key again leaves a gap,
+    /// in which the queue is settled.
+    pub fn settled(&self) -> Settled<'_, K> {
+        Settled::new(self)
     }
 
     /// Shuts the queue down: later adds are ignored and delayed keys dropped. Queued keys are still handed out; after

@@ -18,6 +18,7 @@ use crate::{
     RateLimiter,
     core::{Added, Core, Delayed, Finished, Fired, Index, Taken, When},
     due::{after, next_of_grid},
+    idle::Until,
     metrics::{Meter, REPORT_EVERY},
     sync::{Mutex, MutexGuard, lock},
     waiters::{WaiterId, Waiters},
@@ -38,7 +39,7 @@ struct State<K> {
     /// Whether the latest shutdown was [`shut_down_with_drain`](crate::Queue::shut_down_with_drain).
     draining: bool,
     getters: Waiters,
-    /// Tasks that wait until no key is queued or in process.
+    /// Tasks that wait until no key is queued or in process, some also until none is delayed.
     idlers: Waiters,
     /// Waker of the timer task, if it sleeps.
     timer: Option<Waker>,
@@ -161,10 +162,15 @@ impl<K> Shared<K> {
         drop(finished);
     }
 
-    /// Completes once no key is queued or in process; a drain also once a plain shutdown cancels it.
-    pub(crate) fn poll_idle(&self, id: &mut Option<WaiterId>, is_drain: bool, cx: &mut Context<'_>) -> Poll<()> {
+    pub(crate) fn poll_idle(&self, id: &mut Option<WaiterId>, until: Until, cx: &mut Context<'_>) -> Poll<()> {
         let mut state = lock(&self.state);
-        let (waker, poll) = if state.core.is_drained() || is_drain && !state.draining {
+        let drained = state.core.is_drained();
+        let ready = match until {
+            Until::Idle => drained,
+            Until::Settled => drained && state.core.waiting() == 0,
+            Until::Drained => drained || !state.draining,
+        };
+        let (waker, poll) = if ready {
             (state.idlers.leave(id), Poll::Ready(()))
         } else {
             (state.idlers.sleep(id, cx.waker()), Poll::Pending)
@@ -312,7 +318,16 @@ impl<K: Clone + Eq + Hash> Shared<K> {
         K: Borrow<Q>,
     {
         let hash = self.hash(key);
-        let (had_one, removed) = lock(&self.state).core.cancel(hash, key);
+        let mut guard = lock(&self.state);
+        let state = &mut *guard;
+        let (had_one, removed) = state.core.cancel(hash, key);
+        if had_one && state.core.waiting() == 0 && state.core.is_drained() {
+            let settled = state.idlers.wake_all();
+            drop(guard);
+            settled.for_each(Waker::wake);
+        } else {
+            drop(guard);
+        }
         drop(removed);
         had_one
     }

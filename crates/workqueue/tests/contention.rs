@@ -1,5 +1,5 @@
 //! Contention of operating-system threads: covers the real lock and long runs, which the schedules of
-//! `interleavings.rs` and `loom.rs` do not. Asserts counts, not times.
+//! `interleavings/` and `loom.rs` do not. Asserts counts, not times.
 
 use std::{
     sync::{

@@ -4,6 +4,8 @@
 #![expect(unexpected_cfgs, reason = "passed in RUSTFLAGS to run the model checker")]
 #![cfg(loom)]
 
+use std::time::Duration;
+
 use kube_workqueue::Queue;
 use loom::{
     future::block_on,
@@ -155,6 +157,31 @@ fn idle_beside_two_workers() {
         for worker in workers {
             worker.join().unwrap();
         }
+    });
+}
+
+/// A cancelled delay settles a queue, before or after the processing of another key ends.
+#[test]
+fn settled_beside_a_worker_and_a_cancelled_delay() {
+    model(|| {
+        let world = World::new();
+        world.queue.add(0);
+        let item = block_on(world.queue.get()).unwrap().into_owned();
+        world.queue.add_after(1, Duration::from_secs(3600));
+        let ended = Arc::new(AtomicUsize::new(0));
+        let worker = {
+            let ended = ended.clone();
+            thread::spawn(move || {
+                ended.fetch_add(1, SeqCst);
+                item.done();
+            })
+        };
+        let queue = world.queue.clone();
+        let canceller = thread::spawn(move || assert!(queue.cancel_delay(&1)));
+        block_on(world.queue.settled());
+        assert_eq!((ended.load(SeqCst), world.queue.waiting()), (1, 0), "settled too early");
+        worker.join().unwrap();
+        canceller.join().unwrap();
     });
 }
 

@@ -326,6 +326,33 @@ async fn idle_waits_for_queued_keys_and_keys_in_process() {
     take(&queue).await.done();
 }
 
+#[tokio::test(start_paused = true)]
+async fn settled_waits_for_delayed_keys_too() {
+    let queue = queue();
+    queue.settled().await;
+    queue.add_after("foo", Duration::from_secs(60));
+    queue.idle().await;
+    let mut settled = Box::pin(queue.settled());
+    assert!(timeout(Duration::from_secs(1), &mut settled).await.is_err(), "delayed");
+    let item = queue.get().await.expect("a key");
+    assert!(timeout(Duration::from_secs(1), &mut settled).await.is_err(), "in process");
+    item.retry();
+    assert!(timeout(Duration::ZERO, &mut settled).await.is_err(), "retried");
+    queue.get().await.expect("a key").done();
+    settled.await;
+    // A cancelled delay and a shutdown settle it too.
+    queue.add_after("foo", Duration::from_secs(60));
+    let mut settled = Box::pin(queue.settled());
+    assert!(timeout(Duration::ZERO, &mut settled).await.is_err());
+    assert!(queue.cancel_delay("foo"));
+    timeout(Duration::ZERO, settled).await.expect("woken");
+    queue.add_after("foo", Duration::from_secs(60));
+    let mut settled = Box::pin(queue.settled());
+    assert!(timeout(Duration::ZERO, &mut settled).await.is_err());
+    queue.shut_down();
+    timeout(Duration::ZERO, settled).await.expect("woken");
+}
+
 /// Key that counts how often one was made of a borrowed key.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Made(String);

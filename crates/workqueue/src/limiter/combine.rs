@@ -7,7 +7,8 @@ use std::{
 
 use super::RateLimiter;
 
-/// Rate limiter that returns the longest delay of several limiters. Each of them counts every retry.
+/// Rate limiter that returns the longest delay of several limiters. Each of them counts every retry; `requeues` is the
+/// largest of their numbers.
 #[derive(Default)]
 pub struct MaxOf<K> {
     limiters: Vec<Box<dyn RateLimiter<K>>>,

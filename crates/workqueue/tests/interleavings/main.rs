@@ -1,0 +1,136 @@
+//! Exhaustive schedules of small programs with producers, workers and a shutdown.
+//!
+//! One lock protects the queue's state, so threads can interleave only between whole operations, such as a poll of
+//! `get` (except that `get` may yield before it looks, which only loom explores). The schedules of a few tasks can
+//! therefore be enumerated: the explorer runs a program once per schedule, with the real queue and its real futures. As
+//! in loom and CHESS, the number of preemptions per schedule is bounded; switches where a task waits or ends are not
+//! counted.
+//!
+//! A shutdown wakes every task and would hide a lost wake-up. Programs without a shutdown therefore run until all tasks
+//! wait; then no key may be queued. Only after this check does the explorer shut the queue down. `tests/loom.rs` checks
+//! the same with loom's threads and lock.
+//!
+//! The clock is paused. It passes all deadlines when all tasks wait, and wherever the task [`clock`](tasks::clock) is scheduled.
+
+mod explorer;
+mod tasks;
+mod world;
+
+use explorer::check;
+use tasks::{
+    aborted_timer, borrowing_producer, canceller, clock, delaying_producer, drain, drain_or_release,
+    drain_with_delayed, fickle_worker, idler, leaving_worker, producer, retrying_worker, settler, shut_down, timer,
+    worker,
+};
+
+#[test]
+fn two_workers_two_keys_and_a_drain() {
+    check(|world| vec![producer(world, &[1, 2, 1]), worker(world), worker(world), drain(world)], 1_000);
+}
+
+#[test]
+fn two_workers_two_keys_and_a_shutdown() {
+    check(|world| vec![producer(world, &[1, 2, 1]), worker(world), worker(world), shut_down(world)], 1_000);
+}
+
+#[test]
+fn two_producers_one_worker() {
+    check(|world| vec![producer(world, &[1, 2]), producer(world, &[2, 1]), worker(world), drain(world)], 1_000);
+}
+
+#[test]
+fn every_key_wakes_a_worker() {
+    check(|world| vec![producer(world, &[1, 2, 1]), worker(world), worker(world)], 1_000);
+    check(|world| vec![producer(world, &[1, 2]), producer(world, &[2, 1]), worker(world), worker(world)], 1_000);
+}
+
+#[test]
+fn a_key_added_while_processing_wakes_a_worker() {
+    check(|world| vec![producer(world, &[1, 1]), leaving_worker(world), worker(world)], 100);
+}
+
+#[test]
+fn a_worker_that_gives_up_takes_no_wake_up_with_it() {
+    // The other worker must be woken for the key that this worker did not take.
+    check(|world| vec![producer(world, &[1, 2]), fickle_worker(world), worker(world)], 100);
+    check(|world| vec![producer(world, &[1, 2]), fickle_worker(world), fickle_worker(world), worker(world)], 1_000);
+}
+
+#[test]
+fn a_drain_that_is_released() {
+    check(|world| vec![producer(world, &[1, 1]), worker(world), drain_or_release(world), shut_down(world)], 100);
+}
+
+#[test]
+fn borrowed_and_owned_adds_of_one_key() {
+    check(
+        |world| vec![borrowing_producer(world, &[1, 1]), producer(world, &[1, 2]), worker(world), drain(world)],
+        1_000,
+    );
+    check(|world| vec![borrowing_producer(world, &[1, 2]), borrowing_producer(world, &[1]), worker(world)], 100);
+}
+
+#[test]
+fn idle_ends_once_no_key_is_queued_or_in_process() {
+    check(|world| vec![producer(world, &[1, 2]), idler(world), worker(world), worker(world)], 1_000);
+    check(|world| vec![producer(world, &[1, 1]), idler(world), idler(world), worker(world)], 1_000);
+    check(|world| vec![producer(world, &[1]), idler(world), worker(world), shut_down(world)], 1_000);
+}
+
+#[test]
+fn a_queue_is_settled_once_no_key_is_delayed_either() {
+    check(|world| vec![delaying_producer(world, &[1, 2]), settler(world), timer(world), worker(world)], 1_000);
+    check(|world| vec![delaying_producer(world, &[1, 1]), settler(world), worker(world), clock(world)], 1_000);
+    check(|world| vec![delaying_producer(world, &[1]), producer(world, &[1]), settler(world), worker(world)], 1_000);
+    check(|world| vec![delaying_producer(world, &[1, 2]), idler(world), settler(world), worker(world)], 1_000);
+}
+
+#[test]
+fn a_retry_keeps_the_queue_unsettled() {
+    check(|world| vec![producer(world, &[1]), retrying_worker(world), settler(world), clock(world)], 1_000);
+    check(|world| vec![producer(world, &[1, 2]), retrying_worker(world), settler(world), timer(world)], 1_000);
+}
+
+#[test]
+fn a_cancelled_delay_settles_the_queue() {
+    check(|world| vec![delaying_producer(world, &[1]), canceller(world, 1), settler(world), worker(world)], 100);
+    check(|world| vec![delaying_producer(world, &[1, 2]), canceller(world, 1), settler(world), worker(world)], 1_000);
+}
+
+#[test]
+fn a_timer_queues_delayed_keys() {
+    check(|world| vec![delaying_producer(world, &[1, 2]), timer(world), worker(world), clock(world)], 1_000);
+    check(|world| vec![delaying_producer(world, &[1, 1]), timer(world), producer(world, &[1]), worker(world)], 1_000);
+}
+
+#[test]
+fn workers_queue_delayed_keys_without_a_timer() {
+    check(|world| vec![delaying_producer(world, &[1, 2]), worker(world), worker(world), clock(world)], 1_000);
+    check(|world| vec![delaying_producer(world, &[1, 2]), fickle_worker(world), worker(world), clock(world)], 1_000);
+}
+
+#[test]
+fn a_dropped_timer_leaves_its_keys_to_the_workers() {
+    check(|world| vec![delaying_producer(world, &[1, 2]), aborted_timer(world), worker(world)], 100);
+    check(|world| vec![delaying_producer(world, &[1]), aborted_timer(world), worker(world), clock(world)], 1_000);
+}
+
+#[test]
+fn a_cancelled_delay_is_not_processed() {
+    check(|world| vec![delaying_producer(world, &[1, 2]), canceller(world, 1), timer(world), worker(world)], 1_000);
+    check(|world| vec![delaying_producer(world, &[1, 2]), canceller(world, 1), worker(world), clock(world)], 1_000);
+}
+
+#[test]
+fn a_drain_of_delayed_keys() {
+    check(
+        |world| vec![delaying_producer(world, &[1, 2, 1]), timer(world), worker(world), drain_with_delayed(world)],
+        1_000,
+    );
+    check(
+        |world| {
+            vec![delaying_producer(world, &[1, 2]), producer(world, &[1]), worker(world), drain_with_delayed(world)]
+        },
+        1_000,
+    );
+}

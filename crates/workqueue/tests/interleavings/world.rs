@@ -1,0 +1,84 @@
+//! The queue under test, and what its tasks have recorded.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    rc::Rc,
+    time::Duration,
+};
+
+use kube_workqueue::{Queue, Timer};
+use tokio::{runtime::Runtime, time::sleep};
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Key(pub(crate) u8);
+
+impl std::borrow::Borrow<u8> for Key {
+    fn borrow(&self) -> &u8 {
+        &self.0
+    }
+}
+
+impl From<&u8> for Key {
+    fn from(key: &u8) -> Self {
+        Self(*key)
+    }
+}
+
+/// Pending and running keys of one run.
+#[derive(Default)]
+pub(crate) struct Log {
+    /// Adds of each key since its processing last began.
+    pub(crate) pending: BTreeMap<u8, u32>,
+    pub(crate) processing: Vec<u8>,
+    /// Number of tasks that wait until the queue is idle.
+    pub(crate) idling: u32,
+    /// Number of tasks that wait until the queue is settled.
+    pub(crate) settling: u32,
+}
+
+#[derive(Clone)]
+pub(crate) struct World {
+    pub(crate) queue: Queue<Key>,
+    pub(crate) timer: Rc<Cell<Option<Timer<Key>>>>,
+    pub(crate) log: Rc<RefCell<Log>>,
+    runtime: Rc<Runtime>,
+}
+
+/// Delay of delayed adds.
+pub(crate) const DELAY: Duration = Duration::from_millis(10);
+
+impl World {
+    pub(crate) fn new(runtime: &Rc<Runtime>) -> Self {
+        let (queue, timer) = Queue::builder().build();
+        Self { queue, timer: Rc::new(Cell::new(Some(timer))), log: Rc::default(), runtime: runtime.clone() }
+    }
+
+    /// Records an add.
+    pub(crate) fn wanted(&self, key: u8) {
+        if !self.queue.is_shutting_down() {
+            *self.log.borrow_mut().pending.entry(key).or_default() += 1;
+        }
+    }
+
+    pub(crate) fn add(&self, key: u8) {
+        self.wanted(key);
+        self.queue.add(Key(key));
+    }
+
+    /// Passes all deadlines.
+    pub(crate) fn pass_time(&self) {
+        self.runtime.block_on(sleep(2 * DELAY));
+    }
+
+    pub(crate) fn begin(&self, key: u8) {
+        let mut log = self.log.borrow_mut();
+        assert!(!log.processing.contains(&key), "{key} is processed twice at once");
+        log.processing.push(key);
+        log.pending.remove(&key);
+    }
+
+    pub(crate) fn end(&self, key: u8) {
+        self.log.borrow_mut().processing.retain(|it| *it != key);
+    }
+}
