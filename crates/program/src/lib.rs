@@ -84,7 +84,7 @@
 //! - RBAC permission to `list` and `watch` what the informers read, and with leader election to `get`, `create` and
 //!   `update` the Lease.
 //! - A failed sync is logged and retried with back-off. The first task that fails, such as an informer whose author chose
-//!   [`OnUndecodable::Fail`](kube_informer::OnUndecodable::Fail), ends the controller with an error that names it.
+//!   [`OnUndecodable::Fail`], ends the controller with an error that names it.
 //! - When the Lease is lost, the gate of [`Controller::client`] closes at once, and [`Controller::run`] returns
 //!   [`ControllerError::LeaseLost`].
 
