@@ -561,6 +561,7 @@ pub const MASTER_LABEL: &str = "node-role.kubernetes.io/master";
 pub const MIRRORING_CONTROLLER: &str = "endpointslicemirroring-controller.k8s.io";
 pub const OVER_CAPACITY_ANNOTATION: &str = "endpoints.kubernetes.io/over-capacity";
 pub const SERVICE_NAME_LABEL: &str = "kubernetes.io/service-name";
+pub const SERVICE_PROXY_NAME_LABEL: &str = "service.kubernetes.io/service-proxy-name";
 pub const SKIP_MIRROR_LABEL: &str = "endpointslice.kubernetes.io/skip-mirror";
 pub const SLICE_CONTROLLER: &str = "endpointslice-controller.k8s.io";
 pub const SLICE_MANAGED_BY_LABEL: &str = "endpointslice.kubernetes.io/managed-by";

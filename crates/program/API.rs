@@ -103,6 +103,7 @@ pub struct PrometheusMetrics {}
 impl PrometheusMetrics {
     pub fn register(registry: &Registry) -> prometheus::Result<PrometheusMetrics> {}
 }
+impl ClientMetricsProvider for PrometheusMetrics {}
 pub use kube_wire::Resource;
 pub use kube_controller::RetryPolicy;
 pub use kube_lease_election::Timing;

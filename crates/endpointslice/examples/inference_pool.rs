@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use kube_controller_program::{CancellationToken, Client, Controller, LeaseName, Lister, OnUndecodable};
+use kube_endpoint_model::well_known::SERVICE_PROXY_NAME_LABEL;
 use kube_endpoint_model::{
     AddressType, EndpointPort, Labels, Node, ObjectKey, ObjectMeta, Pod, PodIndex, Resource, Selecting, SelectorIndex,
 };
@@ -100,13 +101,15 @@ async fn sync(context: Arc<Context>, key: ObjectKey) -> Result<Reconciled> {
     let desired = desired_endpoints_from_pods(&pods, &ports, |name| nodes.get("", name));
     let ready = desired.iter().map(DesiredGroup::ready_count).max();
     let owner = Owner::of_resource(&POOLS, &pool.metadata);
-    let ignored = ("service.kubernetes.io/service-proxy-name", &*reconciler.options().controller);
+    let ignored = (SERVICE_PROXY_NAME_LABEL, &*reconciler.options().controller);
     let labels = pool.metadata.labels.with([ignored]);
     let (labels, existing) = (SliceLabels::carry(&labels), reconciler.existing_slices(&key).await?);
     let types = [AddressType::IPv4, AddressType::IPv6];
     let done = reconciler.reconcile(Input::new(&owner, &types, desired, &existing).labels(&labels), None).await?;
     if pool.status.ready_endpoints != ready {
-        let patch = json!({"status": {"readyEndpoints": ready}});
+        // A sync with an old cache fails, and is retried.
+        let version = &pool.metadata.resource_version;
+        let patch = json!({"metadata": {"resourceVersion": version}, "status": {"readyEndpoints": ready}});
         client.merge_patch::<InferencePool>(&key.namespace, &key.name, Some("status"), &patch).await?;
     }
     Ok(done)
@@ -121,8 +124,8 @@ async fn main() -> Result<()> {
         return Err("usage: inference_pool <name> <namespace>/<lease> <address of probes and metrics>".into());
     };
     let ObjectKey { namespace, name: lease } = lease.parse()?;
-    let client = Client::new(&Config::infer().await?, ClientOptions::default())?;
     let metrics = PrometheusMetrics::register(prometheus::default_registry())?;
+    let client = Client::with_metrics(&Config::infer().await?, ClientOptions::default(), &metrics)?;
     let controller =
         Controller::with_metrics(name.as_str(), client, &metrics).serve(tokio::net::TcpListener::bind(address).await?);
     run(controller, LeaseName::new(&*namespace, &*lease), stop_on_signals()?).await

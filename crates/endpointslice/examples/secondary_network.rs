@@ -16,6 +16,7 @@ use std::sync::Arc;
 use kube_controller_program::{
     CancellationToken, Client, Controller, EventRecorder, EventType, Lister, NamedIndexes, ObjectReference,
 };
+use kube_endpoint_model::well_known::SERVICE_PROXY_NAME_LABEL;
 use kube_endpoint_model::{
     Address, Addresses, AnnotationKeys, Annotations, IpFamily, LabelIndex, ObjectKey, Pod, Service, With, membership,
 };
@@ -98,7 +99,7 @@ async fn sync(context: Arc<Context>, key: ObjectKey) -> Result<Reconciled> {
         }
     }
     // The second label keeps kube-proxy from logging errors.
-    let labels = service.labels.with([("service.kubernetes.io/service-proxy-name", NAME)]);
+    let labels = service.labels.with([(SERVICE_PROXY_NAME_LABEL, NAME)]);
     let (owner, labels) = (Owner::service(&service), SliceLabels::carry(&labels));
     let (types, existing) = (families.map(Into::into), reconciler.existing_slices(&key).await?);
     Ok(reconciler.reconcile(Input::new(&owner, &types, desired.into(), &existing).labels(&labels), None).await?)

@@ -74,7 +74,8 @@ impl<'a, P: PodFields> PodEndpoint<'a, P> {
 
 /// Returns the endpoint of a Pod at other addresses than those of its status, for example on a secondary network. Its
 /// conditions, node name and target are those that the slice controller writes for a Service that does not publish
-/// addresses of Pods that are not ready; it has neither host name nor zone.
+/// addresses of Pods that are not ready; it has neither host name nor zone. For one that does, set `conditions.ready` to
+/// `Some(true)`: [`membership::unready`](kube_endpoint_model::membership::unready) is the rule.
 ///
 /// Every Pod gets an endpoint, also one that has failed, has succeeded or is not scheduled, which the slice controller
 /// leaves out. Leave those out that [`membership::exclusion`] returns a reason for.

@@ -48,7 +48,8 @@ impl<T: Decode, X: Index<T>> Builder<T, X> {
         Builder { source, resource, scope, backoff, restores, guard, on_undecodable, options }
     }
 
-    /// Sets a function that changes each object before it is stored, to drop what the program does not read.
+    /// Sets a function that changes each object before it is indexed and stored: to drop what the program does not read, or
+    /// to move something to where an index looks, such as a selector from an annotation to the field for it.
     ///
     /// It must be deterministic and must not change namespace, name, uid and resource version.
     pub fn transform(mut self, transform: impl Fn(&mut T) + Send + Sync + 'static) -> Self {

@@ -10,6 +10,8 @@ pub const SKIP_MIRROR_LABEL: &str = "endpointslice.kubernetes.io/skip-mirror";
 pub const ENDPOINTS_MANAGED_BY_LABEL: &str = "endpoints.kubernetes.io/managed-by";
 /// Label with an empty value: the Endpoints object or slice belongs to a Service without a cluster IP.
 pub const HEADLESS_LABEL: &str = "service.kubernetes.io/headless";
+/// Label of a Service or slice: the name of the proxy that handles it. kube-proxy ignores all that have it.
+pub const SERVICE_PROXY_NAME_LABEL: &str = "service.kubernetes.io/service-proxy-name";
 /// Annotation of Endpoints and slices: time of the change that led to the last write.
 pub const TRIGGER_TIME_ANNOTATION: &str = "endpoints.kubernetes.io/last-change-trigger-time";
 /// Annotation of an Endpoints object that exceeds the maximum number of addresses.

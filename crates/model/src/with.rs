@@ -66,6 +66,32 @@ pub trait Part: PartialEq + Send + Sync + Sized + 'static {
 /// assert_eq!((&*pod.name, membership::exclusion(&pod, true)), ("web-0", None));
 /// # Ok::<(), kube_wire::DecodeError>(())
 /// ```
+///
+/// The indexes of selectors read that of `T`. Where a Service has its selector in an annotation, a transform of the informer
+/// (`Builder::transform` of `kube-informer`) sets it before the Service is indexed:
+///
+/// ```
+/// use kube_endpoint_model::{AnnotationKeys, Annotations, Labels, Service, With};
+///
+/// # struct Selectors;
+/// # impl AnnotationKeys for Selectors {
+/// #     fn keeps(key: &str) -> bool {
+/// #         key == "example.com/app"
+/// #     }
+/// # }
+/// fn select_by_annotation(service: &mut With<Service, Annotations<Selectors>>) {
+///     let app = service.part.get("example.com/app");
+///     service.object.selector = app.map(|app| Labels::from_iter([("app", app)]));
+/// }
+/// # use kube_endpoint_model::Selecting as _;
+/// # use kube_wire::Decode as _;
+/// # let mut service = With::from_json(br#"{
+/// #     "metadata": {"name": "web", "annotations": {"example.com/app": "shop"}}, "spec": {"selector": {"app": "web"}}
+/// # }"#)?;
+/// # select_by_annotation(&mut service);
+/// # assert_eq!(service.selector().and_then(|labels| labels.get("app")), Some("shop"));
+/// # Ok::<(), kube_wire::DecodeError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct With<T, P> {
     /// The projection.

@@ -16,8 +16,9 @@ async fn all_parts_are_measured_if_a_registry_is_given() {
     let object = serde_json::from_value(json!({"metadata": {"name": "a"}})).unwrap();
     server.typed::<ConfigMap>().create(&object).unwrap();
     let config = Config::from_kubeconfig_text(&server.kubeconfig()).unwrap();
-    let (client, registry) = (Client::new(&config, ClientOptions::default()).unwrap(), Registry::new());
+    let registry = Registry::new();
     let metrics = PrometheusMetrics::register(&registry).unwrap();
+    let client = Client::with_metrics(&config, ClientOptions::default(), &metrics).unwrap();
     let controller = Controller::with_metrics("pools", client, &metrics);
     let config_maps = controller.informer::<ConfigMap>().build();
     let (synced, mut keys) = tokio::sync::mpsc::unbounded_channel();
@@ -37,6 +38,7 @@ async fn all_parts_are_measured_if_a_registry_is_given() {
     ] {
         assert!(text.contains(line), "{line} is not in {text}");
     }
+    assert!(text.contains("rest_client_requests_total{code=\"200\""), "{text}");
     stop.cancel();
     tasks.join_next().await.unwrap().unwrap().unwrap();
     assert!(PrometheusMetrics::register(&registry).is_err(), "the metrics are registered already");
