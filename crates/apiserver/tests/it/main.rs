@@ -5,6 +5,7 @@
 mod admission;
 mod apply;
 mod client;
+mod config_maps;
 mod contract;
 mod custom_kinds;
 mod encoded;
