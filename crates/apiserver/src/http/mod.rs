@@ -26,6 +26,7 @@ mod request_info;
 mod reviews;
 mod scale;
 mod socket;
+mod unserved;
 mod watch;
 
 pub(crate) use connection::serve;

@@ -14,7 +14,7 @@ use super::path::{ResourcePath, Route};
 use super::query::Query;
 use super::reply::{self, Reply};
 use super::scale::ScaleTarget;
-use super::{body, containers, discovery, list, watch};
+use super::{body, containers, discovery, list, unserved, watch};
 use crate::cluster::{FieldValidation, Patch, Propagation, Stored, WriteOptions, Written, unknown_in};
 use crate::kinds::{Kind, Part};
 use crate::shared::Shared;
@@ -24,6 +24,9 @@ use crate::status::{self, StatusError};
 pub(super) async fn respond(shared: &Arc<Shared>, route: &Route, parts: &Parts, body: RequestBody) -> Reply {
     let reply = match dispatch(shared, route, parts, body).await {
         Ok(reply) => reply,
+        Err(error) if error.is_plain_text() => {
+            reply::error_for(&unserved::error(shared, parts.uri.path()), &parts.headers)
+        }
         Err(error) => reply::error_for(&error, &parts.headers),
     };
     tracing::debug!(method = %parts.method, uri = %parts.uri, status = reply.status().as_u16(), "request");
@@ -86,6 +89,10 @@ impl Target {
             Some("scale") if kind.has_scale => Part::Scale,
             Some(subresource) if kind.needs_containers(subresource) => {
                 return Ok(Found::Containers(kind, subresource.to_owned()));
+            }
+            // As upstream's `crdHandler`.
+            Some(_) if kind.is_custom() => {
+                return Err(StatusError::not_found(&kind, name.as_deref().unwrap_or_default()));
             }
             Some(_) => return Err(StatusError::no_such_path()),
         };

@@ -28,6 +28,7 @@ mod requests;
 mod restore;
 mod tls;
 mod typed;
+mod unserved;
 mod wait;
 mod watches;
 mod workloads;
