@@ -8,7 +8,6 @@ mod containers;
 mod continuation;
 mod debug;
 mod discovery;
-mod document;
 mod form;
 mod handler;
 mod health;
