@@ -113,6 +113,7 @@ impl CustomKind {
     #[must_use]
     pub fn column(mut self, name: &str, value_type: &str, json_path: &str) -> Self {}
 }
+pub const DEFAULT_FIELD_MANAGER: &str = "test";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Denial {}
 impl Denial {
@@ -255,6 +256,7 @@ impl LoggedRequest {
 pub enum ObjectError {
     Refused { code: u16, reason: String, message: String },
     UnknownKind { group: String, plural: String },
+    WrongMethod { message: String },
     Convert { message: String },
 }
 impl ObjectError {
@@ -267,6 +269,8 @@ pub struct Objects<'a, K> {}
 impl<K> Objects<'_, K> {
     #[must_use]
     pub fn namespace(mut self, namespace: &str) -> Self {}
+    #[must_use]
+    pub fn field_manager(mut self, name: &str) -> Self {}
     pub fn delete(&self, name: &str) -> Result<(), ObjectError> {}
 }
 impl<K: DeserializeOwned> Objects<'_, K> {
@@ -278,6 +282,7 @@ impl<K: DeserializeOwned> Objects<'_, K> {
 impl<K: Serialize + DeserializeOwned> Objects<'_, K> {
     pub fn create(&self, object: &K) -> Result<K, ObjectError> {}
     pub fn replace(&self, object: &K) -> Result<K, ObjectError> {}
+    pub fn replace_status(&self, object: &K) -> Result<K, ObjectError> {}
 }
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct On {}

@@ -136,7 +136,8 @@ pub(crate) fn check_data_key(field: &str, key: &str, errors: &mut FieldErrors) {
     }
     if key.is_empty() || !key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.')) {
         errors.invalid(field, key, DATA_KEY_MESSAGE);
-    } else if key == "." {
+    }
+    if key == "." {
         errors.invalid(field, key, "must not be '.'");
     } else if key.starts_with("..") {
         errors.invalid(field, key, if key == ".." { "must not be '..'" } else { "must not start with '..'" });

@@ -108,7 +108,14 @@ impl StatusError {
         Self::new(404, "NotFound", format!("{} \"{name}\" not found", kind.qualified_plural())).about(kind, name)
     }
 
-    /// Returns 404 for a path that this server does not serve. As upstream, the response is plain text.
+    /// Returns 404 for a path of a built-in group that this server does not serve.
+    pub(crate) fn no_such_resource() -> Self {
+        let mut error = Self::new(404, "NotFound", "the server could not find the requested resource");
+        error.details = Some(Box::default());
+        error
+    }
+
+    /// Returns 404 for any other path that this server does not serve. As upstream, the response is plain text.
     pub(crate) fn no_such_path() -> Self {
         Self::new(404, "", "404 page not found")
     }

@@ -1,5 +1,8 @@
 //! Typed access to the objects of a server, without a connection.
 
+mod error;
+mod part;
+
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -7,16 +10,34 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::cluster::{Cluster, DeleteOptions, Patch, Stored, WriteOptions, Written};
+use crate::cluster::{
+    Cluster, DeleteOptions, FieldValidation, Patch, Propagation, Stored, WriteOptions, Written, check_manager,
+};
+use crate::document::Document;
 use crate::kinds::{Kind, Part};
 use crate::server::Server;
 use crate::status::StatusError;
 
+pub use error::ObjectError;
+
+/// Field manager of the writes of [`Objects`], unless [`Objects::field_manager`] selects another.
+pub const DEFAULT_FIELD_MANAGER: &str = "test";
+
+/// A field that the server would drop is a mistake in a test.
+const VALIDATION: FieldValidation = FieldValidation::Strict;
+
 /// Synchronous, typed access to the objects of one kind, without a connection; from [`Server::typed`].
 ///
-/// Writes are those of a cluster administrator: they are validated, are subject to [admission rules](crate::Admission),
-/// and reach watches, but faults do not affect them and the request log does not contain them. Objects of a namespaced
-/// kind are those of one namespace, `default` unless [`namespace`](Self::namespace) is called.
+/// Writes are those of a client that may do everything: they are validated, are subject to
+/// [admission rules](crate::Admission), own the fields that they set (see [`FieldTracking`](crate::FieldTracking)), and
+/// reach watches. But faults do not affect them, and the request log does not contain them. Validation is strict: unknown
+/// and duplicate fields are errors (`fieldValidation=Strict`).
+///
+/// For a kind with the subresource `status`, only [`patch_status`](Self::patch_status) and
+/// [`replace_status`](Self::replace_status) write the status: as on a real server, [`replace`](Self::replace) keeps the
+/// stored one, and [`create`](Self::create) drops that of most kinds. Patches of the wrong part are errors.
+///
+/// Objects of a namespaced kind are those of one namespace, `default` unless [`namespace`](Self::namespace) is called.
 ///
 /// ```
 /// use k8s_openapi::api::core::v1::ConfigMap;
@@ -41,56 +62,8 @@ pub struct Objects<'a, K> {
     group: String,
     plural: String,
     namespace: String,
+    manager: String,
     of: PhantomData<fn() -> K>,
-}
-
-/// Error of [`Objects`]: the answer that a request would have got.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ObjectError {
-    /// The server refused the request.
-    #[error("{message}")]
-    Refused {
-        /// HTTP status code, such as 404.
-        code: u16,
-        /// Machine-readable reason, such as `NotFound`.
-        reason: String,
-        /// Message of the `Status`.
-        message: String,
-    },
-    /// The server does not serve the kind.
-    #[error("the server does not serve {plural} of group {group:?}")]
-    UnknownKind {
-        /// API group; empty for core.
-        group: String,
-        /// Plural name of the resource.
-        plural: String,
-    },
-    /// The object cannot be converted between the type and JSON.
-    #[error("cannot convert the object: {message}")]
-    Convert {
-        /// Message of the conversion.
-        message: String,
-    },
-}
-
-impl ObjectError {
-    /// Returns whether the object does not exist.
-    pub fn is_not_found(&self) -> bool {
-        matches!(self, Self::Refused { code: 404, .. })
-    }
-}
-
-impl From<StatusError> for ObjectError {
-    fn from(error: StatusError) -> Self {
-        Self::Refused { code: error.code, reason: error.reason.to_owned(), message: error.to_string() }
-    }
-}
-
-impl From<serde_json::Error> for ObjectError {
-    fn from(error: serde_json::Error) -> Self {
-        Self::Convert { message: error.to_string() }
-    }
 }
 
 impl Server {
@@ -103,7 +76,8 @@ impl Server {
     /// `group` is empty for core, `plural` is the resource name in paths.
     pub fn typed_as<K>(&self, group: &str, plural: &str) -> Objects<'_, K> {
         let (group, plural) = (group.to_owned(), plural.to_owned());
-        Objects { server: self, group, plural, namespace: "default".to_owned(), of: PhantomData }
+        let (namespace, manager) = ("default".to_owned(), DEFAULT_FIELD_MANAGER.to_owned());
+        Objects { server: self, group, plural, namespace, manager, of: PhantomData }
     }
 }
 
@@ -115,13 +89,26 @@ impl<K> Objects<'_, K> {
         self
     }
 
-    /// Deletes an object. With a finalizer or a grace period, it may still exist afterwards.
+    /// Selects another manager of the written fields (`metadata.managedFields`) than [`DEFAULT_FIELD_MANAGER`]. At most
+    /// 128 printable characters; otherwise writes are refused with 422.
+    ///
+    /// A server-side apply of another manager that changes such a field gets 409, unless it is forced.
+    #[must_use]
+    pub fn field_manager(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.manager);
+        self
+    }
+
+    /// Deletes an object. With a finalizer or a grace period, it may still exist afterwards. Dependents are treated as
+    /// by a request without a propagation policy: those of a Job are orphaned, all others are deleted if
+    /// [`Config::garbage_collection`](crate::Config::garbage_collection) is set.
     ///
     /// # Errors
     /// [`ObjectError`], such as 404.
     pub fn delete(&self, name: &str) -> Result<(), ObjectError> {
         self.write(|cluster, kind, namespace, options| {
-            cluster.delete(kind, namespace, name, &DeleteOptions::default(), options).map(drop)
+            let delete = DeleteOptions { propagation: Propagation::default_of(kind), ..DeleteOptions::default() };
+            cluster.delete(kind, namespace, name, &delete, options).map(drop)
         })
     }
 
@@ -130,7 +117,10 @@ impl<K> Objects<'_, K> {
         write: impl FnOnce(&mut Cluster, &Kind, &str, WriteOptions<'_>) -> Result<T, StatusError>,
     ) -> Result<T, ObjectError> {
         let (kind, namespace) = self.kind()?;
-        Ok(self.server.shared().write(false, |cluster, options| write(cluster, &kind, namespace, options))?)
+        check_manager(&self.manager)?;
+        Ok(self.server.shared().write(false, |cluster, options| {
+            write(cluster, &kind, namespace, options.of_client(&self.manager, VALIDATION))
+        })?)
     }
 
     /// Returns the kind, and the namespace, which is empty for a cluster-scoped kind.
@@ -169,20 +159,23 @@ impl<K: DeserializeOwned> Objects<'_, K> {
     /// Changes an object by a JSON merge patch, and returns it.
     ///
     /// # Errors
-    /// [`ObjectError`], such as 404.
+    /// [`ObjectError`], such as 404, or [`WrongMethod`](ObjectError::WrongMethod) for a patch of the status if the kind
+    /// has the subresource `status`.
     pub fn patch(&self, name: &str, patch: &Value) -> Result<K, ObjectError> {
         self.patch_part(name, patch, Part::Main)
     }
 
-    /// Changes the status of an object by a JSON merge patch, and returns the object.
+    /// Changes the status of an object by a JSON merge patch of the object, `{"status": ...}`, and returns the object.
     ///
     /// # Errors
-    /// [`ObjectError`], such as 404.
+    /// [`ObjectError`], such as 404, or [`WrongMethod`](ObjectError::WrongMethod) for a patch without a status or with
+    /// fields that a write of the status ignores, and for a kind without the subresource `status`.
     pub fn patch_status(&self, name: &str, patch: &Value) -> Result<K, ObjectError> {
         self.patch_part(name, patch, Part::Status)
     }
 
     fn patch_part(&self, name: &str, patch: &Value, part: Part) -> Result<K, ObjectError> {
+        part::check_patch(&self.kind()?.0, part, patch)?;
         let patch = Patch::Merge(patch.clone());
         self.written(|cluster, kind, namespace, options| cluster.patch(kind, namespace, name, &patch, part, options))
     }
@@ -203,8 +196,11 @@ impl<K: Serialize + DeserializeOwned> Objects<'_, K> {
     /// # Errors
     /// [`ObjectError`], such as 409 if the name is taken.
     pub fn create(&self, object: &K) -> Result<K, ObjectError> {
-        let object = serde_json::to_value(object)?;
-        self.written(|cluster, kind, namespace, options| cluster.create(kind, namespace, object, options))
+        let document = encode(object)?;
+        self.written(|cluster, kind, namespace, options| {
+            let (object, _) = document.into_object(kind, VALIDATION)?;
+            cluster.create(kind, namespace, object, options)
+        })
     }
 
     /// Replaces an object by one of the same name, and returns it as the server stored it.
@@ -212,12 +208,33 @@ impl<K: Serialize + DeserializeOwned> Objects<'_, K> {
     /// # Errors
     /// [`ObjectError`], such as 409 if the object has another resource version.
     pub fn replace(&self, object: &K) -> Result<K, ObjectError> {
-        let object = serde_json::to_value(object)?;
-        let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+        self.replace_part(object, Part::Main)
+    }
+
+    /// Replaces the status of the object of the same name by that of `object`, and returns the object as the server
+    /// stored it. The other fields keep their stored values.
+    ///
+    /// # Errors
+    /// [`ObjectError`], such as 409 if the object has another resource version, or
+    /// [`WrongMethod`](ObjectError::WrongMethod) for a kind without the subresource `status`.
+    pub fn replace_status(&self, object: &K) -> Result<K, ObjectError> {
+        part::check_status(&self.kind()?.0)?;
+        self.replace_part(object, Part::Status)
+    }
+
+    fn replace_part(&self, object: &K, part: Part) -> Result<K, ObjectError> {
+        let document = encode(object)?;
+        let name = document.value["metadata"]["name"].as_str().unwrap_or_default().to_owned();
         self.written(|cluster, kind, namespace, options| {
-            cluster.update(kind, namespace, &name, object, Part::Main, options)
+            let (object, _) = document.into_object(kind, VALIDATION)?;
+            cluster.update(kind, namespace, &name, object, part, options)
         })
     }
+}
+
+/// Encodes an object like the body of a request, with its duplicate fields.
+fn encode<K: Serialize>(object: &K) -> Result<Document, ObjectError> {
+    Ok(serde_json::from_slice(&serde_json::to_vec(object)?)?)
 }
 
 fn decode<K: DeserializeOwned>(kind: &Kind, stored: &Stored) -> Result<K, ObjectError> {

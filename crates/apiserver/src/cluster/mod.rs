@@ -30,7 +30,9 @@ use collection::Collection;
 pub(crate) use collection::{Change, ChangeKind};
 pub(crate) use delete::Deleted;
 use dependencies::Dependencies;
-pub(crate) use options::{DeleteOptions, FieldValidation, Propagation, WriteOptions};
+pub(crate) use options::{
+    DeleteOptions, FieldValidation, MAX_MANAGER_LENGTH, Propagation, WriteOptions, check_manager,
+};
 pub(crate) use page::{Page, PageRequest, TooOld};
 pub(crate) use patch::Patch;
 pub(crate) use restore::StoreState;

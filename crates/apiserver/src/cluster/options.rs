@@ -2,7 +2,13 @@
 
 use jiff::Timestamp;
 
+use crate::field::FieldErrors;
 use crate::fields::Operation;
+use crate::kinds::Kind;
+use crate::status::StatusError;
+
+/// Maximum length of the name of a field manager (Go: `FieldManagerMaxLength`).
+pub(crate) const MAX_MANAGER_LENGTH: usize = 128;
 
 /// Options of a write.
 #[derive(Debug, Clone, Copy)]
@@ -34,6 +40,27 @@ impl WriteOptions<'_> {
             force: false,
         }
     }
+
+    /// Returns the options of the same write by a client: admission rules apply, and `manager` owns the fields.
+    pub(crate) fn of_client(self, manager: &str, field_validation: FieldValidation) -> WriteOptions<'_> {
+        let WriteOptions { now, dry_run, operation, force, .. } = self;
+        WriteOptions { now, dry_run, field_validation, admission: true, manager: Some(manager), operation, force }
+    }
+}
+
+/// Checks the name of a field manager: at most 128 printable characters.
+///
+/// # Errors
+/// 422 if it is invalid.
+pub(crate) fn check_manager(name: &str) -> Result<(), StatusError> {
+    let mut errors = FieldErrors::default();
+    if name.len() > MAX_MANAGER_LENGTH {
+        errors.too_long("fieldManager", MAX_MANAGER_LENGTH);
+    }
+    if name.chars().any(|it| it.is_control() || it.is_whitespace() && it != ' ') {
+        errors.invalid("fieldManager", name, "should only contain printable characters");
+    }
+    if errors.is_empty() { Ok(()) } else { Err(StatusError::invalid_options("WriteOptions", errors)) }
 }
 
 /// Handling of fields outside of the schema of a kind, which are never stored.
@@ -70,6 +97,11 @@ pub(crate) enum Propagation {
 }
 
 impl Propagation {
+    /// Returns the policy of a delete that names none.
+    pub(crate) fn default_of(kind: &Kind) -> Self {
+        if kind.orphans_dependents { Self::Orphan } else { Self::default() }
+    }
+
     /// Returns the value of `propagationPolicy`.
     pub(crate) fn as_str(self) -> &'static str {
         match self {

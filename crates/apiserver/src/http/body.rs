@@ -14,10 +14,10 @@ use serde_json::Value;
 use serde_saphyr::DuplicateKeyPolicy;
 use tower::BoxError;
 
-use super::document::Document;
 use super::query;
 use crate::cluster::{DeleteOptions, Patch, Propagation};
 use crate::decode::decode;
+use crate::document::Document;
 use crate::kinds::Kind;
 use crate::protobuf::{self, Malformed};
 use crate::status::StatusError;

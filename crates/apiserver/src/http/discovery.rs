@@ -23,6 +23,9 @@ use crate::status::StatusError;
 /// than JSON.
 pub(super) fn handle(shared: &Shared, route: &Route, parts: &Parts) -> Result<Reply, StatusError> {
     let headers = &parts.headers;
+    if *route == Route::Unknown {
+        return Err(StatusError::no_such_path());
+    }
     if parts.method != Method::GET {
         return Err(StatusError::method_not_allowed());
     }

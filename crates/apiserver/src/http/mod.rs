@@ -8,7 +8,6 @@ mod containers;
 mod continuation;
 mod debug;
 mod discovery;
-mod document;
 mod form;
 mod handler;
 mod health;
@@ -26,6 +25,7 @@ mod request_info;
 mod reviews;
 mod scale;
 mod socket;
+mod unserved;
 mod watch;
 
 pub(crate) use connection::serve;

@@ -4,13 +4,10 @@ use std::time::Duration;
 
 use super::continuation::Continuation;
 use super::form::IncludeObject;
-use crate::cluster::{FieldValidation, Patch, Propagation, WriteOptions};
+use crate::cluster::{FieldValidation, MAX_MANAGER_LENGTH, Patch, Propagation, WriteOptions, check_manager};
 use crate::field::FieldErrors;
 use crate::selector::Selector;
 use crate::status::StatusError;
-
-/// Maximum length of a manager, in characters.
-const MOST_OF_MANAGER: usize = 128;
 
 /// Parsed query parameters. Unsupported parameters are ignored, as upstream ignores unknown ones.
 #[derive(Debug, Clone, Default)]
@@ -71,7 +68,10 @@ impl Query {
                 "propagationPolicy" => query.propagation = Some(propagation(value)?),
                 "includeObject" => query.include_object = include_object(value)?,
                 "fieldValidation" => query.field_validation = field_validation(value)?,
-                "fieldManager" => query.field_manager = field_manager(value)?,
+                "fieldManager" => {
+                    check_manager(value)?;
+                    query.field_manager = Some(value.to_owned()).filter(|it| !it.is_empty());
+                }
                 "force" => query.force = Some(boolean(value)),
                 "dryRun" => query.dry_run = dry_run(value)?,
                 _ => {}
@@ -81,23 +81,16 @@ impl Query {
         Ok(query)
     }
 
-    /// Adds the client's field validation and manager to `options` and enables admission.
+    /// Returns the options of the write of a client.
     pub(super) fn options(&self, options: WriteOptions<'_>) -> WriteOptions<'_> {
-        WriteOptions {
-            now: options.now,
-            dry_run: options.dry_run,
-            field_validation: self.field_validation,
-            admission: true,
-            manager: self.field_manager.as_deref().or(Some(&self.agent)),
-            operation: options.operation,
-            force: self.force == Some(true),
-        }
+        let manager = self.field_manager.as_deref().unwrap_or(&self.agent);
+        WriteOptions { force: self.force == Some(true), ..options.of_client(manager, self.field_validation) }
     }
 
     /// Sets the manager of requests without `fieldManager`: the `User-Agent` up to the first slash.
     pub(super) fn set_agent(&mut self, user_agent: &str) {
         let name = user_agent.split('/').next().filter(|name| !name.is_empty()).unwrap_or("unknown");
-        self.agent = name.chars().take(MOST_OF_MANAGER).collect();
+        self.agent = name.chars().take(MAX_MANAGER_LENGTH).collect();
     }
 
     /// Checks the patch options against the patch type.
@@ -205,21 +198,6 @@ pub(super) fn propagation(value: &str) -> Result<Propagation, StatusError> {
             Err(StatusError::invalid_options("DeleteOptions", errors))
         }
     }
-}
-
-/// Parses `fieldManager`: at most 128 printable characters.
-fn field_manager(value: &str) -> Result<Option<String>, StatusError> {
-    let mut errors = FieldErrors::default();
-    if value.len() > MOST_OF_MANAGER {
-        errors.too_long("fieldManager", MOST_OF_MANAGER);
-    }
-    if value.chars().any(|it| it.is_control() || it.is_whitespace() && it != ' ') {
-        errors.invalid("fieldManager", value, "should only contain printable characters");
-    }
-    if errors.is_empty() {
-        return Ok(Some(value.to_owned()).filter(|it| !it.is_empty()));
-    }
-    Err(StatusError::invalid_options("WriteOptions", errors))
 }
 
 fn include_object(value: &str) -> Result<IncludeObject, StatusError> {

@@ -14,8 +14,8 @@ use super::path::{ResourcePath, Route};
 use super::query::Query;
 use super::reply::{self, Reply};
 use super::scale::ScaleTarget;
-use super::{body, containers, discovery, list, watch};
-use crate::cluster::{FieldValidation, Patch, Propagation, Stored, WriteOptions, Written, unknown_in};
+use super::{body, containers, discovery, list, unserved, watch};
+use crate::cluster::{FieldValidation, Patch, Propagation, Stored, WriteOptions, Written};
 use crate::kinds::{Kind, Part};
 use crate::shared::Shared;
 use crate::status::{self, StatusError};
@@ -24,6 +24,9 @@ use crate::status::{self, StatusError};
 pub(super) async fn respond(shared: &Arc<Shared>, route: &Route, parts: &Parts, body: RequestBody) -> Reply {
     let reply = match dispatch(shared, route, parts, body).await {
         Ok(reply) => reply,
+        Err(error) if error.is_plain_text() => {
+            reply::error_for(&unserved::error(shared, parts.uri.path()), &parts.headers)
+        }
         Err(error) => reply::error_for(&error, &parts.headers),
     };
     tracing::debug!(method = %parts.method, uri = %parts.uri, status = reply.status().as_u16(), "request");
@@ -87,6 +90,10 @@ impl Target {
             Some(subresource) if kind.needs_containers(subresource) => {
                 return Ok(Found::Containers(kind, subresource.to_owned()));
             }
+            // As upstream's `crdHandler`.
+            Some(_) if kind.is_custom() => {
+                return Err(StatusError::not_found(&kind, name.as_deref().unwrap_or_default()));
+            }
             Some(_) => return Err(StatusError::no_such_path()),
         };
         // A named object of a namespaced kind requires a namespace; cluster-scoped kinds must not have one.
@@ -129,15 +136,7 @@ impl Target {
     fn object(&self, headers: &HeaderMap, bytes: &[u8], query: &Query) -> Result<(Value, Vec<String>), StatusError> {
         let kind = &self.kind;
         let document = Expected { api_version: &kind.api_version(), kind: &kind.name }.read(headers, bytes)?;
-        let messages = document.messages();
-        match query.field_validation {
-            FieldValidation::Strict if !messages.is_empty() => {
-                let unknown = unknown_in(kind, &document.value);
-                Err(StatusError::strict_decoding(kind, &[messages, unknown].concat()))
-            }
-            FieldValidation::Ignore => Ok((document.value, Vec::new())),
-            FieldValidation::Warn | FieldValidation::Strict => Ok((document.value, messages)),
-        }
+        document.into_object(kind, query.field_validation)
     }
 
     fn write(
@@ -196,7 +195,7 @@ impl Target {
                     .map(|written| written_reply(kind, &written, &warnings, form))
             }
             (&Method::DELETE, Some(name)) if *part == Part::Main => {
-                let (options, dry_run) = body::delete_options(headers, bytes, query, default_propagation(kind))?;
+                let (options, dry_run) = body::delete_options(headers, bytes, query, Propagation::default_of(kind))?;
                 let deleted = shared.write(dry_run, |cluster, write| {
                     cluster.delete(kind, namespace, name, &options, query.options(write))
                 })?;
@@ -210,7 +209,7 @@ impl Target {
                 Ok(reply)
             }
             (&Method::DELETE, None) => {
-                let (options, dry_run) = body::delete_options(headers, bytes, query, default_propagation(kind))?;
+                let (options, dry_run) = body::delete_options(headers, bytes, query, Propagation::default_of(kind))?;
                 let selector = query.selector.stored(kind);
                 selector.fields.check(kind)?;
                 let scope = list::Scope { kind: Arc::clone(kind), namespace: self.namespace.clone(), selector };
@@ -228,11 +227,6 @@ impl Target {
             _ => Err(StatusError::method_not_allowed()),
         }
     }
-}
-
-/// Returns the propagation policy of a delete that names none.
-fn default_propagation(kind: &Kind) -> Propagation {
-    if kind.orphans_dependents { Propagation::Orphan } else { Propagation::default() }
 }
 
 /// Name of the object that a request wrote, for the request log: the path of a create does not contain it.

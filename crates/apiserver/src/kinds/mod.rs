@@ -1,5 +1,6 @@
 //! The kinds that the server serves: names, capabilities, schemas and validation rules.
 
+mod config_map;
 mod custom;
 mod definition;
 mod deployment;

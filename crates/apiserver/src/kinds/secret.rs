@@ -11,8 +11,8 @@ use super::Resource;
 use crate::field::FieldErrors;
 use crate::names::check_data_key;
 
-/// Maximum size of all values in bytes (Go: `MaxSecretSize`).
-const MAX_SIZE: usize = 1024 * 1024;
+/// Maximum size of all values of a Secret or `ConfigMap` in bytes (Go: `MaxSecretSize`).
+pub(super) const MAX_SIZE: usize = 1024 * 1024;
 const SERVICE_ACCOUNT: &str = "kubernetes.io/service-account.name";
 
 impl Resource for Secret {

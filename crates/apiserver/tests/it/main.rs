@@ -5,6 +5,7 @@
 mod admission;
 mod apply;
 mod client;
+mod config_maps;
 mod contract;
 mod custom_kinds;
 mod encoded;
@@ -27,6 +28,7 @@ mod requests;
 mod restore;
 mod tls;
 mod typed;
+mod unserved;
 mod wait;
 mod watches;
 mod workloads;

@@ -5,21 +5,45 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
+use crate::cluster::{FieldValidation, unknown_in};
+use crate::kinds::Kind;
+use crate::status::StatusError;
+
 /// Maximum number of duplicate fields reported for a document, as in `sigs.k8s.io/json`.
 const MAX_DUPLICATES: usize = 100;
 
 /// A decoded document. The last value of a duplicate key is used.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Document {
-    pub(super) value: Value,
+pub(crate) struct Document {
+    pub(crate) value: Value,
     /// Paths of the fields that occur more than once, such as `spec.ports[1].port`.
-    pub(super) duplicates: Vec<String>,
+    pub(crate) duplicates: Vec<String>,
 }
 
 impl Document {
     /// Returns one message in upstream's wording for each duplicate field.
-    pub(super) fn messages(&self) -> Vec<String> {
+    pub(crate) fn messages(&self) -> Vec<String> {
         self.duplicates.iter().map(|path| format!("duplicate field {path:?}")).collect()
+    }
+
+    /// Returns the object, and one warning for each duplicate field.
+    ///
+    /// # Errors
+    /// 400 for duplicate fields with strict field validation.
+    pub(crate) fn into_object(
+        self,
+        kind: &Kind,
+        validation: FieldValidation,
+    ) -> Result<(Value, Vec<String>), StatusError> {
+        let messages = self.messages();
+        match validation {
+            FieldValidation::Strict if !messages.is_empty() => {
+                let unknown = unknown_in(kind, &self.value);
+                Err(StatusError::strict_decoding(kind, &[messages, unknown].concat()))
+            }
+            FieldValidation::Ignore => Ok((self.value, Vec::new())),
+            FieldValidation::Warn | FieldValidation::Strict => Ok((self.value, messages)),
+        }
     }
 
     fn leaf(value: impl Into<Value>) -> Self {
