@@ -175,6 +175,7 @@ pub struct FaultState {
 impl FaultState {
     pub fn is_spent(&self) -> bool {}
 }
+impl fmt::Display for FaultState {}
 #[derive(Debug, Clone, Copy)]
 pub struct Faults<'a> {}
 impl<'a> Faults<'a> {
@@ -285,7 +286,7 @@ impl On {
     pub fn any() -> Self {}
     pub fn writes() -> Self {}
     #[must_use]
-    pub fn verb(mut self, verb: &str) -> Self {}
+    pub fn verb(self, verb: &str) -> Self {}
     #[must_use]
     pub fn group(mut self, group: &str) -> Self {}
     #[must_use]
@@ -301,6 +302,7 @@ impl On {
     #[must_use]
     pub fn user_agent(mut self, part: &str) -> Self {}
 }
+impl fmt::Display for On {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     Create,

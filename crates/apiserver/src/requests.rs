@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::faults::{On, RequestFields};
+use crate::shared::Shared;
 
 /// Entry of the request log: a request that was answered, or whose connection a fault reset. Strings that do not apply
 /// are empty.
@@ -96,6 +97,16 @@ impl RequestLog {
         requests.push_back(request);
     }
 
+    /// Returns the requests that `on` selects.
+    pub(crate) fn matching(&self, on: &On) -> Vec<LoggedRequest> {
+        self.lock().iter().filter(|request| request.matches(on)).cloned().collect()
+    }
+
+    /// Returns all requests, and clears the log.
+    pub(crate) fn take(&self) -> Vec<LoggedRequest> {
+        std::mem::take(&mut *self.lock()).into()
+    }
+
     fn lock(&self) -> MutexGuard<'_, VecDeque<LoggedRequest>> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -103,39 +114,58 @@ impl RequestLog {
 
 /// Request log of a [`Server`](crate::Server): the last [`request_log`](crate::Config::request_log) requests, ordered
 /// by the time of their responses.
+///
+/// Requests for a resource that the server does not serve are logged too, with status 404.
 #[derive(Debug, Clone, Copy)]
 pub struct Requests<'a> {
-    log: &'a RequestLog,
+    shared: &'a Shared,
 }
 
 impl<'a> Requests<'a> {
-    pub(crate) fn new(log: &'a RequestLog) -> Self {
-        Self { log }
+    pub(crate) fn new(shared: &'a Shared) -> Self {
+        Self { shared }
     }
 
     /// Returns all requests in the log.
     pub fn all(&self) -> Vec<LoggedRequest> {
-        self.log.lock().iter().cloned().collect()
+        self.shared.requests.matching(&On::any())
     }
 
     /// Returns the requests in the log that `on` selects.
+    ///
+    /// # Panics
+    /// If there are none, and the server does not serve the group or resource that `on` selects.
+    #[track_caller]
     pub fn matching(&self, on: &On) -> Vec<LoggedRequest> {
-        self.log.lock().iter().filter(|request| request.matches(on)).cloned().collect()
+        let requests = self.shared.requests.matching(on);
+        if requests.is_empty() {
+            self.shared.assert_served(on);
+        }
+        requests
     }
 
     /// Returns the number of requests in the log that `on` selects.
+    ///
+    /// # Panics
+    /// If it is 0, and the server does not serve the group or resource that `on` selects: the number of requests for a
+    /// mistyped resource is always 0.
+    #[track_caller]
     pub fn count(&self, on: &On) -> usize {
-        self.log.lock().iter().filter(|request| request.matches(on)).count()
+        let count = self.shared.requests.lock().iter().filter(|request| request.matches(on)).count();
+        if count == 0 {
+            self.shared.assert_served(on);
+        }
+        count
     }
 
     /// Returns all requests in the log, and clears it.
     pub fn take(&self) -> Vec<LoggedRequest> {
-        std::mem::take(&mut *self.log.lock()).into()
+        self.shared.requests.take()
     }
 
     /// Removes all requests from the log.
     pub fn clear(&self) {
-        self.log.lock().clear();
+        self.shared.requests.take();
     }
 }
 
@@ -172,16 +202,12 @@ mod tests {
         for name in ["a", "b", "c"] {
             log.record(|| request(name));
         }
-        let requests = Requests::new(&log);
-        let names: Vec<String> = requests.all().into_iter().map(|request| request.name).collect();
+        let names: Vec<String> = log.matching(&On::any()).into_iter().map(|request| request.name).collect();
         assert_eq!(names, ["b", "c"]);
-        assert_eq!(requests.count(&On::any().name("b")), 1);
-        assert_eq!(requests.matching(&On::any().verb("list")), []);
-        assert_eq!(requests.take().len(), 2);
-        assert_eq!(requests.all(), []);
-        log.record(|| request("d"));
-        requests.clear();
-        assert_eq!(requests.all(), []);
+        assert_eq!(log.matching(&On::any().name("b")).len(), 1);
+        assert_eq!(log.matching(&On::any().verb("list")), []);
+        assert_eq!(log.take().len(), 2);
+        assert_eq!(log.take(), []);
     }
 
     #[test]

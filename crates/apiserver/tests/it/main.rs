@@ -25,6 +25,7 @@ mod protobuf;
 mod replay;
 mod requests;
 mod restore;
+mod selectors;
 mod tls;
 mod typed;
 mod wait;
