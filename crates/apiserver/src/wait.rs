@@ -20,10 +20,10 @@ pub struct WaitTimeout {
 impl Server {
     /// Waits until `condition` returns `Some`, and returns its value.
     ///
-    /// The condition is evaluated at once, after each change of an object and after each answered request. It can
-    /// therefore read the objects, the [request log](Self::requests) and the [faults](Self::faults), and should read
-    /// nothing else. It is not evaluated at intervals: with paused time, a wait takes no time and needs no sleep. A state
-    /// that the next change has replaced already may be missed.
+    /// The condition is evaluated at once, after each change of an object, after each answered request, and when a fault
+    /// delays a request. It can therefore read the objects, the [request log](Self::requests) and the
+    /// [faults](Self::faults), and should read nothing else. It is not evaluated at intervals: with paused time, a wait
+    /// takes no time and needs no sleep. A state that the next change has replaced already may be missed.
     ///
     /// ```
     /// use std::time::Duration;

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::ConfigMap;
+use kube::api::DeleteParams;
 use kube::{Api, Client};
 use kube_dev_apiserver::{Config, Fault, On, Server};
 use serde_json::json;
@@ -52,6 +53,23 @@ async fn requests_and_faults_are_seen() {
     let (spent, logged, _) = tokio::join!(server.wait_until(LIMIT, spent), server.wait_until(LIMIT, logged), request);
     spent.unwrap();
     assert_eq!(logged.unwrap().status, Some(503));
+}
+
+/// The request is in the log only when it is answered.
+#[tokio::test(start_paused = true)]
+async fn delayed_request_is_seen_before_it_is_executed() {
+    let (server, start) = (server(), Instant::now());
+    server.faults().inject(Fault::delay_request(LIMIT, LIMIT).on(On::any().verb("delete")).times(1));
+    let maps: Api<ConfigMap> = Api::default_namespaced(Client::new(server.service(), "default"));
+    let parameters = DeleteParams::default();
+    let hit = async {
+        server.wait_until(2 * LIMIT, || server.faults().states()[0].is_spent().then_some(())).await.unwrap();
+        assert_eq!((start.elapsed(), server.requests().all()), (Duration::ZERO, vec![]));
+        assert!(server.typed::<ConfigMap>().get("a").is_ok());
+    };
+    let (deleted, ()) = tokio::join!(maps.delete("a", &parameters), hit);
+    deleted.unwrap();
+    assert_eq!(start.elapsed(), LIMIT);
 }
 
 #[tokio::test(start_paused = true)]
