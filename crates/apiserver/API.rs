@@ -251,6 +251,7 @@ pub struct LoggedRequest {
 impl LoggedRequest {
     pub fn matches(&self, on: &On) -> bool {}
 }
+impl fmt::Display for LoggedRequest {}
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ObjectError {
@@ -453,10 +454,12 @@ impl User {
     pub fn group(mut self, group: impl Into<String>) -> Self {}
     pub fn service_account(namespace: &str, name: &str) -> Self {}
 }
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub struct WaitTimeout {
     pub limit: Duration,
     pub checks: u64,
     pub revision: u64,
+    pub failed: Vec<LoggedRequest>,
 }
+impl fmt::Debug for WaitTimeout {}
