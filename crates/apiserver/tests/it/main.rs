@@ -17,6 +17,7 @@ mod kube_helpers;
 mod kubectl;
 mod kubectl_answers;
 mod kubectl_workloads;
+mod kubernetes_kinds;
 mod load;
 mod namespaces;
 mod pages;
