@@ -176,6 +176,7 @@ pub struct FaultState {
 impl FaultState {
     pub fn is_spent(&self) -> bool {}
 }
+impl fmt::Display for FaultState {}
 #[derive(Debug, Clone, Copy)]
 pub struct Faults<'a> {}
 impl<'a> Faults<'a> {
@@ -251,6 +252,7 @@ pub struct LoggedRequest {
 impl LoggedRequest {
     pub fn matches(&self, on: &On) -> bool {}
 }
+impl fmt::Display for LoggedRequest {}
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ObjectError {
@@ -290,7 +292,7 @@ impl On {
     pub fn any() -> Self {}
     pub fn writes() -> Self {}
     #[must_use]
-    pub fn verb(mut self, verb: &str) -> Self {}
+    pub fn verb(self, verb: &str) -> Self {}
     #[must_use]
     pub fn group(mut self, group: &str) -> Self {}
     #[must_use]
@@ -306,6 +308,7 @@ impl On {
     #[must_use]
     pub fn user_agent(mut self, part: &str) -> Self {}
 }
+impl fmt::Display for On {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     Create,
@@ -456,10 +459,12 @@ impl User {
     pub fn group(mut self, group: impl Into<String>) -> Self {}
     pub fn service_account(namespace: &str, name: &str) -> Self {}
 }
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub struct WaitTimeout {
     pub limit: Duration,
     pub checks: u64,
     pub revision: u64,
+    pub failed: Vec<LoggedRequest>,
 }
+impl fmt::Debug for WaitTimeout {}

@@ -133,7 +133,8 @@
 //! [`Server::faults`] injects the failures that break controllers in production: error responses (410, 429 with
 //! `Retry-After`, 500, 503), connection resets, writes whose response is lost, slow and fragmented responses, late
 //! events, and watches that end. [`Server::restart`] drops all connections and, optionally, the history. Random
-//! decisions are drawn from [`Config::seed`]. [`Server::requests`] is the log of requests.
+//! decisions are drawn from [`Config::seed`]. [`Server::requests`] is the log of requests. A fault or a count of requests
+//! for a verb or resource that the server does not serve panics: it would never have an effect, or always be 0.
 //!
 //! ```
 //! # use kube_dev_apiserver::{Config, Fault, History, On, Server};
@@ -157,6 +158,7 @@
 //! - `GET` and `DELETE` of `/debug/requests` return and clear the log; `GET` takes a filter such as
 //!   `?verb=list&resource=pods`.
 //! - `DELETE` of `/debug/watches` ends the open watches that match such a filter.
+//! - A verb or resource that the server does not serve gets 400.
 //! - `POST` of `/debug/restart` drops all connections, its own included, and with `?history=lost` the history.
 //!
 //! # In process

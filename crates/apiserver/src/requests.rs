@@ -1,12 +1,14 @@
 //! The request log: what clients requested, for assertions in tests.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::faults::{On, RequestFields};
+use crate::shared::Shared;
 
 /// Entry of the request log: a request that was answered, or whose connection a fault reset. Strings that do not apply
 /// are empty.
@@ -70,18 +72,50 @@ impl LoggedRequest {
             user_agent: &self.user_agent,
         })
     }
+
+    /// Returns `true` for a status of 400 or more, and if the connection was reset.
+    fn failed(&self) -> bool {
+        self.status.is_none_or(|status| status >= 400)
+    }
+}
+
+/// Formats one line, such as `patch pods/status default/web: 409`, or `get /version: connection reset`.
+impl fmt::Display for LoggedRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { verb, resource, subresource, namespace, name, path, .. } = self;
+        write!(f, "{verb} {}", if resource.is_empty() { path } else { resource })?;
+        if !subresource.is_empty() {
+            write!(f, "/{subresource}")?;
+        }
+        match (namespace.as_str(), name.as_str()) {
+            ("", "") => {}
+            ("", name) | (name, "") => write!(f, " {name}")?,
+            (namespace, name) => write!(f, " {namespace}/{name}")?,
+        }
+        match self.status {
+            Some(status) => write!(f, ": {status}"),
+            None => f.write_str(": connection reset"),
+        }
+    }
 }
 
 /// Bounded log of the last requests, ordered by the time of their responses.
 #[derive(Debug)]
 pub(crate) struct RequestLog {
-    requests: Mutex<VecDeque<LoggedRequest>>,
+    entries: Mutex<Entries>,
     capacity: usize,
+}
+
+#[derive(Debug, Default)]
+struct Entries {
+    requests: VecDeque<LoggedRequest>,
+    /// Number of requests ever recorded. The last of them are `requests`.
+    recorded: u64,
 }
 
 impl RequestLog {
     pub(crate) fn new(capacity: usize) -> Self {
-        Self { requests: Mutex::default(), capacity }
+        Self { entries: Mutex::default(), capacity }
     }
 
     pub(crate) fn record(&self, request: impl FnOnce() -> LoggedRequest) {
@@ -89,58 +123,105 @@ impl RequestLog {
             return;
         }
         let request = request();
-        let mut requests = self.lock();
-        if requests.len() == self.capacity {
-            requests.pop_front();
+        let mut entries = self.lock();
+        if entries.requests.len() == self.capacity {
+            entries.requests.pop_front();
         }
-        requests.push_back(request);
+        entries.requests.push_back(request);
+        entries.recorded += 1;
     }
 
-    fn lock(&self) -> MutexGuard<'_, VecDeque<LoggedRequest>> {
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Returns the requests that `on` selects.
+    pub(crate) fn matching(&self, on: &On) -> Vec<LoggedRequest> {
+        self.lock().requests.iter().filter(|request| request.matches(on)).cloned().collect()
+    }
+
+    /// Returns all requests, and clears the log.
+    pub(crate) fn take(&self) -> Vec<LoggedRequest> {
+        std::mem::take(&mut self.lock().requests).into()
+    }
+
+    /// Returns the number of requests ever recorded.
+    pub(crate) fn recorded(&self) -> u64 {
+        self.lock().recorded
+    }
+
+    /// Returns the last requests that failed, at most `limit`, without the first `skipped` requests ever recorded.
+    pub(crate) fn last_failed(&self, skipped: u64, limit: usize) -> Vec<LoggedRequest> {
+        let entries = self.lock();
+        let new = usize::try_from(entries.recorded - skipped).unwrap_or(usize::MAX);
+        let failed = entries.requests.iter().rev().take(new).filter(|request| request.failed()).take(limit);
+        let mut failed: Vec<LoggedRequest> = failed.cloned().collect();
+        failed.reverse();
+        failed
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Entries> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Request log of a [`Server`](crate::Server): the last [`request_log`](crate::Config::request_log) requests, ordered
 /// by the time of their responses.
+///
+/// Requests for a resource that the server does not serve are logged too, with status 404.
 #[derive(Debug, Clone, Copy)]
 pub struct Requests<'a> {
-    log: &'a RequestLog,
+    shared: &'a Shared,
 }
 
 impl<'a> Requests<'a> {
-    pub(crate) fn new(log: &'a RequestLog) -> Self {
-        Self { log }
+    pub(crate) fn new(shared: &'a Shared) -> Self {
+        Self { shared }
     }
 
     /// Returns all requests in the log.
     pub fn all(&self) -> Vec<LoggedRequest> {
-        self.log.lock().iter().cloned().collect()
+        self.shared.requests.matching(&On::any())
     }
 
     /// Returns the requests in the log that `on` selects.
+    ///
+    /// # Panics
+    /// If there are none, and the server does not serve the group or resource that `on` selects.
+    #[track_caller]
     pub fn matching(&self, on: &On) -> Vec<LoggedRequest> {
-        self.log.lock().iter().filter(|request| request.matches(on)).cloned().collect()
+        let requests = self.shared.requests.matching(on);
+        if requests.is_empty() {
+            self.shared.assert_served(on);
+        }
+        requests
     }
 
     /// Returns the number of requests in the log that `on` selects.
+    ///
+    /// # Panics
+    /// If it is 0, and the server does not serve the group or resource that `on` selects: the number of requests for a
+    /// mistyped resource is always 0.
+    #[track_caller]
     pub fn count(&self, on: &On) -> usize {
-        self.log.lock().iter().filter(|request| request.matches(on)).count()
+        let count = self.shared.requests.lock().requests.iter().filter(|request| request.matches(on)).count();
+        if count == 0 {
+            self.shared.assert_served(on);
+        }
+        count
     }
 
     /// Returns all requests in the log, and clears it.
     pub fn take(&self) -> Vec<LoggedRequest> {
-        std::mem::take(&mut *self.log.lock()).into()
+        self.shared.requests.take()
     }
 
     /// Removes all requests from the log.
     pub fn clear(&self) {
-        self.log.lock().clear();
+        self.shared.requests.take();
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
     fn request(name: &str) -> LoggedRequest {
@@ -172,16 +253,40 @@ mod tests {
         for name in ["a", "b", "c"] {
             log.record(|| request(name));
         }
-        let requests = Requests::new(&log);
-        let names: Vec<String> = requests.all().into_iter().map(|request| request.name).collect();
+        let names: Vec<String> = log.matching(&On::any()).into_iter().map(|request| request.name).collect();
         assert_eq!(names, ["b", "c"]);
-        assert_eq!(requests.count(&On::any().name("b")), 1);
-        assert_eq!(requests.matching(&On::any().verb("list")), []);
-        assert_eq!(requests.take().len(), 2);
-        assert_eq!(requests.all(), []);
-        log.record(|| request("d"));
-        requests.clear();
-        assert_eq!(requests.all(), []);
+        assert_eq!(log.matching(&On::any().name("b")).len(), 1);
+        assert_eq!(log.matching(&On::any().verb("list")), []);
+        assert_eq!(log.take().len(), 2);
+        assert_eq!(log.take(), []);
+    }
+
+    #[test]
+    fn last_failed_requests_are_those_recorded_later() {
+        let log = RequestLog::new(4);
+        let names = |skipped| log.last_failed(skipped, 2).into_iter().map(|it| it.name).collect::<Vec<_>>();
+        let record = |name, status| log.record(|| LoggedRequest { status, ..request(name) });
+        record("a", Some(404));
+        let start = log.recorded();
+        assert_eq!((names(0), names(start)), (vec!["a".to_owned()], vec![]));
+        for (name, status) in [("b", Some(400)), ("c", None), ("d", Some(399)), ("e", Some(500))] {
+            record(name, status);
+        }
+        assert_eq!((names(0), names(start)), (vec!["c".to_owned(), "e".to_owned()], names(0)));
+        assert_eq!((names(log.recorded() - 1), names(log.recorded())), (vec!["e".to_owned()], vec![]));
+        log.take();
+        record("f", None);
+        assert_eq!(names(start), ["f"]);
+    }
+
+    #[rstest]
+    #[case::object(request("web"), "get pods default/web: 200")]
+    #[case::list(LoggedRequest { verb: "list".to_owned(), ..request("") }, "list pods default: 200")]
+    #[case::cluster_scope(LoggedRequest { namespace: String::new(), ..request("n") }, "get pods n: 200")]
+    #[case::part(LoggedRequest { subresource: "status".to_owned(), ..request("a") }, "get pods/status default/a: 200")]
+    #[case::reset(LoggedRequest { status: None, ..request("a") }, "get pods default/a: connection reset")]
+    fn requests_are_shown_in_one_line(#[case] request: LoggedRequest, #[case] expect: &str) {
+        assert_eq!(request.to_string(), expect);
     }
 
     #[test]

@@ -164,7 +164,7 @@ impl Server {
 
     /// Returns the log of the last requests, for assertions about a client.
     pub fn requests(&self) -> Requests<'_> {
-        Requests::new(&self.shared.requests)
+        Requests::new(&self.shared)
     }
 
     /// Returns the bytes sent to and received from each client since the server was started.

@@ -39,7 +39,7 @@ pub(crate) struct Shared {
     pub(crate) policies: PolicyCache,
     /// Certificate authority; `None` without TLS.
     pub(crate) authority: Option<Authority>,
-    /// Notified after each change of an object and after each answered request.
+    /// Notified after each change of an object, after each answered request, and when a fault delays a request.
     pub(crate) activity: ChangeNotifier,
     /// Cancelled and replaced on a restart or restore; drops the connections accepted before.
     epoch: Mutex<CancellationToken>,

@@ -1,12 +1,23 @@
 //! Waiting for a state of the server.
 
+use std::fmt;
 use std::time::Duration;
 
+use crate::requests::LoggedRequest;
 use crate::server::Server;
 
+/// Maximum number of failed requests in a [`WaitTimeout`].
+const MAX_FAILED: usize = 5;
+
 /// Error of [`Server::wait_until`]: the condition did not hold within the time limit.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the awaited state was not reached within {limit:?}: {checks} checks, resource version {revision}")]
+///
+/// The message has one line for each of the [`failed`](Self::failed) requests. The `Debug` format, which `unwrap` and a
+/// test that returns the error print, is the message too.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the awaited state was not reached within {limit:?}: {checks} checks, resource version {revision}{}",
+    lines(failed)
+)]
 #[non_exhaustive]
 pub struct WaitTimeout {
     /// Time limit of the call.
@@ -15,15 +26,29 @@ pub struct WaitTimeout {
     pub checks: u64,
     /// [Revision](Server::revision) of the server at the end.
     pub revision: u64,
+    /// The last requests that failed during the wait, at most 5, in the order of the [log](Server::requests): those with
+    /// a status of 400 or more, and those whose connection was reset. A request without a response is not among them.
+    pub failed: Vec<LoggedRequest>,
+}
+
+impl fmt::Debug for WaitTimeout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+fn lines(failed: &[LoggedRequest]) -> String {
+    let heading = if failed.is_empty() { "" } else { "\nlast failed requests:" };
+    failed.iter().fold(heading.to_owned(), |lines, request| format!("{lines}\n  {request}"))
 }
 
 impl Server {
     /// Waits until `condition` returns `Some`, and returns its value.
     ///
-    /// The condition is evaluated at once, after each change of an object and after each answered request. It can
-    /// therefore read the objects, the [request log](Self::requests) and the [faults](Self::faults), and should read
-    /// nothing else. It is not evaluated at intervals: with paused time, a wait takes no time and needs no sleep. A state
-    /// that the next change has replaced already may be missed.
+    /// The condition is evaluated at once, after each change of an object, after each answered request, and when a fault
+    /// delays a request. It can therefore read the objects, the [request log](Self::requests) and the
+    /// [faults](Self::faults), and should read nothing else. It is not evaluated at intervals: with paused time, a wait
+    /// takes no time and needs no sleep. A state that the next change has replaced already may be missed.
     ///
     /// ```
     /// use std::time::Duration;
@@ -56,6 +81,8 @@ impl Server {
         mut condition: impl FnMut() -> Option<T>,
     ) -> Result<T, WaitTimeout> {
         let mut changes = self.shared().activity.listen();
+        let requests = &self.shared().requests;
+        let earlier = requests.recorded();
         let mut checks = 0;
         let holds = async {
             loop {
@@ -68,6 +95,9 @@ impl Server {
             }
         };
         let waited = tokio::time::timeout(limit, holds).await;
-        waited.map_err(|_| WaitTimeout { limit, checks, revision: self.revision() })
+        waited.map_err(|_| {
+            let failed = requests.last_failed(earlier, MAX_FAILED);
+            WaitTimeout { limit, checks, revision: self.revision(), failed }
+        })
     }
 }

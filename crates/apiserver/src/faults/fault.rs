@@ -1,10 +1,11 @@
-//! Definition of a fault: its effect, and the requests that it hits.
+//! Definition of a fault: its effect, and limits on its hits.
 
+use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::RequestFields;
+use super::On;
 
 /// Effect of a fault on a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,110 +72,6 @@ pub enum End {
     Reset,
 }
 
-/// Selector of requests. Conditions that are not set match every request.
-///
-/// ```
-/// use kube_dev_apiserver::On;
-///
-/// let pods = On::any().verb("list").verb("watch").resource("pods");
-/// let one = On::writes().resource("endpointslices").namespace("default").name("web-x7k2p");
-/// # let _ = (pods, one);
-/// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub struct On {
-    verbs: Vec<String>,
-    group: Option<String>,
-    resource: Option<String>,
-    subresource: Option<String>,
-    namespace: Option<String>,
-    name: Option<String>,
-    user: Option<String>,
-    user_agent: Option<String>,
-}
-
-impl On {
-    /// Returns a selector that matches every request.
-    pub fn any() -> Self {
-        Self::default()
-    }
-
-    /// Returns a selector that matches every create, update, patch, delete and delete-collection.
-    pub fn writes() -> Self {
-        ["create", "update", "patch", "delete", "deletecollection"].into_iter().fold(Self::any(), Self::verb)
-    }
-
-    /// Matches requests with this verb; several calls match any of the verbs.
-    #[must_use]
-    pub fn verb(mut self, verb: &str) -> Self {
-        self.verbs.push(verb.to_owned());
-        self
-    }
-
-    /// Matches requests for resources of an API group; the empty string is the core group.
-    #[must_use]
-    pub fn group(mut self, group: &str) -> Self {
-        self.group = Some(group.to_owned());
-        self
-    }
-
-    /// Matches requests for a resource, given by its plural name.
-    #[must_use]
-    pub fn resource(mut self, plural: &str) -> Self {
-        self.resource = Some(plural.to_owned());
-        self
-    }
-
-    /// Matches requests for a subresource such as `status`; the empty string matches requests without one.
-    #[must_use]
-    pub fn subresource(mut self, subresource: &str) -> Self {
-        self.subresource = Some(subresource.to_owned());
-        self
-    }
-
-    /// Matches requests in a namespace.
-    #[must_use]
-    pub fn namespace(mut self, namespace: &str) -> Self {
-        self.namespace = Some(namespace.to_owned());
-        self
-    }
-
-    /// Matches requests for the object of this name, lists with a field selector for it included.
-    #[must_use]
-    pub fn name(mut self, name: &str) -> Self {
-        self.name = Some(name.to_owned());
-        self
-    }
-
-    /// Matches requests of the user of this name.
-    #[must_use]
-    pub fn user(mut self, user: &str) -> Self {
-        self.user = Some(user.to_owned());
-        self
-    }
-
-    /// Matches requests whose `User-Agent` contains `part`.
-    #[must_use]
-    pub fn user_agent(mut self, part: &str) -> Self {
-        self.user_agent = Some(part.to_owned());
-        self
-    }
-
-    pub(crate) fn matches(&self, request: &RequestFields<'_>) -> bool {
-        let Self { verbs, group, resource, subresource, namespace, name, user, user_agent } = self;
-        let matches_field =
-            |expected: &Option<String>, found: &str| expected.as_deref().is_none_or(|expected| expected == found);
-        (verbs.is_empty() || verbs.iter().any(|verb| verb == request.verb))
-            && matches_field(group, request.group)
-            && matches_field(resource, request.resource)
-            && matches_field(subresource, request.subresource)
-            && matches_field(namespace, request.namespace)
-            && matches_field(name, request.name)
-            && matches_field(user, request.user)
-            && user_agent.as_deref().is_none_or(|part| request.user_agent.contains(part))
-    }
-}
-
 /// Fault to inject with [`Faults::inject`](super::Faults::inject): its effect, and the requests that it affects.
 ///
 /// ```
@@ -193,7 +90,7 @@ impl On {
 pub struct Fault {
     pub(super) effect: Effect,
     #[serde(default)]
-    pub(super) on: On,
+    pub(crate) on: On,
     /// Number of matching requests before the first hit.
     #[serde(default)]
     pub(super) after: u32,
@@ -341,5 +238,17 @@ impl FaultState {
     /// Returns whether the fault has had its effect: as many hits as [`Fault::times`] allows, or one without a limit.
     pub fn is_spent(&self) -> bool {
         self.hits >= self.fault.times.unwrap_or(1)
+    }
+}
+
+/// Formats one line: id, effect, selector, and the counters of requests.
+impl fmt::Display for FaultState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { id, fault, matched, hits } = self;
+        write!(f, "{id}: {:?} on {}", fault.effect, fault.on)?;
+        if fault.after > 0 {
+            write!(f, ", after {}", fault.after)?;
+        }
+        write!(f, ": {hits} of {} hits, matching requests: {matched}", fault.times.unwrap_or(1))
     }
 }

@@ -1,6 +1,6 @@
 //! Handle of the faults for the owner of a server.
 
-use super::{Fault, FaultState, On};
+use super::{Fault, FaultState, On, UnmatchableError, unmatchable};
 use crate::shared::Shared;
 
 /// Handle that injects and removes the faults of a [`Server`](crate::Server).
@@ -15,8 +15,15 @@ impl<'a> Faults<'a> {
     }
 
     /// Injects a fault, which is evaluated after the existing ones. Returns its id for [`remove`](Self::remove).
+    ///
+    /// # Panics
+    /// If the server does not serve the group or resource that the fault [selects](On). A kind that is not built in has
+    /// to be defined before.
+    #[track_caller]
     pub fn inject(&self, fault: impl Into<Fault>) -> u64 {
-        self.shared.faults.inject(fault.into())
+        let fault = fault.into();
+        self.shared.assert_served(&fault.on);
+        self.shared.faults.inject(fault)
     }
 
     /// Removes a fault and returns its state; `None` if there is none with this id.
@@ -38,20 +45,56 @@ impl<'a> Faults<'a> {
     /// although no request matched its fault.
     ///
     /// # Panics
-    /// If a fault that was not removed has not had its effect; the message lists these faults.
+    /// If a fault that was not removed has not had its effect; the message has one line for each of these.
     #[track_caller]
     pub fn assert_spent(&self) {
-        let unspent: Vec<FaultState> = self.states().into_iter().filter(|it| !it.is_spent()).collect();
-        assert!(unspent.is_empty(), "faults without effect: {unspent:#?}");
+        let unspent = self.states().into_iter().filter(|it| !it.is_spent());
+        let lines: Vec<String> = unspent.map(|it| it.to_string()).collect();
+        assert!(lines.is_empty(), "faults without effect:\n  {}", lines.join("\n  "));
     }
 
     /// Ends the open watches that match, as their timeout would, and returns their number.
+    ///
+    /// # Panics
+    /// If none matches, and the server does not serve the group or resource that `on` selects.
+    #[track_caller]
     pub fn cut_watches(&self, on: &On) -> usize {
-        self.shared.faults.cut_watches(on)
+        let count = self.shared.faults.cut_watches(on);
+        if count == 0 {
+            self.shared.assert_served(on);
+        }
+        count
     }
 
     /// Returns the number of open watches that match.
+    ///
+    /// # Panics
+    /// If none matches, and the server does not serve the group or resource that `on` selects.
+    #[track_caller]
     pub fn open_watches(&self, on: &On) -> usize {
-        self.shared.faults.matching(on).len()
+        let count = self.shared.faults.matching(on).len();
+        if count == 0 {
+            self.shared.assert_served(on);
+        }
+        count
+    }
+}
+
+impl Shared {
+    /// Returns an error if `on` selects a group or resource that the server does not serve.
+    pub(crate) fn check_served(&self, on: &On) -> Result<(), UnmatchableError> {
+        if on.group.is_none() && on.resource.is_none() {
+            return Ok(());
+        }
+        let kinds = self.read(|cluster| cluster.kinds().all().to_vec());
+        unmatchable::check(on, &kinds)
+    }
+
+    /// Panics if `on` selects a group or resource that the server does not serve.
+    #[track_caller]
+    pub(crate) fn assert_served(&self, on: &On) {
+        if let Err(error) = self.check_served(on) {
+            panic!("{error}");
+        }
     }
 }

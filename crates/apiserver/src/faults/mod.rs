@@ -5,14 +5,18 @@
 
 mod fault;
 mod handle;
+mod on;
 mod registry;
 mod request;
 mod table;
 #[cfg(test)]
 mod tests;
+mod unmatchable;
 
-pub use fault::{Effect, End, Fault, FaultState, On};
+pub use fault::{Effect, End, Fault, FaultState};
 pub use handle::Faults;
+pub use on::On;
 pub(crate) use registry::{FaultRegistry, OpenWatch};
 pub(crate) use request::RequestFields;
 pub(crate) use table::{Answer, FaultDecision, FaultTable, StreamFaults};
+pub(crate) use unmatchable::UnmatchableError;

@@ -51,6 +51,16 @@ fn selectors_match_requests(#[case] on: On, #[case] expect: bool) {
     assert_eq!(on.matches(&request("create", "pods", "web")), expect);
 }
 
+#[rstest]
+#[case::any(On::any(), true)]
+#[case::resource(On::any().resource("pods"), true)]
+#[case::itself(On::any().resource("pods").subresource(""), false)]
+#[case::part(On::any().resource("pods").subresource("status"), true)]
+fn resource_selects_its_subresources(#[case] on: On, #[case] expect: bool) {
+    let status = RequestFields { subresource: "status", ..request("patch", "pods", "web") };
+    assert_eq!(on.matches(&status), expect);
+}
+
 /// Which of six creates of a pod are hit (`x`).
 #[rstest]
 #[case::always(Fault::reset(), "xxxxxx")]
@@ -142,6 +152,7 @@ fn same_seed_hits_the_same_requests() {
 )]
 #[case(r#"{"effect": {"trickle": {"maxBytes": 7, "pauseMillis": 2}}}"#, Some(Fault::trickle(7, millis(2))))]
 #[case(r#"{"effect": "reset", "tiems": 3}"#, None)]
+#[case(r#"{"effect": "reset", "on": {"verbs": ["list", "read"]}}"#, None)]
 fn faults_round_trip_as_json(#[case] text: &str, #[case] expect: Option<Fault>) {
     let fault: Option<Fault> = serde_json::from_str(text).ok();
     assert_eq!(fault, expect);

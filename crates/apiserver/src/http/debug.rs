@@ -9,7 +9,6 @@ use serde_json::json;
 use super::body::{self, RequestBody};
 use super::reply::{self, Reply};
 use crate::faults::{Fault, On};
-use crate::requests::Requests;
 use crate::shared::{History, Shared};
 use crate::status::StatusError;
 
@@ -29,6 +28,7 @@ async fn route(shared: &Arc<Shared>, parts: &Parts, body: RequestBody) -> Result
             let bytes = body::collect(body).await?;
             let fault: Fault = serde_json::from_slice(&bytes)
                 .map_err(|error| StatusError::bad_request(format!("the fault cannot be decoded: {error}")))?;
+            check_served(shared, &fault.on)?;
             json!({"id": shared.faults.inject(fault)})
         }
         ("/debug/faults", &Method::DELETE) => match parameters.iter().find(|(name, _)| name == "id") {
@@ -41,13 +41,25 @@ async fn route(shared: &Arc<Shared>, parts: &Parts, body: RequestBody) -> Result
                 json!(removed.ok_or_else(|| StatusError::bad_request(format!("there is no fault {id:?}")))?)
             }
         },
-        ("/debug/requests", &Method::GET) => json!(Requests::new(&shared.requests).matching(&filter(&parameters)?)),
+        ("/debug/requests", &Method::GET) => {
+            let on = filter(&parameters)?;
+            let requests = shared.requests.matching(&on);
+            if requests.is_empty() {
+                check_served(shared, &on)?;
+            }
+            json!(requests)
+        }
         ("/debug/requests", &Method::DELETE) => {
-            Requests::new(&shared.requests).clear();
+            shared.requests.take();
             json!({})
         }
         ("/debug/watches", &Method::DELETE) => {
-            json!({"cut": shared.faults.cut_watches(&filter(&parameters)?)})
+            let on = filter(&parameters)?;
+            let cut = shared.faults.cut_watches(&on);
+            if cut == 0 {
+                check_served(shared, &on)?;
+            }
+            json!({"cut": cut})
         }
         ("/debug/restart", &Method::POST) => {
             let history = match parameters.as_slice() {
@@ -67,10 +79,16 @@ async fn route(shared: &Arc<Shared>, parts: &Parts, body: RequestBody) -> Result
     Ok(reply::json(StatusCode::OK, document.to_string()))
 }
 
+/// Returns 400 if `on` selects a group or resource that the server does not serve.
+fn check_served(shared: &Shared, on: &On) -> Result<(), StatusError> {
+    shared.check_served(on).map_err(|error| StatusError::bad_request(error.to_string()))
+}
+
 fn filter(parameters: &[(String, String)]) -> Result<On, StatusError> {
     parameters.iter().try_fold(On::any(), |on, (name, value)| {
         Ok(match name.as_str() {
-            "verb" => on.verb(value),
+            "verb" => on.try_verb(value).map_err(|error| StatusError::bad_request(error.to_string()))?,
+            "group" => on.group(value),
             "resource" => on.resource(value),
             "subresource" => on.subresource(value),
             "namespace" => on.namespace(value),

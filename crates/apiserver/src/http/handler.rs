@@ -96,6 +96,8 @@ pub(super) async fn handle(
 
     let decision = shared.faults.decide(&fields);
     if !decision.delay.is_zero() {
+        // The hit of the fault is visible now; the request is logged later.
+        shared.activity.notify(shared.activity.revision());
         tokio::time::sleep(decision.delay).await;
     }
     // Pinned here: awaiting the future by value in several arms would add its size to this future once per arm.

@@ -31,3 +31,4 @@ mod watch;
 pub(crate) use connection::serve;
 pub use in_process::{InProcess, ResponseBody};
 pub use lag::Lag;
+pub(crate) use reviews::virtual_resources;

@@ -3,7 +3,8 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::api::core::v1::{ConfigMap, Pod};
+use kube::api::{DeleteParams, ListParams};
 use kube::{Api, Client};
 use kube_dev_apiserver::{Config, Fault, On, Server};
 use serde_json::json;
@@ -54,6 +55,23 @@ async fn requests_and_faults_are_seen() {
     assert_eq!(logged.unwrap().status, Some(503));
 }
 
+/// The request is in the log only when it is answered.
+#[tokio::test(start_paused = true)]
+async fn delayed_request_is_seen_before_it_is_executed() {
+    let (server, start) = (server(), Instant::now());
+    server.faults().inject(Fault::delay_request(LIMIT, LIMIT).on(On::any().verb("delete")).times(1));
+    let maps: Api<ConfigMap> = Api::default_namespaced(Client::new(server.service(), "default"));
+    let parameters = DeleteParams::default();
+    let hit = async {
+        server.wait_until(2 * LIMIT, || server.faults().states()[0].is_spent().then_some(())).await.unwrap();
+        assert_eq!((start.elapsed(), server.requests().all()), (Duration::ZERO, vec![]));
+        assert!(server.typed::<ConfigMap>().get("a").is_ok());
+    };
+    let (deleted, ()) = tokio::join!(maps.delete("a", &parameters), hit);
+    deleted.unwrap();
+    assert_eq!(start.elapsed(), LIMIT);
+}
+
 #[tokio::test(start_paused = true)]
 async fn timeout_names_limit_and_version() {
     let (server, start) = (server(), Instant::now());
@@ -62,4 +80,35 @@ async fn timeout_names_limit_and_version() {
     let version = server.revision();
     let expected = format!("the awaited state was not reached within 10s: 1 checks, resource version {version}");
     assert_eq!(error.to_string(), expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn timeout_lists_the_last_failed_requests_of_the_wait() {
+    let server = server();
+    let client = Client::new(server.service(), "default");
+    let maps: Api<ConfigMap> = Api::default_namespaced(client.clone());
+    maps.get("before").await.unwrap_err();
+    server.faults().inject(Fault::unavailable().on(On::any().verb("list")));
+    server.faults().inject(Fault::reset().on(On::any().verb("delete")));
+    let requests = async {
+        for name in ["1", "2", "3", "4"] {
+            maps.get(name).await.unwrap_err();
+        }
+        maps.get("a").await.unwrap();
+        client.request_text(http::Request::get("/missing").body(Vec::new()).unwrap()).await.unwrap_err();
+        maps.delete("a", &DeleteParams::default()).await.unwrap_err();
+        let pods: Api<Pod> = Api::all(client);
+        pods.list(&ListParams::default()).await.unwrap_err();
+    };
+    let (waited, ()) = tokio::join!(server.wait_until(LIMIT, || None::<()>), requests);
+    let error = waited.unwrap_err();
+    let expected = "\nlast failed requests:\n  \
+        get configmaps default/3: 404\n  \
+        get configmaps default/4: 404\n  \
+        get /missing: 404\n  \
+        delete configmaps default/a: connection reset\n  \
+        list pods: 503";
+    assert!(error.to_string().ends_with(expected), "{error}");
+    // `unwrap`, and a test that returns the error, print the same.
+    assert_eq!(format!("{error:?}"), error.to_string());
 }

@@ -92,6 +92,11 @@ const fn virtual_resource(
     VirtualResource { group, plural, subresource: "", namespaced: false, kind_group: group, kind, review }
 }
 
+/// Returns group and plural name of each virtual resource.
+pub(crate) fn virtual_resources() -> impl Iterator<Item = (&'static str, &'static str)> {
+    VIRTUAL_RESOURCES.iter().map(|it| (it.group, it.plural))
+}
+
 impl VirtualResource {
     /// Verbs that each of them supports.
     pub(super) const VERBS: [&str; 1] = ["create"];
