@@ -91,11 +91,18 @@ struct Check {
 }
 
 impl Health {
-    /// Registers a check under `name` for `probes`. `test` returns the reason of a failure; it is called for each request
-    /// and must not block.
+    /// Registers a check under `name` for `probes`, or under `name-2`, `name-3` and so on if `name` is taken, as for two
+    /// informers of one resource. `test` returns the reason of a failure; it is called for each request and must not
+    /// block.
     pub fn add(&self, name: &str, probes: &[Probe], test: impl Fn() -> Result<(), String> + Send + Sync + 'static) {
-        let check = Check { name: name.to_owned(), probes: probes.to_vec(), test: Arc::new(test) };
-        locked(&self.checks).push(check);
+        let mut checks = locked(&self.checks);
+        let is_taken = |name: &str| checks.iter().any(|check| check.name == name);
+        let (mut unique, mut number) = (name.to_owned(), 1);
+        while is_taken(&unique) {
+            number += 1;
+            unique = format!("{name}-{number}");
+        }
+        checks.push(Check { name: unique, probes: probes.to_vec(), test: Arc::new(test) });
     }
 
     /// Registers the check `informer-NAME` of `/readyz`, which fails until the informer has stored its first list, and

@@ -38,6 +38,17 @@ fn responses_match_upstream(#[case] path: &str, #[case] query: &str, #[case] sta
     assert_eq!(found.status(), status);
 }
 
+#[test]
+fn taken_names_are_numbered() {
+    let health = health();
+    for reason in ["second", "third"] {
+        health.add("informer-sync", &[Probe::Readyz], move || Err(reason.to_owned()));
+    }
+    let reason = |path: &str| health.respond(path, "").unwrap().body;
+    assert_eq!(reason("/readyz/informer-sync-2"), "internal server error: second\n");
+    assert_eq!(reason("/readyz/informer-sync-3"), "internal server error: third\n");
+}
+
 #[rstest]
 #[case("/livez/informer-sync")]
 #[case("/metrics")]
