@@ -228,6 +228,7 @@ impl From<&BTreeMap<String, String>> for Labels {}
 impl From<&Option<BTreeMap<String, String>>> for Labels {}
 impl Serialize for Labels {}
 impl<'de> Deserialize<'de> for Labels {}
+impl FromStr for Labels {}
 pub use kube_wire::Metadata;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NamedPort {
@@ -297,6 +298,13 @@ impl From<&meta::OwnerReference> for OwnerReference {}
 impl From<&OwnerReference> for meta::OwnerReference {}
 impl Message for OwnerReference {}
 impl ToMessage for OwnerReference {}
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParseLabelsError {
+    NotAPair(String),
+    Key(String),
+    Value(String),
+}
 pub trait Part: PartialEq + Send + Sync + Sized + 'static {
     /// Whether [`from_protobuf`](Self::from_protobuf) is implemented.
     const PROTOBUF: bool = false;
@@ -399,6 +407,9 @@ pub struct ServicePort {
     pub target: TargetPort,
     pub app_protocol: Option<Text>,
 }
+impl ServicePort {
+    pub fn endpoint_port(&self, number: i32) -> EndpointPort {}
+}
 impl From<&core::ServicePort> for ServicePort {}
 impl Message for ServicePort {}
 #[derive(Clone, Debug, Default)]
@@ -434,6 +445,9 @@ impl ToMessage for SubsetPort {}
 pub enum TargetPort {
     Number(i32),
     Name(Text),
+}
+impl TargetPort {
+    pub fn number(&self) -> Option<i32> {}
 }
 impl Default for TargetPort {}
 impl<'de> Deserialize<'de> for TargetPort {}

@@ -214,16 +214,8 @@ impl<'a> PortVariants<'a> {
     /// Returns the ports of a variant in upstream's order. A port that its Pods do not declare is left out (RC-9).
     fn ports(&self, variant: usize) -> Vec<EndpointPort> {
         let resolved = self.service.ports.iter().zip(&self.numbers[variant]);
-        let mut ports: Vec<EndpointPort> = resolved
-            .filter_map(|(port, number)| {
-                Some(EndpointPort {
-                    name: Some(port.name.clone()),
-                    protocol: Some(port.protocol.clone()),
-                    port: Some((*number)?),
-                    app_protocol: port.app_protocol.clone(),
-                })
-            })
-            .collect();
+        let mut ports: Vec<EndpointPort> =
+            resolved.filter_map(|(port, number)| Some(port.endpoint_port((*number)?))).collect();
         sort_slice_ports(&mut ports);
         ports
     }

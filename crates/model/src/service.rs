@@ -14,7 +14,7 @@ use crate::projection::Metadata;
 use crate::well_known::{
     CLUSTER_IP_NONE, TOLERATE_UNREADY_ANNOTATION, TOPOLOGY_HINTS_ANNOTATION, TOPOLOGY_MODE_ANNOTATION,
 };
-use crate::{AddressType, IpFamily, Labels, ResourceVersion, Text, Uid, intern};
+use crate::{AddressType, EndpointPort, IpFamily, Labels, ResourceVersion, Text, Uid, intern};
 
 /// A core/v1 Service, reduced to what the endpoint controllers read. Never written back.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -80,6 +80,29 @@ pub enum TargetPort {
     Number(i32),
     /// Name of a container port.
     Name(Text),
+}
+
+impl ServicePort {
+    /// Returns the port of a slice whose endpoints serve this port at `number`, which is
+    /// [`find_port`](crate::membership::find_port) for a Pod, and [`TargetPort::number`] for other endpoints.
+    pub fn endpoint_port(&self, number: i32) -> EndpointPort {
+        EndpointPort {
+            name: Some(self.name.clone()),
+            protocol: Some(self.protocol.clone()),
+            port: Some(number),
+            app_protocol: self.app_protocol.clone(),
+        }
+    }
+}
+
+impl TargetPort {
+    /// Returns the port number; `None` for a name, which only the containers of a Pod resolve.
+    pub fn number(&self) -> Option<i32> {
+        match self {
+            TargetPort::Number(number) => Some(*number),
+            TargetPort::Name(_) => None,
+        }
+    }
 }
 
 impl Default for TargetPort {

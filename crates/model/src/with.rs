@@ -71,22 +71,24 @@ pub trait Part: PartialEq + Send + Sync + Sized + 'static {
 /// (`Builder::transform` of `kube-informer`) sets it before the Service is indexed:
 ///
 /// ```
-/// use kube_endpoint_model::{AnnotationKeys, Annotations, Labels, Service, With};
+/// use kube_endpoint_model::{AnnotationKeys, Annotations, Service, With};
 ///
 /// # struct Selectors;
 /// # impl AnnotationKeys for Selectors {
 /// #     fn keeps(key: &str) -> bool {
-/// #         key == "example.com/app"
+/// #         key == "example.com/selector"
 /// #     }
 /// # }
+/// /// The annotation has the form `app=web,tier=front`. Without it, or if it is malformed, the Service selects no Pods.
 /// fn select_by_annotation(service: &mut With<Service, Annotations<Selectors>>) {
-///     let app = service.part.get("example.com/app");
-///     service.object.selector = app.map(|app| Labels::from_iter([("app", app)]));
+///     let selector = service.part.get("example.com/selector");
+///     service.object.selector = selector.and_then(|selector| selector.parse().ok());
 /// }
 /// # use kube_endpoint_model::Selecting as _;
 /// # use kube_wire::Decode as _;
 /// # let mut service = With::from_json(br#"{
-/// #     "metadata": {"name": "web", "annotations": {"example.com/app": "shop"}}, "spec": {"selector": {"app": "web"}}
+/// #     "metadata": {"name": "web", "annotations": {"example.com/selector": "app=shop"}},
+/// #     "spec": {"selector": {"app": "web"}}
 /// # }"#)?;
 /// # select_by_annotation(&mut service);
 /// # assert_eq!(service.selector().and_then(|labels| labels.get("app")), Some("shop"));

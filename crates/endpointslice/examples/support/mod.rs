@@ -4,7 +4,7 @@
 use std::error::Error;
 
 use kube_controller_program::{Client, ClientOptions, Config};
-use kube_endpoint_model::{EndpointPort, Service, TargetPort};
+use kube_endpoint_model::{EndpointPort, Service};
 
 /// Result of an example.
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
@@ -17,16 +17,5 @@ pub(crate) async fn client() -> Result<Client> {
 /// Returns the ports of a Service with a numeric target port. Named ones are resolved by container ports, which are on
 /// the primary network.
 pub(crate) fn numbered_ports(service: &Service) -> Vec<EndpointPort> {
-    let numbered = service.ports.iter().filter_map(|port| match port.target {
-        TargetPort::Number(number) => Some((port, number)),
-        TargetPort::Name(_) => None,
-    });
-    numbered
-        .map(|(port, number)| EndpointPort {
-            name: Some(port.name.clone()),
-            protocol: Some(port.protocol.clone()),
-            port: Some(number),
-            app_protocol: port.app_protocol.clone(),
-        })
-        .collect()
+    service.ports.iter().filter_map(|port| Some(port.endpoint_port(port.target.number()?))).collect()
 }
