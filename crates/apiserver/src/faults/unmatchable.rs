@@ -6,7 +6,7 @@ use super::On;
 use crate::http;
 use crate::kinds::Kind;
 
-/// Maximum edit distance between a resource that is not served and those that the error names as similar.
+/// Maximum number of edits, transpositions included, between a resource that is not served and those that the error names as similar.
 const MAX_DISTANCE: usize = 2;
 
 /// Error of a selector that can match no request.
@@ -79,7 +79,7 @@ impl Served<'_> {
     }
 
     fn distance(&self, name: &str) -> usize {
-        if self.short_names.iter().any(|it| it == name) { 0 } else { edit_distance(self.plural, name) }
+        if self.short_names.iter().any(|it| it == name) { 0 } else { strsim::osa_distance(self.plural, name) }
     }
 }
 
@@ -93,39 +93,4 @@ fn joined(names: impl Iterator<Item = String>) -> String {
     names.sort_by(|a, b| (a != "core", a).cmp(&(b != "core", b)));
     names.dedup();
     names.join(", ")
-}
-
-/// Returns the Levenshtein distance in bytes.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.bytes().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, to) in b.bytes().enumerate() {
-            let substituted = diagonal + usize::from(from != to);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
-}
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-
-    #[rstest]
-    #[case("", "", 0)]
-    #[case("pods", "pods", 0)]
-    #[case("pods", "", 4)]
-    #[case("", "pods", 4)]
-    #[case("pods", "pod", 1)]
-    #[case("ingresses", "ingress", 2)]
-    #[case("jobs", "pods", 2)]
-    #[case("nodes", "roles", 2)]
-    #[case("endpoints", "endpiont", 3)]
-    fn edits_are_counted(#[case] a: &str, #[case] b: &str, #[case] expect: usize) {
-        assert_eq!((edit_distance(a, b), edit_distance(b, a)), (expect, expect));
-    }
 }
