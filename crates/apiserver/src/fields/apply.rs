@@ -7,7 +7,7 @@ use super::last_applied;
 use super::merge::merge_applied;
 use super::remove::{remove, with_named_parents};
 use super::set::FieldSet;
-use super::update::{strip, update};
+use super::update::{ignore_reset, strip, update};
 use super::walk::{Comparison, fields_of};
 use crate::schema::Node;
 
@@ -82,7 +82,9 @@ pub(crate) fn apply(
 /// Returns the result of a forced apply, and what it takes from other managers.
 fn merge(live: Live<'_>, mut entries: Entries, config: &Value, writer: &Writer<'_>) -> (Applied, Vec<Taken>) {
     let schema = live.schema;
-    let mut set = fields_of(config, schema);
+    let mut configured = fields_of(config, schema);
+    ignore_reset(&mut configured, writer);
+    let mut set = configured.clone();
     strip(&mut set, writer);
     let mut object = live.object.clone();
     merge_applied(&mut object, config.clone(), schema);
@@ -95,7 +97,8 @@ fn merge(live: Live<'_>, mut entries: Entries, config: &Value, writer: &Writer<'
         FieldSet::default()
     };
     if !last.is_empty() {
-        let mut owned = FieldSet::default();
+        // With the fields that no entry contains: `metadata` stays as long as the configuration has a name.
+        let mut owned = configured;
         entries.0.iter().for_each(|entry| owned.union(&entry.set));
         let mut abandoned = with_named_parents(&last, schema);
         abandoned.subtract(&with_named_parents(&owned, schema));

@@ -64,10 +64,15 @@ pub(super) fn strip(set: &mut FieldSet, writer: &Writer<'_>) {
     if let Some(metadata) = set.children.get_mut(&Element::Field("metadata".to_owned())) {
         metadata.member = false;
     }
+    ignore_reset(set, writer);
+    set.children.retain(|_, child| !child.is_empty());
+}
+
+/// Removes the fields that the path of the request does not write.
+pub(super) fn ignore_reset(set: &mut FieldSet, writer: &Writer<'_>) {
     for path in writer.reset {
         set.remove_tree(path);
     }
-    set.children.retain(|_, child| !child.is_empty());
 }
 
 /// Combines the oldest entries of updates if there are too many, by version, as upstream's `capUpdateManagers`.

@@ -43,6 +43,29 @@ async fn always() -> TestApi {
     TestApi::start(Config { field_tracking: FieldTracking::Always, ..Config::default() }).await
 }
 
+// An entry contains neither the name nor the uid: removing its last field under `metadata` must not remove these.
+#[rstest]
+#[case::labels(json!({"labels": {"a": "b"}}))]
+#[case::finalizers(json!({"finalizers": ["example.com/x"]}))]
+#[case::owner_references(json!({"ownerReferences": [{"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "u"}]}))]
+#[case::several(json!({"labels": {"a": "b"}, "annotations": {"c": "d"}}))]
+#[tokio::test]
+async fn all_metadata_can_be_given_up(#[case] metadata: Value) {
+    let api = TestApi::start(Config::default()).await;
+    let path = format!("{CONFIG_MAPS}/a");
+    let mut config = config_map(&json!({"x": "1"}));
+    let without = config.clone();
+    config["metadata"].as_object_mut().unwrap().extend(metadata.as_object().unwrap().clone());
+    let (code, with) = apply(&api, &path, "me", &config).await;
+    assert_eq!(code, 201);
+    let (code, object) = apply(&api, &path, "me", &without).await;
+    assert_eq!((code, &object["metadata"]["uid"]), (200, &with["metadata"]["uid"]));
+    for field in metadata.as_object().unwrap().keys() {
+        assert!(object["metadata"].get(field).is_none(), "{object}");
+    }
+    assert_eq!(object["data"], json!({"x": "1"}));
+}
+
 #[tokio::test]
 async fn omitted_fields_are_removed_and_equal_applies_change_nothing() {
     let api = TestApi::start(Config::default()).await;
