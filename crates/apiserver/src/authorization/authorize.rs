@@ -42,6 +42,15 @@ pub(crate) fn check(shared: &Shared, user: &User, attributes: &Attributes) -> Re
     if decision.allowed { Ok(()) } else { Err(StatusError::not_authorized(&user.name, attributes, &decision.reason)) }
 }
 
+/// Returns the error of an update or an apply that would create its object: `user` needs the verb `create`, too (Go:
+/// `withAuthorization` of the handlers of both). `None` if `user` may create it, and for other verbs.
+pub(crate) fn refused_create(shared: &Shared, user: &User, attributes: &Attributes) -> Option<StatusError> {
+    if shared.config.authorization == Authorization::AlwaysAllow || !["update", "patch"].contains(&&*attributes.verb) {
+        return None;
+    }
+    check(shared, user, &Attributes { verb: "create".to_owned(), ..attributes.clone() }).err()
+}
+
 fn policy(shared: &Shared) -> Arc<Policy> {
     // Read before the objects, so that a change in between leads to a rebuild on the next call.
     let versions = KINDS.map(|plural| shared.last_change(GROUP, "v1", plural));

@@ -8,7 +8,7 @@ mod policy_cache;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use authorize::{GROUP, check, decide, rules_of};
+pub(crate) use authorize::{GROUP, check, decide, refused_create, rules_of};
 pub(crate) use bootstrap::DEFAULT_ROLES;
 pub(crate) use policy::{Decision, Policy};
 pub(crate) use policy_cache::PolicyCache;

@@ -25,6 +25,8 @@ pub(crate) struct WriteOptions<'a> {
     pub(crate) operation: Operation,
     /// Whether an apply takes fields from other managers.
     pub(crate) force: bool,
+    /// Error of an update or an apply that would create the object, if the client may not create it.
+    pub(crate) refused_create: Option<&'a StatusError>,
 }
 
 impl WriteOptions<'_> {
@@ -38,13 +40,15 @@ impl WriteOptions<'_> {
             manager: None,
             operation: Operation::Update,
             force: false,
+            refused_create: None,
         }
     }
 
     /// Returns the options of the same write by a client: admission rules apply, and `manager` owns the fields.
     pub(crate) fn of_client(self, manager: &str, field_validation: FieldValidation) -> WriteOptions<'_> {
         let WriteOptions { now, dry_run, operation, force, .. } = self;
-        WriteOptions { now, dry_run, field_validation, admission: true, manager: Some(manager), operation, force }
+        let (manager, refused_create) = (Some(manager), None);
+        WriteOptions { now, dry_run, field_validation, admission: true, manager, operation, force, refused_create }
     }
 }
 

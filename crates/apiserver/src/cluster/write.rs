@@ -92,6 +92,9 @@ impl Cluster {
         }
         let mut prepared = self.prepare(kind, namespace, options, |context| rules(&*kind.rules, body, context))?;
         self.ensure_free_name(kind, namespace, &mut prepared)?;
+        if let Some(error) = options.refused_create {
+            return Err(error.clone());
+        }
         let name = prepared.metadata.name.as_deref().unwrap_or_default();
         let target = AdmissionTarget { operation: Operation::Create, part: Part::Main, namespace, name, old: None };
         self.validate(kind, target, Some(&prepared), options)?;

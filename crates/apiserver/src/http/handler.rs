@@ -173,7 +173,8 @@ async fn execute_as(
         let bytes = body::collect(body).await?;
         return virtual_resource.evaluate(shared, path, user, (&parts.method, &parts.headers, &bytes));
     }
-    Ok(request::respond(shared, route, parts, body).await)
+    let refused_create = authorization::refused_create(shared, user, attributes);
+    Ok(request::respond(shared, route, parts, body, refused_create).await)
 }
 
 fn fault_reply(is_watch: bool, code: u16, retry_after: Option<u32>, headers: &HeaderMap) -> Reply {

@@ -33,6 +33,8 @@ pub(super) struct Query {
     pub(super) force: Option<bool>,
     pub(super) grace_period_seconds: Option<i64>,
     pub(super) propagation: Option<Propagation>,
+    /// See [`WriteOptions::refused_create`].
+    pub(super) refused_create: Option<StatusError>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +86,11 @@ impl Query {
     /// Returns the options of the write of a client.
     pub(super) fn options(&self, options: WriteOptions<'_>) -> WriteOptions<'_> {
         let manager = self.field_manager.as_deref().unwrap_or(&self.agent);
-        WriteOptions { force: self.force == Some(true), ..options.of_client(manager, self.field_validation) }
+        WriteOptions {
+            force: self.force == Some(true),
+            refused_create: self.refused_create.as_ref(),
+            ..options.of_client(manager, self.field_validation)
+        }
     }
 
     /// Sets the manager of requests without `fieldManager`: the `User-Agent` up to the first slash.

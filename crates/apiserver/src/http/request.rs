@@ -20,9 +20,16 @@ use crate::kinds::{Kind, Part};
 use crate::shared::Shared;
 use crate::status::{self, StatusError};
 
-/// Answers a request; errors become `Status` responses.
-pub(super) async fn respond(shared: &Arc<Shared>, route: &Route, parts: &Parts, body: RequestBody) -> Reply {
-    let reply = match dispatch(shared, route, parts, body).await {
+/// Answers a request; errors become `Status` responses. `refused_create` is the error of an update or an apply that would
+/// create the object.
+pub(super) async fn respond(
+    shared: &Arc<Shared>,
+    route: &Route,
+    parts: &Parts,
+    body: RequestBody,
+    refused_create: Option<StatusError>,
+) -> Reply {
+    let reply = match dispatch(shared, route, parts, body, refused_create).await {
         Ok(reply) => reply,
         Err(error) if error.is_plain_text() => {
             reply::error_for(&unserved::error(shared, parts.uri.path()), &parts.headers)
@@ -33,12 +40,19 @@ pub(super) async fn respond(shared: &Arc<Shared>, route: &Route, parts: &Parts, 
     reply
 }
 
-async fn dispatch(shared: &Arc<Shared>, route: &Route, parts: &Parts, body: RequestBody) -> Result<Reply, StatusError> {
+async fn dispatch(
+    shared: &Arc<Shared>,
+    route: &Route,
+    parts: &Parts,
+    body: RequestBody,
+    refused_create: Option<StatusError>,
+) -> Result<Reply, StatusError> {
     let Route::Resource(resource) = route else {
         return discovery::handle(shared, route, parts);
     };
     let mut query = Query::parse(parts.uri.query())?;
     query.set_agent(parts.headers.get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default());
+    query.refused_create = refused_create;
     // The kind is cloned, so that the lock is not held while the body is received.
     let target = match Target::find(shared, resource)? {
         Found::Target(target) => target,

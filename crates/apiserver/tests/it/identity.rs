@@ -71,6 +71,43 @@ async fn rbac_decides_requests_of_a_user(#[case] path: &str, #[case] refusal: &s
     assert_eq!(status["code"], code);
 }
 
+// As upstream's `withAuthorization`: an update or an apply that creates needs the verb `create`, too.
+#[rstest]
+#[case::update(Method::PUT, "application/json", 422)] // Without the resource version of the existing object.
+#[case::apply(Method::PATCH, "application/apply-patch+yaml", 200)]
+#[tokio::test]
+async fn write_that_creates_needs_the_right_to_create(
+    #[case] method: Method,
+    #[case] content_type: &str,
+    #[case] existing: u16,
+) {
+    let mut api = rbac_api().await;
+    let role = format!("{RBAC}/namespaces/default/roles/reader");
+    let rule = |verbs: &[&str]| {
+        let rule = json!({"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": verbs});
+        json!({"rules": [rule]}).to_string()
+    };
+    let may = async |api: &mut TestApi, verbs: &[&str]| {
+        let root = api.server.token_for(User::new("root").group("system:masters"));
+        api.token = Some(root);
+        assert!(
+            api.send(Method::PATCH, &role, "application/merge-patch+json", rule(verbs)).await.status().is_success()
+        );
+        api.token = Some("alice's".to_owned());
+    };
+    let path = "/apis/coordination.k8s.io/v1/namespaces/default/leases/l?fieldManager=me";
+    let lease = json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "l"}}).to_string();
+    let write =
+        async |api: &TestApi| api.send(method.clone(), path, content_type, lease.clone()).await.status().as_u16();
+
+    may(&mut api, &["update", "patch"]).await;
+    assert_eq!(write(&api).await, 403);
+    may(&mut api, &["update", "patch", "create"]).await;
+    assert_eq!(write(&api).await, 201);
+    may(&mut api, &["update", "patch"]).await;
+    assert_eq!(write(&api).await, existing);
+}
+
 #[tokio::test]
 async fn role_changes_take_effect_at_once() {
     let mut api = rbac_api().await;
