@@ -184,6 +184,7 @@ impl<'a> Faults<'a> {
     pub fn remove(&self, id: u64) -> Option<FaultState> {}
     pub fn clear(&self) {}
     pub fn states(&self) -> Vec<FaultState> {}
+    pub fn unspent(&self) -> Vec<FaultState> {}
     pub fn assert_spent(&self) {}
     pub fn cut_watches(&self, on: &On) -> usize {}
     pub fn open_watches(&self, on: &On) -> usize {}
@@ -201,6 +202,8 @@ pub enum History {
 #[derive(Debug, Clone)]
 pub struct InProcess {}
 impl InProcess {
+    #[must_use]
+    pub fn as_user(&self, user: User) -> Self {}
     #[must_use]
     pub fn behind(&self, lag: &Lag) -> Self {}
 }
@@ -244,6 +247,7 @@ pub struct LoggedRequest {
     pub user_agent: String,
     pub content_length: u64,
     pub status: Option<u16>,
+    pub message: String,
     pub applied: bool,
     pub resource_version: String,
     pub dry_run: bool,
@@ -411,6 +415,8 @@ impl Server {
         mut condition: impl FnMut() -> Option<T>,
     ) -> Result<T, WaitTimeout> {}
 }
+impl UnwindSafe for Server {}
+impl RefUnwindSafe for Server {}
 impl Drop for Server {}
 #[derive(Debug, Clone)]
 pub struct Snapshot {}
@@ -459,12 +465,13 @@ impl User {
     pub fn group(mut self, group: impl Into<String>) -> Self {}
     pub fn service_account(namespace: &str, name: &str) -> Self {}
 }
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub struct WaitTimeout {
     pub limit: Duration,
     pub checks: u64,
     pub revision: u64,
     pub failed: Vec<LoggedRequest>,
+    pub unspent: Vec<FaultState>,
 }
 impl fmt::Debug for WaitTimeout {}

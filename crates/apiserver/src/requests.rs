@@ -46,6 +46,8 @@ pub struct LoggedRequest {
     pub content_length: u64,
     /// HTTP status code; `None` if the connection was reset instead.
     pub status: Option<u16>,
+    /// Message of the `Status` in the response; empty if it was none.
+    pub message: String,
     /// Whether a write was applied, even if the response was lost or replaced by a fault: the server accepted it, and
     /// it was not a dry run. A write that changes nothing counts.
     pub applied: bool,
@@ -79,7 +81,7 @@ impl LoggedRequest {
     }
 }
 
-/// Formats one line, such as `patch pods/status default/web: 409`, or `get /version: connection reset`.
+/// Formats one line, such as `get pods default/web: 404, pods "web" not found`, or `get /version: connection reset`.
 impl fmt::Display for LoggedRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { verb, resource, subresource, namespace, name, path, .. } = self;
@@ -93,7 +95,8 @@ impl fmt::Display for LoggedRequest {
             (namespace, name) => write!(f, " {namespace}/{name}")?,
         }
         match self.status {
-            Some(status) => write!(f, ": {status}"),
+            Some(status) if self.message.is_empty() => write!(f, ": {status}"),
+            Some(status) => write!(f, ": {status}, {}", self.message),
             None => f.write_str(": connection reset"),
         }
     }
@@ -195,6 +198,9 @@ impl<'a> Requests<'a> {
 
     /// Returns the number of requests in the log that `on` selects.
     ///
+    /// The log has at most [`request_log`](crate::Config::request_log) requests: when it is full, the number may stay the
+    /// same or decrease.
+    ///
     /// # Panics
     /// If it is 0, and the server does not serve the group or resource that `on` selects: the number of requests for a
     /// mistyped resource is always 0.
@@ -240,6 +246,7 @@ mod tests {
             user_agent: String::new(),
             content_length: 0,
             status: Some(200),
+            message: String::new(),
             applied: false,
             resource_version: String::new(),
             dry_run: false,
@@ -284,6 +291,10 @@ mod tests {
     #[case::list(LoggedRequest { verb: "list".to_owned(), ..request("") }, "list pods default: 200")]
     #[case::cluster_scope(LoggedRequest { namespace: String::new(), ..request("n") }, "get pods n: 200")]
     #[case::part(LoggedRequest { subresource: "status".to_owned(), ..request("a") }, "get pods/status default/a: 200")]
+    #[case::message(
+        LoggedRequest { status: Some(409), message: "pods \"a\" exists".to_owned(), ..request("a") },
+        "get pods default/a: 409, pods \"a\" exists"
+    )]
     #[case::reset(LoggedRequest { status: None, ..request("a") }, "get pods default/a: connection reset")]
     fn requests_are_shown_in_one_line(#[case] request: LoggedRequest, #[case] expect: &str) {
         assert_eq!(request.to_string(), expect);

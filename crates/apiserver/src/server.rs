@@ -1,6 +1,7 @@
 //! The server and its life cycle.
 
 use std::net::SocketAddr;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -36,6 +37,11 @@ pub struct Server {
     shared: Arc<Shared>,
     tasks: JoinSet<()>,
 }
+
+// A panic of a test leaves no state broken: all of it is behind locks, and a write that panics leaves the objects as
+// after its last completed step.
+impl UnwindSafe for Server {}
+impl RefUnwindSafe for Server {}
 
 /// Error of [`Server::start`] and [`Server::in_process`].
 #[derive(Debug, thiserror::Error)]

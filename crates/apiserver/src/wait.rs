@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::faults::FaultState;
 use crate::requests::LoggedRequest;
 use crate::server::Server;
 
@@ -11,12 +12,13 @@ const MAX_FAILED: usize = 5;
 
 /// Error of [`Server::wait_until`]: the condition did not hold within the time limit.
 ///
-/// The message has one line for each of the [`failed`](Self::failed) requests. The `Debug` format, which `unwrap` and a
+/// The message has one line for each of the [`failed`](Self::failed) requests and [`unspent`](Self::unspent) faults. The `Debug` format, which `unwrap` and a
 /// test that returns the error print, is the message too.
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[error(
-    "the awaited state was not reached within {limit:?}: {checks} checks, resource version {revision}{}",
-    lines(failed)
+    "the awaited state was not reached within {limit:?}: {checks} checks, resource version {revision}{}{}",
+    lines("last failed requests", failed),
+    lines("faults without effect", unspent)
 )]
 #[non_exhaustive]
 pub struct WaitTimeout {
@@ -29,6 +31,8 @@ pub struct WaitTimeout {
     /// The last requests that failed during the wait, at most 5, in the order of the [log](Server::requests): those with
     /// a status of 400 or more, and those whose connection was reset. A request without a response is not among them.
     pub failed: Vec<LoggedRequest>,
+    /// Injected faults that have not had their effect, see [`FaultState::is_spent`].
+    pub unspent: Vec<FaultState>,
 }
 
 impl fmt::Debug for WaitTimeout {
@@ -37,9 +41,9 @@ impl fmt::Debug for WaitTimeout {
     }
 }
 
-fn lines(failed: &[LoggedRequest]) -> String {
-    let heading = if failed.is_empty() { "" } else { "\nlast failed requests:" };
-    failed.iter().fold(heading.to_owned(), |lines, request| format!("{lines}\n  {request}"))
+fn lines(heading: &str, items: &[impl fmt::Display]) -> String {
+    let heading = if items.is_empty() { String::new() } else { format!("\n{heading}:") };
+    items.iter().fold(heading, |lines, item| format!("{lines}\n  {item}"))
 }
 
 impl Server {
@@ -97,7 +101,7 @@ impl Server {
         let waited = tokio::time::timeout(limit, holds).await;
         waited.map_err(|_| {
             let failed = requests.last_failed(earlier, MAX_FAILED);
-            WaitTimeout { limit, checks, revision: self.revision(), failed }
+            WaitTimeout { limit, checks, revision: self.revision(), failed, unspent: self.faults().unspent() }
         })
     }
 }

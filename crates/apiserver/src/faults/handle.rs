@@ -41,6 +41,11 @@ impl<'a> Faults<'a> {
         self.shared.faults.states()
     }
 
+    /// Returns the faults that have not had their effect, see [`FaultState::is_spent`], in the order of their evaluation.
+    pub fn unspent(&self) -> Vec<FaultState> {
+        self.states().into_iter().filter(|it| !it.is_spent()).collect()
+    }
+
     /// Asserts that every injected fault has had its effect, see [`FaultState::is_spent`]: without it, a test passes
     /// although no request matched its fault.
     ///
@@ -48,8 +53,7 @@ impl<'a> Faults<'a> {
     /// If a fault that was not removed has not had its effect; the message has one line for each of these.
     #[track_caller]
     pub fn assert_spent(&self) {
-        let unspent = self.states().into_iter().filter(|it| !it.is_spent());
-        let lines: Vec<String> = unspent.map(|it| it.to_string()).collect();
+        let lines: Vec<String> = self.unspent().iter().map(FaultState::to_string).collect();
         assert!(lines.is_empty(), "faults without effect:\n  {}", lines.join("\n  "));
     }
 

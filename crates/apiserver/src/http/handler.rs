@@ -56,7 +56,7 @@ pub(super) async fn handle(
     let user_agent = headers.get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
     let content_length: u64 = length.unwrap_or_default();
-    let log = |status: Option<u16>, executed: Option<&Reply>| {
+    let log = |answer: Option<&Reply>, executed: Option<&Reply>| {
         let succeeded = executed.is_some_and(|reply| reply.status().is_success());
         let extensions = executed.map(Reply::extensions);
         let propagation = extensions.and_then(|it| it.get::<Propagation>().copied());
@@ -75,7 +75,8 @@ pub(super) async fn handle(
             user: user.clone(),
             user_agent: user_agent.to_owned(),
             content_length,
-            status,
+            status: answer.map(|reply| reply.status().as_u16()),
+            message: answer.and_then(error_message).unwrap_or_default(),
             applied: succeeded && !dry_run && WRITES.contains(&attributes.verb.as_str()),
             resource_version,
             dry_run,
@@ -111,7 +112,8 @@ pub(super) async fn handle(
             reply::error_for(&StatusError::timed_out(), headers)
         }
         Answer::ApplyThenReset => {
-            log(None, Some(&execute.await));
+            let lost = execute.await;
+            log(None, Some(&lost));
             return kill.reset_and_never_answer().await;
         }
         Answer::Reset => {
@@ -120,7 +122,7 @@ pub(super) async fn handle(
         }
     };
     let status = reply.status();
-    log(Some(status.as_u16()), executed.as_ref().or(Some(&reply)));
+    log(Some(&reply), executed.as_ref().or(Some(&reply)));
     let watch = (attributes.verb == "watch" && status.is_success()).then(|| shared.faults.open_watch(&fields));
     let in_protobuf = reply.headers().get(CONTENT_TYPE).is_some_and(|it| it == protobuf::STREAM_TYPE);
     reply.map(|body| match (decision.stream, watch) {
@@ -175,6 +177,10 @@ async fn execute_as(
     }
     let refused_create = authorization::refused_create(shared, user, attributes);
     Ok(request::respond(shared, route, parts, body, refused_create).await)
+}
+
+fn error_message(reply: &Reply) -> Option<String> {
+    Some(reply.extensions().get::<reply::ErrorMessage>()?.0.clone())
 }
 
 fn fault_reply(is_watch: bool, code: u16, retry_after: Option<u32>, headers: &HeaderMap) -> Reply {

@@ -21,6 +21,7 @@ use super::handler;
 use super::lag::Lag;
 use super::outgoing::Outgoing;
 use super::socket::Kill;
+use crate::identity::User;
 use crate::shared::Shared;
 
 /// Tower service that handles the requests of one [`Server`](crate::Server) in process; returned by
@@ -37,11 +38,38 @@ use crate::shared::Shared;
 pub struct InProcess {
     shared: Arc<Shared>,
     lag: Option<Lag>,
+    user: Option<Arc<User>>,
 }
 
 impl InProcess {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared, lag: None }
+        Self { shared, lag: None, user: None }
+    }
+
+    /// Returns the same service for requests of `user`, as with a client certificate. A bearer token in a request takes
+    /// its place.
+    ///
+    /// Without a user, requests are [anonymous](crate::Anonymous), so that nearly all are refused under
+    /// [`Authorization::Rbac`](crate::Authorization::Rbac).
+    ///
+    /// ```
+    /// use k8s_openapi::api::core::v1::Pod;
+    /// use kube::{Api, Client};
+    /// use kube_dev_apiserver::{Authorization, Config, Server, User};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let server = Server::in_process(Config { authorization: Authorization::Rbac, ..Config::default() })?;
+    /// let client = Client::new(server.service().as_user(User::new("alice")), "default");
+    /// let pods: Api<Pod> = Api::default_namespaced(client);
+    /// let error = pods.get("web").await.unwrap_err();
+    /// assert!(error.to_string().contains(r#"User "alice" cannot get resource "pods""#));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn as_user(&self, user: User) -> Self {
+        Self { user: Some(Arc::new(user)), ..self.clone() }
     }
 
     /// Returns the same service with lists and watches delayed by `lag`.
@@ -53,6 +81,7 @@ impl InProcess {
     async fn handle(
         shared: Arc<Shared>,
         epoch: CancellationToken,
+        user: Option<Arc<User>>,
         request: Request<RequestBody>,
     ) -> io::Result<Response<ResponseBody>> {
         let kill = Kill::default();
@@ -62,7 +91,7 @@ impl InProcess {
             () = kill.requested() => return Err(reset()),
             () = epoch.cancelled() => return Err(reset()),
             () = shared.stopping.cancelled() => return Err(reset()),
-            response = handler::handle(Arc::clone(&shared), kill.clone(), None, request) => response,
+            response = handler::handle(Arc::clone(&shared), kill.clone(), user, request) => response,
         };
         Ok(response.map(|body| ResponseBody { body, epoch, dropped: None, ended: false }))
     }
@@ -92,7 +121,7 @@ where
             request.extensions_mut().insert(lag.clone());
         }
         // Taken now rather than at the first poll, so that a restart in between fails this call.
-        Box::pin(Self::handle(Arc::clone(&self.shared), self.shared.epoch(), request))
+        Box::pin(Self::handle(Arc::clone(&self.shared), self.shared.epoch(), self.user.clone(), request))
     }
 }
 

@@ -76,6 +76,10 @@ pub(super) fn with_warnings(mut reply: Reply, warnings: &[String]) -> Reply {
     reply
 }
 
+/// Message of an error response, for the request log: its body is encoded.
+#[derive(Debug, Clone)]
+pub(super) struct ErrorMessage(pub(super) String);
+
 /// Returns an error response with a JSON `Status`.
 pub(super) fn json_error(error: &StatusError) -> Reply {
     json(code_of(error), error.encode())
@@ -91,7 +95,9 @@ pub(super) fn error_for(error: &StatusError, headers: &HeaderMap) -> Reply {
     } else {
         json_error(error)
     };
-    with_warnings(reply, &error.warnings)
+    let mut reply = with_warnings(reply, &error.warnings);
+    reply.extensions_mut().insert(ErrorMessage(error.to_string()));
+    reply
 }
 
 fn code_of(error: &StatusError) -> StatusCode {

@@ -4,10 +4,11 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{ConfigMap, Pod};
-use kube::api::{DeleteParams, ListParams};
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
 use kube::{Api, Client};
 use kube_dev_apiserver::{Config, Fault, On, Server};
 use serde_json::json;
+use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
 const LIMIT: Duration = Duration::from_secs(10);
@@ -103,12 +104,42 @@ async fn timeout_lists_the_last_failed_requests_of_the_wait() {
     let (waited, ()) = tokio::join!(server.wait_until(LIMIT, || None::<()>), requests);
     let error = waited.unwrap_err();
     let expected = "\nlast failed requests:\n  \
-        get configmaps default/3: 404\n  \
-        get configmaps default/4: 404\n  \
-        get /missing: 404\n  \
+        get configmaps default/3: 404, configmaps \"3\" not found\n  \
+        get configmaps default/4: 404, configmaps \"4\" not found\n  \
+        get /missing: 404, 404 page not found\n  \
         delete configmaps default/a: connection reset\n  \
-        list pods: 503";
+        list pods: 503, the server is currently unable to handle the request";
     assert!(error.to_string().ends_with(expected), "{error}");
     // `unwrap`, and a test that returns the error, print the same.
     assert_eq!(format!("{error:?}"), error.to_string());
+}
+
+#[tokio::test(start_paused = true)]
+async fn timeout_lists_the_faults_without_effect() {
+    let server = server();
+    let patches = || On::any().verb("patch").resource("configmaps");
+    server.faults().inject(Fault::unavailable().on(On::any().verb("get")).times(1));
+    server.faults().inject(Fault::expired().on(patches()).times(2));
+    let client = Client::new(server.service(), "default");
+    Api::<ConfigMap>::default_namespaced(client).get("a").await.unwrap_err();
+    let error = server.wait_until(LIMIT, || server.faults().unspent().is_empty().then_some(())).await.unwrap_err();
+    assert_eq!(error.unspent, server.faults().states()[1..]);
+    let line = format!("\nfaults without effect:\n  {}", error.unspent[0]);
+    assert!(error.to_string().ends_with(&line), "{error}");
+}
+
+/// A sleep or a timeout would never end: paused time advances only while the runtime is idle.
+#[tokio::test(start_paused = true)]
+async fn wait_ends_at_a_write_of_a_hot_loop() {
+    let server = server();
+    let maps: Api<ConfigMap> = Api::default_namespaced(Client::new(server.service(), "default"));
+    let mut hot_loop = JoinSet::new();
+    hot_loop.spawn(async move {
+        for n in 0_u64.. {
+            let patch = Patch::Merge(json!({"data": {"n": n.to_string()}}));
+            maps.patch("a", &PatchParams::default(), &patch).await.unwrap();
+        }
+    });
+    let written = server.wait_until(LIMIT, || server.requests().matching(&On::writes()).pop()).await;
+    assert_eq!(written.unwrap().verb, "patch");
 }
