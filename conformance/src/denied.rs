@@ -37,7 +37,6 @@ mod tests {
     use http::Method;
     use kube_controller_client::{Client, ClientOptions, Config};
     use kube_dev_apiserver::{Authorization, Fault, On, Server, User};
-    use kube_endpoints_testing::eventually;
     use serde_json::{Value, json};
 
     use super::*;
@@ -83,7 +82,7 @@ mod tests {
         let late = On::any().verb("create").resource("configmaps").user_agent("controller");
         server.faults().inject(Fault::delay_request(LATE, LATE).on(late).times(1));
         let (created, ()) = tokio::join!(send(&controller, Method::POST, &maps, map("c", Value::Null)), async {
-            eventually("the create has arrived", &true, || async { server.faults().states()[0].is_spent() }).await;
+            server.wait_until(LATE, || server.faults().unspent().is_empty().then_some(())).await.unwrap();
             assert_eq!(send(&player, Method::DELETE, "/api/v1/namespaces/another", json!({})).await, 200);
         });
         assert_eq!(created, 403);
