@@ -77,7 +77,8 @@ trap 'rm -rf "$folder"' EXIT
 patches=""
 libraries=()
 for package in "${packages[@]}"; do
-  tar --extract --file "$target/package/$package.crate" --directory "$folder"
+  # Packaged files have a fixed time, by which cargo would take those of an earlier run for unchanged.
+  tar --extract --touch --file "$target/package/$package.crate" --directory "$folder"
   name=${package%-*}
   patches+="$name = { path = \"$package\" }"$'\n'
   # Programs are tested in the repository only.
