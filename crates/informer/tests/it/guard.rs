@@ -2,37 +2,23 @@
 
 mod confirmation;
 mod restored;
+mod world;
 
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::time::Duration;
 
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
-use kube_controller_client::{Client, ClientOptions, Config};
-use kube_dev_apiserver::{Fault, History, On, Server};
+use kube_dev_apiserver::{Fault, On};
 use kube_endpoints_testing::{
     eventually,
     lies::{EMPTY, Lie, Lies},
-    until,
 };
-use kube_informer::{
-    CacheState, Guard, GuardOutcome, HandlerMetrics, HeldList, Informer, InformerMetrics, InformerMetricsProvider,
-    RelistCause, RestoreSignal, wait_for_sync,
-};
-use kube_wire::{Resource, ResourceVersion};
+use kube_informer::{CacheState, HeldList, Informer, wait_for_sync};
 use rstest::rstest;
-use serde_json::{Value, json};
-use tokio::{
-    task::JoinSet,
-    time::{Instant, sleep, timeout},
-};
+use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
+use world::{World, config_map, name};
 
-use crate::{
-    log::{Log, record},
-    thing::Thing,
-};
+use crate::thing::Thing;
 
 const NAMESPACE: &str = "default";
 const THINGS: usize = 100;
@@ -41,154 +27,6 @@ const CONFIRMED: Duration = Duration::from_secs(20);
 
 const fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
-}
-
-/// Records the decisions on guarded lists.
-#[derive(Clone, Default)]
-struct Outcomes(Arc<Mutex<Vec<&'static str>>>);
-
-impl Outcomes {
-    fn all(&self) -> Vec<&'static str> {
-        self.0.lock().expect("not poisoned").clone()
-    }
-}
-
-impl InformerMetricsProvider for Outcomes {
-    fn informer(&self, _: &Resource) -> Arc<dyn InformerMetrics> {
-        Arc::new(self.clone())
-    }
-}
-
-impl InformerMetrics for Outcomes {
-    fn listed(&self, _: usize, _: Duration) {}
-    fn list_failed(&self) {}
-    fn watch_opened(&self) {}
-    fn relist(&self, _: RelistCause) {}
-    fn undecodable(&self) {}
-    fn undecodable_objects(&self, _: usize) {}
-    fn processed(&self, _: Duration) {}
-    fn stored(&self, _: &ResourceVersion, _: usize) {}
-
-    fn guarded(&self, outcome: GuardOutcome) {
-        self.0.lock().expect("not poisoned").push(outcome.as_str());
-    }
-
-    fn handler(&self, _: &str) -> Arc<dyn HandlerMetrics> {
-        Arc::new(Silent)
-    }
-}
-
-struct Silent;
-
-impl HandlerMetrics for Silent {
-    fn queued(&self, _: usize) {}
-    fn delivered(&self, _: usize) {}
-    fn lag(&self, _: Duration) {}
-}
-
-/// An API server with things, and an informer with a guard whose lists may be wrong.
-struct World {
-    server: Server,
-    lies: Lies,
-    client: Client,
-    informer: Informer<Thing>,
-    restores: RestoreSignal,
-    outcomes: Outcomes,
-    /// Changes other than the initial list.
-    events: Log,
-    tasks: JoinSet<()>,
-}
-
-fn name(thing: usize) -> String {
-    format!("thing-{thing:03}")
-}
-
-fn object(thing: usize, ready: bool) -> Value {
-    let shown = if thing < 40 { "true" } else { "false" };
-    let half = if thing.is_multiple_of(2) { "even" } else { "odd" };
-    json!({
-        "apiVersion": "v1", "kind": "ConfigMap", "data": {"ready": ready.to_string()},
-        "metadata": {"name": name(thing), "namespace": NAMESPACE, "labels": {"shown": shown, "half": half}},
-    })
-}
-
-fn config_map(thing: usize, ready: bool) -> ConfigMap {
-    serde_json::from_value(object(thing, ready)).expect("a ConfigMap")
-}
-
-fn watches() -> On {
-    On::any().verb("watch").resource("configmaps")
-}
-
-impl World {
-    async fn start() -> Self {
-        Self::start_with(Lies::default(), THINGS).await
-    }
-
-    /// Starts a server with this number of things, and an informer, which has synced.
-    async fn start_with(lies: Lies, things: usize) -> Self {
-        let server = Server::in_process(kube_dev_apiserver::Config::default()).expect("a server");
-        server.load((0..things).map(|thing| object(thing, true))).expect("things");
-        let options = || ClientOptions { qps: 0.0, ..ClientOptions::default() };
-        let client = Client::new(&Config::from_service(server.service()), options()).expect("a client");
-        let reader = Client::new(&Config::from_service(lies.service(server.service())), options()).expect("a client");
-        let guard = Guard::counting(|thing: &Thing| thing.data.get("ready").is_some_and(|it| it == "true"));
-        let (outcomes, restores) = (Outcomes::default(), RestoreSignal::default());
-        let informer = Informer::<Thing>::builder(reader)
-            .namespace(NAMESPACE)
-            .guard(guard)
-            .restores(restores.clone())
-            .metrics(outcomes.clone())
-            .build();
-        let (events, handler) = record(&informer);
-        let mut tasks = JoinSet::new();
-        tasks.spawn(informer.run(CancellationToken::new()));
-        wait_for_sync([&handler], seconds(30)).await.expect("the informer syncs");
-        events.take();
-        Self { server, lies, client, informer, restores, outcomes, events, tasks }
-    }
-
-    fn stored(&self) -> usize {
-        self.informer.lister().len()
-    }
-
-    fn held(&self) -> Option<HeldList> {
-        *self.informer.held_list().borrow()
-    }
-
-    /// Ends the watch so that the informer relists.
-    fn relist(&self) {
-        self.server.faults().inject(Fault::expired().on(watches()).times(1));
-        self.server.faults().cut_watches(&watches());
-    }
-
-    async fn until_held(&self) -> HeldList {
-        until("held list", async || self.held(), Option::is_some).await.expect("held")
-    }
-
-    /// Runs `change` while the informer has no watch, and makes it relist afterwards.
-    async fn while_away(&self, change: impl AsyncFnOnce()) {
-        let away = self.server.faults().inject(Fault::unavailable().on(watches().verb("list")));
-        self.server.faults().cut_watches(&watches());
-        change().await;
-        self.server.faults().remove(away);
-        self.server.restart(History::Lost);
-    }
-
-    async fn delete(&self, things: std::ops::Range<usize>) {
-        for thing in things {
-            self.client.delete::<ConfigMap>(NAMESPACE, &name(thing), None).await.expect("deleted");
-        }
-    }
-
-    fn reads(&self) -> usize {
-        self.server.requests().count(&On::any().verb("get").resource("configmaps"))
-    }
-
-    /// Returns the number of deletions that the handler got since the last call.
-    fn deletions(&self) -> usize {
-        self.events.take().matches("Deleted").count()
-    }
 }
 
 #[rstest]

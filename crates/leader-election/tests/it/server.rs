@@ -1,5 +1,7 @@
 //! Elections against the embedded API server, on paused time.
 
+mod reports;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,9 +22,9 @@ const SECOND: Duration = Duration::from_secs(1);
 const NAMESPACE: &str = "kube-system";
 const NAME: &str = "it";
 
-async fn server() -> (Server, Client) {
-    let server = Server::start(kube_dev_apiserver::Config::default()).await.expect("start server");
-    let config = Config::from_url(&server.url()).expect("valid URL");
+fn server() -> (Server, Client) {
+    let server = Server::in_process(kube_dev_apiserver::Config::default()).expect("a server");
+    let config = Config::from_service(server.service());
     let client = Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() }).expect("create client");
     (server, client)
 }
@@ -88,7 +90,7 @@ fn spec(lease: &Lease) -> (String, i32, i32) {
 
 #[tokio::test(start_paused = true)]
 async fn standby_takes_over_at_once_when_the_leader_stops() {
-    let (_server, client) = server().await;
+    let (_server, client) = server();
     let mut one = candidate(&client, "one");
     one.wait_until_leading().await;
     assert_eq!(spec(&lease(&client).await), ("one".to_owned(), 15, 0));
@@ -113,7 +115,7 @@ async fn standby_takes_over_at_once_when_the_leader_stops() {
 
 #[tokio::test(start_paused = true)]
 async fn killed_leader_is_replaced_within_lease_duration_and_retry_period() {
-    let (_server, client) = server().await;
+    let (_server, client) = server();
     let (mut one, mut other) = (candidate(&client, "one"), candidate(&client, "other"));
     tokio::select! {
         () = one.wait_until_leading() => {}
@@ -132,7 +134,7 @@ async fn killed_leader_is_replaced_within_lease_duration_and_retry_period() {
 /// Failover works without the right to watch the Lease.
 #[tokio::test(start_paused = true)]
 async fn polling_alone_is_as_fast_as_upstream() {
-    let (server, client) = server().await;
+    let (server, client) = server();
     server.faults().inject(Fault::reject(403).on(On::any().verb("watch").resource("leases")));
     let mut one = candidate(&client, "one");
     one.wait_until_leading().await;
@@ -155,7 +157,7 @@ async fn polling_alone_is_as_fast_as_upstream() {
 #[case::reset(Fault::reset())]
 #[tokio::test(start_paused = true)]
 async fn failed_renewal_is_retried(#[case] fault: Fault) {
-    let (server, client) = server().await;
+    let (server, client) = server();
     let mut one = candidate(&client, "one");
     one.wait_until_leading().await;
     server.faults().inject(fault.on(On::any().verb("update").resource("leases")).times(1));
@@ -175,7 +177,7 @@ async fn failed_renewal_is_retried(#[case] fault: Fault) {
 #[case::unavailable(Fault::unavailable())]
 #[tokio::test(start_paused = true)]
 async fn failed_acquisition_is_retried(#[case] fault: Fault) {
-    let (server, client) = server().await;
+    let (server, client) = server();
     server.faults().inject(fault.on(On::any().verb("create").resource("leases")).times(1));
     let mut one = candidate(&client, "one");
     one.wait_until_leading().await;
@@ -184,7 +186,7 @@ async fn failed_acquisition_is_retried(#[case] fault: Fault) {
 
 #[tokio::test(start_paused = true)]
 async fn election_of_a_leader_that_cannot_renew_ends_and_its_writes_are_gated() {
-    let (server, client) = server().await;
+    let (server, client) = server();
     let mut one = candidate(&client, "one");
     let gated = client.gated(Arc::new(one.fence.clone()));
     assert!(matches!(gated.create(&config_map("early")).await, Err(Error::Gated { .. })));
@@ -203,7 +205,7 @@ async fn election_of_a_leader_that_cannot_renew_ends_and_its_writes_are_gated() 
 // CM-10
 #[tokio::test(start_paused = true)]
 async fn a_leader_that_is_stuck_is_overdue_20_s_after_the_lease_duration() {
-    let (_server, client) = server().await;
+    let (_server, client) = server();
     let mut one = candidate(&client, "one");
     one.wait_until_leading().await;
     // The renew deadline is 10 s after the last renewal, the end of the lease 15 s.
@@ -218,7 +220,7 @@ async fn a_leader_that_is_stuck_is_overdue_20_s_after_the_lease_duration() {
 /// A write in flight fails when the term ends, and not before.
 #[tokio::test(start_paused = true)]
 async fn write_in_flight_is_dropped_when_the_term_ends() {
-    let (server, client) = server().await;
+    let (server, client) = server();
     let mut one = candidate(&client, "one");
     one.wait_until_leading().await;
     let gated = client.gated(Arc::new(one.fence.clone()));
@@ -239,7 +241,7 @@ async fn write_in_flight_is_dropped_when_the_term_ends() {
 
 #[tokio::test(start_paused = true)]
 async fn manually_replaced_leader_stops_at_its_next_renewal() {
-    let (_server, client) = server().await;
+    let (_server, client) = server();
     let mut one = candidate(&client, "one");
     one.wait_until_leading().await;
     let patch = json!({ "spec": { "holderIdentity": "somebody", "leaseTransitions": 7 } });
@@ -255,7 +257,7 @@ async fn manually_replaced_leader_stops_at_its_next_renewal() {
 #[case::deleted(true, 0)]
 #[tokio::test(start_paused = true)]
 async fn cleared_or_deleted_lease_is_acquired_again(#[case] delete: bool, #[case] transitions: i32) {
-    let (_server, client) = server().await;
+    let (_server, client) = server();
     let mut one = candidate(&client, "one");
     one.wait_until_leading().await;
     if delete {
@@ -271,7 +273,7 @@ async fn cleared_or_deleted_lease_is_acquired_again(#[case] delete: bool, #[case
 /// Interoperability with client-go: takes over the Lease of a dead Go leader, and writes it in a form that Go can read.
 #[tokio::test(start_paused = true)]
 async fn lease_of_client_go_is_taken_over_in_its_format() {
-    let (_server, client) = server().await;
+    let (_server, client) = server();
     let go_lease: Lease = serde_json::from_value(json!({
         "metadata": { "name": NAME, "namespace": NAMESPACE, "annotations": { "team": "a" } },
         "spec": {
@@ -296,110 +298,7 @@ async fn lease_of_client_go_is_taken_over_in_its_format() {
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn events_match_upstream() {
-    let (_server, client) = server().await;
-    let (recorder, writer) = EventRecorder::new(client.clone(), "controller-manager");
-    let mut one = candidate_with(&client, "one", Some(recorder));
-    one.wait_until_leading().await;
-    one.stop.cancel();
-    assert_eq!(one.wait_for_end().await, End::Released);
-    // The election has dropped the recorder, so the writer ends when the queue is empty.
-    writer.run(CancellationToken::new()).await;
-    let events = client.get_json("/api/v1/namespaces/kube-system/events").await.expect("list");
-    let mut found: Vec<Event> = serde_json::from_value(events["items"].clone()).expect("decode events");
-    found.sort_by_key(|event| event.metadata.resource_version.as_deref().and_then(|it| it.parse::<u64>().ok()));
-    let found: Vec<_> = found
-        .into_iter()
-        .map(|event| {
-            let object = event.involved_object;
-            let object = format!("{}/{}", object.kind.unwrap_or_default(), object.name.unwrap_or_default());
-            (
-                event.type_.unwrap_or_default(),
-                event.reason.unwrap_or_default(),
-                event.message.unwrap_or_default(),
-                object,
-            )
-        })
-        .collect();
-    let event =
-        |message: &str| ("Normal".to_owned(), "LeaderElection".to_owned(), message.to_owned(), format!("Lease/{NAME}"));
-    assert_eq!(found, [event("one became leader"), event("one stopped leading")]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn annotations_of_a_leader_are_read_by_its_successor() {
-    let (_server, client) = server().await;
-    let options = |identity: &str| ElectionOptions {
-        lease: LeaseName { namespace: NAMESPACE.to_owned(), name: NAME.to_owned() },
-        identity: identity.to_owned(),
-        timing: Timing::default(),
-        recorder: None,
-        metrics: None,
-    };
-    let start = async |identity: &str| {
-        let (election, mut fence) = Election::new(client.clone(), options(identity));
-        let (lease, stop, mut tasks) = (election.lease(), CancellationToken::new(), JoinSet::new());
-        tasks.spawn(election.run(stop.clone()));
-        assert!(fence.wait_until_leading().await);
-        (lease, fence, stop, tasks)
-    };
-    let (lease, mut fence, stop, tasks) = start("one").await;
-    lease.annotate("example.com/a", Some("1"));
-    lease.annotate("example.com/b", Some("2"));
-    while lease.annotation("example.com/a").is_none() {
-        assert!(fence.changed().await);
-    }
-    lease.annotate("example.com/b", None);
-    stop.cancel();
-    assert_eq!(tasks.join_all().await, [End::Released]);
-
-    let (lease, _fence, stop, tasks) = start("other").await;
-    assert_eq!(lease.annotation("example.com/a").as_deref(), Some("1"));
-    assert_eq!(lease.annotation("example.com/b"), None);
-    let (stored, reference) = (super::server::lease(&client).await, lease.reference());
-    let expected = (stored.metadata.name.as_deref(), stored.metadata.uid.as_deref());
-    assert_eq!((Some(&*reference.name), Some(&*reference.uid.to_string())), expected);
-    stop.cancel();
-    tasks.join_all().await;
-}
-
 fn config_map(name: &str) -> ConfigMap {
     let (name, namespace) = (Some(name.to_owned()), Some("default".to_owned()));
     ConfigMap { metadata: ObjectMeta { name, namespace, ..ObjectMeta::default() }, ..ConfigMap::default() }
-}
-
-#[cfg(feature = "prometheus")]
-#[tokio::test(start_paused = true)]
-async fn metrics_match_upstream() {
-    use kube_lease_election::{ElectionMetricsProvider as _, PrometheusMetrics};
-    use prometheus::{Registry, TextEncoder};
-
-    let registry = Registry::new();
-    let metrics = PrometheusMetrics::register(&registry).expect("register metrics");
-    let text = || TextEncoder::new().encode_to_string(&registry.gather()).expect("encode metrics");
-    let (server, client) = server().await;
-    let options = ElectionOptions {
-        lease: LeaseName { namespace: NAMESPACE.to_owned(), name: NAME.to_owned() },
-        identity: "one".to_owned(),
-        timing: Timing::default(),
-        recorder: None,
-        metrics: Some(metrics.election(NAME)),
-    };
-    let (election, mut fence) = Election::new(client, options);
-    let stop = CancellationToken::new();
-    let mut tasks = JoinSet::new();
-    tasks.spawn(election.run(stop.clone()));
-    assert!(fence.wait_until_leading().await);
-    assert!(text().contains("leader_election_master_status{name=\"it\"} 1\n"), "{}", text());
-    assert!(!text().contains("leader_election_slowpath_total{"), "{}", text());
-    server.faults().inject(Fault::reject(409).on(On::any().verb("update").resource("leases")).times(1));
-    let before = fence.term_end();
-    while fence.term_end() == before {
-        assert!(fence.changed().await);
-    }
-    stop.cancel();
-    tasks.join_all().await;
-    assert!(text().contains("leader_election_slowpath_total{name=\"it\"} 1\n"), "{}", text());
-    assert!(text().contains("leader_election_master_status{name=\"it\"} 0\n"), "{}", text());
 }

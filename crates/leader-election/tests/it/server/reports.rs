@@ -1,0 +1,106 @@
+//! What an election leaves for others: Events, annotations of the Lease and metrics.
+
+use super::*;
+
+#[tokio::test(start_paused = true)]
+async fn events_match_upstream() {
+    let (_server, client) = server();
+    let (recorder, writer) = EventRecorder::new(client.clone(), "controller-manager");
+    let mut one = candidate_with(&client, "one", Some(recorder));
+    one.wait_until_leading().await;
+    one.stop.cancel();
+    assert_eq!(one.wait_for_end().await, End::Released);
+    // The election has dropped the recorder, so the writer ends when the queue is empty.
+    writer.run(CancellationToken::new()).await;
+    let events = client.get_json("/api/v1/namespaces/kube-system/events").await.expect("list");
+    let mut found: Vec<Event> = serde_json::from_value(events["items"].clone()).expect("decode events");
+    found.sort_by_key(|event| event.metadata.resource_version.as_deref().and_then(|it| it.parse::<u64>().ok()));
+    let found: Vec<_> = found
+        .into_iter()
+        .map(|event| {
+            let object = event.involved_object;
+            let object = format!("{}/{}", object.kind.unwrap_or_default(), object.name.unwrap_or_default());
+            (
+                event.type_.unwrap_or_default(),
+                event.reason.unwrap_or_default(),
+                event.message.unwrap_or_default(),
+                object,
+            )
+        })
+        .collect();
+    let event =
+        |message: &str| ("Normal".to_owned(), "LeaderElection".to_owned(), message.to_owned(), format!("Lease/{NAME}"));
+    assert_eq!(found, [event("one became leader"), event("one stopped leading")]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn annotations_of_a_leader_are_read_by_its_successor() {
+    let (_server, client) = server();
+    let options = |identity: &str| ElectionOptions {
+        lease: LeaseName { namespace: NAMESPACE.to_owned(), name: NAME.to_owned() },
+        identity: identity.to_owned(),
+        timing: Timing::default(),
+        recorder: None,
+        metrics: None,
+    };
+    let start = async |identity: &str| {
+        let (election, mut fence) = Election::new(client.clone(), options(identity));
+        let (lease, stop, mut tasks) = (election.lease(), CancellationToken::new(), JoinSet::new());
+        tasks.spawn(election.run(stop.clone()));
+        assert!(fence.wait_until_leading().await);
+        (lease, fence, stop, tasks)
+    };
+    let (lease, mut fence, stop, tasks) = start("one").await;
+    lease.annotate("example.com/a", Some("1"));
+    lease.annotate("example.com/b", Some("2"));
+    while lease.annotation("example.com/a").is_none() {
+        assert!(fence.changed().await);
+    }
+    lease.annotate("example.com/b", None);
+    stop.cancel();
+    assert_eq!(tasks.join_all().await, [End::Released]);
+
+    let (lease, _fence, stop, tasks) = start("other").await;
+    assert_eq!(lease.annotation("example.com/a").as_deref(), Some("1"));
+    assert_eq!(lease.annotation("example.com/b"), None);
+    let (stored, reference) = (super::lease(&client).await, lease.reference());
+    let expected = (stored.metadata.name.as_deref(), stored.metadata.uid.as_deref());
+    assert_eq!((Some(&*reference.name), Some(&*reference.uid.to_string())), expected);
+    stop.cancel();
+    tasks.join_all().await;
+}
+
+#[cfg(feature = "prometheus")]
+#[tokio::test(start_paused = true)]
+async fn metrics_match_upstream() {
+    use kube_lease_election::{ElectionMetricsProvider as _, PrometheusMetrics};
+    use prometheus::{Registry, TextEncoder};
+
+    let registry = Registry::new();
+    let metrics = PrometheusMetrics::register(&registry).expect("register metrics");
+    let text = || TextEncoder::new().encode_to_string(&registry.gather()).expect("encode metrics");
+    let (server, client) = server();
+    let options = ElectionOptions {
+        lease: LeaseName { namespace: NAMESPACE.to_owned(), name: NAME.to_owned() },
+        identity: "one".to_owned(),
+        timing: Timing::default(),
+        recorder: None,
+        metrics: Some(metrics.election(NAME)),
+    };
+    let (election, mut fence) = Election::new(client, options);
+    let stop = CancellationToken::new();
+    let mut tasks = JoinSet::new();
+    tasks.spawn(election.run(stop.clone()));
+    assert!(fence.wait_until_leading().await);
+    assert!(text().contains("leader_election_master_status{name=\"it\"} 1\n"), "{}", text());
+    assert!(!text().contains("leader_election_slowpath_total{"), "{}", text());
+    server.faults().inject(Fault::reject(409).on(On::any().verb("update").resource("leases")).times(1));
+    let before = fence.term_end();
+    while fence.term_end() == before {
+        assert!(fence.changed().await);
+    }
+    stop.cancel();
+    tasks.join_all().await;
+    assert!(text().contains("leader_election_slowpath_total{name=\"it\"} 1\n"), "{}", text());
+    assert!(text().contains("leader_election_master_status{name=\"it\"} 0\n"), "{}", text());
+}
