@@ -25,8 +25,12 @@ esac
 target=$(realpath --canonicalize-missing "${CARGO_TARGET_DIR:-target}")
 
 unpublished=()
+# The same as paths of Rust, for grep.
+unpublished_paths=()
 while read -r manifest; do
-  unpublished+=(--exclude "$(sed -n 's/^name = "\(.*\)"/\1/p' "$manifest" | head -n 1)")
+  name=$(sed -n 's/^name = "\(.*\)"/\1/p' "$manifest" | head -n 1)
+  unpublished+=(--exclude "$name")
+  unpublished_paths+=(-e "\b${name//-/_}::")
 done < <(grep -l '^publish = false' crates/*/Cargo.toml conformance/Cargo.toml docs/Cargo.toml)
 rm -f "$target"/package/*.crate
 cargo package --workspace "${unpublished[@]}" --no-verify --locked --allow-dirty --quiet
@@ -56,6 +60,11 @@ for crate in "$target"/package/*.crate; do
   tree=$(cargo tree --package "${package%-*}" --edges normal --prefix none --all-features --locked)
   if grep -q '^k8s-openapi ' <<<"$tree" && ! grep -qF "\"$kubernetes\"" <<<"$manifest"; then
     fail "$package" "does not choose $kubernetes for docs.rs in its manifest"
+  fi
+  # A package has no such dev-dependency. Programs are tested in the repository only.
+  code=$(tar --extract --to-stdout --file "$crate" "$package/src")
+  if [ "${package%-*}" != endpoint-controller-manager ] && grep -q "${unpublished_paths[@]}" <<<"$code"; then
+    fail "$package" "uses a crate in a unit test that is not published"
   fi
   # The limit of crates.io.
   size=$(wc -c <"$crate")
