@@ -4,6 +4,8 @@
 //! The only caller-supplied code that runs under the first lock is the key's `Eq` and `Clone` and the metrics: keys are
 //! hashed before it is taken; wakers are called and unused keys dropped after it is released.
 
+mod state;
+
 use std::{
     borrow::Borrow,
     hash::{BuildHasher, Hash},
@@ -14,14 +16,15 @@ use std::{
 use hashbrown::DefaultHashBuilder;
 use tokio::time::Instant;
 
+use self::state::State;
 use crate::{
     RateLimiter,
-    core::{Added, Core, Delayed, Finished, Fired, Index, Taken, When},
+    core::{Added, Delayed, Finished, Index, Taken, When},
     due::{after, next_of_grid},
     idle::Until,
     metrics::{Meter, REPORT_EVERY},
     sync::{Mutex, MutexGuard, lock},
-    waiters::{WaiterId, Waiters},
+    waiters::WaiterId,
 };
 
 pub(crate) struct Shared<K> {
@@ -30,22 +33,6 @@ pub(crate) struct Shared<K> {
     hasher: DefaultHashBuilder,
     /// Origin of the grids of [`Queue::add_after_about`](crate::Queue::add_after_about).
     built: std::time::Instant,
-}
-
-/// On cache lines of its own: the reference counts beside it change with every [`Item`](crate::Item), on any core.
-#[repr(align(128))]
-struct State<K> {
-    core: Core<K>,
-    /// Whether the latest shutdown was [`shut_down_with_drain`](crate::Queue::shut_down_with_drain).
-    draining: bool,
-    getters: Waiters,
-    /// Tasks that wait until no key is queued or in process, some also until none is delayed.
-    idlers: Waiters,
-    /// Waker of the timer task, if it sleeps.
-    timer: Option<Waker>,
-    /// Whether the timer task runs. Without it, waiting `get`s queue the delayed keys.
-    timer_runs: bool,
-    meter: Option<Meter>,
 }
 
 /// When the timer task polls again.
@@ -69,22 +56,10 @@ pub(crate) enum Polled<K> {
     },
 }
 
-/// Maximum number of deadlines fired per lock acquisition, so that workers get the lock in between.
-const BATCH: usize = 64;
-
 impl<K> Shared<K> {
     pub(crate) fn new(limiter: Box<dyn RateLimiter<K>>, meter: Option<Meter>) -> Self {
-        let state = State {
-            core: Core::new(),
-            draining: false,
-            getters: Waiters::default(),
-            idlers: Waiters::default(),
-            timer: None,
-            timer_runs: false,
-            meter,
-        };
         Self {
-            state: Mutex::new(state),
+            state: Mutex::new(State::new(meter)),
             limiter: Mutex::new(limiter),
             hasher: DefaultHashBuilder::default(),
             built: Instant::now().into_std(),
@@ -367,36 +342,5 @@ impl<K: Clone + Eq + Hash> Shared<K> {
 
     fn hash<Q: Hash + ?Sized>(&self, key: &Q) -> u32 {
         (self.hasher.hash_one(key) >> 32) as u32
-    }
-}
-
-impl<K> State<K> {
-    /// Queues keys that are due, up to a limit. Returns the next deadline, which is `now` if the limit was reached.
-    fn fire(&mut self, now: Instant, woken: &mut Vec<Waker>) -> Option<Instant> {
-        for _ in 0..BATCH {
-            match self.core.fire(now.into_std()) {
-                Fired::Added(index) => {
-                    self.measure(|meter, now| meter.added(index, now));
-                    woken.extend(self.wake_getter());
-                }
-                Fired::Duplicate => {}
-                Fired::NotBefore(due) => return Some(Instant::from_std(due)),
-                Fired::Idle => return None,
-            }
-        }
-        Some(now)
-    }
-
-    /// Returns the worker to wake after a key was queued or a woken worker left; `None` if as many workers were woken
-    /// and have not polled yet as there are keys.
-    fn wake_getter(&mut self) -> Option<Waker> {
-        if self.getters.woken() < self.core.len() { self.getters.wake_one() } else { None }
-    }
-
-    /// Records a metric; the clock is read only if the queue has metrics.
-    fn measure(&mut self, record: impl FnOnce(&mut Meter, std::time::Instant)) {
-        if let Some(meter) = &mut self.meter {
-            record(meter, Instant::now().into_std());
-        }
     }
 }
