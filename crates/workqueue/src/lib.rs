@@ -151,6 +151,7 @@
 //! - Keys with the same deadline are added in the order of the calls; upstream's order is undefined.
 //! - [`add_after`](Queue::add_after) never blocks; upstream's `AddAfter` blocks while 1,000 requests are unread.
 //! - A clock that goes back adds no tokens to a [`TokenBucket`].
+//! - The gauges of keys in process are set to zero when the last one is done after a shutdown; upstream keeps the last sample.
 //! - There is no global metrics provider: a queue without a name and a provider has no metrics.
 //! - [`add_after_about`](Queue::add_after_about), [`add_debounced`](Queue::add_debounced),
 //!   [`cancel_delay`](Queue::cancel_delay), [`idle`](Queue::idle), [`settled`](Queue::settled) and

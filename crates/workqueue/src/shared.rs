@@ -89,6 +89,7 @@ impl<K> Shared<K> {
         for index in &shut_down.added {
             state.measure(|meter, now| meter.added(*index, now));
         }
+        state.report_end();
         let getters = state.getters.wake_all();
         let idlers = state.idlers.wake_all();
         let timer = state.timer.take();
@@ -101,6 +102,7 @@ impl<K> Shared<K> {
     pub(crate) fn timer_ended(&self) {
         let mut state = lock(&self.state);
         state.timer_runs = false;
+        state.report_end();
         let timer = state.timer.take();
         let getters = state.getters.wake_all();
         drop(state);
@@ -124,6 +126,7 @@ impl<K> Shared<K> {
                 None
             }
         };
+        state.report_end();
         if !state.idlers.is_empty() && state.core.is_drained() {
             let idlers = state.idlers.wake_all();
             drop(guard);
@@ -206,7 +209,7 @@ impl<K: Clone + Eq> Shared<K> {
         state.timer_runs = true;
         let mut woken = Vec::new();
         let mut next = state.fire(now, &mut woken).map_or(Next::Woken, Next::At);
-        if let Some(meter) = &state.meter {
+        if let Some(meter) = &mut state.meter {
             if *report_at <= now {
                 meter.report(state.core.processing(), now.into_std());
                 *report_at = now + REPORT_EVERY;

@@ -70,4 +70,13 @@ impl<K> State<K> {
             record(meter, Instant::now().into_std());
         }
     }
+    /// Reports that no key is in process, where no further sample would: the queue is shut down, or no timer runs.
+    pub(super) fn report_end(&mut self) {
+        if let Some(meter) = &mut self.meter
+            && (self.core.is_shutting_down() || !self.timer_runs)
+            && self.core.processing().next().is_none()
+        {
+            meter.report_end();
+        }
+    }
 }
