@@ -96,7 +96,7 @@ impl<K: Clone + Eq + Hash + Send + 'static> Queue<K> {
 impl<K> Queue<K> {
     pub fn len(&self) -> usize {}
     pub fn is_empty(&self) -> bool {}
-    pub fn waiting(&self) -> usize {}
+    pub fn delayed(&self) -> usize {}
     pub fn is_shutting_down(&self) -> bool {}
     pub fn idle(&self) -> Idle<'_, K> {}
     pub fn settled(&self) -> Settled<'_, K> {}

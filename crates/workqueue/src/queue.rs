@@ -128,9 +128,10 @@ impl<K> Queue<K> {
         self.len() == 0
     }
 
-    /// Returns the number of delayed keys.
-    pub fn waiting(&self) -> usize {
-        self.shared.waiting()
+    /// Returns the number of delayed keys, those that wait for a retry included. A delayed key that is also queued or in
+    /// process counts.
+    pub fn delayed(&self) -> usize {
+        self.shared.delayed()
     }
 
     /// Returns whether the queue was shut down; queued keys may still be handed out.
@@ -150,7 +151,7 @@ impl<K> Queue<K> {
     ///
     /// For tests and batch programs. The three are compared under one lock, so a key that fires, or that
     /// [`Item::retry`](crate::Item::retry) delays, is not missed, as it can be between [`idle`](Self::idle) and
-    /// [`waiting`](Self::waiting). A worker that drops its [`Item`](crate::Item) before it adds the key again leaves a gap,
+    /// [`delayed`](Self::delayed). A worker that drops its [`Item`](crate::Item) before it adds the key again leaves a gap,
     /// in which the queue is settled.
     pub fn settled(&self) -> Settled<'_, K> {
         Settled::new(self)
@@ -191,6 +192,6 @@ impl<K> Clone for Queue<K> {
 
 impl<K> fmt::Debug for Queue<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Queue").field("len", &self.len()).field("waiting", &self.waiting()).finish_non_exhaustive()
+        f.debug_struct("Queue").field("len", &self.len()).field("delayed", &self.delayed()).finish_non_exhaustive()
     }
 }

@@ -70,8 +70,8 @@ impl<K> Shared<K> {
         lock(&self.state).core.len()
     }
 
-    pub(crate) fn waiting(&self) -> usize {
-        lock(&self.state).core.waiting()
+    pub(crate) fn delayed(&self) -> usize {
+        lock(&self.state).core.delayed()
     }
 
     pub(crate) fn is_shutting_down(&self) -> bool {
@@ -145,7 +145,7 @@ impl<K> Shared<K> {
         let drained = state.core.is_drained();
         let ready = match until {
             Until::Idle => drained,
-            Until::Settled => drained && state.core.waiting() == 0,
+            Until::Settled => drained && state.core.delayed() == 0,
             Until::Drained => drained || !state.draining,
         };
         let (waker, poll) = if ready {
@@ -181,7 +181,7 @@ impl<K: Clone + Eq> Shared<K> {
         let state = &mut *guard;
         let mut woken = Vec::new();
         let mut until = None;
-        if !state.timer_runs && state.core.waiting() > 0 {
+        if !state.timer_runs && state.core.delayed() > 0 {
             until = state.fire(Instant::now(), &mut woken);
         }
         let taken = state.core.get();
@@ -299,7 +299,7 @@ impl<K: Clone + Eq + Hash> Shared<K> {
         let mut guard = lock(&self.state);
         let state = &mut *guard;
         let (had_one, removed) = state.core.cancel(hash, key);
-        if had_one && state.core.waiting() == 0 && state.core.is_drained() {
+        if had_one && state.core.delayed() == 0 && state.core.is_drained() {
             let settled = state.idlers.wake_all();
             drop(guard);
             settled.for_each(Waker::wake);
