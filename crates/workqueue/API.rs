@@ -55,6 +55,12 @@ impl<K> ItemExponential<K> {
     pub fn new(base: Duration, cap: Duration) -> Self {}
 }
 impl<K: Clone + Eq + Hash + Send> RateLimiter<K> for ItemExponential<K> {}
+#[derive(Debug, Clone)]
+pub struct Jittered<L> {}
+impl<L> Jittered<L> {
+    pub fn new(limiter: L, max_factor: f64, seed: u64) -> Self {}
+}
+impl<K, L: RateLimiter<K>> RateLimiter<K> for Jittered<L> {}
 #[derive(Default)]
 pub struct MaxOf<K> {}
 impl<K> MaxOf<K> {

@@ -140,6 +140,7 @@
 //! | `NewTypedItemExponentialFailureRateLimiter` | [`ItemExponential`] |
 //! | `TypedBucketRateLimiter` | [`BucketLimiter`], and [`TokenBucket`] without keys |
 //! | `NewTypedMaxOfRateLimiter` | [`MaxOf`] |
+//! | `wait.Jitter` of apimachinery | [`Jittered`] |
 //! | `DefaultTypedControllerRateLimiter` | [`default_controller_limiter`] |
 //! | `MetricsProvider` | [`MetricsProvider`] and [`QueueMetrics`]; `PrometheusMetrics` with the feature `prometheus` |
 //!
@@ -218,7 +219,7 @@ pub use crate::{
     idle::{Drain, Idle, Settled},
     item::Item,
     limiter::{
-        BucketLimiter, FOREVER, ItemExponential, MaxOf, RateLimiter, TokenBucket, default_controller_limiter,
+        BucketLimiter, FOREVER, ItemExponential, Jittered, MaxOf, RateLimiter, TokenBucket, default_controller_limiter,
         endpoint_slice_limiter,
     },
     metrics::{MetricsProvider, QueueMetrics},

@@ -5,6 +5,7 @@
 mod bucket;
 mod combine;
 mod exponential;
+mod jitter;
 mod rate_limiter;
 mod tries;
 
@@ -14,6 +15,7 @@ pub use self::{
     bucket::{BucketLimiter, FOREVER, TokenBucket},
     combine::MaxOf,
     exponential::ItemExponential,
+    jitter::Jittered,
     rate_limiter::RateLimiter,
 };
 
