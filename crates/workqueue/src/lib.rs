@@ -6,15 +6,17 @@
 //!
 //! - **Deduplication**: a key that is added many times before a worker gets it is processed once.
 //! - **One worker per key**: a key that is added while it is being processed is queued again when that worker is done.
-//! - **Delays and retries**: [`Queue::add_after`], and [`Queue::add_rate_limited`] with client-go's
-//!   [default limiter](default_controller_limiter): per key 5 ms, doubling up to 1,000 s, and for all keys together 10
-//!   per second with a burst of 100. [`Queue::add_debounced`] waits for a quiet time. The [`Timer`], which the owner
+//! - **Delays and retries**: [`Queue::add_after`]; [`Queue::add_debounced`], which waits for a quiet time; and [`Item::retry`] and
+//!   [`Queue::add_rate_limited`] with client-go's [default limiter](default_controller_limiter): per key 5 ms, doubling up to
+//!   1,000 s, and for the retries of all keys together 10 per second with a burst of 100. The [`Timer`], which the owner
 //!   spawns, queues them on time; without it, waiting [`get`](Queue::get)s do.
+//! - **Rate limits** are limits of retries, as in client-go: other adds and the workers are never slowed down. To process at most
+//!   500 keys per second, say, workers share a [`TokenBucket`](TokenBucket#limit-of-the-processing-rate).
 //! - **Order**: first in, first out. The queue is unbounded, and an add never waits and never fails.
 //! - **Shutdown**: after [`Queue::shut_down`], adds are ignored and [`Queue::get`] returns the queued keys, then
 //!   `None`; [`Queue::shut_down_with_drain`] also waits until the queued keys are processed. Both drop delayed keys,
 //!   [`Queue::drain`] queues them on request.
-//! - **Metrics**: upstream's seven `workqueue_*` metrics, under upstream's names, with the feature `prometheus`.
+//! - **Metrics**: upstream's seven `workqueue_*` metrics, under upstream's names, with the [feature `prometheus`](#metrics).
 //!
 //! ```text
 //! add ----------------------------------------> ready keys --get--> keys in process --done--> removed
