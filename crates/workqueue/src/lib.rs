@@ -76,6 +76,42 @@
 //! # }
 //! ```
 //!
+//! # Metrics
+//!
+//! The feature `prometheus`, off by default, adds `PrometheusMetrics`, which registers the metrics with a `Registry` of the crate
+//! `prometheus`, version 0.14. Only `cargo doc --features prometheus` documents this type. The manifest of the program:
+//!
+//! ```toml
+//! kube-workqueue = { git = "https://github.com/kube-endpoints/kube-endpoints", features = ["prometheus"] }
+//! prometheus = "0.14"
+//! ```
+//!
+//! The metrics are registered once per registry; each queue that is to be measured gets a clone of them, and a name:
+//!
+//! ```
+//! # #[cfg(not(feature = "prometheus"))]
+//! # fn main() {}
+//! # #[cfg(feature = "prometheus")]
+//! # fn main() -> Result<(), prometheus::Error> {
+//! use kube_workqueue::{PrometheusMetrics, Queue};
+//! use prometheus::{Registry, TextEncoder};
+//!
+//! let registry = Registry::new();
+//! let metrics = PrometheusMetrics::register(&registry)?;
+//! let (queue, timer) = Queue::<String>::builder().name("devices").metrics(metrics.clone()).build();
+//! queue.add("router-1".to_owned());
+//! // What `/metrics` serves.
+//! let text = TextEncoder::new().encode_to_string(&registry.gather())?;
+//! assert!(text.contains(r#"workqueue_depth{name="devices"} 1"#));
+//! # drop(timer);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! `workqueue_depth` does not count delayed keys. `workqueue_retries_total` counts, as upstream, retries and all other adds with a
+//! delay, such as those of [`Queue::add_after`] and [`Queue::add_debounced`]. For other systems of metrics, implement
+//! [`MetricsProvider`] and [`QueueMetrics`].
+//!
 //! # Items with data
 //!
 //! The queue carries keys, and the data stay beside it: in the store of an informer, in a database, or in a map. If adds
@@ -195,6 +231,11 @@
 //! `RUSTFLAGS="--cfg loom" cargo test -p kube-workqueue --test loom --release`.
 
 #![expect(unexpected_cfgs, reason = "cfg(loom) swaps the lock for a model checker's, as in tokio")]
+
+/// Compiles and runs the example of the README.
+#[cfg(all(doctest, feature = "prometheus"))]
+#[doc = include_str!("../README.md")]
+mod readme {}
 
 mod builder;
 mod core;
