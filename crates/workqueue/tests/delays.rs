@@ -283,6 +283,23 @@ async fn debounce_does_not_postpone_a_delayed_add() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_change_ends_a_back_off_early() {
+    let (queue, _timer) = Queue::builder().limiter(ItemExponential::new(1_000 * MS, 8_000 * MS)).build();
+    let start = Instant::now();
+    queue.add("foo");
+    for (failures, at) in [(0, 0), (1, 100), (2, 200)] {
+        let item = queue.get().await.expect("not shut down");
+        assert_eq!((start.elapsed(), queue.num_requeues(&item)), (at * MS, failures));
+        item.retry();
+        queue.add_debounced("foo", 100 * MS, 300 * MS);
+    }
+    queue.cancel_delay("foo");
+    queue.add_rate_limited("foo");
+    assert_eq!(*queue.get().await.expect("not shut down"), "foo");
+    assert_eq!(start.elapsed(), 8_200 * MS, "the failures were counted");
+}
+
+#[tokio::test(start_paused = true)]
 async fn delay_is_cancelled() {
     let (queue, _set) = queue();
     for key in ["foo", "bar", "baz"] {
