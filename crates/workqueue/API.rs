@@ -55,6 +55,12 @@ impl<K> ItemExponential<K> {
     pub fn new(base: Duration, cap: Duration) -> Self {}
 }
 impl<K: Clone + Eq + Hash + Send> RateLimiter<K> for ItemExponential<K> {}
+#[derive(Debug, Clone)]
+pub struct Jittered<L> {}
+impl<L> Jittered<L> {
+    pub fn new(limiter: L, max_factor: f64, seed: u64) -> Self {}
+}
+impl<K, L: RateLimiter<K>> RateLimiter<K> for Jittered<L> {}
 #[derive(Default)]
 pub struct MaxOf<K> {}
 impl<K> MaxOf<K> {
@@ -96,7 +102,7 @@ impl<K: Clone + Eq + Hash + Send + 'static> Queue<K> {
 impl<K> Queue<K> {
     pub fn len(&self) -> usize {}
     pub fn is_empty(&self) -> bool {}
-    pub fn waiting(&self) -> usize {}
+    pub fn delayed(&self) -> usize {}
     pub fn is_shutting_down(&self) -> bool {}
     pub fn idle(&self) -> Idle<'_, K> {}
     pub fn settled(&self) -> Settled<'_, K> {}

@@ -107,7 +107,7 @@ where
         let running = Arc::new(AtomicUsize::new(0));
         let _pending = {
             let (queue, running) = (queue.clone(), Arc::clone(&running));
-            kube_ambient::count_pending(&name, move || queue.len() + queue.waiting() + running.load(Relaxed))
+            kube_ambient::count_pending(&name, move || queue.len() + queue.delayed() + running.load(Relaxed))
         };
         tasks.spawn(timer.run());
         for _ in 0..concurrency.max(1) {

@@ -27,15 +27,15 @@ impl<K: Clone + Eq + Hash + Send + 'static> Builder<K> {
         self
     }
 
-    /// Sets the rate limiter that [`Queue::add_rate_limited`] takes its delays from; [`default_controller_limiter`] by
-    /// default.
+    /// Sets the rate limiter of retries, from which [`Queue::add_rate_limited`] and [`Item::retry`](crate::Item::retry) take their
+    /// delays; [`default_controller_limiter`] by default.
     pub fn limiter(mut self, limiter: impl RateLimiter<K> + 'static) -> Self {
         self.limiter = Some(Box::new(limiter));
         self
     }
 
-    /// Sets the provider of the queue's metrics, such as `PrometheusMetrics` with the feature `prometheus`. Without a
-    /// provider, or without a [`name`](Self::name), nothing is measured.
+    /// Sets the provider of the queue's metrics, such as [`PrometheusMetrics` with the feature `prometheus`](crate#metrics).
+    /// Without a provider, or without a [`name`](Self::name), nothing is measured.
     pub fn metrics(mut self, provider: impl MetricsProvider + 'static) -> Self {
         self.metrics = Some(Box::new(provider));
         self

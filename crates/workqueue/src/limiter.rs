@@ -5,6 +5,7 @@
 mod bucket;
 mod combine;
 mod exponential;
+mod jitter;
 mod rate_limiter;
 mod tries;
 
@@ -14,11 +15,12 @@ pub use self::{
     bucket::{BucketLimiter, FOREVER, TokenBucket},
     combine::MaxOf,
     exponential::ItemExponential,
+    jitter::Jittered,
     rate_limiter::RateLimiter,
 };
 
-/// Returns client-go's default limiter, the longer of two delays: per key 5 ms, doubling up to 1,000 s; for all keys
-/// together, a token bucket of 10 per second with a burst of 100.
+/// Returns client-go's default limiter of retries, the longer of two delays: per key 5 ms, doubling up to 1,000 s; for the retries
+/// of all keys together, a token bucket of 10 per second with a burst of 100.
 pub fn default_controller_limiter<K: Clone + Eq + Hash + Send + 'static>() -> MaxOf<K> {
     controller_limiter(Duration::from_millis(5))
 }

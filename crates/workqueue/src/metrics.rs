@@ -33,11 +33,13 @@ pub trait QueueMetrics: Send + Sync {
     /// Records that a worker is done with a key, `worked` after it got the key.
     fn finished(&self, worked: Duration);
 
-    /// Counts a key that was added with a delay (a zero delay included) or rate limited.
+    /// Counts a rate-limited add, or another one with a delay (a zero delay included), such as
+    /// [`add_debounced`](crate::Queue::add_debounced): not only failures, as in client-go.
     fn retried(&self);
 
     /// Sets the sum and the maximum of the times that the keys now in process have taken so far. Called every 500 ms
-    /// while the [`Timer`](crate::Timer) runs.
+    /// while the [`Timer`](crate::Timer) runs, which ends with a shutdown. If the last call had other times than zero, it is
+    /// called once more, with zero, when no key is in process any longer.
     fn unfinished(&self, total: Duration, longest: Duration);
 }
 
@@ -49,6 +51,8 @@ pub(crate) struct Meter {
     sink: Arc<dyn QueueMetrics>,
     /// By index of the key's entry.
     times: Vec<Times>,
+    /// Whether the last report had other times than zero.
+    reported: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -61,7 +65,7 @@ struct Times {
 
 impl Meter {
     pub(crate) fn new(sink: Arc<dyn QueueMetrics>) -> Self {
-        Self { sink, times: Vec::new() }
+        Self { sink, times: Vec::new(), reported: false }
     }
 
     pub(crate) fn added(&mut self, index: Index, now: Instant) {
@@ -86,13 +90,21 @@ impl Meter {
     }
 
     /// Reports the ages of the keys in process; `processing` must begin with the oldest.
-    pub(crate) fn report(&self, processing: impl Iterator<Item = Index>, now: Instant) {
+    pub(crate) fn report(&mut self, processing: impl Iterator<Item = Index>, now: Instant) {
         let mut ages = processing
             .filter_map(|index| self.times.get(index as usize)?.taken)
             .map(|taken| now.saturating_duration_since(taken))
             .peekable();
         let longest = ages.peek().copied().unwrap_or_default();
+        self.reported = !longest.is_zero();
         self.sink.unfinished(ages.fold(Duration::ZERO, Duration::saturating_add), longest);
+    }
+
+    /// Reports that no key is in process, unless the last report said so.
+    pub(crate) fn report_end(&mut self) {
+        if std::mem::take(&mut self.reported) {
+            self.sink.unfinished(Duration::ZERO, Duration::ZERO);
+        }
     }
 
     fn times_of(&mut self, index: Index) -> &mut Times {

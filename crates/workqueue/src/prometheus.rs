@@ -11,15 +11,22 @@ use crate::{MetricsProvider, QueueMetrics};
 
 /// The queue metrics of Kubernetes' own binaries, with the same names, help texts, label and buckets:
 ///
-/// | metric | type |
-/// |---|---|
-/// | `workqueue_depth` | gauge |
-/// | `workqueue_adds_total` | counter |
-/// | `workqueue_queue_duration_seconds` | histogram |
-/// | `workqueue_work_duration_seconds` | histogram |
-/// | `workqueue_unfinished_work_seconds` | gauge |
-/// | `workqueue_longest_running_processor_seconds` | gauge |
-/// | `workqueue_retries_total` | counter |
+/// | metric | type | value |
+/// |---|---|---|
+/// | `workqueue_depth` | gauge | queued keys, and keys in process that were added again |
+/// | `workqueue_adds_total` | counter | adds that changed the depth: a key that is queued already does not count |
+/// | `workqueue_queue_duration_seconds` | histogram | from the first add of a key until a worker gets it |
+/// | `workqueue_work_duration_seconds` | histogram | from then until the worker is done |
+/// | `workqueue_unfinished_work_seconds` | gauge | sum of the ages of the keys in process, every 500 ms |
+/// | `workqueue_longest_running_processor_seconds` | gauge | the longest of these ages |
+/// | `workqueue_retries_total` | counter | rate-limited adds, and all other adds with a delay |
+///
+/// `workqueue_retries_total` counts not only failures: as upstream, also each [`add_after`](crate::Queue::add_after) and
+/// [`add_debounced`](crate::Queue::add_debounced), even with a delay of zero. A queue whose adds are debounced or delayed needs a
+/// counter of its own for failures.
+///
+/// The two gauges of ages are set by the [`Timer`](crate::Timer), and by the last key in process once a shutdown has ended it: they
+/// read 0 after a [`drain`](crate::Queue::drain).
 ///
 /// The only label is `name`, the name of the queue. Register once, and pass a clone to the builder of each queue.
 #[derive(Debug, Clone)]

@@ -69,8 +69,72 @@ impl<K: Clone + Eq + Hash + Send + 'static> Queue<K> {
     /// Queues `key` once `quiet` has passed without another call for it, and at the latest `longest` after the first
     /// call (trailing debounce); immediately if either is zero.
     ///
-    /// Of different `longest` the earliest end counts. A deadline of [`add_after`](Self::add_after) for the same key is
-    /// not postponed.
+    /// Of different `longest` the earliest end counts. A deadline of [`add_after`](Self::add_after) for the same key, or of a
+    /// retry, is not postponed: the earlier of the deadlines counts.
+    ///
+    /// # Changes of failing keys
+    ///
+    /// A back-off is a deadline like others, so that a change can end it early, as upstream with `Add` and `AddAfter`: the key is
+    /// processed at the end of `quiet`, and a further failure still doubles the next back-off. If a failing key is to be left
+    /// alone, its worker can put it back until the back-off ends; producers then need no check:
+    ///
+    /// ```
+    /// use std::collections::HashMap;
+    /// use std::sync::{Arc, Mutex};
+    /// use std::time::Duration;
+    ///
+    /// use kube_workqueue::{ItemExponential, Queue, RateLimiter};
+    /// use tokio::time::Instant;
+    ///
+    /// struct BackOff {
+    ///     limiter: ItemExponential<String>,
+    ///     /// Ends of the delays of failing devices.
+    ///     until: HashMap<String, Instant>,
+    /// }
+    ///
+    /// async fn work(queue: Queue<String>, back_off: Arc<Mutex<BackOff>>) {
+    ///     while let Some(device) = queue.get().await {
+    ///         let until = back_off.lock().unwrap().until.get(&*device).copied();
+    ///         let early = until.map_or(Duration::ZERO, |until| until.saturating_duration_since(Instant::now()));
+    ///         if !early.is_zero() {
+    ///             queue.add_after(device.clone(), early);
+    ///             continue;
+    ///         }
+    ///         let succeeded = configure(&device).await;
+    ///         let mut back_off = back_off.lock().unwrap();
+    ///         if succeeded {
+    ///             back_off.limiter.forget(&device);
+    ///             back_off.until.remove(&*device);
+    ///         } else {
+    ///             let now = Instant::now();
+    ///             let delay = back_off.limiter.when(&device, now.into_std());
+    ///             back_off.until.insert(device.clone(), now + delay);
+    ///             queue.add_after(device.clone(), delay);
+    ///         }
+    ///     }
+    /// }
+    /// # static ATTEMPTS: Mutex<Vec<Instant>> = Mutex::new(Vec::new());
+    /// # async fn configure(_device: &str) -> bool {
+    /// #     ATTEMPTS.lock().unwrap().push(Instant::now());
+    /// #     false
+    /// # }
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() {
+    /// # let (queue, timer) = Queue::builder().build();
+    /// # let limiter = ItemExponential::new(Duration::from_millis(50), Duration::from_secs(60));
+    /// # let back_off = Arc::new(Mutex::new(BackOff { limiter, until: HashMap::new() }));
+    /// # let mut tasks = tokio::task::JoinSet::new();
+    /// # tasks.spawn(timer.run());
+    /// # tasks.spawn(work(queue.clone(), back_off));
+    /// # for _ in 0..200 {
+    /// #     queue.add_debounced("router-1".to_owned(), Duration::from_millis(20), Duration::from_millis(40));
+    /// #     tokio::time::sleep(Duration::from_millis(10)).await;
+    /// # }
+    /// # let attempts = ATTEMPTS.lock().unwrap().clone();
+    /// # let gaps: Vec<_> = attempts.windows(2).map(|it| (it[1] - it[0]).as_millis()).collect();
+    /// # assert_eq!(gaps, [50, 100, 200, 400, 800]);
+    /// # }
+    /// ```
     pub fn add_debounced(&self, key: K, quiet: Duration, longest: Duration) {
         self.shared.add_debounced(key, quiet, longest);
     }
@@ -94,6 +158,10 @@ impl<K: Clone + Eq + Hash + Send + 'static> Queue<K> {
     }
 
     /// Resets the rate limiter's retries of `key`. Queued and delayed adds of the key are not affected.
+    ///
+    /// It takes no borrowed form of the key, unlike [`cancel_delay`](Self::cancel_delay): the limiter is a trait object, whose
+    /// methods cannot be generic. For a queue of `String`s that is `queue.forget(&"router-1".to_owned())`; an
+    /// [`Item`](crate::Item) dereferences to its key.
     pub fn forget(&self, key: &K) {
         self.shared.with_limiter(|limiter| limiter.forget(key));
     }
@@ -101,6 +169,8 @@ impl<K: Clone + Eq + Hash + Send + 'static> Queue<K> {
     /// Returns the number of rate-limited adds of `key` since it was last forgotten: in a worker that retries each failure,
     /// the failed attempts so far, so 0 in the first attempt. Always 0 if the limiter counts none, as a
     /// [`BucketLimiter`](crate::BucketLimiter) alone; of several limiters ([`MaxOf`](crate::MaxOf)), the largest number.
+    ///
+    /// It takes no borrowed form of the key, see [`forget`](Self::forget).
     pub fn num_requeues(&self, key: &K) -> u32 {
         self.shared.with_limiter(|limiter| limiter.requeues(key))
     }
@@ -128,9 +198,10 @@ impl<K> Queue<K> {
         self.len() == 0
     }
 
-    /// Returns the number of delayed keys.
-    pub fn waiting(&self) -> usize {
-        self.shared.waiting()
+    /// Returns the number of delayed keys, those that wait for a retry included. A delayed key that is also queued or in
+    /// process counts.
+    pub fn delayed(&self) -> usize {
+        self.shared.delayed()
     }
 
     /// Returns whether the queue was shut down; queued keys may still be handed out.
@@ -150,7 +221,7 @@ impl<K> Queue<K> {
     ///
     /// For tests and batch programs. The three are compared under one lock, so a key that fires, or that
     /// [`Item::retry`](crate::Item::retry) delays, is not missed, as it can be between [`idle`](Self::idle) and
-    /// [`waiting`](Self::waiting). A worker that drops its [`Item`](crate::Item) before it adds the key again leaves a gap,
+    /// [`delayed`](Self::delayed). A worker that drops its [`Item`](crate::Item) before it adds the key again leaves a gap,
     /// in which the queue is settled.
     pub fn settled(&self) -> Settled<'_, K> {
         Settled::new(self)
@@ -191,6 +262,6 @@ impl<K> Clone for Queue<K> {
 
 impl<K> fmt::Debug for Queue<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Queue").field("len", &self.len()).field("waiting", &self.waiting()).finish_non_exhaustive()
+        f.debug_struct("Queue").field("len", &self.len()).field("delayed", &self.delayed()).finish_non_exhaustive()
     }
 }

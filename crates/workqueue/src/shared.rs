@@ -4,6 +4,8 @@
 //! The only caller-supplied code that runs under the first lock is the key's `Eq` and `Clone` and the metrics: keys are
 //! hashed before it is taken; wakers are called and unused keys dropped after it is released.
 
+mod state;
+
 use std::{
     borrow::Borrow,
     hash::{BuildHasher, Hash},
@@ -14,14 +16,15 @@ use std::{
 use hashbrown::DefaultHashBuilder;
 use tokio::time::Instant;
 
+use self::state::State;
 use crate::{
     RateLimiter,
-    core::{Added, Core, Delayed, Finished, Fired, Index, Taken, When},
+    core::{Added, Delayed, Finished, Index, Taken, When},
     due::{after, next_of_grid},
     idle::Until,
     metrics::{Meter, REPORT_EVERY},
     sync::{Mutex, MutexGuard, lock},
-    waiters::{WaiterId, Waiters},
+    waiters::WaiterId,
 };
 
 pub(crate) struct Shared<K> {
@@ -30,22 +33,6 @@ pub(crate) struct Shared<K> {
     hasher: DefaultHashBuilder,
     /// Origin of the grids of [`Queue::add_after_about`](crate::Queue::add_after_about).
     built: std::time::Instant,
-}
-
-/// On cache lines of its own: the reference counts beside it change with every [`Item`](crate::Item), on any core.
-#[repr(align(128))]
-struct State<K> {
-    core: Core<K>,
-    /// Whether the latest shutdown was [`shut_down_with_drain`](crate::Queue::shut_down_with_drain).
-    draining: bool,
-    getters: Waiters,
-    /// Tasks that wait until no key is queued or in process, some also until none is delayed.
-    idlers: Waiters,
-    /// Waker of the timer task, if it sleeps.
-    timer: Option<Waker>,
-    /// Whether the timer task runs. Without it, waiting `get`s queue the delayed keys.
-    timer_runs: bool,
-    meter: Option<Meter>,
 }
 
 /// When the timer task polls again.
@@ -69,22 +56,10 @@ pub(crate) enum Polled<K> {
     },
 }
 
-/// Maximum number of deadlines fired per lock acquisition, so that workers get the lock in between.
-const BATCH: usize = 64;
-
 impl<K> Shared<K> {
     pub(crate) fn new(limiter: Box<dyn RateLimiter<K>>, meter: Option<Meter>) -> Self {
-        let state = State {
-            core: Core::new(),
-            draining: false,
-            getters: Waiters::default(),
-            idlers: Waiters::default(),
-            timer: None,
-            timer_runs: false,
-            meter,
-        };
         Self {
-            state: Mutex::new(state),
+            state: Mutex::new(State::new(meter)),
             limiter: Mutex::new(limiter),
             hasher: DefaultHashBuilder::default(),
             built: Instant::now().into_std(),
@@ -95,8 +70,8 @@ impl<K> Shared<K> {
         lock(&self.state).core.len()
     }
 
-    pub(crate) fn waiting(&self) -> usize {
-        lock(&self.state).core.waiting()
+    pub(crate) fn delayed(&self) -> usize {
+        lock(&self.state).core.delayed()
     }
 
     pub(crate) fn is_shutting_down(&self) -> bool {
@@ -114,6 +89,7 @@ impl<K> Shared<K> {
         for index in &shut_down.added {
             state.measure(|meter, now| meter.added(*index, now));
         }
+        state.report_end();
         let getters = state.getters.wake_all();
         let idlers = state.idlers.wake_all();
         let timer = state.timer.take();
@@ -126,6 +102,7 @@ impl<K> Shared<K> {
     pub(crate) fn timer_ended(&self) {
         let mut state = lock(&self.state);
         state.timer_runs = false;
+        state.report_end();
         let timer = state.timer.take();
         let getters = state.getters.wake_all();
         drop(state);
@@ -149,6 +126,7 @@ impl<K> Shared<K> {
                 None
             }
         };
+        state.report_end();
         if !state.idlers.is_empty() && state.core.is_drained() {
             let idlers = state.idlers.wake_all();
             drop(guard);
@@ -167,7 +145,7 @@ impl<K> Shared<K> {
         let drained = state.core.is_drained();
         let ready = match until {
             Until::Idle => drained,
-            Until::Settled => drained && state.core.waiting() == 0,
+            Until::Settled => drained && state.core.delayed() == 0,
             Until::Drained => drained || !state.draining,
         };
         let (waker, poll) = if ready {
@@ -203,7 +181,7 @@ impl<K: Clone + Eq> Shared<K> {
         let state = &mut *guard;
         let mut woken = Vec::new();
         let mut until = None;
-        if !state.timer_runs && state.core.waiting() > 0 {
+        if !state.timer_runs && state.core.delayed() > 0 {
             until = state.fire(Instant::now(), &mut woken);
         }
         let taken = state.core.get();
@@ -231,7 +209,7 @@ impl<K: Clone + Eq> Shared<K> {
         state.timer_runs = true;
         let mut woken = Vec::new();
         let mut next = state.fire(now, &mut woken).map_or(Next::Woken, Next::At);
-        if let Some(meter) = &state.meter {
+        if let Some(meter) = &mut state.meter {
             if *report_at <= now {
                 meter.report(state.core.processing(), now.into_std());
                 *report_at = now + REPORT_EVERY;
@@ -321,7 +299,7 @@ impl<K: Clone + Eq + Hash> Shared<K> {
         let mut guard = lock(&self.state);
         let state = &mut *guard;
         let (had_one, removed) = state.core.cancel(hash, key);
-        if had_one && state.core.waiting() == 0 && state.core.is_drained() {
+        if had_one && state.core.delayed() == 0 && state.core.is_drained() {
             let settled = state.idlers.wake_all();
             drop(guard);
             settled.for_each(Waker::wake);
@@ -367,36 +345,5 @@ impl<K: Clone + Eq + Hash> Shared<K> {
 
     fn hash<Q: Hash + ?Sized>(&self, key: &Q) -> u32 {
         (self.hasher.hash_one(key) >> 32) as u32
-    }
-}
-
-impl<K> State<K> {
-    /// Queues keys that are due, up to a limit. Returns the next deadline, which is `now` if the limit was reached.
-    fn fire(&mut self, now: Instant, woken: &mut Vec<Waker>) -> Option<Instant> {
-        for _ in 0..BATCH {
-            match self.core.fire(now.into_std()) {
-                Fired::Added(index) => {
-                    self.measure(|meter, now| meter.added(index, now));
-                    woken.extend(self.wake_getter());
-                }
-                Fired::Duplicate => {}
-                Fired::NotBefore(due) => return Some(Instant::from_std(due)),
-                Fired::Idle => return None,
-            }
-        }
-        Some(now)
-    }
-
-    /// Returns the worker to wake after a key was queued or a woken worker left; `None` if as many workers were woken
-    /// and have not polled yet as there are keys.
-    fn wake_getter(&mut self) -> Option<Waker> {
-        if self.getters.woken() < self.core.len() { self.getters.wake_one() } else { None }
-    }
-
-    /// Records a metric; the clock is read only if the queue has metrics.
-    fn measure(&mut self, record: impl FnOnce(&mut Meter, std::time::Instant)) {
-        if let Some(meter) = &mut self.meter {
-            record(meter, Instant::now().into_std());
-        }
     }
 }

@@ -36,9 +36,9 @@ async fn waits_for_the_delay() {
     let (queue, _set) = queue();
     queue.add_after("foo", 50 * MS);
     pass(40 * MS).await;
-    assert_eq!((queue.len(), queue.waiting()), (0, 1));
+    assert_eq!((queue.len(), queue.delayed()), (0, 1));
     pass(20 * MS).await;
-    assert_eq!((queue.len(), queue.waiting()), (1, 0));
+    assert_eq!((queue.len(), queue.delayed()), (1, 0));
     take(&queue).await.done();
     pass(10_000 * MS).await;
     assert_eq!(queue.len(), 0, "fired once");
@@ -51,7 +51,7 @@ async fn the_earlier_deadline_wins() {
     // A second, later deadline is ignored.
     queue.add_after("foo", 50 * MS);
     queue.add_after("foo", 70 * MS);
-    assert_eq!(queue.waiting(), 1);
+    assert_eq!(queue.delayed(), 1);
     pass(60 * MS).await;
     take(&queue).await.done();
     pass(20 * MS).await;
@@ -59,7 +59,7 @@ async fn the_earlier_deadline_wins() {
     // A second, earlier deadline replaces the first.
     queue.add_after("foo", 50 * MS);
     queue.add_after("foo", 30 * MS);
-    assert_eq!(queue.waiting(), 1);
+    assert_eq!(queue.delayed(), 1);
     pass(40 * MS).await;
     take(&queue).await.done();
     pass(20 * MS).await;
@@ -143,7 +143,7 @@ async fn a_delay_beyond_all_clocks() {
     let (queue, _set) = queue();
     queue.add_after("never", Duration::MAX);
     pass(Duration::from_secs(3 * 365 * 24 * 60 * 60)).await;
-    assert_eq!((queue.len(), queue.waiting()), (0, 1));
+    assert_eq!((queue.len(), queue.delayed()), (0, 1));
     queue.add_after("never", MS);
     assert_eq!(*queue.get().await.unwrap(), "never");
 }
@@ -154,7 +154,7 @@ async fn delayed_and_queued_at_the_same_time() {
     queue.add_after("foo", 50 * MS);
     queue.add("foo");
     take(&queue).await.done();
-    assert_eq!((queue.len(), queue.waiting()), (0, 1), "add does not cancel the delayed add");
+    assert_eq!((queue.len(), queue.delayed()), (0, 1), "add does not cancel the delayed add");
     pass(60 * MS).await;
     take(&queue).await.done();
 }
@@ -166,7 +166,7 @@ async fn due_while_processing() {
     let item = take(&queue).await;
     queue.add_after("foo", 50 * MS);
     pass(60 * MS).await;
-    assert_eq!((queue.len(), queue.waiting()), (0, 0));
+    assert_eq!((queue.len(), queue.delayed()), (0, 0));
     item.done();
     assert_eq!(queue.len(), 1);
 }
@@ -178,10 +178,10 @@ async fn nothing_fires_after_shutdown() {
     pass(10 * MS).await;
     queue.shut_down();
     set.join_next().await.expect("the timer task ends").expect("the timer task does not panic");
-    assert_eq!(queue.waiting(), 0);
+    assert_eq!(queue.delayed(), 0);
     queue.add_after("bar", 10 * MS);
     queue.add_after("bar", Duration::ZERO);
-    assert_eq!((queue.len(), queue.waiting()), (0, 0));
+    assert_eq!((queue.len(), queue.delayed()), (0, 0));
     assert!(queue.get().await.is_none());
 }
 
@@ -268,7 +268,7 @@ async fn debounced(#[case] calls: &[u32], #[case] due: u32) {
     let item = queue.get().await.expect("not shut down");
     assert_eq!(start.elapsed(), due * MS);
     item.done();
-    assert!(queue.is_empty() && queue.waiting() == 0, "once");
+    assert!(queue.is_empty() && queue.delayed() == 0, "once");
 }
 
 #[tokio::test(start_paused = true)]
@@ -280,6 +280,23 @@ async fn debounce_does_not_postpone_a_delayed_add() {
     queue.add_debounced("foo", 100 * MS, 300 * MS);
     pass(30 * MS).await;
     take(&queue).await.done();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_ends_a_back_off_early() {
+    let (queue, _timer) = Queue::builder().limiter(ItemExponential::new(1_000 * MS, 8_000 * MS)).build();
+    let start = Instant::now();
+    queue.add("foo");
+    for (failures, at) in [(0, 0), (1, 100), (2, 200)] {
+        let item = queue.get().await.expect("not shut down");
+        assert_eq!((start.elapsed(), queue.num_requeues(&item)), (at * MS, failures));
+        item.retry();
+        queue.add_debounced("foo", 100 * MS, 300 * MS);
+    }
+    queue.cancel_delay("foo");
+    queue.add_rate_limited("foo");
+    assert_eq!(*queue.get().await.expect("not shut down"), "foo");
+    assert_eq!(start.elapsed(), 8_200 * MS, "the failures were counted");
 }
 
 #[tokio::test(start_paused = true)]
@@ -302,7 +319,7 @@ async fn item_is_retried_and_forgotten() {
     queue.add("foo");
     for delay in [1, 2, 4] {
         take(&queue).await.retry();
-        assert_eq!((queue.len(), queue.waiting()), (0, 1), "not before {delay} ms");
+        assert_eq!((queue.len(), queue.delayed()), (0, 1), "not before {delay} ms");
         pass(delay * MS).await;
     }
     let item = take(&queue).await;

@@ -179,7 +179,7 @@ fn settled_beside_a_worker_and_a_cancelled_delay() {
         let queue = world.queue.clone();
         let canceller = thread::spawn(move || assert!(queue.cancel_delay(&1)));
         block_on(world.queue.settled());
-        assert_eq!((ended.load(SeqCst), world.queue.waiting()), (1, 0), "settled too early");
+        assert_eq!((ended.load(SeqCst), world.queue.delayed()), (1, 0), "settled too early");
         worker.join().unwrap();
         canceller.join().unwrap();
     });

@@ -7,7 +7,10 @@ use std::{
 };
 
 use kube_workqueue::{MetricsProvider, Queue, QueueMetrics};
-use tokio::{task::JoinSet, time::advance};
+use tokio::{
+    task::JoinSet,
+    time::{advance, sleep},
+};
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -127,6 +130,48 @@ async fn nothing_is_reported_after_the_shutdown() {
     queue.add_after("foo", MS);
     tokio::time::sleep(1_000 * MS).await;
     assert_eq!(log.read(), "");
+}
+
+// Upstream keeps the last sample: its loop ends with the shutdown.
+#[rstest::rstest]
+#[case::drained_after_the_last_sample(true)]
+#[case::idle_at_the_shutdown(false)]
+#[tokio::test(start_paused = true)]
+async fn ages_are_zero_once_a_shut_down_queue_has_no_key_in_process(#[case] busy: bool) {
+    let (queue, log, mut set) = queue();
+    queue.add("foo");
+    queue.add("bar");
+    let (foo, bar) = (queue.get().await.unwrap(), queue.get().await.unwrap());
+    sleep(600 * MS).await;
+    assert_eq!(log.read(), "added, added, taken after 0ns, taken after 0ns, unfinished 1s, longest 500ms");
+    if busy {
+        queue.shut_down();
+        set.join_next().await.unwrap().unwrap();
+        foo.done();
+        assert_eq!(log.read(), "finished after 600ms", "another key is in process");
+        bar.done();
+        assert_eq!(log.read(), "finished after 600ms, unfinished 0ns, longest 0ns");
+    } else {
+        drop((foo, bar));
+        assert_eq!(log.read(), "finished after 600ms, finished after 600ms");
+        queue.shut_down();
+        assert_eq!(log.read(), "unfinished 0ns, longest 0ns");
+    }
+    queue.shut_down();
+    sleep(1_000 * MS).await;
+    assert_eq!(log.read(), "", "once");
+}
+
+#[tokio::test(start_paused = true)]
+async fn ages_are_zero_once_no_timer_reports_them() {
+    let (queue, log, mut set) = queue();
+    queue.add("foo");
+    let foo = queue.get().await.unwrap();
+    sleep(600 * MS).await;
+    set.shutdown().await;
+    assert_eq!(log.read(), "added, taken after 0ns, unfinished 500ms, longest 500ms");
+    foo.done();
+    assert_eq!(log.read(), "finished after 600ms, unfinished 0ns, longest 0ns");
 }
 
 #[tokio::test(start_paused = true)]

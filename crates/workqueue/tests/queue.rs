@@ -319,7 +319,7 @@ async fn idle_waits_for_queued_keys_and_keys_in_process() {
     assert!(timeout(Duration::from_secs(1), &mut idle).await.is_err(), "in process");
     item.done();
     idle.await;
-    assert_eq!(queue.waiting(), 1, "delayed keys do not count");
+    assert_eq!(queue.delayed(), 1, "delayed keys do not count");
     // A dropped call leaves nothing behind.
     queue.add("foo");
     assert!(timeout(Duration::ZERO, queue.idle()).await.is_err());

@@ -129,7 +129,7 @@ impl<K> Core<K> {
     }
 
     /// Returns the number of delayed keys.
-    pub(crate) fn waiting(&self) -> usize {
+    pub(crate) fn delayed(&self) -> usize {
         self.deadlines.len()
     }
 

@@ -14,16 +14,62 @@ pub const FOREVER: Duration = Duration::from_nanos(i64::MAX as u64);
 /// [`FOREVER`] once the burst is used up; with a burst of zero and a finite rate, it is [`FOREVER`] from the start.
 ///
 /// ```
-/// # use std::time::{Duration, Instant};
-/// # use kube_workqueue::TokenBucket;
-/// # #[allow(clippy::disallowed_methods)]
-/// # let now = Instant::now();
+/// use std::time::{Duration, Instant};
+///
+/// use kube_workqueue::TokenBucket;
+///
+/// let now = Instant::now();
 /// let mut bucket = TokenBucket::new(10.0, 2);
 /// assert_eq!(bucket.reserve(now), Duration::ZERO);
 /// assert_eq!(bucket.reserve(now), Duration::ZERO);
 /// assert_eq!(bucket.reserve(now), Duration::from_millis(100));
 /// assert_eq!(bucket.reserve(now), Duration::from_millis(200));
+/// assert_eq!(bucket.reserve(now + Duration::from_secs(1)), Duration::ZERO);
 /// ```
+///
+/// # Limit of the processing rate
+///
+/// No rate limiter of a queue delays workers. Workers that share a bucket process at most `rate` keys per second together, here
+/// 500 per second without bursts:
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+///
+/// use kube_workqueue::{Queue, TokenBucket};
+/// use tokio::task::JoinSet;
+/// use tokio::time::{Instant, sleep};
+///
+/// # async fn poll(_device: &u32) {}
+/// async fn work(queue: Queue<u32>, bucket: Arc<Mutex<TokenBucket>>) {
+///     while let Some(item) = queue.get().await {
+///         // tokio's clock, so that tests can pause it.
+///         let wait = bucket.lock().unwrap().reserve(Instant::now().into_std());
+///         sleep(wait).await;
+///         poll(&item).await;
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() {
+/// # let start = Instant::now();
+/// let (queue, timer) = Queue::builder().build();
+/// let bucket = Arc::new(Mutex::new(TokenBucket::new(500.0, 1)));
+/// let mut tasks = JoinSet::new();
+/// tasks.spawn(timer.run());
+/// for _ in 0..8 {
+///     tasks.spawn(work(queue.clone(), Arc::clone(&bucket)));
+/// }
+/// for device in 0..1_000 {
+///     queue.add(device);
+/// }
+/// queue.shut_down_with_drain().await;
+/// # let elapsed = start.elapsed().as_millis();
+/// # assert!((1_998..=2_000).contains(&elapsed), "{elapsed} ms");
+/// # tasks.join_all().await;
+/// # }
+/// ```
+///
+/// A worker that waits for its token has its key in process already: adds of this key meanwhile are processed afterwards.
 #[derive(Debug, Clone)]
 pub struct TokenBucket {
     rate: f64,
@@ -42,7 +88,9 @@ impl TokenBucket {
 
     /// Takes one token and returns the delay from `now` until it is available.
     ///
-    /// A `now` before that of an earlier call is treated as that earlier time: a clock that goes back adds no tokens.
+    /// Code on tokio passes `tokio::time::Instant::now().into_std()`, which also follows time that a test pauses;
+    /// `std::time::Instant::now()` does not. A `now` before that of an earlier call is treated as that earlier time: a clock that
+    /// goes back adds no tokens.
     pub fn reserve(&mut self, now: Instant) -> Duration {
         if self.rate == f64::INFINITY {
             return Duration::ZERO;
@@ -71,14 +119,17 @@ impl TokenBucket {
     }
 }
 
-/// Rate limiter with one [`TokenBucket`] for all keys. It counts no retries per key: `requeues` is always 0.
+/// Rate limiter with one [`TokenBucket`] for the retries of all keys. It counts no retries per key: `requeues` is always 0.
+///
+/// As every rate limiter of a queue, it delays only rate-limited adds. Other adds and the workers are not limited, see
+/// [limit of the processing rate](TokenBucket#limit-of-the-processing-rate).
 #[derive(Debug, Clone)]
 pub struct BucketLimiter {
     bucket: TokenBucket,
 }
 
 impl BucketLimiter {
-    /// Creates a limiter of all keys together to `rate` per second on average, with bursts of at most `burst`.
+    /// Creates a limiter of the retries of all keys together to `rate` per second on average, with bursts of at most `burst`.
     pub fn new(rate: f64, burst: u32) -> Self {
         Self { bucket: TokenBucket::new(rate, burst) }
     }

@@ -62,7 +62,7 @@ fn run(world: &World, tasks: Vec<Task>, decisions: &mut Vec<Decision>) {
     for at in 0.. {
         let awake = |tasks: &[_]| (0..tasks.len()).filter(|it| is_awake(&tasks[*it])).collect::<Vec<usize>>();
         let mut choices = awake(&tasks);
-        if choices.is_empty() && world.queue.waiting() > 0 {
+        if choices.is_empty() && world.queue.delayed() > 0 {
             world.pass_time();
             choices = awake(&tasks);
             assert_ne!(choices, [], "no task queues the delayed keys under {decisions:?}");
