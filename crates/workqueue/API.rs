@@ -55,12 +55,13 @@ impl<K> ItemExponential<K> {
     pub fn new(base: Duration, cap: Duration) -> Self {}
 }
 impl<K: Clone + Eq + Hash + Send> RateLimiter<K> for ItemExponential<K> {}
-#[derive(Debug, Clone)]
-pub struct Jittered<L> {}
-impl<L> Jittered<L> {
-    pub fn new(limiter: L, max_factor: f64, seed: u64) -> Self {}
+#[derive(Clone)]
+pub struct Jittered<L, R> {}
+impl<L, R: FnMut() -> f64> Jittered<L, R> {
+    pub fn new(limiter: L, max_factor: f64, random: R) -> Self {}
 }
-impl<K, L: RateLimiter<K>> RateLimiter<K> for Jittered<L> {}
+impl<K, L: RateLimiter<K>, R: FnMut() -> f64 + Send> RateLimiter<K> for Jittered<L, R> {}
+impl<L: fmt::Debug, R> fmt::Debug for Jittered<L, R> {}
 #[derive(Default)]
 pub struct MaxOf<K> {}
 impl<K> MaxOf<K> {
