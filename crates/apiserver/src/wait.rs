@@ -12,8 +12,8 @@ const MAX_FAILED: usize = 5;
 
 /// Error of [`Server::wait_until`]: the condition did not hold within the time limit.
 ///
-/// The message has one line for each of the [`failed`](Self::failed) requests and [`unspent`](Self::unspent) faults. The `Debug` format, which `unwrap` and a
-/// test that returns the error print, is the message too.
+/// The message has one line for each of the [`failed`](Self::failed) requests and [`unspent`](Self::unspent) faults. The
+/// `Debug` format, which `unwrap` and a test that returns the error print, is the message too.
 #[derive(Clone, PartialEq, thiserror::Error)]
 #[error(
     "the awaited state was not reached within {limit:?}: {checks} checks, resource version {revision}{}{}",

@@ -29,7 +29,7 @@ pub(crate) struct WriteOptions<'a> {
     pub(crate) refused_create: Option<&'a StatusError>,
 }
 
-impl WriteOptions<'_> {
+impl<'a> WriteOptions<'a> {
     /// Returns the options of a write by the server itself.
     pub(crate) fn at(now: Timestamp) -> Self {
         Self {
@@ -45,10 +45,8 @@ impl WriteOptions<'_> {
     }
 
     /// Returns the options of the same write by a client: admission rules apply, and `manager` owns the fields.
-    pub(crate) fn of_client(self, manager: &str, field_validation: FieldValidation) -> WriteOptions<'_> {
-        let WriteOptions { now, dry_run, operation, force, .. } = self;
-        let (manager, refused_create) = (Some(manager), None);
-        WriteOptions { now, dry_run, field_validation, admission: true, manager, operation, force, refused_create }
+    pub(crate) fn of_client(self, manager: &'a str, field_validation: FieldValidation) -> Self {
+        Self { field_validation, admission: true, manager: Some(manager), ..self }
     }
 }
 

@@ -90,8 +90,7 @@ impl Shared {
         if on.group.is_none() && on.resource.is_none() {
             return Ok(());
         }
-        let kinds = self.read(|cluster| cluster.kinds().all().to_vec());
-        unmatchable::check(on, &kinds)
+        self.read(|cluster| unmatchable::check(on, cluster.kinds().all()))
     }
 
     /// Panics if `on` selects a group or resource that the server does not serve.

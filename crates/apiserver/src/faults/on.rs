@@ -43,8 +43,7 @@ impl On {
 
     /// Returns a selector that matches every create, update, patch, delete and delete-collection.
     pub fn writes() -> Self {
-        let verbs = ["create", "update", "patch", "delete", "deletecollection"].map(str::to_owned).into();
-        Self { verbs, ..Self::any() }
+        Self { verbs: Kind::WRITES.map(str::to_owned).into(), ..Self::any() }
     }
 
     /// Matches requests with this verb; several calls match any of the verbs. The verbs are `create`, `delete`,

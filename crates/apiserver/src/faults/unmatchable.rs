@@ -6,7 +6,8 @@ use super::On;
 use crate::http;
 use crate::kinds::Kind;
 
-/// Maximum number of edits, transpositions included, between a resource that is not served and those that the error names as similar.
+/// Maximum number of edits, transpositions included, between a resource that is not served and those that the error names
+/// as similar.
 const MAX_DISTANCE: usize = 2;
 
 /// Error of a selector that can match no request.

@@ -22,13 +22,11 @@ use crate::authorization;
 use crate::cluster::Propagation;
 use crate::faults::{Answer, RequestFields};
 use crate::identity::User;
+use crate::kinds::Kind;
 use crate::protobuf;
 use crate::requests::LoggedRequest;
 use crate::shared::Shared;
 use crate::status::StatusError;
-
-/// Verbs that modify objects.
-const WRITES: [&str; 5] = ["create", "update", "patch", "delete", "deletecollection"];
 
 /// Handles one request, applying the faults that match it.
 pub(super) async fn handle(
@@ -77,7 +75,7 @@ pub(super) async fn handle(
             content_length,
             status: answer.map(|reply| reply.status().as_u16()),
             message: answer.and_then(error_message).unwrap_or_default(),
-            applied: succeeded && !dry_run && WRITES.contains(&attributes.verb.as_str()),
+            applied: succeeded && !dry_run && Kind::WRITES.contains(&attributes.verb.as_str()),
             resource_version,
             dry_run,
             propagation_policy: propagation.map(Propagation::as_str).unwrap_or_default().to_owned(),

@@ -84,7 +84,7 @@ impl Query {
     }
 
     /// Returns the options of the write of a client.
-    pub(super) fn options(&self, options: WriteOptions<'_>) -> WriteOptions<'_> {
+    pub(super) fn options<'a>(&'a self, options: WriteOptions<'a>) -> WriteOptions<'a> {
         let manager = self.field_manager.as_deref().unwrap_or(&self.agent);
         WriteOptions {
             force: self.force == Some(true),

@@ -118,6 +118,8 @@ impl Kind {
     /// Verbs that every kind supports.
     pub(crate) const VERBS: [&str; 8] =
         ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+    /// Verbs that modify objects.
+    pub(crate) const WRITES: [&str; 5] = ["create", "update", "patch", "delete", "deletecollection"];
     /// Verbs that the `status` subresource supports.
     pub(crate) const STATUS_VERBS: [&str; 3] = ["get", "patch", "update"];
 
