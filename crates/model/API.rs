@@ -193,6 +193,7 @@ impl IpFamily {
     pub fn parse(text: &str) -> Option<IpFamily> {}
     pub fn as_str(self) -> &'static str {}
 }
+pub const LONGEST_LABEL_VALUE: usize = 63;
 pub struct LabelIndex<T> {}
 impl<T: Labelled> LabelIndex<T> {
     pub fn select(&self, namespace: &str, selector: &Labels) -> Vec<Arc<T>> {}
@@ -497,6 +498,7 @@ impl<T: Decode, P: Part> Decode for With<T, P> {}
 impl<T: Labelled, P: Part> Labelled for With<T, P> {}
 impl<T: Selecting, P: Part> Selecting for With<T, P> {}
 impl<T: PodFields, P: Part> PodFields for With<T, P> {}
+pub fn is_label_value(text: &str) -> bool {}
 pub fn parse_go_bool(text: &str) -> Option<bool> {}
 pub fn parse_milli(text: &str) -> Option<i64> {}
 pub fn parse_sloppy(text: &str) -> Option<IpAddr> {}

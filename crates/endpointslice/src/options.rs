@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 
 use fnv::FnvHasher;
 use kube_endpoint_model::well_known::SERVICE_NAME_LABEL;
-use kube_endpoint_model::{SliceIndex, Text};
+use kube_endpoint_model::{LONGEST_LABEL_VALUE, SliceIndex, Text, is_label_value};
 
 /// Options of a controller that owns slices. [`Options::new`] and [`Options::for_services`] return the defaults; each
 /// method changes one of them.
@@ -150,20 +150,6 @@ impl Options {
     pub(crate) fn are_for_services(&self) -> bool {
         self.owner_label == SERVICE_NAME_LABEL
     }
-}
-
-/// Maximum length of the value of a label in bytes.
-const LONGEST_LABEL_VALUE: usize = 63;
-
-/// Returns whether the API server accepts a text as the value of a label (upstream: `IsValidLabelValue`). An empty one,
-/// which it accepts too, finds no slices.
-fn is_label_value(text: &str) -> bool {
-    let inner = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-    let edge = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
-    text.len() <= LONGEST_LABEL_VALUE
-        && text.bytes().all(inner)
-        && edge(text.bytes().next())
-        && edge(text.bytes().next_back())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use crate::Labels;
 
 /// Longest name of a label key, and longest label value, in bytes.
-const NAME_LIMIT: usize = 63;
+pub const LONGEST_LABEL_VALUE: usize = 63;
 /// Longest prefix of a label key, in bytes.
 const PREFIX_LIMIT: usize = 253;
 
@@ -54,7 +54,7 @@ fn pair(part: &str) -> Result<(&str, &str), ParseLabelsError> {
     if !is_key(key) {
         return Err(ParseLabelsError::Key(key.to_owned()));
     }
-    if !value.is_empty() && !is_name(value) {
+    if !value.is_empty() && !is_label_value(value) {
         return Err(ParseLabelsError::Value(value.to_owned()));
     }
     Ok((key, value))
@@ -63,14 +63,16 @@ fn pair(part: &str) -> Result<(&str, &str), ParseLabelsError> {
 /// Returns whether the text is a key that the API server accepts (`IsQualifiedName`).
 fn is_key(key: &str) -> bool {
     match key.split_once('/') {
-        Some((prefix, name)) => is_domain(prefix) && is_name(name),
-        None => is_name(key),
+        Some((prefix, name)) => is_domain(prefix) && is_label_value(name),
+        None => is_label_value(key),
     }
 }
 
-fn is_name(name: &str) -> bool {
+/// Returns whether a text is a label value that the API server accepts (Go: `IsValidLabelValue`) and is not empty; the name
+/// of a label key has the same syntax.
+pub fn is_label_value(text: &str) -> bool {
     let inner = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_' | b'.');
-    name.len() <= NAME_LIMIT && name.bytes().all(inner) && has_ends(name, u8::is_ascii_alphanumeric)
+    text.len() <= LONGEST_LABEL_VALUE && text.bytes().all(inner) && has_ends(text, u8::is_ascii_alphanumeric)
 }
 
 /// Returns whether the text is a domain in lower case (`IsDNS1123Subdomain`).
@@ -120,8 +122,8 @@ mod tests {
     }
 
     #[rstest]
-    #[case(NAME_LIMIT, true)]
-    #[case(NAME_LIMIT + 1, false)]
+    #[case(LONGEST_LABEL_VALUE, true)]
+    #[case(LONGEST_LABEL_VALUE + 1, false)]
     fn names_are_bounded(#[case] length: usize, #[case] accepted: bool) {
         let name = "a".repeat(length);
         assert_eq!(format!("{name}=").parse::<Labels>().is_ok(), accepted);

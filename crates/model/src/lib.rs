@@ -115,7 +115,7 @@ pub use intern::Interner;
 pub use kube_wire::{Index, Metadata, ObjectKey, Resource, ResourceVersion, Text, Uid};
 pub use label_index::{LabelIndex, Labelled, PodIndex};
 pub use labels::Labels;
-pub use labels_from_str::ParseLabelsError;
+pub use labels_from_str::{LONGEST_LABEL_VALUE, ParseLabelsError, is_label_value};
 pub use metadata::{ObjectMeta, OwnerReference};
 pub use node::Node;
 pub use pod::{NamedPort, Pod};
