@@ -9,7 +9,7 @@ use kube_ambient::{Defect, is_enabled};
 use kube_controller::Supervisor;
 use kube_controller_client::Client;
 use kube_endpoint_model::{
-    EndpointSlice, Endpoints, Node, Pod, PodIndex, Service, ServiceIndex, SliceIndex, membership,
+    EndpointSlice, Endpoints, Node, Pod, PodIndex, Service, ServiceIndex, SliceIndex, references::Written,
 };
 use kube_informer::{Builder, Guard, HandlerHandle, Index, Informer, Progress, RestoreSignal};
 use kube_wire::Decode;
@@ -18,9 +18,9 @@ use tokio_util::sync::CancellationToken;
 use crate::controllers::Controllers;
 use crate::discovery::{RESOURCE, SliceApi};
 use crate::held_lists::HeldLists;
-use crate::settings::GuardSettings;
 
 /// The informers of the process. An informer that no enabled controller reads is not started and sends no requests.
+#[derive(Clone)]
 pub(crate) struct Caches {
     pub(crate) services: Informer<Service, ServiceIndex>,
     pub(crate) pods: Informer<Pod, PodIndex>,
@@ -58,7 +58,6 @@ impl Caches {
     pub(crate) fn new(
         client: &Client,
         min_resync_period: Duration,
-        guard: GuardSettings,
         metrics: Option<&kube_informer::PrometheusMetrics>,
     ) -> Caches {
         // Random, so that the informers do not resync at the same time.
@@ -66,11 +65,11 @@ impl Caches {
         let restores = RestoreSignal::default();
         let builders = (client, metrics, &restores);
         Caches {
-            services: builder(builders, resync(), guard.counting(|_| true)).index(ServiceIndex::default()).build(),
-            pods: builder(builders, resync(), guard.counting(serves)).index(PodIndex::default()).build(),
-            nodes: builder(builders, resync(), guard.counting(|_| true)).build(),
-            endpoints: builder(builders, resync(), guard.counting(|_| true)).build(),
-            slices: builder(builders, resync(), guard.counting(|_| true)).index(SliceIndex::default()).build(),
+            services: builder(builders, resync()).index(ServiceIndex::default()).build(),
+            pods: builder(builders, resync()).index(PodIndex::default()).build(),
+            nodes: builder(builders, resync()).build(),
+            endpoints: builder(builders, resync()).build(),
+            slices: builder(builders, resync()).index(SliceIndex::default()).build(),
         }
     }
 
@@ -126,6 +125,7 @@ const CATCH_UP_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// One future per cache, which ends once the cache has the state that the server had when this was created.
 pub(crate) struct CaughtUp {
+    caches: Caches,
     services: CacheCaughtUp,
     pods: CacheCaughtUp,
     nodes: CacheCaughtUp,
@@ -138,6 +138,7 @@ type CacheCaughtUp = Shared<BoxFuture<'static, ()>>;
 impl CaughtUp {
     pub(crate) fn new(caches: &Caches) -> CaughtUp {
         CaughtUp {
+            caches: caches.clone(),
             services: catch_up(&caches.services),
             pods: catch_up(&caches.pods),
             nodes: catch_up(&caches.nodes),
@@ -146,12 +147,41 @@ impl CaughtUp {
         }
     }
 
-    /// Waits for the caches that `controllers` read, so that they see all writes of the process that led before.
+    /// Waits for the caches that `controllers` read, so that they see all writes of the process that led before, and
+    /// until the guard has compared them with what is written.
     pub(crate) fn wait(&self, controllers: Controllers) -> impl Future<Output = ()> + Send + use<> {
         let caches = [&self.services, &self.pods, &self.nodes, &self.endpoints, &self.slices];
         let read = caches.into_iter().zip(read_by(controllers)).filter(|(_, is_read)| *is_read);
-        let caches = read.map(|(cache, _)| cache.clone());
-        join_all(caches).map(drop)
+        let caught_up = join_all(read.map(|(cache, _)| cache.clone()));
+        let caches = self.caches.clone();
+        async move {
+            caught_up.await;
+            caches.check_references(read_by(controllers)).await;
+        }
+    }
+}
+
+impl Caches {
+    /// Compares these caches with the objects to which the slices and Endpoints in them refer: Services, Pods, Nodes,
+    /// Endpoints and EndpointSlices.
+    async fn check_references(&self, [services, pods, nodes, endpoints, slices]: [bool; 5]) {
+        let stored_slices = if slices { self.slices.lister().list() } else { Vec::new() };
+        let stored_endpoints = if endpoints { self.endpoints.lister().list() } else { Vec::new() };
+        let written = Written { slices: &stored_slices, endpoints: &stored_endpoints };
+        let mut checks = Vec::new();
+        if services {
+            checks.push(self.services.check_references(written.services()).boxed());
+        }
+        if pods {
+            checks.push(self.pods.check_references(written.pods()).boxed());
+        }
+        if nodes {
+            checks.push(self.nodes.check_references(written.nodes()).boxed());
+        }
+        if endpoints {
+            checks.push(self.endpoints.check_references(written.endpoints()).boxed());
+        }
+        join_all(checks).await;
     }
 }
 
@@ -187,21 +217,12 @@ fn spawn<T: Decode, X: Index<T>>(
 fn builder<T: Decode>(
     (client, metrics, restores): (&Client, Option<&kube_informer::PrometheusMetrics>, &RestoreSignal),
     resync: Duration,
-    guard: Option<Guard<T>>,
 ) -> Builder<T> {
-    let mut builder = Informer::builder(client.clone()).resync(resync).restores(restores.clone());
-    if let Some(metrics) = metrics {
-        builder = builder.metrics(metrics.clone());
-    }
-    match guard {
-        Some(guard) => builder.guard(guard),
+    let builder = Informer::builder(client.clone()).resync(resync).restores(restores.clone()).guard(Guard::default());
+    match metrics {
+        Some(metrics) => builder.metrics(metrics.clone()),
         None => builder,
     }
-}
-
-/// Returns whether a Pod is a ready endpoint of a Service that selects it: the Pods that the guard counts.
-fn serves(pod: &Pod) -> bool {
-    membership::exclusion(pod, false).is_none() && membership::unready(pod, false).is_none()
 }
 
 /// Removes a handler from its informer.

@@ -24,23 +24,23 @@ pub(crate) async fn report_held_lists(leading: Leading, lists: HeldLists, stop: 
 }
 
 async fn report_one(leading: &Leading, resource: &str, mut list: watch::Receiver<Option<HeldList>>) {
-    while let Ok(held) = list.wait_for(Option::is_some).await.map(|held| *held) {
+    while let Ok(held) = list.wait_for(Option::is_some).await.map(|held| held.clone()) {
         if let Some(held) = held {
-            record(leading, resource, held);
+            record(leading, resource, &held);
         }
-        // A list that is held again before another one was stored is the same incident.
+        // Until a list is believed, it is the same incident.
         if list.wait_for(Option::is_none).await.is_err() {
             return;
         }
     }
 }
 
-fn record(leading: &Leading, resource: &str, held: HeldList) {
-    let HeldList { stored, missing, changed } = held;
-    let removed = missing + changed;
+fn record(leading: &Leading, resource: &str, held: &HeldList) {
+    let HeldList { missing, example, found } = held;
+    let read = if *found { "exists" } else { "cannot be read" };
     let message = format!(
-        "A list of {resource} would remove {removed} of {stored} objects ({missing} missing, {changed} changed) and is \
-         held; the controllers work on the previous state until another list confirms it"
+        "A list lacks {missing} {resource} that slices or Endpoints refer to or that were listed before, and {example} \
+         {read}: removals of their endpoints wait for a list that has them. Compare: kubectl get {resource} -A | wc -l"
     );
     leading.recorder.event(&leading.lease.reference(), EventType::Warning, "ListHeld", message);
 }

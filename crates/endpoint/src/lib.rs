@@ -91,6 +91,7 @@
 #![doc = include_str!("../UPSTREAM_TESTS.md")]
 
 mod controller;
+mod kept;
 mod legacy;
 mod plan;
 mod priority;

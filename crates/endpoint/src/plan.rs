@@ -50,7 +50,19 @@ pub fn plan(
     trigger_time: Option<Timestamp>,
     legacy: Legacy,
 ) -> Option<Write> {
-    let subsets = desired_subsets(service, pods, legacy);
+    plan_keeping(Vec::new(), service, pods, current, trigger_time, legacy)
+}
+
+/// Returns the same as [`plan`], with these [addresses](crate::kept::kept_subsets) in addition to those of the Pods.
+pub(crate) fn plan_keeping(
+    kept: Vec<EndpointSubset>,
+    service: &Service,
+    pods: &[Arc<Pod>],
+    current: Option<&Endpoints>,
+    trigger_time: Option<Timestamp>,
+    legacy: Legacy,
+) -> Option<Write> {
+    let subsets = desired_subsets(kept, service, pods, legacy);
     let Some(current) = current else {
         let metadata =
             ObjectMeta { namespace: service.namespace.clone(), name: service.name.clone(), ..ObjectMeta::default() };
@@ -124,9 +136,14 @@ impl PodAddress {
 }
 
 /// Returns the subsets of a Service in canonical form, before they are truncated.
-fn desired_subsets(service: &Service, pods: &[Arc<Pod>], legacy: Legacy) -> Vec<EndpointSubset> {
+fn desired_subsets(
+    kept: Vec<EndpointSubset>,
+    service: &Service,
+    pods: &[Arc<Pod>],
+    legacy: Legacy,
+) -> Vec<EndpointSubset> {
     let publish = legacy.publishes_not_ready(service);
-    let mut subsets = Vec::new();
+    let mut subsets = kept;
     for pod in pods {
         let Ok(PodAddress { address, ports, unready }) = PodAddress::new(service, pod, publish, legacy) else {
             continue;

@@ -4,6 +4,7 @@
 //! Service. The name of the controller in `--controllers` is `endpointslice-controller`.
 
 mod sync;
+mod withheld;
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};

@@ -146,6 +146,7 @@ mod ghosts;
 mod groups;
 mod identity;
 mod input;
+mod kept;
 #[cfg(feature = "apply")]
 mod live;
 #[cfg(feature = "apply")]
@@ -185,6 +186,7 @@ pub use desired_endpoint::DesiredEndpoint;
 pub use desired_group::DesiredGroup;
 pub use explain::{Explanation, Placement, PlacementReason, SliceName, plan_explained};
 pub use input::{Hints, Input, ServiceHints, TriggerTime, hinted_types};
+pub use kept::Kept;
 #[cfg(feature = "apply")]
 pub use live::LiveReadError;
 pub use options::{Options, Packing};

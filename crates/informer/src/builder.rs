@@ -26,7 +26,6 @@ pub struct Builder<T, X = ()> {
     scope: Scope,
     backoff: BackoffPolicy,
     restores: RestoreSignal,
-    guard: Option<Guard<T>>,
     on_undecodable: Choice,
     options: Options<T, X>,
 }
@@ -35,17 +34,17 @@ impl<T: Decode> Builder<T> {
     pub(crate) fn new(source: Source) -> Self {
         let (scope, backoff, restores, on_undecodable) = Default::default();
         let options = Options::new(());
-        Self { source, resource: T::RESOURCE, scope, backoff, restores, guard: None, on_undecodable, options }
+        Self { source, resource: T::RESOURCE, scope, backoff, restores, on_undecodable, options }
     }
 }
 
 impl<T: Decode, X: Index<T>> Builder<T, X> {
     /// Sets the index, which is always consistent with the objects. `index` is the index of no objects.
     pub fn index<Y: Index<T>>(self, index: Y) -> Builder<T, Y> {
-        let Self { source, resource, scope, backoff, restores, guard, on_undecodable, options } = self;
-        let Options { index: _, transform, resync, metrics } = options;
-        let options = Options { index, transform, resync, metrics };
-        Builder { source, resource, scope, backoff, restores, guard, on_undecodable, options }
+        let Self { source, resource, scope, backoff, restores, on_undecodable, options } = self;
+        let Options { index: _, transform, resync, guard, metrics } = options;
+        let options = Options { index, transform, resync, guard, metrics };
+        Builder { source, resource, scope, backoff, restores, on_undecodable, options }
     }
 
     /// Sets a function that changes each object before it is indexed and stored: to drop what the program does not read, or
@@ -108,11 +107,11 @@ impl<T: Decode, X: Index<T>> Builder<T, X> {
         self
     }
 
-    /// Sets the guard against lists that would remove many objects of the store. Default: every list is stored.
+    /// Sets the guard against lists that lack objects which exist. Default: every list is believed.
     ///
-    /// It has no effect on an informer that is [built](Self::build_manual) for tests: its lists need no confirmation.
-    pub fn guard(mut self, guard: Guard<T>) -> Self {
-        self.guard = Some(guard);
+    /// It has no effect on an informer that is [built](Self::build_manual) for tests: all its lists are believed.
+    pub fn guard(mut self, guard: Guard) -> Self {
+        self.options.guard = Some(guard);
         self
     }
 
@@ -140,10 +139,10 @@ impl<T: Decode, X: Index<T>> Builder<T, X> {
 
     /// Builds the informer. It sends no request before [`Informer::run`].
     pub fn build(self) -> Informer<T, X> {
-        let Self { source, resource, scope, backoff, restores, guard, on_undecodable, options } = self;
+        let Self { source, resource, scope, backoff, restores, on_undecodable, options } = self;
         let (shared, runners) = Shared::new(&resource, options);
         let origin = Origin { source: source.clone(), namespace: scope.namespace.clone() };
-        let reflector = reflect(source, scope, (backoff, restores.subscribe()), guard, on_undecodable, shared.clone());
+        let reflector = reflect(source, scope, (backoff, restores.subscribe()), on_undecodable, shared.clone());
         let running = Running::new(runners, shared.clone().resync(), reflector);
         Informer::new(shared, Arc::new(Mutex::new(Some(running))), Some(origin))
     }

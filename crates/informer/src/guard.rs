@@ -1,143 +1,141 @@
-//! Guard against lists that would remove many objects of a store.
+//! Guard against lists that lack objects which exist.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use kube_wire::{Object, ObjectKey, Uid};
 
-use crate::{Event, Objects};
+use crate::Event;
 
-/// Maximum number of missing objects that are read to confirm a list.
-const MAX_SAMPLES: usize = 5;
+/// Minimum number of missing objects that are read before a list is believed, if there are as many.
+const MIN_SAMPLES: usize = 5;
+/// Maximum number of missing objects that are read for one list.
+const MAX_SAMPLES: usize = 50;
 
-/// Limits above which a list is not stored before it is confirmed, because it would remove many objects of a store.
+/// Guard against lists that lack objects which exist.
 ///
 /// An answer of an API server with status 200 may be wrong: an empty or truncated list, an older state, an authorizer
 /// or a proxy that hides namespaces. Controllers that act on it remove what they have built for the objects that it lacks.
 ///
-/// A list exceeds the guard if it would remove more than [`fraction`](Self::fraction) of the counted objects in the
-/// store and more than [`minimum`](Self::minimum) of them. It is then *held*: the store keeps the previous state, and
-/// the informer requests a list of the most recent state after [`confirm_after`](Self::confirm_after).
+/// The objects *missing* from a list are those of the store that it lacks, and the objects of
+/// [`check_references`](crate::Informer::check_references) that neither it nor the store has. If there are more than
+/// [`free`](Self::free), some of them are read one by one: at least five, and one of each namespace up to 50. A read that
+/// the server forbids is replaced by a list of one name.
 ///
-/// - If that list does not exceed the guard, it is stored like any other.
-/// - If it exceeds the guard as well, up to five of the missing objects are read one by one. If each is answered with
-///   404 or is an object with another uid, the list is stored. Otherwise it stays held, and the next list is requested
-///   after a longer interval: each is twice as long as the last, up to 2 min, plus a random part of up to 10 %. It is
-///   requested earlier, but not before [`confirm_after`](Self::confirm_after), if
-///   [`Informer::catch_up`](crate::Informer::catch_up) needs a list or etcd was restored from a backup.
-/// - Objects that the list has, but in a state that does not count, are confirmed by the second list alone.
+/// - If none is found, or only with other uids, the list is right, and is stored like any other.
+/// - If one is found, or a read fails, the list is *held*: its objects are stored, so that additions and changes go on,
+///   the missing objects remain, and watch events continue from its version. Missing objects that are not in the store
+///   are *withheld*, see [`Lister::is_withheld`](crate::Lister::is_withheld).
 ///
-/// A list that does not exceed the guard, but lacks more than [`minimum`](Self::minimum) counted objects, is not held at
-/// once: up to five of them are read, and the list is stored if they are gone. Otherwise it is held, too, since it may
-/// lack all objects of some namespaces.
+/// While a list is held, a list of the most recent state is requested after 1 s, and again after intervals that double up
+/// to 10 s. Its missing objects are read, however few there are. The first list that lacks none, or whose missing objects
+/// are not found, ends the hold.
 ///
-/// Reading the objects requires the right to `get` the resource: without it, a list that lacks objects stays held. The
-/// first list of a store and the events of a watch are not checked: a `DELETED` event is about one object, and was
-/// caused by its deletion.
+/// Events of a watch are not checked: a `DELETED` event is about one object, and was caused by its deletion.
 ///
 /// Only for informers without selectors: an object that is no longer selected exists, and would contradict every list.
-#[derive(Debug)]
-pub struct Guard<T> {
-    /// Fraction of the counted objects that a list may remove. Default: 0.5. With 1 or more, no list is held.
-    pub fraction: f64,
-    /// Number of counted objects that a list may remove unchecked. Default: 50.
-    pub minimum: usize,
-    /// Time between a held list and the list that confirms it. Default: 15 s.
-    pub confirm_after: Duration,
-    /// Returns whether an object counts. Default: every object does.
-    pub counts: fn(&T) -> bool,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Guard {
+    /// Number of missing objects up to which a list is stored unchecked. Default: 50.
+    pub free: usize,
+}
+
+impl Default for Guard {
+    fn default() -> Self {
+        Self { free: 50 }
+    }
 }
 
 /// A list that is held, see [`Guard`]. Returned by [`Informer::held_list`](crate::Informer::held_list).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HeldList {
-    /// Number of counted objects in the store.
-    pub stored: usize,
-    /// Number of these that the list lacks.
-    pub missing: usize,
-    /// Number of these that the list has in a state that does not count.
-    pub changed: usize,
-}
-
-/// Number of objects that a list would remove, and some of those that it lacks.
-#[derive(Debug)]
-pub(crate) struct Removal {
-    pub(crate) counts: HeldList,
-    /// Whether the list exceeds the guard. Otherwise it only has to agree with reads of the missing objects.
-    pub(crate) is_exceeded: bool,
-    /// Up to [`MAX_SAMPLES`] of the missing objects, spread evenly over them.
-    pub(crate) samples: Vec<Sample>,
-}
-
-/// Name and uid of a stored object that a held list lacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Sample {
+pub struct HeldList {
+    /// Number of missing objects.
+    pub missing: usize,
+    /// One of the missing objects: the one that was found, or whose read failed.
+    pub example: ObjectKey,
+    /// Whether the example was found. Otherwise its read failed.
+    pub found: bool,
+}
+
+/// An object that a list lacks: its name, and its uid unless that is unknown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Reference {
     pub(crate) key: ObjectKey,
     pub(crate) uid: Uid,
 }
 
-impl<T> Guard<T> {
-    /// Returns a guard with the default limits that counts the objects for which `counts` returns `true`.
-    pub fn counting(counts: fn(&T) -> bool) -> Self {
-        Self { fraction: 0.5, minimum: 50, confirm_after: Duration::from_secs(15), counts }
+impl Reference {
+    pub(crate) fn to(object: &impl Object) -> Self {
+        Self { key: object.key(), uid: object.uid() }
     }
 
-    /// Returns whether a list exceeds the guard if it removes this many of the counted objects in a store.
-    pub fn is_exceeded(&self, removed: usize, stored: usize) -> bool {
-        #[expect(clippy::cast_precision_loss, reason = "no store has 2^52 objects")]
-        let (removed_of, limit) = (removed as f64, self.fraction * stored as f64);
-        removed > self.minimum && removed_of > limit
+    /// Returns whether an object of this name is the one that is referred to.
+    pub(crate) fn is_to(&self, object: &impl Object) -> bool {
+        self.uid.is_empty() || self.uid == object.uid()
     }
 }
 
-impl<T: Object> Guard<T> {
-    /// Returns what a list would remove, given the changes that it would cause; `None` if it may be stored unchecked.
-    ///
-    /// The stored objects are counted only if the list removes more than [`minimum`](Self::minimum).
-    pub(crate) fn check(&self, stored: &Objects<T>, changes: &[Event<T>]) -> Option<Removal> {
-        let counts = |object: &Arc<T>| (self.counts)(object);
-        let (mut missing, mut changed) = (Vec::new(), 0);
-        for change in changes {
-            match change.states() {
-                (Some(old), None) if counts(old) => missing.push(old),
-                (Some(old), Some(new)) if counts(old) && !counts(new) => changed += 1,
-                _ => {}
-            }
-        }
-        let removed = missing.len() + changed;
-        if removed <= self.minimum {
-            return None;
-        }
-        let stored = stored.unordered().filter(|object| counts(object)).count();
-        let is_exceeded = self.is_exceeded(removed, stored);
-        let is_checked = is_exceeded || (missing.len() > self.minimum && self.fraction < 1.0);
-        is_checked.then(|| Removal {
-            counts: HeldList { stored, missing: missing.len(), changed },
-            is_exceeded,
-            samples: spread(&missing).map(|object| Sample { key: object.key(), uid: object.uid() }).collect(),
-        })
-    }
+/// Interval at which a controller syncs a key again that depends on a [withheld](crate::Lister::is_withheld) object.
+pub const WITHHELD_INTERVAL: Duration = Duration::from_secs(2);
+
+/// Objects that no list has and no event has shown, but that references name and that may exist, with their uids.
+pub(crate) type Withheld = BTreeMap<ObjectKey, Uid>;
+
+/// What becomes of the objects that a list lacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// They are removed if there are no more than this, otherwise the list is not stored.
+    AtMost(usize),
+    /// They are removed.
+    Remove,
+    /// They stay in the store, or withheld.
+    Keep,
 }
 
-/// Returns up to [`MAX_SAMPLES`] of the items at equal distances, the first and the last included.
-fn spread<T>(items: &[T]) -> impl Iterator<Item = &T> {
-    let samples = items.len().min(MAX_SAMPLES);
-    (0..samples).map(move |at| &items[if samples > 1 { at * (items.len() - 1) / (samples - 1) } else { 0 }])
+/// Returns the objects that a list lacks, in order, given the changes that it would cause and a test whether it has an
+/// object of a name.
+pub(crate) fn missing<T: Object>(
+    changes: &[Event<T>],
+    withheld: &Withheld,
+    has: impl Fn(&ObjectKey) -> bool,
+) -> Vec<Reference> {
+    let removed = changes.iter().filter_map(|change| match change.states() {
+        (Some(old), None) => Some(Reference::to(&**old)),
+        _ => None,
+    });
+    let unknown = withheld.iter().filter(|(key, _)| !has(key));
+    let unknown = unknown.map(|(key, uid)| Reference { key: key.clone(), uid: uid.clone() });
+    let mut missing: Vec<Reference> = removed.chain(unknown).collect();
+    missing.sort_by(|a, b| a.key.cmp(&b.key));
+    missing
 }
 
-impl<T> Default for Guard<T> {
-    fn default() -> Self {
-        Self::counting(|_| true)
-    }
+/// Returns the stored objects of the changes that remove one.
+pub(crate) fn removed<T>(changes: &[Event<T>]) -> impl Iterator<Item = &Arc<T>> {
+    changes.iter().filter_map(|change| match change.states() {
+        (Some(old), None) => Some(old),
+        _ => None,
+    })
 }
 
-// Not derived: a derived impl would require `T: Clone`.
-impl<T> Clone for Guard<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
+/// Returns the objects to read out of the missing ones, which are in order: one of each namespace, and
+/// [`MIN_SAMPLES`] at equal distances. Of more than [`MAX_SAMPLES`] namespaces, as many at equal distances.
+pub(crate) fn samples(missing: &[Reference]) -> Vec<Reference> {
+    let begins_namespace = |at: &usize| *at == 0 || missing[at - 1].key.namespace != missing[*at].key.namespace;
+    let firsts: Vec<usize> = (0..missing.len()).filter(begins_namespace).collect();
+    let chosen: BTreeSet<usize> =
+        spread(firsts.len(), MAX_SAMPLES).map(|at| firsts[at]).chain(spread(missing.len(), MIN_SAMPLES)).collect();
+    chosen.into_iter().take(MAX_SAMPLES).map(|at| missing[at].clone()).collect()
 }
 
-impl<T> Copy for Guard<T> {}
+/// Returns up to `most` positions out of `count` at equal distances, the first and the last included.
+fn spread(count: usize, most: usize) -> impl Iterator<Item = usize> {
+    let samples = count.min(most);
+    (0..samples).map(move |at| if samples > 1 { at * (count - 1) / (samples - 1) } else { 0 })
+}
 
 #[cfg(test)]
 mod tests {
@@ -146,92 +144,71 @@ mod tests {
 
     use super::*;
 
-    #[derive(Debug)]
-    struct Item {
-        name: String,
-        counts: bool,
-    }
+    struct Item(&'static str);
 
     impl Object for Item {
         fn namespace(&self) -> &'static str {
             "shop"
         }
         fn name(&self) -> &str {
-            &self.name
+            self.0
         }
         fn uid(&self) -> Uid {
-            self.name.as_str().into()
+            self.0.into()
         }
         fn resource_version(&self) -> ResourceVersion {
             ResourceVersion::default()
         }
     }
 
-    fn item(name: usize, counts: bool) -> Arc<Item> {
-        Arc::new(Item { name: format!("{name:03}"), counts })
+    fn deleted(name: &'static str) -> Event<Item> {
+        Event::Deleted { object: Arc::new(Item(name)), tombstone: true }
     }
 
-    fn deleted(object: Arc<Item>) -> Event<Item> {
-        Event::Deleted { object, tombstone: true }
-    }
-
-    fn updated(name: usize, before: bool, after: bool) -> Event<Item> {
-        Event::Updated { old: item(name, before), new: item(name, after), relisted: true }
+    fn updated(name: &'static str) -> Event<Item> {
+        Event::Updated { old: Arc::new(Item(name)), new: Arc::new(Item(name)), relisted: true }
     }
 
     #[rstest]
-    #[case::nothing(0, 0, false)]
-    #[case::the_minimum(50, 50, false)]
-    #[case::more_than_the_minimum(51, 51, true)]
-    #[case::half(100, 200, false)]
-    #[case::more_than_half(101, 200, true)]
-    #[case::few_of_many(1_000, 100_000, false)]
-    fn limits(#[case] removed: usize, #[case] stored: usize, #[case] exceeded: bool) {
-        assert_eq!(Guard::<Item>::default().is_exceeded(removed, stored), exceeded);
+    #[case::nothing(vec![], &[], &[])]
+    #[case::changed(vec![updated("a")], &[], &[])]
+    #[case::removed(vec![deleted("b"), deleted("a"), updated("c")], &[], &["a", "b"])]
+    #[case::withheld(vec![deleted("b")], &["a", "c"], &["a", "b", "c"])]
+    #[case::listed(vec![], &["a", "listed"], &["a"])]
+    fn missing_objects_are_in_order(
+        #[case] changes: Vec<Event<Item>>,
+        #[case] withheld: &[&'static str],
+        #[case] expected: &[&str],
+    ) {
+        let withheld = withheld.iter().map(|name| (Item(name).key(), Item(name).uid())).collect();
+        let missing = missing(&changes, &withheld, |key| &*key.name == "listed");
+        let names: Vec<&str> = missing.iter().map(|it| &*it.key.name).collect();
+        assert_eq!(names, expected);
     }
 
     #[rstest]
-    #[case::one(1.0)]
-    #[case::more(2.0)]
-    fn fraction_of_one_or_more_disables(#[case] fraction: f64) {
-        let guard = Guard::<Item> { fraction, minimum: 0, ..Guard::default() };
-        assert!(!guard.is_exceeded(100, 100));
-    }
-
-    // The store has 20 objects that count, 000 to 019, and 80 that do not.
-    #[rstest]
-    #[case::none((0..0).map(|_| unreachable!()).collect(), None)]
-    #[case::at_the_minimum((0..5).map(|name| deleted(item(name, true))).collect(), None)]
-    #[case::above_the_minimum((0..6).map(|name| deleted(item(name, true))).collect(), Some((6, 0, false)))]
-    #[case::half((0..10).map(|name| deleted(item(name, true))).collect(), Some((10, 0, false)))]
-    #[case::more_than_half((0..11).map(|name| deleted(item(name, true))).collect(), Some((11, 0, true)))]
-    #[case::others_do_not_count((20..100).map(|name| deleted(item(name, false))).collect(), None)]
-    #[case::changed((0..11).map(|name| updated(name, true, false)).collect(), Some((0, 11, true)))]
-    #[case::half_changed((0..10).map(|name| updated(name, true, false)).collect(), None)]
-    #[case::still_counting((0..20).map(|name| updated(name, true, true)).collect(), None)]
-    #[case::now_counting((20..40).map(|name| updated(name, false, true)).collect(), None)]
-    #[case::both(
-        (0..6).map(|name| deleted(item(name, true))).chain((6..11).map(|name| updated(name, true, false))).collect(),
-        Some((6, 5, true))
-    )]
-    fn removals(#[case] changes: Vec<Event<Item>>, #[case] expected: Option<(usize, usize, bool)>) {
-        let stored: Objects<Item> = (0..100).map(|name| item(name, name < 20)).collect();
-        let guard = Guard { minimum: 5, ..Guard::counting(|item: &Item| item.counts) };
-        let removal = guard.check(&stored, &changes).map(|removal| (removal.counts, removal.is_exceeded));
-        let expected =
-            expected.map(|(missing, changed, is_exceeded)| (HeldList { stored: 20, missing, changed }, is_exceeded));
-        assert_eq!(removal, expected);
-    }
-
-    #[rstest]
-    #[case(0, &[])]
-    #[case(1, &[0])]
-    #[case(3, &[0, 1, 2])]
-    #[case(5, &[0, 1, 2, 3, 4])]
-    #[case(6, &[0, 1, 2, 3, 5])]
-    #[case(101, &[0, 25, 50, 75, 100])]
-    fn samples_are_spread(#[case] items: usize, #[case] expected: &[usize]) {
-        let items: Vec<_> = (0..items).collect();
-        assert_eq!(spread(&items).copied().collect::<Vec<_>>(), expected);
+    #[case::none(&[], 0, 0)]
+    #[case::few(&[3], 3, 1)]
+    #[case::one_namespace(&[100], 5, 1)]
+    #[case::five_are_in_the_largest(&[1, 1, 1000, 1], 5, 4)]
+    #[case::each_namespace(&[2; 20], 20, 20)]
+    #[case::one_small_among_large(&[1000, 1, 1000], 6, 3)]
+    #[case::many_namespaces(&[3; 200], 50, 50)]
+    fn samples_are_spread_over_namespaces(
+        #[case] sizes: &[usize],
+        #[case] min_samples: usize,
+        #[case] namespaces: usize,
+    ) {
+        let of_namespace = |(at, size): (usize, &usize)| {
+            (0..*size).map(move |name| ObjectKey::new(format!("ns-{at:03}").as_str(), format!("{name:04}").as_str()))
+        };
+        let keys = sizes.iter().enumerate().flat_map(of_namespace);
+        let missing: Vec<_> = keys.map(|key| Reference { key, uid: Uid::default() }).collect();
+        let samples = samples(&missing);
+        assert!((min_samples..=MAX_SAMPLES).contains(&samples.len()), "{} samples", samples.len());
+        let distinct: BTreeSet<_> = samples.iter().map(|it| &it.key.namespace).collect();
+        assert_eq!(distinct.len(), namespaces);
+        let keys: BTreeSet<_> = samples.iter().map(|it| &it.key).collect();
+        assert_eq!(keys.len(), samples.len(), "each is read once");
     }
 }

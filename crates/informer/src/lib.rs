@@ -180,11 +180,11 @@
 //!
 //! # Guard
 //!
-//! With [`Builder::guard`], a list that would remove many objects of the store is not stored before the server has
-//! confirmed it by reads of some of the objects that it lacks, and, if these are most objects, by a second list: the
-//! answer of a server may be wrong although its status is 200. Meanwhile listers return the previous state, resyncs continue, own writes are stored, and
-//! [`Informer::catch_up`] waits: a held list does not make the store current. Events of a watch are not checked. Without
-//! a relist, the guard costs nothing. See [`Guard`]; client-go has no counterpart.
+//! With [`Builder::guard`], a list that lacks many objects removes them only after the server has confirmed by reads of
+//! some of them that they do not exist: the answer of a server may be wrong although its status is 200. Meanwhile the
+//! missing objects remain, and everything else goes on. [`Informer::check_references`] does the same for the first list, if
+//! the program knows objects that it should have. Events of a watch are not checked. Without a relist, the guard costs
+//! nothing. See [`Guard`]; client-go has no counterpart.
 //!
 //! # Own writes
 //!
@@ -255,10 +255,12 @@ mod own_writes;
 mod progress;
 #[cfg(feature = "prometheus")]
 mod prometheus;
+mod references;
 mod reflector;
 mod relist;
 mod restore;
 mod resync;
+mod sampling;
 mod selector;
 mod shared;
 mod state;
@@ -273,7 +275,7 @@ pub use bytes;
 
 pub use builder::Builder;
 pub use event::{Event, States};
-pub use guard::{Guard, HeldList};
+pub use guard::{Guard, HeldList, WITHHELD_INTERVAL};
 pub use handle::HandlerHandle;
 pub use index::NamedIndexes;
 pub use informer::Informer;

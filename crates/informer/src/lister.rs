@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, RwLock},
 };
 
-use kube_wire::{Object, ResourceVersion};
+use kube_wire::{Object, ObjectKey, ResourceVersion};
 
 use crate::{
     LabelSelector, NamedIndexes, Objects,
@@ -85,11 +85,24 @@ impl<T: Object, X> Lister<T, X> {
         read_lock(&self.state).resource_version.clone()
     }
 
-    /// Returns whether the store has all changes up to `version`. `false` while the list of a restored server is held,
-    /// whose versions do not compare with that of the store.
-    pub(crate) fn has_reached(&self, version: &ResourceVersion) -> bool {
+    /// Returns whether an object that is not stored may exist: references name it, and the server's lists lack it although
+    /// reads found some of the objects that they lack. See [`Guard`](crate::Guard).
+    ///
+    /// A controller keeps what it has built for such an object, and syncs its key again after
+    /// [`WITHHELD_INTERVAL`](crate::WITHHELD_INTERVAL): no event shows that a withheld object does not exist after all.
+    pub fn is_withheld(&self, namespace: &str, name: &str) -> bool {
         let state = read_lock(&self.state);
-        !state.is_restored && *version <= state.resource_version
+        !state.withheld.is_empty() && state.withheld.contains_key(&ObjectKey::new(namespace, name))
+    }
+
+    /// Returns whether objects are [withheld](Self::is_withheld).
+    pub fn withholds_any(&self) -> bool {
+        !read_lock(&self.state).withheld.is_empty()
+    }
+
+    /// Returns whether the store has all changes up to `version`.
+    pub(crate) fn has_reached(&self, version: &ResourceVersion) -> bool {
+        *version <= read_lock(&self.state).resource_version
     }
 
     /// Returns whether a list has been stored.

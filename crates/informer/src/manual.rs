@@ -63,8 +63,7 @@ impl<T: Object, X: Index<T>> ManualSource<T, X> {
     /// Stores a list of all objects at this resource version. After the first one, the informer is synced.
     pub fn replace(&self, objects: impl IntoIterator<Item = T>, resource_version: impl Into<ResourceVersion>) {
         let objects = objects.into_iter().map(|object| self.shared.intern(object)).collect();
-        // Without a guard, every list is stored.
-        let _ = self.shared.replace(objects, resource_version.into(), None);
+        self.shared.replace_by(objects, resource_version.into());
     }
 
     /// Applies an `ADDED` or `MODIFIED` event of a watch.

@@ -49,7 +49,7 @@ pub trait InformerMetrics: Send + Sync {
     /// bookmark.
     fn stored(&self, version: &ResourceVersion, objects: usize);
 
-    /// Records a decision on a list that would remove many objects of the store, see [`Guard`](crate::Guard). The default
+    /// Records a decision on a list that lacks many objects, see [`Guard`](crate::Guard). The default
     /// implementation does nothing.
     fn guarded(&self, _outcome: GuardOutcome) {}
 
@@ -90,8 +90,7 @@ pub enum RelistCause {
     LostWrite,
     /// The watch was rejected, ended with another error, or delivered data that cannot be decoded.
     Failed,
-    /// A list would remove many objects of the store and is held until another list confirms it, see
-    /// [`Guard`](crate::Guard).
+    /// A list is held because it lacks objects that exist, see [`Guard`](crate::Guard).
     Confirm,
 }
 
@@ -114,38 +113,34 @@ impl RelistCause {
     }
 }
 
-/// Decision on a list that would remove many objects of a store, see [`Guard`](crate::Guard).
+/// Decision on a list that lacks many objects, or follows such a list, see [`Guard`](crate::Guard).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum GuardOutcome {
-    /// The list exceeds the guard and is held: the store keeps the previous state. Recorded once until a list is stored.
-    Held,
-    /// The objects that a list lacks do not exist: it is stored. If a list was held before, this one is of the most recent
-    /// state.
-    Confirmed,
     /// An object that a list lacks exists or cannot be read: the list is held.
-    Contradicted,
-    /// A list after a held one needs no confirmation: it is stored.
+    Held,
+    /// The objects that were read do not exist: the list is right.
+    Confirmed,
+    /// A list after a held one lacks no object.
     Withdrawn,
 }
 
 impl GuardOutcome {
     /// All decisions.
-    pub const ALL: [Self; 4] = [Self::Held, Self::Confirmed, Self::Contradicted, Self::Withdrawn];
+    pub const ALL: [Self; 3] = [Self::Held, Self::Confirmed, Self::Withdrawn];
 
     /// Returns the value of the label `result` in metrics, such as `held`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Held => "held",
             Self::Confirmed => "confirmed",
-            Self::Contradicted => "contradicted",
             Self::Withdrawn => "withdrawn",
         }
     }
 
     /// Returns whether a list is held after the decision.
     pub fn is_held(self) -> bool {
-        matches!(self, Self::Held | Self::Contradicted)
+        self == Self::Held
     }
 }
 

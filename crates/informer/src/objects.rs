@@ -32,11 +32,6 @@ impl<T: Object> Objects<T> {
         self.namespaces.values().flat_map(sorted)
     }
 
-    /// Iterates over all objects in any order, without sorting.
-    pub(crate) fn unordered(&self) -> impl Iterator<Item = &Arc<T>> {
-        self.namespaces.values().flat_map(HashTable::iter)
-    }
-
     /// Iterates over the objects of one namespace, ordered by name.
     pub fn namespace(&self, namespace: &str) -> impl Iterator<Item = &Arc<T>> {
         self.namespaces.get(namespace).into_iter().flat_map(sorted)

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use kube_wire::Object;
 
-use crate::{Index, InformerMetricsProvider};
+use crate::{Guard, Index, InformerMetricsProvider};
 
 /// Changes an object before it is stored.
 pub(crate) type Transform<T> = Box<dyn Fn(&mut T) + Send + Sync>;
@@ -14,12 +14,13 @@ pub(crate) struct Options<T, X> {
     pub(crate) index: X,
     pub(crate) transform: Option<Transform<T>>,
     pub(crate) resync: Duration,
+    pub(crate) guard: Option<Guard>,
     pub(crate) metrics: Option<Arc<dyn InformerMetricsProvider>>,
 }
 
 impl<T: Object, X: Index<T>> Options<T, X> {
     pub(crate) fn new(index: X) -> Self {
-        Self { index, transform: None, resync: Duration::ZERO, metrics: None }
+        Self { index, transform: None, resync: Duration::ZERO, guard: None, metrics: None }
     }
 }
 

@@ -139,20 +139,6 @@ impl OwnWrites {
         !self.written.is_empty()
     }
 
-    /// Returns the records of creates and updates up to `version`.
-    pub(crate) fn written_up_to(&self, version: &ResourceVersion) -> Self {
-        let written = self.written.iter().filter(|(_, written)| *written <= version);
-        Self {
-            written: written.map(|(key, written)| (key.clone(), written.clone())).collect(),
-            deleted: HashMap::new(),
-        }
-    }
-
-    /// Drops the records of creates and updates up to `version`.
-    pub(crate) fn forget_written_up_to(&mut self, version: &ResourceVersion) {
-        self.written.retain(|_, written| *version < *written);
-    }
-
     /// Returns whether there are own deletes that the watch has not shown yet.
     pub(crate) fn awaits_deletes(&self) -> bool {
         !self.deleted.is_empty()

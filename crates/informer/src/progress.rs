@@ -7,8 +7,7 @@ use std::{
 
 use tokio::time::Instant;
 
-/// Time at which the store of an informer last advanced: by a list, an event or a bookmark. A list that is held counts
-/// as well.
+/// Time at which the store of an informer last advanced: by a list, an event or a bookmark.
 ///
 /// API servers send a bookmark about once a minute on every watch. A cache that has not advanced for some minutes is
 /// therefore stale, even if no object changes. client-go has no counterpart.
@@ -41,12 +40,11 @@ pub enum CacheState {
         /// Time since the last list, event or bookmark was stored.
         idle: Duration,
     },
-    /// A list is held because it would remove many objects of the store, which has the state before it; see
-    /// [`Guard`](crate::Guard).
+    /// A list is held because it lacks objects that exist; see [`Guard`](crate::Guard).
     Held {
         /// Time since the first list was held.
         since: Duration,
-        /// Time since the last complete list.
+        /// Time since the last list, event or bookmark was stored.
         idle: Duration,
     },
 }
@@ -58,15 +56,20 @@ impl Progress {
 
     /// Records that a list was stored.
     pub(crate) fn listed(&self, now: Instant) {
-        let mut state = self.locked();
-        (state.last, state.held) = (Some(now), None);
+        self.locked().last = Some(now);
     }
 
-    /// Records that a complete list was received and is held.
-    pub(crate) fn held(&self, now: Instant) {
-        let mut state = self.locked();
-        state.last = Some(now);
-        state.held.get_or_insert(now);
+    /// Records that the last list is held. Returns whether none was before.
+    pub(crate) fn held(&self, now: Instant) -> bool {
+        let held = &mut self.locked().held;
+        let is_first = held.is_none();
+        held.get_or_insert(now);
+        is_first
+    }
+
+    /// Records that the last list is believed.
+    pub(crate) fn believed(&self) {
+        self.locked().held = None;
     }
 
     /// Records that an event or a bookmark was stored. Does nothing before the first list.
@@ -113,9 +116,11 @@ mod tests {
         progress.advanced(after(10));
         assert_eq!(progress.at(after(12)), CacheState::Synced { idle: seconds(2) });
         assert_eq!(progress.at(now), CacheState::Synced { idle: Duration::ZERO }, "a time before the last event");
-        progress.held(after(20));
-        progress.held(after(50));
+        assert!(progress.held(after(20)));
+        assert!(!progress.held(after(50)));
+        progress.listed(after(50));
         assert_eq!(progress.at(after(55)), CacheState::Held { since: seconds(35), idle: seconds(5) });
+        progress.believed();
         progress.listed(after(60));
         assert_eq!(progress.at(after(61)), CacheState::Synced { idle: seconds(1) });
     }

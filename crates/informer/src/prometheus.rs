@@ -122,12 +122,12 @@ impl PrometheusMetrics {
             )?,
             guarded_lists: counter(
                 "kube_informer_guarded_lists_total",
-                "Decisions on lists that would remove many objects of a store, by result.",
+                "Decisions on lists that lack many objects, by result.",
                 &with_label("result"),
             )?,
             list_held: gauge(
                 "kube_informer_list_held",
-                "1 while a list that would remove many objects of the store is held and the store has the state before it, else 0.",
+                "1 while a list is held because objects that it lacks exist or cannot be read, else 0.",
                 &LABELS,
             )?,
             undecodable: counter(

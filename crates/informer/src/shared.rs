@@ -16,9 +16,9 @@ use tokio::{
 };
 
 use crate::{
-    Event, Guard, HandlerHandle, HandlerOptions, HeldList, Index, Lister, Objects, Progress, RelistCause,
+    Event, Guard, GuardOutcome, HandlerHandle, HandlerOptions, HeldList, Index, Lister, Objects, Progress, RelistCause,
     changes::Changes,
-    guard::Removal,
+    guard::{Missing, Reference},
     handle::Id,
     handler::{Listener, Runner, channel},
     held_events::HeldEvents,
@@ -36,6 +36,7 @@ pub(crate) struct Shared<T, X> {
     name: String,
     lister: Lister<T, X>,
     transform: Option<Transform<T>>,
+    guard: Option<Guard>,
     meter: Meter,
     /// Locked while a change is applied and queued, and while a listener is added, so that each listener gets each
     /// event exactly once. Reads do not take this lock.
@@ -58,7 +59,7 @@ struct WriteSide<T, X> {
 impl<T: Object, X: Index<T>> Shared<T, X> {
     /// Also returns the channel of handlers to run.
     pub(crate) fn new(resource: &Resource, options: Options<T, X>) -> (Arc<Self>, mpsc::UnboundedReceiver<Runner<T>>) {
-        let Options { index, transform, resync, metrics } = options;
+        let Options { index, transform, resync, guard, metrics } = options;
         let (runners, to_run) = mpsc::unbounded_channel();
         let store = StoreWriter::new(index);
         let shared = Self {
@@ -66,6 +67,7 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
             resource: *resource,
             lister: store.lister(),
             transform,
+            guard,
             meter: Meter::new(metrics.as_deref(), resource),
             write_side: Mutex::new(WriteSide {
                 store,
@@ -206,19 +208,19 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
     ///
     /// # Errors
     ///
-    /// [`Removal`] if the list exceeds the guard. The store is unchanged.
+    /// The objects that the list lacks, if there are more than `treatment` allows. The store is unchanged.
     pub(crate) fn replace(
         &self,
         objects: Vec<Arc<T>>,
         resource_version: ResourceVersion,
-        guard: Option<&Guard<T>>,
-    ) -> Result<(), Removal> {
+        treatment: Missing,
+    ) -> Result<(), Vec<Reference>> {
         let (started_at, now) = (self.meter.start_timer(), Instant::now());
         let mut write_side = self.locked();
         let WriteSide { store, listeners, held, .. } = &mut *write_side;
         let first = !self.lister.is_populated();
         let restored = resource_version < self.lister.last_resource_version();
-        let changes = store.replace(objects, resource_version, guard)?;
+        let changes = store.replace(objects, resource_version, treatment)?;
         let unchanged = if first { None } else { self.unchanged(&changes) };
         listeners.retain_mut(|(listener, schedule)| {
             (listener.is_foreign_only() && (first || restored))
@@ -233,15 +235,50 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
             self.synced.send_replace(true);
         }
         drop(write_side);
-        self.held_list.send_if_modified(|held| held.take().is_some());
         self.report(started_at);
         Ok(())
     }
 
-    /// Records that a complete list is held.
+    /// Replaces the contents of the store by a list, whichever objects it lacks.
+    pub(crate) fn replace_by(&self, objects: Vec<Arc<T>>, resource_version: ResourceVersion) {
+        // Only a limit on missing objects rejects a list.
+        let _ = self.replace(objects, resource_version, Missing::Remove);
+    }
+
+    /// Records that the last list may lack objects which exist. Logs it when it is the first such list.
     pub(crate) fn hold(&self, list: HeldList) {
-        self.progress.held(Instant::now());
+        let HeldList { missing, example, found } = &list;
+        let is_first = self.progress.held(Instant::now());
+        if is_first {
+            tracing::warn!(
+                resource = self.name, missing, %example, found,
+                compare = format_args!("kubectl get {} -A | wc -l", self.resource.plural),
+                "A list lacks objects that exist or cannot be read: their removal waits until a list has them or reads do \
+                 not find them"
+            );
+        }
+        self.meter.guarded(GuardOutcome::Held);
         self.held_list.send_replace(Some(list));
+    }
+
+    /// Records that the last list is believed. Returns whether one was held.
+    pub(crate) fn end_hold(&self) -> bool {
+        self.progress.believed();
+        self.held_list.send_if_modified(|held| held.take().is_some())
+    }
+
+    /// Returns whether a list is held.
+    pub(crate) fn is_held(&self) -> bool {
+        self.held_list.borrow().is_some()
+    }
+
+    pub(crate) fn guard(&self) -> Option<Guard> {
+        self.guard
+    }
+
+    /// Withholds those of the objects that the store still lacks. Returns whether there are any.
+    pub(crate) fn withhold(&self, references: &[Reference]) -> bool {
+        self.locked().store.withhold(references)
     }
 
     /// Returns the state of the held list; `None` if no list is held.

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use kube_ambient::{Defect, is_enabled};
 use kube_wire::{Object, ResourceVersion};
 
-use crate::{Event, Index, Objects, list_log::ListLog, own_writes::OwnWrites};
+use crate::{Event, Index, Objects, guard::Withheld, list_log::ListLog, own_writes::OwnWrites};
 
 /// Contents of a store, shared by its writer and its listers.
 pub(crate) struct State<T, X> {
@@ -13,9 +13,8 @@ pub(crate) struct State<T, X> {
     pub(crate) index: X,
     /// Resource version of the last list, event or bookmark that was applied; empty before the first one.
     pub(crate) resource_version: ResourceVersion,
-    /// Whether a list below `resource_version` is held: etcd was restored from a backup, and the server assigns the
-    /// versions up to `resource_version` a second time.
-    pub(crate) is_restored: bool,
+    /// Objects that may exist although neither a list nor an event has shown them.
+    pub(crate) withheld: Withheld,
     /// Whether a list was stored. Later additions are changes, not initial contents.
     pub(crate) populated: bool,
     /// Own writes that are stored and that the watch has not shown yet.
@@ -85,21 +84,19 @@ impl<T: Object, X: Index<T>> State<T, X> {
         }
     }
 
-    /// Records that all objects are those of the last requested list, at this version. `own` are the own writes that a
-    /// watch from this list will show.
-    pub(crate) fn list_stored(&mut self, resource_version: ResourceVersion, own: OwnWrites) {
-        (self.resource_version, self.own, self.populated) = (resource_version, own, true);
-        self.is_restored = false;
+    /// Records that a list at this version is stored. `own` are the own writes that a watch from this list will show, and
+    /// `withheld` the objects that it lacks although they may exist.
+    pub(crate) fn list_stored(&mut self, resource_version: ResourceVersion, own: OwnWrites, withheld: Withheld) {
+        (self.resource_version, self.own, self.withheld) = (resource_version, own, withheld);
+        self.populated = true;
         self.lists.stored();
     }
 
-    /// Records that a list is held. With `is_restored`, its version is below that of the store.
-    pub(crate) fn list_held(&mut self, is_restored: bool) {
-        if is_restored && !self.is_restored {
-            // The watch has not shown them: the server had lost them before.
-            self.own.forget_written_up_to(&self.resource_version);
+    /// Forgets that this object may exist, because an event shows its state.
+    pub(crate) fn forget_withheld(&mut self, shown: &T) {
+        if !self.withheld.is_empty() {
+            self.withheld.remove(&shown.key());
         }
-        self.is_restored = is_restored;
     }
 
     pub(crate) fn advance_version(&mut self, resource_version: ResourceVersion) {

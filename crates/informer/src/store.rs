@@ -8,9 +8,9 @@ use std::{
 use kube_wire::{Object, ObjectKey, ResourceVersion};
 
 use crate::{
-    Event, Guard, Index, Lister, Objects,
+    Event, Index, Lister, Objects,
     changes::Changes,
-    guard::Removal,
+    guard::{self, Missing, Reference, Withheld},
     list_log::ListLog,
     own_writes::OwnWrites,
     state::{State, key, read_lock, same_state},
@@ -37,7 +37,7 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
             objects: Objects::default(),
             index: index.clone(),
             resource_version: ResourceVersion::default(),
-            is_restored: false,
+            withheld: Withheld::default(),
             populated: false,
             own: OwnWrites::default(),
             lists: ListLog::default(),
@@ -55,6 +55,7 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
     pub(crate) fn upsert(&mut self, new: Arc<T>) -> Option<Event<T>> {
         let mut state = self.write_lock();
         state.advance_version(new.resource_version());
+        state.forget_withheld(&*new);
         if !state.own.admits(&*new) {
             return None;
         }
@@ -80,6 +81,7 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
     pub(crate) fn delete(&mut self, last: Arc<T>) -> Option<Event<T>> {
         let mut state = self.write_lock();
         state.advance_version(last.resource_version());
+        state.forget_withheld(&*last);
         if !state.own.admits_deletion(&*last) {
             return None;
         }
@@ -92,6 +94,7 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
     pub(crate) fn remove_unknown(&mut self, key: &ObjectKey, version: &ResourceVersion) -> Option<Event<T>> {
         let mut state = self.write_lock();
         state.advance_version(version.clone());
+        state.withheld.remove(key);
         let old = state.objects.get(&key.namespace, &key.name)?;
         if old.resource_version() > *version {
             return None;
@@ -116,13 +119,10 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
     ///
     /// Until the watch is at this version, its events of the object are older and are dropped. The event of the write
     /// itself changes nothing. Does nothing if the versions are not numbers, since such versions have no order.
-    ///
-    /// While the list of a restored server is held, lower versions are stored as well: a list can be held for hours, and
-    /// each sync that does not find an object that the last one created would create it again.
     pub(crate) fn written(&mut self, new: Arc<T>) -> Option<Event<T>> {
         let mut state = self.write_lock();
         let ahead = state.resource_version < new.resource_version();
-        if !(ahead || state.is_restored) || !state.populated {
+        if !ahead || !state.populated {
             return None;
         }
         let old = state.objects.get(new.namespace(), new.name()).cloned();
@@ -130,8 +130,8 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
             return None;
         }
         state.own.record_write(new.key(), new.resource_version());
-        // Of the states between the restore and this one, none is delivered.
-        Some(state.put(old, new, !ahead))
+        state.forget_withheld(&*new);
+        Some(state.put(old, new, false))
     }
 
     /// Removes an object that the server has deleted on request of this process, ahead of the watch. Returns `None` if
@@ -158,6 +158,17 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
         self.write_lock().lists.begin(most_recent);
     }
 
+    /// Records objects that may exist although the store has none of their names, because references name them. Those
+    /// that it has by now are left out. Returns whether any remain.
+    pub(crate) fn withhold(&mut self, references: &[Reference]) -> bool {
+        let mut state = self.write_lock();
+        let is_stored = |it: &&Reference| state.objects.get(&it.key.namespace, &it.key.name).is_some();
+        let unknown = references.iter().filter(|it| !is_stored(it));
+        let withheld: Withheld = unknown.map(|it| (it.key.clone(), it.uid.clone())).collect();
+        state.withheld = withheld;
+        !state.withheld.is_empty()
+    }
+
     /// Replaces all objects by a list, and returns the changes. Of several objects of one name, the last is stored.
     ///
     /// An object in the state that is stored already causes no event. Own writes that are newer than the list are kept.
@@ -166,47 +177,49 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
     ///
     /// # Errors
     ///
-    /// [`Removal`] if the list exceeds the guard. The objects are unchanged.
+    /// The objects that the list lacks, in order, if there are more than `treatment` allows. The store is unchanged.
     pub(crate) fn replace(
         &mut self,
         mut objects: Vec<Arc<T>>,
         resource_version: ResourceVersion,
-        guard: Option<&Guard<T>>,
-    ) -> Result<Changes<T>, Removal> {
+        treatment: Missing,
+    ) -> Result<Changes<T>, Vec<Reference>> {
         // There is one writer, so the state is the same under the next lock. Readers proceed in between.
         let state = read_lock(&self.state);
-        let is_restored = resource_version < state.resource_version;
-        let mut own = match (is_restored, state.is_restored) {
-            (false, _) => state.own.clone(),
-            (true, true) => state.own.written_up_to(&state.resource_version),
-            (true, false) => OwnWrites::default(),
-        };
+        let mut own = if resource_version < state.resource_version { OwnWrites::default() } else { state.own.clone() };
         own.apply_to_list(&mut objects, &resource_version, &state.lists, |key| {
             state.objects.get(&key.namespace, &key.name).cloned()
         });
-        objects.sort_by(|a, b| key(a).cmp(&key(b)));
-        objects.dedup_by(|later, earlier| {
-            let same = key(later) == key(earlier);
-            if same {
-                mem::swap(later, earlier);
-            }
-            same
-        });
+        sort_and_dedup(&mut objects);
         let (first, was_empty) = (!state.populated, state.objects.is_empty());
-        let differences = if was_empty && first { Vec::new() } else { state.differences(&mut objects) };
-        let removal = guard.filter(|_| !first).and_then(|guard| guard.check(&state.objects, &differences));
-        drop(state);
-        if let Some(removal) = removal {
-            self.write_lock().list_held(is_restored);
-            return Err(removal);
+        let mut differences = if was_empty && first { Vec::new() } else { state.differences(&mut objects) };
+        let lists =
+            |name: &ObjectKey| objects.binary_search_by(|it| key(it).cmp(&(&*name.namespace, &*name.name))).is_ok();
+        let mut withheld = Withheld::default();
+        match treatment {
+            Missing::AtMost(limit) => {
+                let missing = guard::missing(&differences, &state.withheld, lists);
+                if missing.len() > limit {
+                    return Err(missing);
+                }
+            }
+            Missing::Remove => {}
+            Missing::Keep => {
+                withheld = state.withheld.clone();
+                withheld.retain(|name, _| !lists(name));
+                objects.extend(guard::removed(&differences).cloned());
+                objects.sort_by(|a, b| key(a).cmp(&key(b)));
+                differences.retain(|change| change.states().1.is_some());
+            }
         }
+        drop(state);
 
         if !was_empty && differences.len() <= MAX_IN_PLACE {
             let mut state = self.write_lock();
             for event in &differences {
                 state.apply(event);
             }
-            state.list_stored(resource_version, own);
+            state.list_stored(resource_version, own, withheld);
         } else {
             let mut index = self.empty_index.clone();
             for object in &objects {
@@ -216,7 +229,7 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
             let mut state = self.write_lock();
             mem::swap(&mut state.objects, &mut next);
             mem::swap(&mut state.index, &mut index);
-            state.list_stored(resource_version, own);
+            state.list_stored(resource_version, own, withheld);
             drop(state);
             // Freed after the lock is released, since freeing many objects takes long.
             drop((next, index));
@@ -229,10 +242,21 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
     }
 }
 
+/// Sorts objects by namespace and name, and keeps the last of each name.
+fn sort_and_dedup<T: Object>(objects: &mut Vec<Arc<T>>) {
+    objects.sort_by(|a, b| key(a).cmp(&key(b)));
+    objects.dedup_by(|later, earlier| {
+        let same = key(later) == key(earlier);
+        if same {
+            mem::swap(later, earlier);
+        }
+        same
+    });
+}
+
 #[cfg(test)]
 mod tests {
     use kube_wire::Uid;
-    use rstest::rstest;
 
     use super::*;
 
@@ -261,32 +285,46 @@ mod tests {
         Arc::new(Item { name, version })
     }
 
-    /// The store is at version 90 with an own write at 80 that the server has lost and one at 95. Then a list at version
-    /// 5 is held, and own writes at 6 and 8 follow.
-    #[rstest]
-    #[case::restored(7, &["listed@6", "own@8"])]
-    #[case::restored_and_all_shown(9, &["listed@6"])]
-    #[case::not_restored(92, &["listed@6", "unshown@95"])]
-    fn own_writes_while_the_list_of_a_restored_server_is_held(#[case] version: u64, #[case] expected: &[&str]) {
-        let guard = Guard { minimum: 0, ..Guard::default() };
+    fn names(lister: &Lister<Item>) -> Vec<&'static str> {
+        lister.list().iter().map(|it| it.name).collect()
+    }
+
+    fn reference(name: &'static str) -> Reference {
+        Reference::to(&Item { name, version: 0 })
+    }
+
+    #[test]
+    fn objects_that_a_list_lacks_are_kept_and_the_others_are_stored() {
         let mut store = StoreWriter::new(());
-        let stored = store.lister();
-        assert!(store.replace(vec![item("a", 3), item("b", 4)], 70.into(), None).is_ok());
-        assert!(store.written(item("lost", 80)).is_some());
-        assert!(store.bookmark(&90.into()));
-        assert!(store.written(item("unshown", 95)).is_some());
-        assert!(store.written(item("own", 6)).is_none(), "shown by the watch");
+        let lister = store.lister();
+        assert!(store.replace(vec![item("a", 3), item("b", 4)], 70.into(), Missing::AtMost(0)).is_ok());
+        let list = || vec![item("b", 75), item("c", 76)];
+        assert_eq!(store.replace(list(), 80.into(), Missing::AtMost(0)).err(), Some(vec![reference("a")]));
+        assert_eq!((names(&lister), lister.has_reached(&80.into())), (vec!["a", "b"], false));
+        let changes = store.replace(list(), 80.into(), Missing::Keep).expect("stored");
+        assert_eq!((names(&lister), lister.has_reached(&80.into())), (vec!["a", "b", "c"], true));
+        assert_eq!(changes.iter().count(), 2, "the update of b and c");
+        assert!(store.replace(list(), 90.into(), Missing::AtMost(1)).is_ok());
+        assert_eq!(names(&lister), ["b", "c"]);
+    }
 
-        assert!(store.replace(vec![], 5.into(), Some(&guard)).is_err());
-        assert!(store.written(item("listed", 6)).is_some_and(|event| event.is_from_list()));
-        assert!(store.written(item("own", 8)).is_some());
-        assert!(store.written(item("own", 7)).is_none(), "an older state");
-        assert!(!stored.has_reached(&8.into()), "nor any other version");
-
-        assert!(store.replace(vec![item("listed", 6)], version.into(), None).is_ok());
-        let objects: Vec<_> = stored.list().iter().map(|it| format!("{}@{}", it.name, it.version)).collect();
-        assert_eq!(objects, expected);
-        assert!(stored.has_reached(&version.into()));
-        assert!(store.written(item("own", 1)).is_none(), "shown by the list");
+    #[test]
+    fn withheld_objects_are_missing_until_a_list_or_event_shows_them() {
+        let mut store = StoreWriter::new(());
+        let lister = store.lister();
+        let withheld = |name| lister.is_withheld("shop", name);
+        assert!(store.replace(vec![item("a", 3)], 70.into(), Missing::AtMost(0)).is_ok());
+        assert!(!store.withhold(&[reference("a")]), "stored by now");
+        assert!(store.withhold(&["a", "b", "c", "d", "e"].map(reference)));
+        assert_eq!(["a", "b", "c", "d", "e"].map(withheld), [false, true, true, true, true]);
+        store.upsert(item("b", 75));
+        store.delete(item("c", 76));
+        assert_eq!(["b", "c", "d", "e"].map(withheld), [false, false, true, true]);
+        let list = || vec![item("a", 3), item("b", 75), item("d", 80)];
+        assert_eq!(store.replace(list(), 90.into(), Missing::AtMost(0)).err(), Some(vec![reference("e")]));
+        assert!(store.replace(list(), 90.into(), Missing::Keep).is_ok());
+        assert_eq!(["d", "e"].map(withheld), [false, true]);
+        assert!(store.replace(list(), 91.into(), Missing::Remove).is_ok());
+        assert!(!withheld("e"));
     }
 }

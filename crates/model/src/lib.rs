@@ -92,6 +92,7 @@ mod protobuf;
 mod protobuf_encode;
 mod quantity;
 mod reference;
+pub mod references;
 mod selector_index;
 mod service;
 mod slice;

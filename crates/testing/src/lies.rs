@@ -43,13 +43,14 @@ impl Lies {
     }
 
     /// Returns the URI whose answer is the wrong list; `None` for a request that is not changed: one for an object, a
-    /// watch without initial events, or the list of one object that shows the current resource version.
+    /// watch without initial events, or a list of one object.
     fn changed(&self, uri: &Uri) -> Option<Uri> {
         let (path, query) = (uri.path(), uri.query()?);
         let lies = self.0.lock().expect("not poisoned");
         let lie = lies.get(path.rsplit('/').next()?)?;
         let is_stream = query.contains("sendInitialEvents=true");
-        if query.split('&').any(|it| it == "limit=1") || (query.contains("watch=true") && !is_stream) {
+        let is_of_one = |pair: &str| pair == "limit=1" || pair.starts_with("fieldSelector=metadata.name");
+        if query.split('&').any(is_of_one) || (query.contains("watch=true") && !is_stream) {
             return None;
         }
         let without = |names: &[&str]| {

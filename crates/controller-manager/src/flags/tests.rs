@@ -317,14 +317,6 @@ fn one_warning_for_each_flag_without_effect() {
     assert_eq!(line.warnings, ["Flag --profiling has no effect here and is ignored"]);
 }
 
-#[rstest]
-#[case("--guard-fraction=0.99", true)]
-#[case("--guard-fraction=1", false)]
-#[case("--guard-fraction=2", false)]
-fn guard_is_disabled_by_a_fraction_of_one_or_more(#[case] argument: &str, #[case] enabled: bool) {
-    assert_eq!(settings(&[argument]).guard.counting::<()>(|()| true).is_some(), enabled);
-}
-
 #[test]
 fn leader_election_can_be_switched_off() {
     // The other flags of leader election are then not validated.

@@ -8,7 +8,10 @@ use kube_informer::CacheState;
 /// watch about once a minute, and a broken watch is reopened within a minute.
 const STALLED_AFTER: Duration = Duration::from_secs(180);
 
-/// Returns `Err` with the reason if the cache has not started, has not synced or has stalled.
+/// Time after which a list that is held fails the check. The API server has given wrong answers for as long.
+const HELD_FOR: Duration = Duration::from_secs(180);
+
+/// Returns `Err` with the reason if the cache has not started, has not synced, has stalled, or is held for long.
 pub(super) fn check(state: CacheState) -> Result<(), String> {
     match state {
         CacheState::NotStarted => Err("not started".to_owned()),
@@ -16,7 +19,10 @@ pub(super) fn check(state: CacheState) -> Result<(), String> {
         CacheState::Synced { idle } if idle > STALLED_AFTER => {
             Err(format!("no list, event or bookmark for {} s", idle.as_secs()))
         }
-        // The cache has a good state, which a replacement of this process would not have.
+        CacheState::Held { since, .. } if since > HELD_FOR => Err(format!(
+            "lists have lacked objects for {} s that exist or cannot be read: removals wait",
+            since.as_secs()
+        )),
         CacheState::Synced { .. } | CacheState::Held { .. } => Ok(()),
     }
 }
@@ -36,7 +42,11 @@ mod tests {
     #[case::syncing(CacheState::Syncing { since: seconds(7) }, Some("no complete list in 7 s"))]
     #[case::fresh(CacheState::Synced { idle: seconds(61) }, None)]
     #[case::at_the_limit(CacheState::Synced { idle: seconds(180) }, None)]
-    #[case::held(CacheState::Held { since: seconds(900), idle: seconds(200) }, None)]
+    #[case::held(CacheState::Held { since: seconds(180), idle: seconds(7) }, None)]
+    #[case::held_for_long(
+        CacheState::Held { since: seconds(181), idle: seconds(7) },
+        Some("lists have lacked objects for 181 s that exist or cannot be read: removals wait")
+    )]
     #[case::stalled(CacheState::Synced { idle: seconds(181) }, Some("no list, event or bookmark for 181 s"))]
     fn unsynced_and_stalled_caches_fail_with_a_reason(#[case] state: CacheState, #[case] expect: Option<&str>) {
         assert_eq!(check(state).err().as_deref(), expect);

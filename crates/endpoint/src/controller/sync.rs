@@ -7,12 +7,15 @@ use kube_controller::{Enqueuer, Outcome, locked};
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
 use kube_controller_client::{Deleted, Error, PlannedWrite, Preconditions, ReviewedClient, Verdict};
 use kube_endpoint_model::well_known::TOLERATE_UNREADY_ANNOTATION;
-use kube_endpoint_model::{Endpoints, ObjectKey, ObjectMeta, Pod, PodIndex, Service, ServiceIndex, TriggerTimes};
-use kube_informer::{Lister, WriteThrough};
+use kube_endpoint_model::{
+    EndpointSubset, Endpoints, ObjectKey, ObjectMeta, Pod, PodIndex, Service, ServiceIndex, TriggerTimes, references,
+};
+use kube_informer::{Lister, WITHHELD_INTERVAL, WriteThrough};
 
 use super::unanswered::UnansweredWrites;
+use crate::kept::kept_subsets;
 use crate::legacy::Legacy;
-use crate::plan::{Write, plan};
+use crate::plan::{Write, plan_keeping};
 use crate::priority::priority;
 
 /// Reconciles the Endpoints object of one Service; shared by the workers.
@@ -51,6 +54,10 @@ impl Syncs {
     pub(super) async fn sync(&self, key: &ObjectKey) -> Result<Outcome, SyncError> {
         let failed = |verb| move |source| SyncError { verb, key: key.clone(), source };
         let Some(service) = self.services.get(&key.namespace, &key.name) else {
+            if self.services.is_withheld(&key.namespace, &key.name) {
+                self.keys.add_again(key.clone(), WITHHELD_INTERVAL);
+                return Ok(Outcome::Unchanged);
+            }
             locked(&self.trigger_times).forget(key);
             let current = self.endpoints.get(&key.namespace, &key.name);
             if self.withholds(key, || current.as_deref().map(PlannedWrite::Delete)) {
@@ -82,7 +89,11 @@ impl Syncs {
             return Ok(Outcome::Unchanged);
         }
         let trigger_time = locked(&self.trigger_times).observe(key, &service, &pods);
-        let planned = plan(&service, &pods, current.as_deref(), trigger_time, self.legacy);
+        let kept = self.withheld_subsets(current.as_deref());
+        if !kept.is_empty() {
+            self.keys.add_again(key.clone(), WITHHELD_INTERVAL);
+        }
+        let planned = plan_keeping(kept, &service, &pods, current.as_deref(), trigger_time, self.legacy);
         if self.withholds(key, || planned.as_ref().map(|write| write.planned(current.as_deref()))) {
             return Ok(Outcome::Unchanged);
         }
@@ -96,6 +107,14 @@ impl Syncs {
                 .record(key, self.update(key, &endpoints, current.as_deref()).await)
                 .map_err(failed("update")),
         }
+    }
+
+    /// Returns the stored addresses of Pods that the cache lacks because of wrong lists: they stay.
+    fn withheld_subsets(&self, current: Option<&Endpoints>) -> Vec<EndpointSubset> {
+        let Some(current) = current.filter(|_| self.pods.withholds_any()) else { return Vec::new() };
+        kept_subsets(current, |target| {
+            references::pod(target).is_some_and(|(pod, _)| self.pods.is_withheld(&pod.namespace, &pod.name))
+        })
     }
 
     /// Returns whether the review of the client withholds this write, and then enqueues the key again if it is to be.

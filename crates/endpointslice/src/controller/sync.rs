@@ -7,12 +7,13 @@ use kube_controller::{Enqueuer, Outcome, locked};
 use kube_controller_client::events::EventType;
 use kube_endpoint_model::well_known::SLICE_CONTROLLER;
 use kube_endpoint_model::{
-    EndpointSlice, Node, ObjectKey, Pod, PodIndex, Service, ServiceIndex, SliceIndex, TriggerTimes,
+    EndpointSlice, Node, ObjectKey, Pod, PodIndex, Service, ServiceIndex, SliceIndex, TargetRef, TriggerTimes,
 };
-use kube_informer::Lister;
+use kube_informer::{Lister, WITHHELD_INTERVAL};
 use kube_topology::HintPolicy;
 use kube_wire::Decode as _;
 
+use super::withheld::Withheld;
 use crate::apply::{ApplyError, join};
 use crate::desired::{MissingNode, desired_endpoints_from_service_pods};
 use crate::input::{Input, TriggerTime};
@@ -65,8 +66,21 @@ impl Syncs {
         result
     }
 
+    /// Returns the Pods and Nodes of a Service that the caches lack because of wrong lists.
+    fn withheld(&self, pods: &[Arc<Pod>], existing: &[Arc<EndpointSlice>]) -> Withheld {
+        if !self.pods.withholds_any() && !self.nodes.withholds_any() {
+            return Withheld::default();
+        }
+        let is_withheld_pod = |namespace: &str, name: &str| self.pods.is_withheld(namespace, name);
+        Withheld::of(pods, existing, is_withheld_pod, |node| self.nodes.is_withheld("", node))
+    }
+
     async fn try_sync(&self, key: &ObjectKey) -> Result<Outcome, SyncError> {
         let Some(service) = self.services.get(&key.namespace, &key.name) else {
+            if self.services.is_withheld(&key.namespace, &key.name) {
+                self.keys.add_again(key.clone(), WITHHELD_INTERVAL);
+                return Ok(Outcome::Unchanged);
+            }
             // The garbage collector deletes the slices through their owner references (ES-1).
             locked(&self.trigger_times).forget(key);
             self.reconciler.forget(key);
@@ -90,15 +104,27 @@ impl Syncs {
 
         let pods = self.pods.read(|_, index| index.select(&key.namespace, selector));
         let trigger_time = locked(&self.trigger_times).observe(key, &service, &pods);
+        let withheld = self.withheld(&pods, &existing);
         let desired = self.nodes.read(|nodes, ()| {
-            desired_endpoints_from_service_pods(&service, &pods, |name| nodes.get("", name).cloned())
+            let node = |name: &str| nodes.get("", name).or_else(|| withheld.nodes.get(name)).cloned();
+            desired_endpoints_from_service_pods(&service, &pods, node)
         });
         let address_types = service.address_types();
         let labels = SliceLabels::for_service(&service);
         let input = Input::new(&owner, &address_types, desired.groups, &existing)
             .labels(&labels)
             .trigger_time(TriggerTime::Write(trigger_time));
-        let applied = self.reconciler.reconcile(input, Some(HintPolicy::of(&service))).await;
+        let policy = Some(HintPolicy::of(&service));
+        let applied = if withheld.pods.is_empty() {
+            self.reconciler.reconcile(input, policy).await
+        } else {
+            let is_withheld = |target: &TargetRef| withheld.pods.contains(target);
+            let kept = input.keep(|endpoint| endpoint.target_ref.as_ref().is_some_and(is_withheld));
+            self.reconciler.reconcile(kept, policy).await
+        };
+        if !withheld.is_empty() {
+            self.keys.add_again(key.clone(), WITHHELD_INTERVAL);
+        }
 
         let missing = desired.missing_nodes.into_iter();
         let missing = missing.map(|missing| Failure::MissingNode { service: key.clone(), missing });

@@ -319,3 +319,30 @@ mod single {
         assert_eq!(writes(&plan.types[0]), (0, 1, 0));
     }
 }
+
+/// Of the endpoints 0 to 4, which are not desired any more, 1 and 3 stay; 7 is added.
+#[rstest]
+#[case::same_ports(80, &[(80, "1,3,7")])]
+#[case::other_ports(81, &[(80, "1,3"), (81, "7")])]
+fn kept_endpoints_stay_in_their_slices(#[case] port: i32, #[case] expected: &[(i32, &str)]) {
+    let (service, options) = (service(), options(100));
+    let existing = slices_of(&[5], true);
+    let (owner, labels) = (Owner::service(&service), SliceLabels::for_service(&service));
+    let is_kept = |it: &Endpoint| [1, 3].iter().any(|number| it.target_ref == endpoint(*number, true).target_ref);
+    let input =
+        |existing| Input::new(&owner, IPV4, vec![group(7..8, port, true)], existing).labels(&labels).keep(is_kept);
+    let planned = plan(input(&existing), Hints::Leave, &options);
+    let after = carry_out(&existing, &planned, &mut 1_000);
+    let mut shown: Vec<(i32, String)> = Vec::new();
+    for slice in &after {
+        let name =
+            |it: &Endpoint| it.target_ref.as_ref().expect("a Pod").name().trim_start_matches(['p', '0']).to_owned();
+        let mut names: Vec<String> = slice.endpoints.iter().map(name).collect();
+        names.sort();
+        shown.push((slice.ports[0].port.expect("a port"), names.join(",")));
+    }
+    shown.sort();
+    let shown: Vec<(i32, &str)> = shown.iter().map(|(port, names)| (*port, names.as_str())).collect();
+    assert_eq!(shown, expected);
+    assert!(plan(input(&after), Hints::Leave, &options).is_empty(), "nothing is written again");
+}

@@ -51,6 +51,11 @@ impl ListWatchError {
     pub(crate) fn is_not_found(&self) -> bool {
         matches!(&self.class, Class::Status(status) if status.is_not_found())
     }
+
+    /// Returns whether the process has no right to send the request.
+    pub(crate) fn is_forbidden(&self) -> bool {
+        matches!(&self.class, Class::Status(status) if status.is_forbidden())
+    }
 }
 
 /// Returns the delay that a server requests in a status; `None` if it requests none.

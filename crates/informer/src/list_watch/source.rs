@@ -2,7 +2,9 @@
 
 use std::{pin::Pin, sync::Arc, time::Duration};
 
-use kube_wire::{Accept, Decode, DecodeContext, Encoding, ListParams, Resource, ResourceVersion, WatchParams};
+use kube_wire::{
+    Accept, Decode, DecodeContext, Encoding, ListParams, Resource, ResourceVersion, WatchParams, decode_list,
+};
 use serde_json::Value;
 use tokio::time::timeout;
 
@@ -85,15 +87,33 @@ impl Source {
         self.requests.watch(resource, namespace, params).await
     }
 
-    /// Reads one object.
+    /// Reads one object; `None` if it does not exist. If the process may not get it, it is read by a list of its name from
+    /// the most recent state.
     pub(crate) async fn get<T: Decode>(
         &self,
         resource: &Resource,
         namespace: &str,
         name: &str,
-    ) -> Result<T, ListWatchError> {
-        let body = collect(self.requests.get(resource, namespace, name).await?).await?;
-        self.decode(|| T::from_json(&body)).map_err(ListWatchError::other)
+    ) -> Result<Option<T>, ListWatchError> {
+        let body = match self.requests.get(resource, namespace, name).await {
+            Err(error) if error.is_not_found() => return Ok(None),
+            Err(error) if error.is_forbidden() => return self.list_one(resource, namespace, name).await,
+            response => collect(response?).await?,
+        };
+        self.decode(|| T::from_json(&body)).map(Some).map_err(ListWatchError::other)
+    }
+
+    async fn list_one<T: Decode>(
+        &self,
+        resource: &Resource,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<T>, ListWatchError> {
+        let params = ListParams { field_selector: Some(format!("metadata.name={name}")), ..ListParams::default() };
+        let namespace = Some(namespace).filter(|it| !it.is_empty());
+        let body = collect(self.list(resource, namespace, &params).await?).await?;
+        let list = self.decode(|| decode_list::<T>(&body)).map_err(ListWatchError::other)?;
+        Ok(list.items.into_iter().next())
     }
 
     /// Returns the current resource version of a resource on the server: that of a list with `limit=1`, read from etcd.

@@ -1,7 +1,7 @@
 //! State machine of the reflector: the next request, given the results so far. No I/O; time and random numbers are
 //! arguments.
 
-mod confirmation;
+mod recheck;
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use kube_ambient::{Defect, is_enabled};
 use kube_wire::{Encoding, MAX_RETRY_AFTER, ResourceVersion};
 use tokio::time::Instant;
 
-use self::confirmation::Confirmation;
+use self::recheck::Recheck;
 use super::{
     backoff::{Backoff, BackoffPolicy},
     negotiation::Negotiation,
@@ -46,11 +46,11 @@ pub(super) struct Machine {
     paginate_lists: bool,
     /// Choice of the encoding to request.
     encoding: Negotiation,
-    /// Pending sleep before the next request: [`Action::Wait`] or [`Action::WaitToConfirm`].
-    wait: Option<Action>,
+    /// Pending sleep before the next request.
+    wait: Option<Duration>,
     backoff: Backoff,
-    /// Confirmation of lists that would remove too much. While one is held, every list reads the most recent state.
-    confirmation: Confirmation,
+    /// The next list while one is held, which reads the most recent state; `None` if none is.
+    recheck: Option<Recheck>,
 }
 
 /// A watch that ends more than this before its timeout was interrupted. Servers end watches at most slightly early.
@@ -72,19 +72,14 @@ enum Phase {
         since: Option<Instant>,
         silent: bool,
     },
-    /// Read objects that the held list lacks.
-    Probe,
-    /// Store the held list.
-    Store,
 }
 
 const STREAM: Phase = Phase::Stream { since: None, silent: true };
 const FIRST_PAGE: Phase = Phase::List { continue_token: None, unlimited: false };
 
 impl Machine {
-    /// Returns the machine in its first round. `preferred` is the preferred encoding; `confirm_after` is the time before a
-    /// held list is confirmed.
-    pub(super) fn new(backoff: BackoffPolicy, preferred: Encoding, confirm_after: Duration) -> Self {
+    /// Returns the machine in its first round. `preferred` is the preferred encoding.
+    pub(super) fn new(backoff: BackoffPolicy, preferred: Encoding) -> Self {
         Self {
             phase: STREAM,
             version: None,
@@ -95,7 +90,7 @@ impl Machine {
             encoding: Negotiation::new(preferred),
             wait: None,
             backoff: Backoff::new(backoff),
-            confirmation: Confirmation::new(confirm_after),
+            recheck: None,
         }
     }
 
@@ -117,14 +112,10 @@ impl Machine {
         }
     }
 
-    /// Makes the next request a list of the most recent state, because etcd was restored. It confirms a held list, if
-    /// there is one, and is then requested after the shortest wait.
+    /// Makes the next request a list of the most recent state, because etcd was restored.
     pub(super) fn relist_after_restore(&mut self) {
         self.unavailable = true;
         self.phase = STREAM;
-        if let Some(Action::WaitToConfirm { shortest, longest }) = &mut self.wait {
-            *longest = *shortest;
-        }
     }
 
     /// Makes the next list or stream, if that is the next request, read the most recent state.
@@ -135,7 +126,7 @@ impl Machine {
     /// Returns the next action. `jitter` is a random number in `0.0..1.0`.
     pub(super) fn next(&mut self, now: Instant, jitter: f64) -> Action {
         if let Some(wait) = self.wait.take() {
-            return wait;
+            return Action::Wait(wait);
         }
         // All pages of a list are requested in one encoding.
         if matches!(self.phase, Phase::Stream { .. } | Phase::Watch { .. }) {
@@ -159,8 +150,6 @@ impl Machine {
                 self.deadline = Some(now + timeout);
                 Action::Watch { version: self.version(), timeout }
             }
-            Phase::Probe => Action::Probe,
-            Phase::Store => Action::Store,
         }
     }
 
@@ -177,11 +166,7 @@ impl Machine {
                 self.paginate_lists |= self.version.is_none() && !self.unavailable;
                 self.phase = Phase::List { continue_token: Some(continue_token), unlimited: false };
             }
-            Observation::Listed { version } => self.synced(version, None),
-            Observation::Synced { version } => {
-                let since = if let Phase::Stream { since, .. } = self.phase { since } else { None };
-                self.synced(version, since);
-            }
+            Observation::Listed { version, held } => self.synced(version, held, now, jitter),
             Observation::Verified { version } => {
                 self.verify = false;
                 if self.version.as_ref().is_some_and(|current| version < *current) {
@@ -190,8 +175,6 @@ impl Machine {
                     return Some(RelistCause::Ahead);
                 }
             }
-            Observation::Held { most, missing } => return self.held(most, missing, now, jitter),
-            Observation::Probed { gone } => return self.probed(gone, now, jitter),
             Observation::ListFailed(failure) => self.list_failed(&failure, now, jitter),
             Observation::Progress { version, added } => self.progress(version, added),
             Observation::Ended => return self.ended(now, jitter),
@@ -205,7 +188,7 @@ impl Machine {
 
     /// Returns whether a list must be of the most recent state.
     fn lists_most_recent(&self) -> bool {
-        self.unavailable || self.is_confirming()
+        self.unavailable || self.is_held()
     }
 
     fn list_request(&self, continue_token: Option<String>, unlimited: bool) -> ListRequest {
@@ -224,11 +207,17 @@ impl Machine {
         ListRequest { version, limit: (may_paginate && !unlimited).then_some(PAGE_SIZE), continue_token: None }
     }
 
-    fn synced(&mut self, version: ResourceVersion, since: Option<Instant>) {
+    /// Processes a list that is stored. A streaming list continues as a watch.
+    fn synced(&mut self, version: ResourceVersion, held: bool, now: Instant, jitter: f64) {
         self.version = Some(version);
         self.unavailable = false;
         self.verify = false;
-        self.confirmation.end();
+        if held {
+            self.recheck_later(now, jitter);
+        } else {
+            self.recheck = None;
+        }
+        let since = if let Phase::Stream { since, .. } = self.phase { since } else { None };
         self.phase = Phase::Watch { since, silent: false };
     }
 
@@ -246,7 +235,7 @@ impl Machine {
                     self.version = Some(version);
                 }
             }
-            Phase::List { .. } | Phase::Probe | Phase::Store => {}
+            Phase::List { .. } => {}
         }
     }
 
@@ -301,6 +290,11 @@ impl Machine {
             Failure::Expired => Some(RelistCause::Expired),
             Failure::ListRequested(cause) => {
                 self.phase = STREAM;
+                if *cause == RelistCause::Confirm {
+                    // The server reads a list of the most recent state in another way, which may be right where the
+                    // held one is wrong.
+                    (self.phase, self.unavailable) = (FIRST_PAGE, true);
+                }
                 return Some(*cause);
             }
             Failure::Ahead => {
@@ -327,11 +321,11 @@ impl Machine {
 
     fn back_off(&mut self, failure: &Failure, now: Instant, jitter: f64) {
         let wait = self.backoff.next(now, jitter);
-        self.wait = Some(Action::Wait(match failure {
+        self.wait = Some(match failure {
             Failure::Busy { retry_after: Some(requested) } if is_enabled(Defect::LongRetryAfter) => *requested,
             Failure::Busy { retry_after: Some(requested) } => wait.max((*requested).min(MAX_RETRY_AFTER)),
             _ => wait,
-        }));
+        });
     }
 }
 

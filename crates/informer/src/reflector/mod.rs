@@ -10,26 +10,25 @@ mod reported;
 mod steps;
 mod undecodable;
 
-use std::{sync::Arc, time::Duration};
+use std::{future::pending, sync::Arc, time::Duration};
 
 use display_full_error::DisplayFullErrorExt as _;
 use kube_wire::{
     Accept, Decode, EventHead, EventType, ListParams, ListReader, Received, ResourceVersion, WatchEvent, WatchParams,
     WatchReader,
 };
-use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 
 pub use self::backoff::BackoffPolicy;
 use self::{
     error::ReflectorError,
     gather::Gathered,
-    held::HeldList,
     machine::Machine,
     reported::Reported,
     steps::{Action, Failure, ListRequest, Observation},
 };
 use crate::{
-    Guard, Index, ListWatchResponse, RelistCause, UndecodableObject, list_watch::Source, restore::RestoreSubscription,
+    Index, ListWatchResponse, RelistCause, UndecodableObject, list_watch::Source, restore::RestoreSubscription,
     shared::Shared, undecodable::Choice,
 };
 
@@ -54,21 +53,17 @@ pub(crate) async fn reflect<T: Decode, X: Index<T>>(
     source: Source,
     scope: Scope,
     (backoff, restores): (BackoffPolicy, RestoreSubscription),
-    guard: Option<Guard<T>>,
     on_undecodable: Choice,
     shared: Arc<Shared<T, X>>,
 ) -> UndecodableObject {
-    let confirm_after = guard.map_or(Duration::ZERO, |guard| guard.confirm_after);
-    let machine = Machine::new(backoff, source.accept::<T>().encoding, confirm_after);
+    let machine = Machine::new(backoff, source.accept::<T>().encoding);
     let reflector = Reflector {
         source,
         scope,
         shared,
         machine,
         restores,
-        guard,
         gathered: Gathered::new(),
-        held: None,
         on_undecodable,
         undecodable: Reported::default(),
         failed: None,
@@ -77,17 +72,22 @@ pub(crate) async fn reflect<T: Decode, X: Index<T>>(
     reflector.run().await
 }
 
+/// Sleeps until this time, or for ever.
+async fn at(time: Option<Instant>) {
+    match time {
+        Some(time) => sleep_until(time).await,
+        None => pending().await,
+    }
+}
+
 struct Reflector<T, X> {
     source: Source,
     scope: Scope,
     shared: Arc<Shared<T, X>>,
     machine: Machine,
     restores: RestoreSubscription,
-    guard: Option<Guard<T>>,
     /// Objects of a streaming list or paged list that is not complete yet.
     gathered: Gathered<T>,
-    /// List that is being confirmed.
-    held: Option<HeldList<T>>,
     on_undecodable: Choice,
     /// Objects whose newest state cannot be decoded.
     undecodable: Reported,
@@ -112,13 +112,10 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
             }
             match self.machine.next(Instant::now(), kube_ambient::random()) {
                 Action::Wait(wait) => sleep(wait).await,
-                Action::WaitToConfirm { shortest, longest } => self.wait_to_confirm(shortest, longest).await,
                 Action::Stream { version, timeout } => self.watch(version, timeout, true).await,
                 Action::List(request) => self.list(request).await,
                 Action::Verify => self.verify().await,
                 Action::Watch { version, timeout } => self.watch(version, timeout, false).await,
-                Action::Probe => self.probe().await,
-                Action::Store => self.store_held(),
             }
         }
     }
@@ -172,7 +169,8 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
         if let Some(continue_token) = meta.continue_token {
             return Ok(Observation::Page { continue_token });
         }
-        self.replace(&meta.resource_version, Observation::Listed { version: meta.resource_version.clone() })
+        let (version, held) = (meta.resource_version.clone(), self.replace(&meta.resource_version).await?);
+        Ok(Observation::Listed { version, held })
     }
 
     /// Requests the server's current resource version, and signals a restore if it is lower than that of the store.
@@ -250,6 +248,9 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
                     return Err(ReflectorError::ListRequested(cause));
                 }
                 () = self.restores.detected(), if !initial => return Ok(()),
+                () = at(self.machine.recheck_at()), if !initial => {
+                    return Err(ReflectorError::ListRequested(RelistCause::Confirm));
+                }
                 received = timeout_at(read_deadline, body.next()) => received,
             };
             match received {
@@ -288,20 +289,15 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
                     }
                     None => break,
                 };
-                let observation = if initial { self.gather(event)? } else { self.apply(event)? };
-                initial &= !matches!(observation, Observation::Synced { .. });
-                let is_held = matches!(observation, Observation::Held { .. });
+                let observation = if initial { self.gather(event).await? } else { self.apply(event)? };
+                initial &= !matches!(observation, Observation::Listed { .. });
                 self.observe(observation);
-                // Watch events continue the list, so that none is applied to a store without it.
-                if is_held {
-                    return Ok(());
-                }
             }
         }
     }
 
     /// Gathers an event of a streaming list. Stores the list at the bookmark that ends the initial events.
-    fn gather(&mut self, event: WatchEvent<T>) -> Result<Observation, ReflectorError> {
+    async fn gather(&mut self, event: WatchEvent<T>) -> Result<Observation, ReflectorError> {
         match event {
             WatchEvent::Added(object) | WatchEvent::Modified(object) => {
                 self.gathered.push(self.shared.intern(object));
@@ -312,7 +308,8 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
                 if version.is_empty() {
                     return Err(ReflectorError::Unversioned);
                 }
-                return self.replace(&version, Observation::Synced { version: version.clone() });
+                let held = self.replace(&version).await?;
+                return Ok(Observation::Listed { version, held });
             }
             WatchEvent::Bookmark { .. } => {}
             WatchEvent::Error(status) => return Err(ReflectorError::ErrorEvent(Box::new(status))),
@@ -366,7 +363,6 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
     /// Begins a streaming list or list of `version` that replaces everything.
     fn begin_list(&mut self, version: &ResourceVersion) {
         self.gathered.clear();
-        self.held = None;
         self.started_at = self.shared.meter().start_timer();
         self.shared.requests().begin_list(version);
         self.shared.list_requested(version.is_empty());

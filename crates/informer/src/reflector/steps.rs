@@ -11,9 +11,6 @@ use crate::RelistCause;
 pub(super) enum Action {
     /// Sleep, then call [`Machine::next`] again.
     Wait(Duration),
-    /// Sleep before the list that confirms a held one, then call [`Machine::next`] again: for `longest`, or only for
-    /// `shortest` if a list is requested or a restore of etcd is detected in between.
-    WaitToConfirm { shortest: Duration, longest: Duration },
     /// Open a streaming list: a watch that first sends all objects, at least as new as `version`.
     Stream { version: ResourceVersion, timeout: Duration },
     /// Request a list, or its next page.
@@ -22,10 +19,6 @@ pub(super) enum Action {
     Verify,
     /// Open a watch after `version`.
     Watch { version: ResourceVersion, timeout: Duration },
-    /// Read some of the objects that the held list lacks.
-    Probe,
-    /// Store the held list.
-    Store,
 }
 
 /// One list request.
@@ -46,20 +39,13 @@ pub(super) enum Observation {
     ResponseStarted(Encoding),
     /// A page of the list was received, and there are more.
     Page { continue_token: String },
-    /// The list is complete and stored.
-    Listed { version: ResourceVersion },
-    /// The list or streaming list is complete and not stored, because it would remove many objects. With `most`, it
-    /// exceeds the guard. With `missing`, it lacks counted objects; otherwise it only has objects in a state that does
-    /// not count.
-    Held { most: bool, missing: bool },
-    /// The objects that the held list lacks were read. With `gone`, none of them exists.
-    Probed { gone: bool },
+    /// The list or streaming list is complete and stored. With `held`, it may lack objects that exist, and the store has
+    /// kept these.
+    Listed { version: ResourceVersion, held: bool },
     /// The list failed.
     ListFailed(Failure),
     /// The server's current resource version was received.
     Verified { version: ResourceVersion },
-    /// The streaming list is complete and stored; it continues as a watch.
-    Synced { version: ResourceVersion },
     /// The watch or streaming list delivered an event or a bookmark.
     Progress { version: ResourceVersion, added: bool },
     /// The watch or streaming list ended, or its connection broke. The events before that are valid.

@@ -9,7 +9,7 @@ use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
 use kube_endpoint_model::well_known::MIRRORING_CONTROLLER;
 use kube_endpoint_model::{EndpointSlice, Endpoints, ObjectKey, Service, ServiceIndex, SliceIndex};
 use kube_endpointslice::{ApplyError, Reconciled, Reconciler};
-use kube_informer::Lister;
+use kube_informer::{Lister, WITHHELD_INTERVAL};
 use kube_wire::Decode as _;
 use tokio::time::Instant;
 
@@ -52,6 +52,12 @@ impl Syncs {
         let existing =
             self.slices.read(|_, index| index.managed_slices(&key.namespace, &key.name, MIRRORING_CONTROLLER));
         let Some(endpoints) = endpoints else {
+            if self.services.is_withheld(&key.namespace, &key.name)
+                || self.endpoints.is_withheld(&key.namespace, &key.name)
+            {
+                self.keys.add_again(key.clone(), WITHHELD_INTERVAL);
+                return Ok(Outcome::Unchanged);
+            }
             return self.clean_up(key, existing).await;
         };
 

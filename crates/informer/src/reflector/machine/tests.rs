@@ -4,14 +4,13 @@ use rstest::rstest;
 use super::*;
 
 const BUSY: Failure = Failure::Busy { retry_after: None };
-pub(super) const CONFIRM_AFTER: Duration = Duration::from_secs(15);
 
-pub(super) fn machine() -> Machine {
-    Machine::new(BackoffPolicy::default(), Encoding::Protobuf, CONFIRM_AFTER)
+fn machine() -> Machine {
+    Machine::new(BackoffPolicy::default(), Encoding::Protobuf)
 }
 
 /// Feeds the machine these results, one second apart. Returns its requests in order, and the cause of each relist.
-pub(super) fn run_script(script: impl IntoIterator<Item = Observation>) -> Vec<String> {
+fn run_script(script: impl IntoIterator<Item = Observation>) -> Vec<String> {
     let (mut machine, mut now) = (machine(), epoch());
     let (mut requests, mut requested_at) = (Vec::new(), now);
     record_request(&mut machine, now, &mut requests);
@@ -21,10 +20,11 @@ pub(super) fn run_script(script: impl IntoIterator<Item = Observation>) -> Vec<S
         if observation == Ended {
             now = now.max(requested_at + MIN_WATCH_TIMEOUT.saturating_sub(EARLY_END));
         }
-        let continues = matches!(
-            observation,
-            Observation::Progress { .. } | Observation::Synced { .. } | Observation::ResponseStarted(_)
-        );
+        let continues = match observation {
+            Observation::Progress { .. } | Observation::ResponseStarted(_) => true,
+            Observation::Listed { .. } => matches!(machine.phase, Phase::Stream { .. }),
+            _ => false,
+        };
         if let Some(cause) = machine.observe(observation, now, 0.0) {
             requests.push(cause.as_str().to_owned());
         }
@@ -42,9 +42,7 @@ fn record_request(machine: &mut Machine, now: Instant, requests: &mut Vec<String
         let action = machine.next(now, 0.0);
         let json = if machine.encoding() == Encoding::Json { " json" } else { "" };
         match action {
-            Action::Wait(wait) | Action::WaitToConfirm { longest: wait, .. } => {
-                requests.push(format!("wait {}", wait.as_millis()));
-            }
+            Action::Wait(wait) => requests.push(format!("wait {}", wait.as_millis())),
             Action::Stream { version, .. } => return requests.push(format!("stream{}{json}", spaced(&version))),
             Action::List(ListRequest { version, limit, continue_token }) => {
                 let version = version.map_or_else(|| "newest".to_owned(), |version| format!("from {version}"));
@@ -54,8 +52,6 @@ fn record_request(machine: &mut Machine, now: Instant, requests: &mut Vec<String
             }
             Action::Verify => return requests.push("verify".to_owned()),
             Action::Watch { version, .. } => return requests.push(format!("watch{}{json}", spaced(&version))),
-            Action::Probe => return requests.push("probe".to_owned()),
-            Action::Store => return requests.push("store".to_owned()),
         }
     }
 }
@@ -65,24 +61,25 @@ fn spaced(version: &ResourceVersion) -> String {
 }
 
 #[expect(clippy::disallowed_methods, reason = "an arbitrary point in time to count from")]
-pub(super) fn epoch() -> Instant {
+fn epoch() -> Instant {
     Instant::from_std(std::time::Instant::now())
 }
 
-pub(super) fn page(continue_token: &str) -> Observation {
+fn page(continue_token: &str) -> Observation {
     Observation::Page { continue_token: continue_token.to_owned() }
 }
 
-pub(super) fn listed(version: &str) -> Observation {
-    Observation::Listed { version: version.into() }
+fn listed(version: &str) -> Observation {
+    Observation::Listed { version: version.into(), held: false }
 }
 
 fn verified(version: &str) -> Observation {
     Observation::Verified { version: version.into() }
 }
 
-pub(super) fn synced(version: &str) -> Observation {
-    Observation::Synced { version: version.into() }
+/// The end of a streaming list, which continues as a watch.
+fn synced(version: &str) -> Observation {
+    listed(version)
 }
 
 fn progress(version: &str) -> Observation {
@@ -94,7 +91,7 @@ fn added(version: &str) -> Observation {
 }
 
 /// The server does not support streaming lists.
-pub(super) const NO_STREAM: Observation = Observation::Failed(Failure::Other);
+const NO_STREAM: Observation = Observation::Failed(Failure::Other);
 
 use Observation::{Ended, Failed, ListFailed, ResponseStarted};
 
@@ -306,7 +303,6 @@ proptest! {
                 (Action::List(_), 1) => page("p"),
                 (Action::List(_), _) => ListFailed(failure),
                 (Action::Verify, 0..3) => verified("5"),
-                (Action::WaitToConfirm { .. } | Action::Probe | Action::Store, _) => unreachable!("no list is held"),
                 (Action::Stream { .. } | Action::Watch { .. }, 0..3) => Ended,
                 (Action::Stream { .. } | Action::Watch { .. } | Action::Verify, _) => Failed(failure),
             };
@@ -343,4 +339,27 @@ fn restore_found_by_another_informer_causes_a_list_of_the_most_recent_state() {
     machine.relist_after_restore();
     record_request(&mut machine, now, &mut requests);
     assert_eq!(requests, ["stream", "stream"]);
+}
+
+/// Feeds a machine whose watch runs lists that are held, or are not, and returns its requests with the time since the
+/// list before in tenths of a second.
+#[rstest]
+#[case::grows(&[true, true, true, true, true, true], &[10, 20, 40, 80, 100, 100])]
+#[case::starts_over(&[true, true, false, true], &[10, 20, 0, 10])]
+fn lists_follow_a_held_one_at_growing_intervals(#[case] held: &[bool], #[case] expected: &[u128]) {
+    let (mut machine, mut now) = (machine(), epoch());
+    machine.next(now, 0.0);
+    let mut intervals = Vec::new();
+    for (number, held) in held.iter().enumerate() {
+        machine.observe(Observation::Listed { version: "5".into(), held: *held }, now, 0.0);
+        assert_eq!(machine.is_held(), *held);
+        assert!(matches!(machine.next(now, 0.0), Action::Watch { .. }), "events are applied in between");
+        intervals.push(machine.recheck_at().map_or(0, |at| (at - now).as_millis() / 100));
+        now = machine.recheck_at().unwrap_or(now);
+        let cause = machine.observe(Failed(Failure::ListRequested(RelistCause::Confirm)), now, 0.0);
+        assert_eq!(cause, Some(RelistCause::Confirm));
+        let request = ListRequest { version: None, limit: Some(PAGE_SIZE), continue_token: None };
+        assert_eq!(machine.next(now, 0.0), Action::List(request), "the most recent state after list {number}");
+    }
+    assert_eq!(intervals, expected);
 }

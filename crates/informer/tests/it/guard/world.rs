@@ -11,7 +11,7 @@ use kube_dev_apiserver::{Fault, History, On, Server};
 use kube_endpoints_testing::{lies::Lies, until};
 use kube_informer::{
     Guard, GuardOutcome, HandlerMetrics, HeldList, Informer, InformerMetrics, InformerMetricsProvider, RelistCause,
-    RestoreSignal, wait_for_sync,
+    wait_for_sync,
 };
 use kube_wire::{Resource, ResourceVersion};
 use serde_json::{Value, json};
@@ -73,11 +73,10 @@ pub(super) struct World {
     pub(super) lies: Lies,
     pub(super) client: Client,
     pub(super) informer: Informer<Thing>,
-    pub(super) restores: RestoreSignal,
     pub(super) outcomes: Outcomes,
     /// Changes other than the initial list.
     pub(super) events: Log,
-    pub(super) tasks: JoinSet<()>,
+    _tasks: JoinSet<()>,
 }
 
 pub(super) fn name(thing: usize) -> String {
@@ -113,12 +112,10 @@ impl World {
         let options = || ClientOptions { qps: 0.0, ..ClientOptions::default() };
         let client = Client::new(&Config::from_service(server.service()), options()).expect("a client");
         let reader = Client::new(&Config::from_service(lies.service(server.service())), options()).expect("a client");
-        let guard = Guard::counting(|thing: &Thing| thing.data.get("ready").is_some_and(|it| it == "true"));
-        let (outcomes, restores) = (Outcomes::default(), RestoreSignal::default());
+        let outcomes = Outcomes::default();
         let informer = Informer::<Thing>::builder(reader)
             .namespace(NAMESPACE)
-            .guard(guard)
-            .restores(restores.clone())
+            .guard(Guard::default())
             .metrics(outcomes.clone())
             .build();
         let (events, handler) = record(&informer);
@@ -126,7 +123,7 @@ impl World {
         tasks.spawn(informer.run(CancellationToken::new()));
         wait_for_sync([&handler], seconds(30)).await.expect("the informer syncs");
         events.take();
-        Self { server, lies, client, informer, restores, outcomes, events, tasks }
+        Self { server, lies, client, informer, outcomes, events, _tasks: tasks }
     }
 
     pub(super) fn stored(&self) -> usize {
@@ -134,7 +131,7 @@ impl World {
     }
 
     pub(super) fn held(&self) -> Option<HeldList> {
-        *self.informer.held_list().borrow()
+        self.informer.held_list().borrow().clone()
     }
 
     /// Ends the watch so that the informer relists.

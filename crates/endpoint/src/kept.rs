@@ -1,0 +1,80 @@
+//! Stored addresses that stay although the Pods behind them are not in the cache.
+
+use kube_endpoint_model::{EndpointAddress, EndpointSubset, Endpoints, TargetRef};
+
+/// Returns the addresses for whose targets `is_kept` returns `true`, with their ports.
+pub(crate) fn kept_subsets(current: &Endpoints, is_kept: impl Fn(&TargetRef) -> bool) -> Vec<EndpointSubset> {
+    let kept = |addresses: &[EndpointAddress]| -> Vec<EndpointAddress> {
+        addresses.iter().filter(|it| it.target_ref.as_ref().is_some_and(&is_kept)).cloned().collect()
+    };
+    let subsets = current.subsets.iter().map(|subset| EndpointSubset {
+        addresses: kept(&subset.addresses),
+        not_ready_addresses: kept(&subset.not_ready_addresses),
+        ports: subset.ports.clone(),
+    });
+    subsets.filter(|it| !it.addresses.is_empty() || !it.not_ready_addresses.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use kube_endpoint_model::{IpFamily, Pod, Service, ServicePort, TargetPort};
+
+    use super::*;
+    use crate::legacy::Legacy;
+    use crate::plan::{Write, plan, plan_keeping};
+
+    fn service(port: i32) -> Service {
+        let port = ServicePort {
+            name: "http".into(),
+            protocol: "TCP".into(),
+            target: TargetPort::Number(port),
+            app_protocol: None,
+        };
+        Service { namespace: "ns".into(), name: "web".into(), ports: vec![port], ..Service::default() }
+    }
+
+    fn pod(number: usize, ready: bool) -> Arc<Pod> {
+        Arc::new(Pod {
+            namespace: "ns".into(),
+            name: format!("p{number}").into(),
+            uid: format!("u{number}").into(),
+            pod_ips: [format!("10.0.0.{number}").as_str()].into(),
+            pod_ip_family: Some(IpFamily::V4),
+            ready,
+            ..Pod::default()
+        })
+    }
+
+    fn written(write: Option<Write>) -> Endpoints {
+        match write {
+            Some(Write::Create(endpoints) | Write::Update(endpoints)) => endpoints,
+            None => panic!("expected a write"),
+        }
+    }
+
+    fn shown(endpoints: &Endpoints) -> Vec<String> {
+        let addresses = |it: &[EndpointAddress]| it.iter().map(|it| it.ip.to_string()).collect::<Vec<_>>().join(",");
+        let subsets = endpoints.subsets.iter();
+        let shown = subsets.map(|it| {
+            format!("{}|{}|{}", addresses(&it.addresses), addresses(&it.not_ready_addresses), it.ports[0].port)
+        });
+        shown.collect()
+    }
+
+    /// The cache has lost the Pods 1 to 4, of which 1 and 2 may exist, and has a new Pod; the Service has a new port.
+    #[test]
+    fn kept_addresses_stay_with_their_ports_and_everything_else_goes_on() {
+        let before = [pod(1, true), pod(2, false), pod(3, true), pod(4, false), pod(5, true)];
+        let current = written(plan(&service(80), &before, None, None, Legacy::default()));
+        assert_eq!(shown(&current), ["10.0.0.1,10.0.0.3,10.0.0.5|10.0.0.2,10.0.0.4|80"]);
+        let kept = kept_subsets(&current, |target| ["p1", "p2"].contains(&&**target.name()));
+        let now = [pod(5, false), pod(6, true)];
+        let plan = |kept| plan_keeping(kept, &service(81), &now, Some(&current), None, Legacy::default());
+        let mut after = shown(&written(plan(kept)));
+        after.sort();
+        assert_eq!(after, ["10.0.0.1|10.0.0.2|80", "10.0.0.6|10.0.0.5|81"]);
+        assert_eq!(shown(&written(plan(Vec::new()))), ["10.0.0.6|10.0.0.5|81"]);
+    }
+}
