@@ -57,8 +57,6 @@ impl Instance {
 fn active() -> Settings {
     let mut settings = Settings::default();
     settings.client.qps = 0.0;
-    // The writer repairs more planted deviations than a leader may without an explanation.
-    settings.cut_over.unexplained_writes_fraction = 1.0;
     settings
 }
 
