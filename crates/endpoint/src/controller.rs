@@ -75,6 +75,7 @@ pub fn endpoints_controller(
         namespaced_create_events: config.namespaced_create_events,
         trigger_times: Mutex::new(TriggerTimes::default()),
         unanswered,
+        #[cfg(feature = "defects")]
         keys: controller.enqueuer(None),
         #[cfg(feature = "defects")]
         stale: stale::StaleEndpoints::default(),

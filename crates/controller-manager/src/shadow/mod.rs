@@ -6,8 +6,8 @@
 //!      +------- sync again -----------+--> /shadow, metrics, log
 //! ```
 //!
-//! The [`ledger`] decides what is a mismatch: pure, with the time as an argument. The [`review`] withholds all writes of the
-//! controllers and passes their plans to it, [`sources`] reads the caches, and [`differences`] describes a mismatch with
+//! The [`ledger`] decides what is a mismatch: pure, with the time as an argument. The [`review`] gets the plans of the
+//! controllers in place of the API server and passes them to it, [`sources`] reads the caches, and [`differences`] describes a mismatch with
 //! the same functions as `kubectl endpoints diff`.
 
 mod differences;
@@ -25,7 +25,6 @@ mod writer;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use kube_controller::{Controller, Enqueuer, Supervisor, locked};
 use kube_controller_client::{Client, PlannedWrite, ReviewedClient};
@@ -151,26 +150,19 @@ impl Shadow {
         tracing::error!(controller, message, "A sync panicked; shadow mode continues, in active mode the process ends");
     }
 
-    /// Compares the plan of a controller for one Service. Returns the delay after which the Service is to be compared
-    /// again.
-    pub(crate) fn compare_plan<T: Serialize + Object>(
+    /// Compares the plan of a controller for one Service. Enqueues the Service if it is to be compared again.
+    fn compare_plan<T: Serialize + Object>(
         &self,
         controller: &'static str,
         key: &ObjectKey,
         writes: &[PlannedWrite<'_, T>],
-    ) -> Option<Duration> {
+    ) {
         let is_empty = writes.iter().all(Write::has_no_effect);
-        self.compare(controller, key, is_empty, || writes.iter().map(Write::new).collect())
+        self.compare(controller, key, is_empty, || writes.iter().map(Write::new).collect());
     }
 
     /// Compares a plan. `writes` is called only for a mismatch.
-    fn compare(
-        &self,
-        controller: &'static str,
-        key: &ObjectKey,
-        is_empty: bool,
-        writes: impl FnOnce() -> Vec<Write>,
-    ) -> Option<Duration> {
+    fn compare(&self, controller: &'static str, key: &ObjectKey, is_empty: bool, writes: impl FnOnce() -> Vec<Write>) {
         let now = Instant::now();
         let cause = locked(&self.causes).remove(&(controller, key.clone())).unwrap_or_default();
         // After the plan: a change in between makes the fingerprint newer than the plan, so that the time starts again
@@ -178,17 +170,18 @@ impl Shadow {
         let fingerprint = self.sources.fingerprint(controller, key);
         if is_empty && !self.sources.is_compared(controller, key) {
             locked(&self.ledger).forget(now, controller, key);
-            return None;
+            return;
         }
         let comparison = Comparison { controller, key, fingerprint, cause, is_empty };
         let decision = locked(&self.ledger).compare(now, comparison);
         match decision {
-            Decision::Done => None,
-            Decision::Again(delay) => Some(delay),
-            Decision::Mismatch => {
-                self.record(now, controller, key, &writes());
-                None
+            Decision::Done => {}
+            Decision::Again(delay) => {
+                for (_, keys) in locked(&self.queues).iter().filter(|(name, _)| *name == controller) {
+                    keys.add_again(key.clone(), delay);
+                }
             }
+            Decision::Mismatch => self.record(now, controller, key, &writes()),
         }
     }
 

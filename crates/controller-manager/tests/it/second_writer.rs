@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, HashMap};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use bytes::Bytes;
 use endpoint_controller_manager::{
@@ -120,8 +119,7 @@ impl Instance {
             ..ServingSettings::default()
         };
         let client = ClientSettings { qps: 0.0, ..ClientSettings::default() };
-        let second_writer =
-            SecondWriterSettings { objects: 3, quiet: Duration::from_secs(3), ..SecondWriterSettings::default() };
+        let second_writer = SecondWriterSettings { objects: 3, ..SecondWriterSettings::default() };
         let settings = Settings { client, leader_election, second_writer, serving, ..Settings::default() };
         let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
         tasks.spawn(Box::pin(run(managers.config(cluster, manager), settings, stop.clone())));
@@ -179,11 +177,11 @@ async fn events(cluster: &Cluster) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn two_writers_converge_and_the_leader_reports_the_other() {
+async fn two_writers_warn_and_converge() {
     const SERVICES: usize = 10;
     let (cluster, managers, mut expected) = (Cluster::start().await, FieldManagers::default(), BTreeMap::new());
     cluster.node().await;
-    let ours = Instance::start(&cluster, &managers, OURS, Some(LeaderElection::default())).await;
+    let ours = Instance::start(&cluster, &managers, OURS, None).await;
     let other = Instance::start(&cluster, &managers, OTHER, None).await;
     add(&cluster, &mut expected, names("web", SERVICES)).await;
     cluster.wait_for_addresses(&expected).await;
@@ -191,15 +189,36 @@ async fn two_writers_converge_and_the_leader_reports_the_other() {
     eventually("a second writer", &1, || other.second_writer()).await;
     assert!(ours.foreign_writes("endpointslices", OTHER).await >= 3);
     assert_eq!(ours.foreign_writes("endpointslices", OURS).await, 0, "own writes");
-    let events = until("event", || events(&cluster), |it| !it.is_empty()).await;
-    assert!(events[0].contains(OTHER), "{events:?}");
     // Both write on, and each corrects the state once.
     let writes = managers.count(OURS) + managers.count(OTHER);
     assert!(writes <= 10 * SERVICES, "{writes} writes");
-
+    ours.stop().await;
     other.stop().await;
-    eventually("no second writer", &0, || ours.second_writer()).await;
-    add(&cluster, &mut expected, names("after", 1)).await;
+    cluster.server.shutdown().await;
+}
+
+/// Empties all slices as this field manager.
+async fn empty_slices(cluster: &Cluster, managers: &FieldManagers, manager: &'static str) {
+    let options = ClientOptions { qps: 0.0, ..ClientOptions::default() };
+    let client = Client::new(&managers.config(cluster, manager), options).expect("a client");
+    for slice in cluster.list("/apis/discovery.k8s.io/v1/endpointslices").await {
+        let name = text(&slice["metadata"]["name"]);
+        let edit = json!({"endpoints": []});
+        client.merge_patch::<EndpointSlice>("default", &name, None, &edit).await.expect("patched");
+    }
+}
+
+#[tokio::test]
+async fn a_leader_reports_a_second_writer_about_the_lease_and_writes_on() {
+    let (cluster, managers, mut expected) = (Cluster::start().await, FieldManagers::default(), BTreeMap::new());
+    cluster.node().await;
+    let ours = Instance::start(&cluster, &managers, OURS, Some(LeaderElection::default())).await;
+    add(&cluster, &mut expected, names("web", 3)).await;
+    cluster.wait_for_addresses(&expected).await;
+    empty_slices(&cluster, &managers, OTHER).await;
+    let found = until("event", || events(&cluster), |it| !it.is_empty()).await;
+    assert!(found.len() == 1 && found[0].contains(OTHER), "{found:?}");
+    assert_eq!(ours.second_writer().await, 1);
     cluster.wait_for_addresses(&expected).await;
     ours.stop().await;
     cluster.server.shutdown().await;
@@ -212,13 +231,7 @@ async fn an_edit_by_a_person_is_counted_and_reverted() {
     let ours = Instance::start(&cluster, &managers, OURS, None).await;
     add(&cluster, &mut expected, names("web", 1)).await;
     cluster.wait_for_addresses(&expected).await;
-
-    let options = ClientOptions { qps: 0.0, ..ClientOptions::default() };
-    let kubectl = Client::new(&managers.config(&cluster, "kubectl-edit"), options).expect("a client");
-    let slices = cluster.list("/apis/discovery.k8s.io/v1/endpointslices").await;
-    let name = text(&slices[0]["metadata"]["name"]);
-    let edit = json!({"endpoints": []});
-    kubectl.merge_patch::<EndpointSlice>("default", &name, None, &edit).await.expect("patched");
+    empty_slices(&cluster, &managers, "kubectl-edit").await;
     eventually("an edit", &1, || ours.foreign_writes("endpointslices", "kubectl-edit")).await;
     cluster.wait_for_addresses(&expected).await;
     assert_eq!(ours.second_writer().await, 0);

@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use display_full_error::DisplayFullErrorExt as _;
-use kube_controller::{Enqueuer, Outcome, locked};
+use kube_controller::{Outcome, locked};
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
-use kube_controller_client::{Deleted, Error, PlannedWrite, Preconditions, ReviewedClient, Verdict};
+use kube_controller_client::{Deleted, Error, PlannedWrite, Preconditions, ReviewedClient};
 use kube_endpoint_model::well_known::TOLERATE_UNREADY_ANNOTATION;
 use kube_endpoint_model::{Endpoints, ObjectKey, ObjectMeta, Pod, PodIndex, Service, ServiceIndex, TriggerTimes};
 use kube_informer::{Lister, WriteThrough};
@@ -28,7 +28,8 @@ pub(super) struct Syncs {
     pub(super) namespaced_create_events: bool,
     pub(super) trigger_times: Mutex<TriggerTimes>,
     pub(super) unanswered: Arc<UnansweredWrites>,
-    pub(super) keys: Enqueuer<ObjectKey>,
+    #[cfg(feature = "defects")]
+    pub(super) keys: kube_controller::Enqueuer<ObjectKey>,
     #[cfg(feature = "defects")]
     pub(super) stale: super::stale::StaleEndpoints,
 }
@@ -53,7 +54,7 @@ impl Syncs {
         let Some(service) = self.services.get(&key.namespace, &key.name) else {
             locked(&self.trigger_times).forget(key);
             let current = self.endpoints.get(&key.namespace, &key.name);
-            if self.withholds(key, || current.as_deref().map(PlannedWrite::Delete)) {
+            if !self.client.sends(key, || current.as_deref().map(PlannedWrite::Delete)) {
                 return Ok(Outcome::Unchanged);
             }
             let deleted = self.delete(key, current.as_deref()).await;
@@ -83,7 +84,7 @@ impl Syncs {
         }
         let trigger_time = locked(&self.trigger_times).observe(key, &service, &pods);
         let planned = plan(&service, &pods, current.as_deref(), trigger_time, self.legacy);
-        if self.withholds(key, || planned.as_ref().map(|write| write.planned(current.as_deref()))) {
+        if !self.client.sends(key, || planned.as_ref().map(|write| write.planned(current.as_deref()))) {
             return Ok(Outcome::Unchanged);
         }
         match planned {
@@ -96,17 +97,6 @@ impl Syncs {
                 .record(key, self.update(key, &endpoints, current.as_deref()).await)
                 .map_err(failed("update")),
         }
-    }
-
-    /// Returns whether the review of the client withholds this write, and then enqueues the key again if it is to be.
-    fn withholds<'a>(&self, key: &ObjectKey, write: impl FnOnce() -> Option<PlannedWrite<'a, Endpoints>>) -> bool {
-        let Verdict::Withhold { sync_again } = self.client.verdict(key, || write().into_iter().collect()) else {
-            return false;
-        };
-        if let Some(delay) = sync_again {
-            self.keys.add_again(key.clone(), delay);
-        }
-        true
     }
 
     /// Deletes the object. Returns [`Outcome::Unchanged`] if the server has none.
