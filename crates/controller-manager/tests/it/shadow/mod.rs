@@ -137,9 +137,15 @@ async fn random_changes_cause_no_mismatch_and_no_write() {
     };
     let report = until("settled comparison", || shadow.report(), settled).await;
     assert_eq!(report["mismatches"], json!([]), "{report:#}");
-    assert_eq!(report["isSafeToSwitch"], true, "{report:#}");
+    // After an hour.
+    assert_eq!(
+        (&report["isSafeToSwitch"], &report["recommendedCleanSeconds"]),
+        (&json!(false), &json!(3_600)),
+        "{report:#}"
+    );
     assert!(report["changesCompared"].as_u64() > Some(NAMESPACES), "{report:#}");
-    assert!(shadow.text().await.contains("changes compared: switching is safe\n"));
+    let text = shadow.text().await;
+    assert!(text.starts_with("Clean for ") && text.contains("s of the recommended 1h, "), "{text}");
     let metrics = shadow.https.get("/metrics").await.text;
     for line in [
         "endpoint_controllers_shadow_mismatches{class=\"content\",controller=\"endpointslice-controller\"} 0",
