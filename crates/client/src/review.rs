@@ -1,14 +1,13 @@
-//! Reviews of writes: whether the writes that a sync has planned are sent.
+//! Reviews of plans: the writes of each sync are passed on, and not sent.
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use kube_wire::ObjectKey;
 
 use crate::Client;
 
-/// One write of a plan, before it is sent.
+/// One write of a plan.
 #[derive(Debug, PartialEq)]
 pub enum PlannedWrite<'a, T> {
     /// Create of this object. Its name may be empty if the server generates it.
@@ -24,40 +23,18 @@ pub enum PlannedWrite<'a, T> {
     Delete(&'a T),
 }
 
-/// Result of a [`Review`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Send the writes.
-    Send,
-    /// Send none of them: the sync succeeds without writes.
-    Withhold {
-        /// Delay after which the key is synced again without an event; `None` for not at all.
-        sync_again: Option<Duration>,
-    },
-}
-
-/// Decides whether the writes of a sync are sent, for example to compare plans with the writes of another controller, or
-/// to stop a controller that writes more than its inputs explain.
+/// Gets the plans of a controller that only compares: another program writes its objects.
 ///
-/// A [`WriteGate`](crate::WriteGate) decides about single requests by time; a review about the whole plan of a sync by its
-/// content.
+/// A [`WriteGate`](crate::WriteGate) decides about single requests by time; a review gets the whole plan of a sync.
 pub trait Review<T>: Send + Sync {
-    /// Returns whether to send the writes of one sync. `key` is the key of the sync.
+    /// Gets the writes of one sync, which are not sent. `key` is the key of the sync.
     ///
     /// Called by each sync that computes a plan, also if `writes` is empty, from several workers at once, but not for one
     /// key at once. Must not block.
-    fn review(&self, key: &ObjectKey, writes: &[PlannedWrite<'_, T>]) -> Verdict;
-
-    /// Returns whether another program writes these objects now, and this one only compares; `false` by default.
-    ///
-    /// Decisions that depend on earlier writes of the controller are then derived from the stored objects, and requests
-    /// that only protect writes are not sent.
-    fn observes(&self) -> bool {
-        false
-    }
+    fn review(&self, key: &ObjectKey, writes: &[PlannedWrite<'_, T>]);
 }
 
-/// A client whose writes of `T` pass a [`Review`] first, if there is one.
+/// A client whose writes of `T` go to a [`Review`] in place of the API server, if there is one.
 ///
 /// Controllers take `impl Into<ReviewedClient<T>>`: a [`Client`] converts to one without review.
 pub struct ReviewedClient<T> {
@@ -66,7 +43,7 @@ pub struct ReviewedClient<T> {
 }
 
 impl<T> ReviewedClient<T> {
-    /// Returns a client whose writes pass `review`.
+    /// Returns a client whose writes go to `review`.
     pub fn new(client: Client, review: Arc<dyn Review<T>>) -> Self {
         Self { client, review: Some(review) }
     }
@@ -76,18 +53,24 @@ impl<T> ReviewedClient<T> {
         &self.client
     }
 
-    /// Returns whether the [review only compares](Review::observes); `false` without a review.
+    /// Returns whether there is a review: another program writes these objects now, and this one only compares.
+    ///
+    /// Decisions that depend on earlier writes of the controller are then derived from the stored objects, and requests
+    /// that only protect writes are not sent.
     pub fn observes(&self) -> bool {
-        self.review.as_ref().is_some_and(|review| review.observes())
+        self.review.is_some()
     }
 
-    /// Returns the verdict about the writes of one sync, [`Verdict::Send`] without a review. `writes` is called only if
-    /// there is a review.
-    pub fn verdict<'a>(&self, key: &ObjectKey, writes: impl FnOnce() -> Vec<PlannedWrite<'a, T>>) -> Verdict
+    /// Returns whether to send the writes of one sync: `true` without a review. Otherwise passes them to the review;
+    /// `writes` is called only then.
+    pub fn sends<'a, W>(&self, key: &ObjectKey, writes: impl FnOnce() -> W) -> bool
     where
+        W: IntoIterator<Item = PlannedWrite<'a, T>>,
         T: 'a,
     {
-        self.review.as_ref().map_or(Verdict::Send, |review| review.review(key, &writes()))
+        let Some(review) = &self.review else { return true };
+        review.review(key, &writes().into_iter().collect::<Vec<_>>());
+        false
     }
 }
 

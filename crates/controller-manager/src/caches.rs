@@ -224,14 +224,3 @@ fn builder<T: Decode>(
         None => builder,
     }
 }
-
-/// Removes a handler from its informer.
-pub(crate) type Removal = Box<dyn Fn() + Send + Sync>;
-
-/// Returns a function that removes a handler of an informer.
-pub(crate) fn removal<T: Decode, X: Index<T>>(informer: &Informer<T, X>, handler: HandlerHandle) -> Removal {
-    let informer = informer.clone();
-    Box::new(move || {
-        informer.remove_handler(&handler);
-    })
-}

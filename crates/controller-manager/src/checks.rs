@@ -19,7 +19,6 @@ use crate::caches::Cache;
 use crate::credentials;
 use crate::discovery::{GROUP_VERSION, SliceApi};
 use crate::settings::LeaderElection;
-use crate::write_hold::WriteHold;
 
 /// The registered health checks and the state that they read. Clones share both.
 #[derive(Clone)]
@@ -85,13 +84,6 @@ impl Checks {
     /// Returns whether this process holds the lease; `false` before [`election`](Self::election) was called.
     pub(crate) fn is_leader(&self) -> bool {
         self.fence.get().is_some_and(|fence| fence.term_end().is_some())
-    }
-
-    /// Shows the reasons for which the controllers withhold their writes, as the note `writes`. They fail no check: the
-    /// process has to keep serving, and a restart would not remove the reason.
-    pub(crate) fn set_write_hold(&self, hold: WriteHold) {
-        self.health
-            .set_note("writes", move || hold.is_held().then(|| format!("withheld ({})", hold.labels().join(", "))));
     }
 
     /// Adds the check of a started controller. It always passes: a controller that fails ends the process.

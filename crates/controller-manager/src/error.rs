@@ -14,14 +14,9 @@ pub enum RunError {
     /// No client can be built from the configuration of the API server.
     #[error("cannot set up a client for the API server")]
     Client(#[from] ConfigError),
-    /// Shadow mode and [`CutOverSettings::require_clean_shadow`](crate::CutOverSettings::require_clean_shadow) need the
-    /// feature `shadow`.
-    #[error("--mode=shadow and --require-clean-shadow: this program was built without the feature \"shadow\"")]
+    /// [Shadow mode](crate::Mode::Shadow) needs the feature `shadow`.
+    #[error("--mode=shadow: this program was built without the feature \"shadow\"")]
     ShadowNotCompiledIn,
-    /// [`CutOverSettings::require_clean_shadow`](crate::CutOverSettings::require_clean_shadow) is set without leader
-    /// election: its result is stored in the Lease.
-    #[error("--require-clean-shadow needs leader election: its result is stored in the Lease")]
-    NoLease,
     /// The lease was not renewed within the renew deadline, or another process holds it. The process has to end, as
     /// upstream's does.
     #[error("the leader election lease is lost")]

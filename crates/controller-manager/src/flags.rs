@@ -3,18 +3,16 @@
 mod authentication;
 mod authorization;
 mod batching;
-mod cut_over;
 mod endpoints;
 mod endpointslice;
 mod generic;
-mod guard;
 mod leader_election;
 mod logs;
 mod mirroring;
 mod misc;
 mod mode;
 mod reference;
-mod safety;
+mod removed;
 mod secure_serving;
 mod split;
 mod upstream_only;
@@ -28,7 +26,8 @@ use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, Parser};
 use kube_endpoint_model::parse_go_bool;
 
 pub use reference::flag_reference;
-use split::{GivenFlag, split};
+use removed::RemovedFlag;
+use split::{GivenFlag, Origin, split};
 
 use crate::controllers::Controllers;
 use crate::settings::Settings;
@@ -48,8 +47,6 @@ struct Flags {
     #[command(flatten)]
     mode: mode::ModeFlags,
     #[command(flatten)]
-    cut_over: cut_over::CutOver,
-    #[command(flatten)]
     secure_serving: secure_serving::SecureServing,
     #[command(flatten)]
     authentication: authentication::Authentication,
@@ -64,10 +61,6 @@ struct Flags {
     #[command(flatten)]
     batching: batching::BatchingFlags,
     #[command(flatten)]
-    guard: guard::Guard,
-    #[command(flatten)]
-    safety: safety::Safety,
-    #[command(flatten)]
     logs: logs::Logs,
     #[command(flatten)]
     misc: misc::Misc,
@@ -80,7 +73,7 @@ struct Flags {
 pub struct CommandLine {
     /// The settings that the flags give. [`Settings::flags`] is empty; the binary moves `flags` there.
     pub settings: Settings,
-    /// Warnings for the log: flags and feature gates without effect, deprecated gates.
+    /// Warnings for the log: flags and feature gates without effect, removed flags, deprecated gates.
     pub warnings: Vec<String>,
     /// Every flag and its value, given or default, for `/flagz`.
     pub flags: BTreeMap<String, String>,
@@ -117,7 +110,8 @@ impl CommandLine {
         let (mut errors, mut warnings) = (Vec::new(), Vec::new());
         let command = Flags::command();
         let given = split(utf8_arguments(arguments, &mut errors), |name| is_switch(&command, name), &mut errors);
-        let (own, upstream_only): (Vec<GivenFlag>, Vec<GivenFlag>) = given.into_iter().partition(|it| it.is_own);
+        let (own, others): (Vec<GivenFlag>, Vec<GivenFlag>) =
+            given.into_iter().partition(|it| it.origin == Origin::Own);
         if own.iter().any(|it| it.name == "help") {
             return Err(UsageError::HelpOrVersion(command.clone().render_help().to_string()));
         }
@@ -126,7 +120,11 @@ impl CommandLine {
         if let Some(text) = flags.global.version.as_deref().and_then(|value| version(value, &mut errors)) {
             return Err(UsageError::HelpOrVersion(text));
         }
-        let upstream_only: BTreeSet<&str> = upstream_only.iter().map(|it| it.name.as_str()).collect();
+        let names = |origin| -> BTreeSet<&str> {
+            others.iter().filter(|it| it.origin == origin).map(|it| it.name.as_str()).collect()
+        };
+        warnings.extend(names(Origin::Removed).into_iter().filter_map(RemovedFlag::find).map(RemovedFlag::warning));
+        let upstream_only = names(Origin::Upstream);
         if flags.misc.allow_upstream_flags {
             warnings
                 .extend(upstream_only.iter().map(|name| format!("Flag --{name} has no effect here and is ignored")));
@@ -154,7 +152,6 @@ fn settings(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<String>)
         generic,
         leader_election,
         mode,
-        cut_over,
         secure_serving,
         authentication,
         authorization,
@@ -162,8 +159,6 @@ fn settings(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<String>)
         endpointslice,
         mirroring,
         batching,
-        guard,
-        safety,
         logs,
         misc,
         global: _,
@@ -180,16 +175,13 @@ fn settings(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<String>)
         feature_gates: generic.feature_gates(emulated_version, errors, warnings),
         client: generic.client(errors),
         min_resync_period: generic.min_resync_period(),
-        guard: guard.settings(errors),
         leader_election: leader_election.settings(errors),
-        second_writer: safety.second_writer(errors),
         serving: secure_serving.settings(authentication.settings(), authorization.settings(errors), errors),
         logging: logs.settings(errors),
         ..Settings::default()
     };
     misc.apply(&mut settings.client);
     mode.apply(&mut settings, errors);
-    cut_over.apply(&mut settings, errors);
     endpoints.apply(&mut settings, errors);
     #[cfg(feature = "endpoint")]
     {

@@ -9,7 +9,7 @@
 //!   controllers too, each ignored with a warning ([`CommandLine`], [`FeatureGates`]),
 //! - running several replicas, one of them active: leader election on a Lease, with caches synced on the standbys
 //!   ([`LeaderElection`]),
-//! - taking over from another writer: limits for the first writes, and a comparison before them ([`CutOverSettings`]),
+//! - comparing its plans with what another writer writes, before it takes over: [shadow mode](Mode::Shadow),
 //! - serving health checks, metrics and debug pages over HTTPS, with delegated authentication and authorization
 //!   ([`ServingSettings`]),
 //! - running the same controllers inside another process, such as a test or a simulation, without flags ([`Settings`]).
@@ -72,7 +72,6 @@ mod clients;
 mod configz;
 mod controllers;
 mod credentials;
-mod cut_over;
 mod discovery;
 mod emulation;
 mod error;
@@ -86,7 +85,6 @@ mod logging;
 mod manager;
 mod metrics;
 mod request_deadline;
-mod reviews;
 mod second_writer;
 mod serve;
 mod serving;
@@ -97,7 +95,6 @@ mod shadow;
 #[path = "no_shadow.rs"]
 mod shadow;
 mod user_agent;
-mod write_hold;
 
 pub use controllers::{Controllers, UnknownController};
 pub use emulation::EmulatedVersion;
@@ -109,6 +106,6 @@ pub use logging::{LogFormat, LoggingSettings, start_logging};
 pub use manager::run;
 pub use serving::{CertificateError, ServingError};
 pub use settings::{
-    AuthenticationSettings, AuthorizationSettings, CertificateFiles, ClientSettings, CutOverSettings, GuardSettings,
-    LeaderElection, Mode, OnSecondWriter, SecondWriterSettings, ServingSettings, Settings, ShadowSettings, TlsVersion,
+    AuthenticationSettings, AuthorizationSettings, CertificateFiles, ClientSettings, LeaderElection, Mode,
+    SecondWriterSettings, ServingSettings, Settings, ShadowSettings, TlsVersion,
 };

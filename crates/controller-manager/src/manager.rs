@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use kube_controller::{Controller, Supervisor};
 use kube_controller_client::events::EventRecorder;
-use kube_controller_client::{Client, Config};
+use kube_controller_client::{Client, Config, ReviewedClient};
 use kube_endpoint_model::{Interner, ObjectKey};
 use kube_lease_election::Fence;
+use kube_wire::Object;
+use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::caches::{Caches, CaughtUp};
@@ -14,7 +16,6 @@ use crate::checks::Checks;
 use crate::clients::{Clients, fenced};
 use crate::controllers::Controllers;
 use crate::credentials;
-use crate::cut_over::{ChangeRecorder, CutOver, Parts};
 use crate::discovery::SliceApi;
 #[cfg(any(feature = "endpoint", feature = "endpointslice"))]
 use crate::emulation::EmulatedVersion;
@@ -23,12 +24,11 @@ use crate::held_lists::report_held_lists;
 use crate::leader::{GRACE, Leading, Observers, lead};
 use crate::metrics::Metrics;
 use crate::request_deadline;
-use crate::reviews::{Reviews, Shadow, start_shadow};
 use crate::second_writer::{REQUESTS_PER_SECOND, SecondWriter};
 use crate::serve::serve;
 use crate::serving::ShadowPage;
 use crate::settings::{LeaderElection, Mode, Settings};
-use crate::write_hold::WriteHold;
+use crate::shadow::Shadow;
 
 /// Runs the controllers until `stop` is cancelled or a task fails.
 ///
@@ -100,15 +100,11 @@ async fn work(
     let controllers = settings.controllers.running(&settings.feature_gates);
     let informer_metrics = metrics.as_ref().map(|metrics| &metrics.informers);
     let caches = Caches::new(&reader, settings.min_resync_period, informer_metrics);
-    let shadow = start_shadow(&settings, &caches, metrics.as_ref(), &page)?;
+    let shadow = Shadow::start(&settings, &caches, metrics.as_ref(), &page)?;
     let slice_api = SliceApi::new(metrics.as_ref().map(|metrics| metrics.api_available.clone()));
     if !controllers.slice_controllers().is_empty() {
         checks.add_slice_api(slice_api.clone());
     }
-    let hold = WriteHold::new(metrics.as_ref().map(|metrics| metrics.writes_withheld.clone()));
-    checks.set_write_hold(hold.clone());
-    let counts_writes = settings.mode == Mode::Active && settings.cut_over.counts_writes();
-    let recorder = counts_writes.then(|| Arc::new(ChangeRecorder::new(&caches)));
     let election = settings.leader_election.clone();
     let request_deadline = CancellationToken::new();
     let manager = Manager {
@@ -123,8 +119,6 @@ async fn work(
         slice_api,
         checks,
         metrics,
-        hold,
-        recorder,
         stop,
         request_deadline,
     };
@@ -148,27 +142,22 @@ struct Manager {
     reader: Client,
     controllers: Controllers,
     caches: Caches,
-    /// The comparison of shadow mode, or before the first write.
+    /// The comparison of shadow mode; `None` in active mode.
     shadow: Option<Arc<Shadow>>,
     slice_api: SliceApi,
     checks: Checks,
     /// `None` if `--secure-port` is 0: metrics are read at `/metrics` only.
     metrics: Option<Metrics>,
-    /// Reasons for which the controllers withhold their writes.
-    hold: WriteHold,
-    /// `None` if the first writes are not counted.
-    recorder: Option<Arc<ChangeRecorder>>,
     stop: CancellationToken,
     /// Cancelled some time after `stop`: from then on the clients of the controllers start no requests.
     request_deadline: CancellationToken,
 }
 
-/// What a controller is started with: its supervisor, its fence, the review of its writes, the source of its service
-/// account's tokens, and what it waits for.
+/// What a controller is started with: its supervisor, its fence, the source of its service account's tokens, and what it
+/// waits for.
 struct StartContext<'a> {
     supervisor: &'a mut Supervisor,
     fence: Option<Fence>,
-    reviews: Reviews,
     /// Client that requests the tokens of the controllers' service accounts. `None`: controllers use the credentials of
     /// the process.
     accounts: Option<Client>,
@@ -205,7 +194,7 @@ impl Manager {
         self.checks.add_caches(self.caches.spawn(supervisor, self.controllers, discovery, &self.stop));
     }
 
-    /// Starts the controllers. Their writes pass the fence of `leading`, if there is one, and the review of the cut-over.
+    /// Starts the controllers. Their writes pass the fence of `leading`, if there is one.
     fn start(&self, supervisor: &mut Supervisor, leading: Option<Leading>) -> Result<(), RunError> {
         tracing::info!(server = %self.config.server(), controllers = self.controllers.names().join(","), "Starting controllers");
         let token_client = || self.clients.client(&self.config, "service-accounts");
@@ -214,26 +203,13 @@ impl Manager {
         let shutdown = || self.request_deadline.clone();
         let accounts = token_client.map(|client| fenced(client.with_shutdown(shutdown()), fence.as_ref()));
         let caches = CaughtUp::new(&self.caches);
-        let reviews = match &self.shadow {
-            Some(shadow) if self.settings.mode == Mode::Shadow => {
-                shadow.spawn(supervisor, &self.settings.shadow, &self.reader, &self.stop);
-                Reviews::Shadow(Arc::clone(shadow))
-            }
-            shadow => {
-                let second_writer = self.second_writer()?.run(caches.wait(self.controllers), self.stop.clone());
-                supervisor.spawn("detection of a second writer", second_writer);
-                let parts = Parts {
-                    settings: self.settings.cut_over,
-                    caches: &self.caches,
-                    recorder: self.recorder.clone(),
-                    hold: self.hold.clone(),
-                    controllers: self.controllers.names(),
-                    comparison: shadow.as_ref().map(|shadow| (Arc::clone(shadow), &self.settings.shadow, &self.reader)),
-                };
-                Reviews::CutOver(CutOver::start(parts, leading, supervisor, &self.stop))
-            }
-        };
-        let mut context = StartContext { supervisor, fence, reviews, accounts, caches };
+        if let Some(shadow) = &self.shadow {
+            shadow.spawn(supervisor, &self.settings.shadow, &self.reader, &self.stop);
+        } else {
+            let second_writer = self.second_writer(leading)?.run(caches.wait(self.controllers), self.stop.clone());
+            supervisor.spawn("detection of a second writer", second_writer);
+        }
+        let mut context = StartContext { supervisor, fence, accounts, caches };
         #[cfg(feature = "endpoint")]
         if self.controllers.endpoints {
             self.endpoints(&mut context)?;
@@ -276,11 +252,20 @@ impl Manager {
         Ok((client, recorder))
     }
 
-    fn second_writer(&self) -> Result<SecondWriter, RunError> {
+    /// Returns the client through which the controller `name` of `--controllers` writes: in shadow mode, one that sends no
+    /// write.
+    fn reviewed<T: Object + Serialize + 'static>(&self, client: Client, name: &'static str) -> ReviewedClient<T> {
+        match &self.shadow {
+            Some(shadow) => shadow.client(client, name),
+            None => client.into(),
+        }
+    }
+
+    fn second_writer(&self, leading: Option<Leading>) -> Result<SecondWriter, RunError> {
         let client = self.clients.limited(&self.config, "second-writer", REQUESTS_PER_SECOND)?;
         let (caches, settings) = (&self.caches, self.settings.second_writer.clone());
         let metrics = self.metrics.as_ref().map(|metrics| metrics.second_writer.clone());
-        Ok(SecondWriter::new(client, caches, self.controllers, settings, metrics, self.hold.clone()))
+        Ok(SecondWriter::new(client, caches, self.controllers, settings, metrics, leading))
     }
 
     /// Returns the metrics of the queue and the syncs of a controller, if metrics are served.
@@ -299,7 +284,10 @@ impl Manager {
         controller: Controller<ObjectKey>,
         reads: Controllers,
     ) {
-        let controller = context.reviews.follow(name, controller);
+        let controller = match &self.shadow {
+            Some(shadow) => shadow.follow(name, controller),
+            None => controller,
+        };
         let controller = controller.wait_for(context.caches.wait(reads));
         context.supervisor.try_spawn(name, controller.run(self.stop.clone()));
         self.checks.add_controller(name);
@@ -318,7 +306,7 @@ impl Manager {
         let mut config = self.settings.endpoint;
         config.namespaced_create_events |= self.settings.emulated_version >= EmulatedVersion::V1_38;
         let metrics = self.controller_metrics(ENDPOINTS);
-        let client = context.reviews.client(client, ENDPOINTS);
+        let client = self.reviewed(client, ENDPOINTS);
         let controller = kube_endpoint::endpoints_controller(&informers, client, recorder, config, metrics);
         self.run_controller(context, ENDPOINTS, controller, Controllers { endpoints: true, ..Controllers::NONE });
         Ok(())
@@ -340,7 +328,7 @@ impl Manager {
             Some(metrics) => Arc::new(self.slice_metrics(&metrics.registry)?),
             None => Arc::new(()),
         };
-        let client = context.reviews.client(client, ENDPOINTSLICE);
+        let client = self.reviewed(client, ENDPOINTSLICE);
         let controller = kube_endpointslice::controller::endpointslice_controller(
             &informers, client, recorder, config, slices, metrics,
         );
@@ -383,7 +371,7 @@ impl Manager {
             Some(metrics) => Arc::new(kube_endpointslice_mirroring::PrometheusMetrics::register(&metrics.registry)?),
             None => Arc::new(()),
         };
-        let client = context.reviews.client(client, MIRRORING);
+        let client = self.reviewed(client, MIRRORING);
         let controller = kube_endpointslice_mirroring::mirroring_controller(
             &informers, client, recorder, config, mirroring, metrics,
         );

@@ -27,8 +27,6 @@ pub(crate) struct Metrics {
     pub(crate) controllers: PrometheusControllers,
     /// Gauge `endpoint_controllers_api_available`, labelled `group_version` and `resource`.
     pub(crate) api_available: IntGaugeVec,
-    /// Gauge `endpoint_controllers_writes_withheld`, labelled `reason`.
-    pub(crate) writes_withheld: IntGaugeVec,
     pub(crate) second_writer: SecondWriterMetrics,
     pub(crate) serving: ServingMetrics,
 }
@@ -47,7 +45,6 @@ impl Metrics {
             queues: kube_workqueue::PrometheusMetrics::register(&registry)?,
             controllers: PrometheusControllers::register(&registry)?,
             api_available: api_available(&registry)?,
-            writes_withheld: writes_withheld(&registry)?,
             second_writer: SecondWriterMetrics::register(&registry)?,
             serving: ServingMetrics::register(&registry)?,
             registry,
@@ -65,12 +62,6 @@ fn api_available(registry: &Registry) -> prometheus::Result<IntGaugeVec> {
                 until it has answered.";
     let options = Opts::new("endpoint_controllers_api_available", help);
     register(registry, IntGaugeVec::new(options, &["group_version", "resource"])?)
-}
-
-fn writes_withheld(registry: &Registry) -> prometheus::Result<IntGaugeVec> {
-    let help = "Whether the controllers withhold their writes, by reason: 1 while they do.";
-    let options = Opts::new("endpoint_controllers_writes_withheld", help);
-    register(registry, IntGaugeVec::new(options, &["reason"])?)
 }
 
 /// Registers `kubernetes_feature_enabled`: 1 for each enabled feature gate, 0 for the others.

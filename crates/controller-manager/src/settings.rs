@@ -1,9 +1,7 @@
 //! Settings of the program: made from the command line, or by a program that embeds this crate.
 
 mod client;
-mod cut_over;
 mod election;
-mod guard;
 mod mode;
 mod second_writer;
 mod serving;
@@ -17,14 +15,11 @@ use std::time::Duration;
 use kube_controller::Batching;
 
 pub use client::ClientSettings;
-pub use cut_over::CutOverSettings;
-pub(crate) use cut_over::{UNEXPLAINED_WRITES_FRACTION, UNEXPLAINED_WRITES_MINIMUM};
 pub use election::LeaderElection;
 pub(crate) use election::{RESOURCE_NAME, RESOURCE_NAMESPACE};
-pub use guard::GuardSettings;
 pub use mode::{Mode, ShadowSettings};
 pub(crate) use mode::{SETTLE_PERIOD, WRITER_LEASE, lease_name};
-pub use second_writer::{OnSecondWriter, SecondWriterSettings};
+pub use second_writer::SecondWriterSettings;
 pub(crate) use serving::PORT;
 pub use serving::{AuthenticationSettings, AuthorizationSettings, CertificateFiles, ServingSettings, TlsVersion};
 
@@ -62,17 +57,13 @@ pub struct Settings {
     /// `--min-resync-period`: each informer resyncs at a period drawn between this and twice this; zero disables
     /// resyncs.
     pub min_resync_period: Duration,
-    /// Limits of lists that would remove many objects of a cache.
-    pub guard: GuardSettings,
     /// `--feature-gates`: the feature gates and whether each is enabled.
     pub feature_gates: FeatureGates,
     /// Leader election; `None`, the default, disables it. On the command line it is enabled by default. Ignored in
     /// [shadow mode](Mode::Shadow).
     pub leader_election: Option<LeaderElection>,
-    /// Detection of another controller that writes the same objects, and the reaction.
+    /// Detection of another controller that writes the same objects.
     pub second_writer: SecondWriterSettings,
-    /// Conditions under which a new leader writes.
-    pub cut_over: CutOverSettings,
     /// The HTTPS server for health checks and metrics.
     pub serving: ServingSettings,
     /// The log. [`run`](crate::run) does not read it; see [`start_logging`](crate::start_logging).
@@ -127,11 +118,9 @@ impl Default for Settings {
             },
             client: ClientSettings::default(),
             min_resync_period: MIN_RESYNC_PERIOD,
-            guard: GuardSettings::default(),
             feature_gates: FeatureGates::default(),
             leader_election: None,
             second_writer: SecondWriterSettings::default(),
-            cut_over: CutOverSettings::default(),
             serving: ServingSettings::default(),
             logging: LoggingSettings::default(),
             flags: BTreeMap::new(),

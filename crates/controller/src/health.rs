@@ -6,7 +6,7 @@ mod results;
 mod tests;
 
 use std::fmt::{self, Write as _};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use kube_informer::Progress;
 use tokio::time::Instant;
@@ -16,9 +16,6 @@ use crate::locked;
 
 /// A check: `Err` with the reason if it fails.
 type CheckFn = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
-
-/// A note for operators; `None` if there is nothing to show.
-type NoteFn = Arc<dyn Fn() -> Option<String> + Send + Sync>;
 
 /// A health endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +76,6 @@ impl HealthResponse {
 #[derive(Clone, Default)]
 pub struct Health {
     checks: Arc<Mutex<Vec<Check>>>,
-    note: Arc<OnceLock<(String, NoteFn)>>,
     results: Results,
 }
 
@@ -122,12 +118,6 @@ impl Health {
         let failed = format!("failed election to renew leadership on lease {lease}");
         let test = move || if is_overdue() { Err(failed.clone()) } else { Ok(()) };
         self.add("leaderElection", &[Probe::Healthz, Probe::Livez], test);
-    }
-
-    /// Sets the note that `/readyz?verbose` and `/healthz?verbose` show in the format of a check that passes. It is no
-    /// check: it affects neither status nor metrics. Only the first call has an effect.
-    pub fn set_note(&self, name: &str, note: impl Fn() -> Option<String> + Send + Sync + 'static) {
-        let _ = self.note.set((name.to_owned(), Arc::new(note)));
     }
 
     /// Returns the response to a GET request; `None` if the path is none of a probe or a check.
@@ -198,12 +188,6 @@ impl Health {
                     let _ = writeln!(text, "[-]{name} failed: {shown}");
                 }
             }
-        }
-        if probe != Probe::Livez
-            && let Some((name, note)) = self.note.get()
-            && let Some(note) = note()
-        {
-            let _ = writeln!(text, "[+]{name} ok: {note}");
         }
         if !excluded.is_empty() {
             let names: Vec<String> = excluded.iter().map(|name| format!("{name:?}")).collect();

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use kube_controller::{Enqueuer, Outcome, locked};
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
-use kube_controller_client::{Client, ReviewedClient, Verdict};
+use kube_controller_client::{Client, ReviewedClient};
 use kube_endpoint_model::{AddressType, EndpointSlice, Node, ObjectKey, Text};
 use kube_topology::{HintPolicy, TopologyCache};
 use kube_wire::Resource;
@@ -94,9 +94,6 @@ pub struct Reconciled {
     /// Number of writes that the server accepted. Fewer than planned if the namespace is being deleted, or if slices to
     /// delete were gone already.
     pub writes: usize,
-    /// Delay after which the owner is to be reconciled again, because a [review](kube_controller_client::Review) withheld
-    /// the writes; `None` otherwise.
-    pub again_after: Option<Duration>,
 }
 
 /// A sync that wrote slices has the outcome [`Outcome::Written`].
@@ -176,8 +173,8 @@ impl Reconciler {
 
     /// Plans and writes the slices of an owner, emits the events of the plan and reports its metrics.
     ///
-    /// A plan that the [review](kube_controller_client::Review) of the client withholds is returned, but neither written
-    /// nor are its events emitted.
+    /// A plan that goes to the [review](kube_controller_client::Review) of the client is returned, but neither written nor
+    /// counted, and its events are not emitted.
     ///
     /// `policy` is the hint policy of the owner; `None` is [`Hints::Leave`].
     ///
@@ -202,22 +199,21 @@ impl Reconciler {
         if let Some(policy) = policy {
             self.remember_hints(&service, policy, &plan);
         }
-        self.metrics.planned(&plan);
         let Options { max_endpoints_per_slice, placeholder, .. } = self.options;
         self.metrics.totals(locked(&self.totals).update(&service, &plan, max_endpoints_per_slice, placeholder));
+        if !self.client.sends(&service, || plan.planned_writes(existing_slices)) {
+            return Ok(Reconciled { plan, writes: 0 });
+        }
+        self.metrics.planned(&plan);
         let misplaced = self.altered.suppress(&service, existing(), &*self.cache, &mut plan);
         #[cfg(feature = "defects")]
         let misplaced = [misplaced, self.ghosts.block(&service, &mut plan)].concat();
 
-        if let Verdict::Withhold { sync_again } = self.client.verdict(&service, || plan.planned_writes(existing_slices))
-        {
-            return Ok(Reconciled { plan, writes: 0, again_after: sync_again });
-        }
         let client = self.client.client().with_priority(|| priority(&plan.planned_writes(existing_slices)));
         let writer = self.writer(&client, &owner.kind, &service, &*self.metrics);
         let applied = writer.apply(&plan, policy.map(labels), misplaced).await;
         self.emit_hint_events(owner, &service, &plan);
-        Ok(Reconciled { writes: applied?, plan, again_after: None })
+        Ok(Reconciled { writes: applied?, plan })
     }
 
     /// Deletes slices of an owner that should have none: one that is gone, or that no longer qualifies.
@@ -253,12 +249,12 @@ impl Reconciler {
         slices: Vec<Arc<EndpointSlice>>,
     ) -> Result<Reconciled, ApplyError> {
         let plan = Plan::delete(slices);
-        if let Verdict::Withhold { sync_again } = self.client.verdict(owner, || plan.planned_writes(&[])) {
-            return Ok(Reconciled { plan, writes: 0, again_after: sync_again });
+        if !self.client.sends(owner, || plan.planned_writes(&[])) {
+            return Ok(Reconciled { plan, writes: 0 });
         }
         let client = self.client.client().with_priority(|| priority(&plan.planned_writes(&[])));
         let writes = self.writer(&client, kind, owner, &()).apply(&plan, None, Vec::new()).await?;
-        Ok(Reconciled { plan, writes, again_after: None })
+        Ok(Reconciled { plan, writes })
     }
 
     fn writer<'a>(

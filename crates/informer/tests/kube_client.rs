@@ -266,7 +266,7 @@ async fn guard_reads_objects_before_it_confirms_a_list() {
     for name in ["a", "b", "c"] {
         world.create(name).await;
     }
-    let guard = Guard { minimum: 1, confirm_after: Duration::from_millis(10), ..Guard::default() };
+    let guard = Guard { free: 1 };
     let informer = world.builder::<Thing>().guard(guard).build();
     world.run(&informer).await;
     let broken = world.break_watches();

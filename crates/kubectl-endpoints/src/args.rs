@@ -38,7 +38,8 @@ pub(crate) enum Command {
     Diff,
     /// Show what a controller-manager in shadow mode would write otherwise than the cluster's own controllers
     ///
-    /// Exits with status 0 without open mismatches, 1 with open mismatches, and 2 after an error.
+    /// Exits with status 0 without open mismatches, 1 with open mismatches, and 2 after an error. With --wait, 1 means that
+    /// the comparison has not been clean for that time before --timeout, or that it has panicked.
     Shadow(ShadowArgs),
     /// Show the endpoints of Services as they change
     Top(TopArgs),
@@ -126,6 +127,13 @@ pub(crate) struct ShadowArgs {
     /// Pod: --authorization-always-allow-paths of controller-manager must contain /shadow
     #[arg(long, value_name = "URL")]
     pub(crate) url: String,
+    /// Wait until there has been no mismatch for this time, such as 1h, and exit with status 0 then; progress is printed on
+    /// standard error
+    #[arg(long, value_name = "DURATION", value_parser = timeout::parse)]
+    pub(crate) wait: Option<Duration>,
+    /// Time after which --wait exits with status 1, such as 2h; 0 checks once
+    #[arg(long, value_name = "DURATION", value_parser = timeout::parse, requires = "wait", default_value = "24h")]
+    pub(crate) timeout: Duration,
 }
 
 /// Output formats.

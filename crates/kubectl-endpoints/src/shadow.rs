@@ -1,4 +1,6 @@
-//! `shadow`: shows the mismatches that a controller manager in shadow mode has found.
+//! `shadow`: shows the mismatches that a controller manager in shadow mode has found, and waits until it finds none.
+
+mod wait;
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -11,15 +13,27 @@ use crate::connection::Connection;
 use crate::output::{self, Output};
 use crate::page::Page;
 
-/// Prints the page. The status is 1 if mismatches are open.
+/// Prints the page. The status is 1 if mismatches are open, or if the wait for a clean comparison was in vain.
 pub(crate) async fn run(global: &GlobalArgs, args: &ShadowArgs) -> anyhow::Result<ExitCode> {
     let api = Connection::open(global).await?.client;
     let page = Page::new(&args.url, "/shadow", &api)?.with_parameter("output=json");
+    let report = read(&page).await?;
+    let (report, is_clean) = match args.wait {
+        None => {
+            let is_clean = report["openMismatches"] == 0;
+            (report, is_clean)
+        }
+        Some(required) => wait::until_clean(&page, report, required, args.timeout).await,
+    };
+    output::print(&Output::new(global).render(&report, &[], |_| text(&report))?)?;
+    Ok(if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+async fn read(page: &Page) -> anyhow::Result<Value> {
     let body = page.read().await.context("cannot read the page of shadow mode")?;
     let report: Value = serde_json::from_slice(&body).context("the page of shadow mode is not JSON")?;
-    let open = report["openMismatches"].as_u64().context("the page of shadow mode has no openMismatches")?;
-    output::print(&Output::new(global).render(&report, &[], |_| text(&report))?)?;
-    Ok(if open == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    report["openMismatches"].as_u64().context("the page of shadow mode has no openMismatches")?;
+    Ok(report)
 }
 
 fn text(report: &Value) -> String {

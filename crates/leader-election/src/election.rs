@@ -40,7 +40,6 @@ pub struct Election {
     client: Client,
     options: ElectionOptions,
     state: watch::Sender<ElectionState>,
-    handle: LeaseHandle,
 }
 
 impl Election {
@@ -51,13 +50,12 @@ impl Election {
     /// do not wait for other requests in its rate limiter.
     pub fn new(client: Client, options: ElectionOptions) -> (Election, Fence) {
         let (state, fence) = Fence::new();
-        let handle = LeaseHandle::new(options.lease.clone(), state.subscribe());
-        (Election { client, options, state, handle }, fence)
+        (Election { client, options, state }, fence)
     }
 
-    /// Returns a handle that reads and changes annotations of the Lease.
+    /// Returns a handle of the Lease, for events about it.
     pub fn lease(&self) -> LeaseHandle {
-        self.handle.clone()
+        LeaseHandle::new(self.options.lease.clone(), self.state.subscribe())
     }
 
     /// Acquires and renews the lease until it is lost or `stop` is cancelled. Returns the reason of the end.
@@ -65,7 +63,7 @@ impl Election {
     /// Cancelling `stop` closes the fence and releases the lease. Cancel it after the work that requires the lease has
     /// ended.
     pub async fn run(self, stop: CancellationToken) -> End {
-        let Election { client, options, state, handle } = self;
+        let Election { client, options, state } = self;
         let ElectionOptions { lease, identity, timing, recorder, metrics } = options;
         if let Some(metrics) = &metrics {
             metrics.leading(false);
@@ -74,7 +72,6 @@ impl Election {
         let mut lease_watch = LeaseWatch::new(client.clone(), lease.clone());
         let runner = ElectionRunner {
             elector: Elector::new(lease.clone(), identity.clone(), timing, kube_ambient::random()),
-            handle,
             publisher: Publisher {
                 lease,
                 identity,
@@ -93,7 +90,6 @@ impl Election {
 
 struct ElectionRunner {
     elector: Elector,
-    handle: LeaseHandle,
     publisher: Publisher,
 }
 
@@ -101,9 +97,6 @@ impl ElectionRunner {
     async fn run(mut self, client: &Client, lease_watch: &mut LeaseWatch, stop: CancellationToken) -> End {
         let mut stopping = false;
         loop {
-            for (name, value) in self.handle.take_changes() {
-                self.elector.annotate(name, value);
-            }
             let sent_since_boot = since_boot();
             let next = self.elector.next(now());
             match next {
@@ -189,8 +182,7 @@ impl Publisher {
             new_leader = state.leader != elector.leader();
             let (leader, metadata) = (elector.leader().to_owned(), elector.lease().map(|lease| &lease.metadata));
             let uid = metadata.and_then(|it| it.uid.as_deref()).unwrap_or_default().into();
-            let annotations = metadata.and_then(|it| it.annotations.clone()).unwrap_or_default();
-            let next = ElectionState { leader, term: fence_term, uid, annotations, ended: end.is_some() };
+            let next = ElectionState { leader, term: fence_term, uid, ended: end.is_some() };
             let changed = *state != next;
             *state = next;
             changed

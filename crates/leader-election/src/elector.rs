@@ -3,7 +3,6 @@
 
 mod outcomes;
 
-use std::collections::BTreeMap;
 use std::time::Instant;
 
 use jiff::Timestamp;
@@ -108,8 +107,6 @@ pub struct Elector {
     observed: Option<(Lease, Instant)>,
     /// The Lease written by the request in flight.
     pending_write: Option<Lease>,
-    /// Changes of annotations that no acknowledged write contains yet.
-    annotations: BTreeMap<String, Option<String>>,
     term: Option<Term>,
     stopping: bool,
     /// Whether a write that makes this candidate the holder may have been applied without a response.
@@ -165,7 +162,6 @@ impl Elector {
             state: State::Idle(None),
             observed: None,
             pending_write: None,
-            annotations: BTreeMap::new(),
             term: None,
             stopping: false,
             write_unconfirmed: false,
@@ -215,12 +211,6 @@ impl Elector {
         self.stopping = true;
     }
 
-    /// Sets an annotation of the Lease with the next write of this candidate, or removes it (`None`). A change whose
-    /// write is not acknowledged is part of the following writes too. Other annotations are kept.
-    pub fn annotate(&mut self, name: String, value: Option<String>) {
-        self.annotations.insert(name, value);
-    }
-
     /// Returns the current term. It may already be over: compare `until` with the current time.
     pub fn term(&self) -> Option<Term> {
         self.term
@@ -244,19 +234,14 @@ impl Elector {
     /// Returns the Lease that a step writes, or `None` for a read.
     fn lease_to_write(&self, step: Step, wall: Timestamp) -> Option<Lease> {
         let observed = self.observed.as_ref().map(|(lease, _)| lease);
-        let lease = match step {
+        match step {
             Step::Get | Step::ReleaseGet => None,
-            Step::Create => {
-                let mut lease = spec::new_lease(&self.lease, &self.identity, &self.timing, wall);
-                lease.metadata.annotations = observed.and_then(|lease| lease.metadata.annotations.clone());
-                Some(lease)
-            }
+            Step::Create => Some(spec::new_lease(&self.lease, &self.identity, &self.timing, wall)),
             Step::Optimistic | Step::Update => {
                 observed.map(|lease| spec::held(lease, &self.identity, &self.timing, wall))
             }
             Step::Release | Step::ReleaseUpdate => observed.map(|lease| spec::released(lease, wall)),
-        };
-        lease.map(|lease| spec::annotated(lease, &self.annotations))
+        }
     }
 
     /// Switches to releasing the lease, unless that has started.

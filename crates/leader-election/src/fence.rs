@@ -1,6 +1,5 @@
 //! The [`Fence`]: leadership state of the process, and the write gate based on it.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
@@ -25,8 +24,6 @@ pub(crate) struct ElectionState {
     pub(crate) term: Option<FenceTerm>,
     /// UID of the Lease as last seen; empty before.
     pub(crate) uid: Uid,
-    /// Annotations of the Lease as last seen.
-    pub(crate) annotations: BTreeMap<String, String>,
     /// The election has ended.
     pub(crate) ended: bool,
 }

@@ -12,7 +12,6 @@
 //!   (`SIGSTOP`) in between.
 //! - **Fast failover**: candidates watch the Lease, and acquire it as soon as it is released or expires.
 //! - **Testing**: [`Elector`] is the whole state machine without I/O; time is an argument.
-//! - **Data for successors**: [`LeaseHandle`] reads annotations of the Lease, and sets them with the next renewal.
 //! - **Operation**: the events and metrics of client-go, and [`Fence::is_overdue`] for a liveness check.
 //!
 //! ```text

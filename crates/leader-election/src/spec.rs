@@ -1,6 +1,5 @@
-//! Reads and writes of the Lease: the spec in the format of client-go, and annotations.
+//! Reads and writes of the Lease: the spec in the format of client-go.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -70,23 +69,6 @@ pub(crate) fn released(lease: &Lease, wall: Timestamp) -> Lease {
     next
 }
 
-/// Returns the value of an annotation; `None` if the Lease does not have it.
-pub(crate) fn annotation<'a>(lease: &'a Lease, name: &str) -> Option<&'a str> {
-    lease.metadata.annotations.as_ref()?.get(name).map(String::as_str)
-}
-
-/// Returns the Lease with these annotations set, or removed (`None`). Others are kept.
-pub(crate) fn annotated(mut lease: Lease, changes: &BTreeMap<String, Option<String>>) -> Lease {
-    for (name, value) in changes {
-        let annotations = lease.metadata.annotations.get_or_insert_default();
-        match value {
-            Some(value) => drop(annotations.insert(name.clone(), value.clone())),
-            None => drop(annotations.remove(name)),
-        }
-    }
-    lease
-}
-
 /// Truncates to microseconds, the precision of the API, so that a Lease that is read back equals the one written.
 fn micros(wall: Timestamp) -> MicroTime {
     MicroTime(Timestamp::from_microsecond(wall.as_microsecond()).unwrap_or(wall))
@@ -136,8 +118,8 @@ mod tests {
         let released_lease = released(&renewed, later);
         for lease in [&acquired, &renewed, &released_lease] {
             let spec = lease.spec.as_ref().expect("no spec");
-            assert_eq!(lease.metadata.labels.as_ref().map(BTreeMap::len), Some(1));
-            assert_eq!(annotation(lease, "example.com/note"), Some("b"));
+            assert_eq!(lease.metadata.labels.as_ref().map(|it| &*it["team"]), Some("a"));
+            assert_eq!(lease.metadata.annotations.as_ref().map(|it| &*it["example.com/note"]), Some("b"));
             assert_eq!(spec.strategy.as_deref(), Some("OldestEmulationVersion"));
             assert_eq!(spec.preferred_holder.as_deref(), Some("another"));
             assert_eq!(spec.lease_transitions, Some(1));

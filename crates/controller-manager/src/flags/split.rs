@@ -1,6 +1,7 @@
 //! Splits a command line into flags and values as pflag, the flag package of Kubernetes, does: `--name=value`,
 //! `--name value`, `--switch`, `-v=2`, `-v 2`, `-v2`, and `_` for `-` in names.
 
+use super::removed::RemovedFlag;
 use super::upstream_only::{SWITCHES, WITH_VALUE};
 
 /// A flag on the command line.
@@ -10,8 +11,18 @@ pub(super) struct GivenFlag {
     pub(super) name: String,
     /// `None` for a switch without a value.
     pub(super) value: Option<String>,
-    /// `true` for a flag of this program, `false` for one of kube-controller-manager only.
-    pub(super) is_own: bool,
+    pub(super) origin: Origin,
+}
+
+/// Program that a flag belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// This program.
+    Own,
+    /// The previous release of this program.
+    Removed,
+    /// kube-controller-manager only.
+    Upstream,
 }
 
 /// Whether a flag takes a value.
@@ -67,12 +78,13 @@ pub(super) fn split(
                 continue;
             }
         };
-        let switch = is_switch(&name);
-        let kind = match switch {
-            Some(true) => Kind::Switch,
-            Some(false) => Kind::WithValue,
-            None if SWITCHES.contains(&name.as_str()) => Kind::Switch,
-            None if WITH_VALUE.contains(&name.as_str()) => Kind::WithValue,
+        let own = is_switch(&name).map(|it| (Origin::Own, it));
+        let removed = || RemovedFlag::find(&name).map(|flag| (Origin::Removed, flag.is_switch));
+        let (origin, kind) = match own.or_else(removed) {
+            Some((origin, true)) => (origin, Kind::Switch),
+            Some((origin, false)) => (origin, Kind::WithValue),
+            None if SWITCHES.contains(&name.as_str()) => (Origin::Upstream, Kind::Switch),
+            None if WITH_VALUE.contains(&name.as_str()) => (Origin::Upstream, Kind::WithValue),
             None => {
                 errors.push(format!("unknown flag: {display}"));
                 if value.is_none() {
@@ -92,7 +104,7 @@ pub(super) fn split(
                 Some(value)
             }
         };
-        given.push(GivenFlag { name, value, is_own: switch.is_some() });
+        given.push(GivenFlag { name, value, origin });
     }
     if !positional.is_empty() {
         errors.push(format!("\"controller-manager\" does not take any arguments, got {positional:?}"));
@@ -115,7 +127,11 @@ mod tests {
         let arguments = line.split(' ').map(str::to_owned).filter(|_| !line.is_empty());
         let given = split(arguments, is_switch, &mut errors);
         let show = |it: &GivenFlag| {
-            let name = if it.is_own { it.name.clone() } else { format!("({})", it.name) };
+            let name = match it.origin {
+                Origin::Own => it.name.clone(),
+                Origin::Removed => format!("[{}]", it.name),
+                Origin::Upstream => format!("({})", it.name),
+            };
             it.value.as_ref().map_or(name.clone(), |value| format!("{name}={value}"))
         };
         (given.iter().map(show).collect::<Vec<_>>().join(" "), errors)
@@ -131,6 +147,7 @@ mod tests {
     #[case("--cluster-cidr 10.0.0.0/16 --v=1", "(cluster-cidr)=10.0.0.0/16 v=1")]
     #[case("--profiling --v=1", "(profiling) v=1")]
     #[case("--concurrent_rc_syncs=5", "(concurrent-rc-syncs)=5")]
+    #[case("--require_clean_shadow 1h --force --v=1", "[require-clean-shadow]=1h [force] v=1")]
     fn command_line_is_split_like_pflag(#[case] line: &str, #[case] expected: &str) {
         assert_eq!(check(line), (expected.to_owned(), vec![]));
     }

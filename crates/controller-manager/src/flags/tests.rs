@@ -6,9 +6,7 @@ use rstest::rstest;
 use super::value::path;
 use super::*;
 use crate::emulation::EmulatedVersion;
-use crate::settings::{
-    CertificateFiles, GuardSettings, LeaderElection, Mode, OnSecondWriter, ServingSettings, TlsVersion,
-};
+use crate::settings::{CertificateFiles, LeaderElection, Mode, ServingSettings, TlsVersion};
 
 fn parse(arguments: &[&str]) -> Result<CommandLine, UsageError> {
     CommandLine::parse(std::iter::once(&"controller-manager").chain(arguments).map(OsString::from))
@@ -171,10 +169,6 @@ fn flags_of_every_group_reach_the_settings() {
         "--authorization-always-allow-paths=/x,/y*",
         "--authorization-webhook-cache-authorized-ttl=2s",
         "--authorization-webhook-cache-unauthorized-ttl=3s",
-        "--guard-fraction=0.25",
-        "--guard-minimum=7",
-        "--guard-confirm-after=3s",
-        "--on-second-writer=yield",
         "--logging-format=json",
         "-v=4",
     ]);
@@ -187,7 +181,6 @@ fn flags_of_every_group_reach_the_settings() {
     let election = it.leader_election.expect("on by default");
     assert_eq!(election.timing.lease_duration(), Duration::from_secs(30));
     assert_eq!(election.lease.to_string(), "ns/n");
-    assert_eq!(it.second_writer.reaction, OnSecondWriter::Yield);
     assert_eq!((it.serving.bind_address.to_string().as_str(), it.serving.port), ("::1", 1));
     assert_eq!(it.serving.cert_dir, path("/d"));
     assert_eq!(it.serving.certificate, Some(CertificateFiles { certificate: "/c".into(), key: "/p".into() }));
@@ -199,8 +192,6 @@ fn flags_of_every_group_reach_the_settings() {
     assert_eq!(it.serving.authorization.always_allow_paths, ["/x", "/y*"]);
     assert_eq!(it.serving.authorization.authorized_ttl, Duration::from_secs(2));
     assert_eq!(it.serving.authorization.unauthorized_ttl, Duration::from_secs(3));
-    let guard = GuardSettings { fraction: 0.25, minimum: 7, confirm_after: Duration::from_secs(3) };
-    assert_eq!(it.guard, guard);
     assert_eq!(it.logging.verbosity, 4);
 }
 
@@ -241,10 +232,6 @@ fn flags_of_every_group_reach_the_settings() {
     "--updates-batching=always",
     "invalid argument \"always\" for \"--updates-batching\" flag: expected adaptive or none"
 )]
-#[case("--guard-fraction=-0.5", "guard-fraction must be a number of at least 0, but got -0.5")]
-#[case("--guard-fraction=NaN", "guard-fraction must be a number of at least 0, but got NaN")]
-#[case("--guard-minimum=-1", "guard-minimum must not be less than 0, but got -1")]
-#[case("--guard-confirm-after=0s", "guard-confirm-after must be greater than zero")]
 #[case("--leader-elect=maybe", "invalid argument \"maybe\" for \"--leader-elect\" flag: expected true or false")]
 #[case("--leader-elect-renew-deadline=15s", "leader-elect: the lease duration must be greater than the renew deadline")]
 #[case("--leader-elect-resource-lock=endpoints", "resourceLock value must be \"leases\"")]
@@ -261,7 +248,6 @@ fn flags_of_every_group_reach_the_settings() {
 )]
 #[case("--tls-min-version=1.2", "unknown tls version \"1.2\"")]
 #[case("--authorization-always-allow-paths=/a*b", "only trailing * allowed in \"/a*b\"")]
-#[case("--on-second-writer=stop", "on-second-writer must be warn or yield, but got \"stop\"")]
 #[case("--logging-format=xml", "format: Invalid value: \"xml\": Unsupported log format")]
 #[case("-v=-1", "v must not be less than 0, but got -1")]
 #[case("--version=old", "invalid argument \"old\" for \"--version\" flag: expected true, false or raw")]
@@ -317,6 +303,29 @@ fn one_warning_for_each_flag_without_effect() {
     assert_eq!(line.warnings, ["Flag --profiling has no effect here and is ignored"]);
 }
 
+#[rstest]
+#[case::switch(&["--force"], "force")]
+#[case::switch_with_value(&["--force=false"], "force")]
+#[case::value(&["--require-clean-shadow=1h"], "require-clean-shadow")]
+#[case::separate_value(&["--on-second-writer", "yield"], "on-second-writer")]
+#[case::invalid_value(&["--unexplained-writes-fraction=many"], "unexplained-writes-fraction")]
+#[case::repeated(&["--unexplained-writes-minimum=1", "--unexplained-writes-minimum=2"], "unexplained-writes-minimum")]
+fn removed_flags_are_ignored_with_one_warning(#[case] arguments: &[&str], #[case] name: &str) {
+    let line = parse(arguments).unwrap();
+    let start = format!("Flag --{name} was removed and is ignored: ");
+    assert!(line.warnings.len() == 1 && line.warnings[0].starts_with(&start), "{:?}", line.warnings);
+    assert!(!line.flags.contains_key(name));
+    assert_eq!(format!("{:?}", line.settings), format!("{:?}", settings(&[])));
+}
+
+#[test]
+fn every_removed_flag_is_accepted() {
+    for name in removed::names() {
+        let line = parse(&[&format!("--{name}=1")]).unwrap();
+        assert_eq!(line.warnings.len(), 1, "{name}");
+    }
+}
+
 #[test]
 fn leader_election_can_be_switched_off() {
     // The other flags of leader election are then not validated.
@@ -342,6 +351,7 @@ fn own_flags_are_not_in_the_upstream_only_tables() {
     for argument in Flags::command().get_arguments() {
         let name = argument.get_long().expect("every flag has a long name");
         assert!(!upstream_only::SWITCHES.contains(&name) && !upstream_only::WITH_VALUE.contains(&name), "{name}");
+        assert!(RemovedFlag::find(name).is_none(), "{name}");
         assert!(argument.get_help_heading().is_some_and(|it| it.ends_with(" flags")), "{name}");
     }
 }

@@ -1,13 +1,13 @@
-//! Decides whether writes by other clients are those of a second controller, and whether to yield to it.
+//! Decides whether writes by other clients are those of a second controller.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::fmt;
 use std::time::Duration;
 
 use kube_wire::ObjectKey;
 use tokio::time::Instant;
 
-use crate::settings::{OnSecondWriter, SecondWriterSettings};
+use crate::settings::SecondWriterSettings;
 
 /// Label of writes whose field manager could not be read.
 pub(super) const UNKNOWN: &str = "unknown";
@@ -45,23 +45,16 @@ pub(super) struct Warning {
 #[derive(Debug)]
 pub(super) struct Detector {
     settings: SecondWriterSettings,
-    /// Time for which a second writer must go on before this process yields, at most `settings.stagger`.
-    stagger: Duration,
     /// Field managers that have a label of their own.
     labels: BTreeSet<String>,
     /// Latest writes, by field manager.
     recent: HashMap<String, Recent>,
-    /// Field managers of the second writer.
-    writers: HashSet<String>,
+    /// Field managers of the second writer; empty without one.
+    writers: BTreeSet<String>,
     /// Time of the last write by one of these.
     last: Option<Instant>,
-    second_writer: bool,
     /// Time at which the last second writer was found to have stopped.
     stopped: Option<Instant>,
-    /// Quiet time after which the yield in progress ends; `None` while this process writes.
-    yielding: Option<Duration>,
-    /// End and quiet time of the last yield.
-    yielded: Option<(Instant, Duration)>,
     unreported: Option<Warning>,
     warned: Option<Instant>,
 }
@@ -70,13 +63,11 @@ pub(super) struct Detector {
 #[derive(Debug, Default)]
 struct Recent {
     writes: VecDeque<(Instant, Object)>,
-    /// Time since which the writes have been those of a second writer.
-    exceeded: Option<Instant>,
 }
 
 impl Recent {
-    /// Records a write, and returns the time since which the writes have been those of a second writer.
-    fn record(&mut self, object: Object, at: Instant, settings: &SecondWriterSettings) -> Option<Instant> {
+    /// Records a write, and returns whether the writes are those of a second writer.
+    fn record(&mut self, object: Object, at: Instant, settings: &SecondWriterSettings) -> bool {
         self.writes.push_back((at, object));
         // Among so many writes there are enough different objects, or enough writes of one.
         let enough = settings.objects.saturating_sub(1) * settings.repeats.saturating_sub(1) + 1;
@@ -87,9 +78,7 @@ impl Recent {
         for (_, object) in &self.writes {
             *counts.entry(object).or_insert(0_usize) += 1;
         }
-        let exceeds = counts.len() >= settings.objects || counts.values().any(|count| *count >= settings.repeats);
-        self.exceeded = if exceeds { self.exceeded.or(Some(at)) } else { None };
-        self.exceeded
+        counts.len() >= settings.objects || counts.values().any(|count| *count >= settings.repeats)
     }
 
     fn expire(&mut self, now: Instant, window: Duration) {
@@ -100,19 +89,15 @@ impl Recent {
 }
 
 impl Detector {
-    /// Returns a detector without writes. `stagger` is drawn between zero and `settings.stagger`.
-    pub(super) fn new(settings: SecondWriterSettings, stagger: Duration) -> Detector {
+    /// Returns a detector without writes.
+    pub(super) fn new(settings: SecondWriterSettings) -> Detector {
         Detector {
             settings,
-            stagger,
             labels: BTreeSet::new(),
             recent: HashMap::new(),
             last: None,
-            writers: HashSet::new(),
-            second_writer: false,
+            writers: BTreeSet::new(),
             stopped: None,
-            yielding: None,
-            yielded: None,
             unreported: None,
             warned: None,
         }
@@ -148,12 +133,8 @@ impl Detector {
             && (self.recent.len() < MAX_MANAGERS || self.recent.contains_key(manager))
         {
             let recent = self.recent.entry(manager.to_owned()).or_default();
-            if let Some(since) = recent.record(object, at, &self.settings) {
-                self.second_writer = true;
+            if recent.record(object, at, &self.settings) {
                 self.writers.insert(manager.to_owned());
-                if self.settings.reaction == OnSecondWriter::Yield && at >= since + self.stagger {
-                    self.yielding = self.yielding.or(Some(self.next_quiet(at)));
-                }
             }
         }
         if let Some(manager) = manager
@@ -164,42 +145,28 @@ impl Detector {
         label
     }
 
-    /// Returns the quiet time of a yield that begins now.
-    fn next_quiet(&self, now: Instant) -> Duration {
-        let SecondWriterSettings { quiet, max_quiet, .. } = self.settings;
-        match self.yielded {
-            Some((ended, before)) if now < ended + max_quiet => (before * 2).min(max_quiet),
-            _ => quiet,
-        }
-    }
-
-    /// Ends what is over at `now`: a second writer that has stopped, and the yield to it.
+    /// Ends what is over at `now`: a second writer that has stopped.
     pub(super) fn advance(&mut self, now: Instant) {
         if self.quiet_at().is_some_and(|at| at <= now) {
-            self.second_writer = false;
             self.stopped = Some(now);
             self.recent.clear();
             self.writers.clear();
-            if let Some(quiet) = self.yielding.take() {
-                self.yielded = Some((now, quiet));
-            }
         }
     }
 
     /// Returns the time at which the second writer, if there is one, will have stopped.
     fn quiet_at(&self) -> Option<Instant> {
-        let quiet = self.yielding.unwrap_or(self.settings.quiet);
-        self.last.filter(|_| self.second_writer).map(|last| last + quiet)
+        self.last.filter(|_| self.is_second_writer()).map(|last| last + self.settings.quiet)
     }
 
     /// Returns whether another controller writes.
     pub(super) fn is_second_writer(&self) -> bool {
-        self.second_writer
+        !self.writers.is_empty()
     }
 
-    /// Returns the quiet time after which this process writes again; `None` while it writes.
-    pub(super) fn yielding(&self) -> Option<Duration> {
-        self.yielding
+    /// Returns the field managers of the second writer; empty without one.
+    pub(super) fn second_writers(&self) -> &BTreeSet<String> {
+        &self.writers
     }
 
     /// Returns the writes to warn about at `now`: those since the previous warning, if that is a minute ago or more.

@@ -1,8 +1,8 @@
 //! Detection of another controller that writes the same objects.
 //!
 //! The informers deliver the writes of other clients ([`HandlerOptions::foreign_writes`]). The field manager of each is
-//! read from the object. The [`Detector`] counts them and decides whether there is a second writer; with
-//! [`OnSecondWriter::Yield`] the controllers then withhold their writes until it has stopped.
+//! read from the object. The [`Detector`] counts them and decides whether there is a second writer, which log, metrics and
+//! an event about the Lease report. The controllers write on.
 
 mod change;
 mod detector;
@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use kube_controller_client::Client;
+use kube_controller_client::events::EventType;
 use kube_endpoint_model::{EndpointSlice, Endpoints, Service, ServiceIndex, SliceIndex};
 use kube_informer::{HandlerOptions, Index, Informer, Lister};
 use kube_wire::ResourceVersion;
@@ -29,8 +30,8 @@ use self::manager::read_manager;
 pub(crate) use self::metrics::SecondWriterMetrics;
 use crate::caches::Caches;
 use crate::controllers::Controllers;
-use crate::settings::{OnSecondWriter, SecondWriterSettings};
-use crate::write_hold::{HoldReason, WriteHold};
+use crate::leader::Leading;
+use crate::settings::SecondWriterSettings;
 
 /// Rate limit of the requests for field managers, in requests per second and as a burst.
 pub(crate) const REQUESTS_PER_SECOND: u16 = 5;
@@ -52,7 +53,8 @@ pub(crate) struct SecondWriter {
     controllers: Controllers,
     settings: SecondWriterSettings,
     metrics: Option<SecondWriterMetrics>,
-    hold: WriteHold,
+    /// `None` without leader election: no event is recorded.
+    leading: Option<Leading>,
 }
 
 /// A write by another client, for the detector.
@@ -85,11 +87,11 @@ impl SecondWriter {
         controllers: Controllers,
         settings: SecondWriterSettings,
         metrics: Option<SecondWriterMetrics>,
-        hold: WriteHold,
+        leading: Option<Leading>,
     ) -> SecondWriter {
         let services = caches.services.lister();
         let (endpoints, slices) = (caches.endpoints.clone(), caches.slices.clone());
-        SecondWriter { client, services, endpoints, slices, controllers, settings, metrics, hold }
+        SecondWriter { client, services, endpoints, slices, controllers, settings, metrics, leading }
     }
 
     /// Adds handlers, and returns the task, which runs until `stop` is cancelled. Call it before the controllers start:
@@ -132,12 +134,10 @@ impl SecondWriter {
         found: &UnboundedSender<Found>,
     ) {
         let options = HandlerOptions::named("second-writer").resync(Duration::ZERO).foreign_writes();
-        let (queue, found, hold, controllers) = (queue.clone(), found.clone(), self.hold.clone(), self.controllers);
+        let (queue, found, controllers) = (queue.clone(), found.clone(), self.controllers);
         let counts = Arc::clone(counts);
         informer.add_handler_with(options, move |event| {
-            // Another controller is expected to write while this process withholds its writes for other reasons.
-            let is_withheld = hold.is_held() && !hold.has(HoldReason::SecondWriter);
-            if is_withheld || !counts.load(Ordering::Relaxed) {
+            if !counts.load(Ordering::Relaxed) {
                 return;
             }
             let at = Instant::now();
@@ -165,14 +165,10 @@ impl SecondWriter {
         std::future::pending().await
     }
 
-    /// Counts the writes, and withholds those of this process if there is a second writer to yield to.
+    /// Counts the writes, and reports a second writer.
     async fn judge(&self, mut found: UnboundedReceiver<Found>) -> Infallible {
-        let stagger = match self.settings.reaction {
-            OnSecondWriter::Warn => Duration::ZERO,
-            OnSecondWriter::Yield => self.settings.stagger.mul_f64(kube_ambient::random_range(0.0..1.0)),
-        };
-        let mut detector = Detector::new(self.settings.clone(), stagger);
-        let mut deletions = VecDeque::new();
+        let mut detector = Detector::new(self.settings.clone());
+        let (mut deletions, mut was_second_writer) = (VecDeque::new(), false);
         loop {
             let deletion = deletions.front().map(|(_, _, at)| *at + DELETION_DELAY);
             let due = detector.due().into_iter().chain(deletion).min();
@@ -194,6 +190,9 @@ impl SecondWriter {
             }
             detector.advance(now);
             self.report(&mut detector, now);
+            if !std::mem::replace(&mut was_second_writer, detector.is_second_writer()) {
+                self.record_event(&detector);
+            }
         }
     }
 
@@ -218,19 +217,18 @@ impl SecondWriter {
                 "Another client writes objects of these controllers. If it is a controller, disable it or this program"
             );
         }
-        let yielding = detector.yielding();
-        if !self.hold.set(HoldReason::SecondWriter, yielding.is_some()) {
+    }
+
+    /// Records an event about the Lease if there is a second writer.
+    fn record_event(&self, detector: &Detector) {
+        let (Some(Leading { lease, recorder, .. }), true) = (&self.leading, detector.is_second_writer()) else {
             return;
-        }
-        if let Some(quiet) = yielding {
-            tracing::warn!(
-                help = HELP,
-                "Another controller writes the same objects: all writes are withheld until there were none by others \
-                 for {quiet:?}"
-            );
-        } else {
-            tracing::info!("The other controller has stopped writing: writes are sent again");
-        }
+        };
+        let managers: Vec<&str> = detector.second_writers().iter().map(String::as_str).collect();
+        let managers = managers.join(", ");
+        let message =
+            format!("Another controller writes the same Endpoints and EndpointSlices: {managers}. See {HELP}");
+        recorder.event(&lease.reference(), EventType::Warning, "SecondWriter", message);
     }
 
     /// Returns whether the owner of a deleted object exists and is not being deleted.

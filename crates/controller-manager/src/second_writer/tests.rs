@@ -29,7 +29,6 @@ struct Rig {
     endpoints: ManualSource<Endpoints>,
     slices: ManualSource<EndpointSlice, SliceIndex>,
     metrics: SecondWriterMetrics,
-    hold: WriteHold,
     caught_up: Arc<Notify>,
     _tasks: JoinSet<()>,
 }
@@ -58,16 +57,15 @@ impl Rig {
         });
         let options = ClientOptions { qps: 0.0, ..ClientOptions::default() };
         let metrics = SecondWriterMetrics::register(&Registry::new()).unwrap();
-        let hold = WriteHold::default();
         let watch = SecondWriter {
             client: Client::new(&Config::from_service(service), options).unwrap(),
             services: services.lister(),
             endpoints,
             slices,
             controllers: Controllers::default(),
-            settings: SecondWriterSettings { reaction: OnSecondWriter::Yield, ..SecondWriterSettings::default() },
+            settings: SecondWriterSettings::default(),
             metrics: Some(metrics.clone()),
-            hold: hold.clone(),
+            leading: None,
         };
         let (caught_up, mut tasks) = (Arc::new(Notify::new()), JoinSet::new());
         let has_caught_up = Arc::clone(&caught_up).notified_owned();
@@ -77,7 +75,6 @@ impl Rig {
             endpoints: endpoints_source,
             slices: slice_source,
             metrics,
-            hold,
             caught_up,
             _tasks: tasks,
         }
@@ -140,7 +137,7 @@ async fn a_difference_that_a_relist_finds_counts() {
     let rig = Rig::counting("Service", true).await;
     rig.slices.replace([slice("Service", 6)], "9");
     rig.settle().await;
-    assert_eq!((rig.count(KCM), rig.hold.is_held()), (1, false));
+    assert_eq!(rig.count(KCM), 1);
 }
 
 /// The garbage collector deletes the slices of a deleted owner, and the content of a deleted namespace is deleted in any
@@ -182,15 +179,6 @@ async fn deletes_count_unless_the_owner_is_deleted_too(
 }
 
 #[tokio::test(start_paused = true)]
-async fn writes_of_others_are_expected_while_this_process_writes_nothing() {
-    let rig = Rig::counting("Service", true).await;
-    rig.hold.set(HoldReason::NotCleanYet, true);
-    rig.slices.apply(slice("Service", 6));
-    rig.settle().await;
-    assert_eq!(rig.count(KCM), 0);
-}
-
-#[tokio::test(start_paused = true)]
 async fn writes_beyond_the_queue_have_an_unknown_manager() {
     let rig = Rig::counting("Service", false).await;
     for version in 6..2_006 {
@@ -202,19 +190,18 @@ async fn writes_beyond_the_queue_have_an_unknown_manager() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn writes_are_withheld_until_the_second_writer_has_stopped() {
+async fn a_second_writer_counts_until_it_has_stopped() {
     let rig = Rig::counting("Service", true).await;
     for number in 0..5 {
         rig.slices.apply(named(&format!("web-{number}"), "Service", 6 + number));
     }
     rig.settle().await;
-    assert!(!rig.hold.is_held(), "the other may yield");
+    assert_eq!(rig.metrics.second_writer.get(), 1);
     sleep(Duration::from_secs(10)).await;
     rig.slices.apply(named("web-0", "Service", 20));
     rig.settle().await;
-    assert_eq!((rig.hold.is_held(), rig.metrics.second_writer.get()), (true, 1));
     sleep(Duration::from_secs(290)).await;
-    assert!(rig.hold.is_held());
+    assert_eq!(rig.metrics.second_writer.get(), 1);
     sleep(Duration::from_secs(20)).await;
-    assert_eq!((rig.hold.is_held(), rig.metrics.second_writer.get()), (false, 0));
+    assert_eq!(rig.metrics.second_writer.get(), 0);
 }

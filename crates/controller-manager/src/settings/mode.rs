@@ -34,18 +34,14 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// [`RunError::ShadowNotCompiledIn`], and [`RunError::NoLease`] if a clean comparison is required before taking over
-    /// without leader election.
+    /// [`RunError::ShadowNotCompiledIn`].
     pub(crate) fn for_mode(mut self) -> Result<Self, RunError> {
-        let takes_over_if_clean = !self.cut_over.require_clean_shadow.is_zero();
-        if !cfg!(feature = "shadow") && (self.mode == Mode::Shadow || takes_over_if_clean) {
-            return Err(RunError::ShadowNotCompiledIn);
-        }
         if self.mode == Mode::Shadow {
+            if !cfg!(feature = "shadow") {
+                return Err(RunError::ShadowNotCompiledIn);
+            }
             self.leader_election = None;
             self.client.service_account_credentials = false;
-        } else if takes_over_if_clean && self.leader_election.is_none() {
-            return Err(RunError::NoLease);
         }
         Ok(self)
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use kube_controller_client::PlannedWrite;
 use kube_endpoint_model::ObjectKey;
+use kube_endpoint_model::well_known::TRIGGER_TIME_ANNOTATION;
 use kube_endpoints_explain::{Change, Difference, DifferenceClass, Kind, ObjectRef, classify};
 use serde::Serialize;
 use serde_json::Value;
@@ -97,10 +98,14 @@ fn bounded(mut before: Option<Value>, mut after: Option<Value>) -> (Option<Box<s
     (before.map(bounded_text), after.map(bounded_text), omitted)
 }
 
-/// Returns the JSON of an object; only its metadata without labels and annotations if it is longer than [`MAX_BYTES`].
+/// Returns the JSON of an object; only its metadata without labels and annotations if it is longer than [`MAX_BYTES`]. The
+/// annotation with the trigger time is not compared, and left out.
 fn bounded_text(mut object: Value) -> Box<str> {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.remove("managedFields");
+        if let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) {
+            annotations.remove(TRIGGER_TIME_ANNOTATION);
+        }
     }
     let text = object.to_string();
     if text.len() <= MAX_BYTES {
@@ -131,6 +136,14 @@ mod tests {
             object["endpoints"].as_array().unwrap().iter().map(|it| it["ip"].as_u64().unwrap()).collect::<Vec<_>>()
         };
         assert_eq!((ips(before), ips(after), omitted), (vec![0, 1, 2, 3, 4], vec![10, 11, 12, 13, 14], 12));
+    }
+
+    /// A second comparison of the same plan has no trigger time.
+    #[test]
+    fn trigger_times_are_left_out() {
+        let annotations = json!({"a": "b", TRIGGER_TIME_ANNOTATION: "2026-01-01T00:00:00Z"});
+        let (before, _, _) = bounded(Some(json!({"metadata": {"annotations": annotations}})), None);
+        assert_eq!(&*before.unwrap(), r#"{"metadata":{"annotations":{"a":"b"}}}"#);
     }
 
     #[test]

@@ -224,14 +224,6 @@ impl Ledger {
         }
     }
 
-    /// Drops all comparisons. Returns the controllers and Services whose plans are not empty.
-    pub(crate) fn clear(&mut self) -> Vec<(&'static str, ObjectKey)> {
-        self.open = 0;
-        let entries = std::mem::take(&mut self.entries).into_iter();
-        let entries = entries.flat_map(|(controller, entries)| entries.into_iter().map(move |it| (controller, it)));
-        entries.filter_map(|(controller, (key, entry))| entry.pending.map(|_| (controller, key))).collect()
-    }
-
     /// Returns the time for which a difference must last before it is a mismatch.
     pub(crate) fn required_period(&mut self, now: Instant) -> Duration {
         self.settle_period.max(2 * self.drains.longest(now))

@@ -6,8 +6,8 @@
 //!      +------- sync again -----------+--> /shadow, metrics, log
 //! ```
 //!
-//! The [`ledger`] decides what is a mismatch: pure, with the time as an argument. The [`review`] withholds all writes of the
-//! controllers and passes their plans to it, [`sources`] reads the caches, and [`differences`] describes a mismatch with
+//! The [`ledger`] decides what is a mismatch: pure, with the time as an argument. The [`review`] gets the plans of the
+//! controllers in place of the API server and passes them to it, [`sources`] reads the caches, and [`differences`] describes a mismatch with
 //! the same functions as `kubectl endpoints diff`.
 
 mod differences;
@@ -24,16 +24,12 @@ mod writer;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
 
-use futures::FutureExt as _;
-use futures::future::BoxFuture;
 use kube_controller::{Controller, Enqueuer, Supervisor, locked};
 use kube_controller_client::{Client, PlannedWrite, ReviewedClient};
 use kube_endpoint_model::ObjectKey;
 use kube_wire::Object;
-use prometheus::Registry;
 use serde::Serialize;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -45,9 +41,10 @@ use self::metrics::ShadowMetrics;
 use self::report::{Now, report};
 use self::review::ShadowReview;
 use self::sources::Sources;
-use crate::caches::{Caches, Removal};
-use crate::serving::Report;
-use crate::settings::{Settings, ShadowSettings};
+use crate::caches::Caches;
+use crate::metrics::Metrics;
+use crate::serving::{Report, ShadowPage};
+use crate::settings::{Mode, Settings, ShadowSettings};
 
 /// The comparison of all controllers.
 pub(crate) struct Shadow {
@@ -60,21 +57,24 @@ pub(crate) struct Shadow {
     log_limit: Mutex<LogLimit>,
     metrics: ShadowMetrics,
     panics: AtomicU64,
-    /// Remove the handlers of [`watch`](Shadow::watch).
-    removals: Mutex<Vec<Removal>>,
-    /// Cancelled when the comparison ends before the process does.
-    ended: CancellationToken,
-    /// Contents of `/shadow` when the comparison ended.
-    result: OnceLock<Report>,
 }
 
 impl Shadow {
-    /// Returns a comparison of what is in `caches`, with its metrics on `registry`.
-    pub(crate) fn new(
+    /// Starts the comparison of what is in `caches` if `settings` have shadow mode, registers its metrics, and sets the source
+    /// of `page`. Returns `None` in active mode.
+    ///
+    /// # Errors
+    ///
+    /// A metric cannot be registered.
+    pub(crate) fn start(
         settings: &Settings,
         caches: &Caches,
-        registry: Option<&Registry>,
-    ) -> prometheus::Result<Arc<Shadow>> {
+        metrics: Option<&Metrics>,
+        page: &ShadowPage,
+    ) -> prometheus::Result<Option<Arc<Shadow>>> {
+        if settings.mode != Mode::Shadow {
+            return Ok(None);
+        }
         let shadow = Arc::new(Shadow {
             sources: Sources::new(caches, limits(settings)),
             ledger: Mutex::new(Ledger::new(settings.shadow.settle_period, settings.shadow.writer_lease.is_some())),
@@ -83,34 +83,28 @@ impl Shadow {
             log_limit: Mutex::default(),
             metrics: ShadowMetrics::new()?,
             panics: AtomicU64::new(0),
-            removals: Mutex::default(),
-            ended: CancellationToken::new(),
-            result: OnceLock::new(),
         });
-        if let Some(registry) = registry {
-            shadow.metrics.register(registry, Arc::downgrade(&shadow))?;
+        if let Some(metrics) = metrics {
+            shadow.metrics.register(&metrics.registry, Arc::downgrade(&shadow))?;
         }
-        Ok(shadow)
+        shadow.watch(caches);
+        let source = Arc::clone(&shadow);
+        page.set(move || source.report());
+        Ok(Some(shadow))
     }
 
-    /// Adds the queue of a controller, which gets keys for periodic comparisons.
-    pub(crate) fn follow(self: &Arc<Self>, name: &'static str, controller: &Controller<ObjectKey>) {
-        locked(&self.queues).push((name, controller.enqueuer()));
-        let shadow = Arc::clone(self);
-        controller.on_change(move |key| {
-            if shadow.ended.is_cancelled() {
-                return;
-            }
-            locked(&shadow.causes).insert((name, key.clone()), Cause::Change);
-        });
-    }
-
-    /// Returns the controller with contained panics.
-    pub(crate) fn contain_panics(
+    /// Adds the queue of a controller, which gets keys for periodic comparisons. Returns the controller with contained
+    /// panics.
+    pub(crate) fn follow(
         self: &Arc<Self>,
         name: &'static str,
         controller: Controller<ObjectKey>,
     ) -> Controller<ObjectKey> {
+        locked(&self.queues).push((name, controller.enqueuer()));
+        let shadow = Arc::clone(self);
+        controller.on_change(move |key| {
+            locked(&shadow.causes).insert((name, key.clone()), Cause::Change);
+        });
         // The series exists before the first panic.
         self.metrics.panics.with_label_values(&[name]);
         let shadow = Arc::clone(self);
@@ -126,7 +120,7 @@ impl Shadow {
         ReviewedClient::new(client, Arc::new(ShadowReview::new(Arc::clone(self), controller)))
     }
 
-    /// Starts the tasks of the comparison, which end with it or when `stop` is cancelled.
+    /// Starts the tasks of the comparison, which end when `stop` is cancelled.
     pub(crate) fn spawn(
         self: &Arc<Self>,
         supervisor: &mut Supervisor,
@@ -135,85 +129,40 @@ impl Shadow {
         stop: &CancellationToken,
     ) {
         let shadow = || Arc::clone(self);
-        // A task of the supervisor must not end before `stop` is cancelled.
-        let until = |task: BoxFuture<'static, ()>| {
-            let (ended, stop) = (self.ended.clone(), stop.clone());
-            async move {
-                ended.run_until_cancelled(task).await;
-                stop.cancelled().await;
-            }
-        };
         let comparisons = shadow().compare_periodically(settings.compare_period, stop.clone());
-        supervisor.spawn("periodic comparisons", until(comparisons.boxed()));
-        supervisor.spawn("summaries of the comparison", until(shadow().log_summaries(stop.clone()).boxed()));
+        supervisor.spawn("periodic comparisons", comparisons);
+        supervisor.spawn("summaries of the comparison", shadow().log_summaries(stop.clone()));
         if let Some(lease) = &settings.writer_lease {
             let following = shadow().follow_lease(reader.clone(), lease.clone(), stop.clone());
-            supervisor.spawn(format!("reader of the Lease {lease}"), until(following.boxed()));
+            supervisor.spawn(format!("reader of the Lease {lease}"), following);
         }
-    }
-
-    /// Ends the comparison: removes its handlers, ends its tasks, and enqueues the Services whose plans are not empty.
-    /// `/shadow` keeps the last result.
-    pub(crate) fn end(&self) {
-        let _ = self.result.set(self.report());
-        self.ended.cancel();
-        locked(&self.removals).drain(..).for_each(|remove| remove());
-        let pending = locked(&self.ledger).clear();
-        for (controller, keys) in std::mem::take(&mut *locked(&self.queues)) {
-            pending.iter().filter(|(name, _)| *name == controller).for_each(|(_, key)| keys.add(key.clone()));
-        }
-        *locked(&self.causes) = HashMap::new();
-    }
-
-    /// Returns the time without a mismatch; `None` while there is one, before the first comparison, and while the writer is
-    /// stalled.
-    pub(crate) fn clean_for(&self, now: Instant) -> Option<Duration> {
-        locked(&self.ledger).clean_for(now)
-    }
-
-    /// Returns the time for which a difference must last before it is a mismatch.
-    pub(crate) fn required_period(&self, now: Instant) -> Duration {
-        locked(&self.ledger).required_period(now)
-    }
-
-    /// Returns the number of open mismatches.
-    pub(crate) fn mismatches(&self) -> usize {
-        locked(&self.ledger).open()
     }
 
     /// Returns the contents of `/shadow`.
-    pub(crate) fn report(&self) -> Report {
-        let result = || report(&mut locked(&self.ledger), Now::get(), self.panics.load(Relaxed));
-        self.result.get().cloned().unwrap_or_else(result)
+    fn report(&self) -> Report {
+        report(&mut locked(&self.ledger), Now::get(), self.panics.load(Relaxed))
     }
 
     /// Counts and logs a panic of a sync.
-    pub(crate) fn panicked(&self, controller: &'static str, message: &str) {
+    fn panicked(&self, controller: &'static str, message: &str) {
         self.panics.fetch_add(1, Relaxed);
         self.metrics.panics.with_label_values(&[controller]).inc();
         tracing::error!(controller, message, "A sync panicked; shadow mode continues, in active mode the process ends");
     }
 
-    /// Compares the plan of a controller for one Service. Returns the delay after which the Service is to be compared
-    /// again.
-    pub(crate) fn compare_plan<T: Serialize + Object>(
+    /// Compares the plan of a controller for one Service. Enqueues the Service if it is to be compared again.
+    fn compare_plan<T: Serialize + Object>(
         &self,
         controller: &'static str,
         key: &ObjectKey,
         writes: &[PlannedWrite<'_, T>],
-    ) -> Option<Duration> {
+    ) {
         let is_empty = writes.iter().all(Write::has_no_effect);
-        self.compare(controller, key, is_empty, || writes.iter().map(Write::new).collect())
+        self.compare(controller, key, is_empty, || writes.iter().map(Write::new).collect());
     }
 
     /// Compares a plan. `writes` is called only for a mismatch.
-    fn compare(
-        &self,
-        controller: &'static str,
-        key: &ObjectKey,
-        is_empty: bool,
-        writes: impl FnOnce() -> Vec<Write>,
-    ) -> Option<Duration> {
+    fn compare(&self, controller: &'static str, key: &ObjectKey, is_empty: bool, writes: impl FnOnce() -> Vec<Write>) {
         let now = Instant::now();
         let cause = locked(&self.causes).remove(&(controller, key.clone())).unwrap_or_default();
         // After the plan: a change in between makes the fingerprint newer than the plan, so that the time starts again
@@ -221,17 +170,18 @@ impl Shadow {
         let fingerprint = self.sources.fingerprint(controller, key);
         if is_empty && !self.sources.is_compared(controller, key) {
             locked(&self.ledger).forget(now, controller, key);
-            return None;
+            return;
         }
         let comparison = Comparison { controller, key, fingerprint, cause, is_empty };
         let decision = locked(&self.ledger).compare(now, comparison);
         match decision {
-            Decision::Done => None,
-            Decision::Again(delay) => Some(delay),
-            Decision::Mismatch => {
-                self.record(now, controller, key, &writes());
-                None
+            Decision::Done => {}
+            Decision::Again(delay) => {
+                for (_, keys) in locked(&self.queues).iter().filter(|(name, _)| *name == controller) {
+                    keys.add_again(key.clone(), delay);
+                }
             }
+            Decision::Mismatch => self.record(now, controller, key, &writes()),
         }
     }
 

@@ -29,10 +29,13 @@ impl Now {
     }
 }
 
-/// Returns one line: open mismatches, the time without one, the changes compared, and whether switching is safe.
+/// Time without a mismatch that the book recommends before a switch.
+pub(super) const RECOMMENDED: Duration = Duration::from_secs(3_600);
+
+/// Returns one line: open mismatches, or the time without one beside the [recommended](RECOMMENDED) time, and the changes
+/// compared.
 pub(crate) fn summary(ledger: &mut Ledger, now: Instant, panics: u64) -> String {
     let (open, changes) = (ledger.open(), grouped(ledger.changes()));
-    let compared = ledger.services();
     if panics > 0 {
         let panicked = if panics == 1 { "sync" } else { "syncs" };
         return format!("{panics} {panicked} panicked, {changes} changes compared: do not switch");
@@ -47,14 +50,18 @@ pub(crate) fn summary(ledger: &mut Ledger, now: Instant, panics: u64) -> String 
         let mismatches = if open == 1 { "mismatch" } else { "mismatches" };
         return format!("{open} {mismatches}, {changes} changes compared: do not switch");
     };
-    let advice =
-        if clean < ledger.required_period(now) || compared == 0 { "too early to switch" } else { "switching is safe" };
-    format!("0 mismatches in {}, {changes} changes compared: {advice}", short(clean))
+    let (is_safe, clean) = (is_safe(ledger, now, panics), short(clean));
+    if is_safe {
+        format!("Clean for {clean} (1h recommended), {changes} changes compared: ready to switch")
+    } else {
+        format!("Clean for {clean} of the recommended 1h, {changes} changes compared: too early to switch")
+    }
 }
 
-/// Returns whether the [summary] permits switching.
+/// Returns whether the comparison has been clean for the [recommended](RECOMMENDED) time, and for so long that a difference
+/// would have become a mismatch.
 fn is_safe(ledger: &mut Ledger, now: Instant, panics: u64) -> bool {
-    let required = ledger.required_period(now);
+    let required = ledger.required_period(now).max(RECOMMENDED);
     panics == 0
         && ledger.clean_for(now).is_some_and(|clean| clean >= required)
         && !ledger.is_writer_stalled(now)
@@ -70,6 +77,7 @@ pub(crate) fn report(ledger: &mut Ledger, now: Now, panics: u64) -> Report {
         "isSafeToSwitch": is_safe(ledger, now.instant, panics),
         "openMismatches": ledger.open(),
         "cleanSeconds": ledger.clean_for(now.instant).map(|it| it.as_secs()),
+        "recommendedCleanSeconds": RECOMMENDED.as_secs(),
         "changesCompared": ledger.changes(),
         "servicesCompared": ledger.services(),
         "unsettled": ledger.unsettled(),
@@ -161,7 +169,34 @@ fn grouped(number: u64) -> String {
 mod tests {
     use rstest::rstest;
 
+    use kube_endpoint_model::ObjectKey;
+
+    use super::super::ledger::{Cause, Comparison, Fingerprint};
     use super::*;
+
+    #[rstest]
+    #[case::early(34, "Clean for 34s of the recommended 1h, 1 changes compared: too early to switch", false)]
+    #[case::almost(3_599, "Clean for 59m59s of the recommended 1h, 1 changes compared: too early to switch", false)]
+    #[case::long_enough(3_600, "Clean for 1h0m (1h recommended), 1 changes compared: ready to switch", true)]
+    fn clean_time_is_shown_beside_the_recommended_time(
+        #[case] seconds: u64,
+        #[case] expected: &str,
+        #[case] is_safe: bool,
+    ) {
+        let (mut ledger, start) = (Ledger::new(Duration::from_secs(30), false), Instant::now());
+        for inputs in [1, 2] {
+            let (key, fingerprint) = (ObjectKey::new("shop", "web"), Fingerprint { inputs, outputs: 1 });
+            let (controller, cause) = ("endpoints-controller", Cause::Change);
+            ledger.compare(start, Comparison { controller, key: &key, fingerprint, cause, is_empty: true });
+        }
+        let now = Now { instant: start + Duration::from_secs(seconds), wall: Timestamp::UNIX_EPOCH };
+        let Report { text, json } = report(&mut ledger, now, 0);
+        assert_eq!(text.lines().next(), Some(expected));
+        let found = ["summary", "isSafeToSwitch", "cleanSeconds", "recommendedCleanSeconds"].map(|it| json[it].clone());
+        assert_eq!(found, [json!(expected), json!(is_safe), json!(seconds), json!(3_600)]);
+        let panicked = report(&mut ledger, now, 1);
+        assert_eq!((&panicked.json["isSafeToSwitch"], panicked.text.contains("do not switch")), (&json!(false), true));
+    }
 
     #[rstest]
     #[case(0, "0")]

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use kube_controller_client::{PlannedWrite, Review, Verdict};
+use kube_controller_client::{PlannedWrite, Review};
 use kube_endpoint_model::ObjectKey;
 use serde::Serialize;
 
 use super::Shadow;
 
-/// Compares the plans of one controller, and withholds all writes.
+/// Compares the plans of one controller.
 pub(crate) struct ShadowReview {
     shadow: Arc<Shadow>,
     /// Name of the controller, as in `--controllers`.
@@ -22,11 +22,7 @@ impl ShadowReview {
 }
 
 impl<T: Serialize + kube_wire::Object> Review<T> for ShadowReview {
-    fn review(&self, key: &ObjectKey, writes: &[PlannedWrite<'_, T>]) -> Verdict {
-        Verdict::Withhold { sync_again: self.shadow.compare_plan(self.controller, key, writes) }
-    }
-
-    fn observes(&self) -> bool {
-        true
+    fn review(&self, key: &ObjectKey, writes: &[PlannedWrite<'_, T>]) {
+        self.shadow.compare_plan(self.controller, key, writes);
     }
 }

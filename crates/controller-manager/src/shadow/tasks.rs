@@ -22,7 +22,7 @@ use super::ledger::Cause;
 use super::report::summary;
 use super::sources::has_selector;
 use super::writer::{LEASE_PERIOD, LeaseReading};
-use crate::caches::{Caches, removal};
+use crate::caches::Caches;
 use crate::controllers::{ENDPOINTS, ENDPOINTSLICE, MIRRORING};
 
 /// Period of the summary in the log.
@@ -33,16 +33,16 @@ const MIN_STEP: Duration = Duration::from_millis(1);
 impl Shadow {
     /// Adds the handlers that the controllers lack since they do not expect other writers: a sync follows each change of
     /// an object that they write, at once, so that the time until a plan becomes empty is measured exactly.
-    pub(crate) fn watch(self: &Arc<Self>, caches: &Caches) {
+    pub(super) fn watch(self: &Arc<Self>, caches: &Caches) {
         let shadow = Arc::clone(self);
-        let endpoints = caches.endpoints.add_handler(move |event| {
+        caches.endpoints.add_handler(move |event| {
             let endpoints = event.object();
             if event.is_change() && !endpoints.metadata.annotations.contains_key(LEADER_ANNOTATION) {
                 shadow.enqueue(ENDPOINTS, &endpoints.key());
             }
         });
         let shadow = Arc::clone(self);
-        let slices = caches.slices.add_handler(move |event| {
+        caches.slices.add_handler(move |event| {
             let slice = event.object();
             let Some(service) = slice.service_name().filter(|_| event.is_change()) else { return };
             let key = ObjectKey::new(slice.metadata.namespace.clone(), service);
@@ -53,7 +53,7 @@ impl Shadow {
             }
         });
         let shadow = Arc::clone(self);
-        let services = caches.services.add_handler(move |event| {
+        caches.services.add_handler(move |event| {
             let is_ignored = match &event {
                 Event::Deleted { .. } => true,
                 Event::Added { object, .. } | Event::Updated { new: object, .. } => !has_selector(object),
@@ -65,11 +65,6 @@ impl Shadow {
                 }
             }
         });
-        *locked(&self.removals) = vec![
-            removal(&caches.endpoints, endpoints),
-            removal(&caches.slices, slices),
-            removal(&caches.services, services),
-        ];
     }
 
     /// Enqueues a key for a comparison.

@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use bytes::Bytes;
 use endpoint_controller_manager::{
-    AuthenticationSettings, AuthorizationSettings, ClientSettings, OnSecondWriter, RunError, SecondWriterSettings,
+    AuthenticationSettings, AuthorizationSettings, ClientSettings, LeaderElection, RunError, SecondWriterSettings,
     ServingSettings, Settings, run,
 };
 use http::header::{ACCEPT, CONTENT_LENGTH};
@@ -104,7 +103,7 @@ impl Instance {
         cluster: &Cluster,
         managers: &FieldManagers,
         manager: &'static str,
-        second_writer: SecondWriterSettings,
+        leader_election: Option<LeaderElection>,
     ) -> Instance {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()));
         let folder = cluster.folder().join(manager);
@@ -120,7 +119,8 @@ impl Instance {
             ..ServingSettings::default()
         };
         let client = ClientSettings { qps: 0.0, ..ClientSettings::default() };
-        let settings = Settings { client, second_writer, serving, ..Settings::default() };
+        let second_writer = SecondWriterSettings { objects: 3, ..SecondWriterSettings::default() };
+        let settings = Settings { client, leader_election, second_writer, serving, ..Settings::default() };
         let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
         tasks.spawn(Box::pin(run(managers.config(cluster, manager), settings, stop.clone())));
         until("connection", || TcpStream::connect(address), Result::is_ok).await.expect("accepted");
@@ -144,23 +144,9 @@ impl Instance {
         self.metric("endpoint_controllers_second_writer").await
     }
 
-    async fn withheld(&self) -> u64 {
-        self.metric("endpoint_controllers_writes_withheld{reason=\"second_writer\"}").await
-    }
-
     async fn stop(mut self) {
         self.stop.cancel();
         self.run.join_next().await.expect("a task").expect("no panic").expect("no error");
-    }
-}
-
-fn settings(reaction: OnSecondWriter) -> SecondWriterSettings {
-    SecondWriterSettings {
-        reaction,
-        objects: 3,
-        quiet: Duration::from_secs(3),
-        stagger: Duration::ZERO,
-        ..SecondWriterSettings::default()
     }
 }
 
@@ -178,20 +164,31 @@ fn names(prefix: &str, count: usize) -> impl Iterator<Item = String> {
     (0..count).map(move |number| format!("{prefix}-{number}"))
 }
 
+/// Messages of the events about a second writer, each about the Lease.
+async fn events(cluster: &Cluster) -> Vec<String> {
+    let events = cluster.list("/api/v1/namespaces/kube-system/events").await.into_iter();
+    let events = events.filter(|event| event["reason"] == "SecondWriter" && event["type"] == "Warning");
+    events
+        .map(|event| {
+            assert_eq!(text(&event["involvedObject"]["kind"]), "Lease");
+            text(&event["message"])
+        })
+        .collect()
+}
+
 #[tokio::test]
 async fn two_writers_warn_and_converge() {
     const SERVICES: usize = 10;
     let (cluster, managers, mut expected) = (Cluster::start().await, FieldManagers::default(), BTreeMap::new());
     cluster.node().await;
-    let ours = Instance::start(&cluster, &managers, OURS, settings(OnSecondWriter::Warn)).await;
-    let other = Instance::start(&cluster, &managers, OTHER, settings(OnSecondWriter::Warn)).await;
+    let ours = Instance::start(&cluster, &managers, OURS, None).await;
+    let other = Instance::start(&cluster, &managers, OTHER, None).await;
     add(&cluster, &mut expected, names("web", SERVICES)).await;
     cluster.wait_for_addresses(&expected).await;
     eventually("a second writer", &1, || ours.second_writer()).await;
     eventually("a second writer", &1, || other.second_writer()).await;
     assert!(ours.foreign_writes("endpointslices", OTHER).await >= 3);
     assert_eq!(ours.foreign_writes("endpointslices", OURS).await, 0, "own writes");
-    assert_eq!((ours.withheld().await, other.withheld().await), (0, 0));
     // Both write on, and each corrects the state once.
     let writes = managers.count(OURS) + managers.count(OTHER);
     assert!(writes <= 10 * SERVICES, "{writes} writes");
@@ -200,27 +197,29 @@ async fn two_writers_warn_and_converge() {
     cluster.server.shutdown().await;
 }
 
+/// Empties all slices as this field manager.
+async fn empty_slices(cluster: &Cluster, managers: &FieldManagers, manager: &'static str) {
+    let options = ClientOptions { qps: 0.0, ..ClientOptions::default() };
+    let client = Client::new(&managers.config(cluster, manager), options).expect("a client");
+    for slice in cluster.list("/apis/discovery.k8s.io/v1/endpointslices").await {
+        let name = text(&slice["metadata"]["name"]);
+        let edit = json!({"endpoints": []});
+        client.merge_patch::<EndpointSlice>("default", &name, None, &edit).await.expect("patched");
+    }
+}
+
 #[tokio::test]
-async fn an_instance_that_yields_writes_again_after_the_other_has_stopped() {
+async fn a_leader_reports_a_second_writer_about_the_lease_and_writes_on() {
     let (cluster, managers, mut expected) = (Cluster::start().await, FieldManagers::default(), BTreeMap::new());
     cluster.node().await;
-    let ours = Instance::start(&cluster, &managers, OURS, settings(OnSecondWriter::Yield)).await;
-    let other = Instance::start(&cluster, &managers, OTHER, settings(OnSecondWriter::Warn)).await;
-    add(&cluster, &mut expected, names("before", 10)).await;
-    eventually("withheld", &1, || ours.withheld()).await;
+    let ours = Instance::start(&cluster, &managers, OURS, Some(LeaderElection::default())).await;
+    add(&cluster, &mut expected, names("web", 3)).await;
     cluster.wait_for_addresses(&expected).await;
-
-    let writes = (managers.count(OURS), managers.count(OTHER));
-    add(&cluster, &mut expected, names("during", 5)).await;
+    empty_slices(&cluster, &managers, OTHER).await;
+    let found = until("event", || events(&cluster), |it| !it.is_empty()).await;
+    assert!(found.len() == 1 && found[0].contains(OTHER), "{found:?}");
+    assert_eq!(ours.second_writer().await, 1);
     cluster.wait_for_addresses(&expected).await;
-    assert_eq!((managers.count(OURS), ours.withheld().await), (writes.0, 1), "only the other writes");
-    assert!(managers.count(OTHER) >= writes.1 + 5);
-
-    other.stop().await;
-    add(&cluster, &mut expected, names("after", 1)).await;
-    cluster.wait_for_addresses(&expected).await;
-    assert_eq!((ours.withheld().await, ours.second_writer().await), (0, 0));
-    assert!(managers.count(OURS) > writes.0);
     ours.stop().await;
     cluster.server.shutdown().await;
 }
@@ -229,19 +228,13 @@ async fn an_instance_that_yields_writes_again_after_the_other_has_stopped() {
 async fn an_edit_by_a_person_is_counted_and_reverted() {
     let (cluster, managers, mut expected) = (Cluster::start().await, FieldManagers::default(), BTreeMap::new());
     cluster.node().await;
-    let ours = Instance::start(&cluster, &managers, OURS, settings(OnSecondWriter::Yield)).await;
+    let ours = Instance::start(&cluster, &managers, OURS, None).await;
     add(&cluster, &mut expected, names("web", 1)).await;
     cluster.wait_for_addresses(&expected).await;
-
-    let options = ClientOptions { qps: 0.0, ..ClientOptions::default() };
-    let kubectl = Client::new(&managers.config(&cluster, "kubectl-edit"), options).expect("a client");
-    let slices = cluster.list("/apis/discovery.k8s.io/v1/endpointslices").await;
-    let name = text(&slices[0]["metadata"]["name"]);
-    let edit = json!({"endpoints": []});
-    kubectl.merge_patch::<EndpointSlice>("default", &name, None, &edit).await.expect("patched");
+    empty_slices(&cluster, &managers, "kubectl-edit").await;
     eventually("an edit", &1, || ours.foreign_writes("endpointslices", "kubectl-edit")).await;
     cluster.wait_for_addresses(&expected).await;
-    assert_eq!((ours.second_writer().await, ours.withheld().await), (0, 0));
+    assert_eq!(ours.second_writer().await, 0);
     ours.stop().await;
     cluster.server.shutdown().await;
 }

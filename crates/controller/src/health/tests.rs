@@ -67,24 +67,6 @@ fn query_parameters_are_parsed(#[case] query: &str, #[case] verbose: bool, #[cas
     assert_eq!(parameters(query), (verbose, excluded.iter().map(|name| (*name).to_owned()).collect()));
 }
 
-#[rstest]
-#[case::nothing("/healthz", "verbose", None, "[+]ping ok\nhealthz check passed\n")]
-#[case::healthz("/healthz", "verbose", Some("held"), "[+]ping ok\n[+]writes ok: held\nhealthz check passed\n")]
-#[case::readyz("/readyz", "verbose", Some("held"), "[+]ping ok\n[+]writes ok: held\nreadyz check passed\n")]
-#[case::livez("/livez", "verbose", Some("held"), "[+]ping ok\nlivez check passed\n")]
-#[case::not_verbose("/readyz", "", Some("held"), "ok")]
-fn note_does_not_change_the_status(
-    #[case] path: &str,
-    #[case] query: &str,
-    #[case] note: Option<&'static str>,
-    #[case] expected: &str,
-) {
-    let health = Health::default();
-    health.set_note("writes", move || note.map(str::to_owned));
-    assert_eq!(health.respond(path, query).unwrap(), response(200, expected));
-    assert_eq!(health.respond(&format!("{path}/writes"), ""), None);
-}
-
 #[test]
 fn probe_without_checks_has_ping() {
     let found = Health::default().respond("/healthz", "verbose").unwrap();

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use display_full_error::DisplayFullErrorExt as _;
 use kube_controller::{Enqueuer, Outcome, locked};
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
-use kube_controller_client::{Deleted, Error, PlannedWrite, Preconditions, ReviewedClient, Verdict};
+use kube_controller_client::{Deleted, Error, PlannedWrite, Preconditions, ReviewedClient};
 use kube_endpoint_model::well_known::TOLERATE_UNREADY_ANNOTATION;
 use kube_endpoint_model::{
     EndpointSubset, Endpoints, ObjectKey, ObjectMeta, Pod, PodIndex, Service, ServiceIndex, TriggerTimes, references,
@@ -60,7 +60,7 @@ impl Syncs {
             }
             locked(&self.trigger_times).forget(key);
             let current = self.endpoints.get(&key.namespace, &key.name);
-            if self.withholds(key, || current.as_deref().map(PlannedWrite::Delete)) {
+            if !self.client.sends(key, || current.as_deref().map(PlannedWrite::Delete)) {
                 return Ok(Outcome::Unchanged);
             }
             let deleted = self.delete(key, current.as_deref()).await;
@@ -94,7 +94,7 @@ impl Syncs {
             self.keys.add_again(key.clone(), WITHHELD_INTERVAL);
         }
         let planned = plan_keeping(kept, &service, &pods, current.as_deref(), trigger_time, self.legacy);
-        if self.withholds(key, || planned.as_ref().map(|write| write.planned(current.as_deref()))) {
+        if !self.client.sends(key, || planned.as_ref().map(|write| write.planned(current.as_deref()))) {
             return Ok(Outcome::Unchanged);
         }
         match planned {
@@ -115,17 +115,6 @@ impl Syncs {
         kept_subsets(current, |target| {
             references::pod(target).is_some_and(|(pod, _)| self.pods.is_withheld(&pod.namespace, &pod.name))
         })
-    }
-
-    /// Returns whether the review of the client withholds this write, and then enqueues the key again if it is to be.
-    fn withholds<'a>(&self, key: &ObjectKey, write: impl FnOnce() -> Option<PlannedWrite<'a, Endpoints>>) -> bool {
-        let Verdict::Withhold { sync_again } = self.client.verdict(key, || write().into_iter().collect()) else {
-            return false;
-        };
-        if let Some(delay) = sync_again {
-            self.keys.add_again(key.clone(), delay);
-        }
-        true
     }
 
     /// Deletes the object. Returns [`Outcome::Unchanged`] if the server has none.

@@ -134,9 +134,6 @@ impl Syncs {
             // enqueue nothing by themselves (EC-2). Here a sync that wrote is always followed by another (ES-7).
             Ok(done) if failures.is_empty() => {
                 if done.writes == 0 {
-                    if let Some(delay) = done.again_after {
-                        self.keys.add_again(key.clone(), delay);
-                    }
                     return Ok(Outcome::Unchanged);
                 }
                 self.keys.add_again(key.clone(), self.echo_delay);

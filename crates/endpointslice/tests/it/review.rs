@@ -1,24 +1,23 @@
-//! Reviews of plans before they are sent.
+//! Reviews of plans, which get the writes in place of the API server.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use kube_controller_client::{PlannedWrite, Review, ReviewedClient, Verdict};
+use kube_controller_client::{PlannedWrite, Review, ReviewedClient};
 use kube_dev_apiserver::On;
 use kube_endpoint_model::{AddressType, EndpointSlice, ObjectKey};
-use kube_endpointslice::{DesiredGroup, Input, Owner, Reconciled, Reconciler};
+use kube_endpointslice::metrics::SliceMetrics;
+use kube_endpointslice::{DesiredGroup, Input, Owner, Plan, Reconciled, Reconciler};
 
 use crate::cluster::Cluster;
 use crate::world::{group, options, service};
 
-/// Returns a fixed verdict, and records the writes that it is about.
-struct Fixed {
-    verdict: Mutex<Verdict>,
-    seen: Mutex<Vec<String>>,
-}
+/// Records the writes that it gets.
+#[derive(Default)]
+struct Seen(Mutex<Vec<String>>);
 
-impl Review<EndpointSlice> for Fixed {
-    fn review(&self, key: &ObjectKey, writes: &[PlannedWrite<'_, EndpointSlice>]) -> Verdict {
+impl Review<EndpointSlice> for Seen {
+    fn review(&self, key: &ObjectKey, writes: &[PlannedWrite<'_, EndpointSlice>]) {
         let write = |write: &PlannedWrite<'_, EndpointSlice>| match write {
             PlannedWrite::Create(slice) => format!("create {}", slice.endpoints.len()),
             PlannedWrite::Update { stored, desired } => {
@@ -28,12 +27,19 @@ impl Review<EndpointSlice> for Fixed {
             PlannedWrite::Delete(slice) => format!("delete {}", slice.endpoints.len()),
         };
         let writes: Vec<String> = writes.iter().map(write).collect();
-        self.seen.lock().expect("no panic").push(format!("{key}: {}", writes.join(", ")));
-        *self.verdict.lock().expect("no panic")
+        self.0.lock().expect("no panic").push(format!("{key}: {}", writes.join(", ")));
     }
 }
 
-const WITHHOLD: Verdict = Verdict::Withhold { sync_again: Some(Duration::from_secs(7)) };
+/// Counts the observations of plans.
+#[derive(Default)]
+struct Planned(AtomicUsize);
+
+impl SliceMetrics for Planned {
+    fn planned(&self, _: &Plan) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
 
 fn owner() -> Owner {
     let mut owner = Owner::service(&service());
@@ -49,31 +55,33 @@ async fn sync(reconciler: &Reconciler, desired: Vec<DesiredGroup>) -> Reconciled
 }
 
 #[tokio::test]
-async fn a_withheld_plan_is_returned_and_sends_no_write() {
+async fn a_reviewed_plan_is_returned_and_neither_sent_nor_counted() {
     let cluster = Cluster::start().await;
-    let review = Arc::new(Fixed { verdict: Mutex::new(WITHHOLD), seen: Mutex::default() });
+    let (review, metrics) = (Arc::new(Seen::default()), Arc::new(Planned::default()));
     let client = ReviewedClient::new(cluster.client.clone(), review.clone());
-    let reconciler = Reconciler::builder(client, options(2)).build();
+    let reviewed = Reconciler::builder(client, options(2)).metrics(metrics.clone()).build();
+    let writer = Reconciler::builder(cluster.client.clone(), options(2)).metrics(metrics.clone()).build();
     let writes = || cluster.server.requests().count(&On::writes());
+    let planned = || metrics.0.load(Ordering::Relaxed);
 
-    let done = sync(&reconciler, vec![group(0..4, 80, true)]).await;
-    assert_eq!((done.writes, done.plan.writes(), done.again_after), (0, 2, Some(Duration::from_secs(7))));
-    assert_eq!(writes(), 0);
+    for _ in 0..2 {
+        let done = sync(&reviewed, vec![group(0..4, 80, true)]).await;
+        assert_eq!((done.writes, done.plan.writes()), (0, 2));
+    }
+    assert_eq!((writes(), planned()), (0, 0));
 
-    *review.verdict.lock().expect("no panic") = Verdict::Send;
-    let done = sync(&reconciler, vec![group(0..4, 80, true)]).await;
-    assert_eq!((done.writes, done.again_after), (2, None));
+    let done = sync(&writer, vec![group(0..4, 80, true)]).await;
+    assert_eq!((done.writes, planned()), (2, 1));
 
-    *review.verdict.lock().expect("no panic") = WITHHOLD;
-    sync(&reconciler, vec![group(0..4, 80, true)]).await;
-    sync(&reconciler, vec![group(0..1, 80, true)]).await;
+    sync(&reviewed, vec![group(0..4, 80, true)]).await;
+    sync(&reviewed, vec![group(0..1, 80, true)]).await;
     let key = owner().key();
-    let slices = reconciler.live_slices(&key).await.expect("a list");
-    let done = reconciler.delete(&"Service".into(), &key, slices).await.expect("no failure");
+    let slices = reviewed.live_slices(&key).await.expect("a list");
+    let done = reviewed.delete(&"Service".into(), &key, slices).await.expect("no failure");
     assert_eq!((done.writes, done.plan.writes()), (0, 2));
-    assert_eq!(writes(), 2, "those that were sent");
+    assert_eq!((writes(), planned()), (2, 1), "those of the writer");
 
-    let seen = review.seen.lock().expect("no panic").join("\n");
+    let seen = review.0.lock().expect("no panic").join("\n");
     let expected = [
         "default/web: create 2, create 2",
         "default/web: create 2, create 2",

@@ -138,8 +138,6 @@ impl Elector {
 
     fn record_write(&mut self, lease: Option<Lease>, uid: String, version: String, now: Instant) {
         if let Some(mut lease) = lease {
-            // A change that was made while the request was in flight is not part of it.
-            self.annotations.retain(|name, value| spec::annotation(&lease, name) != value.as_deref());
             lease.metadata.uid = Some(uid);
             lease.metadata.resource_version = Some(version);
             self.set_observed(lease, now);

@@ -1,6 +1,5 @@
 //! Tests of the election rules, response by response. `UPSTREAM_TESTS.md` maps the tests of client-go to these.
 
-mod annotations;
 mod harness;
 
 use std::time::Duration;

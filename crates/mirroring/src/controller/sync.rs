@@ -8,7 +8,7 @@ use kube_controller::{Enqueuer, Outcome};
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
 use kube_endpoint_model::well_known::MIRRORING_CONTROLLER;
 use kube_endpoint_model::{EndpointSlice, Endpoints, ObjectKey, Service, ServiceIndex, SliceIndex};
-use kube_endpointslice::{ApplyError, Reconciled, Reconciler};
+use kube_endpointslice::{ApplyError, Reconciler};
 use kube_informer::{Lister, WITHHELD_INTERVAL};
 use kube_wire::Decode as _;
 use tokio::time::Instant;
@@ -73,22 +73,14 @@ impl Syncs {
         self.warn_of_skipped(&endpoints, skipped, invalid);
         self.metrics.skipped(skipped);
         let done = self.reconciler.reconcile(metadata.input(groups, &existing), None).await?;
-        Ok(self.outcome(key, &done))
+        Ok(done.into())
     }
 
     /// Deletes all mirrored slices of a Service that has nothing to mirror (MI-24).
     async fn clean_up(&self, key: &ObjectKey, slices: Vec<Arc<EndpointSlice>>) -> Result<Outcome, ApplyError> {
         self.reconciler.forget(key);
         let done = self.reconciler.delete(&"Endpoints".into(), key, slices).await?;
-        Ok(self.outcome(key, &done))
-    }
-
-    /// Returns the outcome of a sync, and enqueues the key again if a review withheld its writes.
-    fn outcome(&self, key: &ObjectKey, done: &Reconciled) -> Outcome {
-        if let Some(delay) = done.again_after {
-            self.keys.add_again(key.clone(), delay);
-        }
-        Outcome::of_writes(done.writes)
+        Ok(done.into())
     }
 
     fn warn_of_skipped(&self, endpoints: &Endpoints, skipped: usize, invalid: usize) {

@@ -16,13 +16,8 @@ struct Rig {
 }
 
 impl Rig {
-    fn new(reaction: OnSecondWriter) -> Rig {
-        Rig::staggered(reaction, Duration::ZERO)
-    }
-
-    fn staggered(reaction: OnSecondWriter, stagger: Duration) -> Rig {
-        let settings = SecondWriterSettings { reaction, ..SecondWriterSettings::default() };
-        Rig { detector: Detector::new(settings, stagger), start: Instant::now() }
+    fn new() -> Rig {
+        Rig { detector: Detector::new(SecondWriterSettings::default()), start: Instant::now() }
     }
 
     fn at(&self, second: u64) -> Instant {
@@ -39,11 +34,11 @@ impl Rig {
         let _ = ["a", "b", "c", "d", "e"].map(|object| self.write(KCM, object, second));
     }
 
-    /// Returns the seconds of the quiet time, and whether the writes are withheld at `second`.
-    fn quiet(&mut self, second: u64) -> Option<u64> {
+    /// Returns whether there is a second writer at `second`.
+    fn is_second_writer(&mut self, second: u64) -> bool {
         let at = self.at(second);
         self.detector.advance(at);
-        self.detector.yielding().map(|quiet| quiet.as_secs())
+        self.detector.is_second_writer()
     }
 }
 
@@ -58,22 +53,18 @@ fn slice(name: &str) -> Object {
 #[case::the_window_moves(&[("a", 0), ("b", 30), ("c", 40), ("d", 50), ("e", 60), ("f", 70)], true)]
 #[case::four_writes_of_one(&[("a", 0), ("a", 1), ("a", 2), ("b", 3), ("a", 4)], false)]
 #[case::five_writes_of_one(&[("a", 0), ("a", 1), ("a", 2), ("b", 3), ("a", 4), ("a", 5)], true)]
-fn a_manager_with_enough_writes_in_a_window_is_a_second_writer(
-    #[case] writes: &[(&str, u64)],
-    #[case] expected: bool,
-    #[values(OnSecondWriter::Warn, OnSecondWriter::Yield)] reaction: OnSecondWriter,
-) {
-    let mut rig = Rig::new(reaction);
+fn a_manager_with_enough_writes_in_a_window_is_a_second_writer(#[case] writes: &[(&str, u64)], #[case] expected: bool) {
+    let mut rig = Rig::new();
     for (object, second) in writes {
         rig.write(KCM, object, *second);
     }
     assert_eq!(rig.detector.is_second_writer(), expected);
-    assert_eq!(rig.detector.yielding().is_some(), expected && reaction == OnSecondWriter::Yield);
+    assert_eq!(rig.detector.second_writers().iter().any(|it| Some(it.as_str()) == KCM), expected);
 }
 
 #[test]
 fn writes_of_several_managers_are_not_added_up() {
-    let mut rig = Rig::new(OnSecondWriter::Yield);
+    let mut rig = Rig::new();
     for (manager, object) in [("kubectl-edit", "a"), ("kubectl-edit", "b"), ("kubectl-patch", "c"), ("helm", "d")] {
         rig.write(Some(manager), object, 0);
     }
@@ -83,24 +74,23 @@ fn writes_of_several_managers_are_not_added_up() {
 
 #[test]
 fn a_second_writer_is_over_after_the_quiet_time() {
-    let mut rig = Rig::new(OnSecondWriter::Yield);
+    let mut rig = Rig::new();
     rig.second_writer(0);
     assert_eq!(rig.detector.due(), Some(rig.at(300)));
     rig.write(KCM, "z", 200);
     rig.write(Some("kubectl-edit"), "z", 300);
     rig.write(None, "z", 400);
-    assert_eq!(rig.quiet(499), Some(300), "every write of the second writer counts");
-    assert_eq!(rig.quiet(500), None, "but not those of others");
-    assert!(!rig.detector.is_second_writer());
+    assert!(rig.is_second_writer(499), "every write of the second writer counts");
+    assert!(!rig.is_second_writer(500), "but not those of others");
     rig.write(KCM, "a", 501);
     assert!(!rig.detector.is_second_writer(), "the writes before the quiet time do not count any more");
 }
 
 #[test]
 fn writes_that_are_recorded_after_a_second_writer_has_stopped_do_not_bring_it_back() {
-    let mut rig = Rig::new(OnSecondWriter::Yield);
+    let mut rig = Rig::new();
     rig.second_writer(0);
-    assert_eq!(rig.quiet(300), None);
+    assert!(!rig.is_second_writer(300));
     rig.second_writer(1);
     assert!(!rig.detector.is_second_writer());
     rig.second_writer(301);
@@ -108,34 +98,8 @@ fn writes_that_are_recorded_after_a_second_writer_has_stopped_do_not_bring_it_ba
 }
 
 #[test]
-fn each_further_yield_within_an_hour_doubles_the_quiet_time() {
-    let mut rig = Rig::new(OnSecondWriter::Yield);
-    let (mut now, mut quiet_times) = (0, Vec::new());
-    for _ in 0..6 {
-        rig.second_writer(now);
-        let quiet = rig.quiet(now).expect("five objects");
-        quiet_times.push(quiet);
-        now += quiet;
-        assert_eq!((rig.quiet(now - 1), rig.quiet(now)), (Some(quiet), None));
-    }
-    assert_eq!(quiet_times, [300, 600, 1_200, 2_400, 3_600, 3_600]);
-    rig.second_writer(now + 3_600);
-    assert_eq!(rig.quiet(now + 3_600), Some(300), "an hour without a second writer");
-}
-
-#[test]
-fn the_other_must_go_on_before_this_process_yields() {
-    let mut rig = Rig::staggered(OnSecondWriter::Yield, seconds(7));
-    rig.second_writer(0);
-    assert!(rig.detector.is_second_writer());
-    assert_eq!(rig.quiet(30), None, "the other has yielded");
-    rig.write(KCM, "a", 31);
-    assert_eq!(rig.quiet(31), Some(300));
-}
-
-#[test]
 fn managers_with_a_label_of_their_own_are_bounded() {
-    let mut rig = Rig::new(OnSecondWriter::Warn);
+    let mut rig = Rig::new();
     let labels: BTreeSet<String> =
         (0..100).map(|number| rig.write(Some(&format!("manager-{number}")), "a", 60 * number)).collect();
     assert_eq!(labels.len(), MAX_MANAGERS + 1);
@@ -149,7 +113,7 @@ fn managers_with_a_label_of_their_own_are_bounded() {
 
 #[test]
 fn warnings_are_a_minute_apart_and_sum_up() {
-    let mut rig = Rig::new(OnSecondWriter::Warn);
+    let mut rig = Rig::new();
     assert_eq!(rig.detector.take_warning(rig.start), None);
     rig.write(KCM, "a", 0);
     let first = rig.detector.take_warning(rig.at(0)).expect("the first write");
@@ -181,7 +145,7 @@ proptest! {
             all.push((at, object.clone()));
             all.retain(|(written, _)| at < *written + settings.window);
             recent.expire(at, settings.window);
-            let found = recent.record(object, at, &settings).is_some();
+            let found = recent.record(object, at, &settings);
             let mut counts = HashMap::new();
             for (_, object) in &all {
                 *counts.entry(object).or_insert(0_usize) += 1;

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use endpoint_controller_manager::{ClientSettings, Controllers, CutOverSettings, RunError, Settings, run};
+use endpoint_controller_manager::{ClientSettings, Controllers, RunError, Settings, run};
 use kube_controller::SupervisorError;
 use kube_controller_client::Config;
 use kube_endpoints_testing::{LIMIT, within};
@@ -62,9 +62,7 @@ impl RunningControllers {
     fn start(cluster: &Cluster) -> RunningControllers {
         let controllers = Controllers { endpointslice: false, ..Controllers::default() };
         let client = ClientSettings { qps: 0.0, ..ClientSettings::default() };
-        // While no controller runs, so many objects are deleted and tampered with that the limit would be exceeded.
-        let cut_over = CutOverSettings { unexplained_writes_fraction: 1.0, ..CutOverSettings::default() };
-        let settings = Settings { controllers, client, cut_over, ..Settings::default() };
+        let settings = Settings { controllers, client, ..Settings::default() };
         let config = Config::from_url(&cluster.server.url()).expect("a configuration");
         let stop = CancellationToken::new();
         let mut tasks = JoinSet::new();

@@ -1,4 +1,4 @@
-//! What an election leaves for others: Events, annotations of the Lease and metrics.
+//! What an election leaves for others: Events and metrics.
 
 use super::*;
 
@@ -34,35 +34,19 @@ async fn events_match_upstream() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn annotations_of_a_leader_are_read_by_its_successor() {
+async fn events_can_refer_to_the_lease() {
     let (_server, client) = server();
-    let options = |identity: &str| ElectionOptions {
+    let options = ElectionOptions {
         lease: LeaseName { namespace: NAMESPACE.to_owned(), name: NAME.to_owned() },
-        identity: identity.to_owned(),
+        identity: "one".to_owned(),
         timing: Timing::default(),
         recorder: None,
         metrics: None,
     };
-    let start = async |identity: &str| {
-        let (election, mut fence) = Election::new(client.clone(), options(identity));
-        let (lease, stop, mut tasks) = (election.lease(), CancellationToken::new(), JoinSet::new());
-        tasks.spawn(election.run(stop.clone()));
-        assert!(fence.wait_until_leading().await);
-        (lease, fence, stop, tasks)
-    };
-    let (lease, mut fence, stop, tasks) = start("one").await;
-    lease.annotate("example.com/a", Some("1"));
-    lease.annotate("example.com/b", Some("2"));
-    while lease.annotation("example.com/a").is_none() {
-        assert!(fence.changed().await);
-    }
-    lease.annotate("example.com/b", None);
-    stop.cancel();
-    assert_eq!(tasks.join_all().await, [End::Released]);
-
-    let (lease, _fence, stop, tasks) = start("other").await;
-    assert_eq!(lease.annotation("example.com/a").as_deref(), Some("1"));
-    assert_eq!(lease.annotation("example.com/b"), None);
+    let (election, mut fence) = Election::new(client.clone(), options);
+    let (lease, stop, mut tasks) = (election.lease(), CancellationToken::new(), JoinSet::new());
+    tasks.spawn(election.run(stop.clone()));
+    assert!(fence.wait_until_leading().await);
     let (stored, reference) = (super::lease(&client).await, lease.reference());
     let expected = (stored.metadata.name.as_deref(), stored.metadata.uid.as_deref());
     assert_eq!((Some(&*reference.name), Some(&*reference.uid.to_string())), expected);
