@@ -8,11 +8,12 @@ pub(super) struct RemovedFlag {
     pub(super) name: &'static str,
     /// Whether the value is optional.
     pub(super) is_switch: bool,
-    /// What the program does now, for the warning.
-    now: &'static str,
+    /// What the program does now.
+    pub(super) now: &'static str,
 }
 
-const REMOVED: &[RemovedFlag] = &[
+/// The flags, sorted by name.
+pub(super) const REMOVED: &[RemovedFlag] = &[
     RemovedFlag { name: "force", is_switch: true, now: "the controllers always write" },
     RemovedFlag { name: "on-second-writer", is_switch: false, now: "a second writer is only reported" },
     RemovedFlag {
@@ -35,9 +36,4 @@ impl RemovedFlag {
         let RemovedFlag { name, is_switch: _, now } = self;
         format!("Flag --{name} was removed and is ignored: {now}. The next release rejects it")
     }
-}
-
-#[cfg(test)]
-pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    REMOVED.iter().map(|flag| flag.name)
 }
