@@ -292,20 +292,16 @@ impl RequestPriority {
 }
 pub use kube_wire::Resource;
 pub trait Review<T>: Send + Sync {
-    fn review(&self, key: &ObjectKey, writes: &[PlannedWrite<'_, T>]) -> Verdict;
-    fn observes(&self) -> bool {}
+    fn review(&self, key: &ObjectKey, writes: &[PlannedWrite<'_, T>]);
 }
 pub struct ReviewedClient<T> {}
 impl<T> ReviewedClient<T> {
     pub fn new(client: Client, review: Arc<dyn Review<T>>) -> Self {}
     pub fn client(&self) -> &Client {}
     pub fn observes(&self) -> bool {}
-    pub fn verdict<'a>(
-        &self,
-        key: &ObjectKey,
-        writes: impl FnOnce() -> Vec<PlannedWrite<'a, T>>,
-    ) -> Verdict
+    pub fn sends<'a, W>(&self, key: &ObjectKey, writes: impl FnOnce() -> W) -> bool
     where
+        W: IntoIterator<Item = PlannedWrite<'a, T>>,
         T: 'a,
     {}
 }
@@ -328,11 +324,6 @@ pub enum TransportKind {
     Reset,
     Timeout,
     Other,
-}
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    Send,
-    Withhold { sync_again: Option<Duration> },
 }
 pub use kube_wire::WatchParams;
 pub trait WriteGate: Send + Sync {

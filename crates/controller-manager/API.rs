@@ -64,14 +64,6 @@ impl Controllers {
     pub fn parse(list: &[String]) -> Result<Controllers, Vec<UnknownController>> {}
 }
 impl Default for Controllers {}
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CutOverSettings {
-    pub unexplained_writes_fraction: f64,
-    pub unexplained_writes_minimum: usize,
-    pub require_clean_shadow: Duration,
-    pub force: bool,
-}
-impl Default for CutOverSettings {}
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum EmulatedVersion {
@@ -132,17 +124,11 @@ pub enum Mode {
     Active,
     Shadow,
 }
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnSecondWriter {
-    Warn,
-    Yield,
-}
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
     Client(ConfigError),
     ShadowNotCompiledIn,
-    NoLease,
     LeaseLost,
     Credentials { rejected: Duration },
     Serving(ServingError),
@@ -151,13 +137,10 @@ pub enum RunError {
 }
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SecondWriterSettings {
-    pub reaction: OnSecondWriter,
     pub window: Duration,
     pub objects: usize,
     pub repeats: usize,
     pub quiet: Duration,
-    pub max_quiet: Duration,
-    pub stagger: Duration,
 }
 impl Default for SecondWriterSettings {}
 #[derive(Debug, thiserror::Error)]
@@ -194,7 +177,6 @@ pub struct Settings {
     pub feature_gates: FeatureGates,
     pub leader_election: Option<LeaderElection>,
     pub second_writer: SecondWriterSettings,
-    pub cut_over: CutOverSettings,
     pub serving: ServingSettings,
     pub logging: LoggingSettings,
     pub flags: BTreeMap<String, String>,

@@ -91,11 +91,6 @@ impl Health {
         lease: impl fmt::Display,
         is_overdue: impl Fn() -> bool + Send + Sync + 'static,
     ) {}
-    pub fn set_note(
-        &self,
-        name: &str,
-        note: impl Fn() -> Option<String> + Send + Sync + 'static,
-    ) {}
     pub fn respond(&self, path: &str, query: &str) -> Option<HealthResponse> {}
     pub fn metrics(&self) -> prometheus::Result<Vec<prometheus::proto::MetricFamily>> {}
     pub fn reset_metrics(&self) {}

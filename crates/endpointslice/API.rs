@@ -187,7 +187,6 @@ impl<P: PodFields> View for PodEndpoint<'_, P> {}
 pub struct Reconciled {
     pub plan: Plan,
     pub writes: usize,
-    pub again_after: Option<Duration>,
 }
 pub struct Reconciler {}
 impl Reconciler {

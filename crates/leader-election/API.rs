@@ -34,7 +34,6 @@ impl Elector {
     ) -> Elector {}
     pub fn next(&mut self, now: Now) -> Next {}
     pub fn stop(&mut self) {}
-    pub fn annotate(&mut self, name: String, value: Option<String>) {}
     pub fn term(&self) -> Option<Term> {}
     pub fn leader(&self) -> &str {}
     pub fn lease(&self) -> Option<&Lease> {}
@@ -65,8 +64,6 @@ impl fmt::Debug for Fence {}
 pub struct LeaseHandle {}
 impl LeaseHandle {
     pub fn reference(&self) -> ObjectReference {}
-    pub fn annotation(&self, name: &str) -> Option<String> {}
-    pub fn annotate(&self, name: &str, value: Option<&str>) {}
 }
 impl fmt::Debug for LeaseHandle {}
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,7 +9,8 @@ use crate::page::{Page, book, elsewhere};
 /// Flags of other programs that pages mention without the program.
 const OF_OTHERS: &[&str] = &[
     // Helm
-    "set",
+    "set", // kubectl endpoints
+    "timeout", "wait",
 ];
 
 /// Returns the names of the binary's flags and of those of kube-controller-manager that it recognizes.

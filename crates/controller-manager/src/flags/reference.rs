@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use clap::{Arg, CommandFactory};
 
+use super::removed::{REMOVED, RemovedFlag};
 use super::{Flags, upstream_only};
 
 const INTRODUCTION: &str = "# Flags
@@ -12,6 +13,15 @@ Generated from the flags of `controller-manager`; a test fails when it is out of
 are those of kube-controller-manager 1.36, unless stated otherwise. Durations are in Go's notation: `500ms`, `1m30s`,
 `12h`. A boolean flag may be given with or without a value: `--leader-elect`, `--leader-elect=false`. In names, `_` is
 equivalent to `-`. All errors of a command line are reported together, and the program does not start.
+";
+
+const REMOVED_FLAGS: &str = "
+## Removed flags
+
+Ignored with a warning. The next release rejects them.
+
+| Flag | Now |
+|---|---|
 ";
 
 const UPSTREAM_ONLY: &str = "
@@ -33,6 +43,10 @@ pub fn flag_reference() -> String {
             text.push_str("| Flag | Default | |\n|---|---|---|\n");
         }
         let _ = writeln!(text, "| `{}` | {} | {} |", usage(argument), default(argument), help(argument));
+    }
+    text.push_str(REMOVED_FLAGS);
+    for RemovedFlag { name, is_switch: _, now } in REMOVED {
+        let _ = writeln!(text, "| `--{name}` | {now} |");
     }
     text.push_str(UPSTREAM_ONLY);
     let mut names: Vec<&str> = upstream_only::SWITCHES.iter().chain(upstream_only::WITH_VALUE).copied().collect();

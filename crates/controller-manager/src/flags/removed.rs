@@ -8,13 +8,14 @@ pub(super) struct RemovedFlag {
     pub(super) name: &'static str,
     /// Whether the value is optional.
     pub(super) is_switch: bool,
-    /// What the program does now, for the warning.
-    now: &'static str,
+    /// What the program does now.
+    pub(super) now: &'static str,
 }
 
 const GUARD: &str = "the guard against wrong lists needs no options";
 
-const REMOVED: &[RemovedFlag] = &[
+/// The flags, sorted by name.
+pub(super) const REMOVED: &[RemovedFlag] = &[
     RemovedFlag { name: "force", is_switch: true, now: "the controllers always write" },
     RemovedFlag { name: "guard-confirm-after", is_switch: false, now: GUARD },
     RemovedFlag { name: "guard-fraction", is_switch: false, now: GUARD },
@@ -40,9 +41,4 @@ impl RemovedFlag {
         let RemovedFlag { name, is_switch: _, now } = self;
         format!("Flag --{name} was removed and is ignored: {now}. The next release rejects it")
     }
-}
-
-#[cfg(test)]
-pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    REMOVED.iter().map(|flag| flag.name)
 }
