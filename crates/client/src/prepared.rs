@@ -60,14 +60,15 @@ impl Prepared {
             Some(url) => Some(Proxy::parse(url).map_err(|cause| format!("proxy-url: {cause}"))?),
             None => Proxy::from_env(|name| std::env::var(name).ok(), &config.cluster_url)?,
         };
+        let is_plain_http = config.cluster_url.scheme() == Some(&Scheme::HTTP);
         Ok(Prepared {
             base: config.base_uri_layer(),
             headers: config.extra_headers_layer().map_err(|error| KubeError::new(&error))?,
-            identity: identity(config)?,
+            identity: if is_plain_http { plain_http_identity(config) } else { identity(config)? },
             tls: config.rustls_client_config().map_err(|error| KubeError::new(&error))?,
             proxy,
             tls_server_name,
-            is_plain_http: config.cluster_url.scheme() == Some(&Scheme::HTTP),
+            is_plain_http,
         })
     }
 
@@ -80,6 +81,19 @@ impl Prepared {
     pub(crate) fn server_name_resolver(&self) -> Option<FixedServerNameResolver> {
         self.tls_server_name.clone().map(FixedServerNameResolver::new)
     }
+}
+
+/// Returns the identity of requests over plain HTTP: none, whatever the kubeconfig has. As in client-go
+/// (`DirectClientConfig.ClientConfig`), no token, password or header of a credential plugin is sent in clear text, and
+/// files and plugins are not read and run. Headers for impersonation are sent, because they contain no secret.
+fn plain_http_identity(config: &kube::Config) -> Identity {
+    let user = &config.auth_info;
+    let token = user.token.is_some() || user.token_file.is_some();
+    let password = user.username.is_some() || user.password.is_some();
+    if token || password || user.exec.is_some() || user.auth_provider.is_some() {
+        tracing::warn!(server = %config.cluster_url, "The server is plain HTTP: credentials are not sent");
+    }
+    Identity::Connection
 }
 
 fn identity(config: &kube::Config) -> Result<Identity, BoxError> {

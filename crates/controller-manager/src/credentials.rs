@@ -42,7 +42,7 @@ pub(crate) async fn wait_until_rejected(credentials: &Credentials, is_active: im
 #[cfg(test)]
 mod tests {
     use kube_controller_client::{Client, ClientOptions, Config};
-    use kube_dev_apiserver::{Server, User};
+    use kube_dev_apiserver::{Server, Transport, User};
     use rstest::rstest;
 
     use super::*;
@@ -64,7 +64,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn readiness_fails_after_60_s_of_401() {
-        let server = Server::start(kube_dev_apiserver::Config::default()).await.unwrap();
+        let config = kube_dev_apiserver::Config { transport: Transport::Tls, ..kube_dev_apiserver::Config::default() };
+        let server = Server::start(config).await.unwrap();
         let (folder, user) = (tempfile::tempdir().unwrap(), User::new("alice"));
         let (path, token) = (folder.path().join("kubeconfig"), server.token_for(user.clone()));
         let kubeconfig = server.kubeconfig_for(user).replace("{token: ", "{tokenFile: token} # ");

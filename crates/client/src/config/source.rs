@@ -84,22 +84,13 @@ impl Source {
 }
 
 /// Sets the address given by `--master`. Without a scheme it is https if the configuration has a certificate authority,
-/// a client certificate or `insecure-skip-tls-verify` (client-go: `DefaultServerUrlFor`); otherwise it is http, and the
-/// credentials are removed (client-go: `DirectClientConfig.ClientConfig`).
+/// a client certificate or `insecure-skip-tls-verify` (client-go: `DefaultServerUrlFor`); otherwise it is http, over which
+/// no credentials are sent.
 fn set_server(config: &mut kube::Config, server: &str) -> Result<(), ConfigError> {
     let user = &config.auth_info;
     let has_certificate = user.client_certificate.is_some() || user.client_certificate_data.is_some();
     let has_tls = config.root_cert.is_some() || config.accept_invalid_certs || has_certificate;
     config.cluster_url = parse_server_address(server, if has_tls { &Scheme::HTTPS } else { &Scheme::HTTP })?;
-    if !has_tls && !server.contains("://") {
-        let user = &mut config.auth_info;
-        let token = user.token.take().is_some() | user.token_file.take().is_some();
-        let password = user.username.take().is_some() | user.password.take().is_some();
-        let plugin = user.exec.take().is_some() | user.auth_provider.take().is_some();
-        if token || password || plugin {
-            tracing::warn!(server = %config.cluster_url, "No scheme given, speaking plain HTTP without credentials");
-        }
-    }
     Ok(())
 }
 

@@ -1,9 +1,10 @@
-//! Server address that overrides the kubeconfig (`--master`), with and without a scheme.
+//! Server address that overrides the kubeconfig (`--master`), with and without a scheme; credentials over plain HTTP.
 
 use std::fs;
 
 use kube_controller_client::{Client, ClientOptions, Config};
 use kube_dev_apiserver::{On, Server, Transport, User};
+use rstest::rstest;
 use tempfile::TempDir;
 
 async fn server(transport: Transport) -> (Server, TempDir) {
@@ -43,4 +44,52 @@ async fn server_without_scheme_or_authority_is_http_without_token() {
     let requests = server.requests().matching(&On::any().resource("configmaps"));
     assert_eq!(requests[0].user, "system:anonymous");
     server.shutdown().await;
+}
+
+/// client-go: `DirectClientConfig.ClientConfig` reads the user only if the transport is TLS, but for impersonation.
+#[rstest]
+#[case::token("token: secret", None)]
+#[case::token_file("tokenFile: token", None)]
+#[case::missing_token_file("tokenFile: nowhere", None)]
+#[case::password("username: alice, password: secret", None)]
+#[case::plugin("exec: {apiVersion: client.authentication.k8s.io/v1, command: ./plugin, interactiveMode: Never}", None)]
+#[case::impersonation("token: secret, as: bob", Some("bob"))]
+#[tokio::test]
+async fn no_credentials_are_sent_over_plain_http(#[case] user: &str, #[case] impersonated: Option<&str>) {
+    let (url, mut server) = serve_recorded().await;
+    let folder = tempfile::tempdir().expect("tempdir");
+    fs::write(folder.path().join("token"), "secret").expect("write");
+    fs::write(folder.path().join("plugin"), "#!/bin/sh\necho run > ran\n").expect("write");
+    let kubeconfig = format!(
+        "{{current-context: a, contexts: [{{name: a, context: {{cluster: a, user: a}}}}], clusters: [{{name: a, cluster: \
+         {{server: '{url}', insecure-skip-tls-verify: true}}}}], users: [{{name: a, user: {{{user}}}}}]}}"
+    );
+    fs::write(folder.path().join("kubeconfig"), kubeconfig).expect("write");
+    let config = Config::from_kubeconfig(&folder.path().join("kubeconfig")).await.expect("load kubeconfig");
+    let client = Client::new(&config, ClientOptions::default()).expect("create client");
+    client.get_json("/version").await.expect("request");
+    let request = server.recv().await.expect("a request").to_lowercase();
+    assert!(!request.contains("authorization"), "{request}");
+    let sent = request.lines().find_map(|line| line.strip_prefix("impersonate-user: "));
+    assert_eq!(sent, impersonated);
+}
+
+/// Serves one request over plain HTTP; returns its head.
+async fn serve_recorded() -> (String, tokio::sync::mpsc::UnboundedReceiver<String>) {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("bind");
+    let url = format!("http://{}", listener.local_addr().expect("local address"));
+    let (sender, receiver) = tokio::sync::mpsc::unbounded_channel();
+    let mut tasks = tokio::task::JoinSet::new();
+    tasks.spawn(async move {
+        let (mut connection, _) = listener.accept().await.expect("accept");
+        let mut head = vec![0; 8192];
+        let length = connection.read(&mut head).await.expect("read");
+        sender.send(String::from_utf8_lossy(&head[..length]).into_owned()).expect("send");
+        let response = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
+        connection.write_all(response).await.expect("write");
+    });
+    tasks.detach_all();
+    (url, receiver)
 }

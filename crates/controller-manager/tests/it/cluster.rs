@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use http::{Method, StatusCode};
 use kube_controller_client::{Client, ClientOptions, Config};
-use kube_dev_apiserver::Server;
+use kube_dev_apiserver::{Server, Transport};
 use kube_endpoints_testing::eventually;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -20,6 +20,12 @@ pub(crate) struct Cluster {
 impl Cluster {
     pub(crate) async fn start() -> Cluster {
         Cluster::start_with(kube_dev_apiserver::Config::default()).await
+    }
+
+    /// Starts a server with TLS: credentials in a kubeconfig are not sent over plain HTTP.
+    pub(crate) async fn start_with_tls() -> Cluster {
+        let config = kube_dev_apiserver::Config { transport: Transport::Tls, ..kube_dev_apiserver::Config::default() };
+        Cluster::start_with(config).await
     }
 
     pub(crate) async fn start_with(config: kube_dev_apiserver::Config) -> Cluster {

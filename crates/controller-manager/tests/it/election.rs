@@ -99,7 +99,7 @@ struct Pair {
 impl Pair {
     /// Starts a leader that has written objects, and a standby with synced caches.
     async fn start() -> Pair {
-        let cluster = Cluster::start().await;
+        let cluster = Cluster::start_with_tls().await;
         let folder = tempfile::tempdir().expect("a folder");
         cluster.node().await;
         let leader = Instance::start(&cluster, folder.path(), "leader");

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use endpoint_controller_manager::{LeaderElection, RunError, Settings, run};
 use kube_controller_client::Config;
-use kube_dev_apiserver::{On, Server, User};
+use kube_dev_apiserver::{On, Server, Transport, User};
 use tempfile::TempDir;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -15,7 +15,8 @@ const MINUTE: Duration = Duration::from_secs(60);
 
 /// A server, and a kubeconfig with an invalid token.
 async fn server_with_invalid_token() -> (Server, TempDir, PathBuf) {
-    let server = Server::start(kube_dev_apiserver::Config::default()).await.expect("a server");
+    let config = kube_dev_apiserver::Config { transport: Transport::Tls, ..kube_dev_apiserver::Config::default() };
+    let server = Server::start(config).await.expect("a server");
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("kubeconfig");
     write(&server, &path, "expired");

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use http::Method;
-use kube_dev_apiserver::{Authorization, Config, On, User};
+use kube_dev_apiserver::{Authorization, Config, On, Transport, User};
 use kube_endpoints_testing::eventually;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -18,7 +18,12 @@ const CONTROLLERS: [&str; 3] = ["endpoint-controller", "endpointslice-controller
 /// A server with upstream's roles (CM-34) and the rules that the program itself needs, and a kubeconfig for the
 /// program.
 async fn rbac_cluster() -> (Cluster, PathBuf, TempDir) {
-    let cluster = Cluster::start_with(Config { authorization: Authorization::Rbac, ..Config::default() }).await;
+    let cluster = Cluster::start_with(Config {
+        authorization: Authorization::Rbac,
+        transport: Transport::Tls,
+        ..Config::default()
+    })
+    .await;
     for document in include_str!("../../../../conformance/rights.yaml").split("\n---\n") {
         let object: Value = serde_saphyr::from_str(document).expect("YAML");
         let plural = text(&object["kind"]).to_lowercase() + "s";

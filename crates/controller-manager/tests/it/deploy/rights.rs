@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use http::Method;
-use kube_dev_apiserver::{Authorization, Config, Fault, LoggedRequest, On, User};
+use kube_dev_apiserver::{Authorization, Config, Fault, LoggedRequest, On, Transport, User};
 use kube_endpoints_testing::eventually;
 use serde_json::{Value, json};
 
@@ -61,7 +61,8 @@ fn untested_rights() -> BTreeSet<Right> {
 
 /// Starts a server with RBAC and these roles and bindings.
 pub(super) async fn rbac_cluster(granted: impl IntoIterator<Item = &Value>) -> Cluster {
-    let cluster = Cluster::start_with(Config { authorization: Authorization::Rbac, ..Config::default() }).await;
+    let config = Config { authorization: Authorization::Rbac, transport: Transport::Tls, ..Config::default() };
+    let cluster = Cluster::start_with(config).await;
     grant(&cluster, granted).await;
     cluster
 }

@@ -116,7 +116,7 @@ fn writes(cluster: &Cluster) -> Vec<String> {
 async fn random_changes_cause_no_mismatch_and_no_write() {
     const NAMESPACES: u64 = 20;
     const CHANGES: usize = 15;
-    let cluster = Cluster::start().await;
+    let cluster = Cluster::start_with_tls().await;
     cluster.node().await;
     let writer = Instance::start(&cluster, "active", active()).await;
     // Longer than a writer needs on a busy machine.
@@ -206,7 +206,7 @@ async fn diff(cluster: &Cluster) -> BTreeSet<String> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn planted_deviations_are_found_and_classified() {
     assert!(PLANTED.len() >= 30, "{}", PLANTED.len());
-    let cluster = Cluster::start().await;
+    let cluster = Cluster::start_with_tls().await;
     let metadata = json!({"name": "n1", "labels": {"topology.kubernetes.io/zone": "z1"}});
     let status = json!({"conditions": [{"type": "Ready", "status": "True"}], "allocatable": {"cpu": "4"}});
     cluster.create("/api/v1/nodes", &json!({"metadata": metadata, "status": status})).await;
