@@ -91,10 +91,13 @@ fn tcp<R>(resolver: R, timeouts: &Timeouts) -> HttpConnector<R> {
     // hyper-util divides this by the number of addresses of a family. It tries the other family in parallel after
     // 300 ms.
     tcp.set_connect_timeout(Some(timeouts.connect / 2));
-    // HTTP/1.1 has no pings: TCP keep-alives detect a dead peer there.
+    // HTTP/1.1 has no pings: TCP keep-alives detect a dead peer there, and the user timeout one that does not acknowledge
+    // a request.
     tcp.set_keepalive(Some(timeouts.ping_interval.max(MIN_KEEPALIVE)));
     tcp.set_keepalive_interval(Some(timeouts.ping_timeout.max(MIN_KEEPALIVE)));
     tcp.set_keepalive_retries(Some(2));
+    #[cfg(target_os = "linux")]
+    tcp.set_tcp_user_timeout(Some(timeouts.ping_interval + timeouts.ping_timeout));
     tcp
 }
 

@@ -47,7 +47,7 @@
 //! - Retries: after responses 429 and 5xx with `Retry-After` (at most 30 s, see [`MAX_RETRY_AFTER`]), for all methods;
 //!   after 1 s for a GET on a lost connection. At most 10 per request; none with [`Client::without_retries`]. A delay
 //!   that is not for a 429 ends early when the server becomes [available](Availability::recovery) again.
-//! - Time limits: [`Timeouts`], by default 90 s to the response headers and again for the body, 30 s for a new
+//! - Time limits: [`Timeouts`], by default 90 s to the response headers and again for the body, 10 s for a new
 //!   connection.
 //! - After an error for which [`Error::may_have_been_applied`] is true, a write may have been applied.
 //!

@@ -9,6 +9,9 @@ use tokio::time::Instant;
 const FAILURES: u32 = 3;
 /// Minimum time between two retries while the server is available: some requests fail, others succeed.
 const SPACING: Duration = Duration::from_millis(500);
+/// Time in which all waiting callers have their turn while the server is available: with more than five, retries are closer
+/// than [`SPACING`].
+const ROUND: Duration = Duration::from_millis(2_500);
 /// Maximum random addition to [`SPACING`] while the server is unavailable.
 const UNAVAILABLE_SPACING: Duration = Duration::from_secs(1);
 /// Minimum time between two reports of outages, so that a server that fails now and then does not flood the log.
@@ -44,6 +47,8 @@ pub(super) struct Breaker {
     pub(super) answers: u64,
     /// Number of changes from unavailable to available.
     pub(super) recoveries: u64,
+    /// Number of callers that wait for a retry.
+    pub(super) waiting: u32,
     /// Time of the last retry.
     last_retry: Option<Instant>,
     /// Time of the last report of an outage.
@@ -93,8 +98,11 @@ impl Breaker {
 
     /// Returns the earliest time of the next retry; `None` before the first. `jitter` is a random number in `0.0..1.0`.
     pub(super) fn next_retry(&self, jitter: f64) -> Option<Instant> {
-        let addition = if self.is_available() { Duration::ZERO } else { UNAVAILABLE_SPACING.mul_f64(jitter) };
-        self.last_retry.map(|last| last + SPACING + addition)
+        let spacing = match self.is_available() {
+            true => SPACING.min(ROUND / self.waiting.max(1)),
+            false => SPACING + UNAVAILABLE_SPACING.mul_f64(jitter),
+        };
+        self.last_retry.map(|last| last + spacing)
     }
 
     /// Records that a request is retried.
@@ -155,11 +163,12 @@ mod tests {
     }
 
     #[rstest]
-    #[case::available(0, 0.9, 500)]
-    #[case::unavailable(3, 0.0, 500)]
-    #[case::unavailable_with_jitter(3, 0.9, 1_400)]
-    fn time_of_the_next_retry(#[case] failures: u32, #[case] jitter: f64, #[case] expect: u64) {
-        let (mut breaker, now) = (Breaker::default(), epoch());
+    #[case::available(0, 5, 0.9, 500)]
+    #[case::available_and_many_wait(0, 50, 0.9, 50)]
+    #[case::unavailable(3, 5, 0.0, 500)]
+    #[case::unavailable_with_jitter(3, 50, 0.9, 1_400)]
+    fn time_of_the_next_retry(#[case] failures: u32, #[case] waiting: u32, #[case] jitter: f64, #[case] expect: u64) {
+        let (mut breaker, now) = (Breaker { waiting, ..Breaker::default() }, epoch());
         assert_eq!(breaker.next_retry(jitter), None);
         for _ in 0..failures {
             breaker.record(Attempt::Failed, now);
