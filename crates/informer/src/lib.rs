@@ -41,9 +41,15 @@
 //! - RBAC permission to `list` and `watch` the resource, and with a [`Guard`] to `get` it.
 //! - The first request is a streaming list (`sendInitialEvents`). If the server does not support it, the informer
 //!   requests a list with `limit=500`, page by page.
-//! - Failed requests are retried without limit, with the back-off of [`BackoffPolicy`]: 800 ms doubling to 30 s, times
-//!   a random factor from 1 to 2. Meanwhile listers return the last known state. [`Informer::progress`] shows for how
-//!   long the store has not advanced.
+//! - Failed requests are retried without limit. Failures of the server (no response, a status of 500 or above) are
+//!   retried within 2 s, one request at a time for all informers of a client of `kube-controller-client`, and at once when
+//!   another request succeeds; 429 after its `Retry-After`; an expired version at once. Other failures have the back-off of
+//!   [`BackoffPolicy`]: 800 ms doubling to 30 s, times a random factor from 1 to 2. While watches fail and lists work, a
+//!   list every 10 s keeps the store current. Meanwhile listers return the last known state. [`Informer::progress`] shows
+//!   for how long the store has not advanced.
+//! - The first failure of an informer is logged as a warning, and then one a minute with the number of failures.
+//! - A streaming list that stalls without its bookmark is given up 60 s after its last initial event, and lists are not
+//!   streamed for an hour.
 //! - An object that cannot be decoded is logged and counted, and its last decodable state stays in the store. With
 //!   [`Builder::on_undecodable`], it is removed, or ends the informer, as [`OnUndecodable`] says.
 //! - A panic of a handler ends [`Informer::run`] with that panic.
@@ -153,7 +159,10 @@
 //! ```
 //!
 //! Each watch and each other request in flight takes a connection of `kube`, whose default client uses HTTP/1.1; the
-//! client of `kube-controller-client` shares one HTTP/2 connection among all watches, and has client-go's rate limit.
+//! client of `kube-controller-client` shares one HTTP/2 connection among all watches, and has client-go's rate limit. It also
+//! notices a dead connection within 15 s, by pings. `kube` sends none: the informer reopens a watch without data after its
+//! timeout of 5 to 10 min, or after `kube::Config::read_timeout`. With one of 90 s, quiet watches stay open, since API servers
+//! send a bookmark a minute. Each informer over a `kube::Client` retries on its own.
 //! `Config::from_kube_client` of that crate sends its requests through a `kube::Client`, for code that needs both.
 //!
 //! # Features
@@ -221,7 +230,9 @@
 //! - Before it resumes an interrupted watch (one that ended more than 5 s before its timeout), the informer requests
 //!   the server's current resource version. If that is lower than the version of the store, etcd was restored from a
 //!   backup, and the informer relists.
-//! - A `Retry-After` that exceeds the back-off interval is obeyed, up to 30 s.
+//! - Failures of the server are retried within 2 s and not with a growing back-off. A `Retry-After` of a 429 is obeyed, up
+//!   to 30 s.
+//! - Lists keep the store current while watches fail.
 //! - The first resync of a handler comes within one period, and no period is skipped; client-go's first resync may come
 //!   after two periods.
 //! - Resyncs continue during a relist; upstream's pause.

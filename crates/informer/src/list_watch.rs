@@ -7,17 +7,21 @@ mod error;
 mod kube;
 mod source;
 
-use std::{fmt, pin::Pin, sync::Arc};
+use std::{fmt, pin::Pin, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use futures::{Stream, StreamExt as _, stream};
 use kube_wire::{DecodeContext, Encoding, ListParams, Resource, WatchParams};
+use tokio::time::sleep;
 
 pub use self::error::ListWatchError;
 pub(crate) use self::{
     error::{Class, retry_after},
     source::Source,
 };
+
+/// Maximum delay of a retry for which the server requests none.
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(2);
 
 /// API server that an [`Informer`](crate::Informer) lists and watches (client-go: `ListerWatcher`).
 ///
@@ -108,6 +112,16 @@ pub trait ListWatch: Send + Sync + 'static {
         name: &str,
     ) -> impl Future<Output = Result<ListWatchResponse, ListWatchError>> + Send;
 
+    /// Waits before the informer repeats a request whose failure was the server's: no response, 429, or a status of 500 or
+    /// above. `requested` is the delay that the server requests with a 429, at most 30 s.
+    ///
+    /// By default, each informer waits for `requested`, or for a random time from 0.5 s to 2 s. A source that several
+    /// informers share can let them retry one at a time, and end the wait when a request of another succeeds, as the
+    /// client of `kube-controller-client` does.
+    fn wait_to_retry(&self, requested: Option<Duration>) -> impl Future<Output = ()> + Send {
+        sleep(requested.unwrap_or_else(|| MAX_RETRY_DELAY.mul_f64(kube_ambient::random_range(0.25..1.0))))
+    }
+
     /// Returns the encoding to request for types that have a protobuf decoder; protobuf by default. If the server has no
     /// protobuf for a resource, the informer requests JSON.
     fn encoding(&self) -> Encoding {
@@ -146,6 +160,10 @@ impl<S: ListWatch> ListWatch for Arc<S> {
         name: &str,
     ) -> impl Future<Output = Result<ListWatchResponse, ListWatchError>> + Send {
         S::get(self, resource, namespace, name)
+    }
+
+    fn wait_to_retry(&self, requested: Option<Duration>) -> impl Future<Output = ()> + Send {
+        S::wait_to_retry(self, requested)
     }
 
     fn encoding(&self) -> Encoding {

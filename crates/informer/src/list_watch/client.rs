@@ -1,6 +1,6 @@
 //! The client of `kube-controller-client` as a source.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use futures::TryStreamExt as _;
 use kube_controller_client::{Body, Client, Error, TransportKind};
@@ -8,6 +8,7 @@ use kube_wire::{DecodeContext, Encoding, ListParams, Resource, WatchParams};
 
 use super::{ListWatch, ListWatchError, ListWatchResponse};
 
+/// Lists and watches are sent once, because the informer repeats them.
 impl ListWatch for Client {
     async fn list(
         &self,
@@ -15,7 +16,7 @@ impl ListWatch for Client {
         namespace: Option<&str>,
         params: &ListParams,
     ) -> Result<ListWatchResponse, ListWatchError> {
-        Ok(self.list_chunks(resource, namespace, params).await?.into())
+        Ok(self.without_retries().list_chunks(resource, namespace, params).await?.into())
     }
 
     async fn watch(
@@ -24,11 +25,15 @@ impl ListWatch for Client {
         namespace: Option<&str>,
         params: &WatchParams,
     ) -> Result<ListWatchResponse, ListWatchError> {
-        Ok(Client::watch(self, resource, namespace, params).await?.into())
+        Ok(Client::watch(&self.without_retries(), resource, namespace, params).await?.into())
     }
 
     async fn get(&self, resource: &Resource, namespace: &str, name: &str) -> Result<ListWatchResponse, ListWatchError> {
         Ok(self.get_chunks(resource, namespace, name).await?.into())
+    }
+
+    async fn wait_to_retry(&self, requested: Option<Duration>) {
+        self.availability().wait_to_retry(requested).await;
     }
 
     fn encoding(&self) -> Encoding {

@@ -26,8 +26,8 @@ pub(crate) enum Class {
 
 impl ListWatchError {
     /// Returns the error of a response with an error status. The informer relists after status 410, falls back to JSON
-    /// after 406 and 415, and waits for at least [`retry_after_seconds`](kube_wire::Details::retry_after_seconds), up to
-    /// 30 s, after 429.
+    /// after 406 and 415, and [retries](crate::ListWatch::wait_to_retry) 429 after
+    /// [`retry_after_seconds`](kube_wire::Details::retry_after_seconds), up to 30 s, and 500 and above within 2 s.
     pub fn status(status: Status, error: impl Into<BoxError>) -> Self {
         Self { class: Class::Status(Box::new(status)), error: error.into() }
     }

@@ -21,6 +21,7 @@ trait Requests: Send + Sync {
     fn watch<'a>(&'a self, resource: &'a Resource, namespace: Option<&'a str>, params: &'a WatchParams)
     -> Response<'a>;
     fn get<'a>(&'a self, resource: &'a Resource, namespace: &'a str, name: &'a str) -> Response<'a>;
+    fn wait_to_retry(&self, requested: Option<Duration>) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
 }
 
 impl<S: ListWatch> Requests for S {
@@ -39,6 +40,10 @@ impl<S: ListWatch> Requests for S {
 
     fn get<'a>(&'a self, resource: &'a Resource, namespace: &'a str, name: &'a str) -> Response<'a> {
         Box::pin(ListWatch::get(self, resource, namespace, name))
+    }
+
+    fn wait_to_retry(&self, requested: Option<Duration>) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(ListWatch::wait_to_retry(self, requested))
     }
 }
 
@@ -85,6 +90,11 @@ impl Source {
         params: &WatchParams,
     ) -> Result<ListWatchResponse, ListWatchError> {
         self.requests.watch(resource, namespace, params).await
+    }
+
+    /// Waits before a request is repeated that failed because of the server; see [`ListWatch::wait_to_retry`].
+    pub(crate) async fn wait_to_retry(&self, requested: Option<Duration>) {
+        self.requests.wait_to_retry(requested).await;
     }
 
     /// Reads one object; `None` if it does not exist. If the process may not get it, it is read by a list of its name from

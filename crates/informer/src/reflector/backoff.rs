@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Back-off of an informer after failed requests. The default is client-go's.
+/// Back-off of an informer after failed requests, except for failures of the server, which are retried within 2 s. The
+/// default is client-go's.
 ///
 /// Each interval is multiplied by a random factor from 1 to 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BackoffPolicy {
     /// First interval; each further one is twice as long. Default: 800 ms.
     pub initial: Duration,
-    /// Maximum interval. Default: 30 s.
+    /// Maximum interval, also of the retries after failures of the server. Default: 30 s.
     pub max: Duration,
     /// Time without a failure after which the next interval is `initial` again. Default: 2 min.
     pub reset_after: Duration,
@@ -38,6 +39,11 @@ pub(super) struct Backoff {
 impl Backoff {
     pub(super) fn new(policy: BackoffPolicy) -> Self {
         Self { policy, next: policy.initial, last: None }
+    }
+
+    /// Returns the maximum interval.
+    pub(super) fn max(&self) -> Duration {
+        self.policy.max
     }
 
     /// Returns the next wait: the interval times `1.0 + jitter`. `jitter` is a random number in `0.0..1.0`.

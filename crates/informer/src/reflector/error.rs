@@ -24,6 +24,8 @@ pub(super) enum ReflectorError {
     Undecodable(Box<UndecodableObject>),
     #[error("the bookmark that ends the initial events has no resourceVersion")]
     Unversioned,
+    #[error("no bookmark has ended the initial events of the streaming list, {} s after the last of them", .0.as_secs())]
+    NoBookmark(Duration),
     #[error("no data received for {} s", .0.as_secs())]
     ReadTimeout(Duration),
     #[error("a relist was requested")]
@@ -43,11 +45,15 @@ impl ReflectorError {
             }
             Self::Decode(_) | Self::Undecodable(_) | Self::Unversioned => Failure::Other,
             Self::ErrorEvent(status) => status_failure(status),
+            Self::NoBookmark(_) => Failure::NoBookmark,
             Self::ReadTimeout(_) => Failure::Unreachable,
             Self::ListRequested(cause) => Failure::ListRequested(*cause),
         }
     }
 }
+
+/// Reasons of server errors, for a status without code.
+const SERVER_ERRORS: [&str; 4] = ["InternalError", "ServerTimeout", "ServiceUnavailable", "Timeout"];
 
 fn status_failure(status: &Status) -> Failure {
     if status.is_expired() {
@@ -58,6 +64,8 @@ fn status_failure(status: &Status) -> Failure {
         match status.code {
             429 => Failure::Busy { retry_after: retry_after(status) },
             406 | 415 => Failure::NotAcceptable,
+            500.. => Failure::ServerError,
+            _ if SERVER_ERRORS.contains(&&*status.reason) => Failure::ServerError,
             _ => Failure::Other,
         }
     }

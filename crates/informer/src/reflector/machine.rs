@@ -1,12 +1,13 @@
 //! State machine of the reflector: the next request, given the results so far. No I/O; time and random numbers are
 //! arguments.
 
+mod failures;
 mod recheck;
 
 use std::time::Duration;
 
 use kube_ambient::{Defect, is_enabled};
-use kube_wire::{Encoding, MAX_RETRY_AFTER, ResourceVersion};
+use kube_wire::{Encoding, ResourceVersion};
 use tokio::time::Instant;
 
 use self::recheck::Recheck;
@@ -22,8 +23,6 @@ const PAGE_SIZE: u32 = 500;
 /// Minimum timeout of a watch. Each watch gets a random one between this and twice this, so that they do not all end
 /// together.
 const MIN_WATCH_TIMEOUT: Duration = Duration::from_secs(300);
-/// A watch that ends sooner than this without an event has failed (client-go: `VeryShortWatchError`).
-const VERY_SHORT_WATCH: Duration = Duration::from_secs(1);
 
 /// Decides on the next request, as client-go's `Reflector` does (IN-1 to IN-12).
 ///
@@ -44,29 +43,34 @@ pub(super) struct Machine {
     /// The server paginated a list at version 0, so it has no watch cache: request pages, since unlimited lists are
     /// expensive.
     paginate_lists: bool,
+    /// When the store last had the state of the server, or a list was requested in place of a watch that fails.
+    refreshed_at: Option<Instant>,
+    /// The last watch ended because the server does not have its version, and the next one has made no progress.
+    outdated: bool,
+    /// No streaming list is requested before this time.
+    stream_after: Option<Instant>,
     /// Choice of the encoding to request.
     encoding: Negotiation,
-    /// Pending sleep before the next request.
-    wait: Option<Duration>,
+    /// Pending wait before the next request: [`Action::Wait`] or [`Action::Retry`].
+    wait: Option<Action>,
     backoff: Backoff,
     /// The next list while one is held, which reads the most recent state; `None` if none is.
     recheck: Option<Recheck>,
 }
 
-/// A watch that ends more than this before its timeout was interrupted. Servers end watches at most slightly early.
-const EARLY_END: Duration = Duration::from_secs(5);
-
 #[derive(Debug)]
 enum Phase {
     Stream {
-        since: Option<Instant>,
-        silent: bool,
+        /// Whether the response has started.
+        opened: bool,
     },
     List {
         /// Continue token; `None` for the first page.
         continue_token: Option<String>,
         /// Request the list without a limit, because a page expired while it was read.
         unlimited: bool,
+        /// The list takes the place of a watch that fails: if it fails as well, the watch is next.
+        refresh: bool,
     },
     Watch {
         since: Option<Instant>,
@@ -74,8 +78,9 @@ enum Phase {
     },
 }
 
-const STREAM: Phase = Phase::Stream { since: None, silent: true };
-const FIRST_PAGE: Phase = Phase::List { continue_token: None, unlimited: false };
+const STREAM: Phase = Phase::Stream { opened: false };
+const FIRST_PAGE: Phase = Phase::List { continue_token: None, unlimited: false, refresh: false };
+const WATCH: Phase = Phase::Watch { since: None, silent: false };
 
 impl Machine {
     /// Returns the machine in its first round. `preferred` is the preferred encoding.
@@ -87,11 +92,24 @@ impl Machine {
             verify: false,
             deadline: None,
             paginate_lists: false,
+            refreshed_at: None,
+            outdated: false,
+            stream_after: None,
             encoding: Negotiation::new(preferred),
             wait: None,
             backoff: Backoff::new(backoff),
             recheck: None,
         }
+    }
+
+    /// Returns whether the watch was interrupted or has expired, so that the server may have been restored since.
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.verify || self.outdated
+    }
+
+    /// Returns whether a list at `version` shows that the server was restored: the store had a later version.
+    pub(super) fn is_ahead_of(&self, version: &ResourceVersion) -> bool {
+        self.version.as_ref().is_some_and(|current| version < current)
     }
 
     /// Returns the encoding to request.
@@ -116,6 +134,7 @@ impl Machine {
     pub(super) fn relist_after_restore(&mut self) {
         self.unavailable = true;
         self.phase = STREAM;
+        self.wait = None;
     }
 
     /// Makes the next list or stream, if that is the next request, read the most recent state.
@@ -126,7 +145,10 @@ impl Machine {
     /// Returns the next action. `jitter` is a random number in `0.0..1.0`.
     pub(super) fn next(&mut self, now: Instant, jitter: f64) -> Action {
         if let Some(wait) = self.wait.take() {
-            return Action::Wait(wait);
+            return wait;
+        }
+        if matches!(self.phase, Phase::Stream { .. }) && self.stream_after.is_some_and(|after| now < after) {
+            self.phase = FIRST_PAGE;
         }
         // All pages of a list are requested in one encoding.
         if matches!(self.phase, Phase::Stream { .. } | Phase::Watch { .. }) {
@@ -134,13 +156,13 @@ impl Machine {
         }
         let timeout = Duration::from_secs(MIN_WATCH_TIMEOUT.mul_f64(1.0 + jitter.clamp(0.0, 1.0)).as_secs());
         match &mut self.phase {
-            Phase::Stream { since, silent } => {
-                (*since, *silent) = (Some(now), true);
+            Phase::Stream { opened } => {
+                *opened = false;
                 self.deadline = Some(now + timeout);
                 let version = if self.lists_most_recent() { ResourceVersion::default() } else { self.version() };
                 Action::Stream { version, timeout }
             }
-            Phase::List { continue_token, unlimited } => {
+            Phase::List { continue_token, unlimited, .. } => {
                 let (continue_token, unlimited) = (continue_token.clone(), *unlimited);
                 Action::List(self.list_request(continue_token, unlimited))
             }
@@ -157,6 +179,9 @@ impl Machine {
     pub(super) fn observe(&mut self, observation: Observation, now: Instant, jitter: f64) -> Option<RelistCause> {
         match observation {
             Observation::ResponseStarted(encoding) => {
+                if let Phase::Stream { opened } = &mut self.phase {
+                    *opened = true;
+                }
                 if encoding == Encoding::Json {
                     self.encoding.fall_back(now);
                 }
@@ -164,22 +189,29 @@ impl Machine {
             Observation::Page { continue_token } => {
                 // Only the first list is at version 0.
                 self.paginate_lists |= self.version.is_none() && !self.unavailable;
-                self.phase = Phase::List { continue_token: Some(continue_token), unlimited: false };
+                let refresh = matches!(self.phase, Phase::List { refresh: true, .. });
+                self.phase = Phase::List { continue_token: Some(continue_token), unlimited: false, refresh };
             }
-            Observation::Listed { version, held } => self.synced(version, held, now, jitter),
+            Observation::Listed { version, held } => {
+                // The watch may still fail.
+                if matches!(self.phase, Phase::List { refresh: true, .. }) {
+                    self.retry(&Failure::ServerError);
+                }
+                self.synced(version, held, now, jitter);
+            }
             Observation::Verified { version } => {
                 self.verify = false;
-                if self.version.as_ref().is_some_and(|current| version < *current) {
+                if self.is_ahead_of(&version) {
                     self.unavailable = true;
                     self.phase = STREAM;
                     return Some(RelistCause::Ahead);
                 }
             }
             Observation::ListFailed(failure) => self.list_failed(&failure, now, jitter),
-            Observation::Progress { version, added } => self.progress(version, added),
-            Observation::Ended => return self.ended(now, jitter),
+            Observation::Progress { version, added } => self.progress(version, added, now),
+            Observation::Ended => return self.ended(now),
             Observation::Failed(failure) => match self.phase {
-                Phase::Stream { .. } => self.stream_failed(&failure, now, jitter),
+                Phase::Stream { opened } => self.stream_failed(&failure, opened, now),
                 _ => return self.watch_failed(&failure, now, jitter),
             },
         }
@@ -217,16 +249,14 @@ impl Machine {
         } else {
             self.recheck = None;
         }
-        let since = if let Phase::Stream { since, .. } = self.phase { since } else { None };
-        self.phase = Phase::Watch { since, silent: false };
+        self.refreshed_at = Some(now);
+        self.phase = WATCH;
     }
 
-    fn progress(&mut self, version: ResourceVersion, added: bool) {
+    fn progress(&mut self, version: ResourceVersion, added: bool, now: Instant) {
         match &mut self.phase {
-            // The initial events are not ordered by version, and are not stored before the list is complete.
-            Phase::Stream { silent, .. } => *silent = false,
             Phase::Watch { silent, .. } => {
-                *silent = false;
+                (*silent, self.outdated, self.refreshed_at) = (false, false, Some(now));
                 // A watch without a version starts with the existing objects, in no order (IN-11).
                 let unordered =
                     added && self.version.as_ref().is_none_or(|version| version.is_empty() || *version == "0");
@@ -235,97 +265,9 @@ impl Machine {
                     self.version = Some(version);
                 }
             }
-            Phase::List { .. } => {}
+            // The initial events are not ordered by version, and are not stored before the list is complete.
+            Phase::Stream { .. } | Phase::List { .. } => {}
         }
-    }
-
-    fn list_failed(&mut self, failure: &Failure, now: Instant, jitter: f64) {
-        let page_requested = matches!(self.phase, Phase::List { continue_token: Some(_), .. });
-        self.phase = FIRST_PAGE;
-        match failure {
-            Failure::Expired if page_requested => self.phase = Phase::List { continue_token: None, unlimited: true },
-            Failure::Expired | Failure::Ahead if !self.unavailable => self.unavailable = true,
-            _ if self.fall_back_to_json(failure, now) && *failure == Failure::NotAcceptable => {}
-            _ => {
-                self.phase = STREAM;
-                self.back_off(failure, now, jitter);
-            }
-        }
-    }
-
-    fn ended(&mut self, now: Instant, jitter: f64) -> Option<RelistCause> {
-        let (Phase::Stream { since, silent } | Phase::Watch { since, silent }) = self.phase else { return None };
-        let very_short = silent && since.is_some_and(|since| now.saturating_duration_since(since) < VERY_SHORT_WATCH);
-        match self.phase {
-            // The server may not support streaming lists.
-            Phase::Stream { .. } if very_short => self.phase = FIRST_PAGE,
-            // Start over, but after a back-off: the cause may persist.
-            Phase::Stream { .. } => self.back_off(&Failure::Other, now, jitter),
-            // Something between server and process cuts watches. A list per back-off interval keeps the store current.
-            _ if very_short => {
-                self.phase = STREAM;
-                self.back_off(&Failure::Other, now, jitter);
-                return Some(RelistCause::Short);
-            }
-            // etcd may have been restored since an early end, and a watch from a future version does not fail.
-            _ => self.verify |= self.deadline.is_some_and(|deadline| now + EARLY_END < deadline),
-        }
-        None
-    }
-
-    fn stream_failed(&mut self, failure: &Failure, now: Instant, jitter: f64) {
-        match failure {
-            Failure::Busy { .. } | Failure::Unreachable => self.back_off(failure, now, jitter),
-            Failure::Expired | Failure::Ahead if !self.unavailable => self.unavailable = true,
-            _ if self.fall_back_to_json(failure, now) => {}
-            _ => self.phase = FIRST_PAGE,
-        }
-    }
-
-    fn watch_failed(&mut self, failure: &Failure, now: Instant, jitter: f64) -> Option<RelistCause> {
-        let cause = match failure {
-            Failure::NotAcceptable if self.fall_back_to_json(failure, now) => return None,
-            // No event is lost: resume from the same version.
-            Failure::Busy { .. } | Failure::Unreachable => None,
-            Failure::Expired => Some(RelistCause::Expired),
-            Failure::ListRequested(cause) => {
-                self.phase = STREAM;
-                if *cause == RelistCause::Confirm {
-                    // The server reads a list of the most recent state in another way, which may be right where the
-                    // held one is wrong.
-                    (self.phase, self.unavailable) = (FIRST_PAGE, true);
-                }
-                return Some(*cause);
-            }
-            Failure::Ahead => {
-                self.unavailable = true;
-                Some(RelistCause::Ahead)
-            }
-            Failure::NotAcceptable | Failure::Unreadable | Failure::Other => {
-                self.fall_back_to_json(failure, now);
-                Some(RelistCause::Failed)
-            }
-        };
-        if cause.is_some() {
-            self.phase = STREAM;
-        }
-        self.verify |= *failure == Failure::Unreachable;
-        self.back_off(failure, now, jitter);
-        cause
-    }
-
-    /// Falls back to JSON if the encoding may be the cause of the failure. Returns whether that changes the encoding.
-    fn fall_back_to_json(&mut self, failure: &Failure, now: Instant) -> bool {
-        matches!(failure, Failure::NotAcceptable | Failure::Unreadable) && self.encoding.fall_back(now)
-    }
-
-    fn back_off(&mut self, failure: &Failure, now: Instant, jitter: f64) {
-        let wait = self.backoff.next(now, jitter);
-        self.wait = Some(match failure {
-            Failure::Busy { retry_after: Some(requested) } if is_enabled(Defect::LongRetryAfter) => *requested,
-            Failure::Busy { retry_after: Some(requested) } => wait.max((*requested).min(MAX_RETRY_AFTER)),
-            _ => wait,
-        });
     }
 }
 

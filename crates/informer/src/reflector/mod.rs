@@ -2,11 +2,13 @@
 
 mod backoff;
 mod error;
+mod failure_log;
 mod gather;
 mod held;
 mod machine;
 mod negotiation;
 mod reported;
+mod restored;
 mod steps;
 mod undecodable;
 
@@ -22,6 +24,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 pub use self::backoff::BackoffPolicy;
 use self::{
     error::ReflectorError,
+    failure_log::FailureLog,
     gather::Gathered,
     machine::Machine,
     reported::Reported,
@@ -39,6 +42,9 @@ const WATCH_GRACE_PERIOD: Duration = Duration::from_secs(30);
 const LIST_READ_TIMEOUT: Duration = Duration::from_secs(60);
 /// Interval of the warning that a streaming list sends no data, as in client-go.
 const STREAM_WARNING_INTERVAL: Duration = Duration::from_secs(10);
+/// Time without an initial event after which a streaming list does not end with its bookmark. It may still send changes:
+/// an ordinary bookmark after this time ends it, too. Servers send one a minute once the initial events are complete.
+const STREAM_STALL: Duration = Duration::from_secs(60);
 
 /// Namespace and selectors of the requests.
 #[derive(Debug, Clone, Default)]
@@ -68,6 +74,9 @@ pub(crate) async fn reflect<T: Decode, X: Index<T>>(
         undecodable: Reported::default(),
         failed: None,
         started_at: None,
+        failures: FailureLog::default(),
+        is_current: false,
+        is_restored: false,
     };
     reflector.run().await
 }
@@ -95,6 +104,11 @@ struct Reflector<T, X> {
     failed: Option<UndecodableObject>,
     /// When the first request of that list was sent; `None` without metrics.
     started_at: Option<Instant>,
+    failures: FailureLog,
+    /// The store was current when the machine last observed a list or the progress of a watch.
+    is_current: bool,
+    /// The next list is requested because of a restore.
+    is_restored: bool,
 }
 
 impl<T: Decode, X: Index<T>> Reflector<T, X> {
@@ -111,12 +125,25 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
                 self.machine.list_most_recent();
             }
             match self.machine.next(Instant::now(), kube_ambient::random()) {
-                Action::Wait(wait) => sleep(wait).await,
+                Action::Wait(wait) => self.unless_restored(sleep(wait)).await,
+                Action::Retry { requested, limit } => {
+                    let retry = timeout(limit, self.source.wait_to_retry(requested));
+                    self.unless_restored(async { drop(retry.await) }).await;
+                }
                 Action::Stream { version, timeout } => self.watch(version, timeout, true).await,
                 Action::List(request) => self.list(request).await,
                 Action::Verify => self.verify().await,
                 Action::Watch { version, timeout } => self.watch(version, timeout, false).await,
             }
+        }
+    }
+
+    /// Waits, but not after another informer has detected a restore of etcd.
+    async fn unless_restored(&self, wait: impl Future<Output = ()>) {
+        tokio::select! {
+            biased;
+            () = self.restores.detected() => {}
+            () = wait => {}
         }
     }
 
@@ -138,7 +165,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
             Err(error) => {
                 self.gathered.clear();
                 self.shared.meter().list_failed();
-                tracing::warn!(resource = %self.shared.resource(), err = %error.display_full(), "list failed");
+                self.log_failure("list failed", &error);
                 Observation::ListFailed(error.failure())
             }
         };
@@ -173,20 +200,16 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
         Ok(Observation::Listed { version, held })
     }
 
-    /// Requests the server's current resource version, and signals a restore if it is lower than that of the store.
+    /// Requests the server's current resource version, which is compared with that of the store.
     async fn verify(&mut self) {
         match self.source.latest_version(self.shared.resource(), self.scope.namespace.as_deref()).await {
             Ok(version) => {
-                if self.observe(Observation::Verified { version }) == Some(RelistCause::Ahead) {
-                    self.restores.raise();
-                }
+                self.observe(Observation::Verified { version });
             }
             Err(error) => {
-                tracing::warn!(
-                    resource = %self.shared.resource(), err = %error.display_full(),
-                    "cannot read the current resource version"
-                );
-                self.observe(Observation::Failed(ReflectorError::from(error).failure()));
+                let error = ReflectorError::from(error);
+                self.log_failure("cannot read the current resource version", &error);
+                self.observe(Observation::Failed(error.failure()));
             }
         }
     }
@@ -216,10 +239,15 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
             Ok(()) => Observation::Ended,
             Err(error) => {
                 let failure = error.failure();
-                if matches!(failure, Failure::Expired | Failure::ListRequested(_)) {
-                    tracing::debug!(resource = %self.shared.resource(), err = %error.display_full(), "watch ended for a relist");
-                } else {
-                    tracing::warn!(resource = %self.shared.resource(), err = %error.display_full(), initial, "watch failed");
+                match &error {
+                    _ if matches!(failure, Failure::Expired | Failure::ListRequested(_)) => {
+                        tracing::debug!(resource = %self.shared.resource(), err = %error.display_full(), "watch ended for a relist");
+                    }
+                    ReflectorError::NoBookmark(_) => tracing::warn!(
+                        resource = %self.shared.resource(), err = %error.display_full(),
+                        "the server does not complete a streaming list, using lists without streaming for an hour"
+                    ),
+                    _ => self.log_failure("watch failed", &error),
                 }
                 Observation::Failed(failure)
             }
@@ -239,8 +267,13 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
         self.observe(Observation::ResponseStarted(body.encoding()));
         self.shared.meter().watch_opened();
         let mut events = WatchReader::<T>::new(body.encoding(), version);
+        let opened_at = Instant::now();
+        let mut stalled_at = opened_at + STREAM_STALL;
         loop {
-            let read_deadline = if initial { deadline.min(Instant::now() + STREAM_WARNING_INTERVAL) } else { deadline };
+            let read_deadline = match initial {
+                true => deadline.min(stalled_at).min(Instant::now() + STREAM_WARNING_INTERVAL),
+                false => deadline,
+            };
             let received = tokio::select! {
                 biased;
                 (cause, min_version) = self.shared.requests().list_requested(), if !initial => {
@@ -271,6 +304,9 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
                     return Ok(());
                 }
                 Err(_) if Instant::now() >= deadline => return Ok(()),
+                Err(_) if initial && Instant::now() >= stalled_at => {
+                    return Err(ReflectorError::NoBookmark(STREAM_STALL));
+                }
                 Err(_) => {
                     tracing::warn!(
                         resource = %self.shared.resource(),
@@ -289,6 +325,15 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
                     }
                     None => break,
                 };
+                match event {
+                    WatchEvent::Added(_) if initial => stalled_at = Instant::now() + STREAM_STALL,
+                    WatchEvent::Bookmark { initial_events_end: false, .. }
+                        if initial && opened_at.elapsed() >= STREAM_STALL =>
+                    {
+                        return Err(ReflectorError::NoBookmark(STREAM_STALL));
+                    }
+                    _ => {}
+                }
                 let observation = if initial { self.gather(event).await? } else { self.apply(event)? };
                 initial &= !matches!(observation, Observation::Listed { .. });
                 self.observe(observation);
@@ -350,27 +395,11 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
         self.observe(Observation::Progress { version, added });
     }
 
-    /// Makes the next request a list of the most recent state, because another informer has detected a restore of etcd.
-    fn relist_after_restore(&mut self) {
-        // Before the first list the store is empty, and the next request is a list anyway.
-        if self.shared.lister().is_populated() {
-            tracing::warn!(resource = %self.shared.resource(), "etcd of the API server was restored from a backup, listing again");
-            self.machine.relist_after_restore();
-            self.shared.meter().relist(RelistCause::Ahead);
-        }
-    }
-
     /// Begins a streaming list or list of `version` that replaces everything.
     fn begin_list(&mut self, version: &ResourceVersion) {
         self.gathered.clear();
         self.started_at = self.shared.meter().start_timer();
         self.shared.requests().begin_list(version);
         self.shared.list_requested(version.is_empty());
-    }
-
-    /// Passes a result to the machine. Returns the cause if it makes the machine relist.
-    fn observe(&mut self, observation: Observation) -> Option<RelistCause> {
-        let cause = self.machine.observe(observation, Instant::now(), kube_ambient::random());
-        cause.inspect(|cause| self.shared.meter().relist(*cause))
     }
 }

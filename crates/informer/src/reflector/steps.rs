@@ -11,6 +11,9 @@ use crate::RelistCause;
 pub(super) enum Action {
     /// Sleep, then call [`Machine::next`] again.
     Wait(Duration),
+    /// Wait until a request may be repeated that failed because of the server, but at most for `limit`, then call
+    /// [`Machine::next`] again. `requested` is the delay that the server requested.
+    Retry { requested: Option<Duration>, limit: Duration },
     /// Open a streaming list: a watch that first sends all objects, at least as new as `version`.
     Stream { version: ResourceVersion, timeout: Duration },
     /// Request a list, or its next page.
@@ -65,6 +68,10 @@ pub(super) enum Failure {
     Busy { retry_after: Option<Duration> },
     /// The connection failed or was lost.
     Unreachable,
+    /// The server answered with a status of 500 or above, or ended the watch with one.
+    ServerError,
+    /// The streaming list does not end with a bookmark.
+    NoBookmark,
     /// The server does not support the requested encoding (406, 415).
     NotAcceptable,
     /// The response cannot be decoded in its encoding.

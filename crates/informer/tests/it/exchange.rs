@@ -236,10 +236,10 @@ pub(crate) fn bookmark(version: u64, end: bool) -> String {
 #[case::other_bookmarks_do_not_count(
     vec![
         frames([event("ADDED", "a", 3), bookmark(4, false)], false),
-        frames([event("ADDED", "a", 3), bookmark(5, true)], true),
+        ok(list(5, &[("a", 3)])),
     ],
     "a@3",
-    "stream newest, stream newest",
+    "stream newest, list 0",
     "Added(initial) shop/a@3"
 )]
 #[case::ended_after_the_bookmark(
@@ -251,10 +251,10 @@ pub(crate) fn bookmark(version: u64, end: bool) -> String {
 #[case::broken_before_the_bookmark(
     vec![
         Response::Break { after: event("ADDED", "a", 3) + "\n" },
-        frames([event("ADDED", "b", 4), bookmark(5, true)], true),
+        ok(list(5, &[("b", 4)])),
     ],
     "b@4",
-    "stream newest, stream newest",
+    "stream newest, list 0",
     "Added(initial) shop/b@4"
 )]
 #[case::expired_after_the_bookmark(

@@ -78,7 +78,7 @@ impl InformerMetrics for Recorder {
         ok(list(5, &[("a", 3), ("b", 4)])),
         frames([event("ADDED", "c", 6), bookmark(7, false), error(410, "Expired")], true),
         ok(list(9, &[("a", 3)])),
-        frames([error(500, "InternalError")], true),
+        frames([error(400, "BadRequest")], true),
         ok(list(9, &[("a", 3)])),
         frames([], true),
     ],

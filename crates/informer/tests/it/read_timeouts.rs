@@ -27,10 +27,10 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// Log lines of this thread.
 #[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct Lines(Arc<Mutex<Vec<u8>>>);
 
 impl Lines {
-    fn count(&self, text: &str) -> usize {
+    pub(crate) fn count(&self, text: &str) -> usize {
         let bytes = self.0.lock().expect("not poisoned").clone();
         String::from_utf8(bytes).expect("UTF-8").lines().filter(|line| line.contains(text)).count()
     }

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 use rstest::rstest;
 
-use super::*;
+use super::{failures::EARLY_END, *};
 
 const BUSY: Failure = Failure::Busy { retry_after: None };
 
@@ -43,6 +43,8 @@ fn record_request(machine: &mut Machine, now: Instant, requests: &mut Vec<String
         let json = if machine.encoding() == Encoding::Json { " json" } else { "" };
         match action {
             Action::Wait(wait) => requests.push(format!("wait {}", wait.as_millis())),
+            Action::Retry { requested: None, .. } => requests.push("retry".to_owned()),
+            Action::Retry { requested: Some(after), .. } => requests.push(format!("retry after {}", after.as_millis())),
             Action::Stream { version, .. } => return requests.push(format!("stream{}{json}", spaced(&version))),
             Action::List(ListRequest { version, limit, continue_token }) => {
                 let version = version.map_or_else(|| "newest".to_owned(), |version| format!("from {version}"));
@@ -82,7 +84,7 @@ fn synced(version: &str) -> Observation {
     listed(version)
 }
 
-fn progress(version: &str) -> Observation {
+pub(super) fn progress(version: &str) -> Observation {
     Observation::Progress { version: version.into(), added: false }
 }
 
@@ -98,11 +100,11 @@ use Observation::{Ended, Failed, ListFailed, ResponseStarted};
 #[rstest]
 // client-go: TestWatchList
 #[case::bookmark([added("3"), added("2"), synced("5"), Ended], "stream, watch 5")]
-#[case::stream_ends_before_the_bookmark([added("3"), Ended, synced("5")], "stream, wait 800, stream")]
-#[case::stream_busy([Failed(BUSY), Failed(Failure::Unreachable), synced("5")], "stream, wait 800, stream, wait 1600, stream")]
+#[case::stream_ends_before_the_bookmark([added("3"), Ended, synced("5")], "stream, list from 0 paged, watch 5")]
+#[case::stream_busy([Failed(BUSY), Failed(Failure::Unreachable), synced("5")], "stream, retry after 1000, stream, retry, stream")]
 #[case::established_watch_expires(
     [synced("5"), progress("6"), Failed(Failure::Expired), synced("9"), Ended],
-    "stream, expired, wait 800, stream 6, watch 9"
+    "stream, expired, stream 6, watch 9"
 )]
 #[case::stream_expired(
     [synced("5"), Failed(Failure::Other), Failed(Failure::Expired), synced("9"), Ended],
@@ -110,7 +112,7 @@ use Observation::{Ended, Failed, ListFailed, ResponseStarted};
 )]
 #[case::stream_ahead(
     [synced("5"), Failed(Failure::Ahead), Failed(Failure::Ahead), listed("3")],
-    "stream, ahead, wait 800, stream, list newest paged, watch 3"
+    "stream, ahead, stream, list newest paged, watch 3"
 )]
 // Each round tries a streaming list first: the server may have been upgraded.
 #[case::no_stream(
@@ -150,32 +152,32 @@ use Observation::{Ended, Failed, ListFailed, ResponseStarted};
 // client-go: TestBackoffOnTooManyRequests, TestNoRelistOnTooManyRequests
 #[case::unreachable_and_busy(
     [synced("5"), Failed(Failure::Unreachable), Failed(BUSY), verified("5"), Failed(BUSY), Ended],
-    "stream, wait 800, verify, wait 1600, verify, watch 5, wait 3200, watch 5, watch 5"
+    "stream, retry, verify, retry after 1000, verify, watch 5, retry after 1000, watch 5, watch 5"
 )]
 #[case::resumed_after_unreachable(
     [synced("5"), Failed(Failure::Unreachable), verified("7"), Ended],
-    "stream, wait 800, verify, watch 5, watch 5"
+    "stream, retry, verify, watch 5, watch 5"
 )]
 #[case::restored_while_unreachable(
     [synced("5"), Failed(Failure::Unreachable), verified("4"), synced("4"), Ended],
-    "stream, wait 800, verify, ahead, stream, watch 4"
+    "stream, retry, verify, ahead, stream, watch 4"
 )]
 // client-go: TestReflectorListAndWatchInitConnBackoff
 #[case::list_fails(
     [NO_STREAM, ListFailed(Failure::Unreachable), NO_STREAM, ListFailed(Failure::Other), synced("5"), Ended],
-    "stream, list from 0 paged, wait 800, stream, list from 0 paged, wait 1600, stream, watch 5"
+    "stream, list from 0 paged, retry, stream, list from 0 paged, wait 800, stream, watch 5"
 )]
 #[case::page_lost(
     [NO_STREAM, page("a"), ListFailed(Failure::Unreachable), synced("5"), Ended],
-    "stream, list from 0 paged, list newest paged page a, wait 800, stream, watch 5"
+    "stream, list from 0 paged, list newest paged page a, retry, stream, watch 5"
 )]
 #[case::retry_after(
     [Failed(Failure::Busy { retry_after: Some(Duration::from_secs(7)) }), synced("5"), Ended],
-    "stream, wait 7000, stream, watch 5"
+    "stream, retry after 7000, stream, watch 5"
 )]
 #[case::retry_after_is_capped(
     [Failed(Failure::Busy { retry_after: Some(Duration::from_secs(u32::MAX.into())) }), synced("5"), Ended],
-    "stream, wait 30000, stream, watch 5"
+    "stream, retry after 30000, stream, watch 5"
 )]
 #[case::no_version([NO_STREAM, listed(""), Failed(Failure::Other), NO_STREAM], "stream, list from 0 paged, watch, failed, wait 800, stream, list newest paged")]
 // client-go: TestReflectorResourceVersionUpdate, and IN-11
@@ -222,6 +224,41 @@ use Observation::{Ended, Failed, ListFailed, ResponseStarted};
     [Failed(Failure::NotAcceptable), NO_STREAM, page("a")].into_iter().chain(vec![progress(""); 600]).chain([page("b"), listed("5")]),
     "stream, stream json, list from 0 paged json, list newest paged page a json, list newest paged page b json, watch 5"
 )]
+// A watch that fails is resumed; meanwhile a list keeps the store current every 10 s.
+#[case::watches_fail_and_lists_work(
+    [synced("5")].into_iter().chain(vec![Failed(Failure::ServerError); 10]).chain([listed("7"), Failed(Failure::ServerError)]),
+    "stream, retry, watch 5, retry, watch 5, retry, watch 5, retry, watch 5, retry, watch 5, retry, watch 5, retry, \
+     watch 5, retry, watch 5, retry, watch 5, failed, retry, list from 5, retry, watch 7, retry, watch 7"
+)]
+#[case::watches_and_lists_fail(
+    [synced("5")].into_iter().chain(vec![progress("6"); 20]).chain(vec![Failed(Failure::Unreachable); 10])
+        .chain([ListFailed(Failure::ServerError), Failed(Failure::ServerError)]),
+    "stream, retry, verify, retry, verify, retry, verify, retry, verify, retry, verify, retry, verify, retry, verify, \
+     retry, verify, retry, verify, failed, retry, list from 6, retry, verify, retry, verify"
+)]
+// After a list, a watch that is answered with 410 again is repeated, with a list every 10 s.
+#[case::expired_again_and_again(
+    [synced("5"), Failed(Failure::Expired), synced("6")].into_iter().chain(vec![Failed(Failure::Expired); 10])
+        .chain([synced("7"), progress("8"), Failed(Failure::Expired)]),
+    "stream, expired, stream 5, retry, watch 6, retry, watch 6, retry, watch 6, retry, watch 6, retry, watch 6, retry, \
+     watch 6, retry, watch 6, retry, watch 6, retry, watch 6, expired, retry, stream 6, expired, stream 8"
+)]
+#[case::stream_without_a_bookmark(
+    [added("3"), Failed(Failure::NoBookmark), listed("5"), Failed(Failure::Expired), listed("9")],
+    "stream, list from 0 paged, watch 5, expired, list from 5, watch 9"
+)]
+#[case::stream_rejected_by_a_server_error(
+    [Failed(Failure::ServerError), ListFailed(Failure::ServerError), Failed(Failure::ServerError), listed("5")],
+    "stream, retry, list from 0 paged, retry, stream, retry, list from 0 paged, watch 5"
+)]
+#[case::stream_ends_with_an_error_event(
+    [ResponseStarted(Encoding::Protobuf), Failed(Failure::ServerError), listed("5")],
+    "stream, list from 0 paged, watch 5"
+)]
+#[case::connection_of_a_stream_lost(
+    [ResponseStarted(Encoding::Protobuf), Failed(Failure::Unreachable), listed("5")],
+    "stream, retry, list from 0 paged, watch 5"
+)]
 fn next_requests(#[case] script: impl IntoIterator<Item = Observation>, #[case] expect: &str) {
     assert_eq!(run_script(script).join(", "), expect);
 }
@@ -234,13 +271,14 @@ fn next_requests(#[case] script: impl IntoIterator<Item = Observation>, #[case] 
 fn very_short_watch_fails(#[case] millis: u64, #[case] event: bool, #[case] expect: Option<RelistCause>) {
     let (mut machine, mut now) = (machine(), epoch());
     machine.observe(listed("5"), now, 0.0);
+    now += Duration::from_secs(10);
     assert!(matches!(machine.next(now, 0.0), Action::Watch { .. }));
     if event {
         machine.observe(progress("6"), now, 0.0);
     }
     now += Duration::from_millis(millis);
     assert_eq!(machine.observe(Ended, now, 0.0), expect);
-    assert_eq!(matches!(machine.next(now, 0.0), Action::Wait(_)), expect.is_some());
+    assert_eq!(matches!(machine.next(now, 0.0), Action::Retry { .. }), expect.is_some());
 }
 
 /// A server that does not support streaming lists may end them at once.
@@ -270,6 +308,8 @@ fn failure() -> impl Strategy<Value = Failure> {
         Just(Failure::Ahead),
         Just(BUSY),
         Just(Failure::Unreachable),
+        Just(Failure::ServerError),
+        Just(Failure::NoBookmark),
         Just(Failure::NotAcceptable),
         Just(Failure::Unreadable),
         Just(Failure::Other)
@@ -292,6 +332,11 @@ proptest! {
                 (Action::Wait(wait), _) => {
                     prop_assert!(wait >= Duration::from_millis(800), "{wait:?}");
                     now += wait;
+                    failed = 0;
+                    continue;
+                }
+                (Action::Retry { .. }, _) => {
+                    now += Duration::from_millis(500);
                     failed = 0;
                     continue;
                 }
@@ -362,4 +407,17 @@ fn lists_follow_a_held_one_at_growing_intervals(#[case] held: &[bool], #[case] e
         assert_eq!(machine.next(now, 0.0), Action::List(request), "the most recent state after list {number}");
     }
     assert_eq!(intervals, expected);
+}
+
+#[test]
+fn streaming_lists_are_tried_again_after_an_hour() {
+    let (mut machine, now) = (machine(), epoch());
+    machine.observe(Failed(Failure::NoBookmark), now, 0.0);
+    machine.observe(listed("5"), now, 0.0);
+    machine.observe(Failed(Failure::Expired), now + Duration::from_secs(3599), 0.0);
+    assert!(matches!(machine.next(now + Duration::from_secs(3599), 0.0), Action::List(_)));
+    machine.observe(listed("6"), now + Duration::from_secs(3599), 0.0);
+    machine.observe(progress("7"), now + Duration::from_secs(3599), 0.0);
+    machine.observe(Failed(Failure::Expired), now + Duration::from_secs(3600), 0.0);
+    assert!(matches!(machine.next(now + Duration::from_secs(3600), 0.0), Action::Stream { .. }));
 }

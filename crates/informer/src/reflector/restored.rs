@@ -1,0 +1,60 @@
+//! Restores of etcd and interruptions, as this informer and the others of the server see them.
+
+use std::mem;
+
+use kube_wire::Decode;
+use tokio::time::Instant;
+
+use super::{Reflector, steps::Observation};
+use crate::{Index, RelistCause};
+
+impl<T: Decode, X: Index<T>> Reflector<T, X> {
+    /// Makes the next request a list of the most recent state, because another informer has detected a restore of etcd.
+    pub(super) fn relist_after_restore(&mut self) {
+        // Before the first list the store is empty, and the next request is a list anyway.
+        if self.shared.lister().is_populated() {
+            tracing::debug!(resource = %self.shared.resource(), "listing again after the restore");
+            self.is_restored = true;
+            self.machine.relist_after_restore();
+            self.shared.meter().relist(RelistCause::Ahead);
+        }
+    }
+
+    /// Signals that the server has a lower version than the store, unless the informer knows of a restore already.
+    fn restored(&mut self) {
+        if !mem::replace(&mut self.is_restored, true) && self.restores.raise(Instant::now()) {
+            tracing::warn!(
+                resource = %self.shared.resource(),
+                "etcd of the API server was restored from a backup, listing all resources again"
+            );
+        }
+    }
+
+    /// Passes a result to the machine, and the state of the store to the other informers. Returns the cause if the machine
+    /// relists.
+    pub(super) fn observe(&mut self, observation: Observation) -> Option<RelistCause> {
+        let (is_listed, is_ahead) = match &observation {
+            Observation::Listed { version, .. } => (true, self.machine.is_ahead_of(version)),
+            Observation::Verified { version } => (false, self.machine.is_ahead_of(version)),
+            _ => (false, false),
+        };
+        let is_verified = matches!(observation, Observation::Verified { .. });
+        // Initial events have no version here.
+        let is_progress = matches!(&observation, Observation::Progress { version, .. } if !version.is_empty());
+        if is_ahead {
+            self.restored();
+        }
+        let cause = self.machine.observe(observation, Instant::now(), kube_ambient::random());
+        if is_listed || (is_verified && !is_ahead) {
+            self.restores.caught_up();
+            self.is_restored &= !is_listed;
+        }
+        if is_listed || is_progress {
+            self.is_current = true;
+        } else if self.is_current && self.machine.is_interrupted() {
+            self.is_current = false;
+            self.restores.interrupted(Instant::now());
+        }
+        cause.inspect(|cause| self.shared.meter().relist(*cause))
+    }
+}

@@ -1,0 +1,79 @@
+//! etcd restored from a backup while the API server is away, in virtual time.
+
+use std::time::Duration;
+
+use kube_controller_client::{Client, ClientOptions, Config};
+use kube_dev_apiserver::{On, Server};
+use kube_informer::{Informer, RestoreSignal, wait_for_sync};
+use rstest::rstest;
+use tokio::{
+    task::JoinSet,
+    time::{Instant, sleep, timeout},
+};
+use tokio_util::sync::CancellationToken;
+use tracing_subscriber::fmt;
+
+use crate::{
+    outages::{Outage, Outages, create, namespace},
+    read_timeouts::Lines,
+    thing::Thing,
+};
+
+const SECOND: Duration = Duration::from_secs(1);
+const INFORMERS: usize = 5;
+
+/// After the outage, no store is used before all have the restored state, which takes 3 s at most.
+#[rstest]
+#[case::versions_assigned_again(None, 1)]
+#[case::versions_bumped(Some(1_000_000), 0)]
+#[tokio::test(start_paused = true)]
+async fn stores_are_settled_once_all_have_the_restored_state(#[case] bump: Option<u64>, #[case] logged: usize) {
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let _guard = tracing::subscriber::set_default(fmt().with_writer(move || writer.clone()).with_ansi(false).finish());
+    let server = Server::in_process(kube_dev_apiserver::Config::default()).expect("a server");
+    let options = || ClientOptions { qps: 0.0, ..ClientOptions::default() };
+    let (outages, signal) = (Outages::default(), RestoreSignal::default());
+    let reader = Client::new(&outages.config(&server), options()).expect("a client");
+    let writer = Client::new(&Config::from_service(server.service()), options()).expect("a client");
+    let mut tasks = JoinSet::new();
+    let mut informers = Vec::new();
+    for it in 0..INFORMERS {
+        let name = namespace(it);
+        server
+            .load([serde_json::json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})])
+            .expect("loads");
+        create(&writer, it, "old").await;
+        let builder = Informer::<Thing>::builder(reader.clone()).namespace(&name).restores(signal.clone());
+        informers.push(builder.build());
+    }
+    for informer in &informers {
+        tasks.spawn(informer.run(CancellationToken::new()));
+    }
+    let handles: Vec<_> = informers.iter().map(Informer::store_synced).collect();
+    wait_for_sync(&handles, 30 * SECOND).await.expect("synced");
+    let stored = || informers.iter().map(|informer| informer.lister().len()).collect::<Vec<_>>();
+    let snapshot = server.snapshot();
+    for it in 0..INFORMERS {
+        create(&writer, it, "lost").await;
+    }
+    sleep(60 * SECOND).await;
+    assert_eq!((stored(), signal.behind_since()), (vec![2; INFORMERS], None));
+
+    outages.begin(Outage::Refused, "");
+    server.faults().cut_watches(&On::any().verb("watch"));
+    sleep(20 * SECOND).await;
+    assert!(signal.behind_since().is_some());
+    match bump {
+        None => server.restore(&snapshot),
+        Some(bump) => server.restore_bumped(&snapshot, bump),
+    }
+    let end = Instant::now();
+    outages.end();
+    timeout(60 * SECOND, signal.settled()).await.expect("settled");
+    assert_eq!(stored(), [1; INFORMERS], "when the stores are settled");
+    assert!(end.elapsed() <= 3 * SECOND, "settled after {:?}", end.elapsed());
+    assert_eq!(lines.count("etcd of the API server was restored from a backup"), logged);
+    sleep(60 * SECOND).await;
+    assert_eq!((stored(), signal.behind_since()), (vec![1; INFORMERS], None));
+}
