@@ -3,6 +3,16 @@
 // crate
 
 pub use kube_wire::Accept;
+#[derive(Clone, Default)]
+pub struct Availability {}
+impl Availability {
+    pub fn is_available(&self) -> bool {}
+    pub fn recovered_at(&self) -> Option<Instant> {}
+    pub fn next_answer(&self) -> impl Future<Output = ()> + Send + use<> {}
+    pub fn recovery(&self) -> impl Future<Output = ()> + Send + use<> {}
+    pub async fn wait_to_retry(&self, requested: Option<Duration>) {}
+}
+impl fmt::Debug for Availability {}
 #[derive(Debug)]
 pub struct Body {}
 impl Body {
@@ -30,6 +40,9 @@ impl Client {
     pub fn separate(&self, timeouts: Timeouts) -> Result<Self, ConfigError> {}
     #[must_use]
     pub fn with_shutdown(&self, shutdown: CancellationToken) -> Self {}
+    #[must_use]
+    pub fn without_retries(&self) -> Self {}
+    pub fn availability(&self) -> &Availability {}
     #[must_use]
     pub fn with_priority(&self, priority: impl FnOnce() -> RequestPriority) -> Self {}
     #[must_use]
@@ -170,6 +183,7 @@ impl Config {
     pub fn with_server(self, url: &str) -> Result<Self, ConfigError> {}
     pub fn follow_files(&self) -> impl Future<Output = Infallible> + Send + use<> {}
     pub fn credentials(&self) -> &Credentials {}
+    pub fn availability(&self) -> &Availability {}
     #[must_use]
     pub fn as_service_account(
         &self,

@@ -219,6 +219,10 @@ pub trait ListWatch: Send + Sync + 'static {
         namespace: &str,
         name: &str,
     ) -> impl Future<Output = Result<ListWatchResponse, ListWatchError>> + Send;
+    fn wait_to_retry(
+        &self,
+        requested: Option<Duration>,
+    ) -> impl Future<Output = ()> + Send {}
     fn encoding(&self) -> Encoding {}
     fn decode_context(&self) -> Option<Arc<dyn DecodeContext>> {}
 }
@@ -370,6 +374,10 @@ impl RelistCause {
 }
 #[derive(Clone, Debug, Default)]
 pub struct RestoreSignal {}
+impl RestoreSignal {
+    pub fn behind_since(&self) -> Option<Instant> {}
+    pub fn settled(&self) -> impl Future<Output = ()> + Send + use<> {}
+}
 pub type States<'a, T> = (Option<&'a Arc<T>>, Option<&'a Arc<T>>);
 pub use kube_wire::Undecodable;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

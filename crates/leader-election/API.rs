@@ -34,6 +34,7 @@ impl Elector {
     ) -> Elector {}
     pub fn next(&mut self, now: Now) -> Next {}
     pub fn stop(&mut self) {}
+    pub fn retry_now(&mut self) {}
     pub fn term(&self) -> Option<Term> {}
     pub fn leader(&self) -> &str {}
     pub fn lease(&self) -> Option<&Lease> {}

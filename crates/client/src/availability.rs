@@ -41,6 +41,8 @@ struct Shared {
     breaker: Mutex<Breaker>,
     /// Notified by each answer. Not a `watch` channel, which wakes its receivers in random order.
     answered: Notify,
+    /// Notified by each recovery.
+    recovered: Notify,
     /// Held while a caller waits for its turn to retry. First come, first served.
     turn: tokio::sync::Mutex<()>,
 }
@@ -59,13 +61,13 @@ impl Availability {
     /// Returns a future that ends at the next response with a status below 500 to any request. Responses before this
     /// call do not count.
     pub fn next_answer(&self) -> impl Future<Output = ()> + Send + use<> {
-        self.next_change(|breaker| breaker.answers)
+        self.next_change(|shared| &shared.answered, |breaker| breaker.answers)
     }
 
     /// Returns a future that ends when the server becomes available after it was unavailable. Pending while it stays
     /// available.
     pub fn recovery(&self) -> impl Future<Output = ()> + Send + use<> {
-        self.next_change(|breaker| breaker.recoveries)
+        self.next_change(|shared| &shared.recovered, |breaker| breaker.recoveries)
     }
 
     /// Waits before a request is repeated whose failure was the server's: no response, 429, or a status of 500 or above.
@@ -94,23 +96,34 @@ impl Availability {
 
     /// Records the result of an attempt. Returns the change to report, if any.
     pub(crate) fn record(&self, attempt: Attempt, now: Instant) -> Option<Change> {
-        let change = self.locked().record(attempt, now);
+        let mut breaker = self.locked();
+        let recoveries = breaker.recoveries;
+        let change = breaker.record(attempt, now);
+        let has_recovered = breaker.recoveries != recoveries;
+        drop(breaker);
         if attempt == Attempt::Answered {
             self.shared.answered.notify_waiters();
+        }
+        if has_recovered {
+            self.shared.recovered.notify_waiters();
         }
         change
     }
 
-    /// Returns a future that ends when `count`, which only answers change, differs from its value at this call.
-    fn next_change(&self, count: fn(&Breaker) -> u64) -> impl Future<Output = ()> + Send + use<> {
+    /// Returns a future that ends when `count`, whose changes `notify` announces, differs from its value at this call.
+    fn next_change(
+        &self,
+        notify: fn(&Shared) -> &Notify,
+        count: fn(&Breaker) -> u64,
+    ) -> impl Future<Output = ()> + Send + use<> {
         let (availability, before) = (self.clone(), count(&self.locked()));
         async move {
             loop {
-                let answered = availability.shared.answered.notified();
+                let changed = notify(&availability.shared).notified();
                 if count(&availability.locked()) != before {
                     return;
                 }
-                answered.await;
+                changed.await;
             }
         }
     }

@@ -4,12 +4,9 @@ use std::time::Duration;
 
 use display_full_error::DisplayFullErrorExt as _;
 use kube_wire::{Decode, Resource, ResourceVersion};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, timeout};
 
-use crate::{Index, Informer, RelistCause, informer::Origin};
-
-/// Pause before the version is requested again after a failure.
-const RETRY_INTERVAL: Duration = Duration::from_secs(1);
+use crate::{Index, Informer, RelistCause, informer::Origin, reflector::FailureLog};
 
 impl<T: Decode, X: Index<T>> Informer<T, X> {
     /// Waits until the store has synced and has the state that the server has at the time of the call, or a later one.
@@ -21,7 +18,8 @@ impl<T: Decode, X: Index<T>> Informer<T, X> {
     /// A list of the most recent state that is requested after the call is new enough. Otherwise the version of a list
     /// with `limit=1` is read from the most recent state once the store has synced. If the watch does not reach it
     /// within `watch_limit`, the informer relists: the watch of one resource need not show how far others have
-    /// advanced. A failed request is logged and retried after 1 s, without limit.
+    /// advanced. A failed request is retried within 2 s, without limit; the first failure
+    /// and then one a minute is logged.
     ///
     /// An informer of a [`ManualSource`](crate::ManualSource) is current as soon as it has synced.
     pub fn catch_up(&self, watch_limit: Duration) -> impl Future<Output = ()> + Send + use<T, X> {
@@ -45,15 +43,18 @@ impl<T: Decode, X: Index<T>> Informer<T, X> {
 }
 
 async fn latest_version_retried(origin: &Origin, resource: &Resource) -> ResourceVersion {
+    let mut failures = FailureLog::default();
     loop {
         match origin.source.latest_version(resource, origin.namespace.as_deref()).await {
             Ok(version) => return version,
             Err(error) => {
-                tracing::warn!(
-                    %resource, err = %error.display_full(),
-                    "Cannot read the current resource version, retrying"
-                );
-                sleep(RETRY_INTERVAL).await;
+                if let Some(failures) = failures.count(Instant::now()) {
+                    tracing::warn!(
+                        %resource, err = %error.display_full(), failures,
+                        "Cannot read the current resource version, retrying"
+                    );
+                }
+                origin.source.wait_to_retry(None).await;
             }
         }
     }

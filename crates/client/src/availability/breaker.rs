@@ -98,9 +98,10 @@ impl Breaker {
 
     /// Returns the earliest time of the next retry; `None` before the first. `jitter` is a random number in `0.0..1.0`.
     pub(super) fn next_retry(&self, jitter: f64) -> Option<Instant> {
-        let spacing = match self.is_available() {
-            true => SPACING.min(ROUND / self.waiting.max(1)),
-            false => SPACING + UNAVAILABLE_SPACING.mul_f64(jitter),
+        let spacing = if self.is_available() {
+            SPACING.min(ROUND / self.waiting.max(1))
+        } else {
+            SPACING + UNAVAILABLE_SPACING.mul_f64(jitter)
         };
         self.last_retry.map(|last| last + spacing)
     }

@@ -14,14 +14,14 @@ const INTERVAL: Duration = Duration::from_secs(60);
 
 /// Failures since the last warning.
 #[derive(Debug, Default)]
-pub(super) struct FailureLog {
+pub(crate) struct FailureLog {
     warned_at: Option<Instant>,
     failures: u64,
 }
 
 impl FailureLog {
     /// Counts a failure. Returns the number of failures since the last warning, this one included, if a warning is due.
-    pub(super) fn count(&mut self, now: Instant) -> Option<u64> {
+    pub(crate) fn count(&mut self, now: Instant) -> Option<u64> {
         self.failures += 1;
         if self.warned_at.is_some_and(|at| now.saturating_duration_since(at) < INTERVAL) {
             return None;

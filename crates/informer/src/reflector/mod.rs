@@ -10,6 +10,7 @@ mod negotiation;
 mod reported;
 mod restored;
 mod steps;
+mod stream_progress;
 mod undecodable;
 
 use std::{future::pending, sync::Arc, time::Duration};
@@ -22,13 +23,14 @@ use kube_wire::{
 use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 
 pub use self::backoff::BackoffPolicy;
+pub(crate) use self::failure_log::FailureLog;
 use self::{
     error::ReflectorError,
-    failure_log::FailureLog,
     gather::Gathered,
     machine::Machine,
     reported::Reported,
     steps::{Action, Failure, ListRequest, Observation},
+    stream_progress::StreamProgress,
 };
 use crate::{
     Index, ListWatchResponse, RelistCause, UndecodableObject, list_watch::Source, restore::RestoreSubscription,
@@ -42,9 +44,6 @@ const WATCH_GRACE_PERIOD: Duration = Duration::from_secs(30);
 const LIST_READ_TIMEOUT: Duration = Duration::from_secs(60);
 /// Interval of the warning that a streaming list sends no data, as in client-go.
 const STREAM_WARNING_INTERVAL: Duration = Duration::from_secs(10);
-/// Time without an initial event after which a streaming list does not end with its bookmark. It may still send changes:
-/// an ordinary bookmark after this time ends it, too. Servers send one a minute once the initial events are complete.
-const STREAM_STALL: Duration = Duration::from_secs(60);
 
 /// Namespace and selectors of the requests.
 #[derive(Debug, Clone, Default)]
@@ -128,7 +127,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
                 Action::Wait(wait) => self.unless_restored(sleep(wait)).await,
                 Action::Retry { requested, limit } => {
                     let retry = timeout(limit, self.source.wait_to_retry(requested));
-                    self.unless_restored(async { drop(retry.await) }).await;
+                    self.unless_restored(async { _ = retry.await }).await;
                 }
                 Action::Stream { version, timeout } => self.watch(version, timeout, true).await,
                 Action::List(request) => self.list(request).await,
@@ -267,12 +266,12 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
         self.observe(Observation::ResponseStarted(body.encoding()));
         self.shared.meter().watch_opened();
         let mut events = WatchReader::<T>::new(body.encoding(), version);
-        let opened_at = Instant::now();
-        let mut stalled_at = opened_at + STREAM_STALL;
+        let mut progress = StreamProgress::new(Instant::now());
         loop {
-            let read_deadline = match initial {
-                true => deadline.min(stalled_at).min(Instant::now() + STREAM_WARNING_INTERVAL),
-                false => deadline,
+            let read_deadline = if initial {
+                deadline.min(progress.stalls_at()).min(Instant::now() + STREAM_WARNING_INTERVAL)
+            } else {
+                deadline
             };
             let received = tokio::select! {
                 biased;
@@ -304,10 +303,8 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
                     return Ok(());
                 }
                 Err(_) if Instant::now() >= deadline => return Ok(()),
-                Err(_) if initial && Instant::now() >= stalled_at => {
-                    return Err(ReflectorError::NoBookmark(STREAM_STALL));
-                }
                 Err(_) => {
+                    progress.check(Instant::now())?;
                     tracing::warn!(
                         resource = %self.shared.resource(),
                         "still waiting for the end of the initial events"
@@ -325,14 +322,8 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
                     }
                     None => break,
                 };
-                match event {
-                    WatchEvent::Added(_) if initial => stalled_at = Instant::now() + STREAM_STALL,
-                    WatchEvent::Bookmark { initial_events_end: false, .. }
-                        if initial && opened_at.elapsed() >= STREAM_STALL =>
-                    {
-                        return Err(ReflectorError::NoBookmark(STREAM_STALL));
-                    }
-                    _ => {}
+                if initial {
+                    progress.record(&event, Instant::now())?;
                 }
                 let observation = if initial { self.gather(event).await? } else { self.apply(event)? };
                 initial &= !matches!(observation, Observation::Listed { .. });
