@@ -27,6 +27,11 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Controller<K> {
     #[must_use]
     pub fn wait_for(self, ready: impl Future<Output = ()> + Send + 'static) -> Self {}
     #[must_use]
+    pub fn before_sync<F>(self, wait: impl Fn() -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {}
+    #[must_use]
     pub fn contain_panics(self, report: impl Fn(&str) + Send + Sync + 'static) -> Self {}
     pub fn enqueuer(&self) -> Enqueuer<K> {}
     pub fn on_change(&self, observe: impl Fn(&K) + Send + Sync + 'static) {}

@@ -27,6 +27,8 @@ pub(crate) struct Caches {
     pub(crate) nodes: Informer<Node>,
     pub(crate) endpoints: Informer<Endpoints>,
     pub(crate) slices: Informer<EndpointSlice, SliceIndex>,
+    /// Restores of etcd, and the caches that are behind after an outage.
+    pub(crate) restores: RestoreSignal,
 }
 
 /// Returns whether `controllers` read Services, Pods, Nodes, Endpoints and EndpointSlices, in this order.
@@ -70,6 +72,7 @@ impl Caches {
             nodes: builder(builders, resync()).build(),
             endpoints: builder(builders, resync()).build(),
             slices: builder(builders, resync()).index(SliceIndex::default()).build(),
+            restores,
         }
     }
 

@@ -66,6 +66,7 @@ impl SliceApi {
     pub(crate) async fn wait_until_served(&self, client: &Client, waiting: &[&str], stop: &CancellationToken) -> bool {
         let mut backoff = INITIAL_BACKOFF;
         loop {
+            let recovery = client.availability().recovery();
             let Some(response) = stop.run_until_cancelled(client.get_json(PATH)).await else { return false };
             let max_backoff = match is_served(&response) {
                 Some(true) => {
@@ -96,7 +97,14 @@ impl SliceApi {
                 }
             };
             backoff = backoff.min(max_backoff);
-            if stop.run_until_cancelled(tokio::time::sleep(backoff)).await.is_none() {
+            let wait = async {
+                tokio::select! {
+                    biased;
+                    () = recovery => {}
+                    () = tokio::time::sleep(backoff) => {}
+                }
+            };
+            if stop.run_until_cancelled(wait).await.is_none() {
                 return false;
             }
             backoff *= 2;

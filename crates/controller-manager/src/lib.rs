@@ -89,6 +89,7 @@ mod second_writer;
 mod serve;
 mod serving;
 mod settings;
+mod settled;
 #[cfg(feature = "shadow")]
 mod shadow;
 #[cfg(not(feature = "shadow"))]

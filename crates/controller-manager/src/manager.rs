@@ -28,6 +28,7 @@ use crate::second_writer::{REQUESTS_PER_SECOND, SecondWriter};
 use crate::serve::serve;
 use crate::serving::ShadowPage;
 use crate::settings::{LeaderElection, Mode, Settings};
+use crate::settled::settled;
 use crate::shadow::Shadow;
 
 /// Runs the controllers until `stop` is cancelled or a task fails.
@@ -288,6 +289,8 @@ impl Manager {
             Some(shadow) => shadow.follow(name, controller),
             None => controller,
         };
+        let (restores, server) = (self.caches.restores.clone(), self.reader.availability().clone());
+        let controller = controller.before_sync(move || settled(restores.clone(), server.clone()));
         let controller = controller.wait_for(context.caches.wait(reads));
         context.supervisor.try_spawn(name, controller.run(self.stop.clone()));
         self.checks.add_controller(name);

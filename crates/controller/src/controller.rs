@@ -80,6 +80,24 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Controller<K> {
         Controller { ready: Box::pin(ready), ..self }
     }
 
+    /// Sets a wait before each sync, for example until all caches have listed again after an outage. The key counts as
+    /// being synced meanwhile, so that the wait should be bounded. A second call adds another wait.
+    #[must_use]
+    pub fn before_sync<F>(self, wait: impl Fn() -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let sync = Arc::new(self.sync);
+        let waiting = move |key: K| -> BoxFuture<_> {
+            let (waited, sync) = (wait(), Arc::clone(&sync));
+            Box::pin(async move {
+                waited.await;
+                sync(key).await
+            })
+        };
+        Controller { sync: Box::new(waiting), ..self }
+    }
+
     /// Contains panics of syncs: calls `report` with the message of the panic, and retries the key as after an error. By
     /// default, a panic ends [`run`](Self::run). For controllers that write nothing: a panic in the middle of the writes
     /// of a sync could leave state that the next sync misreads.
@@ -313,6 +331,25 @@ mod tests {
     async fn drained(synced: &mut mpsc::UnboundedReceiver<String>) -> Vec<String> {
         sleep(Duration::from_secs(60)).await;
         std::iter::from_fn(|| synced.try_recv().ok()).collect()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_sync_starts_after_the_wait_before_it() {
+        let Rig { sources, controller, mut synced, .. } = rig();
+        let (open, opened) = tokio::sync::watch::channel(false);
+        let controller = controller.before_sync(move || {
+            let mut opened = opened.clone();
+            async move { drop(opened.wait_for(|open| *open).await) }
+        });
+        let mut tasks = JoinSet::new();
+        tasks.spawn(async { controller.run(CancellationToken::new()).await.unwrap() });
+        for source in &sources {
+            source.replace([Item("a", 1)], "1");
+            source.deliver();
+        }
+        assert_eq!(drained(&mut synced).await, ["background"]);
+        open.send_replace(true);
+        assert_eq!(drained(&mut synced).await, ["a", "extra"]);
     }
 
     // upstream: TestWaitsForAllInformersToBeSynced2

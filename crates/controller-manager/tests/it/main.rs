@@ -19,6 +19,7 @@ mod propagation;
 mod reference;
 mod rejected;
 mod repair;
+mod restored;
 mod second_writer;
 mod service_accounts;
 mod serving;

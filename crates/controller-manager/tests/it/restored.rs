@@ -1,0 +1,110 @@
+//! etcd restored to a state before the Services, under the running controllers, in virtual time.
+
+use std::time::Duration;
+
+use endpoint_controller_manager::{Settings, run};
+use kube_controller_client::Config;
+use kube_dev_apiserver::{Fault, On, Server, Snapshot};
+use kube_endpoints_testing::eventually;
+use rstest::rstest;
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+const SERVICES: usize = 20;
+
+const fn seconds(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+/// A Service and its ready Pod.
+fn service(at: usize) -> [Value; 2] {
+    let (name, ip) = (format!("web-{at}"), format!("10.1.0.{}", at + 1));
+    let spec = json!({"selector": {"app": name}, "ports": [{"port": 80}]});
+    let metadata = json!({"name": name, "namespace": "default", "labels": {"app": name}});
+    let conditions = json!([{"type": "Ready", "status": "True"}]);
+    let status = json!({"phase": "Running", "podIP": ip, "podIPs": [{"ip": ip}], "conditions": conditions});
+    let pod = json!({"nodeName": "n1", "containers": [{"name": "main", "image": "registry.example/app:1"}]});
+    [
+        json!({"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}),
+        json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": pod, "status": status}),
+    ]
+}
+
+/// The program on an API server, of which there is a snapshot from before the Services.
+struct World {
+    server: Server,
+    snapshot: Snapshot,
+    stop: CancellationToken,
+    tasks: JoinSet<()>,
+}
+
+impl World {
+    /// Starts the program and waits until it has written slices and Endpoints of all Services.
+    async fn start() -> World {
+        let server = Server::in_process(kube_dev_apiserver::Config::default()).expect("a server");
+        server.load([json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}})]).expect("a node");
+        let snapshot = server.snapshot();
+        server.load((0..SERVICES).flat_map(service)).expect("Services");
+        let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
+        let mut settings = Settings { leader_election: None, ..Settings::default() };
+        settings.client.qps = 0.0;
+        let running = Box::pin(run(Config::from_service(server.service()), settings, stop.clone()));
+        tasks.spawn(async move { running.await.expect("the program runs until it is stopped") });
+        let world = World { server, snapshot, stop, tasks };
+        eventually("writes", &(SERVICES, SERVICES), async || world.writes()).await;
+        sleep(seconds(60)).await;
+        world
+    }
+
+    /// Number of writes of slices and Endpoints.
+    fn writes(&self) -> (usize, usize) {
+        let of = |plural| self.server.requests().count(&On::writes().resource(plural));
+        (of("endpointslices"), of("endpoints"))
+    }
+
+    async fn end(self) {
+        let World { stop, mut tasks, server, .. } = self;
+        stop.cancel();
+        tasks.join_next().await.expect("the program").expect("no panic");
+        server.shutdown().await;
+    }
+}
+
+/// The lists of one resource come later than the others. Until it has listed, too, the cache of Services has Services
+/// that are gone, and that of slices none of their slices.
+#[rstest]
+#[tokio::test(start_paused = true)]
+async fn nothing_is_written_for_services_that_are_gone(
+    #[values("services", "pods", "endpoints")] late: &'static str,
+    #[values(None, Some(1_000_000))] bump: Option<u64>,
+) {
+    let world = World::start().await;
+    let before = world.writes();
+    let delay = Fault::delay_request(seconds(5), seconds(5));
+    world.server.faults().inject(delay.on(On::any().verb("list").verb("watch").resource(late)));
+    match bump {
+        None => world.server.restore(&world.snapshot),
+        Some(bump) => world.server.restore_bumped(&world.snapshot, bump),
+    }
+    sleep(seconds(60)).await;
+    assert_eq!(world.writes(), before);
+    world.end().await;
+}
+
+/// Syncs do not wait for one resource for good.
+#[tokio::test(start_paused = true)]
+async fn a_resource_that_cannot_be_listed_holds_syncs_for_a_minute() {
+    let world = World::start().await;
+    world.server.faults().inject(Fault::reject(403).on(On::any().verb("list").verb("watch").resource("nodes")));
+    world.server.restore(&world.snapshot);
+    sleep(seconds(10)).await;
+    let before = world.writes();
+    world.server.load(service(SERVICES)).expect("a Service");
+    sleep(seconds(30)).await;
+    assert_eq!(world.writes(), before, "a cache is behind");
+    sleep(seconds(30)).await;
+    assert_eq!(world.writes(), (before.0 + 1, before.1 + 1));
+    world.end().await;
+}
