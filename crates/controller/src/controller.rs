@@ -15,8 +15,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::enqueuer::Enqueuer;
 use crate::supervisor::panic_message;
-use crate::workers::{BoxError, RetryPolicy, Workers};
-use crate::{Action, Batching, ControllerMetrics};
+use crate::workers::{BoxError, Workers};
+use crate::{Action, Batching, ControllerMetrics, RetryPolicy};
 
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 type SyncFn<K> = dyn Fn(K) -> BoxFuture<Result<Action, BoxError>> + Send + Sync;

@@ -98,6 +98,7 @@
 //! Ids such as `EC-36` name rules of the
 //! [contract](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/contract.md).
 
+mod back_off;
 mod batching;
 mod controller;
 mod damping;
@@ -111,6 +112,7 @@ mod owns;
 mod pacing;
 #[cfg(feature = "prometheus")]
 mod prometheus;
+mod retries;
 mod supervisor;
 mod workers;
 
@@ -124,5 +126,6 @@ pub use outcome::{Action, Outcome};
 pub use owns::Owns;
 #[cfg(feature = "prometheus")]
 pub use prometheus::PrometheusControllers;
+pub use retries::RetryPolicy;
 pub use supervisor::{Supervisor, SupervisorError};
-pub use workers::{RetryPolicy, Workers};
+pub use workers::Workers;

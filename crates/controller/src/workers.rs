@@ -1,41 +1,19 @@
-//! Workers that sync the keys of a queue, and the retries of failed keys.
+//! Workers that sync the keys of a queue.
 
-use std::collections::HashMap;
 use std::fmt::Display;
 use std::hash::Hash;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use display_full_error::DisplayFullErrorExt as _;
 use kube_workqueue::{Queue, Timer};
 use tokio::task::JoinSet;
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::observer::Observer;
-use crate::{Action, ControllerMetrics, locked};
+use crate::retries::{Retries, RetryPolicy};
+use crate::{Action, ControllerMetrics};
 
 pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
-
-/// Policy of the retries of keys whose sync failed: a number of retries with back-off, then a fixed interval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RetryPolicy {
-    /// Number of retries that the queue's rate limiter delays; 15 by default.
-    pub max_retries: u32,
-    /// Interval of all further retries; 1,000 s by default.
-    ///
-    /// Upstream drops the key, which is then not synced before its next event; here it is retried until a sync succeeds
-    /// (EC-36). An event that adds the key in between allows `max_retries` new ones, as upstream.
-    pub slow_interval: Duration,
-}
-
-impl Default for RetryPolicy {
-    /// 15 retries as upstream, then one every 1,000 s, the maximum delay of client-go's rate limiters.
-    fn default() -> Self {
-        RetryPolicy { max_retries: 15, slow_interval: Duration::from_secs(1_000) }
-    }
-}
 
 /// Workers that sync the keys of a queue, without informers.
 pub struct Workers<K> {
@@ -103,7 +81,7 @@ where
     {
         let Workers { name, queue, timer, concurrency, retry, metrics, observer } = self;
         let sync = Arc::new(sync);
-        let (mut tasks, exhausted) = (JoinSet::new(), Arc::default());
+        let (mut tasks, back_offs) = (JoinSet::new(), Arc::default());
         let running = Arc::new(AtomicUsize::new(0));
         let _pending = {
             let (queue, running) = (queue.clone(), Arc::clone(&running));
@@ -111,8 +89,8 @@ where
         };
         tasks.spawn(timer.run());
         for _ in 0..concurrency.max(1) {
-            let (queue, metrics, exhausted) = (queue.clone(), metrics.clone(), Arc::clone(&exhausted));
-            let retries = Retries { controller: Arc::clone(&name), queue, retry, metrics, exhausted };
+            let (queue, metrics, back_offs) = (queue.clone(), metrics.clone(), Arc::clone(&back_offs));
+            let retries = Retries { controller: Arc::clone(&name), queue, retry, metrics, back_offs };
             let worker = Worker { retries, observer: observer.clone(), running: Arc::clone(&running) };
             tasks.spawn(worker.run(stop.clone(), Arc::clone(&sync)));
         }
@@ -160,6 +138,10 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Worker<K> {
             };
             let Some(item) = item else { return };
             let key = item.key().clone();
+            if let Some(wait) = retries.hold(&key) {
+                queue.add_after(key, wait);
+                continue;
+            }
             running.fetch_add(1, Relaxed);
             let observation = observer.start(&key);
             let result = sync(key.clone()).await.map(Into::into);
@@ -178,52 +160,14 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Worker<K> {
     }
 }
 
-/// Requeues keys whose sync failed.
-struct Retries<K> {
-    controller: Arc<str>,
-    queue: Queue<K>,
-    retry: RetryPolicy,
-    metrics: Option<Arc<dyn ControllerMetrics>>,
-    /// Keys that used up `max_retries`, with the time of their next retry.
-    exhausted: Arc<Mutex<HashMap<K, Instant>>>,
-}
-
-impl<K: Clone + Eq + Hash + Display + Send + 'static> Retries<K> {
-    /// Resets the count of retries after a successful sync.
-    fn forget(&self, key: &K) {
-        self.queue.forget(key);
-        locked(&self.exhausted).remove(key);
-    }
-
-    fn requeue(&self, key: K, error: &dyn std::error::Error) {
-        let (controller, now) = (&*self.controller, Instant::now());
-        // A key that is synced before its slow retry is due was added by an event, which may have removed the cause of
-        // the failures, so it gets `max_retries` again.
-        let slow_retry = locked(&self.exhausted).remove(&key).is_some_and(|due| due <= now);
-        if !slow_retry && self.queue.num_requeues(&key) < self.retry.max_retries {
-            tracing::warn!(controller, %key, err = %error.display_full(), "Error syncing, retrying");
-            self.queue.add_rate_limited(key);
-            return;
-        }
-        tracing::error!(
-            controller, %key, err = %error.display_full(),
-            "Retry budget exceeded, retrying at the slowest rate"
-        );
-        if let Some(metrics) = &self.metrics {
-            metrics.retries_exhausted();
-        }
-        self.queue.forget(&key);
-        locked(&self.exhausted).insert(key.clone(), now + self.retry.slow_interval);
-        self.queue.add_after(key, self.retry.slow_interval);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Mutex;
+    use std::time::Duration;
 
     use kube_workqueue::ItemExponential;
     use rstest::rstest;
+    use tokio::time::Instant;
 
     use super::*;
     use crate::Outcome;
@@ -313,6 +257,52 @@ mod tests {
         tokio::time::sleep(Duration::from_secs(2_050)).await;
         assert_eq!(*times.lock().unwrap(), [0, 0, 0, 100, 100, 100, 1_100, 2_100]);
         stop.cancel();
+    }
+
+    /// Runs workers whose syncs fail until `end`, and adds the key at these times. Returns the times of the syncs, in
+    /// milliseconds.
+    async fn syncs_with_events(events: impl IntoIterator<Item = u64>, end: u64) -> Vec<u64> {
+        let limiter = ItemExponential::new(Duration::from_secs(1), Duration::from_secs(1_000));
+        let (queue, timer) = Queue::builder().limiter(limiter).build();
+        let (stop, times) = (CancellationToken::new(), Arc::new(Mutex::new(Vec::new())));
+        let start = Instant::now();
+        let sync = {
+            let times = Arc::clone(&times);
+            move |_| {
+                let at = u64::try_from(start.elapsed().as_millis()).unwrap();
+                times.lock().unwrap().push(at);
+                async move { if at < end { Err(NotYet) } else { Ok(()) } }
+            }
+        };
+        let mut tasks = JoinSet::new();
+        tasks.spawn(Workers::new("test", queue.clone(), timer).run(stop.clone(), sync));
+        for at in events {
+            tokio::time::sleep_until(start + Duration::from_millis(at)).await;
+            queue.add("key".to_owned());
+        }
+        tokio::time::sleep(Duration::from_secs(2_000)).await;
+        stop.cancel();
+        times.lock().unwrap().clone()
+    }
+
+    // Each event of a Pod during a quota's refusals doubled the wait.
+    #[tokio::test(start_paused = true)]
+    async fn events_during_a_back_off_do_not_lengthen_it() {
+        let quiet = syncs_with_events([0], 100_000).await;
+        let busy = syncs_with_events((0..600).map(|at| at * 100), 100_000).await;
+        let seconds = |syncs: &[u64]| syncs.iter().map(|at| at / 1_000).collect::<Vec<_>>();
+        assert_eq!(seconds(&quiet), [0, 1, 3, 7, 15, 31, 63, 127]);
+        assert!(seconds(&busy).ends_with(&[60, 63, 127]), "{busy:?}");
+        // One each second, and the retries.
+        assert!(busy.len() <= 70, "{} syncs: {busy:?}", busy.len());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_lone_event_during_a_back_off_is_synced_at_once() {
+        let synced = syncs_with_events([0, 40_000], 40_000).await;
+        assert_eq!(synced[6], 40_000, "{synced:?}");
+        let failed = syncs_with_events([0, 40_000, 50_000], 60_000).await;
+        assert_eq!((failed[6], failed[7], failed[8] / 1_000), (40_000, 50_000, 63), "{failed:?}");
     }
 
     /// Runs workers over one key, whose n-th sync has the n-th of these results, and which an event adds at `event`
