@@ -10,8 +10,9 @@ use std::{
 };
 
 use bytes::Bytes;
+use display_full_error::DisplayFullErrorExt as _;
 use http::{
-    HeaderValue, Method, Request, Response,
+    HeaderValue, Method, Request, Response, StatusCode,
     header::{ACCEPT, CONTENT_TYPE, USER_AGENT},
 };
 use http_body_util::{BodyExt as _, Full};
@@ -21,8 +22,9 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
 use crate::{
-    Call, ClientMetrics, ClientMetricsProvider, ClientOptions, Config, ConfigError, Credentials, Error,
+    Availability, Call, ClientMetrics, ClientMetricsProvider, ClientOptions, Config, ConfigError, Credentials, Error,
     RequestPriority, Timeouts, TransportKind,
+    availability::{Attempt, Change},
     body::{encoding_of, unexpected_content_type},
     error::status_of,
     failure::transport_error,
@@ -45,6 +47,8 @@ pub struct Client {
     shutdown: Option<CancellationToken>,
     decode_context: Option<Arc<dyn DecodeContext>>,
     priority: RequestPriority,
+    /// Whether the retry rules apply; otherwise each request is sent once.
+    retries: bool,
 }
 
 struct Shared {
@@ -58,6 +62,7 @@ struct Shared {
     limiter: Limiter,
     transport: Transport,
     credentials: Credentials,
+    availability: Availability,
     metrics: Arc<dyn ClientMetrics>,
     warnings: Warnings,
     json_writes: AtomicBool,
@@ -100,7 +105,7 @@ impl Client {
             source: format!("user agent {user_agent:?} is not a valid header value").into(),
         })?;
         let transport = Transport::new(config, &timeouts)?;
-        let credentials = config.credentials.clone();
+        let (credentials, availability) = (config.credentials.clone(), config.availability.clone());
         let limiter = if adaptive { Limiter::adaptive(Arc::clone(&metrics)) } else { Limiter::rate(qps, burst) };
         let warnings = Warnings::new(log_warnings);
         let shared = Shared {
@@ -112,6 +117,7 @@ impl Client {
             limiter,
             transport,
             credentials,
+            availability,
             metrics,
             warnings,
             json_writes: AtomicBool::new(false),
@@ -122,6 +128,7 @@ impl Client {
             shutdown: None,
             decode_context: None,
             priority: RequestPriority::default(),
+            retries: true,
         })
     }
 
@@ -150,7 +157,9 @@ impl Client {
     ///
     /// Those of [`new`](Self::new).
     pub fn separate(&self, timeouts: Timeouts) -> Result<Self, ConfigError> {
-        let Shared { server, user_agent, content_type, read_only, credentials, metrics, warnings, .. } = &*self.shared;
+        let Shared {
+            server, user_agent, content_type, read_only, credentials, availability, metrics, warnings, ..
+        } = &*self.shared;
         let ClientOptions { qps, burst, .. } = ClientOptions::default();
         let shared = Shared {
             server: server.clone(),
@@ -161,6 +170,7 @@ impl Client {
             limiter: Limiter::rate(qps, burst),
             transport: Transport::new(self.shared.transport.config(), &timeouts)?,
             credentials: credentials.clone(),
+            availability: availability.clone(),
             metrics: Arc::clone(metrics),
             warnings: warnings.anew(),
             json_writes: AtomicBool::new(false),
@@ -175,6 +185,17 @@ impl Client {
     #[must_use]
     pub fn with_shutdown(&self, shutdown: CancellationToken) -> Self {
         Self { shutdown: Some(shutdown), ..self.clone() }
+    }
+
+    /// Returns a clone that sends each request once, for callers that repeat failed requests themselves.
+    #[must_use]
+    pub fn without_retries(&self) -> Self {
+        Self { retries: false, ..self.clone() }
+    }
+
+    /// Returns whether the server answers, as updated by the attempts of all clients of the configuration.
+    pub fn availability(&self) -> &Availability {
+        &self.shared.availability
     }
 
     /// Returns a clone whose requests wait with `priority` if the client has an [adaptive limit](ClientOptions::adaptive).
@@ -324,6 +345,7 @@ impl Client {
             let pauses = permit.finish(result.as_ref().ok());
             let code = result.as_ref().ok().map(Response::status);
             tracing::trace!(%call, code = code.map(|code| code.as_u16()), "Request");
+            self.record_attempt(call, &result);
             if let Ok(response) = &result {
                 self.shared.credentials.record_response(response.status(), Instant::now());
                 for warning in self.shared.warnings.new_warnings(response.headers()) {
@@ -338,7 +360,9 @@ impl Client {
                 Err(Error::Transport { kind: TransportKind::Reset, .. }) => Outcome::Reset,
                 Err(_) => Outcome::Failed,
             };
-            let Some(wait) = retry::wait_before_retry(&outgoing.method, retries, outcome) else { return result };
+            let wait = retry::wait_before_retry(&outgoing.method, retries, outcome).filter(|_| self.retries);
+            let Some(wait) = wait else { return result };
+            let recovery = self.availability().recovery();
             tracing::debug!(%call, ?outcome, ?wait, "Retrying request");
             self.shared.metrics.retried(&outgoing.method, code);
             // An HTTP/1.1 connection returns to the pool only after its body has been read to the end.
@@ -346,9 +370,43 @@ impl Client {
                 let _ = timeout(Duration::from_secs(1), response.into_body().collect()).await;
             }
             if !pauses {
-                self.unless_shutdown(call, sleep(wait)).await?;
+                let is_busy = code == Some(StatusCode::TOO_MANY_REQUESTS);
+                let wait = async {
+                    tokio::select! {
+                        biased;
+                        () = recovery, if !is_busy => {}
+                        () = sleep(wait) => {}
+                    }
+                };
+                self.unless_shutdown(call, wait).await?;
             }
             retries += 1;
+        }
+    }
+
+    /// Updates the availability of the server by the result of an attempt, and logs the start and the end of an outage.
+    fn record_attempt<B>(&self, call: &Call, result: &Result<Response<B>, Error>) {
+        let (attempt, status) = match result {
+            Ok(response) if response.status().is_server_error() => (Attempt::Failed, Some(response.status())),
+            Ok(_) => (Attempt::Answered, None),
+            // The request may not have been sent, for example without a token.
+            Err(Error::Transport { kind: TransportKind::Other, .. }) => return,
+            Err(_) => (Attempt::Failed, None),
+        };
+        let server = &self.shared.server;
+        match self.availability().record(attempt, Instant::now()) {
+            Some(Change::Lost) => {
+                let err = match (status, result) {
+                    (Some(status), _) => format!("the server answered {status}"),
+                    (None, Err(error)) => error.to_string_full(),
+                    (None, Ok(_)) => String::new(),
+                };
+                tracing::warn!(server, %call, err, "API server does not answer, retrying once a second until it does");
+            }
+            Some(Change::Recovered(after)) => {
+                tracing::info!(server, outage_s = after.as_secs(), "API server answers again");
+            }
+            None => {}
         }
     }
 

@@ -20,18 +20,20 @@ use self::{
     source::{Origin, Source},
 };
 pub(crate) use self::{live::Live, source::Loaded, target::Target};
-use crate::{Client, Credentials, service_account::ServiceAccount};
+use crate::{Availability, Client, Credentials, service_account::ServiceAccount};
 
 /// Address, certificate authority and credentials of an API server.
 ///
-/// Loaded from a kubeconfig, from the service account of the Pod, or from a URL without credentials. Clones share the
-/// loaded state. The counterpart of `kube::Config`; code that needs both writes `use kube::Config as KubeConfig`.
+/// Loaded from a kubeconfig, from the service account of the Pod, or from a URL without credentials. Over plain HTTP, no
+/// token, password or header of a credential plugin is sent, as by client-go with a kubeconfig. Clones share the loaded
+/// state. The counterpart of `kube::Config`; code that needs both writes `use kube::Config as KubeConfig`.
 #[derive(Clone)]
 pub struct Config {
     pub(crate) target: Target,
     /// Service account whose tokens replace the credentials of `target`.
     pub(crate) account: Option<ServiceAccount>,
     pub(crate) credentials: Credentials,
+    pub(crate) availability: Availability,
 }
 
 impl Config {
@@ -41,7 +43,7 @@ impl Config {
     }
 
     fn with_target(target: Target) -> Self {
-        Self { target, account: None, credentials: Credentials::default() }
+        Self { target, account: None, credentials: Credentials::default(), availability: Availability::default() }
     }
 
     /// Loads the current context of a kubeconfig file. The certificate and key of the user are read, and its
@@ -171,7 +173,7 @@ impl Config {
     /// Replaces the server address (`--master`) and keeps the credentials; the configuration is loaded again.
     ///
     /// As in client-go, an address without a scheme is https if the configuration has a certificate authority, a client
-    /// certificate or `insecure-skip-tls-verify`; otherwise it is http, and credentials are not sent.
+    /// certificate or `insecure-skip-tls-verify`; otherwise it is http.
     ///
     /// # Errors
     ///
@@ -206,6 +208,11 @@ impl Config {
         &self.credentials
     }
 
+    /// Returns whether the server answers, as updated by the attempts of all clients of this configuration.
+    pub fn availability(&self) -> &Availability {
+        &self.availability
+    }
+
     /// Returns a configuration for the same server that authenticates as a service account. No credentials of this
     /// configuration are sent.
     ///
@@ -216,7 +223,8 @@ impl Config {
     #[must_use]
     pub fn as_service_account(&self, token_client: Client, namespace: &str, name: &str) -> Self {
         let account = Some(ServiceAccount::new(token_client, namespace, name));
-        Self { target: self.target.clone(), account, credentials: Credentials::default() }
+        let (target, availability) = (self.target.clone(), self.availability.clone());
+        Self { target, account, credentials: Credentials::default(), availability }
     }
 
     /// Returns the URL of the server; `http://in-process/` for a configuration [`over`](Self::from_service) a service.

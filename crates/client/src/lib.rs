@@ -17,6 +17,8 @@
 //! - **Limits and errors**: a token bucket per client (20 requests per second, burst 30) or an adaptive limit of the
 //!   requests in flight ([`ClientOptions::adaptive`]), and an [`Error`] that names the call and carries the server's
 //!   [`Status`].
+//! - **Availability**: the clients of a configuration share whether the server answers, and pace their retries in an
+//!   outage ([`Availability`]).
 //! - **Events**: [`events`] records core/v1 Events without blocking, with the aggregation and spam filter of client-go.
 //!
 //! ```text
@@ -43,7 +45,8 @@
 //!   selects none, and `k8s-openapi` does not compile without one.
 //! - TLS is rustls. If the program has installed no crypto provider, the client installs `ring`.
 //! - Retries: after responses 429 and 5xx with `Retry-After` (at most 30 s, see [`MAX_RETRY_AFTER`]), for all methods;
-//!   after 1 s for a GET on a lost connection. At most 10 per request.
+//!   after 1 s for a GET on a lost connection. At most 10 per request; none with [`Client::without_retries`]. A delay
+//!   that is not for a 429 ends early when the server becomes [available](Availability::recovery) again.
 //! - Time limits: [`Timeouts`], by default 90 s to the response headers and again for the body, 30 s for a new
 //!   connection.
 //! - After an error for which [`Error::may_have_been_applied`] is true, a write may have been applied.
@@ -76,6 +79,7 @@
 /// Crates whose types are in this crate's API.
 pub use {bytes, http};
 
+mod availability;
 mod body;
 mod call;
 mod client;
@@ -111,6 +115,7 @@ mod typed;
 mod warnings;
 mod writes;
 
+pub use availability::Availability;
 pub use body::Body;
 pub use call::Call;
 pub use client::Client;

@@ -134,6 +134,7 @@ impl ElectionRunner {
                         biased;
                         () = stop.cancelled(), if !stopping => {}
                         () = sleep_until(until.into()) => {}
+                        () = client.availability().recovery() => self.elector.retry_now(),
                         lease = lease_watch.next() => self.elector.observe(now(), lease),
                     }
                 }

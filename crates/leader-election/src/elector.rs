@@ -211,6 +211,13 @@ impl Elector {
         self.stopping = true;
     }
 
+    /// Ends the wait for the next attempt, because the server answers again after an outage.
+    pub fn retry_now(&mut self) {
+        if matches!(self.state, State::Idle(_)) {
+            self.state = State::Idle(None);
+        }
+    }
+
     /// Returns the current term. It may already be over: compare `until` with the current time.
     pub fn term(&self) -> Option<Term> {
         self.term

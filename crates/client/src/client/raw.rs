@@ -40,7 +40,9 @@ impl Client {
         let exchange = async {
             let response = self.shared.transport.calls().oneshot(request).await;
             permit.finish(response.as_ref().ok());
-            let response = response.map_err(|error| transport_error(&call, error))?;
+            let response = response.map_err(|error| transport_error(&call, error));
+            self.record_attempt(&call, &response);
+            let response = response?;
             self.shared.credentials.record_response(response.status(), Instant::now());
             Ok::<_, Error>((response.status(), read_body(&call, response.into_body(), limit).await?))
         };

@@ -1,6 +1,7 @@
 //! Integration tests of the client against the embedded API server and against misbehaving servers.
 
 mod adaptive;
+mod availability;
 mod calls;
 mod cluster;
 mod connections;

@@ -105,6 +105,25 @@ fn fast_path_renews_without_reading() {
     assert_eq!((harness.elector.slow_path_count(), harness.term_end_seconds()), (0, Some(26.0)));
 }
 
+/// The server answers again after an outage.
+#[test]
+fn retry_now_ends_the_wait_of_a_leader_and_of_a_candidate() {
+    let mut leader = Harness::leading();
+    assert_eq!(leader.time_to_next_action(), 2 * SECOND);
+    leader.elector.retry_now();
+    leader.expect_request("update");
+    leader.elector.retry_now();
+    leader.elector.record_outcome(leader.now, written(2));
+    assert!(leader.is_leading(), "a request in flight is not affected");
+
+    let mut candidate = Harness::new();
+    candidate.exchange("get", RequestOutcome::Unknown);
+    assert!(candidate.time_to_next_action() >= 2 * SECOND);
+    candidate.elector.retry_now();
+    candidate.exchange("get", found("bing", 15));
+    assert!(!candidate.is_leading());
+}
+
 #[rstest]
 #[case::rejected(RequestOutcome::Rejected)]
 #[case::unknown(RequestOutcome::Unknown)]
