@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use crate::damping::Damping;
 use crate::observer::Observer;
 use crate::pacing::Pacing;
+use crate::removals::Removals;
 use crate::{Batching, Urgency, locked};
 
 /// Adds keys to the queue of a controller. Clones add to the same queue.
@@ -18,6 +19,7 @@ use crate::{Batching, Urgency, locked};
 /// from [`ControllerBuilder::enqueuer`](crate::ControllerBuilder::enqueuer).
 pub struct Enqueuer<K> {
     queue: Queue<K>,
+    removals: Removals<K>,
     damping: Arc<Mutex<Damping<K>>>,
     /// Empty without adaptive batching.
     pacing: Arc<OnceLock<Mutex<Pacing<K>>>>,
@@ -33,6 +35,7 @@ impl<K> Clone for Enqueuer<K> {
     fn clone(&self) -> Self {
         Enqueuer {
             queue: self.queue.clone(),
+            removals: self.removals.clone(),
             damping: Arc::clone(&self.damping),
             pacing: Arc::clone(&self.pacing),
             on_change: Arc::clone(&self.on_change),
@@ -49,9 +52,9 @@ impl<K> std::fmt::Debug for Enqueuer<K> {
 
 impl<K: Clone + Eq + Hash + Send + 'static> Enqueuer<K> {
     /// Returns an enqueuer whose adds are not measured.
-    pub(crate) fn new(queue: Queue<K>) -> Self {
+    pub(crate) fn new(queue: Queue<K>, removals: Removals<K>) -> Self {
         let (damping, pacing, on_change) = (Arc::default(), Arc::default(), Arc::default());
-        Enqueuer { queue, damping, pacing, on_change, measured: None }
+        Enqueuer { queue, removals, damping, pacing, on_change, measured: None }
     }
 
     /// Returns an enqueuer of the same queue whose adds are measured as events of `source`.
@@ -95,6 +98,9 @@ impl<K: Clone + Eq + Hash + Send + 'static> Enqueuer<K> {
 
     /// Returns the delay of a change whose delay is `delay` without adaptive batching.
     fn paced(&self, key: &K, urgency: Urgency, delay: Duration) -> Duration {
+        if urgency == Urgency::High {
+            self.removals.add(key.clone());
+        }
         match (self.pacing.get(), &self.measured) {
             (Some(pacing), Some(_)) => locked(pacing).record_change(key.clone(), urgency, delay, Instant::now()),
             _ => delay,
@@ -173,7 +179,7 @@ mod tests {
             let (queue, timer) = Queue::builder().build();
             let mut tasks = JoinSet::new();
             tasks.spawn(timer.run());
-            let keys = Enqueuer::new(queue.clone()).measured(&Observer::new(None), "pods".into());
+            let keys = Enqueuer::new(queue.clone(), Removals::default()).measured(&Observer::new(None), "pods".into());
             keys.batching(Batching::Adaptive);
             Rig { queue, keys, start: Instant::now(), _timer: tasks }
         }

@@ -7,6 +7,8 @@
 //!   workers that start when all caches have synced. [`Workers`] are the same without informers.
 //! - **Retries**: a [`RetryPolicy`] retries a failed key with back-off, by default 15 times (with client-go's default
 //!   rate limiter over about 164 s), and then every 1,000 s instead of dropping it.
+//! - **Outages**: failures of the API server are no failures of a key. With [`ControllerBuilder::failure_cause`], keys
+//!   wait at a [`ServerGate`] while it fails, and are synced within seconds once it accepts a write.
 //! - **Periodic syncs**: a sync that returns [`Action::requeue`] is called again after a delay, without an event.
 //! - **Contested objects**: [`Enqueuer::add_contested`] delays keys whose writes another client keeps undoing, from the
 //!   sixth time on: 1 s, doubling to 30 s.
@@ -103,6 +105,8 @@ mod batching;
 mod controller;
 mod damping;
 mod enqueuer;
+mod failure_cause;
+mod failure_log;
 mod health;
 mod lock;
 mod metrics;
@@ -112,13 +116,16 @@ mod owns;
 mod pacing;
 #[cfg(feature = "prometheus")]
 mod prometheus;
+mod removals;
 mod retries;
+mod server_gate;
 mod supervisor;
 mod workers;
 
 pub use batching::{Batching, UnknownBatching, Urgency};
 pub use controller::{Controller, ControllerBuilder, Metrics};
 pub use enqueuer::Enqueuer;
+pub use failure_cause::FailureCause;
 pub use health::{Health, HealthResponse, Probe};
 pub use lock::locked;
 pub use metrics::{ControllerMetrics, Latency};
@@ -127,5 +134,6 @@ pub use owns::Owns;
 #[cfg(feature = "prometheus")]
 pub use prometheus::PrometheusControllers;
 pub use retries::RetryPolicy;
+pub use server_gate::ServerGate;
 pub use supervisor::{Supervisor, SupervisorError};
 pub use workers::Workers;

@@ -2,18 +2,23 @@
 
 use std::fmt::Display;
 use std::hash::Hash;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 
 use kube_workqueue::{Queue, Timer};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::observer::Observer;
+use crate::removals::Removals;
 use crate::retries::{Retries, RetryPolicy};
-use crate::{Action, ControllerMetrics};
+use crate::server_gate::{Admission, Member, ServerGate};
+use crate::{Action, ControllerMetrics, FailureCause, Outcome};
 
 pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Returns what a sync failed because of.
+type Classify = dyn Fn(&(dyn std::error::Error + 'static)) -> FailureCause + Send + Sync;
 
 /// Workers that sync the keys of a queue, without informers.
 pub struct Workers<K> {
@@ -24,6 +29,9 @@ pub struct Workers<K> {
     retry: RetryPolicy,
     metrics: Option<Arc<dyn ControllerMetrics>>,
     observer: Observer<K>,
+    removals: Removals<K>,
+    gate: ServerGate,
+    classify: Arc<Classify>,
 }
 
 impl<K> Workers<K>
@@ -33,8 +41,18 @@ where
     /// Returns one worker with the default [`RetryPolicy`] and without metrics. `name` identifies the controller in
     /// logs.
     pub fn new(name: impl Into<Arc<str>>, queue: Queue<K>, timer: Timer<K>) -> Self {
-        let retry = RetryPolicy::default();
-        Workers { name: name.into(), queue, timer, concurrency: 1, retry, metrics: None, observer: Observer::new(None) }
+        Workers {
+            name: name.into(),
+            queue,
+            timer,
+            concurrency: 1,
+            retry: RetryPolicy::default(),
+            metrics: None,
+            observer: Observer::new(None),
+            removals: Removals::default(),
+            gate: ServerGate::default(),
+            classify: Arc::new(|_| FailureCause::Key),
+        }
     }
 
     /// Sets the number of keys that are synced concurrently; 1 by default, and 0 counts as 1.
@@ -55,6 +73,21 @@ where
         Workers { observer: Observer::new(metrics.clone()), metrics, ..self }
     }
 
+    /// Sets the function that returns what a sync failed because of, from its error; [`FailureCause::Key`] by default.
+    #[must_use]
+    pub fn failure_cause(
+        self,
+        classify: impl Fn(&(dyn std::error::Error + 'static)) -> FailureCause + Send + Sync + 'static,
+    ) -> Self {
+        Workers { classify: Arc::new(classify), ..self }
+    }
+
+    /// Sets the gate at which keys wait while the server fails. By default, each controller has one of its own.
+    #[must_use]
+    pub fn server_gate(self, gate: ServerGate) -> Self {
+        Workers { gate, ..self }
+    }
+
     pub(crate) fn queue(&self) -> &Queue<K> {
         &self.queue
     }
@@ -63,11 +96,16 @@ where
         &self.observer
     }
 
+    pub(crate) fn removals(&self) -> &Removals<K> {
+        &self.removals
+    }
+
     /// Syncs keys until `stop` is cancelled, then shuts the queue down and returns when the running syncs have ended.
     /// Keys that are still queued are dropped.
     ///
-    /// `sync` reconciles the object of one key. After an error it is called again according to the [`RetryPolicy`], and
-    /// after an [`Action::requeue`] when the delay has passed. It is never called concurrently for the same key.
+    /// `sync` reconciles the object of one key. After an error it is called again according to the [`RetryPolicy`] and the
+    /// [`FailureCause`], and after an [`Action::requeue`] when the delay has passed. It is never called concurrently for
+    /// the same key.
     ///
     /// # Panics
     ///
@@ -79,28 +117,47 @@ where
         O: Into<Action> + Send + 'static,
         E: Into<BoxError> + Send + 'static,
     {
-        let Workers { name, queue, timer, concurrency, retry, metrics, observer } = self;
+        let Workers { name, queue, timer, concurrency, retry, metrics, observer, removals, gate, classify } = self;
         let sync = Arc::new(sync);
-        let (mut tasks, back_offs) = (JoinSet::new(), Arc::default());
+        let mut tasks = JoinSet::new();
+        let retries = Arc::new(Retries {
+            controller: Arc::clone(&name),
+            queue: queue.clone(),
+            retry,
+            gate: Member::new(gate, removals.clone(), metrics.clone()),
+            metrics,
+            back_offs: Mutex::default(),
+            removals,
+        });
         let running = Arc::new(AtomicUsize::new(0));
         let _pending = {
-            let (queue, running) = (queue.clone(), Arc::clone(&running));
-            kube_ambient::count_pending(&name, move || queue.len() + queue.delayed() + running.load(Relaxed))
+            let (retries, running) = (Arc::clone(&retries), Arc::clone(&running));
+            kube_ambient::count_pending(&name, move || {
+                retries.queue.len() + retries.queue.delayed() + retries.gate.waiting() + running.load(Relaxed)
+            })
         };
         tasks.spawn(timer.run());
         for _ in 0..concurrency.max(1) {
-            let (queue, metrics, back_offs) = (queue.clone(), metrics.clone(), Arc::clone(&back_offs));
-            let retries = Retries { controller: Arc::clone(&name), queue, retry, metrics, back_offs };
-            let worker = Worker { retries, observer: observer.clone(), running: Arc::clone(&running) };
+            let (retries, classify) = (Arc::clone(&retries), Arc::clone(&classify));
+            let worker = Worker { retries, classify, observer: observer.clone(), running: Arc::clone(&running) };
             tasks.spawn(worker.run(stop.clone(), Arc::clone(&sync)));
         }
-
-        let shutdown = {
-            let queue = queue.clone();
+        let waiting = {
+            let (retries, stop) = (Arc::clone(&retries), stop.clone());
             async move {
-                stop.cancelled().await;
-                queue.shut_down();
+                tokio::select! {
+                    biased;
+                    () = stop.cancelled() => {}
+                    () = retries.gate.run(&retries.queue, &retries.back_offs) => {}
+                    () = retries.gate.gate().log_folded() => {}
+                }
             }
+        };
+        tasks.spawn(waiting);
+
+        let shutdown = async move {
+            stop.cancelled().await;
+            queue.shut_down();
         };
         tasks.spawn(shutdown);
         while let Some(ended) = tasks.join_next().await {
@@ -114,7 +171,8 @@ where
 }
 
 struct Worker<K> {
-    retries: Retries<K>,
+    retries: Arc<Retries<K>>,
+    classify: Arc<Classify>,
     observer: Observer<K>,
     /// Number of running syncs of all workers.
     running: Arc<AtomicUsize>,
@@ -128,8 +186,8 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Worker<K> {
         O: Into<Action>,
         E: Into<BoxError>,
     {
-        let Worker { retries, observer, running } = self;
-        let queue = &retries.queue;
+        let Worker { retries, classify, observer, running } = self;
+        let Retries { queue, gate, removals, .. } = &*retries;
         loop {
             let item = tokio::select! {
                 biased;
@@ -138,23 +196,44 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Worker<K> {
             };
             let Some(item) = item else { return };
             let key = item.key().clone();
-            if let Some(wait) = retries.hold(&key) {
-                queue.add_after(key, wait);
-                continue;
+            let urgent = removals.take(&key);
+            let admission = gate.admit(&key, urgent);
+            match (admission, retries.hold(&key)) {
+                (Admission::Waits, _) => continue,
+                (Admission::Sync, Some(wait)) => {
+                    if urgent {
+                        removals.add(key.clone());
+                    }
+                    queue.add_after(key, wait);
+                    continue;
+                }
+                (Admission::Sync, None) | (Admission::Probe, _) => {}
             }
             running.fetch_add(1, Relaxed);
             let observation = observer.start(&key);
             let result = sync(key.clone()).await.map(Into::into);
             observation.end(&result.as_ref().map(|action| action.outcome));
             running.fetch_sub(1, Relaxed);
-            match result {
-                Ok(Action { requeue_after, .. }) => {
+            let failed = match result {
+                Ok(Action { outcome, requeue_after }) => {
+                    if outcome == Outcome::Written {
+                        gate.gate().succeeded();
+                    }
                     retries.forget(&key);
                     if let Some(delay) = requeue_after {
                         queue.add_after(key, delay);
                     }
+                    None
                 }
-                Err(error) => retries.requeue(key, &*error.into()),
+                Err(error) => {
+                    let error = error.into();
+                    let cause = classify(&*error);
+                    retries.requeue(key, &*error, cause, urgent);
+                    Some(cause)
+                }
+            };
+            if admission == Admission::Probe {
+                gate.probed(failed);
             }
         }
     }
@@ -170,7 +249,6 @@ mod tests {
     use tokio::time::Instant;
 
     use super::*;
-    use crate::Outcome;
 
     #[derive(Debug, thiserror::Error)]
     #[error("not yet")]

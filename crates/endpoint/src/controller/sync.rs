@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use display_full_error::DisplayFullErrorExt as _;
-use kube_controller::{Enqueuer, Outcome, locked};
+use kube_controller::{Enqueuer, FailureCause, Outcome, locked};
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
 use kube_controller_client::{Deleted, Error, PlannedWrite, Preconditions, ReviewedClient};
 use kube_endpoint_model::well_known::TOLERATE_UNREADY_ANNOTATION;
@@ -43,6 +43,15 @@ pub(super) struct SyncError {
     verb: &'static str,
     key: ObjectKey,
     source: Error,
+}
+
+/// Returns what a sync failed because of.
+pub(super) fn failure_cause(error: &(dyn std::error::Error + 'static)) -> FailureCause {
+    match error.downcast_ref() {
+        Some(SyncError { source, .. }) if source.is_unreachable() => FailureCause::Unreachable,
+        Some(SyncError { source, .. }) if source.is_server_failure() => FailureCause::Server,
+        _ => FailureCause::Key,
+    }
 }
 
 impl Syncs {

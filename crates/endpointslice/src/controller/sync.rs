@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kube_controller::{Enqueuer, Outcome, locked};
+use kube_controller::{Enqueuer, FailureCause, Outcome, locked};
 use kube_controller_client::events::EventType;
 use kube_endpoint_model::well_known::SLICE_CONTROLLER;
 use kube_endpoint_model::{
@@ -50,6 +50,16 @@ pub(super) enum Failure {
     Apply(#[from] ApplyError),
     #[error("skipping Pod {} for Service {service}: Node {} Not Found", missing.pod, missing.node)]
     MissingNode { service: ObjectKey, missing: MissingNode },
+}
+
+/// Returns what a sync failed because of.
+pub(super) fn failure_cause(error: &(dyn std::error::Error + 'static)) -> FailureCause {
+    let Some(SyncError::Reconcile(failures)) = error.downcast_ref() else { return FailureCause::Key };
+    let cause = |failure: &Failure| match failure {
+        Failure::Apply(error) => error.failure_cause(),
+        Failure::MissingNode { .. } => FailureCause::Key,
+    };
+    failures.iter().map(cause).max().unwrap_or_default()
 }
 
 impl Syncs {
