@@ -12,8 +12,8 @@
 //! - **Periodic syncs**: a sync that returns [`Action::requeue`] is called again after a delay, without an event.
 //! - **Contested objects**: [`Enqueuer::add_contested`] delays keys whose writes another client keeps undoing, from the
 //!   sixth time on: 1 s, doubling to 30 s.
-//! - **Batching**: with [`Batching::Adaptive`], keys that keep changing are synced at intervals that grow to 1 s, so that
-//!   one sync combines many changes; the first change of a quiet key is synced at once.
+//! - **Batching**: keys that keep changing are synced at intervals of 20 ms, with [`Batching::Adaptive`] of up to 1 s, so
+//!   that one sync combines many changes; the first change of a quiet key is synced at once.
 //! - **Supervision**: a [`Supervisor`] runs the tasks of a process. The first task that fails stops all others, so that
 //!   the process never continues with some of them.
 //! - **Health checks**: [`Health`] has the checks of `/livez` and `/readyz`, for an HTTP server of the program.
