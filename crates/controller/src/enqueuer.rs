@@ -86,8 +86,8 @@ impl<K: Clone + Eq + Hash + Send + 'static> Enqueuer<K> {
     /// Adds a key because of a change, after `delay`.
     ///
     /// The sync of a key that keeps changing is due later: at least one interval after the previous one, so that it combines
-    /// changes. The interval is 20 ms; while changes are less than 100 ms apart, it doubles with each sync up to that of
-    /// [`set_interval`](Self::set_interval), and halves for each 100 ms without a change. Upstream's syncs take as long with
+    /// changes. The first interval is 20 ms, further ones while changes are less than 100 ms apart that of
+    /// [`set_interval`](Self::set_interval). It halves for each 100 ms without a change. Upstream's syncs take as long with
     /// their writes, and combine as many changes.
     ///
     /// With [`Batching::Adaptive`], it doubles from 100 ms to 1 s while changes are less than 500 ms apart, and halves for

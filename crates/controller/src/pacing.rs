@@ -21,6 +21,8 @@ struct Growth {
     first: Duration,
     /// Longest interval, unless [`Pacing::set_interval`] set another one.
     longest: Duration,
+    /// Factor by which an interval grows with each sync.
+    factor: u32,
     /// Limit of the intervals that are set.
     limit: Duration,
     /// Longest delay of an urgent change.
@@ -35,6 +37,8 @@ struct Growth {
 const NONE: Growth = Growth {
     first: Duration::from_millis(20),
     longest: Duration::from_millis(20),
+    // Up to the longest at once: each sync of a large Service in a burst writes all of its slices.
+    factor: 25,
     limit: Duration::from_millis(500),
     urgent: Duration::from_millis(500),
     gap: Duration::from_millis(100),
@@ -43,6 +47,7 @@ const NONE: Growth = Growth {
 const ADAPTIVE: Growth = Growth {
     first: Duration::from_millis(100),
     longest: Duration::from_secs(1),
+    factor: 2,
     limit: Duration::from_secs(1),
     // Shared timers add up to a tenth, and the sync and its write take time: together they stay below 250 ms.
     urgent: Duration::from_millis(200),
@@ -61,7 +66,7 @@ impl Batching {
 /// Times of the syncs of keys that keep changing, so that one sync combines many changes.
 ///
 /// The sync of a quiet key is due at once. While its changes are less than the gap apart, the interval between two syncs
-/// doubles with each sync, from the first to the longest. Each gap without a change halves it. Memory is bounded by the
+/// grows with each sync, from the first to the longest. Each gap without a change halves it. Memory is bounded by the
 /// number of keys that changed within the last 4 s before the last change of any key.
 #[derive(Debug)]
 pub(crate) struct Pacing<K> {
@@ -149,7 +154,7 @@ impl Paced {
         if !is_pending {
             self.due = due;
             if gap < growth.gap {
-                self.interval = (self.interval * 2).min(self.longest);
+                self.interval = growth.grown(self.interval).min(self.longest);
             }
         } else if urgency == Urgency::High {
             self.due = self.due.min(due);
@@ -164,6 +169,11 @@ impl Paced {
 }
 
 impl Growth {
+    /// Returns the interval after another sync, before its limit.
+    fn grown(&self, interval: Duration) -> Duration {
+        interval.saturating_mul(self.factor)
+    }
+
     /// Returns the interval after halving it this number of times, but at least the first one.
     fn halved(&self, interval: Duration, times: u128) -> Duration {
         // Four times lead from the longest to the first.

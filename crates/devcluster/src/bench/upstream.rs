@@ -39,9 +39,9 @@ struct SyncTime {
 }
 
 const SLICES: SyncTime =
-    SyncTime { sync: Duration::from_millis(4), pod: Duration::from_micros(45), write: Duration::from_micros(2_500) };
+    SyncTime { sync: Duration::from_millis(9), pod: Duration::from_micros(45), write: Duration::from_micros(2_500) };
 const ENDPOINTS: SyncTime =
-    SyncTime { sync: Duration::from_millis(6), pod: Duration::from_micros(30), write: Duration::ZERO };
+    SyncTime { sync: Duration::from_millis(10), pod: Duration::from_micros(30), write: Duration::ZERO };
 
 impl SyncTime {
     fn of(self, pods: usize, writes: u64) -> Duration {
@@ -287,13 +287,24 @@ mod tests {
         assert_eq!((modelled.syncs, modelled.writes, modelled.endpoints_writes), (100, 100, 100));
     }
 
-    /// The measured writes are those of 1,000 changes at 100 per second in irregular intervals.
-    #[test]
-    fn a_storm_over_60_pods_is_modelled_as_measured() {
+    /// Measured: 0.73 of the slice writes of this program, when it wrote each change, and 0.79 of its Endpoints writes; 0.59 and
+    /// 0.56 of those when 600 Pods were recreated.
+    #[rstest]
+    #[case::storm(storm(), [0.73, 0.79])]
+    #[case::recreation(Work::recreation(600, NonZeroU32::new(20).unwrap(), Duration::from_secs(1)), [0.59, 0.56])]
+    fn as_many_changes_are_combined_as_measured(#[case] work: Work, #[case] measured: [f64; 2]) {
+        // Terminating Pods are in no Endpoints object, so that their removal changes none.
+        let all = work.changes.len() as f64;
+        let in_endpoints = work.changes.iter().filter(|(_, _, state)| state.is_some()).count() as f64;
+        let modelled = upstream(&work, Duration::ZERO, 1, 10);
+        let shares = [modelled.writes as f64 / all, modelled.endpoints_writes as f64 / in_endpoints];
+        let close = shares.iter().zip(measured).all(|(share, measured)| (share - measured).abs() < 0.12);
+        assert!(close, "{shares:?} instead of {measured:?}: {modelled:?}");
+    }
+
+    fn storm() -> Work {
         let flips: Vec<Flip> = (0..1_000).map(|at| Flip { pod: at % 60, ready: at / 60 % 2 == 1 }).collect();
-        let modelled = upstream(&Work::flips(60, &flips, HUNDRED), Duration::ZERO, 1, 10);
-        let shares = [modelled.writes as f64 / 619.0, modelled.endpoints_writes as f64 / 552.0];
-        assert!(shares.iter().all(|share| (0.85..1.15).contains(share)), "{shares:?}: {modelled:?}");
+        Work::flips(60, &flips, HUNDRED)
     }
 
     /// The bound of adaptive batching in a large Service, whose removals are written five times per second: 100 replaced

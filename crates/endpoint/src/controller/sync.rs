@@ -49,7 +49,7 @@ pub(super) struct SyncError {
 /// Returns how long a sync with its write takes in the controller of Go, fitted to measured writes (`docs/src/scale.md`).
 fn upstream_sync(pods: usize) -> Duration {
     let pods = u32::try_from(pods.min(1_000)).unwrap_or(u32::MAX);
-    Duration::from_millis(6) + Duration::from_micros(30) * pods
+    Duration::from_millis(10) + Duration::from_micros(30) * pods
 }
 
 /// Returns what a sync failed because of.

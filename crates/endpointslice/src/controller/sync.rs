@@ -56,7 +56,7 @@ pub(super) enum Failure {
 fn upstream_sync(pods: usize, writes: usize) -> Duration {
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     let pods = Duration::from_micros(45).saturating_mul(count(pods));
-    (Duration::from_millis(4) + pods).saturating_add(Duration::from_micros(2_500).saturating_mul(count(writes)))
+    (Duration::from_millis(9) + pods).saturating_add(Duration::from_micros(2_500).saturating_mul(count(writes)))
 }
 
 /// Returns what a sync failed because of.
