@@ -95,7 +95,7 @@ impl<K: Clone + Eq + Hash + Send + 'static> Queue<K> {
     where
         K: Borrow<Q>,
     {}
-    pub fn add_rate_limited(&self, key: K) {}
+    pub fn add_rate_limited(&self, key: K) -> Duration {}
     pub fn forget(&self, key: &K) {}
     pub fn num_requeues(&self, key: &K) -> u32 {}
     pub fn get(&self) -> Get<'_, K> {}

@@ -129,6 +129,22 @@ impl Error {
         }
     }
 
+    /// Returns whether the request failed because of the server or the credentials, not because of what it contains: no
+    /// response, an invalid one, 401, 429, or a status of 500 or above. A webhook that is down is answered with 500, one that
+    /// denies a request with a status below.
+    pub fn is_server_failure(&self) -> bool {
+        match self {
+            Self::Api { status, .. } => status.code >= 500 || matches!(status.code, 401 | 429),
+            Self::Transport { .. } | Self::InvalidResponse { .. } => true,
+            Self::Gated { .. } | Self::ShuttingDown { .. } | Self::ReadOnly { .. } | Self::Request { .. } => false,
+        }
+    }
+
+    /// Returns whether there was no connection to the server, see [`TransportKind::Connect`].
+    pub fn is_unreachable(&self) -> bool {
+        matches!(self, Self::Transport { kind: TransportKind::Connect, .. })
+    }
+
     /// Returns whether the server returned `Conflict`: the resource version is not the current one, or a precondition
     /// does not hold.
     pub fn is_conflict(&self) -> bool {
@@ -198,8 +214,12 @@ mod tests {
         "forbidden namespace_terminating"
     )]
     #[case::expired(410, r#"{"reason":"Expired","code":410}"#, "expired")]
-    #[case::too_many_requests(429, "{}", "too_many_requests")]
-    #[case::other(500, "{}", "unanswered")]
+    #[case::too_many_requests(429, "{}", "too_many_requests server")]
+    #[case::unauthorized(401, "{}", "server")]
+    #[case::quota(403, r#"{"reason":"Forbidden","code":403}"#, "forbidden")]
+    #[case::invalid(422, "{}", "")]
+    #[case::no_space(500, r#"{"message":"etcdserver: mvcc: database space exceeded","code":500}"#, "unanswered server")]
+    #[case::other(503, "{}", "unanswered server")]
     fn predicates_match_the_api_error(#[case] code: u16, #[case] body: &str, #[case] expect: &str) {
         let error = api(code, body);
         let classes = [
@@ -211,6 +231,8 @@ mod tests {
             (error.is_expired(), "expired"),
             (error.is_too_many_requests(), "too_many_requests"),
             (error.may_have_been_applied(), "unanswered"),
+            (error.is_server_failure(), "server"),
+            (error.is_unreachable(), "unreachable"),
         ];
         let classes: Vec<_> = classes.into_iter().filter(|(is, _)| *is).map(|(_, name)| name).collect();
         assert_eq!(classes.join(" "), expect);

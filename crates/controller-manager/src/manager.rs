@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kube_controller::{Controller, Supervisor};
+use kube_controller::{Controller, ServerGate, Supervisor};
 use kube_controller_client::events::EventRecorder;
 use kube_controller_client::{Client, Config, ReviewedClient};
 use kube_endpoint_model::{Interner, ObjectKey};
@@ -164,6 +164,8 @@ struct StartContext<'a> {
     accounts: Option<Client>,
     /// Ends once the caches have the server's state at the time of the start.
     caches: CaughtUp,
+    /// The gate at which keys wait while the server fails.
+    server_gate: ServerGate,
 }
 
 /// Namespace of the controllers' service accounts.
@@ -210,7 +212,11 @@ impl Manager {
             let second_writer = self.second_writer(leading)?.run(caches.wait(self.controllers), self.stop.clone());
             supervisor.spawn("detection of a second writer", second_writer);
         }
-        let mut context = StartContext { supervisor, fence, accounts, caches };
+        let server_gate = ServerGate::default();
+        let availability = self.reader.availability().clone();
+        let following = server_gate.clone().follow(move || availability.recovery(), self.stop.clone());
+        supervisor.spawn("availability of the API server", following);
+        let mut context = StartContext { supervisor, fence, accounts, caches, server_gate };
         #[cfg(feature = "endpoint")]
         if self.controllers.endpoints {
             self.endpoints(&mut context)?;
@@ -291,7 +297,7 @@ impl Manager {
         };
         let (restores, server) = (self.caches.restores.clone(), self.reader.availability().clone());
         let controller = controller.before_sync(move || settled(restores.clone(), server.clone()));
-        let controller = controller.wait_for(context.caches.wait(reads));
+        let controller = controller.wait_for(context.caches.wait(reads)).server_gate(context.server_gate.clone());
         context.supervisor.try_spawn(name, controller.run(self.stop.clone()));
         self.checks.add_controller(name);
     }

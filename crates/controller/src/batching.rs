@@ -5,23 +5,25 @@ use std::str::FromStr;
 
 /// How the changes of a key are combined into syncs, in addition to the delay that a handler gives.
 ///
-/// `Display` and `FromStr` use the values of the flag `--updates-batching`.
+/// The first change of a quiet key is always synced at once. See
+/// [`Enqueuer::add_change_after`](crate::Enqueuer::add_change_after). `Display` and `FromStr` use the values of the flag
+/// `--updates-batching`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Batching {
-    /// Each change causes a sync after the delay that the handler gives, as upstream.
+    /// While changes keep coming, the syncs of a key are as far apart as those of upstream, whose syncs take longer: 20 ms,
+    /// or for large objects the time of [`Enqueuer::set_interval`](crate::Enqueuer::set_interval), at most 500 ms.
     #[default]
     None,
-    /// The first change of a quiet key is synced at once; while changes keep coming, the interval between the syncs of
-    /// the key grows to 1 s. See [`Enqueuer::add_change_after`](crate::Enqueuer::add_change_after).
+    /// While changes keep coming, the interval between the syncs of a key grows from 100 ms to 1 s.
     Adaptive,
 }
 
 /// How long a change may wait for further ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Urgency {
-    /// At most 200 ms, with a shared timer 220 ms. For changes that remove something which others still use.
+    /// With [`Batching::Adaptive`] at most 200 ms, with a shared timer 220 ms. For changes that remove something which others still use.
     High,
-    /// At most 1 s, with a shared timer 1.1 s.
+    /// With [`Batching::Adaptive`] at most 1 s, with a shared timer 1.1 s.
     Normal,
 }
 

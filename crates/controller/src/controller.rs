@@ -15,8 +15,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::enqueuer::Enqueuer;
 use crate::supervisor::panic_message;
-use crate::workers::{BoxError, RetryPolicy, Workers};
-use crate::{Action, Batching, ControllerMetrics};
+use crate::workers::{BoxError, Workers};
+use crate::{Action, Batching, ControllerMetrics, FailureCause, RetryPolicy, ServerGate};
 
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 type SyncFn<K> = dyn Fn(K) -> BoxFuture<Result<Action, BoxError>> + Send + Sync;
@@ -126,6 +126,14 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Controller<K> {
         Controller { sync: Box::new(contained), ..self }
     }
 
+    /// Sets the gate at which keys wait while the API server fails, for several controllers of a process. By default, each
+    /// has one of its own.
+    #[must_use]
+    pub fn server_gate(mut self, gate: ServerGate) -> Self {
+        self.options.workers = self.options.workers.server_gate(gate);
+        self
+    }
+
     /// Returns an enqueuer of this controller's queue, for code outside of the controller. Its adds are not measured.
     pub fn enqueuer(&self) -> Enqueuer<K> {
         self.options.enqueuer(None)
@@ -168,7 +176,7 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Controller<K> {
 
 impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> ControllerBuilder<K> {
     fn new(workers: Workers<K>) -> Self {
-        let enqueuer = Enqueuer::new(workers.queue().clone());
+        let enqueuer = Enqueuer::new(workers.queue().clone(), workers.removals().clone());
         ControllerBuilder { workers, enqueuer, handlers: Vec::new(), background: Box::pin(async {}) }
     }
 
@@ -180,6 +188,15 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> ControllerBuilder<K
     /// Sets how failed keys are retried; [`RetryPolicy::default`] by default.
     pub fn retry(self, policy: RetryPolicy) -> Self {
         ControllerBuilder { workers: self.workers.retry(policy), ..self }
+    }
+
+    /// Sets the function that returns what a sync failed because of, from its error; [`FailureCause::Key`] by default.
+    /// It gets the error that the sync returned, which it can downcast.
+    pub fn failure_cause(
+        self,
+        classify: impl Fn(&(dyn std::error::Error + 'static)) -> FailureCause + Send + Sync + 'static,
+    ) -> Self {
+        ControllerBuilder { workers: self.workers.failure_cause(classify), ..self }
     }
 
     /// Sets how the changes of a key are combined into syncs, see [`Enqueuer::add_change_after`]; [`Batching::None`] by

@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use crate::damping::Damping;
 use crate::observer::Observer;
 use crate::pacing::Pacing;
+use crate::removals::Removals;
 use crate::{Batching, Urgency, locked};
 
 /// Adds keys to the queue of a controller. Clones add to the same queue.
@@ -18,9 +19,9 @@ use crate::{Batching, Urgency, locked};
 /// from [`ControllerBuilder::enqueuer`](crate::ControllerBuilder::enqueuer).
 pub struct Enqueuer<K> {
     queue: Queue<K>,
+    removals: Removals<K>,
     damping: Arc<Mutex<Damping<K>>>,
-    /// Empty without adaptive batching.
-    pacing: Arc<OnceLock<Mutex<Pacing<K>>>>,
+    pacing: Arc<Mutex<Pacing<K>>>,
     on_change: Arc<OnceLock<OnChange<K>>>,
     /// Observer and source name of measured adds; `None` disables measurement.
     measured: Option<(Observer<K>, Arc<str>)>,
@@ -33,6 +34,7 @@ impl<K> Clone for Enqueuer<K> {
     fn clone(&self) -> Self {
         Enqueuer {
             queue: self.queue.clone(),
+            removals: self.removals.clone(),
             damping: Arc::clone(&self.damping),
             pacing: Arc::clone(&self.pacing),
             on_change: Arc::clone(&self.on_change),
@@ -49,9 +51,9 @@ impl<K> std::fmt::Debug for Enqueuer<K> {
 
 impl<K: Clone + Eq + Hash + Send + 'static> Enqueuer<K> {
     /// Returns an enqueuer whose adds are not measured.
-    pub(crate) fn new(queue: Queue<K>) -> Self {
+    pub(crate) fn new(queue: Queue<K>, removals: Removals<K>) -> Self {
         let (damping, pacing, on_change) = (Arc::default(), Arc::default(), Arc::default());
-        Enqueuer { queue, damping, pacing, on_change, measured: None }
+        Enqueuer { queue, removals, damping, pacing, on_change, measured: None }
     }
 
     /// Returns an enqueuer of the same queue whose adds are measured as events of `source`.
@@ -72,8 +74,8 @@ impl<K: Clone + Eq + Hash + Send + 'static> Enqueuer<K> {
         self.queue.add_after_about(key, delay);
     }
 
-    /// Adds a key because of a change: without delay, or with [`Batching::Adaptive`] after that of
-    /// [`add_change_after`](Self::add_change_after).
+    /// Adds a key because of a change, after the delay of [`add_change_after`](Self::add_change_after) that a change
+    /// without a delay has: none if the key is quiet.
     pub fn add_change(&self, key: K, urgency: Urgency) {
         match self.paced(&key, urgency, Duration::ZERO) {
             Duration::ZERO => self.add(key),
@@ -83,21 +85,37 @@ impl<K: Clone + Eq + Hash + Send + 'static> Enqueuer<K> {
 
     /// Adds a key because of a change, after `delay`.
     ///
-    /// With [`Batching::Adaptive`], the sync of a key that keeps changing is due later: at least one interval after the
-    /// previous one. The interval doubles with each sync while changes are less than 500 ms apart, from 100 ms to 1 s,
-    /// and halves for each 500 ms without a change. A change of [`Urgency::High`] is delayed by at most 200 ms, unless
-    /// `delay` is longer, and brings those that wait forward. As with [`add_after`](Self::add_after), the sync may be
-    /// up to a tenth of its delay late. Initial contents and resyncs, which are no changes, are added after `delay`.
+    /// The sync of a key that keeps changing is due later: at least one interval after the previous one, so that it combines
+    /// changes. The first interval is 20 ms, further ones while changes are less than 100 ms apart that of
+    /// [`set_interval`](Self::set_interval). It halves for each 100 ms without a change. Upstream's syncs take as long with
+    /// their writes, and combine as many changes.
+    ///
+    /// With [`Batching::Adaptive`], it doubles from 100 ms to 1 s while changes are less than 500 ms apart, and halves for
+    /// each 500 ms without a change. A change of [`Urgency::High`] is delayed by at most 200 ms, unless `delay` is longer, and
+    /// brings those that wait forward.
+    ///
+    /// As with [`add_after`](Self::add_after), the sync may be up to a tenth of its delay late. Initial contents
+    /// and resyncs, which are no changes, are added after `delay`.
     pub fn add_change_after(&self, key: K, urgency: Urgency, delay: Duration) {
         let delay = self.paced(&key, urgency, delay);
         self.add_after(key, delay);
     }
 
-    /// Returns the delay of a change whose delay is `delay` without adaptive batching.
+    /// Sets the time that a sync of this key takes upstream: the longest interval between its syncs while it keeps
+    /// changing, at most 500 ms. With [`Batching::Adaptive`] it has no effect. To be called by each sync: it is forgotten
+    /// when the key is quiet.
+    pub fn set_interval(&self, key: &K, interval: Duration) {
+        locked(&self.pacing).set_interval(key, interval);
+    }
+
+    /// Returns the delay of a change whose delay is `delay` if its key is quiet.
     fn paced(&self, key: &K, urgency: Urgency, delay: Duration) -> Duration {
-        match (self.pacing.get(), &self.measured) {
-            (Some(pacing), Some(_)) => locked(pacing).record_change(key.clone(), urgency, delay, Instant::now()),
-            _ => delay,
+        if urgency == Urgency::High {
+            self.removals.add(key.clone());
+        }
+        match &self.measured {
+            Some(_) => locked(&self.pacing).record_change(key.clone(), urgency, delay, Instant::now()),
+            None => delay,
         }
     }
 
@@ -130,11 +148,9 @@ impl<K: Clone + Eq + Hash + Send + 'static> Enqueuer<K> {
         locked(&self.damping).is_contested(key, Instant::now())
     }
 
-    /// Sets how changes are combined, once.
+    /// Sets how changes are combined, before the first one.
     pub(crate) fn batching(&self, batching: Batching) {
-        if batching == Batching::Adaptive {
-            let _ = self.pacing.set(Mutex::default());
-        }
+        locked(&self.pacing).set_batching(batching);
     }
 
     /// Sets the function of [`Controller::on_change`](crate::Controller::on_change), once.
@@ -173,7 +189,7 @@ mod tests {
             let (queue, timer) = Queue::builder().build();
             let mut tasks = JoinSet::new();
             tasks.spawn(timer.run());
-            let keys = Enqueuer::new(queue.clone()).measured(&Observer::new(None), "pods".into());
+            let keys = Enqueuer::new(queue.clone(), Removals::default()).measured(&Observer::new(None), "pods".into());
             keys.batching(Batching::Adaptive);
             Rig { queue, keys, start: Instant::now(), _timer: tasks }
         }

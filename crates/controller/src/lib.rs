@@ -7,11 +7,13 @@
 //!   workers that start when all caches have synced. [`Workers`] are the same without informers.
 //! - **Retries**: a [`RetryPolicy`] retries a failed key with back-off, by default 15 times (with client-go's default
 //!   rate limiter over about 164 s), and then every 1,000 s instead of dropping it.
+//! - **Outages**: failures of the API server are no failures of a key. With [`ControllerBuilder::failure_cause`], keys
+//!   wait at a [`ServerGate`] while it fails, and are synced within seconds once it accepts a write.
 //! - **Periodic syncs**: a sync that returns [`Action::requeue`] is called again after a delay, without an event.
 //! - **Contested objects**: [`Enqueuer::add_contested`] delays keys whose writes another client keeps undoing, from the
 //!   sixth time on: 1 s, doubling to 30 s.
-//! - **Batching**: with [`Batching::Adaptive`], keys that keep changing are synced at intervals that grow to 1 s, so that
-//!   one sync combines many changes; the first change of a quiet key is synced at once.
+//! - **Batching**: keys that keep changing are synced at intervals of 20 ms, with [`Batching::Adaptive`] of up to 1 s, so
+//!   that one sync combines many changes; the first change of a quiet key is synced at once.
 //! - **Supervision**: a [`Supervisor`] runs the tasks of a process. The first task that fails stops all others, so that
 //!   the process never continues with some of them.
 //! - **Health checks**: [`Health`] has the checks of `/livez` and `/readyz`, for an HTTP server of the program.
@@ -98,10 +100,13 @@
 //! Ids such as `EC-36` name rules of the
 //! [contract](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/contract.md).
 
+mod back_off;
 mod batching;
 mod controller;
 mod damping;
 mod enqueuer;
+mod failure_cause;
+mod failure_log;
 mod health;
 mod lock;
 mod metrics;
@@ -111,12 +116,16 @@ mod owns;
 mod pacing;
 #[cfg(feature = "prometheus")]
 mod prometheus;
+mod removals;
+mod retries;
+mod server_gate;
 mod supervisor;
 mod workers;
 
 pub use batching::{Batching, UnknownBatching, Urgency};
 pub use controller::{Controller, ControllerBuilder, Metrics};
 pub use enqueuer::Enqueuer;
+pub use failure_cause::FailureCause;
 pub use health::{Health, HealthResponse, Probe};
 pub use lock::locked;
 pub use metrics::{ControllerMetrics, Latency};
@@ -124,5 +133,7 @@ pub use outcome::{Action, Outcome};
 pub use owns::Owns;
 #[cfg(feature = "prometheus")]
 pub use prometheus::PrometheusControllers;
+pub use retries::RetryPolicy;
+pub use server_gate::ServerGate;
 pub use supervisor::{Supervisor, SupervisorError};
-pub use workers::{RetryPolicy, Workers};
+pub use workers::Workers;

@@ -8,6 +8,11 @@ pub trait ControllerMetrics: Send + Sync {
     /// slow interval from now on (EC-36). Also called after each slow retry that fails.
     fn retries_exhausted(&self) {}
 
+    /// Sets the number of keys that wait at the [`ServerGate`](crate::ServerGate) while the API server fails.
+    fn waiting_for_server(&self, keys: usize) {
+        let _ = keys;
+    }
+
     /// Observes the propagation latency of an event whose sync wrote. `source` is the name of the handler that queued
     /// the key.
     fn propagated(&self, source: &str, latency: Latency) {

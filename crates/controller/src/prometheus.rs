@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use prometheus::{HistogramOpts, HistogramVec, IntCounter, IntCounterVec, Opts, Registry};
+use prometheus::{HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry};
 
 use crate::{ControllerMetrics, Latency};
 
@@ -11,6 +11,7 @@ use crate::{ControllerMetrics, Latency};
 /// | metric | type | further labels |
 /// |---|---|---|
 /// | `endpoint_controllers_retries_exhausted_total` | counter | |
+/// | `endpoint_controllers_waiting_for_server` | gauge: keys that wait at the [`ServerGate`](crate::ServerGate) | |
 /// | `endpoint_controllers_propagation_duration_seconds` | histogram: [`Latency::total`] | `cause` |
 /// | `endpoint_controllers_propagation_stage_duration_seconds` | histogram: [`Latency`] | `cause`, `stage`: `queue`, `sync` |
 ///
@@ -20,6 +21,7 @@ use crate::{ControllerMetrics, Latency};
 #[derive(Clone, Debug)]
 pub struct PrometheusControllers {
     exhausted: IntCounterVec,
+    waiting: IntGaugeVec,
     propagation: HistogramVec,
     stages: HistogramVec,
 }
@@ -29,7 +31,7 @@ pub struct PrometheusControllers {
 const PROPAGATION_BUCKETS: [f64; 12] = [0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 15.0, 60.0];
 
 impl PrometheusControllers {
-    /// Registers the three metrics with `registry`.
+    /// Registers the four metrics with `registry`.
     ///
     /// # Errors
     ///
@@ -38,7 +40,7 @@ impl PrometheusControllers {
         Self::register_with_prefix(registry, "endpoint_controllers")
     }
 
-    /// Registers the three metrics with names that begin with `prefix` and `_` instead of `endpoint_controllers_`. The
+    /// Registers the four metrics with names that begin with `prefix` and `_` instead of `endpoint_controllers_`. The
     /// prefix is the namespace of Prometheus' naming conventions, such as `pools`.
     ///
     /// # Errors
@@ -58,8 +60,13 @@ impl PrometheusControllers {
         );
         let exhausted = IntCounterVec::new(exhausted.namespace(prefix), &["controller"])?;
         registry.register(Box::new(exhausted.clone()))?;
+        let waiting =
+            Opts::new("waiting_for_server", "Number of keys that wait because the API server fails writes of all keys");
+        let waiting = IntGaugeVec::new(waiting.namespace(prefix), &["controller"])?;
+        registry.register(Box::new(waiting.clone()))?;
         Ok(PrometheusControllers {
             exhausted,
+            waiting,
             propagation: histogram(
                 "propagation_duration_seconds",
                 "Time from the event of a change until the API server acknowledged the write that it caused",
@@ -79,6 +86,7 @@ impl PrometheusControllers {
         Arc::new(Series {
             name: name.into(),
             exhausted,
+            waiting: self.waiting.with_label_values(&[name]),
             propagation: self.propagation.clone(),
             stages: self.stages.clone(),
         })
@@ -88,6 +96,7 @@ impl PrometheusControllers {
 struct Series {
     name: Box<str>,
     exhausted: IntCounter,
+    waiting: IntGauge,
     propagation: HistogramVec,
     stages: HistogramVec,
 }
@@ -95,6 +104,10 @@ struct Series {
 impl ControllerMetrics for Series {
     fn retries_exhausted(&self) {
         self.exhausted.inc();
+    }
+
+    fn waiting_for_server(&self, keys: usize) {
+        self.waiting.set(i64::try_from(keys).unwrap_or(i64::MAX));
     }
 
     fn propagated(&self, source: &str, latency: Latency) {
@@ -120,10 +133,13 @@ mod tests {
         one.retries_exhausted();
         one.retries_exhausted();
         other.retries_exhausted();
+        other.waiting_for_server(7);
         one.propagated("pods", Latency { queue: Duration::from_secs(1), sync: Duration::from_secs(2) });
         one.propagated("pods", Latency { queue: Duration::from_secs(4), sync: Duration::from_secs(8) });
         let text = TextEncoder::new().encode_to_string(&registry.gather()).unwrap();
         for line in [
+            r#"endpoint_controllers_waiting_for_server{controller="one"} 0"#,
+            r#"endpoint_controllers_waiting_for_server{controller="other"} 7"#,
             r#"endpoint_controllers_retries_exhausted_total{controller="one"} 2"#,
             r#"endpoint_controllers_retries_exhausted_total{controller="other"} 1"#,
             r#"endpoint_controllers_propagation_duration_seconds_sum{cause="pods",controller="one"} 15"#,
@@ -151,6 +167,7 @@ mod tests {
                 "pools_propagation_duration_seconds",
                 "pools_propagation_stage_duration_seconds",
                 "pools_retries_exhausted_total",
+                "pools_waiting_for_server",
             ]
         );
         assert!(PrometheusControllers::register_with_prefix(&registry, "a b").is_err(), "no name");

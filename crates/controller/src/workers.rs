@@ -1,41 +1,24 @@
-//! Workers that sync the keys of a queue, and the retries of failed keys.
+//! Workers that sync the keys of a queue.
 
-use std::collections::HashMap;
 use std::fmt::Display;
 use std::hash::Hash;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use display_full_error::DisplayFullErrorExt as _;
 use kube_workqueue::{Queue, Timer};
 use tokio::task::JoinSet;
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::observer::Observer;
-use crate::{Action, ControllerMetrics, locked};
+use crate::removals::Removals;
+use crate::retries::{Retries, RetryPolicy};
+use crate::server_gate::{Admission, Member, ServerGate};
+use crate::{Action, ControllerMetrics, FailureCause, Outcome};
 
 pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Policy of the retries of keys whose sync failed: a number of retries with back-off, then a fixed interval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RetryPolicy {
-    /// Number of retries that the queue's rate limiter delays; 15 by default.
-    pub max_retries: u32,
-    /// Interval of all further retries; 1,000 s by default.
-    ///
-    /// Upstream drops the key, which is then not synced before its next event; here it is retried until a sync succeeds
-    /// (EC-36). An event that adds the key in between allows `max_retries` new ones, as upstream.
-    pub slow_interval: Duration,
-}
-
-impl Default for RetryPolicy {
-    /// 15 retries as upstream, then one every 1,000 s, the maximum delay of client-go's rate limiters.
-    fn default() -> Self {
-        RetryPolicy { max_retries: 15, slow_interval: Duration::from_secs(1_000) }
-    }
-}
+/// Returns what a sync failed because of.
+type Classify = dyn Fn(&(dyn std::error::Error + 'static)) -> FailureCause + Send + Sync;
 
 /// Workers that sync the keys of a queue, without informers.
 pub struct Workers<K> {
@@ -46,6 +29,9 @@ pub struct Workers<K> {
     retry: RetryPolicy,
     metrics: Option<Arc<dyn ControllerMetrics>>,
     observer: Observer<K>,
+    removals: Removals<K>,
+    gate: ServerGate,
+    classify: Arc<Classify>,
 }
 
 impl<K> Workers<K>
@@ -55,8 +41,18 @@ where
     /// Returns one worker with the default [`RetryPolicy`] and without metrics. `name` identifies the controller in
     /// logs.
     pub fn new(name: impl Into<Arc<str>>, queue: Queue<K>, timer: Timer<K>) -> Self {
-        let retry = RetryPolicy::default();
-        Workers { name: name.into(), queue, timer, concurrency: 1, retry, metrics: None, observer: Observer::new(None) }
+        Workers {
+            name: name.into(),
+            queue,
+            timer,
+            concurrency: 1,
+            retry: RetryPolicy::default(),
+            metrics: None,
+            observer: Observer::new(None),
+            removals: Removals::default(),
+            gate: ServerGate::default(),
+            classify: Arc::new(|_| FailureCause::Key),
+        }
     }
 
     /// Sets the number of keys that are synced concurrently; 1 by default, and 0 counts as 1.
@@ -77,6 +73,21 @@ where
         Workers { observer: Observer::new(metrics.clone()), metrics, ..self }
     }
 
+    /// Sets the function that returns what a sync failed because of, from its error; [`FailureCause::Key`] by default.
+    #[must_use]
+    pub fn failure_cause(
+        self,
+        classify: impl Fn(&(dyn std::error::Error + 'static)) -> FailureCause + Send + Sync + 'static,
+    ) -> Self {
+        Workers { classify: Arc::new(classify), ..self }
+    }
+
+    /// Sets the gate at which keys wait while the server fails. By default, each controller has one of its own.
+    #[must_use]
+    pub fn server_gate(self, gate: ServerGate) -> Self {
+        Workers { gate, ..self }
+    }
+
     pub(crate) fn queue(&self) -> &Queue<K> {
         &self.queue
     }
@@ -85,11 +96,16 @@ where
         &self.observer
     }
 
+    pub(crate) fn removals(&self) -> &Removals<K> {
+        &self.removals
+    }
+
     /// Syncs keys until `stop` is cancelled, then shuts the queue down and returns when the running syncs have ended.
     /// Keys that are still queued are dropped.
     ///
-    /// `sync` reconciles the object of one key. After an error it is called again according to the [`RetryPolicy`], and
-    /// after an [`Action::requeue`] when the delay has passed. It is never called concurrently for the same key.
+    /// `sync` reconciles the object of one key. After an error it is called again according to the [`RetryPolicy`] and the
+    /// [`FailureCause`], and after an [`Action::requeue`] when the delay has passed. It is never called concurrently for
+    /// the same key.
     ///
     /// # Panics
     ///
@@ -101,28 +117,47 @@ where
         O: Into<Action> + Send + 'static,
         E: Into<BoxError> + Send + 'static,
     {
-        let Workers { name, queue, timer, concurrency, retry, metrics, observer } = self;
+        let Workers { name, queue, timer, concurrency, retry, metrics, observer, removals, gate, classify } = self;
         let sync = Arc::new(sync);
-        let (mut tasks, exhausted) = (JoinSet::new(), Arc::default());
+        let mut tasks = JoinSet::new();
+        let retries = Arc::new(Retries {
+            controller: Arc::clone(&name),
+            queue: queue.clone(),
+            retry,
+            gate: Member::new(gate, removals.clone(), metrics.clone()),
+            metrics,
+            back_offs: Mutex::default(),
+            removals,
+        });
         let running = Arc::new(AtomicUsize::new(0));
         let _pending = {
-            let (queue, running) = (queue.clone(), Arc::clone(&running));
-            kube_ambient::count_pending(&name, move || queue.len() + queue.delayed() + running.load(Relaxed))
+            let (retries, running) = (Arc::clone(&retries), Arc::clone(&running));
+            kube_ambient::count_pending(&name, move || {
+                retries.queue.len() + retries.queue.delayed() + retries.gate.waiting() + running.load(Relaxed)
+            })
         };
         tasks.spawn(timer.run());
         for _ in 0..concurrency.max(1) {
-            let (queue, metrics, exhausted) = (queue.clone(), metrics.clone(), Arc::clone(&exhausted));
-            let retries = Retries { controller: Arc::clone(&name), queue, retry, metrics, exhausted };
-            let worker = Worker { retries, observer: observer.clone(), running: Arc::clone(&running) };
+            let (retries, classify) = (Arc::clone(&retries), Arc::clone(&classify));
+            let worker = Worker { retries, classify, observer: observer.clone(), running: Arc::clone(&running) };
             tasks.spawn(worker.run(stop.clone(), Arc::clone(&sync)));
         }
-
-        let shutdown = {
-            let queue = queue.clone();
+        let waiting = {
+            let (retries, stop) = (Arc::clone(&retries), stop.clone());
             async move {
-                stop.cancelled().await;
-                queue.shut_down();
+                tokio::select! {
+                    biased;
+                    () = stop.cancelled() => {}
+                    () = retries.gate.run(&retries.queue, &retries.back_offs) => {}
+                    () = retries.gate.gate().log_folded() => {}
+                }
             }
+        };
+        tasks.spawn(waiting);
+
+        let shutdown = async move {
+            stop.cancelled().await;
+            queue.shut_down();
         };
         tasks.spawn(shutdown);
         while let Some(ended) = tasks.join_next().await {
@@ -136,7 +171,8 @@ where
 }
 
 struct Worker<K> {
-    retries: Retries<K>,
+    retries: Arc<Retries<K>>,
+    classify: Arc<Classify>,
     observer: Observer<K>,
     /// Number of running syncs of all workers.
     running: Arc<AtomicUsize>,
@@ -150,8 +186,8 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Worker<K> {
         O: Into<Action>,
         E: Into<BoxError>,
     {
-        let Worker { retries, observer, running } = self;
-        let queue = &retries.queue;
+        let Worker { retries, classify, observer, running } = self;
+        let Retries { queue, gate, removals, .. } = &*retries;
         loop {
             let item = tokio::select! {
                 biased;
@@ -160,73 +196,59 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Worker<K> {
             };
             let Some(item) = item else { return };
             let key = item.key().clone();
+            let urgent = removals.take(&key);
+            let admission = gate.admit(&key, urgent);
+            match (admission, retries.hold(&key)) {
+                (Admission::Waits, _) => continue,
+                (Admission::Sync, Some(wait)) => {
+                    if urgent {
+                        removals.add(key.clone());
+                    }
+                    queue.add_after(key, wait);
+                    continue;
+                }
+                (Admission::Sync, None) | (Admission::Probe, _) => {}
+            }
             running.fetch_add(1, Relaxed);
             let observation = observer.start(&key);
             let result = sync(key.clone()).await.map(Into::into);
             observation.end(&result.as_ref().map(|action| action.outcome));
             running.fetch_sub(1, Relaxed);
-            match result {
-                Ok(Action { requeue_after, .. }) => {
+            let failed = match result {
+                Ok(Action { outcome, requeue_after }) => {
+                    if outcome == Outcome::Written {
+                        gate.gate().succeeded();
+                    }
                     retries.forget(&key);
                     if let Some(delay) = requeue_after {
                         queue.add_after(key, delay);
                     }
+                    None
                 }
-                Err(error) => retries.requeue(key, &*error.into()),
+                Err(error) => {
+                    let error = error.into();
+                    let cause = classify(&*error);
+                    retries.requeue(key, &*error, cause, urgent);
+                    Some(cause)
+                }
+            };
+            if admission == Admission::Probe {
+                gate.probed(failed);
             }
         }
-    }
-}
-
-/// Requeues keys whose sync failed.
-struct Retries<K> {
-    controller: Arc<str>,
-    queue: Queue<K>,
-    retry: RetryPolicy,
-    metrics: Option<Arc<dyn ControllerMetrics>>,
-    /// Keys that used up `max_retries`, with the time of their next retry.
-    exhausted: Arc<Mutex<HashMap<K, Instant>>>,
-}
-
-impl<K: Clone + Eq + Hash + Display + Send + 'static> Retries<K> {
-    /// Resets the count of retries after a successful sync.
-    fn forget(&self, key: &K) {
-        self.queue.forget(key);
-        locked(&self.exhausted).remove(key);
-    }
-
-    fn requeue(&self, key: K, error: &dyn std::error::Error) {
-        let (controller, now) = (&*self.controller, Instant::now());
-        // A key that is synced before its slow retry is due was added by an event, which may have removed the cause of
-        // the failures, so it gets `max_retries` again.
-        let slow_retry = locked(&self.exhausted).remove(&key).is_some_and(|due| due <= now);
-        if !slow_retry && self.queue.num_requeues(&key) < self.retry.max_retries {
-            tracing::warn!(controller, %key, err = %error.display_full(), "Error syncing, retrying");
-            self.queue.add_rate_limited(key);
-            return;
-        }
-        tracing::error!(
-            controller, %key, err = %error.display_full(),
-            "Retry budget exceeded, retrying at the slowest rate"
-        );
-        if let Some(metrics) = &self.metrics {
-            metrics.retries_exhausted();
-        }
-        self.queue.forget(&key);
-        locked(&self.exhausted).insert(key.clone(), now + self.retry.slow_interval);
-        self.queue.add_after(key, self.retry.slow_interval);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Mutex;
+    use std::time::Duration;
 
     use kube_workqueue::ItemExponential;
     use rstest::rstest;
+    use tokio::time::Instant;
 
     use super::*;
-    use crate::Outcome;
 
     #[derive(Debug, thiserror::Error)]
     #[error("not yet")]
@@ -313,6 +335,52 @@ mod tests {
         tokio::time::sleep(Duration::from_secs(2_050)).await;
         assert_eq!(*times.lock().unwrap(), [0, 0, 0, 100, 100, 100, 1_100, 2_100]);
         stop.cancel();
+    }
+
+    /// Runs workers whose syncs fail until `end`, and adds the key at these times. Returns the times of the syncs, in
+    /// milliseconds.
+    async fn syncs_with_events(events: impl IntoIterator<Item = u64>, end: u64) -> Vec<u64> {
+        let limiter = ItemExponential::new(Duration::from_secs(1), Duration::from_secs(1_000));
+        let (queue, timer) = Queue::builder().limiter(limiter).build();
+        let (stop, times) = (CancellationToken::new(), Arc::new(Mutex::new(Vec::new())));
+        let start = Instant::now();
+        let sync = {
+            let times = Arc::clone(&times);
+            move |_| {
+                let at = u64::try_from(start.elapsed().as_millis()).unwrap();
+                times.lock().unwrap().push(at);
+                async move { if at < end { Err(NotYet) } else { Ok(()) } }
+            }
+        };
+        let mut tasks = JoinSet::new();
+        tasks.spawn(Workers::new("test", queue.clone(), timer).run(stop.clone(), sync));
+        for at in events {
+            tokio::time::sleep_until(start + Duration::from_millis(at)).await;
+            queue.add("key".to_owned());
+        }
+        tokio::time::sleep(Duration::from_secs(2_000)).await;
+        stop.cancel();
+        times.lock().unwrap().clone()
+    }
+
+    // Each event of a Pod during a quota's refusals doubled the wait.
+    #[tokio::test(start_paused = true)]
+    async fn events_during_a_back_off_do_not_lengthen_it() {
+        let quiet = syncs_with_events([0], 100_000).await;
+        let busy = syncs_with_events((0..600).map(|at| at * 100), 100_000).await;
+        let seconds = |syncs: &[u64]| syncs.iter().map(|at| at / 1_000).collect::<Vec<_>>();
+        assert_eq!(seconds(&quiet), [0, 1, 3, 7, 15, 31, 63, 127]);
+        assert!(seconds(&busy).ends_with(&[60, 63, 127]), "{busy:?}");
+        // One each second, and the retries.
+        assert!(busy.len() <= 70, "{} syncs: {busy:?}", busy.len());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_lone_event_during_a_back_off_is_synced_at_once() {
+        let synced = syncs_with_events([0, 40_000], 40_000).await;
+        assert_eq!(synced[6], 40_000, "{synced:?}");
+        let failed = syncs_with_events([0, 40_000, 50_000], 60_000).await;
+        assert_eq!((failed[6], failed[7], failed[8] / 1_000), (40_000, 50_000, 63), "{failed:?}");
     }
 
     /// Runs workers over one key, whose n-th sync has the n-th of these results, and which an event adds at `event`

@@ -20,7 +20,7 @@ use kube_workqueue::{Queue, default_controller_limiter};
 
 use crate::legacy::Legacy;
 pub use informers::Informers;
-use sync::Syncs;
+use sync::{Syncs, failure_cause};
 use unanswered::UnansweredWrites;
 use watches::{watch_endpoints, watch_pods, watch_services};
 
@@ -59,7 +59,7 @@ pub fn endpoints_controller(
 ) -> Controller<ObjectKey> {
     let queue = Queue::builder().name("endpoint").limiter(default_controller_limiter());
     let controller = Controller::builder(NAME, queue, metrics).concurrency(config.concurrent_syncs);
-    let mut controller = controller.batching(config.batching);
+    let mut controller = controller.batching(config.batching).failure_cause(failure_cause);
     watch_services(&mut controller, informers);
     watch_pods(&mut controller, informers, config.batch_period);
     let unanswered = Arc::new(UnansweredWrites::default());

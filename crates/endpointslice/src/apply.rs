@@ -1,6 +1,7 @@
 //! Sends the writes of a plan to the API server.
 
 use display_full_error::DisplayFullErrorExt as _;
+use kube_controller::FailureCause;
 use kube_controller_client::{Client, Deleted, Error, Preconditions};
 use kube_endpoint_model::{EndpointSlice, ObjectKey, ObjectMeta, Text};
 
@@ -23,6 +24,17 @@ impl ApplyError {
     /// [`WriteFailure::Misplaced`].
     pub fn failures(&self) -> &[WriteError] {
         &self.0
+    }
+
+    /// Returns what the writes failed because of, for
+    /// [`ControllerBuilder::failure_cause`](kube_controller::ControllerBuilder::failure_cause).
+    pub fn failure_cause(&self) -> FailureCause {
+        let cause = |failure: &WriteError| match &failure.source {
+            WriteFailure::Request(error) if error.is_unreachable() => FailureCause::Unreachable,
+            WriteFailure::Request(error) if error.is_server_failure() => FailureCause::Server,
+            WriteFailure::Request(_) | WriteFailure::Misplaced { .. } => FailureCause::Key,
+        };
+        self.0.iter().map(cause).max().unwrap_or_default()
     }
 }
 

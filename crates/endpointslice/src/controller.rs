@@ -28,7 +28,7 @@ use crate::options::Options;
 use crate::reconciler::Reconciler;
 use crate::slice_events::Terminating;
 use crate::watch::{SLICE_CHANGE_DELAY, watch_slices};
-use sync::Syncs;
+use sync::{Syncs, failure_cause};
 
 /// Options of the slice controller, named after the flags of kube-controller-manager.
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +77,7 @@ pub fn endpointslice_controller(
 ) -> Controller<ObjectKey> {
     let queue = Queue::builder().name("endpoint_slice").limiter(endpoint_slice_limiter());
     let controller = Controller::builder(NAME, queue, metrics).concurrency(config.concurrent_syncs);
-    let mut controller = controller.batching(config.batching);
+    let mut controller = controller.batching(config.batching).failure_cause(failure_cause);
     let slice_delay = SLICE_CHANGE_DELAY.max(config.batch_period);
     let options = Options::for_services(SLICE_CONTROLLER).max_endpoints_per_slice(config.max_endpoints_per_slice);
     let handler = watch_slices(&mut controller, &informers.slices, &options, Terminating::Ignored, slice_delay);

@@ -6,13 +6,13 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kube_controller::{Batching, Controller, Metrics, RetryPolicy, Urgency};
+use kube_controller::{Batching, Controller, FailureCause, Metrics, RetryPolicy, Urgency};
 use kube_controller_client::ReviewedClient;
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::{EndpointSlice, Endpoints, ObjectKey, Service, ServiceIndex, SliceIndex};
 use kube_endpointslice::metrics::SliceMetrics;
 use kube_endpointslice::slice_events::Terminating;
-use kube_endpointslice::{Reconciler, watch_slices};
+use kube_endpointslice::{ApplyError, Reconciler, watch_slices};
 use kube_informer::{Event, Informer};
 use kube_wire::Object as _;
 use kube_workqueue::{BucketLimiter, ItemExponential, MaxOf, Queue};
@@ -77,6 +77,7 @@ pub fn mirroring_controller(
     let mut controller = Controller::builder(NAME, queue, metrics)
         .concurrency(config.concurrent_syncs)
         .batching(config.batching)
+        .failure_cause(|error| error.downcast_ref().map_or(FailureCause::Key, ApplyError::failure_cause))
         .retry(RetryPolicy { slow_interval: MAX_RETRY_DELAY, ..RetryPolicy::default() });
     let options = options(config.max_endpoints_per_subset);
     // The minimum delay of the slice controller does not apply (MI-H8, EC-34).

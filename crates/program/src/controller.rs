@@ -8,7 +8,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures::future::join_all;
-use kube_controller::{Action, Batching, ControllerBuilder, Health, Metrics, Owns, Probe, RetryPolicy, Supervisor};
+use kube_controller::{
+    Action, Batching, ControllerBuilder, FailureCause, Health, Metrics, Owns, Probe, RetryPolicy, ServerGate,
+    Supervisor,
+};
 use kube_controller_client::Client;
 use kube_controller_client::events::EventRecorder;
 use kube_informer::{HandlerHandle, Informer, InformerMetrics, InformerMetricsProvider, UndecodableObject};
@@ -110,7 +113,8 @@ impl Controller {
     #[expect(clippy::needless_pass_by_value, reason = "callers should go on with the client of the controller")]
     fn measured(name: Arc<str>, client: Client, metrics: Metrics) -> Controller {
         let queue = Queue::builder().name(&*name).limiter(default_controller_limiter());
-        let builder = kube_controller::Controller::builder(Arc::clone(&name), queue, metrics);
+        let builder =
+            kube_controller::Controller::builder(Arc::clone(&name), queue, metrics).failure_cause(failure_cause);
         let gate = Gate::new();
         let running = Arc::default();
         let health = checks(&running);
@@ -351,7 +355,8 @@ impl<X: 'static> Controller<X> {
         // Fails only if already set, and this method consumes the controller.
         let _ = self.parts.running.set(stop.clone());
         let context = Arc::new(context);
-        let controller = builder.build(move |key| sync(Arc::clone(&context), key));
+        let server_gate = ServerGate::default();
+        let controller = builder.build(move |key| sync(Arc::clone(&context), key)).server_gate(server_gate.clone());
         let controller = controller.wait_for(async move {
             for store in &stores {
                 if !store.synced().await {
@@ -372,9 +377,26 @@ impl<X: 'static> Controller<X> {
         }
         let running = stop.clone();
         supervisor.try_spawn(&*name, controller.run(running));
+        let availability = client.availability().clone();
+        let following = server_gate.follow(move || availability.recovery(), stop.clone());
+        supervisor.spawn("availability of the API server", following);
         let Some(election) = election else { return Ok(supervisor.run(GRACE).await?) };
         elected::run(election, supervisor, GRACE, stop).await
     }
+}
+
+/// Returns what a sync failed because of: the cause of the first error of a request in the source chain.
+fn failure_cause(error: &(dyn Error + 'static)) -> FailureCause {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        match error.downcast_ref::<kube_controller_client::Error>() {
+            Some(error) if error.is_unreachable() => return FailureCause::Unreachable,
+            Some(error) if error.is_server_failure() => return FailureCause::Server,
+            Some(_) => return FailureCause::Key,
+            None => next = error.source(),
+        }
+    }
+    FailureCause::Key
 }
 
 /// Returns the health checks of a controller that runs until the token is cancelled.

@@ -75,7 +75,8 @@ impl<K: Clone + Eq + Hash + Send + 'static> Queue<K> {
     /// # Changes of failing keys
     ///
     /// A back-off is a deadline like others, so that a change can end it early, as upstream with `Add` and `AddAfter`: the key is
-    /// processed at the end of `quiet`, and a further failure still doubles the next back-off. If a failing key is to be left
+    /// processed at the end of `quiet`, and a further failure still doubles the next back-off. The workers of `kube-controller` do not
+    /// count such a failure. If a failing key is to be left
     /// alone, its worker can put it back until the back-off ends; producers then need no check:
     ///
     /// ```
@@ -150,11 +151,13 @@ impl<K: Clone + Eq + Hash + Send + 'static> Queue<K> {
         self.shared.cancel(key)
     }
 
-    /// Queues `key` after the delay that the queue's [`RateLimiter`](crate::RateLimiter) returns.
-    pub fn add_rate_limited(&self, key: K) {
+    /// Queues `key` after the delay that the queue's [`RateLimiter`](crate::RateLimiter) returns, and returns that delay. A
+    /// key that is delayed already may be queued earlier.
+    pub fn add_rate_limited(&self, key: K) -> Duration {
         let now = Instant::now().into_std();
         let delay = self.shared.with_limiter(|limiter| limiter.when(&key, now));
         self.add_after(key, delay);
+        delay
     }
 
     /// Resets the rate limiter's retries of `key`. Queued and delayed adds of the key are not affected.

@@ -10,9 +10,9 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-const SERVICES: usize = 60;
+pub(crate) const SERVICES: usize = 60;
 
-fn objects() -> impl Iterator<Item = Value> {
+pub(crate) fn objects() -> impl Iterator<Item = Value> {
     let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node"}});
     let of_service = |at: usize| {
         let metadata = |name: &str| json!({"name": format!("{name}-{at}"), "namespace": "default", "labels": {"app": format!("app-{at}")}});

@@ -14,6 +14,7 @@ mod in_cluster;
 mod logs;
 mod metrics;
 mod oracle;
+mod outage;
 mod process;
 mod propagation;
 mod reference;

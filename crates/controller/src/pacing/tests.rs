@@ -21,9 +21,23 @@ struct Recorded {
     due: u64,
 }
 
-/// Records changes of one key at these times.
+fn pacing<K: Eq + Hash>(batching: Batching) -> Pacing<K> {
+    let mut pacing = Pacing::default();
+    pacing.set_batching(batching);
+    pacing
+}
+
+/// Records changes of one key at these times, with adaptive batching.
 fn record(changes: impl IntoIterator<Item = (u64, Urgency)>, min_delay: Duration) -> Vec<Recorded> {
-    let (start, mut pacing) = (Instant::now(), Pacing::default());
+    record_in(pacing(Batching::Adaptive), changes, min_delay)
+}
+
+fn record_in(
+    mut pacing: Pacing<&'static str>,
+    changes: impl IntoIterator<Item = (u64, Urgency)>,
+    min_delay: Duration,
+) -> Vec<Recorded> {
+    let start = Instant::now();
     let record = |(at, urgency)| {
         let delay = pacing.record_change("web", urgency, min_delay, start + millis(at));
         Recorded { at, urgency, due: at + u64::try_from(delay.as_millis()).expect("short") }
@@ -64,6 +78,32 @@ fn a_key_that_keeps_changing_is_synced_at_growing_intervals(
     assert_eq!(syncs(&record(changes, ZERO)), expected);
 }
 
+// upstream: what a sync of a small Service takes with its write, and what one of a large Service takes
+#[rstest]
+#[case::continuous(20, steady(1, 100, Normal).collect(), &[0, 20, 40, 60, 80, 100])]
+#[case::removals(20, steady(1, 100, High).collect(), &[0, 20, 40, 60, 80, 100])]
+#[case::changes_further_apart(20, steady(25, 200, Normal).collect(), &[0, 25, 50, 75, 100, 125, 150, 175])]
+#[case::lone_changes(200, vec![(0, Normal), (250, High), (500, Normal)], &[0, 250, 500])]
+#[case::two_changes_at_once(20, vec![(0, Normal), (1, Normal), (2, Normal)], &[0, 20])]
+#[case::large_service(150, steady(1, 500, Normal).collect(), &[0, 20, 170, 320, 470, 620])]
+#[case::removals_of_a_huge_service(9_000, steady(1, 800, High).collect(), &[0, 20, 520, 1_020])]
+fn by_default_syncs_are_as_far_apart_as_those_of_upstream(
+    #[case] interval: u64,
+    #[case] changes: Vec<(u64, Urgency)>,
+    #[case] expected: &[u64],
+) {
+    let (mut pacing, start) = (pacing(Batching::None), Instant::now());
+    let recorded: Vec<Recorded> = changes
+        .into_iter()
+        .map(|(at, urgency)| {
+            let delay = pacing.record_change("web", urgency, ZERO, start + millis(at));
+            pacing.set_interval(&"web", millis(interval));
+            Recorded { at, urgency, due: at + as_millis(delay) }
+        })
+        .collect();
+    assert_eq!(syncs(&recorded), expected);
+}
+
 #[test]
 fn a_removal_brings_waiting_additions_forward() {
     let continuous = steady(10, 2_600, Normal);
@@ -88,7 +128,7 @@ fn the_batch_period_is_the_minimum_delay(#[case] changes: Vec<(u64, Urgency)>, #
 
 #[test]
 fn quiet_keys_are_removed() {
-    let (start, mut pacing) = (Instant::now(), Pacing::default());
+    let (start, mut pacing) = (Instant::now(), pacing(Batching::Adaptive));
     for key in 0..1_000 {
         pacing.record_change(key, Normal, ZERO, start);
     }
@@ -104,9 +144,9 @@ fn quiet_keys_are_removed() {
 
 #[test]
 fn keys_are_paced_independently() {
-    let (now, mut pacing) = (Instant::now(), Pacing::default());
+    let (now, mut pacing) = (Instant::now(), pacing(Batching::Adaptive));
     assert_eq!(pacing.record_change("web", Normal, ZERO, now), ZERO);
-    assert_eq!(pacing.record_change("web", Normal, ZERO, now), MIN_INTERVAL);
+    assert_eq!(pacing.record_change("web", Normal, ZERO, now), ADAPTIVE.first);
     assert_eq!(pacing.record_change("shop", Normal, ZERO, now), ZERO);
 }
 
@@ -136,8 +176,15 @@ proptest! {
     #[test]
     fn no_delay_is_longer_than_its_limit(changes in changes(), min_delay in min_delay()) {
         for it in record(changes, millis(min_delay)) {
-            let limit = if it.urgency == High { MAX_URGENT_DELAY } else { MAX_INTERVAL };
+            let limit = if it.urgency == High { ADAPTIVE.urgent } else { ADAPTIVE.longest };
             prop_assert!(it.due - it.at <= as_millis(limit).max(min_delay), "{it:?}");
+        }
+    }
+
+    #[test]
+    fn by_default_no_delay_is_longer_than_20_ms(changes in changes(), min_delay in min_delay()) {
+        for it in record_in(pacing(Batching::None), changes, millis(min_delay)) {
+            prop_assert!(it.due - it.at <= 20.max(min_delay), "{it:?}");
         }
     }
 
@@ -164,7 +211,7 @@ proptest! {
     #[test]
     fn syncs_are_at_least_the_shortest_interval_apart(changes in changes(), min_delay in min_delay()) {
         for pair in syncs(&record(changes, millis(min_delay))).windows(2) {
-            prop_assert!(pair[0] + as_millis(MIN_INTERVAL) <= pair[1], "{pair:?}");
+            prop_assert!(pair[0] + as_millis(ADAPTIVE.first) <= pair[1], "{pair:?}");
         }
     }
 
@@ -181,7 +228,7 @@ proptest! {
             changes.push((now, if urgent && removals { High } else { Normal }));
         }
         let count = syncs(&record(changes, ZERO)).len() as u64;
-        let interval = as_millis(if removals { MAX_URGENT_DELAY } else { MAX_INTERVAL });
+        let interval = as_millis(if removals { ADAPTIVE.urgent } else { ADAPTIVE.longest });
         prop_assert!(count <= 6 + now / interval, "{count} syncs in {now} ms");
     }
 }

@@ -54,7 +54,7 @@ pub(crate) struct BenchArgs {
     /// Duration of each kind of load of serving
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     load: Option<Duration>,
-    /// Batch period of the controllers for Pod changes [default: 500ms; 0 for latency, growth, storm and rollouts]
+    /// Batch period of the controllers for Pod changes [default: 500ms; 0 for latency, growth, storm, rollouts and recreation]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     batch_period: Option<Duration>,
     /// Requests per second of each controller (--kube-api-qps)
@@ -107,6 +107,8 @@ pub(crate) enum Scenario {
     Storm,
     /// Rolling updates of a Service with 60 and one with 5,000 Pods, with and without adaptive batching
     Rollouts,
+    /// Recreation of all 600 Pods of a Service, 20 per second, with and without adaptive batching
+    Recreation,
     /// CPU per Pod change and memory per Pod, for several sizes of clusters and namespaces
     Growth,
     /// Initial sync with 1,000,000 Pods, 50,000 Services, 5,000 Nodes, then 1,000 readiness changes per second. Needs 14

@@ -185,7 +185,6 @@ impl Run {
             changes_per_second: None,
             latencies: None,
             additions: None,
-            go: None,
             under_attack: None,
             upstream: None,
             timeline: timeline(&self.settling),

@@ -112,13 +112,13 @@ pub(crate) async fn send(
 }
 
 /// Returns the status patch that a kubelet sends when the readiness of a Pod changes.
-fn patch(ready: bool, now: Timestamp) -> String {
+pub(crate) fn patch(ready: bool, now: Timestamp) -> String {
     let status = if ready { "True" } else { "False" };
     let condition = |kind: &str| json!({"type": kind, "status": status, "lastTransitionTime": now.to_string()});
     json!({"status": {"conditions": [condition("Ready"), condition("ContainersReady")]}}).to_string()
 }
 
-fn now() -> Timestamp {
+pub(crate) fn now() -> Timestamp {
     let now = kube_ambient::now();
     now.round(Unit::Second).unwrap_or(now)
 }

@@ -4,8 +4,8 @@ use kube_dev_apiserver::Population;
 use serde::{Serialize, Serializer};
 
 use super::{
-    attack::UnderAttack, go_writes::GoWrites, latencies::Latencies, pace::Pace, protocol::RequestCounts,
-    rollout::Upstream, settling::Settling, usage::Usage,
+    attack::UnderAttack, latencies::Latencies, pace::Pace, protocol::RequestCounts, settling::Settling,
+    upstream::Upstream, usage::Usage,
 };
 
 /// Result of one measurement.
@@ -43,11 +43,9 @@ pub(crate) struct Outcome {
     pub(crate) latencies: Option<Latencies>,
     /// Latencies of Pods that become ready, if measured separately.
     pub(crate) additions: Option<Latencies>,
-    /// Estimated writes of the controllers of Go, if computed.
-    pub(crate) go: Option<GoWrites>,
     /// Load on the HTTPS server, if there was one.
     pub(crate) under_attack: Option<UnderAttack>,
-    /// Modelled writes of the upstream controller, if computed.
+    /// Modelled writes of the controllers of Go, if computed.
     pub(crate) upstream: Option<Upstream>,
     /// Up to 300 samples until the controllers were idle: seconds, CPU seconds, resident MiB.
     pub(crate) timeline: Vec<(f64, f64, f64)>,

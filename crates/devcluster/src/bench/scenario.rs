@@ -26,6 +26,7 @@ pub(crate) async fn run(environment: &mut Environment, scenario: Scenario) -> an
         Scenario::Rollout => rolling::run(environment).await,
         Scenario::Storm => storm::run(environment).await,
         Scenario::Rollouts => rolling::without_batch_period(environment).await,
+        Scenario::Recreation => rolling::recreation(environment).await,
         Scenario::Growth => growth::run(environment).await,
         Scenario::Million => million::run(environment).await,
         Scenario::Shadow => switch::shadow(environment).await,

@@ -130,16 +130,19 @@ fn rollout_is_compared_with_the_upstream_model() {
 
 #[test]
 fn adaptive_batching_writes_less() {
-    let report = bench(&["storm", "rollouts", "--json", "--pods=20", "--nodes=3", "--rate=50", "--flips=100"]);
-    for name in ["storm", "rollout-20"] {
+    let sizes = ["--pods=20", "--nodes=3", "--rate=50", "--flips=100"];
+    let report = bench(&[&["storm", "rollouts", "recreation", "--json"], &sizes[..]].concat());
+    for name in ["storm", "rollout-20", "recreation"] {
         let [none, adaptive] = ["none", "adaptive"].map(|batching| outcome(&report, &format!("{name}-{batching}")));
         assert_eq!((&none["pace"]["batching"], &adaptive["pace"]["batching"]), (&"none".into(), &"adaptive".into()));
         for resource in ["endpointslices", "endpoints"] {
             let [before, after] = [none, adaptive].map(|it| count(it, resource, "update"));
             assert!(0 < after && after < before, "{name}, {resource}: {after} updates, without batching {before}");
         }
-        assert_eq!(adaptive["go"], none["go"]);
-        assert!(adaptive["go"]["slices"].as_u64().unwrap() > 0, "{adaptive:#}");
+        assert_eq!(adaptive["upstream"], none["upstream"]);
+        for modelled in ["writes", "endpointsWrites"] {
+            assert!(adaptive["upstream"][modelled].as_u64().unwrap() > 0, "{adaptive:#}");
+        }
         assert!(adaptive["latencies"]["count"].as_u64().unwrap() > 0, "{adaptive:#}");
         assert!(adaptive["additions"]["count"].as_u64().unwrap() > 0, "{adaptive:#}");
     }

@@ -1,9 +1,10 @@
 //! The sync of one Service.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use display_full_error::DisplayFullErrorExt as _;
-use kube_controller::{Enqueuer, Outcome, locked};
+use kube_controller::{Enqueuer, FailureCause, Outcome, locked};
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
 use kube_controller_client::{Deleted, Error, PlannedWrite, Preconditions, ReviewedClient};
 use kube_endpoint_model::well_known::TOLERATE_UNREADY_ANNOTATION;
@@ -43,6 +44,21 @@ pub(super) struct SyncError {
     verb: &'static str,
     key: ObjectKey,
     source: Error,
+}
+
+/// Returns how long a sync with its write takes in the controller of Go, fitted to measured writes (`docs/src/scale.md`).
+fn upstream_sync(pods: usize) -> Duration {
+    let pods = u32::try_from(pods.min(1_000)).unwrap_or(u32::MAX);
+    Duration::from_millis(10) + Duration::from_micros(30) * pods
+}
+
+/// Returns what a sync failed because of.
+pub(super) fn failure_cause(error: &(dyn std::error::Error + 'static)) -> FailureCause {
+    match error.downcast_ref() {
+        Some(SyncError { source, .. }) if source.is_unreachable() => FailureCause::Unreachable,
+        Some(SyncError { source, .. }) if source.is_server_failure() => FailureCause::Server,
+        _ => FailureCause::Key,
+    }
 }
 
 impl Syncs {
@@ -85,7 +101,7 @@ impl Syncs {
             && self.stale.is_stale(current)
         {
             // Upstream fails the sync; either way the key is retried.
-            self.keys.add_again(key.clone(), std::time::Duration::from_secs(1));
+            self.keys.add_again(key.clone(), Duration::from_secs(1));
             return Ok(Outcome::Unchanged);
         }
         let trigger_time = locked(&self.trigger_times).observe(key, &service, &pods);
@@ -93,6 +109,7 @@ impl Syncs {
         if !kept.is_empty() {
             self.keys.add_again(key.clone(), WITHHELD_INTERVAL);
         }
+        self.keys.set_interval(key, upstream_sync(pods.len()));
         let planned = plan_keeping(kept, &service, &pods, current.as_deref(), trigger_time, self.legacy);
         if !self.client.sends(key, || planned.as_ref().map(|write| write.planned(current.as_deref()))) {
             return Ok(Outcome::Unchanged);

@@ -1,4 +1,4 @@
-//! Scenarios `rollout` and `rollouts`: rolling updates of one Service.
+//! Scenarios `rollout` and `rollouts`, rolling updates of one Service, and `recreation` of all its Pods.
 
 use std::time::Duration;
 
@@ -11,22 +11,39 @@ use tokio::time::{Instant, sleep};
 use super::{
     fill::fill_at,
     flip::{BATCH_PERIOD, per_second},
-    storm::{estimate_go, paces},
+    storm::paces,
 };
 use crate::bench::{
     environment::Environment,
-    flips::{Flip, paced, send, shuffled},
+    flips::{Flip, now, paced, patch, send, shuffled},
     latencies::{Latencies, between},
     observer::{Observer, endpoints},
     outcome::Outcome,
     pace::Pace,
-    rollout::{Rollout, upstream},
     server::template,
+    upstream::{Work, upstream},
 };
 
 const CLUSTER: Population = Population { pods: 5_000, services: 1, nodes: 500, services_of_a_namespace: 1 };
 /// Time from the deletion of a Pod to its removal.
 const GRACE: Duration = Duration::from_secs(1);
+
+const PATCH: &str = "application/strategic-merge-patch+json";
+const RECREATED: Population = Population { pods: 600, nodes: 60, ..CLUSTER };
+
+/// How the Pods of a Service are replaced.
+#[derive(Clone, Copy)]
+struct Replacement {
+    /// Whether a Pod is created when the old one is gone, not when it is deleted. It is ready after [`GRACE`].
+    after: bool,
+    /// Number of Pods per second.
+    rate: usize,
+    /// Whether latencies are measured: the observer takes CPU time from the other processes.
+    observe: bool,
+}
+
+const ROLLOUT: Replacement = Replacement { after: false, rate: 100, observe: true };
+const RECREATION: Replacement = Replacement { after: true, rate: 20, observe: true };
 
 /// Sizes of the Services of the scenario `rollouts`.
 const SIZES: [usize; 2] = [60, 5_000];
@@ -34,7 +51,18 @@ const SIZES: [usize; 2] = [60, 5_000];
 pub(super) async fn run(environment: &mut Environment) -> anyhow::Result<Vec<Outcome>> {
     let population = Population { services: 1, ..environment.settings.sizes.or(CLUSTER) };
     let pace = environment.settings.pace(BATCH_PERIOD);
-    Ok(roll(environment, population, pace, "rollout", false).await?.into())
+    Ok(roll(environment, population, pace, "rollout", Replacement { observe: false, ..ROLLOUT }).await?.into())
+}
+
+/// Measures the recreation of the Pods of a Service without a batch period, without and with adaptive batching.
+pub(super) async fn recreation(environment: &mut Environment) -> anyhow::Result<Vec<Outcome>> {
+    let mut outcomes = Vec::new();
+    for (suffix, pace) in paces(environment) {
+        let population = Population { services: 1, ..environment.settings.sizes.or(RECREATED) };
+        let [_, outcome] = roll(environment, population, pace, &format!("recreation{suffix}"), RECREATION).await?;
+        outcomes.push(outcome);
+    }
+    Ok(outcomes)
 }
 
 /// Measures rolling updates without a batch period, without and with adaptive batching.
@@ -42,35 +70,31 @@ pub(super) async fn without_batch_period(environment: &mut Environment) -> anyho
     let sizes = environment.settings.sizes;
     let mut all = Vec::new();
     for pods in sizes.pods.map_or_else(|| SIZES.to_vec(), |pods| vec![pods]) {
-        let mut outcomes = Vec::new();
         for (suffix, pace) in paces(environment) {
             let nodes = sizes.nodes.unwrap_or(pods.div_ceil(10));
             let population = Population { pods, nodes, ..CLUSTER };
             let name = format!("rollout-{pods}{suffix}");
-            let [_, outcome] = roll(environment, population, pace, &name, true).await?;
-            outcomes.push(outcome);
+            let [_, outcome] = roll(environment, population, pace, &name, ROLLOUT).await?;
+            all.push(outcome);
         }
-        estimate_go(&mut outcomes);
-        all.extend(outcomes);
     }
     Ok(all)
 }
 
-/// Measures the initial sync, then a rolling update; its latencies only if `observe` is set, since the observer takes
-/// CPU time from the other processes.
+/// Measures the initial sync, then the replacement of all Pods.
 async fn roll(
     environment: &mut Environment,
     population: Population,
     pace: Pace,
     name: &str,
-    observe: bool,
+    Replacement { after, rate, observe }: Replacement,
 ) -> anyhow::Result<[Outcome; 2]> {
     let (filled, mut run, mut server) = fill_at(environment, population, pace, &format!("{name}-fill")).await?;
     let observer = if observe { Some(Observer::start(&run.client).await?) } else { None };
     if let Some(observer) = &observer {
         observer.take_added();
     }
-    let rate = per_second(environment.settings.rate.unwrap_or(100));
+    let rate = per_second(environment.settings.rate.unwrap_or(rate));
     let template = template()?;
     environment.progress.step(&format!("replacing {} Pods, {rate} per second", population.pods));
     // Random order, like a ReplicaSet's choice of Pods; replacing them slice by slice would need fewer writes.
@@ -83,16 +107,28 @@ async fn roll(
         let (name, new) = successor(population, &template, at);
         async move {
             let status = json!({"status": new["status"]}).to_string().into_bytes();
-            send(&client, Method::POST, &pods, "application/json", new.to_string().into_bytes()).await?;
             let path = format!("{pods}/{name}/status");
-            send(&client, Method::PATCH, &path, "application/strategic-merge-patch+json", status).await?;
-            let added = (name, Instant::now());
+            let create = async || {
+                send(&client, Method::POST, &pods, "application/json", new.to_string().into_bytes()).await?;
+                send(&client, Method::PATCH, &path, PATCH, status.clone()).await
+            };
             let end = |seconds: u64| format!("{old}?gracePeriodSeconds={seconds}");
+            let added = if after { None } else { Some(create().await.map(|()| Instant::now())?) };
             send(&client, Method::DELETE, &end(30), "application/json", Vec::new()).await?;
             let removed = (Flip { pod: at, ready: false }, Instant::now());
             sleep(GRACE).await;
             send(&client, Method::DELETE, &end(0), "application/json", Vec::new()).await?;
-            Ok((added, removed))
+            let added = match added {
+                Some(added) => added,
+                None => {
+                    create().await?;
+                    send(&client, Method::PATCH, &path, PATCH, patch(false, now()).into_bytes()).await?;
+                    sleep(GRACE).await;
+                    send(&client, Method::PATCH, &path, PATCH, patch(true, now()).into_bytes()).await?;
+                    Instant::now()
+                }
+            };
+            Ok(((name, added), removed))
         }
     })
     .await?;
@@ -105,14 +141,10 @@ async fn roll(
         additions = Latencies::of(between(added, observer.take_added()));
     }
     let (_, bytes) = filled.counts.writes_of("endpointslices");
-    let rollout = Rollout {
-        pods: population.pods,
-        rate,
-        grace: GRACE,
-        batch_period: pace.batch_period(),
-        seed: environment.settings.seed,
-    };
-    let upstream = upstream(&rollout, bytes / population.pods.max(1) as u64);
+    let work = if after { Work::recreation } else { Work::rollout };
+    let work = work(population.pods, rate, GRACE);
+    let length = bytes / population.pods.max(1) as u64;
+    let upstream = upstream(&work, pace.batch_period(), environment.settings.seed, length);
     let outcome = run.outcome(&mut server, name).await?;
     let (all, ready) = endpoints(&run.client).await?;
     ensure!(all == population.pods && ready == all, "{all} endpoints after the update, {ready} ready");

@@ -14,11 +14,11 @@ use super::{
 use crate::bench::{
     environment::Environment,
     flips::{Flip, drive, shuffled},
-    go_writes::GoWrites,
     latencies::{Latencies, between_repeated},
     observer::Observer,
     outcome::Outcome,
     pace::Pace,
+    upstream::{Work, upstream},
 };
 
 const CLUSTER: Population = Population { pods: 60, services: 1, nodes: 10, services_of_a_namespace: 1 };
@@ -35,7 +35,6 @@ pub(super) async fn run(environment: &mut Environment) -> anyhow::Result<Vec<Out
     for (name, pace) in paces(environment) {
         outcomes.push(storm(environment, pace, &format!("storm{name}")).await?);
     }
-    estimate_go(&mut outcomes);
     Ok(outcomes)
 }
 
@@ -48,15 +47,6 @@ pub(super) fn paces(environment: &Environment) -> Vec<(String, Pace)> {
     }
     let both = [Batching::None, Batching::Adaptive];
     both.map(|batching| (format!("-{batching}"), Pace { batching, ..pace })).to_vec()
-}
-
-/// Sets the estimated writes of Go of outcomes of the same work, of which the first is without adaptive batching.
-pub(super) fn estimate_go(outcomes: &mut [Outcome]) {
-    let Some(first) = outcomes.first().filter(|it| it.pace.batching == Batching::None) else { return };
-    let go = GoWrites::of(|resource| first.counts.writes_of(resource).0);
-    for outcome in outcomes {
-        outcome.go = Some(go);
-    }
 }
 
 /// Returns `count` flips. In each round, half of the Pods become unready and the other half, of which the Pods were
@@ -94,8 +84,10 @@ async fn storm(environment: &mut Environment, pace: Pace, name: &str) -> anyhow:
     ensure!(missing <= undone, "{missing} removals were not observed in a slice, after {undone} additions");
     let outcome = run.outcome(&mut server, name).await?;
     run.stop().await?;
+    let work = Work::flips(population.pods, &all, per_second(rate));
+    let upstream = Some(upstream(&work, pace.batch_period(), environment.settings.seed, 0));
     let (removals, additions) = (Latencies::of(removals), Latencies::of(additions));
-    Ok(Outcome { changes: all.len(), latencies: removals, additions, ..outcome })
+    Ok(Outcome { changes: all.len(), latencies: removals, additions, upstream, ..outcome })
 }
 
 #[cfg(test)]

@@ -1,0 +1,199 @@
+//! Controllers at a gate, in paused time.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use kube_workqueue::{Queue, endpoint_slice_limiter};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+use super::*;
+use crate::enqueuer::Enqueuer;
+use crate::observer::Observer;
+use crate::{Urgency, Workers};
+
+/// Why the server fails a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no")]
+struct No(FailureCause);
+
+fn cause(error: &(dyn std::error::Error + 'static)) -> FailureCause {
+    error.downcast_ref().map_or(FailureCause::Key, |No(cause)| *cause)
+}
+
+/// A server whose writes of a key fail with the cause that the function returns; each takes 5 ms.
+struct Server {
+    fails: Box<dyn Fn(&str, Duration) -> Option<FailureCause> + Send + Sync>,
+    start: Instant,
+    attempts: Mutex<Vec<(Duration, String, bool)>>,
+}
+
+#[derive(Default)]
+struct Exhausted(AtomicBool);
+
+impl ControllerMetrics for Exhausted {
+    fn retries_exhausted(&self) {
+        self.0.store(true, Relaxed);
+    }
+}
+
+/// Two controllers with five workers each and a shared gate.
+struct Rig {
+    server: Arc<Server>,
+    keys: [Enqueuer<String>; 2],
+    gate: ServerGate,
+    exhausted: Arc<Exhausted>,
+    _tasks: JoinSet<()>,
+}
+
+impl Rig {
+    fn new(fails: impl Fn(&str, Duration) -> Option<FailureCause> + Send + Sync + 'static) -> Rig {
+        let server = Arc::new(Server { fails: Box::new(fails), start: Instant::now(), attempts: Mutex::default() });
+        let (gate, exhausted, mut tasks) = (ServerGate::default(), Arc::new(Exhausted::default()), JoinSet::new());
+        let keys = ["endpoints", "slices"].map(|name| {
+            let (queue, timer) = Queue::builder().limiter(endpoint_slice_limiter()).build();
+            let workers = Workers::new(name, queue.clone(), timer).concurrency(5).metrics(Some(exhausted.clone()));
+            let workers = workers.failure_cause(cause).server_gate(gate.clone());
+            let keys = Enqueuer::new(queue, workers.removals().clone());
+            let keys = keys.measured(&Observer::new(None), "pods".into());
+            let server = Arc::clone(&server);
+            let sync = move |key: String| {
+                let server = Arc::clone(&server);
+                async move {
+                    sleep(Duration::from_millis(5)).await;
+                    let at = server.start.elapsed();
+                    let failed = (server.fails)(&key, at);
+                    locked(&server.attempts).push((at, key, failed.is_none()));
+                    failed.map_or(Ok(()), |cause| Err(No(cause)))
+                }
+            };
+            tasks.spawn(workers.run(CancellationToken::new(), sync));
+            keys
+        });
+        Rig { server, keys, gate, exhausted, _tasks: tasks }
+    }
+
+    fn attempts(&self) -> Vec<(Duration, String, bool)> {
+        locked(&self.server.attempts).clone()
+    }
+
+    async fn until(&self, at: Duration) {
+        sleep_until(self.server.start + at).await;
+    }
+}
+
+const fn seconds(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+/// 600 Services change at the start of an outage of 1 s to 2 h.
+#[rstest::rstest]
+#[tokio::test(start_paused = true)]
+async fn keys_are_synced_within_seconds_after_an_outage(
+    #[values(FailureCause::Server, FailureCause::Unreachable)] cause: FailureCause,
+    #[values(1, 30, 7_200)] outage: u64,
+) {
+    let rig = Rig::new(move |_, at| (at < seconds(outage)).then_some(cause));
+    for key in 0..600 {
+        rig.keys.iter().for_each(|keys| keys.add(format!("default/web-{key}")));
+    }
+    rig.until(seconds(outage)).await;
+    let failed = rig.attempts().len() as u64;
+    assert!(failed <= 20 + 2 * outage, "{failed} attempts in {outage} s");
+    assert!(rig.gate.is_closed());
+    // At most 5 s until a probe, then ten workers with 5 ms for each of 1,200 keys.
+    rig.until(seconds(outage + 7)).await;
+    let written = rig.attempts().iter().filter(|(_, _, written)| *written).count();
+    assert_eq!(written, 1_200);
+    assert!(!rig.exhausted.0.load(Relaxed) && !rig.gate.is_closed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn removals_are_written_first_after_an_outage() {
+    let rig = Rig::new(|_, at| (at < seconds(30)).then_some(FailureCause::Server));
+    for key in 0..600 {
+        rig.keys[0].add_change(format!("default/web-{key}"), Urgency::Normal);
+        if key % 10 == 0 {
+            rig.keys[0].add_change(format!("default/removal-{key}"), Urgency::High);
+        }
+    }
+    rig.until(seconds(40)).await;
+    let attempts = rig.attempts();
+    let written: Vec<&str> =
+        attempts.iter().filter(|(_, _, written)| *written).map(|(_, key, _)| key.as_str()).collect();
+    assert_eq!(written.len(), 660);
+    // The probe, and the keys that failed before the gate closed, are any keys.
+    let late = written.iter().position(|key| key.contains("web")).expect("an addition");
+    let removals = written[..60 + 10].iter().filter(|key| key.contains("removal")).count();
+    assert!(removals == 60, "{removals} removals first, an addition at {late}");
+}
+
+/// Keys of one namespace fail, as behind a webhook that is down. Other keys are written, one every 100 ms.
+#[tokio::test(start_paused = true)]
+async fn a_namespace_that_fails_does_not_hold_up_the_others() {
+    let rig = Rig::new(|key, _| key.starts_with("bad").then_some(FailureCause::Server));
+    for key in 0..300 {
+        rig.keys[0].add(format!("bad/web-{key}"));
+    }
+    let mut added = BTreeMap::new();
+    for number in 0..600 {
+        rig.until(Duration::from_millis(number * 100)).await;
+        let key = format!("good/web-{number}");
+        rig.keys[1].add(key.clone());
+        added.insert(key, rig.server.start.elapsed());
+    }
+    rig.until(seconds(70)).await;
+    let attempts = rig.attempts();
+    let latencies: Vec<Duration> =
+        attempts.iter().filter(|it| it.1.starts_with("good")).map(|(at, key, _)| *at - added[key]).collect();
+    assert_eq!(latencies.len(), 600, "each is written by its first sync");
+    let slow = latencies.iter().filter(|latency| **latency > Duration::from_millis(10)).count();
+    // Those of 0.6 s each time that the gate closed, after 3, 3, 6, 12, 24, 48 … failing keys.
+    assert!(slow <= 60, "{slow} waited");
+    assert!(latencies.iter().max() <= Some(&Duration::from_millis(600)), "{:?}", latencies.iter().max());
+    let bad = attempts.len() - latencies.len();
+    // Each in its own back-off: 0, 1, 3, 7, 15, 31, 63 s, and once or twice more when the gate opened.
+    assert!(bad <= 300 * 9, "{bad} attempts");
+    assert!(!rig.exhausted.0.load(Relaxed));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lone_key_that_the_server_fails_closes_nothing_and_is_retried_without_end() {
+    let rig = Rig::new(|key, _| (key == "default/broken").then_some(FailureCause::Server));
+    rig.keys[0].add("default/broken".to_owned());
+    rig.until(seconds(3_600)).await;
+    assert!(!rig.gate.is_closed() && !rig.exhausted.0.load(Relaxed));
+    let attempts = rig.attempts().len();
+    assert!((60..=70).contains(&attempts), "every minute: {attempts}");
+    rig.keys[1].add("default/web".to_owned());
+    sleep(Duration::from_millis(10)).await;
+    assert_eq!(rig.attempts().last().map(|it| it.2), Some(true));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_to_another_request_ends_the_wait() {
+    let rig = Rig::new(|_, at| (at < seconds(60)).then_some(FailureCause::Unreachable));
+    rig.keys[0].add("default/web".to_owned());
+    rig.until(seconds(60) + Duration::from_millis(50)).await;
+    rig.gate.server_answered();
+    sleep(Duration::from_millis(50)).await;
+    assert!(!rig.gate.is_closed());
+}
+
+/// A quota refuses the keys while the gate is closed: the next ones are tried at once.
+#[tokio::test(start_paused = true)]
+async fn refusals_do_not_keep_the_gate_closed() {
+    let rig = Rig::new(|key, at| match at < seconds(30) {
+        true => Some(FailureCause::Server),
+        false => key.starts_with("full").then_some(FailureCause::Key),
+    });
+    for key in 0..100 {
+        rig.keys[0].add(format!("full/web-{key}"));
+    }
+    rig.keys[1].add("default/web".to_owned());
+    rig.until(seconds(37)).await;
+    assert!(!rig.gate.is_closed());
+    assert!(rig.attempts().iter().any(|(_, key, written)| key == "default/web" && *written));
+}
