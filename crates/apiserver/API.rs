@@ -248,6 +248,7 @@ pub struct LoggedRequest {
     pub content_length: u64,
     pub status: Option<u16>,
     pub message: String,
+    pub denied: bool,
     pub applied: bool,
     pub resource_version: String,
     pub dry_run: bool,
