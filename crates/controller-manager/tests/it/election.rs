@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
 use kube_dev_apiserver::{History, LoggedRequest, On, User};
-use kube_endpoints_testing::until;
+use kube_endpoints_testing::{LIMIT, until};
 use serde_json::{Value, json};
 use tokio::process::{Child, Command};
 use tokio::time::{sleep, timeout};
@@ -58,7 +58,7 @@ impl Instance {
     }
 
     async fn exit_code(&mut self) -> Option<i32> {
-        let status = timeout(Duration::from_secs(30), self.child.wait()).await.expect("ends within 30s");
+        let status = timeout(LIMIT, self.child.wait()).await.expect("an end");
         status.expect("a status").code()
     }
 

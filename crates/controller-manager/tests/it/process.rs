@@ -6,7 +6,7 @@ use std::process::{Output, Stdio};
 use std::time::Duration;
 
 use kube_dev_apiserver::On;
-use kube_endpoints_testing::eventually;
+use kube_endpoints_testing::{LIMIT, eventually};
 use rstest::rstest;
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
@@ -184,13 +184,13 @@ async fn the_proxy_of_the_environment_is_used(#[case] no_proxy: &str, #[case] ex
     let request_head = async {
         tokio::select! { biased; head = request_head => Some(head), () = discovery_failed => None }
     };
-    let request_head = timeout(Duration::from_secs(60), request_head).await.expect("one or the other");
+    let request_head = timeout(LIMIT, request_head).await.expect("one or the other");
     assert_eq!(request_head.as_deref(), expected.then_some("CONNECT api.test:6443 HTTP/1.1\r\nHo"));
     child.kill().await.expect("killed");
 }
 
 async fn run_to_exit(arguments: &[&str]) -> Output {
-    let output = timeout(Duration::from_secs(20), binary().args(arguments).output()).await.expect("ends at once");
+    let output = timeout(LIMIT, binary().args(arguments).output()).await.expect("an end");
     output.expect("the binary runs")
 }
 

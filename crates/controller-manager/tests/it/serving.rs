@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use kube_dev_apiserver::{Anonymous, Authorization, User};
 use kube_endpoints_testing::https::{HttpsClient, Reply};
-use kube_endpoints_testing::{eventually, until};
+use kube_endpoints_testing::{LIMIT, eventually, until};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
@@ -68,7 +68,7 @@ impl ServingProcess {
         HttpsClient { token: Some(token), ..self.anonymous().await }
     }
 
-    /// Polls a path until `is` accepts the response; fails after 60 s.
+    /// Polls a path until `is` accepts the response; fails after [`LIMIT`].
     pub(crate) async fn until(&self, path: &str, accept: impl Fn(&Reply) -> bool) -> Reply {
         let anonymous = self.anonymous().await;
         until(&format!("such reply of {path}"), || anonymous.get(path), accept).await
@@ -189,7 +189,7 @@ async fn serving_errors_are_one_line_on_stderr() {
         let mut command = Command::new(env!("CARGO_BIN_EXE_controller-manager"));
         command.arg("--kubeconfig").arg(cluster.kubeconfig()).arg("--bind-address=127.0.0.1").args(arguments);
         async move {
-            let output = timeout(Duration::from_secs(20), command.kill_on_drop(true).output()).await.expect("ends");
+            let output = timeout(LIMIT, command.kill_on_drop(true).output()).await.expect("ends");
             let output = output.expect("the binary runs");
             let text = String::from_utf8_lossy(&output.stderr).into_owned();
             (output.status.code(), text.lines().last().unwrap_or_default().to_owned())
