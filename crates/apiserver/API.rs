@@ -352,6 +352,13 @@ impl<'a> Requests<'a> {
     pub fn clear(&self) {}
 }
 #[derive(Debug)]
+pub struct ReservedPort {}
+impl ReservedPort {
+    pub fn new() -> io::Result<Self> {}
+    pub fn address(&self) -> SocketAddr {}
+    pub fn port(&self) -> u16 {}
+}
+#[derive(Debug)]
 pub struct ResponseBody {}
 impl Body for ResponseBody {}
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube_controller_client::{Client, ClientOptions, Config, ListParams};
-use kube_dev_apiserver::Server;
+use kube_dev_apiserver::{ReservedPort, Server};
 use kube_endpoints_testing::{LIMIT, eventually, until};
 use kube_informer::{Informer, wait_for_sync};
 use kube_wire::{Decode as _, Encoding, Object as _, decode_list};
@@ -111,9 +111,8 @@ async fn store_and_handlers_reach_the_state_of_the_server(
 #[tokio::test]
 async fn informer_retries_until_the_server_starts() {
     // The address of a server that is started later.
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let listen = listener.local_addr().unwrap();
-    drop(listener);
+    let port = ReservedPort::new().unwrap();
+    let listen = port.address();
     let informer = Informer::<Thing>::builder(client(&format!("http://{listen}"))).build();
     let synced = informer.store_synced();
     let mut tasks = JoinSet::new();
@@ -160,8 +159,9 @@ async fn restart_from_a_backup_causes_a_relist() {
         let metadata = ObjectMeta { name, namespace, ..ObjectMeta::default() };
         client.create(&ConfigMap { metadata, ..ConfigMap::default() }).await.expect("created");
     };
-    let server = start(([127, 0, 0, 1], 0).into()).await;
-    let address = server.address();
+    let port = ReservedPort::new().unwrap();
+    let address = port.address();
+    let server = start(address).await;
     let things = client(&format!("http://{address}"));
     for name in ["a", "b", "c"] {
         create(&things, name).await;
