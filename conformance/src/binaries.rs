@@ -8,6 +8,7 @@ use std::{
 
 use anyhow::{Context as _, Result, bail, ensure};
 use kube_controller_client::Config;
+use kube_dev_apiserver::ReservedPort;
 use tempfile::TempDir;
 use tokio::{
     process::{Child, Command},
@@ -16,7 +17,7 @@ use tokio::{
 
 use crate::{
     Api, Request,
-    process::{end_of_log, free_port, spawn},
+    process::{end_of_log, spawn},
 };
 
 /// File of the signing key for service account tokens, which kube-apiserver requires.
@@ -37,6 +38,7 @@ pub struct ControlPlane {
     _apiserver: Child,
     _etcd: Child,
     files: TempDir,
+    _ports: [ReservedPort; 2],
 }
 
 impl ControlPlane {
@@ -47,13 +49,14 @@ impl ControlPlane {
     pub async fn start(directory: &Path) -> Result<Self> {
         let (etcd, apiserver) = (binary(directory, "etcd")?, binary(directory, "kube-apiserver")?);
         let files = tempfile::tempdir().context("cannot create a directory for etcd and kube-apiserver")?;
-        let ports = Ports { etcd: free_port()?, apiserver: free_port()? };
+        let reserved = [ReservedPort::new()?, ReservedPort::new()?];
         make_key(&files.path().join(KEY)).await?;
-        eprintln!("starting {} and {} on loopback, {ports:?}", etcd.display(), apiserver.display());
-        Self::run(&etcd, &apiserver, files, ports).await
+        eprintln!("starting {} and {} on loopback, {reserved:?}", etcd.display(), apiserver.display());
+        Self::run(&etcd, &apiserver, files, reserved).await
     }
 
-    async fn run(etcd: &Path, apiserver: &Path, files: TempDir, ports: Ports) -> Result<Self> {
+    async fn run(etcd: &Path, apiserver: &Path, files: TempDir, reserved: [ReservedPort; 2]) -> Result<Self> {
+        let ports = Ports { etcd: reserved[0].port(), apiserver: reserved[1].port() };
         fs::write(files.path().join(TOKENS), format!("{TOKEN},conformance,conformance,\"system:masters\"\n"))?;
         fs::write(files.path().join(KUBECONFIG), kubeconfig(ports.apiserver).to_string())?;
         let mut etcd = spawn(etcd, "etcd", &etcd_arguments(files.path(), ports), &[], files.path())?;
@@ -77,7 +80,7 @@ impl ControlPlane {
                 Err(_) => sleep(Duration::from_millis(250)).await,
             }
         }
-        Ok(Self { _apiserver: apiserver, _etcd: etcd, files })
+        Ok(Self { _apiserver: apiserver, _etcd: etcd, files, _ports: reserved })
     }
 
     /// Returns the path of a kubeconfig with all rights.
@@ -193,7 +196,7 @@ mod tests {
     #[tokio::test]
     async fn shows_the_log_of_a_process_that_ends() {
         let files = tempfile::tempdir().unwrap();
-        let ports = Ports { etcd: free_port().unwrap(), apiserver: free_port().unwrap() };
+        let ports = [ReservedPort::new().unwrap(), ReservedPort::new().unwrap()];
         // `ls` rejects its first argument and exits.
         let error = ControlPlane::run(Path::new("ls"), Path::new("ls"), files, ports).await.unwrap_err().to_string();
         assert!(error.starts_with("etcd ended: exit status: "), "{error}");

@@ -8,9 +8,10 @@ use std::{
 use anyhow::{Context as _, Result, ensure};
 use futures::future::{BoxFuture, FutureExt as _};
 use kube_controller_client::Config;
+use kube_dev_apiserver::ReservedPort;
 use tempfile::TempDir;
 
-use crate::{Limits, Mode, Running, Subject, process::free_port, program::Program};
+use crate::{Limits, Mode, Running, Subject, program::Program};
 
 /// Command lines that start the controllers under test. In each word, these placeholders are replaced:
 ///
@@ -83,10 +84,11 @@ impl CommandLine {
         let words = self.words(mode).with_context(|| format!("no command line for {mode:?}"))?;
         let files = tempfile::tempdir().context("cannot create a directory for the program")?;
         let server = Config::from_kubeconfig(kubeconfig).await?.server();
-        let words =
-            words.iter().map(|word| substituted(word, kubeconfig, &server, &files)).collect::<Result<Vec<_>>>()?;
-        let program = Program::start(&words, kubeconfig, files)?;
-        Ok(Box::new(Command { program, has_ended: false, clean_exit: self.clean_exit, stop: self.stop }))
+        let mut ports = Vec::new();
+        let words = words.iter().map(|word| substituted(word, kubeconfig, &server, &files, &mut ports));
+        let program = Program::start(&words.collect::<Result<Vec<_>>>()?, kubeconfig, files)?;
+        let (clean_exit, stop) = (self.clean_exit, self.stop);
+        Ok(Box::new(Command { program, has_ended: false, clean_exit, stop, _ports: ports }))
     }
 }
 
@@ -100,11 +102,20 @@ pub fn split(text: &str) -> Result<Vec<String>> {
     Ok(words)
 }
 
-fn substituted(word: &str, kubeconfig: &Path, server: &str, files: &TempDir) -> Result<String> {
+/// Replaces the placeholders of a word. The ports in it are added to `ports`.
+fn substituted(
+    word: &str,
+    kubeconfig: &Path,
+    server: &str,
+    files: &TempDir,
+    ports: &mut Vec<ReservedPort>,
+) -> Result<String> {
     let mut word = word.replace("{kubeconfig}", &kubeconfig.display().to_string());
     word = word.replace("{server}", server).replace("{dir}", &files.path().display().to_string());
     while word.contains("{port}") {
-        word = word.replacen("{port}", &free_port()?.to_string(), 1);
+        let port = ReservedPort::new().context("no free port")?;
+        word = word.replacen("{port}", &port.port().to_string(), 1);
+        ports.push(port);
     }
     Ok(word)
 }
@@ -124,6 +135,8 @@ struct Command {
     has_ended: bool,
     clean_exit: bool,
     stop: Duration,
+    /// Ports in the command line, which no other program gets meanwhile.
+    _ports: Vec<ReservedPort>,
 }
 
 impl Running for Command {
@@ -141,8 +154,7 @@ impl Running for Command {
     }
 
     fn stop(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
-        let Self { program, has_ended: _, clean_exit, stop } = *self;
-        program.stop(stop, clean_exit).boxed()
+        async move { self.program.stop(self.stop, self.clean_exit).await }.boxed()
     }
 }
 
@@ -162,12 +174,15 @@ mod tests {
         let files = tempfile::tempdir().unwrap();
         let words =
             split("run '--dir={dir}/a b' --kubeconfig={kubeconfig} --api={server} --ports={port},{port}").unwrap();
-        let replace = |word: &String| substituted(word, Path::new("/k"), "https://127.0.0.1:1", &files).unwrap();
+        let mut ports = Vec::new();
+        let replace =
+            |word: &String| substituted(word, Path::new("/k"), "https://127.0.0.1:1", &files, &mut ports).unwrap();
         let words: Vec<_> = words.iter().map(replace).collect();
         let dir = format!("--dir={}/a b", files.path().display());
         assert_eq!(words[..4], ["run", &dir, "--kubeconfig=/k", "--api=https://127.0.0.1:1"]);
         let (one, two) = words[4].strip_prefix("--ports=").unwrap().split_once(',').unwrap();
-        assert!(one.parse::<u16>().is_ok() && two.parse::<u16>().is_ok() && one != two, "{}", words[4]);
+        assert_eq!([one, two], [ports[0].port().to_string(), ports[1].port().to_string()]);
+        assert_ne!(one, two);
     }
 
     #[test]

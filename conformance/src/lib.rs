@@ -88,7 +88,6 @@ mod canonical;
 mod cluster;
 mod command;
 mod compare;
-mod denied;
 mod difference;
 mod history;
 mod hostile;

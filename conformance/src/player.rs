@@ -21,9 +21,6 @@ use crate::{
 /// Maximum number of concurrent scenarios. They mostly wait, but more of them would overload a small machine.
 const AT_ONCE: usize = 24;
 
-/// Maximum time to wait for the first writes for a new Service. If they are missing, the later comparison fails.
-const FIRST_WRITE: Duration = Duration::from_secs(5);
-
 /// Maximum number of comparisons per step: on an overloaded machine, a namespace may appear settled before a controller
 /// has started to act.
 const LOOKS: usize = 3;
@@ -94,6 +91,11 @@ impl Player {
         })
     }
 
+    /// Returns the clock of time limits and quiet times.
+    pub(crate) fn clock(&self) -> &Changes {
+        &self.changes
+    }
+
     /// Returns the client.
     pub fn api(&self) -> &Api {
         &self.api
@@ -136,7 +138,7 @@ impl Player {
             // Controllers may write nothing for a Service without endpoints.
             self.create_ready_pod(&namespace).await?;
         }
-        let start = Instant::now();
+        let start = self.changes.now();
         loop {
             let mut missing = Vec::new();
             for (output, kind, service) in WRITTEN_AT_FIRST.into_iter().filter(|(it, ..)| self.profile.claims(*it)) {
@@ -148,7 +150,7 @@ impl Player {
             if missing.is_empty() {
                 return Ok(());
             }
-            if start.elapsed() > self.limits.start {
+            if self.changes.now().saturating_sub(start) > self.limits.start {
                 let (missing, limit) = (missing.join(", "), self.limits.start.as_secs());
                 bail!("the controllers have not started: no object of {missing} after {limit} s");
             }
@@ -293,7 +295,7 @@ impl<'a> Walk<'a> {
             let what = || format!("operation {number} of {}", step.operations.len());
             let Player { api, profile, .. } = self.player;
             operations::perform(api, profile, &self.namespace, operation).await.with_context(what)?;
-            if scenario.tags.contains(&Tag::ExactTime)
+            if [Tag::ExactTime, Tag::EventCounts].iter().any(|tag| scenario.tags.contains(tag))
                 && let Operation::Create { obj } = operation
             {
                 self.let_serve(obj).await.with_context(what)?;
@@ -322,17 +324,20 @@ impl<'a> Walk<'a> {
 
     /// Waits until a created Service has Endpoints and a slice, if the controllers act on it.
     ///
-    /// The first write contains the creation time of the Service as the trigger time. The recorded API server was slow
-    /// enough for this write to precede the next operation; the embedded one is not, on a busy machine.
+    /// The first write contains the creation time of the Service as the trigger time, and its sync records events about a
+    /// Service without endpoints. The recorded API server was slow enough for this write to precede the next operation;
+    /// the embedded one is not, on a busy machine.
     async fn let_serve(&self, created: &Manifest) -> Result<()> {
         let spec = &created.body["spec"];
         if created.kind != Kind::Service || spec["selector"].is_null() || spec["type"] == "ExternalName" {
             return Ok(());
         }
         let awaited = [(Output::Endpoints, Kind::Endpoints), (Output::ServiceSlices, Kind::EndpointSlice)];
-        let end = Instant::now() + FIRST_WRITE;
+        let Player { changes, limits, .. } = self.player;
+        let end = changes.now() + limits.settle;
         for (_, kind) in awaited.into_iter().filter(|(output, _)| self.player.profile.claims(*output)) {
-            while Instant::now() < end {
+            // If the write is missing at the end, the later comparison fails.
+            while changes.now() < end {
                 if self.list(kind).await?.iter().any(|it| is_for(kind, it, &created.name)) {
                     break;
                 }

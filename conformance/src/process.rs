@@ -2,7 +2,6 @@
 
 use std::{
     fs::{self, File},
-    net::TcpListener,
     path::Path,
     process::Stdio,
 };
@@ -37,10 +36,4 @@ pub(crate) fn end_of_log(files: &Path, name: &str) -> String {
     let log = String::from_utf8_lossy(&log).into_owned();
     let lines: Vec<_> = log.lines().collect();
     lines[lines.len().saturating_sub(20)..].join("\n")
-}
-
-/// Returns a port of loopback that was free a moment ago, for programs that cannot report a port of their own choice.
-pub(crate) fn free_port() -> Result<u16> {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).context("no free port")?;
-    Ok(listener.local_addr()?.port())
 }

@@ -15,6 +15,9 @@ use rstest::rstest;
 /// Profile of the naive controller.
 const NAIVE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/naive/profile.yaml");
 
+/// Time limits that only a hang reaches.
+const PATIENT: [&str; 3] = ["--start-timeout=300", "--timeout=300", "--stop-timeout=300"];
+
 /// Result of the program.
 struct Run {
     code: Option<i32>,
@@ -125,7 +128,7 @@ fn the_controllers_of_this_repository_pass(
     let recorded =
         ["core/dual-stack", "core/slice-edited", "core/endpoints-edited", "core/mirror-dual", "random/random-114"];
     arguments.extend(recorded.iter().chain(hostile).map(|&it| it.to_owned()));
-    let run = run(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    let run = run(&arguments.iter().map(String::as_str).chain(PATIENT).collect::<Vec<_>>());
     run.expect(0, summary);
     let xml = std::fs::read_to_string(junit).expect("the report is written");
     assert!(xml.contains(r#"failures="0""#) && xml.contains(r#"<testcase classname="hostile" name=""#), "{xml}");
@@ -138,7 +141,7 @@ fn a_controller_with_its_own_label_passes_with_its_own_profile() {
         ["core/dual-stack", "core/pack-250", "core/service-deleted", "core/slice-edited", "random/random-114"];
     let hostile = ["hostile/changed/label", "hostile/deletions", "hostile/responses/reset", "hostile/times/last"];
     let mut arguments = vec!["--profile", NAIVE, "--controller", &controller];
-    arguments.extend(recorded.iter().chain(&hostile));
+    arguments.extend(recorded.iter().chain(&hostile).chain(&PATIENT));
     run(&arguments).expect(0, "12 passed, 0 failed, 5 skipped");
 }
 
@@ -197,10 +200,10 @@ fn a_controller_that_argues_with_a_policy_fails() {
 
 #[test]
 fn a_controller_that_is_started_elsewhere_is_tested() {
-    // Built first: the program waits for the controller no longer than 60 s.
     let naive = naive();
     let mut child = slice_conformance()
         .args(["--profile", NAIVE, "core/dual-stack", "random/random-114", "hostile/times/last"])
+        .args(PATIENT)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

@@ -248,6 +248,7 @@ pub struct LoggedRequest {
     pub content_length: u64,
     pub status: Option<u16>,
     pub message: String,
+    pub denied: bool,
     pub applied: bool,
     pub resource_version: String,
     pub dry_run: bool,
@@ -349,6 +350,13 @@ impl<'a> Requests<'a> {
     pub fn count(&self, on: &On) -> usize {}
     pub fn take(&self) -> Vec<LoggedRequest> {}
     pub fn clear(&self) {}
+}
+#[derive(Debug)]
+pub struct ReservedPort {}
+impl ReservedPort {
+    pub fn new() -> io::Result<Self> {}
+    pub fn address(&self) -> SocketAddr {}
+    pub fn port(&self) -> u16 {}
 }
 #[derive(Debug)]
 pub struct ResponseBody {}

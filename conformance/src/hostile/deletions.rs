@@ -5,7 +5,6 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, ensure};
 use futures::FutureExt as _;
 use serde_json::{Value, json};
-use tokio::time::sleep;
 
 use super::{Hostile, Needs, World, objects::slices_of, world::SLICES};
 use crate::{Kind, Output, WriteBound};
@@ -44,7 +43,7 @@ async fn delete_slowly(world: &World, kind: Kind, object: &Value, kept: Kept) ->
     };
     let answer = world.delete(kind, name, Some(options)).await?;
     ensure!(answer["metadata"]["deletionTimestamp"].is_string(), "the response is not a terminating object: {answer}");
-    sleep(Duration::from_secs(2)).await;
+    world.pause(Duration::from_secs(2)).await;
     let listed = world.list(kind).await?;
     ensure!(listed.iter().any(|it| it["metadata"]["uid"] == *uid), "the object has been removed: {listed:#?}");
     match kept {

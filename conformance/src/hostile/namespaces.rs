@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use futures::FutureExt as _;
-use tokio::time::sleep;
 
 use super::{
     Hostile, Needs, World,
@@ -47,12 +46,12 @@ async fn play(world: &World) -> Result<()> {
         world.delete(Kind::Endpoints, "web", None).await?;
     }
     // The slice controller acts on deleted slices after a second.
-    sleep(Duration::from_secs(2)).await;
+    world.pause(Duration::from_secs(2)).await;
     world.settled().await?;
     world.expect_counts(SLICES, Counts { rejected: 1, ..Counts::of(1, 0, 0) })?;
     world.expect_counts(ENDPOINTS, Counts { rejected: 1, ..Counts::of(1, 0, 0) })?;
     world.ready("a", false).await?;
-    sleep(Duration::from_secs(2)).await;
+    world.pause(Duration::from_secs(2)).await;
     world.settled().await?;
     world.expect_counts(SLICES, Counts { rejected: 2, ..Counts::of(1, 0, 0) })?;
     world.expect_counts(ENDPOINTS, Counts { rejected: 2, ..Counts::of(1, 0, 0) })?;

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
 use super::{World, world::SLICES};
 use crate::{Kind, MANAGED_BY_LABEL, Output, SERVICE_NAME_LABEL, profile::upstream_manager};
@@ -163,11 +163,11 @@ impl World {
         if self.claims(Output::Endpoints) {
             self.until_endpoints("web", addresses).await?;
         } else if let Some(before) = before.filter(|_| writes) {
-            let end = Instant::now() + self.limits.state;
+            let end = self.clock().now() + self.limits.state;
             while self.written(SLICES)? == Some(before) {
                 let limit = self.limits.state.as_secs();
                 ensure!(
-                    Instant::now() < end,
+                    self.clock().now() < end,
                     "no slice is written within {limit} s of a change of a Pod\n{}",
                     self.log()?
                 );

@@ -6,7 +6,6 @@ use anyhow::{Result, ensure};
 use futures::FutureExt as _;
 use kube_dev_apiserver::{AdmissionRequest, Operation};
 use serde_json::{Value, json};
-use tokio::time::sleep;
 
 use super::{
     Hostile, Needs, World,
@@ -80,7 +79,7 @@ async fn updates(world: &World) -> Result<()> {
     let veto = world.veto(Veto { name: "updates", resource: SLICES, cel, refuses }).await?;
     world.ready("a", true).await?;
     world.until_endpoints("web", &[IP]).await?;
-    sleep(Duration::from_secs(5)).await;
+    world.pause(Duration::from_secs(5)).await;
     if let Some(counts) = world.counts(SLICES)? {
         // Attempts after 0.5 s (the batch period), and then after 1, 2 and 4 s.
         world.expect_number("rejected updates within 5 s", counts.rejected, 1..=4, ATTEMPTS)?;

@@ -15,6 +15,10 @@ const IP: &str = "10.1.0.1";
 /// which creates a second slice and deletes it again.
 const BOUND: usize = 6;
 
+/// Time that a machine may lose during the scenario so that the watch is still faster than a retry: the first one follows
+/// after a second.
+const CALM: Duration = Duration::from_millis(500);
+
 pub(super) fn scenarios() -> Vec<Hostile> {
     let about = "A create without a response leaves one slice.";
     let faults = [("reset", Fault::apply_then_reset()), ("timeout", Fault::apply_then_timeout())];
@@ -40,6 +44,7 @@ async fn unconfirmed_create(world: &World, fault: Fault, output: Output, late: D
     let creates = On::any().verb("create").resource(SLICES).namespace(&world.namespace);
     world.server()?.faults().inject(fault.on(creates).times(1));
     world.delay_watches(SLICES, late)?;
+    let lost = world.clock().lost();
     // If the event of the first object arrived after that of the second, it would trigger another sync.
     if output == Output::MirroredSlices {
         world.service_without_selector("web").await?;
@@ -57,8 +62,12 @@ async fn unconfirmed_create(world: &World, fault: Fault, output: Output, late: D
     world.expect_at_most_one_slice_at_once()?;
     let Some(counts) = world.counts(SLICES)? else { return Ok(()) };
     // Until the watch delivers the slice, the create is retried with back-off and rejected.
-    let resent = if late.is_zero() { 0..=0 } else { 1..=3 };
+    let mut resent = if late.is_zero() { 0..=0 } else { 1..=3 };
     let bound = BOUND + 2 * resent.end();
+    if world.clock().lost().saturating_sub(lost) > CALM {
+        world.note("the machine is busy: the watch may be slower than a retry, so retries are not counted");
+        resent = 0..=usize::MAX;
+    }
     match world.profile.writes {
         WriteBound::Exact => {
             world.expect_number("rejected writes", counts.rejected, resent, bound)?;

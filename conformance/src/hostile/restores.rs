@@ -42,7 +42,7 @@ async fn play(world: &World) -> Result<()> {
     let away = world.server()?.faults().inject(Fault::unavailable().on(On::any().verb("watch")));
     world.server()?.restore(&snapshot);
     world.reconnected().await?;
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    world.pause(Duration::from_secs(1)).await;
     world.server()?.faults().remove(away);
     // This reuses resource versions.
     world.pod("web", "c", THIRD, true).await?;

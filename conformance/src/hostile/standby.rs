@@ -5,7 +5,6 @@ use std::time::Duration;
 use anyhow::{Result, bail, ensure};
 use futures::FutureExt as _;
 use kube_dev_apiserver::{Fault, LoggedRequest, On};
-use tokio::time::sleep;
 
 use super::{
     Hostile, Needs, World,
@@ -39,14 +38,14 @@ async fn play(world: &World) -> Result<()> {
     let late = Duration::from_secs(4);
     let mut standby = world.start_elected("standby").await?;
     let work = async {
-        sleep(Duration::from_secs(2)).await;
+        world.pause(Duration::from_secs(2)).await;
         for resource in [SLICES, ENDPOINTS] {
             let on = On::any().verb("watch").resource(resource).user("standby");
             world.server()?.faults().inject(Fault::delay_events(late, late).on(on.clone()));
             // Existing watches are cut, so that they are reopened with the delay.
             world.server()?.faults().cut_watches(&on);
         }
-        sleep(Duration::from_secs(1)).await;
+        world.pause(Duration::from_secs(1)).await;
         world.pod("web", "b", OTHER, true).await?;
         world.service("later").await?;
         world.own_endpoints("own", &[IP]).await?;

@@ -9,12 +9,12 @@ use std::{
 use anyhow::{Context as _, Result, bail, ensure};
 use kube_dev_apiserver::{Fault, On, Server};
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
 use super::Hostile;
 use crate::{
-    Api, Cluster, History, Kind, Kit, Limits, Manifest, Mode, Output, Player, Profile, Request, Running, Subject,
-    Write, cluster, during,
+    Api, Changes, Cluster, History, Kind, Kit, Limits, Manifest, Mode, Output, Player, Profile, Request, Running,
+    Subject, Write, cluster, during,
 };
 
 /// First and last pause between two observations of a state.
@@ -122,6 +122,16 @@ impl World {
         }
     }
 
+    /// Returns the clock of time limits and pauses, which falls behind on a busy machine as the controllers do.
+    pub(super) fn clock(&self) -> &Changes {
+        self.player.clock()
+    }
+
+    /// Gives the controllers time to do something that they must not do.
+    pub(super) async fn pause(&self, time: Duration) {
+        self.clock().sleep(time).await;
+    }
+
     pub(super) fn api(&self) -> &Api {
         self.player.api()
     }
@@ -181,7 +191,8 @@ impl World {
     where
         F: Fn(&[Value]) -> bool + Send,
     {
-        let end = Instant::now() + self.limits.state;
+        let clock = self.clock();
+        let end = clock.now() + self.limits.state;
         let mut pause = PAUSES.0;
         loop {
             let found = self.list(kind).await;
@@ -190,7 +201,7 @@ impl World {
             {
                 return Ok(found.clone());
             }
-            if Instant::now() >= end {
+            if clock.now() >= end {
                 let found = serde_json::to_string_pretty(&found?)?;
                 bail!("not within {} s: {what}; found {found}\n{}", self.limits.state.as_secs(), self.log()?);
             }
@@ -226,16 +237,17 @@ impl World {
 
     /// Waits until the controllers have not written for [`Limits::calm`].
     pub(super) async fn settled(&self) -> Result<()> {
-        let end = Instant::now() + self.limits.state;
+        let clock = self.clock();
+        let end = clock.now() + self.limits.state;
         while let Err(error) = self.quiet_for(self.limits.calm).await {
-            ensure!(Instant::now() < end, "the controllers do not settle: {error:#}");
+            ensure!(clock.now() < end, "the controllers do not settle: {error:#}");
         }
         Ok(())
     }
 
     async fn quiet_for(&self, quiet: Duration) -> Result<()> {
         let before = (self.versions().await?, self.writes()?.map(|writes| writes.len()));
-        sleep(quiet).await;
+        self.pause(quiet).await;
         let after = (self.versions().await?, self.writes()?.map(|writes| writes.len()));
         ensure!(
             before == after,
@@ -247,9 +259,10 @@ impl World {
 
     /// Waits until the server answers again after it has closed all connections.
     pub(super) async fn reconnected(&self) -> Result<()> {
-        let end = Instant::now() + self.limits.state;
+        let clock = self.clock();
+        let end = clock.now() + self.limits.state;
         while let Err(error) = self.versions().await {
-            ensure!(Instant::now() < end, "the server does not answer: {error:#}");
+            ensure!(clock.now() < end, "the server does not answer: {error:#}");
         }
         Ok(())
     }

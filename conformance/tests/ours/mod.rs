@@ -12,8 +12,8 @@ use kube_endpoints_conformance::{
 use tokio::{task::JoinSet, time::timeout};
 use tokio_util::sync::CancellationToken;
 
-/// Maximum time for controllers in this process to stop.
-const STOP: Duration = Duration::from_secs(10);
+/// Time limit of each wait. Only a hang reaches it, on any machine.
+const LIMIT: Duration = Duration::from_secs(300);
 
 /// Reads the environment variables of the README.
 pub(crate) fn options() -> Options {
@@ -26,7 +26,7 @@ pub(crate) fn kit(options: &Options) -> Kit {
     let subject: Arc<dyn Subject> = match &options.controllers {
         Controllers::External => Arc::new(External),
         Controllers::InProcess => Arc::new(InProcess),
-        Controllers::Program { path } => Arc::new(CommandLine::controller_manager(path)),
+        Controllers::Program { path } => Arc::new(CommandLine { stop: LIMIT, ..CommandLine::controller_manager(path) }),
     };
     let rights = Access::with_rights("endpoint-controller-manager", include_str!("../../rights.yaml"));
     Kit {
@@ -36,7 +36,14 @@ pub(crate) fn kit(options: &Options) -> Kit {
         target: options.target.clone(),
         access: rights.expect("rights.yaml is valid"),
         tls: false,
-        limits: Limits { quiet: options.quiet, ..Limits::default() },
+        limits: Limits {
+            start: LIMIT,
+            settle: LIMIT,
+            state: LIMIT,
+            stop: LIMIT,
+            quiet: options.quiet,
+            ..Limits::default()
+        },
         audit_log: options.audit_log.clone(),
         // More than three files at a time would overload a small machine at the start, and save no time: the longest
         // file takes as long as all others together.
@@ -78,7 +85,7 @@ impl Running for Instance {
     fn stop(mut self: Box<Self>) -> BoxFuture<'static, Result<()>> {
         async move {
             self.stop.cancel();
-            match timeout(STOP, self.task.join_next()).await.context("still running after the request to stop")? {
+            match timeout(LIMIT, self.task.join_next()).await.context("still running after the request to stop")? {
                 Some(ended) => Ok(ended??),
                 None => bail!("the controllers have exited already"),
             }

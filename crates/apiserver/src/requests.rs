@@ -48,6 +48,9 @@ pub struct LoggedRequest {
     pub status: Option<u16>,
     /// Message of the `Status` in the response; empty if it was none.
     pub message: String,
+    /// Whether authentication or authorization refused the request. Its status is then 401 or 403; other refusals, such as
+    /// that of a create in a namespace in deletion, have status 403 too.
+    pub denied: bool,
     /// Whether a write was applied, even if the response was lost or replaced by a fault: the server accepted it, and
     /// it was not a dry run. A write that changes nothing counts.
     pub applied: bool,
@@ -247,6 +250,7 @@ mod tests {
             content_length: 0,
             status: Some(200),
             message: String::new(),
+            denied: false,
             applied: false,
             resource_version: String::new(),
             dry_run: false,

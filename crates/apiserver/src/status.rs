@@ -25,6 +25,8 @@ pub(crate) struct StatusError {
     continuation: Option<Box<str>>,
     /// Warnings for the client about the request that failed.
     pub(crate) warnings: Vec<String>,
+    /// Whether authentication or authorization refused the request.
+    pub(crate) denied: bool,
 }
 
 /// `StatusDetails`: the object or resource that a status refers to.
@@ -78,7 +80,8 @@ impl StatusBody<'_> {
 
 impl StatusError {
     fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
-        Self { code, reason, message: message.into(), details: None, continuation: None, warnings: Vec::new() }
+        let (details, continuation, warnings) = (None, None, Vec::new());
+        Self { code, reason, message: message.into(), details, continuation, warnings, denied: false }
     }
 
     /// Adds warnings for the client.

@@ -123,7 +123,7 @@ mod tests {
         (listener, queued)
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn unreachable_first_address_leaves_time_for_the_second() {
         let (dead, _queued) = unreachable().await;
         let alive = TcpListener::bind("127.0.0.1:0").await.expect("bind");

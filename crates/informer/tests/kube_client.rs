@@ -13,7 +13,7 @@ use kube::{
     config::{KubeConfigOptions, Kubeconfig},
 };
 use kube_dev_apiserver::{Fault, On, Server, Transport, User};
-use kube_endpoints_testing::{eventually, until};
+use kube_endpoints_testing::{LIMIT, eventually, until};
 use kube_informer::{BackoffPolicy, Builder, Event, Guard, HandlerHandle, Informer, WriteError as _, wait_for_sync};
 use kube_wire::{Decode, DecodeError, Object, Resource, ResourceVersion, Uid};
 use tokio::{sync::mpsc, task::JoinSet};
@@ -90,7 +90,7 @@ impl World {
         let (sender, events) = mpsc::unbounded_channel();
         let handler = informer.add_handler(move |event: Event<T>| drop(sender.send(format!("{event:?}"))));
         self.tasks.spawn(informer.run(self.stop.clone()));
-        wait_for_sync([&handler], Duration::from_secs(30)).await.expect("synced");
+        wait_for_sync([&handler], LIMIT).await.expect("synced");
         (handler, Events(events))
     }
 
@@ -138,7 +138,7 @@ struct Events(mpsc::UnboundedReceiver<String>);
 impl Events {
     /// Waits for an event, and returns it without the version.
     async fn next(&mut self) -> String {
-        let event = tokio::time::timeout(Duration::from_secs(30), self.0.recv()).await.expect("in time");
+        let event = tokio::time::timeout(LIMIT, self.0.recv()).await.expect("in time");
         let event = event.expect("the informer runs");
         event.split('@').next().unwrap_or_default().to_owned()
     }

@@ -1,12 +1,11 @@
 //! A Pod with a time that `jiff::Timestamp` cannot represent does not stop the informer, from the server to the store.
 
-use std::time::Duration;
-
 use k8s_pb::api::core::v1 as pb;
 use k8s_pb::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta, Time, WatchEvent};
 use k8s_pb::apimachinery::pkg::runtime::{RawExtension, TypeMeta, Unknown};
 use kube_controller_client::{Client, ClientOptions, Config};
 use kube_endpoint_model::Pod;
+use kube_endpoints_testing::LIMIT;
 use kube_endpoints_testing::scripted::{Response, Script};
 use kube_informer::{Informer, wait_for_sync};
 use prost::Message;
@@ -132,10 +131,10 @@ async fn pod_with_a_time_in_year_9999_does_not_stop_the_informer(
     });
     let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
     tasks.spawn(informer.run(stop.clone()));
-    wait_for_sync([&handler], Duration::from_secs(30)).await.unwrap();
+    wait_for_sync([&handler], LIMIT).await.unwrap();
     let lister = informer.lister();
     let stored = || lister.list().iter().map(|it| format!("{}@{}", it.name, it.resource_version)).collect::<Vec<_>>();
-    let reached = timeout(Duration::from_secs(30), change.wait_for(|()| stored() == ["a@6", "c@7"])).await.is_ok();
+    let reached = timeout(LIMIT, change.wait_for(|()| stored() == ["a@6", "c@7"])).await.is_ok();
     assert!(reached, "{:?}", stored());
     assert!(lister.list().iter().all(|pod| pod.ready && pod.ready_changed.is_none()));
     assert_eq!(script.requests(requests).await.len(), requests, "no further list");

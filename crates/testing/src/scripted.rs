@@ -1,6 +1,6 @@
 //! A server that responds from a script and records the requests.
 
-use std::{collections::VecDeque, net::SocketAddr, sync::Arc, time::Duration};
+use std::{collections::VecDeque, net::SocketAddr, sync::Arc};
 
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
@@ -9,6 +9,8 @@ use tokio::{
     task::JoinSet,
     time::timeout,
 };
+
+use crate::LIMIT;
 
 /// One response. The connection is closed after it.
 #[derive(Debug)]
@@ -88,13 +90,13 @@ impl Script {
         format!("http://{}", self.address)
     }
 
-    /// Waits for this many requests, for at most 30 s, and returns all requests so far.
+    /// Waits for this many requests, for at most [`LIMIT`], and returns all requests so far.
     pub async fn requests(&self, count: usize) -> Vec<Request> {
         let mut requests = self.requests.clone();
-        let result = timeout(Duration::from_secs(30), requests.wait_for(|requests| requests.len() >= count)).await;
+        let result = timeout(LIMIT, requests.wait_for(|requests| requests.len() >= count)).await;
         match result {
             Ok(Ok(requests)) => requests.clone(),
-            _ => panic!("fewer than {count} requests after 30 s: {:#?}", self.requests.borrow()),
+            _ => panic!("fewer than {count} requests after {LIMIT:?}: {:#?}", self.requests.borrow()),
         }
     }
 }

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use super::body::{self, RequestBody};
 use super::outgoing::{self, Outgoing};
 use super::path::{self, Route};
-use super::reply::{self, Reply};
+use super::reply::{self, LoggedError, Reply};
 use super::request::WrittenName;
 use super::request_info::{self, RequestInfo};
 use super::reviews::VirtualResource;
@@ -59,6 +59,7 @@ pub(super) async fn handle(
         let extensions = executed.map(Reply::extensions);
         let propagation = extensions.and_then(|it| it.get::<Propagation>().copied());
         let written = extensions.and_then(|it| it.get::<WrittenName>());
+        let error = answer.and_then(|reply| reply.extensions().get::<LoggedError>());
         shared.requests.record(|| LoggedRequest {
             started,
             answered: shared.now(),
@@ -74,7 +75,8 @@ pub(super) async fn handle(
             user_agent: user_agent.to_owned(),
             content_length,
             status: answer.map(|reply| reply.status().as_u16()),
-            message: answer.and_then(error_message).unwrap_or_default(),
+            message: error.map(|it| it.message.clone()).unwrap_or_default(),
+            denied: error.is_some_and(|it| it.denied),
             applied: succeeded && !dry_run && Kind::WRITES.contains(&attributes.verb.as_str()),
             resource_version,
             dry_run,
@@ -175,10 +177,6 @@ async fn execute_as(
     }
     let refused_create = authorization::refused_create(shared, user, attributes);
     Ok(request::respond(shared, route, parts, body, refused_create).await)
-}
-
-fn error_message(reply: &Reply) -> Option<String> {
-    Some(reply.extensions().get::<reply::ErrorMessage>()?.0.clone())
 }
 
 fn fault_reply(is_watch: bool, code: u16, retry_after: Option<u32>, headers: &HeaderMap) -> Reply {

@@ -76,9 +76,12 @@ pub(super) fn with_warnings(mut reply: Reply, warnings: &[String]) -> Reply {
     reply
 }
 
-/// Message of an error response, for the request log: its body is encoded.
+/// Error of a response, for the request log: the body is encoded.
 #[derive(Debug, Clone)]
-pub(super) struct ErrorMessage(pub(super) String);
+pub(super) struct LoggedError {
+    pub(super) message: String,
+    pub(super) denied: bool,
+}
 
 /// Returns an error response with a JSON `Status`.
 pub(super) fn json_error(error: &StatusError) -> Reply {
@@ -96,7 +99,7 @@ pub(super) fn error_for(error: &StatusError, headers: &HeaderMap) -> Reply {
         json_error(error)
     };
     let mut reply = with_warnings(reply, &error.warnings);
-    reply.extensions_mut().insert(ErrorMessage(error.to_string()));
+    reply.extensions_mut().insert(LoggedError { message: error.to_string(), denied: error.denied });
     reply
 }
 

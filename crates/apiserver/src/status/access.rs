@@ -19,7 +19,7 @@ impl StatusError {
 
     /// Returns 401 `Unauthorized`.
     pub(crate) fn unauthorized() -> Self {
-        Self::new(401, "Unauthorized", "Unauthorized")
+        Self { denied: true, ..Self::new(401, "Unauthorized", "Unauthorized") }
     }
 
     /// Returns 403 for a request that the user is not authorized to make.
@@ -45,6 +45,7 @@ impl StatusError {
             what = format!("{what}: {why}");
         }
         let mut error = Self::new(403, "Forbidden", format!("{subject}: {what}"));
+        error.denied = true;
         error.details = Some(Box::new(Details {
             name: name.clone(),
             group: group.clone(),

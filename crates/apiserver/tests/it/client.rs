@@ -1,5 +1,7 @@
 //! HTTP client for the tests.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::{Method, Request};
 use http_body_util::{BodyExt as _, Full};
@@ -9,6 +11,9 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use kube_dev_apiserver::{Config, Server};
 use serde_json::Value;
+
+/// Time after which a wait fails. Only a hang reaches it, on any machine.
+pub(crate) const LIMIT: Duration = Duration::from_secs(300);
 
 pub(crate) const PODS: &str = "/api/v1/namespaces/default/pods";
 pub(crate) const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
@@ -134,8 +139,8 @@ impl Events {
                 let line: Vec<u8> = self.buffer.drain(..=end).collect();
                 return Ok(Some(serde_json::from_slice(&line).unwrap()));
             }
-            let frame = tokio::time::timeout(std::time::Duration::from_secs(10), self.body.frame());
-            let Some(frame) = frame.await.expect("no event within 10 s") else { return Ok(None) };
+            let frame = tokio::time::timeout(LIMIT, self.body.frame());
+            let Some(frame) = frame.await.expect("no event") else { return Ok(None) };
             let frame = frame?;
             self.buffer.extend_from_slice(&frame.into_data().unwrap());
         }

@@ -60,7 +60,7 @@ async fn write_faults_before_and_after_the_write(
 #[case::cleanly(End::Cleanly)]
 #[case::expired(End::Expired)]
 #[case::reset(End::Reset)]
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn end_watch_faults_end_watches(#[case] how: End) {
     let api = TestApi::start(Config::default()).await;
     api.create(CONFIG_MAPS, named("a")).await;
@@ -114,7 +114,7 @@ async fn repeated_events_are_sent_twice() {
     assert_eq!(list["items"].as_array().map(Vec::len), Some(2), "only watch events are repeated");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn delayed_watch_does_not_delay_other_kinds() {
     let api = TestApi::start(Config::default()).await;
     let (late, config_maps) = (Duration::from_secs(2), On::any().verb("watch").resource("configmaps"));

@@ -8,12 +8,13 @@
 use std::env::{self, VarError};
 use std::path::Path;
 use std::process::Stdio;
-use std::time::Duration;
 
 use kube_dev_apiserver::{Authorization, Config, Server, Transport};
 use rstest::rstest;
 use tokio::process::Command;
 use tokio::time::timeout;
+
+use crate::client::LIMIT;
 
 fn variable(name: &str) -> Option<String> {
     match env::var(name) {
@@ -68,7 +69,7 @@ async fn a_foreign_client_works(#[case] client: fn(&Path) -> Option<Command>, #[
     std::fs::write(&kubeconfig, server.kubeconfig()).unwrap();
 
     command.env("HOME", folder.path()).stdin(Stdio::null()).kill_on_drop(true);
-    let output = timeout(Duration::from_secs(60), command.output()).await.expect("within a minute").unwrap();
+    let output = timeout(LIMIT, command.output()).await.expect("an end").unwrap();
     let (out, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{}\n{out}\n{error}", output.status);
     server.shutdown().await;

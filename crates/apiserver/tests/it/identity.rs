@@ -1,7 +1,7 @@
 //! Authentication and authorization.
 
 use http::Method;
-use kube_dev_apiserver::{Anonymous, Authorization, Config, On, Token, User};
+use kube_dev_apiserver::{Anonymous, Authorization, Config, Denial, Fault, On, Token, User};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -138,6 +138,57 @@ async fn role_changes_take_effect_at_once() {
     assert_eq!(api.json(Method::DELETE, &path, &Value::Null).await.0, 200);
     api.token = Some("alice's".to_owned());
     assert_eq!(api.get(nodes).await.0, 403);
+}
+
+/// Other refusals with the same status are not denials.
+#[rstest]
+#[case::no_right("alice's", Method::POST, ACCOUNTS, 403, true)]
+#[case::no_right_to_create_by_an_update(
+    "alice's",
+    Method::PUT,
+    "/apis/coordination.k8s.io/v1/namespaces/default/leases/l",
+    403,
+    true
+)]
+#[case::unknown_token("made up", Method::GET, ACCOUNTS, 401, true)]
+#[case::by_admission("root's", Method::POST, "/api/v1/namespaces/default/configmaps", 403, false)]
+#[case::namespace_in_deletion("root's", Method::POST, "/api/v1/namespaces/shop/configmaps", 403, false)]
+#[case::by_a_fault("root's", Method::GET, "/api/v1/nodes", 403, false)]
+#[tokio::test]
+async fn the_log_tells_denied_requests_from_other_refused_ones(
+    #[case] token: &str,
+    #[case] method: Method,
+    #[case] path: &str,
+    #[case] status: u16,
+    #[case] denied: bool,
+) {
+    let mut api = rbac_api().await;
+    let rules = json!([{"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["update"]}]);
+    let namespaced = format!("{RBAC}/namespaces/default");
+    api.create(&format!("{namespaced}/roles"), json!({"metadata": {"name": "updater"}, "rules": rules})).await;
+    let role = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "updater"});
+    let subjects = json!([{"kind": "User", "name": "alice"}]);
+    let binding = json!({"metadata": {"name": "updaters"}, "roleRef": role, "subjects": subjects});
+    api.create(&format!("{namespaced}/rolebindings"), binding).await;
+    api.create("/api/v1/namespaces", json!({"metadata": {"name": "shop"}})).await;
+    let kept = json!({"metadata": {"name": "kept", "finalizers": ["example.com/kept"]}});
+    api.create("/api/v1/namespaces/shop/configmaps", kept).await;
+    api.json(Method::DELETE, "/api/v1/namespaces/shop", &Value::Null).await;
+    api.server.admission().validate(|request, _| match request.name {
+        "refused" => Err(Denial::forbidden("no")),
+        _ => Ok(()),
+    });
+    api.server.faults().inject(Fault::reject(403).on(On::any().resource("nodes")));
+    api.server.requests().clear();
+
+    if token != "root's" {
+        api.token = Some(token.to_owned());
+    }
+    let name = if path.contains("/configmaps") { "refused" } else { "l" };
+    let (code, answer) = api.json(method, path, &json!({"metadata": {"name": name}})).await;
+    assert_eq!(code, status, "{answer}");
+    let logged = api.server.requests().all();
+    assert_eq!(logged.iter().map(|it| it.denied).collect::<Vec<_>>(), [denied], "{logged:?}");
 }
 
 #[tokio::test]

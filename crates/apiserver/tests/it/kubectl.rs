@@ -9,7 +9,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Command;
 use tokio::time::timeout;
 
-const TIMEOUT: Duration = Duration::from_secs(20);
+use crate::client::LIMIT;
 
 const MANIFEST: &str = "
 apiVersion: v1
@@ -95,7 +95,7 @@ impl Kubectl {
         // Ignore a broken pipe: kubectl may exit without reading.
         let _ = stdin.write_all(input.as_bytes()).await;
         drop(stdin);
-        let output = timeout(TIMEOUT, child.wait_with_output()).await;
+        let output = timeout(LIMIT, child.wait_with_output()).await;
         let output = output.unwrap_or_else(|_| panic!("kubectl {arguments:?} timed out")).unwrap();
         let printed = [output.stdout, output.stderr].concat();
         (output.status.success(), String::from_utf8(printed).unwrap())
@@ -202,7 +202,7 @@ async fn kubectl_watch_prints_a_row_for_each_change() {
     kubectl.expect_success("apply -f -", MANIFEST, &[]).await;
     let mut watch = kubectl.command(&["get", "pods", "-n", "kx", "-w"]).spawn().unwrap();
     let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines();
-    let mut next = async || timeout(TIMEOUT, lines.next_line()).await.expect("no row in time").unwrap().unwrap();
+    let mut next = async || timeout(LIMIT, lines.next_line()).await.expect("no row in time").unwrap().unwrap();
     assert!(next().await.starts_with("NAME"));
     assert!(next().await.contains("Pending"));
     let status = r#"patch pod p1 -n kx --subresource=status --type=merge -p {"status":{"phase":"Running"}}"#;

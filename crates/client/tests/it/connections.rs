@@ -15,14 +15,12 @@ use futures::{StreamExt as _, channel::mpsc, stream};
 use kube_controller_client::{
     Body, Client, ClientOptions, Config, Error, Resource, Timeouts, TransportKind, WatchParams,
 };
-use kube_endpoints_testing::until;
+use kube_endpoints_testing::{LIMIT, until};
 use tokio::time::{Instant, timeout};
 
 use crate::tls::{self, ConnectionMode, client, client_with_timeouts, serve, serve_watches};
 
 const PODS: Resource = Resource::namespaced("", "v1", "pods", "Pod");
-/// Timeout of operations that would otherwise block forever on failure.
-const LIMIT: Duration = Duration::from_secs(60);
 const MIB: usize = 1 << 20;
 
 async fn watch(client: &Client) -> Body {

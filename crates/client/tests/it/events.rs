@@ -6,6 +6,7 @@ use kube_controller_client::{
     events::{EventRecorder, EventType, ObjectReference},
 };
 use kube_dev_apiserver::{Fault, On};
+use kube_endpoints_testing::LIMIT;
 use rstest::rstest;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -80,7 +81,7 @@ async fn wait_for_count(client: &Client, count: i32) -> Event {
             }
         }
     };
-    tokio::time::timeout(std::time::Duration::from_secs(30), poll).await.expect("count not reached")
+    tokio::time::timeout(LIMIT, poll).await.expect("count not reached")
 }
 
 #[tokio::test]
@@ -136,6 +137,6 @@ async fn writer_stops_while_server_unreachable() {
     let mut tasks = tokio::task::JoinSet::new();
     tasks.spawn(writer.run(stop.clone()));
     stop.cancel();
-    let stopped = tokio::time::timeout(std::time::Duration::from_secs(30), tasks.join_all()).await;
+    let stopped = tokio::time::timeout(LIMIT, tasks.join_all()).await;
     stopped.expect("writer did not stop");
 }

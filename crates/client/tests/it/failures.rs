@@ -3,6 +3,7 @@
 use display_full_error::DisplayFullErrorExt as _;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube_controller_client::{Client, ClientOptions, Config, Error, TransportKind};
+use kube_dev_apiserver::ReservedPort;
 use rstest::rstest;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -44,8 +45,8 @@ const NO_RESPONSE: &str = "";
 
 #[tokio::test]
 async fn unreachable_server_is_a_connect_error() {
-    let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
-    let error = client(&format!("http://127.0.0.1:{port}")).create(&config_map("web")).await.unwrap_err();
+    let port = ReservedPort::new().unwrap();
+    let error = client(&format!("http://{}", port.address())).create(&config_map("web")).await.unwrap_err();
     assert!(matches!(error, Error::Transport { kind: TransportKind::Connect, .. }), "{error:?}");
     let text = error.to_string_full();
     assert!(text.starts_with("create configmaps default/web: ") && text.contains("refused"), "{text}");

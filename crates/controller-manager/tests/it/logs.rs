@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::net::SocketAddr;
 use std::process::Stdio;
 
 use http::Method;
-use kube_dev_apiserver::{Anonymous, Authorization, Config, Fault, On, Transport, User};
+use kube_dev_apiserver::{Anonymous, Authorization, Config, Fault, On, ReservedPort, Transport, User};
 use kube_endpoints_testing::https::HttpsClient;
 use kube_endpoints_testing::{eventually, until};
 use rstest::rstest;
@@ -15,7 +14,6 @@ use tokio::net::TcpStream;
 
 use crate::cluster::Cluster;
 use crate::process::{binary, stop};
-use crate::serving::free_port;
 
 /// An invalid token, which must not be logged either.
 const GARBAGE: &str = "hunter2-hunter2";
@@ -32,15 +30,15 @@ async fn logged(arguments: &[&str]) -> String {
     let user = User::new("master").group("system:masters");
     let kubeconfig = folder.join("with-a-token");
     fs::write(&kubeconfig, cluster.server.kubeconfig_for(user.clone())).expect("a kubeconfig");
-    let address = SocketAddr::from(([127, 0, 0, 1], free_port()));
+    let port = ReservedPort::new().expect("a free port");
     let mut command = binary();
     for flag in ["kubeconfig", "authentication-kubeconfig", "authorization-kubeconfig"] {
         command.arg(format!("--{flag}={}", kubeconfig.display()));
     }
-    command.arg(format!("--cert-dir={}", folder.display())).arg(format!("--secure-port={}", address.port()));
+    command.arg(format!("--cert-dir={}", folder.display())).arg(format!("--secure-port={}", port.port()));
     command.args(["--bind-address=127.0.0.1", "--use-service-account-credentials", "--leader-elect=false"]);
     let child = command.args(arguments).stderr(Stdio::piped()).spawn().expect("the binary starts");
-    until("connection", || TcpStream::connect(address), Result::is_ok).await.expect("accepted");
+    until("connection", || TcpStream::connect(port.address()), Result::is_ok).await.expect("accepted");
 
     // The controllers' service accounts have no rights until the binding below grants them all.
     cluster.node().await;
@@ -57,7 +55,7 @@ async fn logged(arguments: &[&str]) -> String {
     let certificate = fs::read(folder.join("kube-controller-manager.crt")).expect("a certificate");
     let client = |token: &str| HttpsClient {
         token: Some(token.to_owned()),
-        ..HttpsClient::anonymous(address, certificate.clone())
+        ..HttpsClient::anonymous(port.address(), certificate.clone())
     };
     assert_eq!(client(GARBAGE).get("/metrics").await.code, 401);
     let authorized = client(&cluster.server.token_for(user));

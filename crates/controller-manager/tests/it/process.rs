@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Output, Stdio};
-use std::time::Duration;
 
 use kube_dev_apiserver::On;
-use kube_endpoints_testing::eventually;
+use kube_endpoints_testing::{LIMIT, eventually, until};
 use rstest::rstest;
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
@@ -54,7 +53,7 @@ async fn program_writes_objects_and_exits_cleanly_on_sigterm() {
     cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
     cluster.wait_for_addresses(&[("web".to_owned(), 1)].into()).await;
 
-    let log = timeout(Duration::from_secs(5), stop(child)).await.expect("stops within 5s");
+    let log = timeout(LIMIT, stop(child)).await.expect("an end");
     assert!(log.contains("Stopped"), "{log}");
     cluster.server.shutdown().await;
 }
@@ -75,11 +74,12 @@ async fn restart_after_sigkill_completes_the_writes() {
         expected.insert(app, 3);
         if number == SERVICES / 2 {
             // Changes of the last objects are in progress: some are written, others not.
+            until("a write", || cluster.addresses(), |(endpoints, _)| !endpoints.is_empty()).await;
             child.kill().await.expect("killed");
         }
     }
     let (endpoints, _) = cluster.addresses().await;
-    assert!(!endpoints.is_empty() && endpoints.len() < SERVICES, "expected a kill half way: {}", endpoints.len());
+    assert!(endpoints.len() < SERVICES, "expected a kill half way: {}", endpoints.len());
 
     let _again = start_controllers(&cluster, &[]);
     cluster.wait_for_addresses(&expected).await;
@@ -184,13 +184,13 @@ async fn the_proxy_of_the_environment_is_used(#[case] no_proxy: &str, #[case] ex
     let request_head = async {
         tokio::select! { biased; head = request_head => Some(head), () = discovery_failed => None }
     };
-    let request_head = timeout(Duration::from_secs(60), request_head).await.expect("one or the other");
+    let request_head = timeout(LIMIT, request_head).await.expect("one or the other");
     assert_eq!(request_head.as_deref(), expected.then_some("CONNECT api.test:6443 HTTP/1.1\r\nHo"));
     child.kill().await.expect("killed");
 }
 
 async fn run_to_exit(arguments: &[&str]) -> Output {
-    let output = timeout(Duration::from_secs(20), binary().args(arguments).output()).await.expect("ends at once");
+    let output = timeout(LIMIT, binary().args(arguments).output()).await.expect("an end");
     output.expect("the binary runs")
 }
 

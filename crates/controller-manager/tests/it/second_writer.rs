@@ -1,7 +1,6 @@
 //! Two controllers that write the same objects, and a person who edits one.
 
 use std::collections::{BTreeMap, HashMap};
-use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
@@ -13,6 +12,7 @@ use http::header::{ACCEPT, CONTENT_LENGTH};
 use http::{HeaderValue, Method, Request};
 use http_body_util::{BodyExt as _, Either, Full};
 use kube_controller_client::{Client, ClientOptions, Config};
+use kube_dev_apiserver::ReservedPort;
 use kube_endpoint_model::EndpointSlice;
 use kube_endpoints_testing::https::HttpsClient;
 use kube_endpoints_testing::{eventually, until};
@@ -23,7 +23,6 @@ use tokio_util::sync::CancellationToken;
 use tower::{BoxError, ServiceExt as _, service_fn};
 
 use crate::cluster::{Cluster, text};
-use crate::serving::free_port;
 
 /// Field manager of this program.
 const OURS: &str = "controller-manager";
@@ -96,6 +95,7 @@ struct Instance {
     stop: CancellationToken,
     run: JoinSet<Result<(), RunError>>,
     metrics: HttpsClient,
+    _port: ReservedPort,
 }
 
 impl Instance {
@@ -105,7 +105,8 @@ impl Instance {
         manager: &'static str,
         leader_election: Option<LeaderElection>,
     ) -> Instance {
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()));
+        let port = ReservedPort::new().expect("a free port");
+        let address = port.address();
         let folder = cluster.folder().join(manager);
         let serving = ServingSettings {
             bind_address: address.ip(),
@@ -125,7 +126,7 @@ impl Instance {
         tasks.spawn(Box::pin(run(managers.config(cluster, manager), settings, stop.clone())));
         until("connection", || TcpStream::connect(address), Result::is_ok).await.expect("accepted");
         let certificate = std::fs::read(folder.join("kube-controller-manager.crt")).expect("a certificate");
-        Instance { stop, run: tasks, metrics: HttpsClient::anonymous(address, certificate) }
+        Instance { stop, run: tasks, metrics: HttpsClient::anonymous(address, certificate), _port: port }
     }
 
     /// Returns the value of a series; 0 if there is none.

@@ -1,14 +1,12 @@
 //! The HTTPS server of the binary: health checks from the start, authorization, and availability under slow clients.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::atomic::{AtomicU16, Ordering};
-use std::time::Duration;
 
-use kube_dev_apiserver::{Anonymous, Authorization, User};
+use kube_dev_apiserver::{Anonymous, Authorization, ReservedPort, User};
 use kube_endpoints_testing::https::{HttpsClient, Reply};
-use kube_endpoints_testing::{eventually, until};
+use kube_endpoints_testing::{LIMIT, eventually, until};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
@@ -19,20 +17,8 @@ use crate::cluster::Cluster;
 /// A running process and the address and certificate of its HTTPS server.
 pub(crate) struct ServingProcess {
     pub(crate) child: Child,
-    address: SocketAddr,
+    port: ReservedPort,
     certificate: PathBuf,
-}
-
-/// A free port below the ephemeral range, so that the system does not assign it to another socket meanwhile.
-pub(crate) fn free_port() -> u16 {
-    static NEXT: AtomicU16 = AtomicU16::new(0);
-    let start = u16::try_from(20_000 + std::process::id() % 500 * 20).expect("a port");
-    loop {
-        let port = start + NEXT.fetch_add(1, Ordering::Relaxed);
-        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
-            return port;
-        }
-    }
 }
 
 /// Starts the binary with an identity that has all rights, those for reviews included.
@@ -42,24 +28,24 @@ pub(crate) fn start(cluster: &Cluster, arguments: &[&str]) -> ServingProcess {
 
 /// Starts the binary with the file `kubeconfig` in a directory.
 pub(crate) fn start_in(folder: &Path, arguments: &[&str]) -> ServingProcess {
-    let address = SocketAddr::from(([127, 0, 0, 1], free_port()));
+    let port = ReservedPort::new().expect("a free port");
     let kubeconfig = folder.join("kubeconfig");
     let mut command = Command::new(env!("CARGO_BIN_EXE_controller-manager"));
     for flag in ["kubeconfig", "authentication-kubeconfig", "authorization-kubeconfig"] {
         command.arg(format!("--{flag}={}", kubeconfig.display()));
     }
-    command.arg(format!("--cert-dir={}", folder.display())).arg(format!("--secure-port={}", address.port()));
+    command.arg(format!("--cert-dir={}", folder.display())).arg(format!("--secure-port={}", port.port()));
     command.args(["--bind-address=127.0.0.1", "--kube-api-qps=2000", "--kube-api-burst=4000"]).args(arguments);
     let child = command.kill_on_drop(true).stdin(Stdio::null()).stderr(Stdio::null()).spawn();
     let certificate = folder.join("kube-controller-manager.crt");
-    ServingProcess { child: child.expect("the binary starts"), address, certificate }
+    ServingProcess { child: child.expect("the binary starts"), port, certificate }
 }
 
 impl ServingProcess {
     /// A client without credentials. Waits until the server accepts connections.
     pub(crate) async fn anonymous(&self) -> HttpsClient {
-        until("connection", || TcpStream::connect(self.address), Result::is_ok).await.expect("accepted");
-        HttpsClient::anonymous(self.address, std::fs::read(&self.certificate).expect("a certificate"))
+        until("connection", || TcpStream::connect(self.port.address()), Result::is_ok).await.expect("accepted");
+        HttpsClient::anonymous(self.port.address(), std::fs::read(&self.certificate).expect("a certificate"))
     }
 
     /// A client in the group `system:masters`.
@@ -68,7 +54,7 @@ impl ServingProcess {
         HttpsClient { token: Some(token), ..self.anonymous().await }
     }
 
-    /// Polls a path until `is` accepts the response; fails after 60 s.
+    /// Polls a path until `is` accepts the response; fails after [`LIMIT`].
     pub(crate) async fn until(&self, path: &str, accept: impl Fn(&Reply) -> bool) -> Reply {
         let anonymous = self.anonymous().await;
         until(&format!("such reply of {path}"), || anonymous.get(path), accept).await
@@ -135,8 +121,9 @@ async fn unchanged_service_is_synced_every_resync_period() {
 
 #[tokio::test]
 async fn process_without_an_api_server_is_live_and_not_ready() {
-    let cluster = Cluster::start().await;
-    let config = kube_dev_apiserver::Config { listen: cluster.server.address(), ..Default::default() };
+    let port = ReservedPort::new().expect("a free port");
+    let config = kube_dev_apiserver::Config { listen: port.address(), ..Default::default() };
+    let cluster = Cluster::start_with(config.clone()).await;
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::copy(cluster.kubeconfig(), folder.path().join("kubeconfig")).expect("a kubeconfig");
     cluster.server.shutdown().await;
@@ -169,12 +156,12 @@ async fn idle_and_slow_clients_do_not_block_others() {
     slow.write_all(b"GET /livez HTTP/1.1\r\nx:").await.expect("half a head");
     let mut idle = Vec::new();
     for _ in 0..1_000 {
-        idle.push(TcpStream::connect(process.address).await.expect("a connection"));
+        idle.push(TcpStream::connect(process.port.address()).await.expect("a connection"));
         if idle.len() % 100 == 0 {
             // One byte at a time: the head is never complete.
             let _ = slow.write_all(b"x").await;
-            let reply = timeout(Duration::from_secs(10), anonymous.get("/livez")).await;
-            assert_eq!(reply.expect("an answer in time").text, "ok", "{} connections", idle.len());
+            let reply = timeout(LIMIT, anonymous.get("/livez")).await;
+            assert_eq!(reply.expect("an answer").text, "ok", "{} connections", idle.len());
         }
     }
     cluster.server.shutdown().await;
@@ -183,13 +170,13 @@ async fn idle_and_slow_clients_do_not_block_others() {
 #[tokio::test]
 async fn serving_errors_are_one_line_on_stderr() {
     let cluster = Cluster::start().await;
-    let taken = TcpListener::bind(("127.0.0.1", free_port())).expect("a port");
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = taken.local_addr().expect("an address").port();
     let run = |arguments: Vec<String>| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_controller-manager"));
         command.arg("--kubeconfig").arg(cluster.kubeconfig()).arg("--bind-address=127.0.0.1").args(arguments);
         async move {
-            let output = timeout(Duration::from_secs(20), command.kill_on_drop(true).output()).await.expect("ends");
+            let output = timeout(LIMIT, command.kill_on_drop(true).output()).await.expect("ends");
             let output = output.expect("the binary runs");
             let text = String::from_utf8_lossy(&output.stderr).into_owned();
             (output.status.code(), text.lines().last().unwrap_or_default().to_owned())

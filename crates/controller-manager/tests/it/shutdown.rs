@@ -3,15 +3,13 @@
 use std::time::Duration;
 
 use kube_dev_apiserver::{Fault, On};
-use kube_endpoints_testing::eventually;
+use kube_endpoints_testing::{LIMIT, eventually};
 use tokio::process::Command;
 use tokio::time::timeout;
 
 use crate::cluster::Cluster;
 use crate::serving::{ServingProcess, start};
 
-/// Time limit from SIGTERM to the end of the process.
-const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 const SLICES: &str = "/apis/discovery.k8s.io/v1/endpointslices";
 const LEASE: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/endpoint-controller-manager";
 
@@ -22,7 +20,7 @@ async fn terminate(process: &ServingProcess) {
 }
 
 async fn exit_code(mut process: ServingProcess) -> Option<i32> {
-    timeout(EXIT_TIMEOUT, process.child.wait()).await.expect("ends in time").expect("a status").code()
+    timeout(LIMIT, process.child.wait()).await.expect("an end").expect("a status").code()
 }
 
 /// Starts a leader and waits until it has a write of an EndpointSlice in flight, which takes `delay`.
@@ -56,7 +54,8 @@ async fn write_in_flight_is_finished_and_the_lease_released() {
 /// leader.
 #[tokio::test]
 async fn shutdown_does_not_wait_for_rate_limited_writes() {
-    const SERVICES: usize = 12;
+    // They take more than a minute at one write per second.
+    const SERVICES: usize = 100;
     let cluster = Cluster::start().await;
     let slow = ["--controllers=endpointslice-controller", "--kube-api-qps=1", "--kube-api-burst=2"];
     let process = start(&cluster, &slow);

@@ -1,13 +1,10 @@
 //! The program with the argument list that kubeadm writes for kube-controller-manager.
 
-use std::net::Ipv4Addr;
-
-use kube_dev_apiserver::{Config, Transport};
+use kube_dev_apiserver::{Config, ReservedPort, Transport};
 use kube_endpoints_testing::https::HttpsClient;
 
 use crate::cluster::Cluster;
 use crate::process::{binary, start_with_kubeconfig, stop};
-use crate::serving::free_port;
 
 /// The argument list, with the paths of files of this test.
 fn arguments(cluster: &Cluster) -> Vec<String> {
@@ -33,14 +30,14 @@ async fn kubeadm_arguments_start_the_program() {
     cluster.service("default", "web").await;
     cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
 
-    let port = free_port();
+    let port = ReservedPort::new().expect("a free port");
     let mut command = binary();
-    command.args(arguments(&cluster)).arg("--allow-upstream-flags").arg(format!("--secure-port={port}"));
+    command.args(arguments(&cluster)).arg("--allow-upstream-flags").arg(format!("--secure-port={}", port.port()));
     command.arg(format!("--cert-dir={}", cluster.folder().display()));
     let child = command.stderr(std::process::Stdio::piped()).spawn().expect("the binary starts");
     cluster.wait_for_addresses(&[("web".to_owned(), 1)].into()).await;
     let certificate = std::fs::read(cluster.folder().join("kube-controller-manager.crt")).expect("a certificate");
-    let anonymous = HttpsClient::anonymous((Ipv4Addr::LOCALHOST, port).into(), certificate);
+    let anonymous = HttpsClient::anonymous(port.address(), certificate);
     assert_eq!(anonymous.get("/healthz").await.text, "ok");
     let log = stop(child).await;
     assert_eq!(log.matches("has no effect here and is ignored").count(), 9, "{log}");

@@ -1,10 +1,9 @@
 //! Slice controllers that do not start: disabled by a feature gate, or the server does not serve EndpointSlices.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use kube_dev_apiserver::{Fault, On};
-use kube_endpoints_testing::eventually;
+use kube_endpoints_testing::{LIMIT, eventually};
 use rstest::rstest;
 
 use crate::cluster::Cluster;
@@ -119,7 +118,7 @@ async fn process_stops_while_discovery_is_retried() {
     let child = start_controllers(&cluster, &[]);
     let retried = || async { cluster.server.requests().count(&discovery()) > 1 };
     eventually("discovery", &true, retried).await;
-    let log = tokio::time::timeout(Duration::from_secs(5), stop(child)).await.expect("stops within 5s");
+    let log = tokio::time::timeout(LIMIT, stop(child)).await.expect("an end");
     assert!(log.contains("Discovery of discovery.k8s.io/v1 failed, retrying"), "{log}");
     cluster.server.shutdown().await;
 }

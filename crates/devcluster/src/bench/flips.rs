@@ -1,6 +1,10 @@
 //! Readiness changes ("flips") of Pods.
 
-use std::{collections::HashSet, num::NonZeroU32, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    num::NonZeroU32,
+    time::Duration,
+};
 
 use anyhow::bail;
 use http::Method;
@@ -10,6 +14,7 @@ use kube_dev_apiserver::Population;
 use rand::{SeedableRng as _, rngs::StdRng, seq::SliceRandom as _};
 use serde_json::json;
 use tokio::{
+    sync::oneshot,
     task::JoinSet,
     time::{Instant, MissedTickBehavior, interval},
 };
@@ -72,15 +77,19 @@ where
     Ok(all)
 }
 
-/// Patches the status of Pods; returns when each patch was acknowledged.
+/// Patches the status of Pods; returns when each patch was acknowledged. Patches of one Pod are sent one after the other: at
+/// the same time, the server might apply them in the reverse order.
 pub(crate) async fn drive(
     client: &Client,
     population: Population,
     flips: &[Flip],
     rate: NonZeroU32,
 ) -> anyhow::Result<Vec<(Flip, Instant)>> {
+    let mut last: HashMap<usize, oneshot::Receiver<()>> = HashMap::new();
     paced(flips.len(), rate, |at| {
         let (client, flip) = (client.clone(), flips[at]);
+        let (acknowledged, next) = oneshot::channel();
+        let before = last.insert(flip.pod, next);
         // The validation would take CPU time of the server, and find nothing.
         let path = format!(
             "/api/v1/namespaces/{}/pods/{}/status?fieldValidation=Ignore",
@@ -88,9 +97,16 @@ pub(crate) async fn drive(
             population.pod_name(flip.pod)
         );
         async move {
+            if let Some(before) = before {
+                // A failed patch ends the scenario.
+                let _ = before.await;
+            }
             let body = patch(flip.ready, now()).into_bytes();
             send(&client, Method::PATCH, &path, "application/strategic-merge-patch+json", body).await?;
-            Ok((flip, Instant::now()))
+            let at = Instant::now();
+            // The last patch has no successor.
+            let _ = acknowledged.send(());
+            Ok((flip, at))
         }
     })
     .await
@@ -125,6 +141,9 @@ pub(crate) fn now() -> Timestamp {
 
 #[cfg(test)]
 mod tests {
+    use k8s_openapi::api::core::v1::Pod;
+    use kube_controller_client::{ClientOptions, Config};
+    use kube_dev_apiserver::{Fault, On, Server};
     use rstest::rstest;
 
     use super::*;
@@ -155,6 +174,27 @@ mod tests {
         let ready: Vec<bool> = flips(2, 6, 1).iter().map(|it| it.ready).collect();
         assert_eq!(ready, [false, false, true, true, false, false]);
         assert_eq!(flips(0, 5, 1), []);
+    }
+
+    /// The server executes the first patch of each Pod late, and the second one at once.
+    #[tokio::test(start_paused = true)]
+    async fn patches_of_one_pod_are_applied_in_their_order() {
+        let population = Population { pods: 4, services: 1, nodes: 1, services_of_a_namespace: 1 };
+        let server = Server::in_process(kube_dev_apiserver::Config::default()).unwrap();
+        let template = json!({"spec": {"containers": [{"name": "main", "image": "app:1"}]}});
+        let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": population.namespace(0)}});
+        let pods = (0..population.pods).map(|at| population.pod(&template, at));
+        server.load(std::iter::once(namespace).chain(pods)).unwrap();
+        let late = Duration::from_secs(1);
+        server.faults().inject(Fault::delay_request(late, late).on(On::any().verb("patch")).times(4));
+        let options = ClientOptions { qps: 0.0, ..ClientOptions::default() };
+        let client = Client::new(&Config::from_service(server.service()), options).unwrap();
+        let all = flips(population.pods, 8, 1);
+        drive(&client, population, &all, NonZeroU32::new(100).unwrap()).await.unwrap();
+        for pod in server.typed::<Pod>().namespace(&population.namespace(0)).list().unwrap() {
+            let conditions = pod.status.unwrap().conditions.unwrap();
+            assert!(conditions.iter().all(|it| it.status == "True"), "{conditions:?}");
+        }
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub(crate) struct ClusterInformers {
     _informers: JoinSet<()>,
 }
 
-/// Starts informers for all objects of a [`Snapshot`] and waits until they are synced, at most 10 s.
+/// Starts informers for all objects of a [`Snapshot`] and waits until they are synced, at most two minutes.
 pub(crate) async fn start_informers(client: &Client, stop: &CancellationToken) -> Result<ClusterInformers, NotSynced> {
     let (state, receiver) = watch::channel(Snapshot::default());
     let mut informers = JoinSet::new();
@@ -30,7 +30,7 @@ pub(crate) async fn start_informers(client: &Client, stop: &CancellationToken) -
         run(client, stop, &state, &mut informers, |snapshot| &mut snapshot.endpoints),
         run(client, stop, &state, &mut informers, |snapshot| &mut snapshot.slices),
     ];
-    wait_for_sync(&handlers, Duration::from_secs(10)).await?;
+    wait_for_sync(&handlers, Duration::from_secs(120)).await?;
     Ok(ClusterInformers { state: receiver, _informers: informers })
 }
 

@@ -27,8 +27,8 @@ use crate::{
     view::{Board, Rows, Screen},
 };
 
-/// Timeout of the expectations of a stage. On an idle machine they are met within two seconds.
-const TIMEOUT: Duration = Duration::from_secs(15);
+/// Timeout of the expectations of a stage. On an idle machine they are met within two seconds, on a busy one later.
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Interval in which changes are collected and printed together.
 const PRINT_INTERVAL: Duration = Duration::from_millis(100);

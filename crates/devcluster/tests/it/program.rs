@@ -5,11 +5,9 @@ use std::{
     process::{Child, Command, ExitStatus, Stdio},
     sync::mpsc::{self, Receiver},
     thread,
-    time::Duration,
 };
 
-/// Timeout of every wait, sufficient for slow machines.
-const TIMEOUT: Duration = Duration::from_secs(60);
+use kube_endpoints_testing::LIMIT;
 
 /// Running program. It is killed when dropped, so that a failed test leaves no process behind.
 pub(crate) struct Program {
@@ -53,7 +51,7 @@ impl Program {
     pub(crate) fn line(&mut self, prefix: &str) -> String {
         let mut seen = Vec::new();
         loop {
-            match self.lines.recv_timeout(TIMEOUT) {
+            match self.lines.recv_timeout(LIMIT) {
                 Ok(line) => match line.strip_prefix(prefix) {
                     Some(rest) => return rest.trim().to_owned(),
                     None => seen.push(line),
@@ -79,7 +77,7 @@ impl Program {
         let mut stdout = Vec::new();
         // The channel is disconnected when the program closes standard output.
         loop {
-            match self.lines.recv_timeout(TIMEOUT) {
+            match self.lines.recv_timeout(LIMIT) {
                 Ok(line) => stdout.push(line),
                 Err(mpsc::RecvTimeoutError::Disconnected) => break,
                 Err(mpsc::RecvTimeoutError::Timeout) => panic!("still running after {stdout:#?}"),

@@ -1,6 +1,6 @@
 //! `devcluster serve` with Deployments: by the client of this workspace, and by kubectl.
 
-use std::{path::Path, process::Stdio, time::Duration};
+use std::{path::Path, process::Stdio};
 
 use http::Method;
 use k8s_openapi::api::{
@@ -8,15 +8,12 @@ use k8s_openapi::api::{
     core::v1::Pod,
 };
 use kube_controller_client::{Client, ClientOptions, Config};
-use kube_endpoints_testing::eventually;
+use kube_endpoints_testing::{LIMIT, eventually};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::{process::Command, time::timeout};
 
 use crate::program::Program;
-
-/// Timeout of a kubectl command, sufficient for slow machines.
-const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A served cluster with its kubeconfig.
 struct Served {
@@ -175,7 +172,7 @@ async fn kubectl(directory: &Path, line: &str) -> (bool, String) {
         .env_remove("http_proxy")
         .stdin(Stdio::null())
         .kill_on_drop(true);
-    let output = timeout(TIMEOUT, command.output()).await;
+    let output = timeout(LIMIT, command.output()).await;
     let output = output.unwrap_or_else(|_| panic!("kubectl {line} timed out")).unwrap();
     (output.status.success(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
 }

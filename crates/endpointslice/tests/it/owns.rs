@@ -3,12 +3,12 @@
 use kube_controller_client::Error;
 use kube_controller_program::{Controller, ControllerError};
 use kube_endpoint_model::{AddressType, ObjectMeta, SliceIndex};
+use kube_endpoints_testing::LIMIT;
 use kube_endpointslice::{DesiredGroup, Input, Options, Owner, Reconciler};
 use kube_informer::{Informer, wait_for_sync};
 use kube_lease_election::LeaseName;
 use serde_json::json;
 use tokio::task::JoinSet;
-use tokio::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::cluster::Cluster;
@@ -64,7 +64,7 @@ async fn slices_are_found_by_the_label_and_key_of_the_author() {
     let slices = Informer::builder(cluster.client.clone()).index(options.slice_index()).build();
     let mut tasks = JoinSet::new();
     tasks.spawn(slices.run(CancellationToken::new()));
-    wait_for_sync([&slices.store_synced()], Duration::from_secs(30)).await.expect("synced");
+    wait_for_sync([&slices.store_synced()], LIMIT).await.expect("synced");
     let reconciler = Reconciler::builder(cluster.client.clone(), options).slices(&slices).build();
 
     let long = "a".repeat(80);

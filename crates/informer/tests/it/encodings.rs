@@ -1,7 +1,6 @@
 //! The encoding that the informer requests, and the failures after which it requests JSON.
 
-use std::time::Duration;
-
+use kube_endpoints_testing::LIMIT;
 use kube_endpoints_testing::scripted::{Response, Script, frames, ok};
 use kube_informer::wait_for_sync;
 use rstest::rstest;
@@ -44,7 +43,7 @@ async fn falls_back_to_json_if_protobuf_fails(#[case] responses: Vec<Response>, 
     let informer = informer(&script);
     let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
     tasks.spawn(informer.run(stop.clone()));
-    wait_for_sync([&informer.store_synced()], Duration::from_secs(30)).await.expect("the informer syncs");
+    wait_for_sync([&informer.store_synced()], LIMIT).await.expect("the informer syncs");
     assert_eq!(informer.lister().list().iter().map(|it| it.text()).collect::<Vec<_>>(), ["a@3"]);
     let requests: Vec<_> = script
         .requests(count)

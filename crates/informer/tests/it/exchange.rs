@@ -1,11 +1,9 @@
 //! Requests of the informer to a scripted server that fails in all known ways, and the resulting store and events.
 
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::sync::{Arc, Mutex};
 
 use kube_controller_client::{Client, ClientOptions, Config};
+use kube_endpoints_testing::LIMIT;
 use kube_endpoints_testing::scripted::{Response, Script, frames, ok};
 use kube_informer::{Builder, Informer, wait_for_sync};
 use rstest::rstest;
@@ -88,9 +86,9 @@ pub(crate) async fn run_informer(
     let (lister, stop) = (informer.lister(), CancellationToken::new());
     let mut tasks = JoinSet::new();
     tasks.spawn(informer.run(stop.clone()));
-    wait_for_sync([&handle], Duration::from_secs(30)).await.expect("the informer syncs");
+    wait_for_sync([&handle], LIMIT).await.expect("the informer syncs");
     let stored = || lister.list().iter().map(|it| it.text()).collect::<Vec<_>>().join(" ");
-    let reached = timeout(Duration::from_secs(30), change.wait_for(|()| stored() == expect)).await.is_ok();
+    let reached = timeout(LIMIT, change.wait_for(|()| stored() == expect)).await.is_ok();
     assert!(reached, "expected {expect:?} in the store, not {:?}", stored());
     let requests = script.requests(count).await;
     stop.cancel();

@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use kube_endpoints_testing::LIMIT;
 use kube_informer::{Informer, ManualSource, wait_for_sync};
 use rstest::rstest;
 use tokio::task::JoinSet;
@@ -104,15 +105,15 @@ async fn slow_handler_delays_no_other_handler() {
 
     source.replace([thing("a", 1)], "1");
     source.apply(thing("a", 2));
-    wait_for_sync([&quick], Duration::from_secs(30)).await.unwrap();
+    wait_for_sync([&quick], LIMIT).await.unwrap();
     let (late, handle) = record(&informer);
-    wait_for_sync([&handle], Duration::from_secs(30)).await.unwrap();
+    wait_for_sync([&handle], LIMIT).await.unwrap();
     assert_eq!(late.take(), "Added(initial) shop/a@2");
     assert!(log.take().starts_with("Added(initial) shop/a@1"));
     assert!(!slow.has_synced(), "it blocks in its first event");
 
     drop(release);
-    wait_for_sync([&slow], Duration::from_secs(30)).await.unwrap();
+    wait_for_sync([&slow], LIMIT).await.unwrap();
     stop.cancel();
     tasks.join_all().await;
 }

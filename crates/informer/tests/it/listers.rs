@@ -6,9 +6,9 @@ use std::{
         mpsc::{Receiver, Sender, channel},
     },
     thread,
-    time::Duration,
 };
 
+use kube_endpoints_testing::LIMIT;
 use kube_informer::{LabelSelector, Lister, ManualSource, NamedIndexes};
 use rstest::rstest;
 
@@ -71,7 +71,7 @@ fn readers_do_not_wait_for_a_list() {
         if let Some((entered, go)) = of_the_index.lock().unwrap().take() {
             entered.send(()).unwrap();
             // A reader that waits for the list would see its objects.
-            let _ = go.recv_timeout(Duration::from_secs(20));
+            let _ = go.recv_timeout(LIMIT);
         }
         groups(thing)
     });
@@ -84,7 +84,7 @@ fn readers_do_not_wait_for_a_list() {
     *stop.lock().unwrap() = Some((entered, go));
     thread::scope(|scope| {
         scope.spawn(|| source.replace(things(2), "2"));
-        has_entered.recv_timeout(Duration::from_secs(20)).unwrap();
+        has_entered.recv_timeout(LIMIT).unwrap();
         let version = |name: &str| lister.get("shop", name).map(|it| it.text());
         assert_eq!((version("thing-7").as_deref(), lister.by_index("group", "all").len()), (Some("thing-7@1"), 1_000));
         goes.send(()).unwrap();

@@ -1,10 +1,9 @@
 //! Managed fields that the server leaves out.
 
-use std::time::Duration;
-
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube_controller_client::{Client, ClientOptions, Config};
 use kube_dev_apiserver::{FieldTracking, Server};
+use kube_endpoints_testing::LIMIT;
 use kube_informer::{Informer, wait_for_sync};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -34,7 +33,7 @@ async fn sent_until_sync(managed_fields_opt_out: bool) -> u64 {
     let informer: Informer<Thing> = Informer::builder(client("informer")).namespace("default").build();
     let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
     tasks.spawn(informer.run(stop.clone()));
-    wait_for_sync([&informer.store_synced()], Duration::from_secs(30)).await.expect("the informer syncs");
+    wait_for_sync([&informer.store_synced()], LIMIT).await.expect("the informer syncs");
     let sent = server.traffic().iter().filter(|it| it.user_agent == "informer").map(|it| it.sent).sum();
     stop.cancel();
     tasks.join_all().await;

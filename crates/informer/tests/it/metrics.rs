@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use kube_endpoints_testing::LIMIT;
 use kube_endpoints_testing::scripted::{Response, Script, frames, ok};
 use kube_informer::{HandlerMetrics, Informer, InformerMetrics, InformerMetricsProvider, RelistCause};
 use kube_wire::{Resource, ResourceVersion};
@@ -124,7 +125,7 @@ async fn reports_lists_watches_and_relist_causes(
     tasks.spawn(informer.run(stop.clone()));
     let mut lines = recorder.0.subscribe();
     // Compared even after a timeout, so that a failure shows the calls so far.
-    let _ = timeout(Duration::from_secs(30), lines.wait_for(|lines| lines.len() >= expect.len())).await;
+    let _ = timeout(LIMIT, lines.wait_for(|lines| lines.len() >= expect.len())).await;
     assert_eq!(*lines.borrow(), expect);
     stop.cancel();
     tasks.join_all().await;

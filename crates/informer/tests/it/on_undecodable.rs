@@ -2,11 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
+use kube_endpoints_testing::LIMIT;
 use kube_endpoints_testing::scripted::{Response, Script, frames, ok};
 use kube_informer::{Guard, Informer, OnUndecodable};
 use kube_wire::ObjectKey;
 use rstest::rstest;
-use tokio::time::{Duration, timeout};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::exchange::{bookmark, builder, error, event, list, object, run_informer};
@@ -114,7 +115,7 @@ async fn skipped_objects_do_not_count_as_missing() {
 async fn an_object_ends_the_informer(#[case] responses: Vec<Response>, #[case] expected: &str) {
     let script = Script::serve_without_streams(responses).await;
     let informer = choosing(&script, OnUndecodable::Fail);
-    let running = timeout(Duration::from_secs(30), informer.try_run(CancellationToken::new()));
+    let running = timeout(LIMIT, informer.try_run(CancellationToken::new()));
     let failed = running.await.expect("it ends").expect_err("it fails");
     assert_eq!(failed.to_string(), expected);
     assert!(std::error::Error::source(&failed).is_some(), "the error of the decoder");

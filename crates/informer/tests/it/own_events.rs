@@ -3,7 +3,6 @@
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use bytes::Bytes;
 use futures::{StreamExt as _, channel::mpsc};
@@ -11,7 +10,7 @@ use http::{Request, Response, header::CONTENT_TYPE};
 use http_body::Frame;
 use http_body_util::{Full, StreamBody};
 use kube_controller_client::{Client, ClientOptions, Config};
-use kube_endpoints_testing::until;
+use kube_endpoints_testing::{LIMIT, until};
 use kube_informer::{Informer, wait_for_sync};
 use kube_wire::protobuf::{Writer, enveloped};
 use kube_wire::{Decode, DecodeError, Encoding, Object, ObjectHead, Resource, ResourceVersion, Uid};
@@ -112,7 +111,7 @@ async fn event_of_an_own_write_is_not_decoded() {
     let mut tasks = JoinSet::new();
     tasks.spawn(informer.run(stop.clone()));
     frames.unbounded_send(event("BOOKMARK", "", 5)).expect("the watch is open");
-    wait_for_sync([&handle], Duration::from_secs(30)).await.expect("the informer syncs");
+    wait_for_sync([&handle], LIMIT).await.expect("the informer syncs");
 
     writes.begin("shop", "web").written(stored("web", 7));
     for frame in [event("ADDED", "web", 7), event("ADDED", "db", 8)] {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use kube_controller_client::{Client, ClientOptions, Config as Connection};
 use kube_dev_apiserver::{Config, Fault, On, Server};
-use kube_endpoints_testing::eventually;
+use kube_endpoints_testing::{LIMIT, eventually};
 use kube_informer::{CacheState, Informer, wait_for_sync};
 use tokio::{
     task::JoinSet,
@@ -26,7 +26,7 @@ async fn a_cache_is_idle_when_neither_events_nor_bookmarks_come() {
     assert_eq!(progress.at(Instant::now()), CacheState::NotStarted);
     let mut tasks = JoinSet::new();
     tasks.spawn(informer.run(CancellationToken::new()));
-    wait_for_sync([&informer.store_synced()], Duration::from_secs(30)).await.expect("the informer syncs");
+    wait_for_sync([&informer.store_synced()], LIMIT).await.expect("the informer syncs");
 
     let idle = async || matches!(progress.at(Instant::now()), CacheState::Synced { idle } if idle > millis(500));
     let is_idle = async |expected: bool| eventually("idle", &expected, idle).await;

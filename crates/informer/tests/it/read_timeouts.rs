@@ -8,6 +8,7 @@ use std::{
 };
 
 use kube_controller_client::{Client, ClientOptions, Config};
+use kube_endpoints_testing::LIMIT;
 use kube_endpoints_testing::scripted::{Response, Script, frames, ok};
 use kube_informer::{Informer, wait_for_sync};
 use tokio::{
@@ -71,7 +72,7 @@ impl Running {
 
     async fn wait_for_objects(&mut self, objects: usize) {
         let received = self.received.wait_for(|count| *count == objects);
-        timeout(Duration::from_secs(30), received).await.expect("within 30s").expect("the informer runs");
+        timeout(LIMIT, received).await.expect("the objects").expect("the informer runs");
     }
 }
 
@@ -106,7 +107,7 @@ async fn warns_every_10s_without_initial_events_end() {
         assert_eq!(warnings(), times + 1);
     }
     go.notify_one();
-    wait_for_sync([&running.handle], Duration::from_secs(30)).await.expect("the stream ends");
+    wait_for_sync([&running.handle], LIMIT).await.expect("the stream ends");
     // A watch without data is normal once the initial events have ended.
     after(60 * SECOND).await;
     assert_eq!((warnings(), script.requests(1).await.len()), (3, 1));
@@ -140,5 +141,5 @@ async fn list_without_data_is_requested_again() {
     after(50 * SECOND).await;
     assert_eq!(script.requests(1).await.len(), 1);
     after(20 * SECOND).await;
-    wait_for_sync([&running.handle], Duration::from_secs(30)).await.expect("the second list");
+    wait_for_sync([&running.handle], LIMIT).await.expect("the second list");
 }

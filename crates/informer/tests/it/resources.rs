@@ -1,8 +1,7 @@
 //! Custom resources: types of the author's, and resources that are known only at run time.
 
-use std::time::Duration;
-
 use kube_dev_apiserver::{Config, CustomKind, Server};
+use kube_endpoints_testing::LIMIT;
 use kube_informer::{Informer, wait_for_sync};
 use kube_wire::{Decode, Dynamic, Resource};
 use serde::{Deserialize, Serialize};
@@ -36,7 +35,7 @@ async fn start() -> Server {
 async fn sync<T: Decode>(informer: &Informer<T>) -> JoinSet<()> {
     let mut tasks = JoinSet::new();
     tasks.spawn(informer.run(CancellationToken::new()));
-    wait_for_sync([&informer.store_synced()], Duration::from_secs(30)).await.expect("the informer syncs");
+    wait_for_sync([&informer.store_synced()], LIMIT).await.expect("the informer syncs");
     tasks
 }
 

@@ -14,6 +14,7 @@ use k8s_openapi::{
 };
 use kube_controller_client::{Client, ListParams};
 use kube_dev_apiserver::{End, Fault, History, On, Server};
+use kube_endpoints_testing::LIMIT;
 use kube_informer::{BackoffPolicy, Informer};
 use kube_wire::{Decode as _, Encoding, decode_list};
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
@@ -197,7 +198,7 @@ impl Schedule {
         let lister = self.informer.lister();
         for handler in &self.handlers {
             let mut changed = handler.changed.clone();
-            let same = timeout(Duration::from_secs(60), changed.wait_for(|()| handler.things() == expect)).await;
+            let same = timeout(LIMIT, changed.wait_for(|()| handler.things() == expect)).await;
             assert!(matches!(same, Ok(Ok(_))), "a handler has {:?}, the server has {expect:?}", handler.things());
             let stored: Vec<_> = lister.list().iter().map(|it| (**it).clone()).collect();
             assert_eq!(stored, expect, "the store");

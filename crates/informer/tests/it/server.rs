@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, time::Duration};
 
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube_controller_client::{Client, ClientOptions, Config, ListParams};
-use kube_dev_apiserver::Server;
-use kube_endpoints_testing::{eventually, until};
+use kube_dev_apiserver::{ReservedPort, Server};
+use kube_endpoints_testing::{LIMIT, eventually, until};
 use kube_informer::{Informer, wait_for_sync};
 use kube_wire::{Decode as _, Encoding, Object as _, decode_list};
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
@@ -35,7 +35,7 @@ async fn list_things(client: &Client) -> Vec<Thing> {
 
 /// Waits until `now` returns the state of the server.
 async fn wait_for_state(mut change: watch::Receiver<()>, expect: &[Thing], what: &str, now: impl Fn() -> Vec<Thing>) {
-    let reached = timeout(Duration::from_secs(60), change.wait_for(|()| now() == expect)).await.is_ok();
+    let reached = timeout(LIMIT, change.wait_for(|()| now() == expect)).await.is_ok();
     assert!(reached, "{what} has {:?}, the server {expect:?}", now());
 }
 
@@ -85,7 +85,7 @@ async fn store_and_handlers_reach_the_state_of_the_server(
     let stop = CancellationToken::new();
     let mut tasks = JoinSet::new();
     tasks.spawn(informer.run(stop.clone()));
-    wait_for_sync([&informer.store_synced()], Duration::from_secs(30)).await.unwrap();
+    wait_for_sync([&informer.store_synced()], LIMIT).await.unwrap();
     for round in 0..200 {
         write(&direct, &mut random, 10).await;
         if random.random_bool(cuts) {
@@ -111,9 +111,8 @@ async fn store_and_handlers_reach_the_state_of_the_server(
 #[tokio::test]
 async fn informer_retries_until_the_server_starts() {
     // The address of a server that is started later.
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let listen = listener.local_addr().unwrap();
-    drop(listener);
+    let port = ReservedPort::new().unwrap();
+    let listen = port.address();
     let informer = Informer::<Thing>::builder(client(&format!("http://{listen}"))).build();
     let synced = informer.store_synced();
     let mut tasks = JoinSet::new();
@@ -122,7 +121,7 @@ async fn informer_retries_until_the_server_starts() {
     assert_eq!(error.missing, ["configmaps"]);
 
     let server = Server::start(kube_dev_apiserver::Config { listen, ..Default::default() }).await.unwrap();
-    wait_for_sync([&synced], Duration::from_secs(30)).await.unwrap();
+    wait_for_sync([&synced], LIMIT).await.unwrap();
     server.shutdown().await;
 }
 
@@ -141,7 +140,7 @@ async fn selectors_and_namespace_restrict_the_store() {
     let mut tasks = JoinSet::new();
     tasks.spawn(informer.run(CancellationToken::new()));
     tasks.spawn(elsewhere.run(CancellationToken::new()));
-    wait_for_sync([&informer.store_synced(), &elsewhere.store_synced()], Duration::from_secs(30)).await.unwrap();
+    wait_for_sync([&informer.store_synced(), &elsewhere.store_synced()], LIMIT).await.unwrap();
     let names: Vec<_> = informer.lister().list().iter().map(|it| it.key().to_string()).collect();
     assert_eq!(names, ["default/a"]);
     assert!(elsewhere.lister().is_empty());
@@ -160,8 +159,9 @@ async fn restart_from_a_backup_causes_a_relist() {
         let metadata = ObjectMeta { name, namespace, ..ObjectMeta::default() };
         client.create(&ConfigMap { metadata, ..ConfigMap::default() }).await.expect("created");
     };
-    let server = start(([127, 0, 0, 1], 0).into()).await;
-    let address = server.address();
+    let port = ReservedPort::new().unwrap();
+    let address = port.address();
+    let server = start(address).await;
     let things = client(&format!("http://{address}"));
     for name in ["a", "b", "c"] {
         create(&things, name).await;
@@ -169,11 +169,11 @@ async fn restart_from_a_backup_causes_a_relist() {
     let informer = Informer::<Thing>::builder(things.clone()).namespace("default").build();
     let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
     tasks.spawn(informer.run(stop.clone()));
-    wait_for_sync([&informer.store_synced()], Duration::from_secs(60)).await.unwrap();
+    wait_for_sync([&informer.store_synced()], LIMIT).await.unwrap();
     server.shutdown().await;
     // The informer connects once, in vain.
     let listener = until("free address", || TcpListener::bind(address), Result::is_ok).await.unwrap();
-    drop(timeout(Duration::from_secs(60), listener.accept()).await.expect("a retry").unwrap());
+    drop(timeout(LIMIT, listener.accept()).await.expect("a retry").unwrap());
     drop(listener);
 
     let server = start(address).await;

@@ -1,7 +1,5 @@
 //! `explain --watch`.
 
-use std::time::Duration;
-
 use kube_controller_client::{Client, ClientOptions, Config};
 use kube_dev_apiserver::On;
 use kube_endpoints_testing::{LIMIT, eventually};
@@ -86,6 +84,6 @@ async fn only_the_objects_of_a_pod_are_watched() {
 #[tokio::test]
 async fn missing_object_ends_the_program_at_once() {
     let cluster = Cluster::start().await;
-    let run = timeout(Duration::from_secs(30), cluster.run("explain svc/nope -n shop -w")).await.expect("an end");
+    let run = timeout(LIMIT, cluster.run("explain svc/nope -n shop -w")).await.expect("an end");
     assert_eq!((run.status, run.stderr.as_str()), (1, "error: services \"nope\" not found\n"));
 }

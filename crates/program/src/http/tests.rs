@@ -76,8 +76,9 @@ async fn a_slow_client_is_disconnected() {
     assert_eq!(start.elapsed(), LIMIT);
 }
 
-/// Idle connections take all slots for `LIMIT`, and a later client is served then.
-#[tokio::test]
+/// Idle connections take all slots for `LIMIT`, and a later client is served then. In paused time, so that a slow machine does
+/// not reach `LIMIT` while it connects.
+#[tokio::test(start_paused = true)]
 async fn connections_are_bounded_and_the_stop_closes_them() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (address, stop) = (listener.local_addr().unwrap(), CancellationToken::new());

@@ -208,7 +208,7 @@ async fn objects_of_another_cluster_are_mapped_while_leading() {
     let controller = controller.watches(&config_maps, |object: &ConfigMap, ()| [object.key()]);
     let controller = controller.with_leader_election(LeaseName::new("default", "copy"));
     tasks.spawn(controller.run(stop.clone(), synced, async |synced, key| synced.send(key.name)));
-    let first = timeout(Duration::from_secs(60), keys.recv()).await.unwrap();
+    let first = timeout(Duration::from_secs(300), keys.recv()).await.unwrap();
     assert_eq!(first.as_deref(), Some("a"));
     other.typed::<ConfigMap>().create(&config_map("z", "")).unwrap();
     assert_eq!(keys.recv().await.as_deref(), Some("z"));

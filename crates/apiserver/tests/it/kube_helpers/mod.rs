@@ -5,14 +5,14 @@ mod objects;
 mod streams;
 mod writes;
 
-use std::time::Duration;
-
 use k8s_openapi::api::core::v1::{ConfigMap, Pod};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Api, Client};
 use kube_dev_apiserver::{Config, Server};
 use serde_json::json;
 use tokio::time::timeout;
+
+use crate::client::LIMIT;
 
 /// A server, and a client of kube that was configured by the server's kubeconfig.
 struct Kube {
@@ -53,5 +53,5 @@ fn config_map(name: &str, value: &str) -> ConfigMap {
 
 /// Waits at most 20 seconds.
 async fn soon<T>(future: impl Future<Output = T>) -> T {
-    timeout(Duration::from_secs(20), future).await.expect("within 20 seconds")
+    timeout(LIMIT, future).await.expect("an end")
 }

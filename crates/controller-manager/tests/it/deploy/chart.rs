@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 use std::process::Stdio;
-use std::time::Duration;
 
 use kube_dev_apiserver::{Config, CustomKind};
+use kube_endpoints_testing::LIMIT;
 use rstest::rstest;
 use serde_json::{Value, json};
 use tokio::process::Command;
@@ -61,7 +61,7 @@ async fn helm_install(cluster: &Cluster, namespace: &str, values: &Value) -> Res
     for folder in ["HOME", "HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME"] {
         helm.env(folder, cluster.folder());
     }
-    let output = timeout(Duration::from_secs(60), helm.output()).await.expect("within a minute").expect("Helm runs");
+    let output = timeout(LIMIT, helm.output()).await.expect("an end").expect("Helm runs");
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned());
     }

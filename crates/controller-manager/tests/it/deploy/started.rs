@@ -1,11 +1,10 @@
 //! Each way of deploying starts the program with only the rights that it grants and only the files that it mounts.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::SocketAddr;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use kube_dev_apiserver::{Authorization, Config, On, Transport, User};
+use kube_dev_apiserver::{Authorization, Config, On, ReservedPort, Transport, User};
 use kube_endpoints_testing::https::HttpsClient;
 use kube_endpoints_testing::{eventually, until};
 use serde_json::{Value, json};
@@ -17,7 +16,6 @@ use super::rights::{authentication_reader, grant, refused, use_all_rights};
 use super::{BASE, NAME, deploy, documents, kustomized};
 use crate::cluster::Cluster;
 use crate::process::stop;
-use crate::serving::free_port;
 
 /// User and group of the image and of all manifests.
 const USER: u32 = 65_532;
@@ -37,7 +35,7 @@ fn rights<'a>(objects: impl IntoIterator<Item = &'a Value>) -> impl Iterator<Ite
 }
 
 /// Starts the Pod of a Deployment as the kubelet does, with the token of its `ServiceAccount`.
-async fn start_deployed(node: &Node, cluster: &Cluster, deployment: &Value, port: u16) -> Container {
+async fn start_deployed(node: &Node, cluster: &Cluster, deployment: &Value, port: &ReservedPort) -> Container {
     let pod = &deployment["spec"]["template"];
     let namespace = deployment["metadata"]["namespace"].as_str().expect("a namespace");
     let account = pod["spec"]["serviceAccountName"].as_str().expect("a ServiceAccount");
@@ -51,7 +49,8 @@ async fn start_deployed(node: &Node, cluster: &Cluster, deployment: &Value, port
         ("KUBERNETES_SERVICE_HOST", address.ip().to_string()),
         ("KUBERNETES_SERVICE_PORT", address.port().to_string()),
     ]);
-    node.start(pod, &["--bind-address=127.0.0.1".to_owned(), format!("--secure-port={port}")], &environment).await
+    node.start(pod, &["--bind-address=127.0.0.1".to_owned(), format!("--secure-port={}", port.port())], &environment)
+        .await
 }
 
 /// Makes the controllers use all their rights, then stops the container; returns the files that are mounted into it. Panics if a
@@ -84,8 +83,8 @@ async fn static_pod_reads_only_its_kubeconfig() {
     let conf = "/etc/kubernetes/endpoint-controller-manager.conf";
     node.host_file(conf, &kubeconfig_with_certificate(&cluster, NAME), USER);
     let pod = &documents(&deploy("static-pod/endpoint-controller-manager.yaml"))[0];
-    let port = format!("--secure-port={}", free_port());
-    let container = node.start(pod, &[port], &BTreeMap::new()).await;
+    let port = ReservedPort::new().expect("a free port");
+    let container = node.start(pod, &[format!("--secure-port={}", port.port())], &BTreeMap::new()).await;
     assert_eq!(works(&cluster, container).await, BTreeSet::from([conf.to_owned()]));
     let user = On::any().user(NAME).user_agent("controller-manager");
     assert!(cluster.server.requests().count(&user) > 0, "requests of the user of the certificate");
@@ -112,7 +111,8 @@ async fn kustomization_reads_only_its_token() {
     let Some(objects) = kustomized(BASE) else { return };
     let cluster = cluster_with(rights(objects.values())).await;
     let node = Node::new();
-    let container = start_deployed(&node, &cluster, &objects[&format!("Deployment/{NAME}")], free_port()).await;
+    let port = ReservedPort::new().expect("a free port");
+    let container = start_deployed(&node, &cluster, &objects[&format!("Deployment/{NAME}")], &port).await;
     assert_eq!(works(&cluster, container).await, in_service_account(&["ca.crt", "namespace", "token"]));
     cluster.server.shutdown().await;
 }
@@ -135,10 +135,10 @@ async fn chart_reads_only_its_token_and_certificate() {
     let (certificate, key) = (pair.cert.pem(), pair.signing_key.serialize_pem());
     node.projected("serving", &[("tls.crt", &certificate), ("tls.key", &key)], group);
 
-    let address = SocketAddr::from(([127, 0, 0, 1], free_port()));
-    let container = start_deployed(&node, &cluster, deployment, address.port()).await;
-    until("a connection", || TcpStream::connect(address), Result::is_ok).await.expect("accepted");
-    let client = HttpsClient::anonymous(address, certificate.into_bytes());
+    let port = ReservedPort::new().expect("a free port");
+    let container = start_deployed(&node, &cluster, deployment, &port).await;
+    until("a connection", || TcpStream::connect(port.address()), Result::is_ok).await.expect("accepted");
+    let client = HttpsClient::anonymous(port.address(), certificate.into_bytes());
     eventually("readiness", &200, async || client.get("/readyz").await.code).await;
     let mut expected = in_service_account(&["ca.crt", "namespace", "token"]);
     expected.extend(["crt", "key"].map(|it| format!("/etc/endpoint-controller-manager/tls/tls.{it}")));

@@ -4,13 +4,12 @@
 mod planted;
 
 use std::collections::BTreeSet;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use endpoint_controller_manager::{CertificateFiles, Mode, Settings, ShadowSettings, run};
 use kube_controller_client::Config;
-use kube_dev_apiserver::{On, User};
+use kube_dev_apiserver::{On, ReservedPort, User};
 use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service};
 use kube_endpoints_explain::World;
 use kube_endpoints_testing::https::HttpsClient;
@@ -23,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cluster::{Cluster, text};
 use crate::oracle::history::History;
-use crate::serving::{free_port, rbac_cluster, start};
+use crate::serving::{rbac_cluster, start};
 use planted::{PLANTED, Planted};
 
 /// An instance of the program in this process.
@@ -64,6 +63,7 @@ fn active() -> Settings {
 struct Shadow {
     instance: Instance,
     https: HttpsClient,
+    _port: ReservedPort,
 }
 
 impl Shadow {
@@ -79,7 +79,8 @@ impl Shadow {
             certificate: file("shadow.crt", certificate.clone()),
             key: file("shadow.key", certified.signing_key.serialize_pem()),
         };
-        let address = SocketAddr::from(([127, 0, 0, 1], free_port()));
+        let port = ReservedPort::new().expect("a free port");
+        let address = port.address();
         let compare_period = Duration::from_secs(1);
         let shadow = ShadowSettings { settle_period, writer_lease: None, compare_period };
         let mut settings = Settings { mode: Mode::Shadow, shadow, ..active() };
@@ -92,7 +93,7 @@ impl Shadow {
         let https = HttpsClient::anonymous(address, certificate.into_bytes());
         // The server starts before the comparison.
         until("page", || https.get("/shadow"), |reply| reply.code == 200).await;
-        Shadow { instance, https }
+        Shadow { instance, https, _port: port }
     }
 
     async fn report(&self) -> Value {
