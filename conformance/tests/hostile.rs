@@ -69,7 +69,7 @@ scenarios! {
     restarts:
         pods_replaced pods_deleted slices_deleted half_of_slices_deleted slices_edited nodes_deleted nodes_replaced
         namespace_deleted restored fresh_but_one;
-    restores: reused_versions;
+    restores: reused_versions many_changes;
     standby: behind;
     times: last first last_before_the_start first_before_the_start;
 }

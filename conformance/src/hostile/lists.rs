@@ -5,9 +5,9 @@
 
 use std::{ops::Range, time::Duration};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use futures::FutureExt as _;
-use kube_dev_apiserver::{Effect, Fault, On};
+use kube_dev_apiserver::{Effect, Fault};
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
@@ -112,7 +112,7 @@ impl Wrong {
     fn inject(self, world: &World) -> Result<Vec<u64>> {
         let faults = world.server()?.faults();
         let namespace = (self.what == What::WithoutNamespace).then(|| world.namespace.clone());
-        let on = controllers(world)?.resource(self.resource);
+        let on = world.controllers()?.resource(self.resource);
         let lists = Fault::from(Effect::OmitObjects { namespace, keep: 0 });
         let mut ids = vec![faults.inject(lists.on(on.clone().verb("list").verb("watch")))];
         if self.what == What::ReadsToo {
@@ -191,16 +191,10 @@ fn other(world: &World) -> String {
     format!("{}-other", world.namespace)
 }
 
-/// Returns a selector of the requests of the controllers.
-fn controllers(world: &World) -> Result<On> {
-    let user_agent = world.profile.user_agent.as_deref();
-    Ok(On::any().user_agent(user_agent.context("the profile must have a user agent")?))
-}
-
 /// Ends the watch of a resource, and answers its continuation with 410, so that the controllers list again.
 async fn expire(world: &World, resource: &str) -> Result<()> {
     let faults = world.server()?.faults();
-    let on = controllers(world)?.resource(resource).verb("watch");
+    let on = world.controllers()?.resource(resource).verb("watch");
     faults.inject(Fault::expired().on(on.clone()).times(1));
     let end = Instant::now() + world.limits.state;
     while faults.cut_watches(&on) == 0 {

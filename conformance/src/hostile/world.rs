@@ -139,6 +139,15 @@ impl World {
         self.cluster.server().context("the scenario must require the embedded server")
     }
 
+    /// Returns a selector of the requests of the controllers.
+    ///
+    /// # Errors
+    /// The profile has no user agent, since the scenario does not require [`checked_lists`](super::Needs::checked_lists).
+    pub(super) fn controllers(&self) -> Result<On> {
+        let user_agent = self.profile.user_agent.as_deref().context("the profile must have a user agent")?;
+        Ok(On::any().user_agent(user_agent))
+    }
+
     pub(super) fn is_embedded(&self) -> bool {
         self.cluster.server().is_some()
     }
