@@ -45,18 +45,21 @@ struct Wrong {
 enum What {
     /// The list lacks all objects.
     Empty,
+    /// The list lacks all objects but the first five.
+    Truncated,
     /// The list lacks the objects of one namespace.
     WithoutNamespace,
     /// The list lacks all objects, and reads of single objects are answered with 404.
     ReadsToo,
 }
 
-const WRONG_LISTS: [Wrong; 7] = [
+const WRONG_LISTS: [Wrong; 8] = [
     Wrong { case: "pods", resource: "pods", what: What::Empty },
     Wrong { case: "services", resource: "services", what: What::Empty },
     Wrong { case: "nodes", resource: "nodes", what: What::Empty },
     Wrong { case: "slices", resource: SLICES, what: What::Empty },
     Wrong { case: "endpoints", resource: ENDPOINTS, what: What::Empty },
+    Wrong { case: "truncated", resource: "pods", what: What::Truncated },
     Wrong { case: "namespace", resource: "pods", what: What::WithoutNamespace },
     Wrong { case: "reads-too", resource: "pods", what: What::ReadsToo },
 ];
@@ -112,8 +115,9 @@ impl Wrong {
     fn inject(self, world: &World) -> Result<Vec<u64>> {
         let faults = world.server()?.faults();
         let namespace = (self.what == What::WithoutNamespace).then(|| world.namespace.clone());
+        let keep = if self.what == What::Truncated { 5 } else { 0 };
         let on = world.controllers()?.resource(self.resource);
-        let lists = Fault::from(Effect::OmitObjects { namespace, keep: 0 });
+        let lists = Fault::from(Effect::OmitObjects { namespace, keep });
         let mut ids = vec![faults.inject(lists.on(on.clone().verb("list").verb("watch")))];
         if self.what == What::ReadsToo {
             ids.push(faults.inject(Fault::reject(404).on(on.verb("get"))));
