@@ -33,7 +33,7 @@ pub fn controller_manager(name: &str, options: Options) -> Process {
         settings.endpointslice.batching = options.batching;
         settings.mirroring.batching = options.batching;
         if options.checks_all_lists {
-            settings.guard.minimum = 0;
+            settings.guard.free = 0;
         }
         settings.leader_election = options.elects.then(LeaderElection::default);
         run(Config::from_service(environment.transport), settings, environment.stop)
