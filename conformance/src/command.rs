@@ -74,7 +74,7 @@ impl CommandLine {
 
     fn words(&self, mode: Mode) -> Option<&Vec<String>> {
         match mode {
-            Mode::Plain => Some(&self.plain),
+            Mode::Plain | Mode::Restarted => Some(&self.plain),
             Mode::Resync => self.resync.as_ref(),
             Mode::Elected => self.elected.as_ref(),
         }

@@ -50,10 +50,16 @@ impl History {
         Ok(Self { events, _task: task })
     }
 
-    /// Returns the events so far of objects in a namespace, each as `{"type": …, "object": …}`.
+    /// Returns the events so far, each as `{"type": …, "object": …}`.
+    pub fn all(&self) -> Vec<Value> {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns the events so far of objects in a namespace.
     pub fn events(&self, namespace: &str) -> Vec<Value> {
-        let events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
-        events.iter().filter(|event| event["object"]["metadata"]["namespace"] == *namespace).cloned().collect()
+        let mut events = self.all();
+        events.retain(|event| event["object"]["metadata"]["namespace"] == *namespace);
+        events
     }
 
     /// Returns the maximum number of objects in a namespace that existed at the same time with the same `key`. Objects

@@ -15,6 +15,8 @@ pub enum Mode {
     Resync,
     /// Leader election, with requests under the user of the kubeconfig. The scenario starts two instances.
     Elected,
+    /// Default settings. The scenario starts and stops the instances.
+    Restarted,
 }
 
 /// Controllers under test.

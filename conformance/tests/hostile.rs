@@ -47,13 +47,15 @@ macro_rules! scenarios {
 }
 
 fn name(group: &str, case: &str) -> String {
-    format!("{group}/{}", case.replace('_', "-"))
+    format!("{}/{}", group.replace('_', "-"), case.replace('_', "-"))
 }
 
 scenarios! {
     changed:
         label serving_dropped endpoints_reordered endpoints_truncated label_on_endpoints no_labels_on_endpoints;
     cleanups: skip_label skip_label_late selector selector_late;
+    first_lists: pods services nodes slices endpoints truncated namespace reads_too;
+    later_lists: pods services nodes slices endpoints truncated namespace reads_too;
     deletions:
         slice_finalizer slice_foreground mirrored_slice_finalizer mirrored_slice_foreground endpoints_finalizer
         endpoints_foreground;
@@ -64,7 +66,10 @@ scenarios! {
     refused: managed_by_dropped service_name_changed updates one_address_family;
     responses:
         reset reset_late timeout timeout_late mirrored_reset mirrored_reset_late mirrored_timeout mirrored_timeout_late;
-    restores: reused_versions;
+    restarts:
+        pods_replaced pods_deleted slices_deleted half_of_slices_deleted slices_edited nodes_deleted nodes_replaced
+        namespace_deleted restored fresh_but_one;
+    restores: reused_versions many_changes;
     standby: behind;
     times: last first last_before_the_start first_before_the_start;
 }

@@ -131,6 +131,7 @@ pub enum Effect {
     DelayEvents { min_millis: u64, max_millis: u64 },
     Trickle { max_bytes: u32, pause_millis: u64 },
     RepeatEvents,
+    OmitObjects { namespace: Option<String>, keep: usize },
     EndWatch { after_millis: u64, how: End },
 }
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -154,6 +155,7 @@ impl Fault {
     pub fn delay_events(min: Duration, max: Duration) -> Self {}
     pub fn trickle(max_bytes: u32, pause: Duration) -> Self {}
     pub fn repeat_events() -> Self {}
+    pub fn omit_objects() -> Self {}
     pub fn end_watch(after: Duration, how: End) -> Self {}
     pub fn effect(&self) -> &Effect {}
     #[must_use]

@@ -173,6 +173,7 @@ pub struct Settings {
     pub mirroring: kube_endpointslice_mirroring::Config,
     pub client: ClientSettings,
     pub min_resync_period: Duration,
+    pub guard: Guard,
     pub guard: GuardSettings,
     pub feature_gates: FeatureGates,
     pub leader_election: Option<LeaderElection>,

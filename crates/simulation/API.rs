@@ -20,6 +20,7 @@ pub enum Disturbance {
     RestartServer(bool),
     Restore(u32),
     Rewind(u32),
+    WrongLists(String, u32),
     Policy(Policy, u32),
     Freeze(String, u32),
     Crash(String, u32),
@@ -282,6 +283,7 @@ pub struct Options {
     pub elects: bool,
     pub max_endpoints_per_slice: NonZeroUsize,
     pub batching: Batching,
+    pub checks_all_lists: bool,
 }
 #[derive(Clone, Debug)]
 pub struct Scenario {

@@ -1,21 +1,25 @@
 //! Scenarios on hostile clusters, which were not recorded.
 //!
-//! Each scenario asserts the final objects and the numbers of writes, and ends with a period in which nothing may be
-//! written. The numbers are derived from Kubernetes' code: one sync for each event that enqueues a Service, at most one
-//! write for each sync.
+//! Each scenario asserts the final objects, and ends with a period in which nothing may be written. Most assert the numbers
+//! of writes, which are derived from Kubernetes' code: one sync for each event that enqueues a Service, at most one write for
+//! each sync. Those of many objects assert that no right endpoint is removed at any moment.
 
 mod changed;
 mod checks;
 mod cleanups;
 mod deletions;
 mod edits;
+mod fleet;
 mod hints;
+mod kept;
+mod lists;
 mod mirrored;
 mod namespaces;
 mod objects;
 mod policy;
 mod refused;
 mod responses;
+mod restarts;
 mod restores;
 mod standby;
 mod times;
@@ -62,6 +66,8 @@ pub(crate) struct Needs {
     exact_writes: bool,
     /// Events, of Kubernetes' components and reasons.
     events: bool,
+    /// Checks of lists, which Kubernetes' controllers do not make.
+    checked_lists: bool,
 }
 
 impl Needs {
@@ -82,6 +88,7 @@ impl Needs {
         exact: false,
         exact_writes: false,
         events: false,
+        checked_lists: false,
     };
 
     pub(crate) const fn embedded(self) -> Self {
@@ -104,9 +111,13 @@ impl Needs {
         Self { events: true, ..self }
     }
 
+    pub(crate) const fn checked_lists(self) -> Self {
+        Self { checked_lists: true, ..self }
+    }
+
     /// Returns the first requirement that is not met, as the reason why the scenario is not played.
     fn unmet(self, profile: &Profile, target: &Target, subject: &dyn Subject) -> Option<String> {
-        let Self { embedded, mode, all, any, exact, exact_writes, events } = self;
+        let Self { embedded, mode, all, any, exact, exact_writes, events, checked_lists } = self;
         if let Some(output) = all.iter().find(|&&output| !profile.claims(output)) {
             return Some(format!("the profile has no {}", output.name()));
         }
@@ -123,6 +134,9 @@ impl Needs {
         if events && !profile.events {
             return Some("the profile does not compare events".to_owned());
         }
+        if checked_lists && !profile.checks_lists {
+            return Some("the profile does not claim to check lists".to_owned());
+        }
         if embedded && *target != Target::Embedded {
             return Some("it requires the embedded API server".to_owned());
         }
@@ -131,6 +145,7 @@ impl Needs {
             Mode::Plain => Some("it requires controllers".to_owned()),
             Mode::Resync => Some("it requires controllers that are started with a short resync period".to_owned()),
             Mode::Elected => Some("it requires controllers that are started with leader election".to_owned()),
+            Mode::Restarted => Some("it requires controllers that it can stop and start".to_owned()),
         }
     }
 }
@@ -184,10 +199,12 @@ impl Hostile {
             deletions::scenarios,
             edits::scenarios,
             hints::scenarios,
+            lists::scenarios,
             mirrored::scenarios,
             namespaces::scenarios,
             refused::scenarios,
             responses::scenarios,
+            restarts::scenarios,
             restores::scenarios,
             standby::scenarios,
             times::scenarios,
@@ -204,11 +221,11 @@ mod tests {
     use crate::CommandLine;
 
     #[rstest]
-    #[case("controller-manager", 39)]
-    #[case("service-slices", 21)]
-    #[case("endpoints", 13)]
+    #[case("controller-manager", 49)]
+    #[case("service-slices", 31)]
+    #[case("endpoints", 20)]
     #[case("mirrored-slices", 13)]
-    #[case("own-label", 19)]
+    #[case("own-label", 29)]
     fn numbers_of_scenarios(#[case] profile: &str, #[case] expect: usize) {
         let profile = Profile::find(profile).unwrap();
         let subject = CommandLine::controller_manager(std::path::Path::new("controller-manager"));
@@ -231,6 +248,8 @@ mod tests {
         assert_eq!(reason("mirrored/name-kept", &Target::Embedded), "the profile has no mirrored-slices");
         assert_eq!(reason("namespaces/terminating", &Target::Embedded), "the profile bounds the number of writes only");
         assert_eq!(reason("responses/reset", &cluster), "it requires the embedded API server");
+        let unchecked = "the profile does not claim to check lists";
+        assert_eq!(reason("first-lists/pods", &Target::Embedded), unchecked);
         let elected = "it requires controllers that are started with leader election";
         assert_eq!(reason("standby/behind", &Target::Embedded), elected);
     }

@@ -15,8 +15,40 @@ const OTHER: &str = "10.1.0.2";
 const THIRD: &str = "10.1.0.3";
 
 pub(super) fn scenarios() -> Vec<Hostile> {
-    let about = "The controllers follow a store that was restored and reuses resource versions.";
-    vec![Hostile::new("restores/reused-versions", about, Needs::default().embedded(), |world| play(world).boxed())]
+    let reused = "The controllers follow a store that was restored and reuses resource versions.";
+    let many = "Running controllers follow a store that was restored to a state with other Pods and Services.";
+    let checked = Needs::SERVICES.embedded().checked_lists();
+    vec![
+        Hostile::new("restores/reused-versions", reused, Needs::default().embedded(), |world| play(world).boxed()),
+        Hostile::new("restores/many-changes", many, checked, |world| many_changes(world).boxed()),
+    ]
+}
+
+/// A restore of etcd reverts many changes: replaced Pods, and a namespace with Services.
+async fn many_changes(world: &World) -> Result<()> {
+    const SERVICES: usize = 60;
+    world.fleet(&world.namespace, SERVICES, 2)?;
+    world.until_right(world.limits.state).await?;
+    let snapshot = world.server()?.snapshot();
+    let later = format!("{}-later", world.namespace);
+    world.create_namespace(&later).await?;
+    world.fleet(&later, SERVICES, 1)?;
+    let replaced = || (0..SERVICES * 2).step_by(2);
+    world.kill_pods(replaced()).await?;
+    world.pods(&world.namespace, 1, SERVICES, replaced())?;
+    world.until_right(world.limits.state).await?;
+    world.settled().await?;
+
+    // No API server runs during a restore, so a load balancer answers 503.
+    let away = world.server()?.faults().inject(Fault::unavailable().on(world.controllers()?));
+    world.server()?.restore_bumped(&snapshot, 1_000_000);
+    world.reconnected().await?;
+    let kept = world.record().await?;
+    world.server()?.faults().remove(away);
+    world.until_right(world.limits.state).await?;
+    world.settled().await?;
+    world.until_right(world.limits.state).await?;
+    world.expect_kept(&kept).await
 }
 
 /// After a restore of etcd, resource versions that the controllers have observed are reused for other content.

@@ -96,7 +96,7 @@ impl World {
             before(self).await?;
         }
         let mode = scenario.needs.mode;
-        if mode == Mode::Elected {
+        if matches!(mode, Mode::Elected | Mode::Restarted) {
             return (scenario.work)(self).await;
         }
         let controllers = self.subject.start(self.cluster.kubeconfig(), mode).await?;
@@ -106,6 +106,11 @@ impl World {
             self.stays_quiet().await
         };
         during(controllers, work).await
+    }
+
+    /// Starts an instance of the controllers with default settings.
+    pub(super) async fn start(&self) -> Result<Box<dyn Running>> {
+        self.subject.start(self.cluster.kubeconfig(), Mode::Restarted).await
     }
 
     /// Starts an instance of the controllers with leader election, as this user.
@@ -142,6 +147,15 @@ impl World {
     /// The cluster is not the embedded server, since the scenario does not require it.
     pub(super) fn server(&self) -> Result<&Server> {
         self.cluster.server().context("the scenario must require the embedded server")
+    }
+
+    /// Returns a selector of the requests of the controllers.
+    ///
+    /// # Errors
+    /// The profile has no user agent, since the scenario does not require [`checked_lists`](super::Needs::checked_lists).
+    pub(super) fn controllers(&self) -> Result<On> {
+        let user_agent = self.profile.user_agent.as_deref().context("the profile must have a user agent")?;
+        Ok(On::any().user_agent(user_agent))
     }
 
     pub(super) fn is_embedded(&self) -> bool {
@@ -184,6 +198,17 @@ impl World {
     /// Lists the objects of a kind. Slices have the labels of Kubernetes instead of those of the profile.
     pub(super) async fn list(&self, kind: Kind) -> Result<Vec<Value>> {
         self.player.list(kind, &self.namespace).await
+    }
+
+    /// As [`list`](Self::list), for the objects of all namespaces.
+    pub(super) async fn list_all(&self, kind: Kind) -> Result<Vec<Value>> {
+        self.player.list(kind, "").await
+    }
+
+    /// Creates another namespace.
+    pub(super) async fn create_namespace(&self, name: &str) -> Result<()> {
+        self.api().ok(Request::create("/api/v1/namespaces".to_owned(), json!({"metadata": {"name": name}}))).await?;
+        Ok(())
     }
 
     /// Waits until `is` returns true for the objects of a kind. Returns these objects.

@@ -35,6 +35,7 @@ impl Profile {
             ignore: <_>::default(),
             writes: WriteBound::Exact,
             user_agent: Some(crate::CONTROLLERS.to_owned()),
+            checks_lists: false,
             clean_exit: true,
             patches: <_>::default(),
             skip: Vec::new(),

@@ -54,6 +54,10 @@ pub struct Profile {
     /// Substring of the user agents of the controller. Without it, all writes but those of the player are counted.
     #[serde(default)]
     pub user_agent: Option<String>,
+    /// Whether the controller keeps the endpoints of existing Pods while lists of the API server lack objects, which those
+    /// of Kubernetes do not. Requires [`user_agent`](Self::user_agent).
+    #[serde(default)]
+    pub checks_lists: bool,
     /// Whether the controller must exit with status 0 after SIGTERM.
     #[serde(default)]
     pub clean_exit: bool,
@@ -198,6 +202,11 @@ impl Profile {
                 self.name
             );
         }
+        ensure!(
+            !self.checks_lists || self.user_agent.is_some(),
+            "profile {}: checks-lists requires user-agent",
+            self.name
+        );
         for Skip { key, tag, reason } in &self.skip {
             if key.as_ref().is_none_or(String::is_empty) && tag.is_none() {
                 bail!("profile {}: an entry of skip has neither key nor tag: {reason}", self.name);

@@ -30,7 +30,7 @@ pub(crate) fn kit(options: &Options) -> Kit {
     };
     let rights = Access::with_rights("endpoint-controller-manager", include_str!("../../rights.yaml"));
     Kit {
-        profile: Arc::new(Profile::controller_manager()),
+        profile: Arc::new(Profile { checks_lists: true, ..Profile::controller_manager() }),
         subject,
         external: options.controllers == Controllers::External,
         target: options.target.clone(),
@@ -105,7 +105,7 @@ fn settings(mode: Mode) -> Settings {
     settings.endpointslice.batch_period = batch_period;
     settings.mirroring.batch_period = batch_period;
     match mode {
-        Mode::Plain => {}
+        Mode::Plain | Mode::Restarted => {}
         Mode::Resync => settings.min_resync_period = Duration::from_secs(2),
         Mode::Elected => settings.leader_election = Some(LeaderElection::default()),
     }

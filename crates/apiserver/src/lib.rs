@@ -131,8 +131,8 @@
 //! # Fault injection
 //!
 //! [`Server::faults`] injects the failures that break controllers in production: error responses (410, 429 with
-//! `Retry-After`, 500, 503), connection resets, writes whose response is lost, slow and fragmented responses, late
-//! events, and watches that end. [`Server::restart`] drops all connections and, optionally, the history. Random
+//! `Retry-After`, 500, 503), connection resets, writes whose response is lost, lists that lack objects, slow and fragmented
+//! responses, late events, and watches that end. [`Server::restart`] drops all connections and, optionally, the history. Random
 //! decisions are drawn from [`Config::seed`]. [`Server::requests`] is the log of requests. A fault or a count of requests
 //! for a verb or resource that the server does not serve panics: it would never have an effect, or always be 0.
 //!

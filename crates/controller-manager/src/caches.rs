@@ -60,12 +60,13 @@ impl Caches {
     pub(crate) fn new(
         client: &Client,
         min_resync_period: Duration,
+        guard: Guard,
         metrics: Option<&kube_informer::PrometheusMetrics>,
     ) -> Caches {
         // Random, so that the informers do not resync at the same time.
         let resync = || min_resync_period.mul_f64(kube_ambient::random_range(1.0..2.0));
         let restores = RestoreSignal::default();
-        let builders = (client, metrics, &restores);
+        let builders = (client, metrics, &restores, guard);
         Caches {
             services: builder(builders, resync()).index(ServiceIndex::default()).build(),
             pods: builder(builders, resync()).index(PodIndex::default()).build(),
@@ -218,10 +219,10 @@ fn spawn<T: Decode, X: Index<T>>(
 }
 
 fn builder<T: Decode>(
-    (client, metrics, restores): (&Client, Option<&kube_informer::PrometheusMetrics>, &RestoreSignal),
+    (client, metrics, restores, guard): (&Client, Option<&kube_informer::PrometheusMetrics>, &RestoreSignal, Guard),
     resync: Duration,
 ) -> Builder<T> {
-    let builder = Informer::builder(client.clone()).resync(resync).restores(restores.clone()).guard(Guard::default());
+    let builder = Informer::builder(client.clone()).resync(resync).restores(restores.clone()).guard(guard);
     match metrics {
         Some(metrics) => builder.metrics(metrics.clone()),
         None => builder,

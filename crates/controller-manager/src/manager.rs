@@ -100,7 +100,7 @@ async fn work(
     let reader = clients.client(&config, "shared-informers")?.decoding_in(interner.clone());
     let controllers = settings.controllers.running(&settings.feature_gates);
     let informer_metrics = metrics.as_ref().map(|metrics| &metrics.informers);
-    let caches = Caches::new(&reader, settings.min_resync_period, informer_metrics);
+    let caches = Caches::new(&reader, settings.min_resync_period, settings.guard, informer_metrics);
     let shadow = Shadow::start(&settings, &caches, metrics.as_ref(), &page)?;
     let slice_api = SliceApi::new(metrics.as_ref().map(|metrics| metrics.api_available.clone()));
     if !controllers.slice_controllers().is_empty() {

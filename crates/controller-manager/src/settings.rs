@@ -13,6 +13,7 @@ use std::time::Duration;
 
 #[cfg(any(feature = "endpoint", feature = "endpointslice", feature = "mirroring"))]
 use kube_controller::Batching;
+use kube_informer::Guard;
 
 pub use client::ClientSettings;
 pub use election::LeaderElection;
@@ -57,6 +58,8 @@ pub struct Settings {
     /// `--min-resync-period`: each informer resyncs at a period drawn between this and twice this; zero disables
     /// resyncs.
     pub min_resync_period: Duration,
+    /// Guard of all caches against lists that lack objects. No flag sets it.
+    pub guard: Guard,
     /// `--feature-gates`: the feature gates and whether each is enabled.
     pub feature_gates: FeatureGates,
     /// Leader election; `None`, the default, disables it. On the command line it is enabled by default. Ignored in
@@ -118,6 +121,7 @@ impl Default for Settings {
             },
             client: ClientSettings::default(),
             min_resync_period: MIN_RESYNC_PERIOD,
+            guard: Guard::default(),
             feature_gates: FeatureGates::default(),
             leader_election: None,
             second_writer: SecondWriterSettings::default(),

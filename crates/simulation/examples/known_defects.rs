@@ -133,8 +133,13 @@ fn simulation(seed: u64, profile: Profile) -> Simulation {
     let end = steps.iter().map(|step| step.after).sum::<Duration>().as_millis();
     let end = u32::try_from(end).unwrap();
     let max_endpoints_per_slice = NonZeroUsize::new(2).unwrap();
-    let options =
-        Options { encoding: Encoding::Json, elects: false, max_endpoints_per_slice, batching: Batching::None };
+    let options = Options {
+        encoding: Encoding::Json,
+        elects: false,
+        max_endpoints_per_slice,
+        batching: Batching::None,
+        checks_all_lists: false,
+    };
     let other_past = matches!(profile, Profile::OtherPast);
     if other_past {
         let subsets = |last: u8| json!({ "subsets": [{ "addresses": [{ "ip": format!("10.8.1.{last}") }] }] });

@@ -71,7 +71,8 @@ fn active(options: Options, change: fn(&mut Settings)) -> Process {
 fn history(seed: u64, writer: Writer) -> Simulation {
     let max_endpoints_per_slice = NonZeroUsize::new([1, 2, 3, 100][usize::try_from(seed % 4).unwrap()]).unwrap();
     let encoding = if seed.is_multiple_of(2) { Encoding::Protobuf } else { Encoding::Json };
-    let options = Options { encoding, elects: true, max_endpoints_per_slice, batching: Batching::None };
+    let options =
+        Options { encoding, elects: true, max_endpoints_per_slice, batching: Batching::None, checks_all_lists: false };
     let mut simulation = scenario::base(seed, random(seed, OPERATIONS), options);
     simulation.processes.push(shadow(max_endpoints_per_slice));
     let end: Duration = simulation.steps.iter().map(|step| step.after).sum();
@@ -97,8 +98,13 @@ fn history(seed: u64, writer: Writer) -> Simulation {
 fn recorded(recorded: &RecordedScenario) -> Simulation {
     let mut simulation = scenario::recorded(recorded);
     let max = NonZeroUsize::new(100).unwrap();
-    let options =
-        Options { encoding: Encoding::Json, elects: true, max_endpoints_per_slice: max, batching: Batching::None };
+    let options = Options {
+        encoding: Encoding::Json,
+        elects: true,
+        max_endpoints_per_slice: max,
+        batching: Batching::None,
+        checks_all_lists: false,
+    };
     simulation.processes = scenario::base(0, Vec::new(), options).processes;
     simulation.processes.push(shadow(max));
     simulation

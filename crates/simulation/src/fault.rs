@@ -87,6 +87,10 @@ pub enum Disturbance {
     /// client can detect this only until the server reaches the versions that the client has seen, so it is never drawn
     /// from a seed.
     Rewind(u32),
+    /// Lists and initial events of watches of a resource, given by its plural name, lack all objects for this many
+    /// milliseconds; reads of single objects and later events do not. At the start and at the end, all connections are
+    /// reset and the watches of the resource are answered with 410, so that all processes list it.
+    WrongLists(String, u32),
     /// An admission rule is in force for this many milliseconds.
     Policy(Policy, u32),
     /// All requests and events of a process are delayed until this many milliseconds have passed.
@@ -138,6 +142,7 @@ impl fmt::Display for Disturbance {
             Disturbance::RestartServer(true) => f.write_str("restart-server-lost"),
             Disturbance::Restore(millis) => write!(f, "restore-{millis}"),
             Disturbance::Rewind(millis) => write!(f, "rewind-{millis}"),
+            Disturbance::WrongLists(resource, millis) => write!(f, "lists-{resource}-{millis}"),
             Disturbance::Policy(policy, millis) => write!(f, "policy-{policy}-{millis}"),
             Disturbance::Freeze(process, millis) => write!(f, "freeze-{process}-{millis}"),
             Disturbance::Crash(process, millis) => write!(f, "kill-{process}-{millis}"),
@@ -169,6 +174,7 @@ impl FromStr for Disturbance {
                             let policy = Policy::ALL.iter().find(|(_, name)| *name == which)?.0;
                             Disturbance::Policy(policy, millis.ok()?)
                         }
+                        "lists" => Disturbance::WrongLists(which.to_owned(), millis.ok()?),
                         "freeze" => Disturbance::Freeze(which.to_owned(), millis.ok()?),
                         "kill" => Disturbance::Crash(which.to_owned(), millis.ok()?),
                         _ => return None,
@@ -257,7 +263,9 @@ mod tests {
     #[case(
         "a/event/pods/3=skip,@0=restart-server,@10=restart-server-lost,@1500=restore-2000,@1510=rewind-200,@1600=jump-30000"
     )]
-    #[case("@5=policy-add-label-3000,@6=freeze-a-20000,@7=kill-b-10,@8=wall--3600,@9=wall-60")]
+    #[case(
+        "@4=lists-endpointslices-5000,@5=policy-add-label-3000,@6=freeze-a-20000,@7=kill-b-10,@8=wall--3600,@9=wall-60"
+    )]
     fn a_plan_is_read_back(#[case] text: &str) {
         assert_eq!(text.parse::<Plan>().unwrap().to_string(), text);
     }

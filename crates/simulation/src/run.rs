@@ -10,7 +10,7 @@ use http::{Method, Request, header::CONTENT_TYPE};
 use http_body_util::{BodyExt as _, Full};
 use jiff::{SignedDuration, Timestamp};
 use kube_ambient::{Clock, simulate};
-use kube_dev_apiserver::{Config, Denial, History, Operation as Write, Server, Snapshot};
+use kube_dev_apiserver::{Config, Denial, Fault, History, On, Operation as Write, Server, Snapshot};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 use tower::ServiceExt as _;
@@ -167,8 +167,19 @@ pub(crate) struct Run {
     snapshots: Vec<(Duration, Snapshot)>,
 }
 
-/// End times of disturbances, each with the id of the admission rule to remove, if there is one.
-type Ends = Vec<(Instant, Option<u64>)>;
+/// End times of disturbances, each with what ends then.
+type Ends = Vec<(Instant, End)>;
+
+/// What ends with a disturbance.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum End {
+    /// Only the disturbance itself.
+    Nothing,
+    /// The admission rule with this id.
+    Policy(u64),
+    /// The fault of the API server with this id, in lists of this resource.
+    WrongLists(u64, String),
+}
 
 impl Run {
     /// Advances time to `until`. Meanwhile starts, kills and restarts processes.
@@ -219,14 +230,22 @@ impl Run {
         self.until_and_end(last, &mut ends).await;
     }
 
-    /// Advances time to `until`, and removes admission rules when their time is over.
+    /// Advances time to `until`, and ends admission rules and wrong lists when their time is over.
     async fn until_and_end(&mut self, until: Instant, ends: &mut Ends) {
         ends.sort();
         while ends.first().is_some_and(|(at, _)| *at <= until) {
-            let (at, policy) = ends.remove(0);
+            let (at, end) = ends.remove(0);
             self.until(at).await;
-            if let Some(id) = policy {
-                self.state.server.admission().remove(id);
+            let server = &self.state.server;
+            match end {
+                End::Nothing => {}
+                End::Policy(id) => {
+                    server.admission().remove(id);
+                }
+                End::WrongLists(id, resource) => {
+                    server.faults().remove(id);
+                    self.relist(&resource);
+                }
             }
         }
         self.until(until).await;
@@ -282,21 +301,37 @@ impl Run {
                     self.until(Instant::now() + PAUSE).await;
                 }
             }
+            Disturbance::WrongLists(resource, millis) => {
+                let on = On::any().verb("list").verb("watch").resource(resource);
+                let id = server.faults().inject(Fault::omit_objects().on(on));
+                self.relist(resource);
+                ends.push((after(millis), End::WrongLists(id, resource.clone())));
+            }
             Disturbance::Policy(policy, millis) => {
                 let id = enforce(&self.state, *policy);
-                ends.push((after(millis), Some(id)));
+                ends.push((after(millis), End::Policy(id)));
             }
             Disturbance::Freeze(process, millis) => {
                 self.state.freeze(process, after(millis));
-                ends.push((after(millis), None));
+                ends.push((after(millis), End::Nothing));
             }
             Disturbance::Crash(process, millis) => {
                 self.processes.kill(process, Duration::from_millis((*millis).into()));
-                ends.push((after(millis), None));
+                ends.push((after(millis), End::Nothing));
             }
             Disturbance::Jump(millis) => tokio::time::advance(Duration::from_millis((*millis).into())).await,
             Disturbance::SetWallClock(seconds) => self.offset.store((*seconds).into(), Ordering::Relaxed),
         }
+    }
+}
+
+impl Run {
+    /// Makes all processes list a resource: resets all connections, and answers the next watch with 410.
+    fn relist(&self, resource: &str) {
+        for process in self.processes.names() {
+            self.state.expire(process, resource, false);
+        }
+        self.state.server.restart(History::Kept);
     }
 }
 

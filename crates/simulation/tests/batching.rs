@@ -75,7 +75,8 @@ fn storm(flips: usize, batching: Batching) -> Outcome {
     let lone = (0..LONE_CHANGES).map(|number| flip(number / 2, number % 2 == 1));
     steps.extend(lone.map(|operation| Step { after: Duration::from_secs(5), operation }));
     let max_endpoints_per_slice = NonZeroUsize::new(100).unwrap();
-    let options = Options { encoding: Encoding::Json, elects: false, max_endpoints_per_slice, batching };
+    let options =
+        Options { encoding: Encoding::Json, elects: false, max_endpoints_per_slice, batching, checks_all_lists: false };
     let mut simulation = scenario::base(1, steps, options);
     simulation.processes = vec![manager(batching)];
     simulation.setup = setup();

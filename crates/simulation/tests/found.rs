@@ -27,8 +27,13 @@ fn patch_slice(after: u64, patch: Value) -> Step {
 
 fn run(steps: Vec<Step>, plan: &str) -> Outcome {
     let max_endpoints_per_slice = NonZeroUsize::new(2).unwrap();
-    let options =
-        Options { encoding: Encoding::Json, elects: false, max_endpoints_per_slice, batching: Batching::None };
+    let options = Options {
+        encoding: Encoding::Json,
+        elects: false,
+        max_endpoints_per_slice,
+        batching: Batching::None,
+        checks_all_lists: false,
+    };
     let mut simulation = scenario::base(1, steps, options);
     simulation.faults = Faults::Planned(plan.parse().unwrap());
     simulation.run()

@@ -11,7 +11,7 @@ use super::On;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub enum Effect {
-    /// The request is not executed and gets this code, with upstream's `Status` for 410, 429, 500, 503 and 504. A watch
+    /// The request is not executed and gets this code, with upstream's `Status` for 404, 410, 429, 500, 503 and 504. A watch
     /// with 410 gets, as from a real server, 200 and an `ERROR` event.
     Reject {
         /// HTTP status code, 400 to 599.
@@ -51,6 +51,17 @@ pub enum Effect {
     },
     /// Every event of a watch is sent twice in a row.
     RepeatEvents,
+    /// A list, and the initial events of a watch, lack objects that exist, with the usual status and resource version: an
+    /// empty or truncated list, or one of a proxy or authorizer that hides a namespace. Gets, and the later events of a
+    /// watch, are not affected.
+    OmitObjects {
+        /// Namespace of the missing objects; `None` for those of all namespaces.
+        #[serde(default)]
+        namespace: Option<String>,
+        /// Number of objects that are not omitted: the first ones in the order of the list; 0 by default.
+        #[serde(default)]
+        keep: usize,
+    },
     /// A watch ends some time after its start.
     EndWatch {
         /// Time from the start of the watch in milliseconds.
@@ -176,6 +187,11 @@ impl Fault {
     /// Sends each watch event twice, see [`Effect::RepeatEvents`].
     pub fn repeat_events() -> Self {
         Effect::RepeatEvents.into()
+    }
+
+    /// Omits objects from lists and from the initial events of watches, see [`Effect::OmitObjects`].
+    pub fn omit_objects() -> Self {
+        Effect::OmitObjects { namespace: None, keep: 0 }.into()
     }
 
     /// Ends watches some time after their start, see [`Effect::EndWatch`].

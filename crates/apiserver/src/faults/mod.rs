@@ -1,4 +1,4 @@
-//! Fault injection: rejected and delayed requests, lost responses, broken watches.
+//! Fault injection: rejected and delayed requests, lost responses, wrong lists, broken watches.
 //!
 //! A [`Fault`] has an [`Effect`], a selector of requests ([`On`]), and limits on its hits. [`FaultTable`] decides which
 //! faults hit a request, without sockets and clocks; the HTTP layer executes the decision.
@@ -18,5 +18,5 @@ pub use handle::Faults;
 pub use on::On;
 pub(crate) use registry::{FaultRegistry, OpenWatch};
 pub(crate) use request::RequestFields;
-pub(crate) use table::{Answer, FaultDecision, FaultTable, StreamFaults};
+pub(crate) use table::{Answer, FaultDecision, FaultTable, Omission, StreamFaults};
 pub(crate) use unmatchable::UnmatchableError;

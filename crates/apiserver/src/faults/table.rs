@@ -13,7 +13,30 @@ pub(crate) struct FaultDecision {
     /// Delay before the request is executed or rejected.
     pub(crate) delay: Duration,
     pub(crate) answer: Answer,
+    pub(crate) omission: Option<Omission>,
     pub(crate) stream: Option<StreamFaults>,
+}
+
+/// Objects that a list, or the initial events of a watch, lacks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Omission {
+    /// Namespace of these objects; `None` for all.
+    namespace: Option<String>,
+    /// Number of the first of them that are not omitted.
+    keep: usize,
+}
+
+impl Omission {
+    /// Removes the omitted objects. `namespace` returns that of an object.
+    pub(crate) fn apply<T>(&self, objects: &mut Vec<T>, namespace: impl Fn(&T) -> &str) {
+        let mut keep = self.keep;
+        objects.retain(|object| {
+            let selected = self.namespace.as_deref().is_none_or(|only| only == namespace(object));
+            let kept = !selected || keep > 0;
+            keep -= usize::from(selected && kept);
+            kept
+        });
+    }
 }
 
 /// How a request is executed and answered.
@@ -99,7 +122,7 @@ impl FaultTable {
     /// Evaluates all faults in order of injection.
     ///
     /// The first hit that replaces the response wins; later faults of that sort are neither evaluated nor counted.
-    /// Request delays add up. Of several effects of the same sort on the response body, the last wins.
+    /// Request delays add up. Of several effects of the same sort on the response body or its objects, the last wins.
     pub(crate) fn decide(&mut self, request: &RequestFields<'_>) -> FaultDecision {
         let mut decision = FaultDecision::default();
         let is_watch = request.verb == "watch";
@@ -110,6 +133,7 @@ impl FaultTable {
                     decision.answer != Answer::Normal
                 }
                 Effect::RepeatEvents | Effect::EndWatch { .. } => !is_watch,
+                Effect::OmitObjects { .. } => !is_watch && request.verb != "list",
                 Effect::DelayRequest { .. } | Effect::DelayEvents { .. } | Effect::Trickle { .. } => false,
             };
             if has_no_effect || times.is_some_and(|times| rule.hits >= times) || !on.matches(request) {
@@ -129,7 +153,7 @@ impl FaultTable {
 
 impl FaultDecision {
     fn add(&mut self, effect: &Effect, rng: &mut StdRng) {
-        match *effect {
+        match effect.clone() {
             Effect::Reject { code, retry_after_seconds } => {
                 self.answer = Answer::Reject { code, retry_after: retry_after_seconds };
             }
@@ -144,6 +168,7 @@ impl FaultDecision {
                 self.stream(rng).trickle = Some((max_bytes, Duration::from_millis(pause_millis)));
             }
             Effect::RepeatEvents => self.stream(rng).repeat = true,
+            Effect::OmitObjects { namespace, keep } => self.omission = Some(Omission { namespace, keep }),
             Effect::EndWatch { after_millis, how } => {
                 self.stream(rng).end = Some((Duration::from_millis(after_millis), how));
             }

@@ -111,6 +111,24 @@ fn delays_add_up_and_stream_effects_are_returned() {
     }
 }
 
+/// Names of the objects `a/1`, `a/2`, `b/3` and `b/4` that are left.
+#[rstest]
+#[case::all(None, 0, "")]
+#[case::all_but_three(None, 3, "123")]
+#[case::of_one_namespace(Some("a"), 0, "34")]
+#[case::of_the_other_but_one(Some("b"), 1, "123")]
+#[case::of_none(Some("c"), 0, "1234")]
+fn objects_are_omitted(#[case] namespace: Option<&str>, #[case] keep: usize, #[case] expect: &str) {
+    let mut table = table();
+    table.inject(Effect::OmitObjects { namespace: namespace.map(str::to_owned), keep });
+    for verb in ["list", "watch"] {
+        let mut objects = vec![("a", "1"), ("a", "2"), ("b", "3"), ("b", "4")];
+        table.decide(&request(verb, "pods", "")).omission.unwrap().apply(&mut objects, |(namespace, _)| namespace);
+        assert_eq!(objects.into_iter().map(|(_, name)| name).collect::<String>(), expect);
+    }
+    assert_eq!(table.decide(&request("get", "pods", "a")).omission, None);
+}
+
 #[test]
 fn same_seed_hits_the_same_requests() {
     let run = || {
@@ -149,6 +167,11 @@ fn same_seed_hits_the_same_requests() {
 #[case(
     r#"{"effect": {"delayEvents": {"minMillis": 1, "maxMillis": 9}}}"#,
     Some(Fault::delay_events(millis(1), millis(9)))
+)]
+#[case(r#"{"effect": {"omitObjects": {}}}"#, Some(Fault::omit_objects()))]
+#[case(
+    r#"{"effect": {"omitObjects": {"namespace": "a", "keep": 3}}}"#,
+    Some(Effect::OmitObjects { namespace: Some("a".to_owned()), keep: 3 }.into())
 )]
 #[case(r#"{"effect": {"trickle": {"maxBytes": 7, "pauseMillis": 2}}}"#, Some(Fault::trickle(7, millis(2))))]
 #[case(r#"{"effect": "reset", "tiems": 3}"#, None)]

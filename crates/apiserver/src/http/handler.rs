@@ -20,7 +20,7 @@ use super::{accept, debug, impersonation, request, watch};
 use crate::attributes::Attributes;
 use crate::authorization;
 use crate::cluster::Propagation;
-use crate::faults::{Answer, RequestFields};
+use crate::faults::{Answer, Omission, RequestFields};
 use crate::identity::User;
 use crate::kinds::Kind;
 use crate::protobuf;
@@ -102,7 +102,8 @@ pub(super) async fn handle(
         tokio::time::sleep(decision.delay).await;
     }
     // Pinned here: awaiting the future by value in several arms would add its size to this future once per arm.
-    let execute = pin!(execute(&shared, &route, &attributes, &identity, &parts, body));
+    let omission = decision.omission.as_ref();
+    let execute = pin!(execute(&shared, &route, &attributes, &identity, &parts, body, omission));
     let mut executed = None;
     let reply = match decision.answer {
         Answer::Normal => execute.await,
@@ -152,9 +153,10 @@ async fn execute(
     identity: &Result<User, StatusError>,
     parts: &Parts,
     body: RequestBody,
+    omission: Option<&Omission>,
 ) -> Reply {
     let reply = match identity {
-        Ok(user) => execute_as(shared, route, attributes, user, parts, body).await,
+        Ok(user) => execute_as(shared, route, attributes, user, parts, body, omission).await,
         Err(error) => return reply::error_for(error, &parts.headers),
     };
     reply.unwrap_or_else(|error| reply::error_for(&error, &parts.headers))
@@ -167,6 +169,7 @@ async fn execute_as(
     user: &User,
     parts: &Parts,
     body: RequestBody,
+    omission: Option<&Omission>,
 ) -> Result<Reply, StatusError> {
     authorization::check(shared, user, attributes)?;
     if let Route::Resource(path) = route
@@ -176,7 +179,7 @@ async fn execute_as(
         return virtual_resource.evaluate(shared, path, user, (&parts.method, &parts.headers, &bytes));
     }
     let refused_create = authorization::refused_create(shared, user, attributes);
-    Ok(request::respond(shared, route, parts, body, refused_create).await)
+    Ok(request::respond(shared, route, parts, body, omission, refused_create).await)
 }
 
 fn fault_reply(is_watch: bool, code: u16, retry_after: Option<u32>, headers: &HeaderMap) -> Reply {

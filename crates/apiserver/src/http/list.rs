@@ -12,6 +12,7 @@ use super::lag::Lag;
 use super::query::{Query, VersionMatch};
 use super::reply::{self, Reply};
 use crate::cluster::{Cluster, Page, PageRequest, Stored, TooOld};
+use crate::faults::Omission;
 use crate::kinds::Kind;
 use crate::protobuf::ListEnvelope;
 use crate::selector::Selector;
@@ -78,13 +79,14 @@ pub(super) fn check_reached(requested: Option<u64>, current: u64) -> Result<(), 
 ///
 /// The current state satisfies every requested version except an exact one. Later pages are read at the version of the
 /// first page, reconstructed from the history. With a lag, the last state that arrived is used instead of the current
-/// one, unless the request has no resource version.
+/// one, unless the request has no resource version. An omission applies to each page.
 pub(super) fn handle(
     shared: &Shared,
     scope: &Scope,
     query: &Query,
     form: ResponseForm,
     lag: Option<&Lag>,
+    omission: Option<&Omission>,
 ) -> Result<Reply, StatusError> {
     let page = shared.read(|cluster| {
         let arrived = lag.map_or(cluster.revision(), |lag| lag.limit(cluster.revision()));
@@ -116,7 +118,10 @@ pub(super) fn handle(
         }
         cluster.page(&scope.kind, &request).map_err(|TooOld| StatusError::expired_list())
     })?;
-    let Page { objects, revision, last, remaining } = page;
+    let Page { mut objects, revision, last, remaining } = page;
+    if let Some(omission) = omission {
+        omission.apply(&mut objects, |object| &object.namespace);
+    }
     let next = last.map(|after| Continuation { revision: Some(revision), after }.encode());
     Ok(of_objects(&scope.kind, objects, &ListMeta { revision, next, remaining }, form))
 }

@@ -16,6 +16,7 @@ use super::reply::{self, Reply};
 use super::scale::ScaleTarget;
 use super::{body, containers, discovery, list, unserved, watch};
 use crate::cluster::{FieldValidation, Patch, Propagation, Stored, WriteOptions, Written};
+use crate::faults::Omission;
 use crate::kinds::{Kind, Part};
 use crate::shared::Shared;
 use crate::status::{self, StatusError};
@@ -27,9 +28,10 @@ pub(super) async fn respond(
     route: &Route,
     parts: &Parts,
     body: RequestBody,
+    omission: Option<&Omission>,
     refused_create: Option<StatusError>,
 ) -> Reply {
-    let reply = match dispatch(shared, route, parts, body, refused_create).await {
+    let reply = match dispatch(shared, route, parts, body, omission, refused_create).await {
         Ok(reply) => reply,
         Err(error) if error.is_plain_text() => {
             reply::error_for(&unserved::error(shared, parts.uri.path()), &parts.headers)
@@ -45,6 +47,7 @@ async fn dispatch(
     route: &Route,
     parts: &Parts,
     body: RequestBody,
+    omission: Option<&Omission>,
     refused_create: Option<StatusError>,
 ) -> Result<Reply, StatusError> {
     let Route::Resource(resource) = route else {
@@ -65,7 +68,7 @@ async fn dispatch(
     let kind = if target.part == Part::Scale { Kind::scale() } else { &target.kind };
     let form = ResponseForm::new(&parts.headers, kind, query.include_object, shared);
     let reply = if parts.method == Method::GET {
-        target.read(shared, &query, form, parts.extensions.get())
+        target.read(shared, &query, form, parts.extensions.get(), omission)
     } else {
         let bytes = body::collect(body).await?;
         target.write(shared, &parts.method, &parts.headers, &bytes, &query, form)
@@ -123,6 +126,7 @@ impl Target {
         query: &Query,
         form: ResponseForm,
         lag: Option<&Lag>,
+        omission: Option<&Omission>,
     ) -> Result<Reply, StatusError> {
         let kind = &self.kind;
         if let Some(name) = &self.name {
@@ -137,9 +141,9 @@ impl Target {
         selector.fields.check(kind)?;
         let scope = list::Scope { kind: Arc::clone(kind), namespace: self.namespace.clone(), selector };
         if query.watch {
-            watch::open(shared, scope, query, form, lag)
+            watch::open(shared, scope, query, form, lag, omission)
         } else {
-            list::handle(shared, &scope, query, form, lag)
+            list::handle(shared, &scope, query, form, lag, omission)
         }
     }
 

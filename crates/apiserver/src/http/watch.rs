@@ -19,6 +19,7 @@ use super::query::Query;
 use super::reply::{self, Reply};
 use crate::change_notifier::Listener;
 use crate::cluster::{Change, ChangeKind, Cluster, Stored};
+use crate::faults::Omission;
 use crate::protobuf;
 use crate::shared::Shared;
 use crate::status::StatusError;
@@ -68,6 +69,7 @@ pub(super) fn open(
     query: &Query,
     form: ResponseForm,
     lag: Option<&Lag>,
+    omission: Option<&Omission>,
 ) -> Result<Reply, StatusError> {
     let listener = shared.subscribe(&scope.kind).ok_or_else(StatusError::no_such_path)?;
     let from_now = matches!(query.resource_version, None | Some(0));
@@ -85,7 +87,10 @@ pub(super) fn open(
             Some(send) => send,
             None => from_now,
         };
-        let objects = if initial { scope.select_at(cluster, state)? } else { Vec::new() };
+        let mut objects = if initial { scope.select_at(cluster, state)? } else { Vec::new() };
+        if let Some(omission) = omission {
+            omission.apply(&mut objects, |object| &object.namespace);
+        }
         let revision = if initial || from_now { state } else { query.resource_version.unwrap_or(state) };
         Ok::<_, StatusError>((objects, revision))
     })?;

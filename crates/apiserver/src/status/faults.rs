@@ -19,6 +19,7 @@ impl StatusError {
     /// Returns the error of a fault, with upstream's message for the code where there is one.
     pub(crate) fn by_fault(code: u16, retry_after: Option<u32>) -> Self {
         let mut error = match code {
+            404 => Self::new(404, "NotFound", "the object was not found, by a fault"),
             410 => Self::expired_by_fault(),
             429 => Self::new(429, "TooManyRequests", "Too many requests, please try again later."),
             500 => Self::internal("error injected by a fault"),

@@ -114,6 +114,27 @@ async fn repeated_events_are_sent_twice() {
     assert_eq!(list["items"].as_array().map(Vec::len), Some(2), "only watch events are repeated");
 }
 
+#[tokio::test]
+async fn omitted_objects_exist_and_change() {
+    let api = TestApi::start(Config::default()).await;
+    for name in ["a", "b"] {
+        api.create(CONFIG_MAPS, named(name)).await;
+    }
+    let on = On::any().verb("list").verb("watch").resource("configmaps");
+    let id = api.server.faults().inject(Fault::omit_objects().on(on));
+    let list = api.get(CONFIG_MAPS).await.1;
+    let version = api.server.revision().to_string();
+    assert_eq!((&list["items"], &list["metadata"]["resourceVersion"]), (&json!([]), &json!(version)));
+    assert_eq!(api.get(&format!("{CONFIG_MAPS}/a")).await.0, 200);
+    let mut events = api.watch(&format!("{CONFIG_MAPS}?watch=true")).await;
+    api.create(CONFIG_MAPS, named("c")).await;
+    assert_eq!(events.next_short().await, "ADDED c");
+    api.json(Method::PATCH, &format!("{CONFIG_MAPS}/a"), &json!({"data": {"x": "y"}})).await;
+    assert_eq!(events.next_short().await, "MODIFIED a");
+    api.server.faults().remove(id);
+    assert_eq!(api.get(CONFIG_MAPS).await.1["items"].as_array().map(Vec::len), Some(3));
+}
+
 #[tokio::test(start_paused = true)]
 async fn delayed_watch_does_not_delay_other_kinds() {
     let api = TestApi::start(Config::default()).await;

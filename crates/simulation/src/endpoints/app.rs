@@ -18,6 +18,9 @@ pub struct Options {
     pub max_endpoints_per_slice: NonZeroUsize,
     /// Value of `--updates-batching`.
     pub batching: Batching,
+    /// Whether every list that lacks an object is checked, however few objects it lacks. Histories have too few objects
+    /// for the default limit.
+    pub checks_all_lists: bool,
 }
 
 /// Returns a process that runs `controller-manager` with all three controllers.
@@ -29,6 +32,9 @@ pub fn controller_manager(name: &str, options: Options) -> Process {
         settings.endpoint.batching = options.batching;
         settings.endpointslice.batching = options.batching;
         settings.mirroring.batching = options.batching;
+        if options.checks_all_lists {
+            settings.guard.free = 0;
+        }
         settings.leader_election = options.elects.then(LeaderElection::default);
         run(Config::from_service(environment.transport), settings, environment.stop)
     });

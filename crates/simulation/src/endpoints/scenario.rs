@@ -28,12 +28,14 @@ pub fn random(seed: u64) -> Simulation {
     let mut rng = SmallRng::seed_from_u64(seed);
     let operations = rng.random_range(20..=40);
     let steps = histories::random(rng.random(), operations);
-    let options = Options { batching: batching(seed), ..options(&mut rng) };
+    let options = Options { batching: batching(seed), checks_all_lists: checks_all_lists(seed), ..options(&mut rng) };
     let mut simulation = base(seed, steps, options);
     simulation.processes = processes(&mut rng, options);
     let chaos = chaos(&mut rng);
     let end: Duration = simulation.steps.iter().map(|step| step.after).sum();
-    let disturbances = disturbances(&mut rng, end, simulation.processes.len());
+    let mut disturbances = disturbances(&mut rng, end, simulation.processes.len());
+    disturbances.extend(wrong_lists(seed, end));
+    disturbances.sort_by_key(|(at, _)| *at);
     if disturbances.iter().any(|(_, what)| matches!(what, Disturbance::Restore(_))) {
         keep_nodes(&mut simulation);
     }
@@ -64,6 +66,12 @@ fn is_of_nodes(path: &str) -> bool {
     path.starts_with("/api/v1/nodes")
 }
 
+/// Maximum time from the last step or fault until slices and Endpoints are those that follow from the Pods.
+///
+/// A key that fails is retried after 1 s, 2 s and so on: the last retry follows no later than the faults have lasted, which
+/// is below two minutes in most runs.
+const SETTLE: Duration = Duration::from_secs(300);
+
 /// Returns a run of one process without faults.
 pub fn base(seed: u64, steps: Vec<Step>, options: Options) -> Simulation {
     let max_endpoints_per_slice = options.max_endpoints_per_slice;
@@ -74,14 +82,20 @@ pub fn base(seed: u64, steps: Vec<Step>, options: Options) -> Simulation {
         setup: Vec::new(),
         steps,
         faults: Faults::Planned(Plan::default()),
-        limits: Limits::default(),
+        limits: Limits { settle: SETTLE, ..Limits::default() },
     }
 }
 
 /// Returns options with JSON, because [`sieve::plans`](crate::sieve::plans) ignores events in protobuf.
 fn readable(max_endpoints_per_slice: usize) -> Options {
     let max_endpoints_per_slice = NonZeroUsize::new(max_endpoints_per_slice).unwrap_or(NonZeroUsize::MIN);
-    Options { encoding: Encoding::Json, elects: false, max_endpoints_per_slice, batching: Batching::None }
+    Options {
+        encoding: Encoding::Json,
+        elects: false,
+        max_endpoints_per_slice,
+        batching: Batching::None,
+        checks_all_lists: false,
+    }
 }
 
 /// Returns the run of a random history of at least 20 operations, with one process and without faults.
@@ -113,7 +127,7 @@ const BEFORE_WALK: Duration = Duration::from_secs(5);
 /// [`shrink_faults`](crate::shrink_faults).
 pub fn walk(seed: u64, length: usize) -> Simulation {
     let mut rng = SmallRng::seed_from_u64(seed);
-    let options = Options { batching: batching(seed), ..options(&mut rng) };
+    let options = Options { batching: batching(seed), checks_all_lists: checks_all_lists(seed), ..options(&mut rng) };
     let walks::Walk { setup, mut steps } = walks::walk(seed, length);
     let rules = EndpointRules { max_endpoints_per_slice: options.max_endpoints_per_slice };
     let settled = Simulation {
@@ -130,6 +144,8 @@ pub fn walk(seed: u64, length: usize) -> Simulation {
     let end: Duration = steps.iter().map(|step| step.after).sum();
     let chaos = chaos(&mut rng);
     let mut disturbances = disturbances(&mut rng, end, 1);
+    disturbances.extend(wrong_lists(seed, end));
+    disturbances.sort_by_key(|(at, _)| *at);
     disturbances.retain(|(_, what)| leads_back(what));
     Simulation { steps, faults: Faults::Drawn { chaos, disturbances }, ..settled }
 }
@@ -148,13 +164,39 @@ fn options(rng: &mut SmallRng) -> Options {
     let encoding = if rng.random() { Encoding::Protobuf } else { Encoding::Json };
     let size = [1, 2, 3, 100].choose(rng).and_then(|size| NonZeroUsize::new(*size));
     let max_endpoints_per_slice = size.unwrap_or(NonZeroUsize::MIN);
-    Options { encoding, elects: false, max_endpoints_per_slice, batching: Batching::None }
+    Options { encoding, elects: false, max_endpoints_per_slice, batching: Batching::None, checks_all_lists: false }
 }
 
 /// Returns adaptive batching for a quarter of all seeds. Drawn apart from the rest of the run, so that the histories and
 /// faults of a seed do not depend on it.
 fn batching(seed: u64) -> Batching {
     if SmallRng::seed_from_u64(!seed).random_bool(0.25) { Batching::Adaptive } else { Batching::None }
+}
+
+/// Returns whether all lists are checked: in half of all seeds. Drawn apart, as [`batching`].
+fn checks_all_lists(seed: u64) -> bool {
+    apart(seed, 1).random()
+}
+
+/// Returns wrong lists of one resource in a quarter of all seeds, between the start of the run and `end`. Drawn apart, as
+/// [`batching`].
+fn wrong_lists(seed: u64, end: Duration) -> Option<(Duration, Disturbance)> {
+    let mut rng = apart(seed, 2);
+    if !rng.random_bool(0.25) {
+        return None;
+    }
+    let resource = RESOURCES.choose(&mut rng)?;
+    let millis = [1_000, 8_000, 20_000, 45_000].choose(&mut rng)?;
+    let at = Duration::from_millis(rng.random_range(0..=u64::try_from(end.as_millis()).unwrap_or_default()));
+    Some((at, Disturbance::WrongLists((*resource).to_owned(), *millis)))
+}
+
+/// Resources that the controllers list.
+const RESOURCES: [&str; 5] = ["services", "pods", "nodes", "endpoints", "endpointslices"];
+
+/// Returns a generator whose numbers are independent of the rest of the run, and of those with another `stream`.
+fn apart(seed: u64, stream: u64) -> SmallRng {
+    SmallRng::seed_from_u64(!seed ^ stream << 32)
 }
 
 /// Returns one process without leader election, or one or two candidates for leadership.
