@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use kube_controller::{Batching, Controller, Metrics};
 use kube_controller_client::ReviewedClient;
-use kube_controller_client::events::EventRecorder;
+use kube_controller_client::events::{EventRecorder, LastMessages};
 use kube_endpoint_model::well_known::LEADER_ANNOTATION;
 use kube_endpoint_model::{Endpoints, ObjectKey, TriggerTimes};
 use kube_wire::Object as _;
@@ -80,6 +80,7 @@ pub fn endpoints_controller(
         trigger_times: Mutex::new(TriggerTimes::default()),
         unanswered,
         superfluous,
+        unusable: LastMessages::default(),
         keys: controller.enqueuer(None),
         #[cfg(feature = "defects")]
         stale: stale::StaleEndpoints::default(),

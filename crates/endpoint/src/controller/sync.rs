@@ -4,11 +4,12 @@ use std::sync::{Arc, Mutex};
 
 use display_full_error::DisplayFullErrorExt as _;
 use kube_controller::{Enqueuer, Outcome, locked};
-use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
+use kube_controller_client::events::{EventRecorder, EventType, LastMessages, ObjectReference};
 use kube_controller_client::{Deleted, Error, PlannedWrite, Preconditions, ReviewedClient};
 use kube_endpoint_model::well_known::TOLERATE_UNREADY_ANNOTATION;
 use kube_endpoint_model::{
-    EndpointSubset, Endpoints, ObjectKey, ObjectMeta, Pod, PodIndex, Service, ServiceIndex, TriggerTimes, references,
+    EndpointSubset, Endpoints, ObjectKey, ObjectMeta, Pod, PodIndex, Service, ServiceIndex, TriggerTimes,
+    UnusableAddresses, references,
 };
 use kube_informer::{Lister, WITHHELD_INTERVAL, WriteThrough};
 
@@ -33,6 +34,8 @@ pub(super) struct Syncs {
     pub(super) trigger_times: Mutex<TriggerTimes>,
     pub(super) unanswered: Arc<UnansweredWrites>,
     pub(super) superfluous: Arc<Superfluous>,
+    /// Messages about Pods that are left out because of their addresses.
+    pub(super) unusable: LastMessages,
     pub(super) keys: Enqueuer<ObjectKey>,
     #[cfg(feature = "defects")]
     pub(super) stale: super::stale::StaleEndpoints,
@@ -61,6 +64,7 @@ impl Syncs {
                 return Ok(Outcome::Unchanged);
             }
             locked(&self.trigger_times).forget(key);
+            self.unusable.forget(key);
             let current = self.endpoints.get(&key.namespace, &key.name);
             if !self.may_delete(key, current.as_deref()) {
                 return Ok(Outcome::Unchanged);
@@ -86,6 +90,7 @@ impl Syncs {
             self.report_invalid_annotation(&service, value);
         }
         let pods = self.pods.read(|_, index| index.select(&key.namespace, selector));
+        self.report_unusable(key, &service, &pods);
         let current = self.endpoints.get(&key.namespace, &key.name);
         #[cfg(feature = "defects")]
         if let Some(current) = &current
@@ -188,6 +193,17 @@ impl Syncs {
                 }
                 Err(error)
             }
+        }
+    }
+
+    /// Emits an event about Pods that are left out because of their addresses (EC-50), if they have changed.
+    fn report_unusable(&self, key: &ObjectKey, service: &Service, pods: &[Arc<Pod>]) {
+        let message = self.legacy.unusable_addresses(service, pods).map(|it| it.message("Endpoints"));
+        if self.unusable.is_new(key, message.as_ref())
+            && let Some(message) = message
+        {
+            let service = ObjectReference::to(service);
+            self.recorder.event(&service, EventType::Warning, UnusableAddresses::EVENT, message);
         }
     }
 
