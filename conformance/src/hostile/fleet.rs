@@ -100,7 +100,7 @@ impl World {
 
     /// Runs the controllers until all slices and Endpoints are right, and stops them.
     pub(super) async fn run_until_right(&self) -> Result<()> {
-        crate::during(self.start().await?, self.until_right(self.limits.start)).await
+        Box::pin(crate::during(self.start().await?, self.until_right(self.limits.start))).await
     }
 
     /// Waits until the ready endpoints in the slices and Endpoints of all namespaces, as far as they are claimed, are those
@@ -185,7 +185,7 @@ impl World {
     async fn served(&self) -> Result<Served> {
         let mut served = Served::default();
         for slice in self.list_all(Kind::EndpointSlice).await? {
-            if let Some((key, addresses)) = self.in_slice(&slice) {
+            if let Some((key, addresses)) = in_slice(&slice) {
                 served.slices.entry(key).or_default().extend(addresses);
             }
         }
@@ -209,25 +209,25 @@ impl World {
         Ok(served)
     }
 
-    /// Returns the Service and the ready addresses of a slice; `None` if it belongs to no Service.
-    pub(super) fn in_slice(&self, slice: &Value) -> Option<(Key, Vec<String>)> {
-        let key = (key(slice).0, service_of(slice)?.to_owned());
-        let endpoints = slice["endpoints"].as_array().into_iter().flatten();
-        let ready = endpoints.filter(|endpoint| endpoint["conditions"]["ready"] != false);
-        Some((key, ready.filter_map(|it| it["addresses"][0].as_str()).map(str::to_owned).collect()))
-    }
-
     /// Returns the Services with a selector.
     fn selecting(&self) -> Result<BTreeSet<Key>> {
         let services = self.server()?.objects("", "services");
         Ok(services.iter().filter(|service| !service["spec"]["selector"].is_null()).map(key).collect())
     }
+}
 
-    /// Fails unless more objects of this kind would be missing than a controller may take for a coincidence.
-    pub(super) fn expect_many(&self, what: &str, count: usize) -> Result<()> {
-        ensure!(count > 50, "{what}: {count} are too few to be conspicuous");
-        Ok(())
-    }
+/// Returns the Service and the ready addresses of a slice; `None` if it belongs to no Service.
+pub(super) fn in_slice(slice: &Value) -> Option<(Key, Vec<String>)> {
+    let key = (key(slice).0, service_of(slice)?.to_owned());
+    let endpoints = slice["endpoints"].as_array().into_iter().flatten();
+    let ready = endpoints.filter(|endpoint| endpoint["conditions"]["ready"] != false);
+    Some((key, ready.filter_map(|it| it["addresses"][0].as_str()).map(str::to_owned).collect()))
+}
+
+/// Fails unless more objects of this kind would be missing than a controller may take for a coincidence.
+pub(super) fn expect_many(what: &str, count: usize) -> Result<()> {
+    ensure!(count > 50, "{what}: {count} are too few to be conspicuous");
+    Ok(())
 }
 
 /// Returns a Service that selects the Pods whose label `app` is its name.

@@ -8,7 +8,7 @@ use tokio::time::{Duration, Instant, sleep};
 
 use super::{
     World,
-    fleet::{Addresses, Key, in_endpoints, key},
+    fleet::{Addresses, Key, in_endpoints, in_slice, key},
 };
 use crate::{History, Kind};
 
@@ -64,7 +64,7 @@ impl World {
             }
             let mut slice = object.clone();
             self.profile.to_upstream(&mut slice);
-            let (service, addresses) = self.in_slice(&slice)?;
+            let (service, addresses) = in_slice(&slice)?;
             return Some((service, addresses.into_iter().collect()));
         }
         Some((key(object), in_endpoints(object).into_iter().collect()))

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{
     Hostile, Needs, Part, World,
-    fleet::{MANAGED, Pod, address, node, own, pod, service, service_name},
+    fleet::{MANAGED, Pod, address, expect_many, node, own, pod, service, service_name},
 };
 use crate::{Kind, Mode, Request, during};
 
@@ -25,7 +25,7 @@ pub(super) fn scenarios() -> Vec<Hostile> {
         restart("pods-replaced", "A third of the Pods was replaced.", any, fleet_of(3), |world| {
             async {
                 let replaced = || (0..SERVICES * 3).step_by(3);
-                world.expect_many("replaced Pods", replaced().count())?;
+                expect_many("replaced Pods", replaced().count())?;
                 world.kill_pods(replaced()).await?;
                 world.pods(&world.namespace, 1, SERVICES, replaced())
             }
@@ -34,7 +34,7 @@ pub(super) fn scenarios() -> Vec<Hostile> {
         restart("pods-deleted", "Most Pods were deleted.", any, fleet_of(2), |world| {
             async {
                 let deleted = || (0..SERVICES * 2).filter(|number| number % 5 < 3);
-                world.expect_many("deleted Pods", deleted().count())?;
+                expect_many("deleted Pods", deleted().count())?;
                 world.kill_pods(deleted()).await
             }
             .boxed()
@@ -86,7 +86,7 @@ pub(super) fn scenarios() -> Vec<Hostile> {
         restart("nodes-replaced", "Half of the Nodes was replaced, with their Pods.", any, with_nodes, |world| {
             async {
                 let replaced = || (0..SERVICES * 2).step_by(2);
-                world.expect_many("replaced Nodes", replaced().count())?;
+                expect_many("replaced Nodes", replaced().count())?;
                 for number in replaced() {
                     world.delete(Kind::Node, &node_name(world, 0, number), None).await?;
                     world.kill(&format!("pod-{number}")).await?;

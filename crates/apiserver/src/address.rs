@@ -63,13 +63,40 @@ pub(crate) fn check_ip(field: &str, text: &str, errors: &mut FieldErrors) -> Opt
     address
 }
 
-/// Adds field errors unless `text` is an IP address that an endpoint may have, like upstream's `ValidateEndpointIP`.
+/// Parses `text`, and adds field errors unless it is an IP address without leading zeros and not an IPv4-mapped one, like
+/// upstream's `IsValidIPForLegacyField` with the feature gate `StrictIPCIDRValidation`, which is on since Kubernetes 1.36.
+pub(crate) fn check_strict_ip(field: &str, text: &str, errors: &mut FieldErrors) -> Option<IpAddr> {
+    let address = check_ip(field, text, errors)?;
+    match text.parse::<IpAddr>() {
+        Err(_) => errors.invalid(field, text, "must not have leading 0s"),
+        Ok(parsed) if parsed != address => errors.invalid(field, text, "must not be an IPv4-mapped IPv6 address"),
+        Ok(_) => return Some(address),
+    }
+    None
+}
+
+/// Adds field errors unless `text` is an address of an Endpoints object.
 pub(crate) fn check_endpoint_ip(field: &str, text: &str, errors: &mut FieldErrors) {
-    let Some(address) = check_ip(field, text, errors) else { return };
+    let usable = check_strict_ip(field, text, errors).or_else(|| parse(text));
+    if let Some(address) = usable {
+        check_usable(field, text, address, errors);
+    }
+}
+
+/// Adds field errors unless `text` is an address of a slice of this family. IPv6 addresses must be canonical.
+pub(crate) fn check_slice_ip(list: &str, field: &str, text: &str, family: Family, errors: &mut FieldErrors) {
+    let Some(address) = check_strict_ip(field, text, errors) else { return };
+    if family == Family::V6 && address.to_string() != text {
+        errors.invalid(field, text, format_args!("must be in canonical form (\"{address}\")"));
+        return;
+    }
+    if Family::of(address) != family {
+        errors.invalid(list, text, format_args!("must be an {} address", family.as_str()));
+    }
     check_usable(field, text, address, errors);
 }
 
-/// Adds field errors if no endpoint may have `address`: unspecified, loopback, link-local and link-local multicast
+/// Adds field errors if no endpoint may have `address`, like upstream's `ValidateEndpointIP`: unspecified, loopback, link-local and link-local multicast
 /// addresses.
 pub(crate) fn check_usable(field: &str, text: &str, address: IpAddr, errors: &mut FieldErrors) {
     if address.is_unspecified() {
@@ -87,7 +114,8 @@ pub(crate) fn check_usable(field: &str, text: &str, address: IpAddr, errors: &mu
     }
     let link_local_multicast = match address {
         IpAddr::V4(v4) => matches!(v4.octets(), [224, 0, 0, _]),
-        IpAddr::V6(v6) => v6.segments()[0] == 0xff02,
+        // As in Go, whatever the flags of the multicast address.
+        IpAddr::V6(v6) => v6.segments()[0] & 0xff0f == 0xff02,
     };
     if link_local_multicast {
         errors.invalid(field, text, "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)");
@@ -111,5 +139,41 @@ mod tests {
     #[case("fd00::%eth0", None)]
     fn addresses_parse_as_in_go(#[case] text: &str, #[case] expect: Option<&str>) {
         assert_eq!(parse(text).map(|ip| ip.to_string()).as_deref(), expect);
+    }
+
+    fn errors_of(check: impl FnOnce(&mut FieldErrors)) -> bool {
+        let mut errors = FieldErrors::default();
+        check(&mut errors);
+        !errors.is_empty()
+    }
+
+    // upstream: ValidateEndpointIP, IsValidIPForLegacyField, IsValidIP
+    #[rstest]
+    #[case::unicast("10.0.0.1", true, true)]
+    #[case::unspecified("0.0.0.0", false, false)]
+    #[case::loopback("127.0.0.1", false, false)]
+    #[case::link_local("169.254.9.9", false, false)]
+    #[case::link_local_multicast("224.0.0.251", false, false)]
+    #[case::multicast("224.0.1.1", true, true)]
+    #[case::broadcast("255.255.255.255", true, true)]
+    #[case::leading_zeros("010.0.0.1", false, false)]
+    #[case::mapped("::ffff:10.0.0.1", false, false)]
+    #[case::v6("fd00::1", true, true)]
+    #[case::v6_not_canonical("fd00:0::1", true, false)]
+    #[case::v6_upper_case("FD00::1", true, false)]
+    #[case::v6_unspecified("::", false, false)]
+    #[case::v6_loopback("::1", false, false)]
+    #[case::v6_link_local("fe80::1", false, false)]
+    #[case::v6_link_local_multicast("ff02::1", false, false)]
+    #[case::v6_transient_link_local_multicast("ff12::1", false, false)]
+    #[case::v6_site_local_multicast("ff05::2", true, true)]
+    #[case::no_address("web", false, false)]
+    fn addresses_of_endpoints(#[case] text: &str, #[case] in_endpoints: bool, #[case] in_slices: bool) {
+        let rejected = errors_of(|errors| check_endpoint_ip("ip", text, errors));
+        assert_eq!(!rejected, in_endpoints, "Endpoints");
+        let family = if text.contains(':') { Family::V6 } else { Family::V4 };
+        let rejected = errors_of(|errors| check_slice_ip("addresses", "addresses[0]", text, family, errors));
+        assert_eq!(!rejected, in_slices, "slices");
+        assert!(errors_of(|errors| check_slice_ip("addresses", "addresses[0]", text, family.other(), errors)));
     }
 }

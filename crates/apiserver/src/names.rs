@@ -152,7 +152,8 @@ pub(crate) fn check_labels(field: &str, labels: &BTreeMap<String, String>, error
     }
 }
 
-fn check_label_value(field: &str, value: &str, errors: &mut FieldErrors) {
+/// Reports an invalid label value.
+pub(crate) fn check_label_value(field: &str, value: &str, errors: &mut FieldErrors) {
     if value.len() > LABEL_MAX {
         errors.invalid(field, value, format_args!("must be no more than {LABEL_MAX} bytes"));
     } else if !value.is_empty() && !is_qualified_part(value) {

@@ -25,12 +25,14 @@
 
 mod aggregate;
 mod correlate;
+mod last;
 mod name;
 mod recorder;
 mod reference;
 mod spam;
 mod writer;
 
+pub use last::LastMessages;
 pub use recorder::EventRecorder;
 pub use reference::ObjectReference;
 pub use writer::EventWriter;

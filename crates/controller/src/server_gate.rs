@@ -299,7 +299,9 @@ impl<K: Clone + Eq + Hash + Display> Member<K> {
             queue.add(key);
         }
         let failed = locked(back_offs).release(Instant::now());
-        failed.into_iter().for_each(|key| queue.add(key));
+        for key in failed {
+            queue.add(key);
+        }
         self.measure();
     }
 

@@ -3,6 +3,7 @@
 mod informers;
 #[cfg(feature = "defects")]
 mod stale;
+mod superfluous;
 mod sync;
 mod unanswered;
 mod watches;
@@ -12,7 +13,7 @@ use std::time::Duration;
 
 use kube_controller::{Batching, Controller, Metrics};
 use kube_controller_client::ReviewedClient;
-use kube_controller_client::events::EventRecorder;
+use kube_controller_client::events::{EventRecorder, LastMessages};
 use kube_endpoint_model::well_known::LEADER_ANNOTATION;
 use kube_endpoint_model::{Endpoints, ObjectKey, TriggerTimes};
 use kube_wire::Object as _;
@@ -20,6 +21,7 @@ use kube_workqueue::{Queue, default_controller_limiter};
 
 use crate::legacy::Legacy;
 pub use informers::Informers;
+use superfluous::Superfluous;
 use sync::{Syncs, failure_cause};
 use unanswered::UnansweredWrites;
 use watches::{watch_endpoints, watch_pods, watch_services};
@@ -60,10 +62,12 @@ pub fn endpoints_controller(
     let queue = Queue::builder().name("endpoint").limiter(default_controller_limiter());
     let controller = Controller::builder(NAME, queue, metrics).concurrency(config.concurrent_syncs);
     let mut controller = controller.batching(config.batching).failure_cause(failure_cause);
-    watch_services(&mut controller, informers);
+    let superfluous = Arc::new(Superfluous::default());
+    watch_services(&mut controller, informers, Arc::clone(&superfluous));
     watch_pods(&mut controller, informers, config.batch_period);
     let unanswered = Arc::new(UnansweredWrites::default());
-    let handler = watch_endpoints(&mut controller, informers, Arc::clone(&unanswered));
+    let handler = watch_endpoints(&mut controller, informers, Arc::clone(&unanswered), Arc::clone(&superfluous));
+    let (services, swept) = (informers.services.lister(), Arc::clone(&superfluous));
     let reconciler = Arc::new(Syncs {
         services: informers.services.lister(),
         pods: informers.pods.lister(),
@@ -75,18 +79,25 @@ pub fn endpoints_controller(
         namespaced_create_events: config.namespaced_create_events,
         trigger_times: Mutex::new(TriggerTimes::default()),
         unanswered,
+        superfluous,
+        unusable: LastMessages::default(),
         keys: controller.enqueuer(None),
         #[cfg(feature = "defects")]
         stale: stale::StaleEndpoints::default(),
     });
-    // A sync deletes Endpoints whose Service was deleted while no controller ran (EP-H6). Endpoints with the leader
-    // annotation are locks of older leader election clients.
+    // The sweep at the start deletes Endpoints whose Service was deleted while no controller ran (EP-H6). Endpoints with
+    // the leader annotation are locks of older leader election clients.
     let (endpoints, keys) = (informers.endpoints.lister(), controller.enqueuer(None));
     let controller = controller.background(async move {
         for endpoints in endpoints.list() {
-            if !endpoints.metadata.annotations.contains_key(LEADER_ANNOTATION) {
-                keys.add(endpoints.key());
+            if endpoints.metadata.annotations.contains_key(LEADER_ANNOTATION) {
+                continue;
             }
+            let key = endpoints.key();
+            if services.get(&key.namespace, &key.name).is_none() {
+                swept.service_deleted(key.clone(), None, Some(&endpoints));
+            }
+            keys.add(key);
         }
     });
     controller.build(move |key| {

@@ -1,7 +1,9 @@
 //! Rules of the Endpoints controller in earlier Kubernetes versions, for manifests that depend on them.
 
+use std::sync::Arc;
+
 use kube_endpoint_model::membership::{self, PodReason};
-use kube_endpoint_model::{Address, Pod, Service, parse_go_bool};
+use kube_endpoint_model::{Address, AddressError, Pod, Service, UnusableAddresses, parse_go_bool};
 
 /// Rules of earlier Kubernetes versions that apply. By default none does, and Endpoints are as in Kubernetes 1.36.
 ///
@@ -54,12 +56,22 @@ impl Legacy {
         }
     }
 
+    /// Returns the Pods that are no endpoints because of their addresses.
+    pub(crate) fn unusable_addresses(self, service: &Service, pods: &[Arc<Pod>]) -> Option<UnusableAddresses> {
+        let publish = self.publishes_not_ready(service);
+        let reason = |pod: &Pod| self.exclusion(pod, publish).or_else(|| self.address(pod, service).err());
+        UnusableAddresses::of(pods.iter().map(|pod| &**pod), reason)
+    }
+
     /// Returns the address of a Pod, or why it has no valid one of the selected family.
     pub(crate) fn address(self, pod: &Pod, service: &Service) -> Result<Address, PodReason> {
         if !self.single_stack_endpoints {
             return membership::primary_address(pod, service);
         }
         let first = pod.pod_ips.first().ok_or(PodReason::NoAddressOfFamily)?;
-        first.ip().map(Address::from).ok_or(PodReason::InvalidAddress)
+        first.usable().map_err(|error| match error {
+            AddressError::NotAnIp => PodReason::InvalidAddress,
+            _ => PodReason::UnusableAddress,
+        })
     }
 }

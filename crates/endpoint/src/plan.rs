@@ -111,8 +111,8 @@ impl PodAddress {
         let address = EndpointAddress {
             hostname: membership::hostname(pod, service).unwrap_or_default(),
             ip,
-            // Present even if empty (EC-4).
-            node_name: Some(pod.node_name.clone()),
+            // Upstream writes an empty name, which the API server rejects (EC-51).
+            node_name: Some(pod.node_name.clone()).filter(|name| !name.is_empty()),
             target_ref: Some(membership::target(pod)),
         };
         let ports: Vec<SubsetPort> = service
@@ -166,11 +166,11 @@ fn desired_object(
     let truncated = truncate(&mut subsets);
     let time = trigger_time.map(|time| time.to_string());
     let annotations =
-        [(TRIGGER_TIME_ANNOTATION, time.as_deref()), (OVER_CAPACITY_ANNOTATION, truncated.then_some(TRUNCATED))];
+        [(OVER_CAPACITY_ANNOTATION, truncated.then_some(TRUNCATED)), (TRIGGER_TIME_ANNOTATION, time.as_deref())];
     let annotations = metadata
         .annotations
         .without(|key| annotations.iter().any(|(own, _)| *own == key))
-        .with(annotations.iter().filter_map(|(key, value)| Some((*key, (*value)?))));
+        .with_fitting(annotations.iter().filter_map(|(key, value)| Some((*key, (*value)?))));
     let headless = (!service.has_cluster_ip()).then_some((HEADLESS_LABEL, ""));
     let labels = service
         .labels

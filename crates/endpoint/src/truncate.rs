@@ -9,8 +9,8 @@ pub const MAX_ADDRESSES: usize = 1_000;
 ///
 /// Ready addresses take precedence: if they exceed the limit, all others are removed, otherwise the others fill the
 /// rest. The limit is divided between the subsets in proportion to their addresses, rounded up, so the last subsets may
-/// get less. A subset that loses all addresses is not removed.
-pub(crate) fn truncate(subsets: &mut [EndpointSubset]) -> bool {
+/// get less. A subset that loses all addresses is removed; upstream keeps it, and the API server rejects the object (EC-54).
+pub(crate) fn truncate(subsets: &mut Vec<EndpointSubset>) -> bool {
     let ready: usize = subsets.iter().map(|subset| subset.addresses.len()).sum();
     let not_ready: usize = subsets.iter().map(|subset| subset.not_ready_addresses.len()).sum();
     if ready + not_ready <= MAX_ADDRESSES {
@@ -19,7 +19,7 @@ pub(crate) fn truncate(subsets: &mut [EndpointSubset]) -> bool {
     let cut_ready = ready > MAX_ADDRESSES;
     let (total, budget) = if cut_ready { (ready, MAX_ADDRESSES) } else { (not_ready, MAX_ADDRESSES - ready) };
     let mut left = budget;
-    for subset in subsets {
+    for subset in subsets.iter_mut() {
         let cut = if cut_ready {
             subset.not_ready_addresses.clear();
             &mut subset.addresses
@@ -30,6 +30,7 @@ pub(crate) fn truncate(subsets: &mut [EndpointSubset]) -> bool {
         cut.truncate(quota);
         left -= cut.len();
     }
+    subsets.retain(|subset| !subset.addresses.is_empty() || !subset.not_ready_addresses.is_empty());
     true
 }
 
@@ -68,6 +69,8 @@ mod tests {
     #[case::several_subsets(&[(300, 100), (300, 400)], &[(300, 80), (300, 320)], true)]
     #[case::ready_are_cut_and_others_dropped(&[(900, 10), (300, 200)], &[(750, 0), (250, 0)], true)]
     #[case::the_last_gets_what_is_left(&[(401, 0), (401, 0), (401, 0)], &[(334, 0), (334, 0), (332, 0)], true)]
+    #[case::a_subset_loses_all(&[(1_100, 0), (0, 5)], &[(1_000, 0)], true)]
+    #[case::nothing_is_left_for_the_last(&[(400, 0), (400, 0), (399, 0), (1, 0)], &[(334, 0), (334, 0), (332, 0)], true)]
     fn truncates(#[case] before: &[(usize, usize)], #[case] after: &[(usize, usize)], #[case] expected: bool) {
         let mut subsets: Vec<EndpointSubset> = before
             .iter()

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use kube_controller::{Batching, Controller, ControllerBuilder, Metrics, Urgency};
 use kube_controller_client::ReviewedClient;
-use kube_controller_client::events::EventRecorder;
+use kube_controller_client::events::{EventRecorder, LastMessages};
 use kube_endpoint_model::well_known::SLICE_CONTROLLER;
 use kube_endpoint_model::{
     EndpointSlice, Node, ObjectKey, Pod, PodIndex, Service, ServiceIndex, SliceIndex, TriggerTimes, pod_change,
@@ -100,6 +100,7 @@ pub fn endpointslice_controller(
         metrics: slices,
         echo_delay: slice_delay,
         trigger_times: Mutex::new(TriggerTimes::default()),
+        unusable: LastMessages::default(),
         keys: controller.enqueuer(None),
     });
     let (topology, keys) = (Arc::clone(&syncs), controller.enqueuer(Some("nodes")));

@@ -12,6 +12,9 @@ use kube_endpoint_model::{
 use crate::desired_group::DesiredGroup;
 use crate::pod_endpoint::PodEndpoint;
 
+/// Maximum number of ports of a slice, which the API server enforces (EC-52). A Service may have more.
+pub const MAX_PORTS: usize = 20_000;
+
 /// Desired endpoints of a Service, and the Pods that are left out of them. `P` is the projection of the Pods.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -168,7 +171,8 @@ pub fn desired_endpoints_explained<'a, P: PodFields>(
     result
 }
 
-fn family(address_type: &AddressType) -> Option<IpFamily> {
+/// Returns the IP family of the addresses of a type.
+pub(crate) fn family(address_type: &AddressType) -> Option<IpFamily> {
     match address_type {
         AddressType::IPv4 => Some(IpFamily::V4),
         AddressType::IPv6 => Some(IpFamily::V6),
@@ -211,11 +215,12 @@ impl<'a> PortVariants<'a> {
         self.current
     }
 
-    /// Returns the ports of a variant in upstream's order. A port that its Pods do not declare is left out (RC-9).
+    /// Returns the ports of a variant in upstream's order. A port that its Pods do not declare is left out (RC-9), and
+    /// so are those beyond [`MAX_PORTS`].
     fn ports(&self, variant: usize) -> Vec<EndpointPort> {
         let resolved = self.service.ports.iter().zip(&self.numbers[variant]);
         let mut ports: Vec<EndpointPort> =
-            resolved.filter_map(|(port, number)| Some(port.endpoint_port((*number)?))).collect();
+            resolved.filter_map(|(port, number)| Some(port.endpoint_port((*number)?))).take(MAX_PORTS).collect();
         sort_slice_ports(&mut ports);
         ports
     }

@@ -179,7 +179,7 @@ mod watch;
 #[cfg(feature = "apply")]
 pub use apply::{ApplyError, WriteError, WriteFailure};
 pub use desired::{
-    MissingNode, PodDecision, ServiceEndpoints, desired_endpoints_explained, desired_endpoints_from_pods,
+    MAX_PORTS, MissingNode, PodDecision, ServiceEndpoints, desired_endpoints_explained, desired_endpoints_from_pods,
     desired_endpoints_from_service_pods,
 };
 pub use desired_endpoint::DesiredEndpoint;

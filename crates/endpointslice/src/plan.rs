@@ -279,7 +279,7 @@ fn stamp(slice: &mut EndpointSlice, trigger_time: TriggerTime) {
     let annotations = &mut slice.metadata.annotations;
     let key = well_known::TRIGGER_TIME_ANNOTATION;
     match time {
-        Some(time) => *annotations = annotations.with([(key, &*time.to_string())]),
+        Some(time) => *annotations = annotations.with_fitting([(key, &*time.to_string())]),
         None if annotations.contains_key(key) => *annotations = annotations.without(|it| it == key),
         None => {}
     }

@@ -2,13 +2,12 @@
 
 mod builder;
 
-use std::collections::{BTreeSet, HashMap};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use kube_controller::{Enqueuer, Outcome, locked};
-use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
+use kube_controller_client::events::{EventRecorder, EventType, LastMessages, ObjectReference};
 use kube_controller_client::{Client, ReviewedClient};
 use kube_endpoint_model::{AddressType, EndpointSlice, Node, ObjectKey, Text};
 use kube_topology::{HintPolicy, TopologyCache};
@@ -79,8 +78,7 @@ pub struct Reconciler {
     topology: Option<Mutex<TopologyCache>>,
     traffic_distribution: bool,
     events: Box<dyn EventSink>,
-    /// Digest of the last hint events, by owner.
-    hint_events: Mutex<HashMap<ObjectKey, u64>>,
+    hint_events: LastMessages,
     metrics: Arc<dyn SliceMetrics>,
     totals: Mutex<MetricsCache>,
 }
@@ -282,20 +280,13 @@ impl Reconciler {
     /// the owner has changed: upstream repeats them in every sync, but here a sync follows each write, so that each
     /// event would be emitted twice (RC-35).
     fn emit_hint_events(&self, owner: &Owner, service: &ObjectKey, plan: &Plan) {
-        let events = || plan.types.iter().flat_map(|plan| &plan.events);
-        if events().next().is_none() {
-            locked(&self.hint_events).remove(service);
+        let events: Vec<_> = plan.types.iter().flat_map(|plan| &plan.events).collect();
+        let messages: Vec<_> = events.iter().map(|event| (event.reason, &event.message)).collect();
+        let message = (!events.is_empty()).then_some((&owner.resource_version, messages));
+        if !self.hint_events.is_new(service, message) && plan.is_empty() {
             return;
         }
-        let mut digest = DefaultHasher::new();
-        owner.resource_version.hash(&mut digest);
-        events().for_each(|event| (event.reason, &event.message).hash(&mut digest));
-        let digest = digest.finish();
-        let last = locked(&self.hint_events).insert(service.clone(), digest);
-        if plan.is_empty() && last == Some(digest) {
-            return;
-        }
-        for event in events() {
+        for event in events {
             let event_type = if event.normal { EventType::Normal } else { EventType::Warning };
             self.events.event(owner, event_type, event.reason, event.message.clone());
         }
@@ -308,7 +299,7 @@ impl Reconciler {
         self.altered.forget(owner);
         #[cfg(feature = "defects")]
         self.ghosts.forget(owner);
-        locked(&self.hint_events).remove(owner);
+        self.hint_events.forget(owner);
         if let Some(topology) = &self.topology {
             locked(topology).remove_service(owner);
         }

@@ -19,7 +19,7 @@ pub(crate) fn mirror_reasons(world: &World, key: &ObjectKey, mirroring: &Mirrori
             let invalid_reason = Reason {
                 code: Code::MirrorInvalidAddress,
                 message: format!(
-                    "addresses of the Endpoints object that are not IP addresses, and not mirrored: {invalid}"
+                    "addresses of the Endpoints object that no endpoint can have, and not mirrored: {invalid}"
                 ),
             };
             let beyond = skipped - invalid;

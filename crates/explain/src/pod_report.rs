@@ -171,6 +171,9 @@ fn membership_reason(
         PodReason::NodeMissing => format!("Node {} does not exist", pod.node_name),
         PodReason::NoAddressOfFamily => format!("no {} address (has {})", joined(types), addresses(pod)),
         PodReason::InvalidAddress => format!("no valid {} address (has {})", joined(types), addresses(pod)),
+        PodReason::UnusableAddress => {
+            format!("no {} address that an endpoint can have (has {})", joined(types), addresses(pod))
+        }
         // A reason that a later version of the model adds.
         other => other.code().title().to_owned(),
     };

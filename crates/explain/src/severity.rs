@@ -12,6 +12,7 @@ impl Severity {
             | Code::TargetPortProtocol
             | Code::NoPort
             | Code::InvalidAddress
+            | Code::UnusableAddress
             | Code::NodeMissing => Severity::Error,
             Code::PodNotSelected
             | Code::NoPodSelected

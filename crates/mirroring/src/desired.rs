@@ -1,5 +1,6 @@
 //! Computes the endpoints of the slices of an Endpoints object. No I/O.
 
+use std::collections::HashMap;
 use std::num::NonZeroUsize;
 
 use kube_endpoint_model::subsets::{repack, repack_like_upstream};
@@ -7,7 +8,7 @@ use kube_endpoint_model::{
     Address, AddressType, Endpoint, EndpointAddress, EndpointConditions, EndpointPort, EndpointSubset, Endpoints,
     SubsetPort,
 };
-use kube_endpointslice::DesiredGroup;
+use kube_endpointslice::{DesiredGroup, MAX_PORTS};
 
 /// Endpoints of the slices of an Endpoints object, and the number of addresses that are left out.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -34,23 +35,23 @@ pub fn desired(endpoints: &Endpoints, max: NonZeroUsize) -> Mirrored {
         .collect();
 
     for subset in repack(&limited) {
-        let mut ports: Vec<EndpointPort> = subset.ports.iter().map(slice_port).collect();
-        kube_endpoint_model::sort_slice_ports(&mut ports);
-        let mut groups = [AddressType::IPv4, AddressType::IPv6].map(|address_type| DesiredGroup {
-            address_type,
-            ports: ports.clone(),
-            endpoints: Vec::new(),
-        });
+        let mut endpoints = [AddressType::IPv4, AddressType::IPv6].map(|address_type| (address_type, Vec::new()));
         let ready = subset.addresses.iter().map(|address| (address, true));
         let not_ready = subset.not_ready_addresses.iter().map(|address| (address, false));
         for (address, ready) in ready.chain(not_ready) {
-            let Some(canonical) = address.ip.ip().map(Address::from) else { continue };
+            let Ok(canonical) = address.ip.usable() else { continue };
             let address_type = canonical.family().map(AddressType::from);
-            if let Some(group) = groups.iter_mut().find(|group| Some(&group.address_type) == address_type.as_ref()) {
-                group.endpoints.push(endpoint(address, canonical, ready));
+            if let Some((_, endpoints)) = endpoints.iter_mut().find(|(of, _)| Some(of) == address_type.as_ref()) {
+                endpoints.push(endpoint(address, canonical, ready));
             }
         }
-        mirrored.groups.extend(groups);
+        for ports in slice_ports(&subset.ports) {
+            mirrored.groups.extend(endpoints.iter().map(|(address_type, endpoints)| DesiredGroup {
+                address_type: address_type.clone(),
+                ports: ports.clone(),
+                endpoints: endpoints.clone(),
+            }));
+        }
     }
     mirrored
 }
@@ -64,7 +65,7 @@ fn limit(mut subset: EndpointSubset, max: usize, mirrored: &mut Mirrored) -> End
             if added >= max {
                 return false;
             }
-            let valid = address.ip.family().is_some();
+            let valid = address.ip.usable().is_ok();
             if valid {
                 added += 1;
             } else {
@@ -87,6 +88,26 @@ fn endpoint(address: &EndpointAddress, canonical: Address, ready: bool) -> Endpo
         target_ref: address.target_ref.clone(),
         ..Endpoint::default()
     }
+}
+
+/// Returns the ports of a subset in upstream's order, divided into those of several slices if necessary: the API server
+/// rejects a slice in which two ports have the same name (EC-52), and accepts Endpoints with such ports.
+fn slice_ports(ports: &[SubsetPort]) -> Vec<Vec<EndpointPort>> {
+    let mut divided: Vec<Vec<EndpointPort>> = vec![Vec::new()];
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    for port in ports {
+        let earlier = seen.entry(&port.name).or_default();
+        if *earlier == divided.len() {
+            divided.push(Vec::new());
+        }
+        divided[*earlier].push(slice_port(port));
+        *earlier += 1;
+    }
+    for ports in &mut divided {
+        kube_endpoint_model::sort_slice_ports(ports);
+        ports.truncate(MAX_PORTS);
+    }
+    divided
 }
 
 fn slice_port(port: &SubsetPort) -> EndpointPort {
@@ -119,6 +140,32 @@ mod tests {
             not_ready_addresses: addresses(not_ready),
             ports: vec![SubsetPort { port, ..SubsetPort::default() }],
         }
+    }
+
+    /// Several ports of one name are in slices of their own, each with all addresses.
+    #[rstest]
+    #[case::distinct(&[("a", 80), ("b", 81)], &["a=80 b=81"])]
+    #[case::unnamed(&[("", 80), ("", 81)], &["=80", "=81"])]
+    #[case::several(&[("a", 80), ("a", 81), ("b", 82), ("a", 83)], &["a=80 b=82", "a=81", "a=83"])]
+    #[case::no_ports(&[], &[""])]
+    fn ports_of_one_name_are_in_different_slices(#[case] ports: &[(&str, i32)], #[case] expected: &[&str]) {
+        let ports =
+            ports.iter().map(|(name, port)| SubsetPort { name: (*name).into(), port: *port, ..SubsetPort::default() });
+        let ports: Vec<SubsetPort> = ports.collect();
+        let shown = |ports: Vec<EndpointPort>| {
+            let mut ports: Vec<String> = ports
+                .iter()
+                .map(|it| format!("{}={}", it.name.as_deref().unwrap_or_default(), it.port.unwrap_or_default()))
+                .collect();
+            ports.sort();
+            ports.join(" ")
+        };
+        assert_eq!(slice_ports(&ports).into_iter().map(shown).collect::<Vec<_>>(), expected);
+        let endpoints = EndpointSubset { ports, ..subset(&["10.0.0.1", "fd00::1"], &["10.0.0.2"], 0) };
+        let mirrored =
+            desired(&Endpoints { subsets: vec![endpoints], ..Endpoints::default() }, NonZeroUsize::new(9).unwrap());
+        let sizes: Vec<usize> = mirrored.groups.iter().map(|group| group.endpoints.len()).collect();
+        assert_eq!(sizes, [2, 1].repeat(expected.len()));
     }
 
     /// Formats the groups that are not empty as `type:port=address[!]...`; `!` marks endpoints that are not ready.
@@ -157,6 +204,8 @@ mod tests {
     #[case::limit_counts_both_families(
         vec![subset(&["10.0.0.1", "2001:db8::1"], &[], 80)], 1, &["IPv4:80=10.0.0.1"], 1, 0)]
     #[case::beyond_the_limit_nothing_is_examined(vec![subset(&["10.0.0.1", "bad"], &[], 80)], 1, &["IPv4:80=10.0.0.1"], 1, 0)]
+    #[case::addresses_that_the_server_rejects(
+        vec![subset(&["127.0.0.1", "10.0.0.1", "fe80::1"], &["224.0.0.1"], 80)], 10, &["IPv4:80=10.0.0.1"], 3, 3)]
     #[case::mapped_is_ipv4(vec![subset(&["::ffff:10.0.0.1"], &[], 80)], 1, &["IPv4:80=10.0.0.1"], 0, 0)]
     fn mirrors(
         #[case] subsets: Vec<EndpointSubset>,

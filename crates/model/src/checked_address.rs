@@ -1,10 +1,10 @@
-//! Addresses of foreign origin, such as an annotation.
+//! Addresses of foreign origin, such as the status of a Pod or an annotation.
 
 use std::net::IpAddr;
 
 use crate::{Address, parse_sloppy};
 
-/// Reason why no endpoint can have an address, returned by [`Address::checked`].
+/// Reason why no endpoint can have an address, returned by [`Address::checked`] and [`Address::usable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AddressError {
@@ -45,19 +45,32 @@ impl Address {
     /// assert_eq!(Address::checked("127.0.0.1"), Err(AddressError::Loopback));
     /// ```
     pub fn checked(text: &str) -> Result<Address, AddressError> {
-        let ip = parse_sloppy(text).ok_or(AddressError::NotAnIp)?;
-        let (link_local, link_local_multicast) = match ip {
-            IpAddr::V4(v4) => (v4.is_link_local(), matches!(v4.octets(), [224, 0, 0, _])),
-            // As in Go, whatever the flags of the multicast address.
-            IpAddr::V6(v6) => (v6.is_unicast_link_local(), v6.segments()[0] & 0xff0f == 0xff02),
-        };
-        match ip {
-            _ if ip.is_unspecified() => Err(AddressError::Unspecified),
-            _ if ip.is_loopback() => Err(AddressError::Loopback),
-            _ if link_local => Err(AddressError::LinkLocal),
-            _ if link_local_multicast => Err(AddressError::LinkLocalMulticast),
-            _ => Ok(ip.into()),
-        }
+        checked(parse_sloppy(text)).map(Address::from)
+    }
+
+    /// Returns the address in the form in which an endpoint has it, as [`checked`](Self::checked) does for its text.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`checked`](Self::checked).
+    pub fn usable(&self) -> Result<Address, AddressError> {
+        checked(self.ip()).map(Address::from)
+    }
+}
+
+fn checked(ip: Option<IpAddr>) -> Result<IpAddr, AddressError> {
+    let ip = ip.ok_or(AddressError::NotAnIp)?;
+    let (link_local, link_local_multicast) = match ip {
+        IpAddr::V4(v4) => (v4.is_link_local(), matches!(v4.octets(), [224, 0, 0, _])),
+        // As in Go, whatever the flags of the multicast address.
+        IpAddr::V6(v6) => (v6.is_unicast_link_local(), v6.segments()[0] & 0xff0f == 0xff02),
+    };
+    match ip {
+        _ if ip.is_unspecified() => Err(AddressError::Unspecified),
+        _ if ip.is_loopback() => Err(AddressError::Loopback),
+        _ if link_local => Err(AddressError::LinkLocal),
+        _ if link_local_multicast => Err(AddressError::LinkLocalMulticast),
+        _ => Ok(ip),
     }
 }
 
@@ -84,6 +97,7 @@ mod tests {
     fn accepted(#[case] text: &str, #[case] canonical: &str) {
         let address = Address::checked(text).unwrap();
         assert_eq!((address.to_string().as_str(), &address), (canonical, &Address::new(canonical)));
+        assert_eq!(Address::new(text).usable(), Ok(address));
     }
 
     #[rstest]
@@ -107,5 +121,6 @@ mod tests {
     #[case::transient("ff12::1", LinkLocalMulticast)]
     fn rejected(#[case] text: &str, #[case] reason: AddressError) {
         assert_eq!(Address::checked(text), Err(reason));
+        assert_eq!(Address::new(text).usable(), Err(reason));
     }
 }

@@ -61,6 +61,7 @@ codes! {
     NoAddressOfFamily "EP301" "The Pod has no address of an IP family of the Service"
     InvalidAddress "EP302" "An address of the Pod is invalid"
     NodeMissing "EP303" "The Node of the Pod does not exist"
+    UnusableAddress "EP304" "No endpoint can have the address of the Pod"
     HintsTooFewEndpoints "EP401" "Fewer ready endpoints than zones: no topology hints"
     HintsOneZone "EP402" "The cluster has no Nodes: no topology hints"
     HintsNodeInformation "EP403" "Nodes lack a zone, CPU or a second zone: no topology hints"

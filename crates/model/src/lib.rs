@@ -67,6 +67,7 @@
 
 mod address;
 mod addresses;
+mod annotation_size;
 mod annotations;
 mod by_name;
 mod checked_address;
@@ -100,6 +101,7 @@ mod slice_index;
 pub mod subsets;
 mod time;
 mod trigger_time;
+mod unusable_addresses;
 mod upstream_order;
 pub mod well_known;
 mod with;
@@ -128,5 +130,6 @@ pub use service::{Service, ServicePort, TargetPort, TopologyMode};
 pub use slice::{AddressType, Endpoint, EndpointConditions, EndpointHints, EndpointPort, EndpointSlice};
 pub use slice_index::SliceIndex;
 pub use trigger_time::TriggerTimes;
+pub use unusable_addresses::UnusableAddresses;
 pub use upstream_order::{sort_slice_ports, sort_subset_ports};
 pub use with::{Part, With};

@@ -30,6 +30,8 @@ pub enum PodReason {
     NoAddressOfFamily,
     /// No address of the Pod has the IP family, and at least one does not parse.
     InvalidAddress,
+    /// No address of the Pod with the IP family is one that an endpoint can have: the API server rejects each of them.
+    UnusableAddress,
     /// The Node of the Pod is not in the cache.
     NodeMissing,
 }
@@ -47,6 +49,7 @@ impl PodReason {
             PodReason::NoPort => Code::NoPort,
             PodReason::NoAddressOfFamily => Code::NoAddressOfFamily,
             PodReason::InvalidAddress => Code::InvalidAddress,
+            PodReason::UnusableAddress => Code::UnusableAddress,
             PodReason::NodeMissing => Code::NodeMissing,
         }
     }
@@ -93,20 +96,22 @@ pub fn unready(pod: &impl PodFields, publish_not_ready: bool) -> Option<PodReaso
 
 /// Returns the addresses of a Pod of one family, canonical, in the order of `status.podIPs` (RC-12).
 ///
-/// Borrowed if the Pod has a single address that is canonical and of that family. An address that does not parse is
-/// skipped; upstream writes it as `<nil>` (EC-5).
+/// Borrowed if the Pod has a single address that is canonical and of that family. An address that does not parse (EC-5),
+/// or that the API server rejects in slices and Endpoints (EC-50), is skipped.
 ///
 /// # Errors
 ///
-/// [`PodReason::NoAddressOfFamily`] or [`PodReason::InvalidAddress`] if there is none.
+/// [`PodReason::NoAddressOfFamily`], [`PodReason::InvalidAddress`] or [`PodReason::UnusableAddress`] if there is none.
 pub fn addresses(pod: &impl PodFields, family: IpFamily) -> Result<Cow<'_, Addresses>, PodReason> {
-    let of_family = |it: &Address| it.ip().filter(|ip| IpFamily::of(*ip) == family).map(Address::from);
+    let of_family = |it: &Address| it.usable().ok().filter(|it| it.family() == Some(family));
     match &**pod.pod_ips() {
         [one] if of_family(one).as_ref() == Some(one) => Ok(Cow::Borrowed(pod.pod_ips())),
         several => {
             let found: Addresses = several.iter().filter_map(of_family).collect();
             if !found.is_empty() {
                 Ok(Cow::Owned(found))
+            } else if several.iter().any(|it| it.family() == Some(family)) {
+                Err(PodReason::UnusableAddress)
             } else if several.iter().any(|it| it.ip().is_none()) {
                 Err(PodReason::InvalidAddress)
             } else {
@@ -212,6 +217,10 @@ mod tests {
     #[rstest]
     #[case::other_family(&["2000::1"], PodReason::NoAddressOfFamily)]
     #[case::invalid(&["bad", "2000::1"], PodReason::InvalidAddress)]
+    #[case::unusable(&["127.0.0.1"], PodReason::UnusableAddress)]
+    #[case::unusable_mapped(&["::ffff:169.254.9.9", "2000::1"], PodReason::UnusableAddress)]
+    #[case::unusable_and_invalid(&["bad", "224.0.0.1"], PodReason::UnusableAddress)]
+    #[case::unusable_of_the_other_family(&["fe80::1"], PodReason::NoAddressOfFamily)]
     fn missing_addresses(#[case] ips: &[&str], #[case] expected: PodReason) {
         let pod = pod(|it| it.pod_ips = ips.iter().copied().collect());
         assert_eq!(addresses(&pod, IpFamily::V4), Err(expected));
@@ -272,6 +281,8 @@ mod tests {
     #[case::old_headless_v4_pod(&[], "None", &["1.2.3.4", "2000::1"], Some("1.2.3.4"))]
     #[case::old_headless_v6_pod(&[], "None", &["2000::1", "1.2.3.4"], Some("2000::1"))]
     #[case::unparsable_is_skipped(&[IpFamily::V4], "10.0.0.1", &["bad", "1.2.3.4"], Some("1.2.3.4"))]
+    #[case::unusable_is_skipped(&[IpFamily::V4], "10.0.0.1", &["127.0.0.1", "1.2.3.4"], Some("1.2.3.4"))]
+    #[case::only_unusable(&[IpFamily::V6], "None", &["fe80::1"], None)]
     #[case::canonical(&[IpFamily::V4], "10.0.0.1", &["001.2.3.4"], Some("1.2.3.4"))]
     #[case::mapped_is_v4(&[IpFamily::V4], "10.0.0.1", &["::ffff:1.2.3.4"], Some("1.2.3.4"))]
     fn primary_addresses(

@@ -14,9 +14,11 @@ mod eventually;
 mod fixture;
 pub mod https;
 pub mod lies;
+mod log_lines;
 pub mod pods;
 pub mod scripted;
 
 pub use corrupt::corrupt;
 pub use eventually::{LIMIT, eventually, until, within};
 pub use fixture::fixture;
+pub use log_lines::LogLines;

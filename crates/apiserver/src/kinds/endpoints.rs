@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::{Resource, shape};
 use crate::address::check_endpoint_ip;
 use crate::field::FieldErrors;
-use crate::names::{SUBDOMAIN_MESSAGE, check_dns_label, check_qualified_name, is_subdomain};
+use crate::names::{NameRule, check_dns_label, check_qualified_name};
 
 pub(super) const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
 
@@ -25,6 +25,13 @@ impl Resource for Endpoints {
             if port.protocol.as_deref().is_none_or(str::is_empty) {
                 port.protocol = Some("TCP".to_owned());
             }
+        }
+    }
+
+    fn validate_over(&self, old: &Self, errors: &mut FieldErrors) {
+        // As upstream: earlier versions may have accepted them.
+        if self.subsets != old.subsets {
+            self.validate(errors);
         }
     }
 
@@ -71,10 +78,8 @@ fn validate_address(field: &str, address: &EndpointAddress, errors: &mut FieldEr
     if let Some(hostname) = address.hostname.as_deref().filter(|it| !it.is_empty()) {
         check_dns_label(&format!("{field}.hostname"), hostname, errors);
     }
-    if let Some(node) = &address.node_name
-        && !is_subdomain(node)
-    {
-        errors.invalid(format!("{field}.nodeName"), node, SUBDOMAIN_MESSAGE);
+    if let Some(node) = &address.node_name {
+        NameRule::Subdomain.check(&format!("{field}.nodeName"), node, errors);
     }
 }
 

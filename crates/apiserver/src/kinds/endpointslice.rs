@@ -8,9 +8,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::{Resource, metadata, shape};
-use crate::address::{Family, check_usable, parse};
+use crate::address::{Family, check_slice_ip};
 use crate::field::FieldErrors;
-use crate::names::{SUBDOMAIN_MESSAGE, check_dns_label, is_subdomain};
+use crate::names::{NameRule, SUBDOMAIN_MESSAGE, check_dns_label, check_label_value, is_subdomain};
 
 const ADDRESS_TYPES: [&str; 3] = ["FQDN", "IPv4", "IPv6"];
 const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
@@ -71,19 +71,16 @@ impl Resource for EndpointSlice {
     }
 
     fn validate(&self, errors: &mut FieldErrors) {
-        if self.address_type.is_empty() {
-            errors.required("addressType", "");
-        } else if !ADDRESS_TYPES.contains(&self.address_type.as_str()) {
-            errors.unsupported("addressType", &self.address_type, &ADDRESS_TYPES);
+        self.validate_type_and_ports(errors);
+        self.validate_endpoints(errors);
+    }
+
+    fn validate_over(&self, old: &Self, errors: &mut FieldErrors) {
+        self.validate_type_and_ports(errors);
+        // As upstream: earlier versions may have accepted them.
+        if self.endpoints != old.endpoints {
+            self.validate_endpoints(errors);
         }
-        if self.endpoints.len() > MAX_ENDPOINTS {
-            errors.too_many("endpoints", self.endpoints.len(), MAX_ENDPOINTS);
-        } else {
-            for (i, endpoint) in self.endpoints.iter().enumerate() {
-                validate_endpoint(&format!("endpoints[{i}]"), endpoint, &self.address_type, errors);
-            }
-        }
-        validate_ports(&self.ports, errors);
     }
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
@@ -100,6 +97,27 @@ impl Resource for EndpointSlice {
     }
 }
 
+impl EndpointSlice {
+    fn validate_type_and_ports(&self, errors: &mut FieldErrors) {
+        if self.address_type.is_empty() {
+            errors.required("addressType", "");
+        } else if !ADDRESS_TYPES.contains(&self.address_type.as_str()) {
+            errors.unsupported("addressType", &self.address_type, &ADDRESS_TYPES);
+        }
+        validate_ports(&self.ports, errors);
+    }
+
+    fn validate_endpoints(&self, errors: &mut FieldErrors) {
+        if self.endpoints.len() > MAX_ENDPOINTS {
+            errors.too_many("endpoints", self.endpoints.len(), MAX_ENDPOINTS);
+        } else {
+            for (i, endpoint) in self.endpoints.iter().enumerate() {
+                validate_endpoint(&format!("endpoints[{i}]"), endpoint, &self.address_type, errors);
+            }
+        }
+    }
+}
+
 fn validate_endpoint(field: &str, endpoint: &Endpoint, address_type: &str, errors: &mut FieldErrors) {
     let list = format!("{field}.addresses");
     if endpoint.addresses.is_empty() {
@@ -108,15 +126,13 @@ fn validate_endpoint(field: &str, endpoint: &Endpoint, address_type: &str, error
         errors.too_many(&list, endpoint.addresses.len(), MAX_ADDRESSES);
     }
     for (i, address) in endpoint.addresses.iter().enumerate() {
-        validate_address(&format!("{list}[{i}]"), address, address_type, errors);
+        validate_address(&list, &format!("{list}[{i}]"), address, address_type, errors);
     }
     if let Some(hostname) = &endpoint.hostname {
         check_dns_label(&format!("{field}.hostname"), hostname, errors);
     }
-    if let Some(node) = &endpoint.node_name
-        && !is_subdomain(node)
-    {
-        errors.invalid(format!("{field}.nodeName"), node, SUBDOMAIN_MESSAGE);
+    if let Some(node) = &endpoint.node_name {
+        NameRule::Subdomain.check(&format!("{field}.nodeName"), node, errors);
     }
     if let Some(zones) = endpoint.hints.as_ref().and_then(|hints| hints.for_zones.as_ref()) {
         let field = format!("{field}.hints.forZones");
@@ -125,14 +141,16 @@ fn validate_endpoint(field: &str, endpoint: &Endpoint, address_type: &str, error
         }
         let mut seen = BTreeSet::new();
         for (i, zone) in zones.iter().enumerate() {
+            let field = format!("{field}[{i}].name");
             if !seen.insert(&zone.name) {
-                errors.duplicate(format!("{field}[{i}].name"), &zone.name);
+                errors.duplicate(&field, &zone.name);
             }
+            check_label_value(&field, &zone.name, errors);
         }
     }
 }
 
-fn validate_address(field: &str, address: &str, address_type: &str, errors: &mut FieldErrors) {
+fn validate_address(list: &str, field: &str, address: &str, address_type: &str, errors: &mut FieldErrors) {
     let family = match address_type {
         "IPv4" => Family::V4,
         "IPv6" => Family::V6,
@@ -145,10 +163,7 @@ fn validate_address(field: &str, address: &str, address_type: &str, errors: &mut
         // The unknown type was reported already.
         _ => return,
     };
-    match parse(address).filter(|ip| Family::of(*ip) == family) {
-        Some(ip) => check_usable(field, address, ip, errors),
-        None => errors.invalid(field, address, format_args!("must be a valid {} address", family.as_str())),
-    }
+    check_slice_ip(list, field, address, family, errors);
 }
 
 fn validate_ports(ports: &[EndpointPort], errors: &mut FieldErrors) {

@@ -7,7 +7,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Map, Value};
 
 use super::{Resource, metadata, pod_admission, pod_defaults, pod_spec, shape};
-use crate::address::{Family, check_ip};
+use crate::address::{Family, check_strict_ip, parse};
 use crate::field::FieldErrors;
 
 impl Resource for Pod {
@@ -80,13 +80,14 @@ impl Resource for Pod {
     }
 
     fn validate(&self, errors: &mut FieldErrors) {
-        match &self.spec {
-            Some(spec) => pod_spec::validate("spec", spec, errors),
-            None => errors.required("spec.containers", ""),
-        }
-        if let Some(status) = &self.status {
-            validate_pod_ips(status, errors);
-        }
+        validate_spec(self, errors);
+        validate_pod_ips(self, &[], errors);
+    }
+
+    fn validate_over(&self, old: &Self, errors: &mut FieldErrors) {
+        validate_spec(self, errors);
+        let stored = old.status.as_ref().and_then(|status| status.pod_ips.as_deref());
+        validate_pod_ips(self, stored.unwrap_or_default(), errors);
     }
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
@@ -146,6 +147,13 @@ impl Resource for Pod {
     }
 }
 
+fn validate_spec(pod: &Pod, errors: &mut FieldErrors) {
+    match &pod.spec {
+        Some(spec) => pod_spec::validate("spec", spec, errors),
+        None => errors.required("spec.containers", ""),
+    }
+}
+
 /// Sets generation and status of a new Pod.
 fn initialize(pod: &mut Pod) {
     pod.metadata.generation = Some(1);
@@ -164,12 +172,18 @@ fn align_pod_ips(status: &mut PodStatus) {
     }
 }
 
-fn validate_pod_ips(status: &PodStatus, errors: &mut FieldErrors) {
-    let ips = status.pod_ips.as_deref().unwrap_or_default();
+/// Reports invalid addresses. Those that were `stored` before an update are accepted.
+fn validate_pod_ips(pod: &Pod, stored: &[PodIP], errors: &mut FieldErrors) {
+    let ips = pod.status.as_ref().and_then(|status| status.pod_ips.as_deref()).unwrap_or_default();
     let mut families = BTreeSet::new();
     let mut all_distinct = true;
     for (i, pod_ip) in ips.iter().enumerate() {
-        if let Some(ip) = check_ip(&format!("status.podIPs[{i}]"), &pod_ip.ip, errors) {
+        let ip = if stored.contains(pod_ip) {
+            parse(&pod_ip.ip)
+        } else {
+            check_strict_ip(&format!("status.podIPs[{i}]"), &pod_ip.ip, errors)
+        };
+        if let Some(ip) = ip {
             all_distinct &= families.insert(Family::of(ip));
         }
     }

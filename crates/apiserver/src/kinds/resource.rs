@@ -48,6 +48,12 @@ pub(crate) trait Resource: Serialize + DeserializeOwned + Send + Sync + 'static 
 
     fn validate(&self, _errors: &mut FieldErrors) {}
 
+    /// Validates the new version of an object. Kinds that accept unchanged parts which a new object may not have override
+    /// it.
+    fn validate_over(&self, _old: &Self, errors: &mut FieldErrors) {
+        self.validate(errors);
+    }
+
     fn validate_update(&self, _old: &Self, _errors: &mut FieldErrors) {}
 
     /// Chooses values that must be unique in the cluster, such as cluster IPs. They are reserved by
@@ -211,7 +217,7 @@ impl<T: Resource> Rules for Typed<T> {
             Part::Status => object.prepare_status_update(&old),
         }
         metadata::validate_after_create(object.metadata(), &mut errors);
-        object.validate(&mut errors);
+        object.validate_over(&old, &mut errors);
         object.validate_update(&old, &mut errors);
         if errors.is_empty() {
             object.allocate(Some(&old), context, &mut errors);

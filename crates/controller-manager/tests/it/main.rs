@@ -1,6 +1,7 @@
 //! Integration tests of the program, against the embedded API server with and without faults.
 
 mod adaptive;
+mod backup;
 mod biased;
 mod cluster;
 mod crate_dependencies;

@@ -1,12 +1,12 @@
 //! Outages of the API server that last longer than the retries of a key, in virtual time.
 
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use endpoint_controller_manager::{LeaderElection, Settings, run};
 use http::Method;
 use kube_controller_client::{Client, ClientOptions, Config};
 use kube_dev_apiserver::{Fault, On, Server};
+use kube_endpoints_testing::LogLines;
 use rstest::rstest;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -41,8 +41,9 @@ async fn keys_are_written_within_seconds_after_an_outage(
     #[case] fault: fn() -> Fault,
     #[values(30, 600)] seconds: u64,
 ) {
-    let lines = Arc::new(Mutex::new(Vec::new()));
-    let log = tracing_subscriber::fmt().with_writer(Arc::clone(&lines)).with_ansi(false).finish();
+    let lines = LogLines::default();
+    let writer = lines.clone();
+    let log = tracing_subscriber::fmt().with_writer(move || writer.clone()).with_ansi(false).finish();
     let _guard = tracing::subscriber::set_default(log);
     let server = Server::in_process(kube_dev_apiserver::Config::default()).expect("a server");
     server.load(objects()).expect("objects");
@@ -58,7 +59,7 @@ async fn keys_are_written_within_seconds_after_an_outage(
     for resource in ["endpointslices", "endpoints"] {
         server.faults().inject(fault().on(On::writes().resource(resource)));
     }
-    lines.lock().expect("no panic").clear();
+    lines.clear();
     for at in 0..SERVICES {
         let patch = json!({"status": {"conditions": [{"type": "Ready", "status": "False"}]}}).to_string().into_bytes();
         let path = format!("/api/v1/namespaces/default/pods/pod-{at}/status");
@@ -68,7 +69,7 @@ async fn keys_are_written_within_seconds_after_an_outage(
     sleep(Duration::from_secs(seconds)).await;
     let failed: u32 = server.faults().states().iter().map(|state| state.hits).sum();
     assert!(u64::from(failed) <= 30 + 2 * seconds, "{failed} requests in {seconds} s");
-    let log = String::from_utf8(lines.lock().expect("no panic").clone()).expect("a text");
+    let log = lines.text();
     let count = log.lines().count() as u64;
     assert!(0 < count && count <= 60 * seconds.div_ceil(60), "{count} lines in {seconds} s:\n{log}");
 

@@ -5,14 +5,16 @@ use std::time::Duration;
 
 use display_full_error::DisplayFullErrorExt as _;
 use kube_controller::{Enqueuer, FailureCause, Outcome, locked};
-use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
+use kube_controller_client::events::{EventRecorder, EventType, LastMessages, ObjectReference};
 use kube_controller_client::{Deleted, Error, PlannedWrite, Preconditions, ReviewedClient};
 use kube_endpoint_model::well_known::TOLERATE_UNREADY_ANNOTATION;
 use kube_endpoint_model::{
-    EndpointSubset, Endpoints, ObjectKey, ObjectMeta, Pod, PodIndex, Service, ServiceIndex, TriggerTimes, references,
+    EndpointSubset, Endpoints, ObjectKey, ObjectMeta, Pod, PodIndex, Service, ServiceIndex, TriggerTimes,
+    UnusableAddresses, references,
 };
 use kube_informer::{Lister, WITHHELD_INTERVAL, WriteThrough};
 
+use super::superfluous::Superfluous;
 use super::unanswered::UnansweredWrites;
 use crate::kept::kept_subsets;
 use crate::legacy::Legacy;
@@ -32,6 +34,9 @@ pub(super) struct Syncs {
     pub(super) namespaced_create_events: bool,
     pub(super) trigger_times: Mutex<TriggerTimes>,
     pub(super) unanswered: Arc<UnansweredWrites>,
+    pub(super) superfluous: Arc<Superfluous>,
+    /// Messages about Pods that are left out because of their addresses.
+    pub(super) unusable: LastMessages,
     pub(super) keys: Enqueuer<ObjectKey>,
     #[cfg(feature = "defects")]
     pub(super) stale: super::stale::StaleEndpoints,
@@ -75,16 +80,22 @@ impl Syncs {
                 return Ok(Outcome::Unchanged);
             }
             locked(&self.trigger_times).forget(key);
+            self.unusable.forget(key);
             let current = self.endpoints.get(&key.namespace, &key.name);
+            if !self.may_delete(key, current.as_deref()) {
+                return Ok(Outcome::Unchanged);
+            }
             if !self.client.sends(key, || current.as_deref().map(PlannedWrite::Delete)) {
                 return Ok(Outcome::Unchanged);
             }
             let deleted = self.delete(key, current.as_deref()).await;
-            let outcome = self.unanswered.record(key, deleted).map_err(failed("delete"))?;
+            let outcome = self.unanswered.record_delete(key, deleted).map_err(failed("delete"))?;
+            self.superfluous.removed(key);
             #[cfg(feature = "defects")]
             self.stale.forget(key);
             return Ok(outcome);
         };
+        self.superfluous.service_exists(key);
         let selector = match &service.selector {
             Some(selector) if !service.external_name => selector,
             // An existing object is not changed (EC-24).
@@ -95,6 +106,7 @@ impl Syncs {
             self.report_invalid_annotation(&service, value);
         }
         let pods = self.pods.read(|_, index| index.select(&key.namespace, selector));
+        self.report_unusable(key, &service, &pods);
         let current = self.endpoints.get(&key.namespace, &key.name);
         #[cfg(feature = "defects")]
         if let Some(current) = &current
@@ -117,7 +129,7 @@ impl Syncs {
         match planned {
             None => Ok(Outcome::Unchanged),
             Some(Write::Create(endpoints)) => {
-                self.unanswered.record(key, self.create(key, &endpoints).await).map_err(failed("create"))
+                self.unanswered.record_create(key, self.create(key, &endpoints).await).map_err(failed("create"))
             }
             Some(Write::Update(endpoints)) => self
                 .unanswered
@@ -134,14 +146,48 @@ impl Syncs {
         })
     }
 
-    /// Deletes the object. Returns [`Outcome::Unchanged`] if the server has none.
+    /// Returns whether there may be Endpoints to delete, although only the server may have them yet. Without, what is
+    /// recorded about the Service is dropped: the cached object is a new one.
+    fn may_delete(&self, key: &ObjectKey, cached: Option<&Endpoints>) -> bool {
+        let may = match cached {
+            Some(cached) => self.is_superfluous(key, cached),
+            None => self.superfluous.is_service_deleted(key) || self.unanswered.may_have_created(key),
+        };
+        if !may {
+            self.superfluous.removed(key);
+            self.unanswered.remove(key);
+        }
+        may
+    }
+
+    /// Returns whether Endpoints without a Service are superfluous.
+    fn is_superfluous(&self, key: &ObjectKey, endpoints: &Endpoints) -> bool {
+        self.superfluous.contains(endpoints) || self.unanswered.may_have_created(key)
+    }
+
+    /// Deletes the object. Returns [`Outcome::Unchanged`] if the server has none, or another one that is not superfluous.
     ///
-    /// UID and resource version of the cached object are preconditions; upstream sends none, so its delayed request may
-    /// delete a changed object. An object that is not in the cache is read first, since the watch may not have delivered
-    /// it yet.
+    /// UID and resource version are preconditions; upstream sends none, so its delayed request may delete a changed
+    /// object. An object that is not in the cache is read first, since the watch may not have delivered it yet.
     async fn delete(&self, key: &ObjectKey, cached: Option<&Endpoints>) -> Result<Outcome, Error> {
+        let client = self.client.client().with_priority(|| priority(cached, None));
+        let live: Endpoints;
+        let object = match cached {
+            Some(cached) => cached,
+            None => match client.get(&key.namespace, &key.name).await {
+                Ok(found) if self.is_superfluous(key, &found) => {
+                    live = found;
+                    &live
+                }
+                Ok(_) => return Ok(Outcome::Unchanged),
+                Err(error) if error.is_not_found() => return Ok(Outcome::Unchanged),
+                Err(error) => return Err(error),
+            },
+        };
+        let ObjectMeta { uid, resource_version, .. } = &object.metadata;
+        let unchanged = Preconditions::unchanged(uid, resource_version);
         let write = self.cache.begin(&key.namespace, &key.name);
-        match self.try_delete(key, cached).await {
+        match client.delete::<Endpoints>(&key.namespace, &key.name, Some(unchanged)).await {
             Ok(Deleted::Removed) => {
                 if let Some(cached) = cached {
                     write.deleted(cached);
@@ -167,18 +213,15 @@ impl Syncs {
         }
     }
 
-    async fn try_delete(&self, key: &ObjectKey, cached: Option<&Endpoints>) -> Result<Deleted<Endpoints>, Error> {
-        let (client, ObjectKey { namespace, name }) =
-            (self.client.client().with_priority(|| priority(cached, None)), key);
-        let unchanged = |it: &Endpoints| {
-            let ObjectMeta { uid, resource_version, .. } = &it.metadata;
-            Preconditions::unchanged(uid, resource_version)
-        };
-        let preconditions = match cached {
-            Some(cached) => unchanged(cached),
-            None => unchanged(&client.get(namespace, name).await?),
-        };
-        client.delete(namespace, name, Some(preconditions)).await
+    /// Emits an event about Pods that are left out because of their addresses (EC-50), if they have changed.
+    fn report_unusable(&self, key: &ObjectKey, service: &Service, pods: &[Arc<Pod>]) {
+        let message = self.legacy.unusable_addresses(service, pods).map(|it| it.message("Endpoints"));
+        if self.unusable.is_new(key, message.as_ref())
+            && let Some(message) = message
+        {
+            let service = ObjectReference::to(service);
+            self.recorder.event(&service, EventType::Warning, UnusableAddresses::EVENT, message);
+        }
     }
 
     fn report_invalid_annotation(&self, service: &Service, value: &str) {
@@ -196,7 +239,10 @@ impl Syncs {
         let client = self.client.client().with_priority(|| priority(None, Some(endpoints)));
         match client.create(endpoints).await {
             Ok(answer) => {
+                let created = answer.clone();
                 write.written(answer);
+                // After it is in the cache, so that the handler of the Service sees it there, or this its record.
+                self.superfluous.created(&created);
                 Ok(Outcome::Written)
             }
             // Not an error (EP-20): the object would be deleted with the namespace.

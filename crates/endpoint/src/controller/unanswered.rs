@@ -1,12 +1,17 @@
 //! Writes without a response, which the server may or may not have applied.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Mutex;
+use std::time::Duration;
 
-use kube_controller::locked;
+use kube_controller::{Outcome, locked};
 use kube_controller_client::Error;
 use kube_endpoint_model::{Endpoints, ObjectKey};
 use kube_wire::Object as _;
+use tokio::time::Instant;
+
+/// Time for which the server may still apply a create without a response: its `--request-timeout`, 1 min by default.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Services whose last write of Endpoints had no response.
 ///
@@ -14,10 +19,16 @@ use kube_wire::Object as _;
 /// may find the cached object correct and write nothing. So the event that delivers the write has to queue the Service
 /// again. Upstream does not do so, and keeps the wrong object.
 #[derive(Debug, Default)]
-pub(super) struct UnansweredWrites(Mutex<HashSet<ObjectKey>>);
+pub(super) struct UnansweredWrites(Mutex<HashMap<ObjectKey, Unanswered>>);
+
+#[derive(Debug, Default)]
+struct Unanswered {
+    /// When the last create without a response failed.
+    create: Option<Instant>,
+}
 
 impl UnansweredWrites {
-    /// Records the result of a write, and returns it.
+    /// Records the result of an update, and returns it.
     pub(super) fn record<T>(&self, service: &ObjectKey, result: Result<T, Error>) -> Result<T, Error> {
         match &result {
             Ok(_) => self.remove(service),
@@ -27,8 +38,26 @@ impl UnansweredWrites {
         result
     }
 
+    /// Records the result of a create, and returns it.
+    pub(super) fn record_create<T>(&self, service: &ObjectKey, result: Result<T, Error>) -> Result<T, Error> {
+        let result = self.record(service, result);
+        if result.as_ref().is_err_and(Error::may_have_been_applied) {
+            locked(&self.0).entry(service.clone()).or_default().create = Some(Instant::now());
+        }
+        result
+    }
+
+    /// Records the result of a deletion, and returns it. If there was no object, a create without a response may still
+    /// be applied.
+    pub(super) fn record_delete(&self, service: &ObjectKey, result: Result<Outcome, Error>) -> Result<Outcome, Error> {
+        if matches!(result, Ok(Outcome::Unchanged)) && self.may_have_created(service) {
+            return result;
+        }
+        self.record(service, result)
+    }
+
     pub(super) fn add(&self, service: &ObjectKey) {
-        locked(&self.0).insert(service.clone());
+        locked(&self.0).entry(service.clone()).or_default();
     }
 
     pub(super) fn remove(&self, service: &ObjectKey) {
@@ -38,6 +67,13 @@ impl UnansweredWrites {
     /// Returns whether an event of these Endpoints may deliver a write without a response.
     pub(super) fn contains(&self, endpoints: &Endpoints) -> bool {
         let services = locked(&self.0);
-        !services.is_empty() && services.contains(&endpoints.key())
+        !services.is_empty() && services.contains_key(&endpoints.key())
+    }
+
+    /// Returns whether Endpoints of this Service may be those of a create without a response.
+    pub(super) fn may_have_created(&self, service: &ObjectKey) -> bool {
+        let services = locked(&self.0);
+        let created = services.get(service).and_then(|it| it.create);
+        created.is_some_and(|at| at.elapsed() < REQUEST_TIMEOUT)
     }
 }

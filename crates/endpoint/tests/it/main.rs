@@ -3,6 +3,7 @@
 mod cases;
 mod failures;
 mod legacy;
+mod orphans;
 mod plan;
 mod properties;
 mod rig;

@@ -71,6 +71,21 @@ fn shown(endpoints: &Endpoints) -> String {
     subsets.join(";")
 }
 
+/// EC-53: annotations of other clients may leave no space for those of the controller.
+#[test]
+fn annotations_beyond_the_limit_of_the_server_are_left_out() {
+    let time = "2026-01-02T03:04:05Z".parse().expect("a time");
+    let mut current = written(plan(&service(), &[], None, None, Legacy::default()));
+    for (space, expected) in [(10, None), (1_000, Some("2026-01-02T03:04:05Z"))] {
+        let value = "x".repeat(256 * 1024 - "filler".len() - space);
+        current.metadata.annotations = [("filler", value.as_str())].into_iter().collect();
+        let update = written(plan(&service(), &pods([pod(1, true)]), Some(&current), Some(time), Legacy::default()));
+        let annotations = &update.metadata.annotations;
+        assert_eq!(annotations.get(TRIGGER_TIME_ANNOTATION), expected);
+        assert_eq!(annotations.get("filler"), Some(value.as_str()));
+    }
+}
+
 // upstream: TestSyncServiceAddresses, and the cases of TestSyncEndpoints... about which Pods are endpoints
 #[rstest]
 #[case::ready(|_: &mut Pod| {}, false, "10.0.0.1||8080")]
@@ -112,7 +127,7 @@ fn an_address_has_host_name_node_name_and_target() {
     (named.hostname, named.subdomain, named.node_name) = ("h".into(), "web".into(), Text::default());
     let endpoints = written(plan(&service(), &pods([named]), None, None, Legacy::default()));
     let address = &endpoints.subsets[0].addresses[0];
-    assert_eq!((&*address.hostname, address.node_name.as_deref()), ("h", Some("")), "EC-4");
+    assert_eq!((&*address.hostname, address.node_name.as_deref()), ("h", None), "EC-4");
     let target = address.target_ref.as_ref().expect("a target");
     assert_eq!((target.kind(), &**target.name(), target.uid().to_string().as_str()), ("Pod", "p1", "u1"));
 }

@@ -129,6 +129,16 @@ impl Rig {
         self.endpoints.deliver();
     }
 
+    /// Replaces the cached Endpoints by this object and those of the markers.
+    pub(crate) async fn relist(&self, object: Endpoints) {
+        let mut listed = vec![object];
+        for number in 1..=self.markers {
+            let marker = self.client.get::<core::Endpoints>(MARKERS, &format!("marker-{number}")).await;
+            listed.push(Endpoints::from(&marker.expect("created above")));
+        }
+        self.endpoints.replace(listed, "2000000");
+    }
+
     /// Returns the writes of Endpoints in [`NAMESPACE`] so far, as `verb name status`; creates have no name. All
     /// changes before the call have been synced: with one worker, keys are synced in the order in which they were
     /// queued.

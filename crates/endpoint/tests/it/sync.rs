@@ -119,7 +119,8 @@ async fn endpoints_that_are_not_cached_are_read_before_they_are_deleted(
         let object: core::Endpoints = crate::rig::read(&endpoints("web", "6.7.8.9"));
         rig.client.create(&object).await.expect("created");
     }
-    rig.services.delete(crate::rig::read(&web(2)));
+    // Later than the versions of the server.
+    rig.services.delete(crate::rig::read(&web(1_000_000)));
     rig.services.deliver();
     assert_eq!(rig.writes().await, expected);
     let reads = On::any().verb("get").resource("endpoints").namespace(NAMESPACE).user_agent("controller");
@@ -245,6 +246,28 @@ async fn a_create_in_a_terminating_namespace_is_not_retried() {
     assert_eq!(first, ["create 403"], "the namespace is terminating");
     assert_eq!(rig.writes().await, first, "and is not tried again");
     assert!(rig.events().await.is_empty());
+}
+
+// EC-50
+#[tokio::test]
+async fn a_pod_with_an_address_that_the_server_rejects_is_left_out_and_reported_once() {
+    let mut rig = Rig::start(&[web(1)], &[pod("good", "10.0.0.1"), pod("odd", "169.254.9.9")], &[]).await;
+    assert_eq!(rig.writes().await, ["create 201"]);
+    assert_eq!(rig.stored("web").await.expect("created").subsets[0].addresses.len(), 1);
+    rig.service(&web(2));
+    rig.service(&web(3));
+    rig.pods.apply(crate::rig::read(&pod("other", "127.0.0.1")));
+    rig.pods.deliver();
+    assert_eq!(rig.writes().await, ["create 201"]);
+    let reported = async || {
+        let list = rig.client.get_json("/api/v1/namespaces/ns/events").await.expect("list");
+        let events = list["items"].as_array().cloned().unwrap_or_default();
+        events.iter().map(|it| (it["message"].as_str().unwrap_or_default().to_owned(), it["count"].clone())).collect()
+    };
+    let one = "Pods are left out of Endpoints, since the API server rejects their addresses: \
+        odd (169.254.9.9: a link-local address)";
+    let two = format!("{one}, other (127.0.0.1: a loopback address)");
+    eventually("events", &vec![(one.to_owned(), json!(1)), (two, json!(1))], reported).await;
 }
 
 #[tokio::test]

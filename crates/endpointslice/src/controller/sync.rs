@@ -4,10 +4,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use kube_controller::{Enqueuer, FailureCause, Outcome, locked};
-use kube_controller_client::events::EventType;
+use kube_controller_client::events::{EventType, LastMessages};
+use kube_endpoint_model::membership::{addresses, exclusion};
 use kube_endpoint_model::well_known::SLICE_CONTROLLER;
 use kube_endpoint_model::{
-    EndpointSlice, Node, ObjectKey, Pod, PodIndex, Service, ServiceIndex, SliceIndex, TargetRef, TriggerTimes,
+    EndpointSlice, IpFamily, Node, ObjectKey, Pod, PodIndex, Service, ServiceIndex, SliceIndex, TargetRef,
+    TriggerTimes, UnusableAddresses,
 };
 use kube_informer::{Lister, WITHHELD_INTERVAL};
 use kube_topology::HintPolicy;
@@ -15,7 +17,7 @@ use kube_wire::Decode as _;
 
 use super::withheld::Withheld;
 use crate::apply::{ApplyError, join};
-use crate::desired::{MissingNode, desired_endpoints_from_service_pods};
+use crate::desired::{MissingNode, desired_endpoints_from_service_pods, family};
 use crate::input::{Input, TriggerTime};
 use crate::metrics::{SliceMetrics, SyncResult};
 use crate::owner::Owner;
@@ -33,6 +35,8 @@ pub(super) struct Syncs {
     /// Delay of the second sync of a Service after its slices were written.
     pub(super) echo_delay: Duration,
     pub(super) trigger_times: Mutex<TriggerTimes>,
+    /// Messages about Pods that are left out because of their addresses.
+    pub(super) unusable: LastMessages,
     pub(super) keys: Enqueuer<ObjectKey>,
 }
 
@@ -100,6 +104,7 @@ impl Syncs {
             }
             // The garbage collector deletes the slices through their owner references (ES-1).
             locked(&self.trigger_times).forget(key);
+            self.unusable.forget(key);
             self.reconciler.forget(key);
             return Ok(Outcome::Unchanged);
         };
@@ -126,6 +131,7 @@ impl Syncs {
             let node = |name: &str| nodes.get("", name).or_else(|| withheld.nodes.get(name)).cloned();
             desired_endpoints_from_service_pods(&service, &pods, node)
         });
+        self.report_unusable(&owner, key, &service, &pods);
         let address_types = service.address_types();
         let labels = SliceLabels::for_service(&service);
         let input = Input::new(&owner, &address_types, desired.groups, &existing)
@@ -164,5 +170,19 @@ impl Syncs {
         let message = format!("Error updating Endpoint Slices for Service {key}: {error}");
         self.reconciler.events().event(&owner, EventType::Warning, "FailedToUpdateEndpointSlices", message);
         Err(error)
+    }
+
+    /// Emits an event about Pods that are left out because of their addresses (EC-50), if they have changed.
+    fn report_unusable(&self, owner: &Owner, key: &ObjectKey, service: &Service, pods: &[Arc<Pod>]) {
+        let families: Vec<IpFamily> = service.address_types().iter().filter_map(family).collect();
+        let of_a_family = |pod: &Pod| families.iter().find_map(|family| addresses(pod, *family).err());
+        let reason = |pod: &Pod| exclusion(pod, true).or_else(|| of_a_family(pod));
+        let unusable = UnusableAddresses::of(pods.iter().map(|pod| &**pod), reason);
+        let message = unusable.map(|it| it.message("EndpointSlices"));
+        if self.unusable.is_new(key, message.as_ref())
+            && let Some(message) = message
+        {
+            self.reconciler.events().event(owner, EventType::Warning, UnusableAddresses::EVENT, message);
+        }
     }
 }

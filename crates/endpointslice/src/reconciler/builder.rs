@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use kube_controller_client::ReviewedClient;
+use kube_controller_client::events::LastMessages;
 use kube_endpoint_model::EndpointSlice;
 use kube_topology::TopologyCache;
 
@@ -103,7 +104,7 @@ impl Reconciler {
             topology: None,
             traffic_distribution: true,
             events: Box::new(()),
-            hint_events: Mutex::default(),
+            hint_events: LastMessages::default(),
             metrics: Arc::new(()),
             totals: Mutex::default(),
         };

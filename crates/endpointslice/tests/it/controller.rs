@@ -173,6 +173,35 @@ async fn a_pod_on_an_unknown_node_is_reported_and_retried() {
     assert!(results.keys().all(|result| ["error", "success"].contains(result)), "{results:?}");
 }
 
+// EC-50
+#[tokio::test]
+async fn a_pod_with_an_address_that_the_server_rejects_is_left_out_and_reported_once() {
+    let cluster = Cluster::start().await;
+    let _tasks = run(&cluster);
+    cluster.node("n1", "a");
+    cluster.pod("odd", "web", "n1", "169.254.9.9", json!({}));
+    cluster.service("web", json!({"app": "web"}), json!({}));
+    for number in 1..=3 {
+        cluster.pod(&format!("good-{number}"), "web", "n1", &format!("10.1.0.{number}"), json!({}));
+    }
+    settles(&cluster, &once(&["10.1.0.1 true", "10.1.0.2 true", "10.1.0.3 true"])).await;
+    let reported = async || {
+        let list = cluster.client.get_json("/api/v1/namespaces/default/events").await.expect("a list");
+        let events = list["items"].as_array().cloned().unwrap_or_default();
+        let reported = events.iter().filter(|it| it["reason"] == "InvalidPodAddress");
+        reported.map(|it| (it["message"].as_str().unwrap_or_default().to_owned(), it["count"].clone())).collect()
+    };
+    let message = "Pods are left out of EndpointSlices, since the API server rejects their addresses: \
+        odd (169.254.9.9: a link-local address)";
+    let expected: Vec<(String, Value)> = vec![(message.to_owned(), json!(1))];
+    eventually("one event", &expected, reported).await;
+    cluster.pod("good-4", "web", "n1", "10.1.0.4", json!({}));
+    settles(&cluster, &once(&["10.1.0.1 true", "10.1.0.2 true", "10.1.0.3 true", "10.1.0.4 true"])).await;
+    cluster.pod("other", "web", "n1", "127.0.0.1", json!({}));
+    let more = (format!("{message}, other (127.0.0.1: a loopback address)"), json!(1));
+    eventually("an event about the other Pod", &[expected, vec![more]].concat(), reported).await;
+}
+
 // After a restart with slices as desired, nothing is written.
 #[tokio::test]
 async fn a_restart_writes_nothing() {

@@ -14,6 +14,7 @@ mod cases;
 mod faults;
 
 pub(crate) use cases::CASES;
+use cases::UNUSABLE_ADDRESS;
 
 /// A Service that is broken in one or two ways.
 pub(crate) struct Case {
@@ -132,6 +133,14 @@ fn the_healthy_service_has_no_cause() {
     assert_eq!(world.changes(), []);
 }
 
+// EC-50
+#[test]
+fn a_pod_with_an_address_that_no_endpoint_can_have_is_explained() {
+    assert_eq!(wrong_answer(&UNUSABLE_ADDRESS), None);
+    let (_, first, _) = explained(&UNUSABLE_ADDRESS);
+    assert_eq!(first.message, "no IPv4 address that an endpoint can have (has 127.0.0.1)");
+}
+
 #[test]
 fn the_first_cause_is_the_injected_one() {
     assert_eq!(CASES.len(), 40);
@@ -150,7 +159,8 @@ fn wrong_answer(case: &Case) -> Option<String> {
 
 #[test]
 fn every_code_of_a_cause_is_injected() {
-    let injected: BTreeSet<Code> = CASES.iter().flat_map(|case| case.causes).copied().collect();
+    let injected: BTreeSet<Code> =
+        CASES.iter().chain([&UNUSABLE_ADDRESS]).flat_map(|case| case.causes).copied().collect();
     // Codes from EP700 are reasons of changes, not causes.
     let causes = Code::ALL.iter().filter(|code| code.as_str() < "EP700");
     let missing: Vec<&Code> = causes.filter(|code| !injected.contains(code)).collect();

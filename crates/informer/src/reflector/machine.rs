@@ -28,6 +28,7 @@ const MIN_WATCH_TIMEOUT: Duration = Duration::from_secs(300);
 ///
 /// A round is a streaming list, or a list if that fails, and then watches until one fails in a way that needs a relist.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about the server")]
 pub(super) struct Machine {
     phase: Phase,
     /// Version at which the next list or watch starts; `None` before the first list. It differs from that of the store

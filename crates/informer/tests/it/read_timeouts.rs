@@ -1,15 +1,11 @@
 //! Connections without data. The clock is advanced by minutes at once; the traffic itself takes far less time than the
 //! tests allow for.
 
-use std::{
-    io,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use kube_controller_client::{Client, ClientOptions, Config};
-use kube_endpoints_testing::LIMIT;
 use kube_endpoints_testing::scripted::{Response, Script, frames, ok};
+use kube_endpoints_testing::{LIMIT, LogLines};
 use kube_informer::{Informer, wait_for_sync};
 use tokio::{
     sync::{Notify, watch},
@@ -25,27 +21,6 @@ use crate::{
 };
 
 const SECOND: Duration = Duration::from_secs(1);
-
-/// Log lines of this thread.
-#[derive(Clone, Default)]
-pub(crate) struct Lines(Arc<Mutex<Vec<u8>>>);
-
-impl Lines {
-    pub(crate) fn count(&self, text: &str) -> usize {
-        let bytes = self.0.lock().expect("not poisoned").clone();
-        String::from_utf8(bytes).expect("UTF-8").lines().filter(|line| line.contains(text)).count()
-    }
-}
-
-impl io::Write for Lines {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().expect("not poisoned").write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 /// A running informer.
 struct Running {
@@ -90,7 +65,7 @@ async fn after(time: Duration) {
 // client-go: TestInitialEventsEndBookmarkTicker
 #[tokio::test]
 async fn warns_every_10s_without_initial_events_end() {
-    let lines = Lines::default();
+    let lines = LogLines::default();
     let writer = lines.clone();
     let _guard = tracing::subscriber::set_default(fmt().with_writer(move || writer.clone()).with_ansi(false).finish());
     let go = Arc::new(Notify::new());

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use kube_controller_client::{Client, ClientOptions, Config};
 use kube_dev_apiserver::{On, Server};
+use kube_endpoints_testing::LogLines;
 use kube_informer::{Informer, RestoreSignal, wait_for_sync};
 use rstest::rstest;
 use tokio::{
@@ -15,7 +16,6 @@ use tracing_subscriber::fmt;
 
 use crate::{
     outages::{Outage, Outages, create, namespace},
-    read_timeouts::Lines,
     thing::Thing,
 };
 
@@ -28,7 +28,7 @@ const INFORMERS: usize = 5;
 #[case::versions_bumped(Some(1_000_000), 0)]
 #[tokio::test(start_paused = true)]
 async fn stores_are_settled_once_all_have_the_restored_state(#[case] bump: Option<u64>, #[case] logged: usize) {
-    let lines = Lines::default();
+    let lines = LogLines::default();
     let writer = lines.clone();
     let _guard = tracing::subscriber::set_default(fmt().with_writer(move || writer.clone()).with_ansi(false).finish());
     let server = Server::in_process(kube_dev_apiserver::Config::default()).expect("a server");

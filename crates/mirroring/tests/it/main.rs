@@ -1,5 +1,6 @@
 //! Tests of the plan and of the controller.
 
+mod accepted;
 mod cases;
 mod failures;
 mod properties;

@@ -18,6 +18,10 @@ const fn endpoints(fault: &'static str, inject: fn(&mut Cluster), causes: &'stat
     Case { explained: Explained::Endpoints, ..case(fault, inject, causes) }
 }
 
+/// Beside the forty of the book.
+pub(crate) const UNUSABLE_ADDRESS: Case =
+    case("a Pod reports a loopback address", faults::unusable_address, &[Code::UnusableAddress]);
+
 pub(crate) const CASES: &[Case] = &[
     case("misspelt selector", faults::selector_typo, &[Code::PodNotSelected, Code::NoPodSelected]),
     case("misspelt label in the Pod template", faults::label_typo, &[Code::PodNotSelected, Code::NoPodSelected]),

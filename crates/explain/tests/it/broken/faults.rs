@@ -124,6 +124,10 @@ pub(super) fn invalid_address(it: &mut Cluster) {
     each_pod(it, |pod| pod.pod_ips = ["10.1.0"].into());
 }
 
+pub(super) fn unusable_address(it: &mut Cluster) {
+    first_pod(it).pod_ips = ["127.0.0.1"].into();
+}
+
 pub(super) fn nodes_missing(it: &mut Cluster) {
     it.nodes.clear();
 }

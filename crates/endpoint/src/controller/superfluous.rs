@@ -1,0 +1,179 @@
+//! Endpoints that may be deleted.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Mutex;
+
+use kube_controller::locked;
+use kube_endpoint_model::{Endpoints, ObjectKey, ResourceVersion, Uid};
+use kube_wire::Object as _;
+
+/// Maximum number of deleted objects that are remembered, the latest ones.
+const REMEMBERED: usize = 10_000;
+
+/// Endpoints that this process saw become superfluous; a sync without a Service deletes no others (EP-1).
+///
+/// That there is no Service is not enough: users and backup tools create Endpoints before their Service.
+#[derive(Debug, Default)]
+pub(super) struct Superfluous(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// Deletions that no sync has completed yet.
+    deletions: HashMap<ObjectKey, Deletion>,
+    past: Past,
+}
+
+/// Deletion of a Service.
+#[derive(Debug, Default)]
+struct Deletion {
+    /// Version of the deletion, if it is known: older Endpoints existed before it.
+    version: Option<ResourceVersion>,
+    /// Endpoints of the Service.
+    object: Option<Uid>,
+}
+
+/// Objects whose deletion is complete. A restore of etcd can bring them back; no other client can, since the server
+/// assigns a new UID to each object.
+#[derive(Debug, Default)]
+struct Past {
+    objects: HashSet<Uid>,
+    order: VecDeque<Uid>,
+}
+
+impl Superfluous {
+    /// Records that a Service is gone. `version` is that of the deletion, if it is known, and `endpoints` the cached
+    /// object of that name.
+    pub(super) fn service_deleted(
+        &self,
+        service: ObjectKey,
+        version: Option<ResourceVersion>,
+        endpoints: Option<&Endpoints>,
+    ) {
+        let mut state = locked(&self.0);
+        let deletion = state.deletions.entry(service).or_default();
+        deletion.version = version;
+        if let Some(endpoints) = endpoints {
+            deletion.object = Some(endpoints.uid());
+        }
+    }
+
+    /// Records an object that this process created. Its Service may have been deleted after the create was sent.
+    pub(super) fn created(&self, endpoints: &Endpoints) {
+        if let Some(deletion) = locked(&self.0).deletions.get_mut(&endpoints.key()) {
+            deletion.object = Some(endpoints.uid());
+        }
+    }
+
+    /// Removes the deletion of a Service that exists again.
+    pub(super) fn service_exists(&self, service: &ObjectKey) {
+        locked(&self.0).deletions.remove(service);
+    }
+
+    /// Records that the server has no superfluous Endpoints of this Service any more.
+    pub(super) fn removed(&self, service: &ObjectKey) {
+        let mut state = locked(&self.0);
+        if let Some(object) = state.deletions.remove(service).and_then(|deletion| deletion.object) {
+            state.past.insert(object);
+        }
+    }
+
+    /// Returns whether the deletion of a Service was seen that no sync has completed yet.
+    pub(super) fn is_service_deleted(&self, service: &ObjectKey) -> bool {
+        locked(&self.0).deletions.contains_key(service)
+    }
+
+    /// Returns whether an object is superfluous if it has no Service.
+    pub(super) fn contains(&self, endpoints: &Endpoints) -> bool {
+        let state = locked(&self.0);
+        let deletion = state.deletions.get(&endpoints.key());
+        let by_deletion = deletion.is_some_and(|Deletion { version, object }| {
+            object.as_ref() == Some(&endpoints.uid())
+                || version.as_ref().is_some_and(|version| endpoints.resource_version() < *version)
+        });
+        by_deletion || state.past.objects.contains(&endpoints.uid())
+    }
+
+    /// Returns whether a deleted object has been brought back, by a restore of etcd.
+    pub(super) fn is_brought_back(&self, endpoints: &Endpoints) -> bool {
+        let state = locked(&self.0);
+        !state.past.objects.is_empty() && state.past.objects.contains(&endpoints.uid())
+    }
+}
+
+impl Past {
+    fn insert(&mut self, object: Uid) {
+        if !self.objects.insert(object.clone()) {
+            return;
+        }
+        self.order.push_back(object);
+        if self.order.len() > REMEMBERED
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.objects.remove(&oldest);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+    use serde_json::json;
+
+    fn endpoints(uid: &str, version: &str) -> Endpoints {
+        let metadata = json!({"namespace": "ns", "name": "web", "uid": uid, "resourceVersion": version});
+        serde_json::from_value(json!({ "metadata": metadata })).expect("valid object")
+    }
+
+    fn web() -> ObjectKey {
+        ObjectKey::new("ns", "web")
+    }
+
+    #[rstest]
+    #[case::cached(Some("a"), None, ("a", "9"), true)]
+    #[case::another_object(Some("a"), None, ("b", "9"), false)]
+    #[case::older(None, Some(8), ("b", "7"), true)]
+    #[case::newer(None, Some(8), ("b", "9"), false)]
+    #[case::cached_and_changed_since(Some("a"), Some(8), ("a", "9"), true)]
+    #[case::unknown_version(None, None, ("b", "7"), false)]
+    fn objects_of_a_deleted_service(
+        #[case] cached: Option<&str>,
+        #[case] version: Option<u64>,
+        #[case] (uid, stored): (&str, &str),
+        #[case] expected: bool,
+    ) {
+        let superfluous = Superfluous::default();
+        let object = endpoints(uid, stored);
+        assert!(!superfluous.contains(&object));
+        let cached = cached.map(|uid| endpoints(uid, "5"));
+        superfluous.service_deleted(web(), version.map(Into::into), cached.as_ref());
+        assert_eq!(superfluous.contains(&object), expected);
+        superfluous.service_exists(&web());
+        assert!(!superfluous.contains(&object));
+    }
+
+    #[test]
+    fn a_create_that_ends_after_the_deletion_of_its_service_counts() {
+        let superfluous = Superfluous::default();
+        superfluous.created(&endpoints("a", "9"));
+        assert!(!superfluous.contains(&endpoints("a", "9")), "its Service exists");
+        superfluous.service_deleted(web(), Some(8.into()), None);
+        superfluous.created(&endpoints("b", "9"));
+        assert!(superfluous.contains(&endpoints("b", "9")));
+    }
+
+    #[test]
+    fn deleted_objects_are_remembered_up_to_a_limit() {
+        let superfluous = Superfluous::default();
+        let uid = |number: usize| format!("00000000-0000-4000-8000-{number:012}");
+        for number in 0..=REMEMBERED {
+            let object = endpoints(&uid(number), "5");
+            superfluous.service_deleted(web(), None, Some(&object));
+            superfluous.removed(&web());
+            assert!(superfluous.is_brought_back(&object) && superfluous.contains(&object));
+            assert!(!superfluous.is_service_deleted(&web()));
+        }
+        assert!(!superfluous.is_brought_back(&endpoints(&uid(0), "5")));
+        assert!(superfluous.is_brought_back(&endpoints(&uid(1), "5")));
+    }
+}
