@@ -10,8 +10,8 @@ use tokio::time::{Instant, sleep_until};
 /// the controllers for longer.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Waits until no cache is behind: each has listed again, or found that the server has no older state, since its watch
-/// was interrupted. Ends 60 s after the interruption, or after the server became available, even if one is.
+/// Waits until no cache is behind: each has listed again, or resumed its watch, since that was interrupted. Ends 60 s
+/// after the interruption, or after the server became available, even if one is.
 ///
 /// A sync that combines caches from before a restore with others from after it would write slices and Endpoints for
 /// Services that do not exist any more.

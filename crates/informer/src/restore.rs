@@ -14,7 +14,7 @@ use tokio::{sync::Notify, time::Instant};
 /// request failed, may find a version that was assigned a second time.
 ///
 /// The signal also tells which stores are *behind*: their watch was interrupted or has expired, or a restore was
-/// detected, and they have neither listed nor found the version of the server unchanged since then. A program that plans
+/// detected, and since then they have neither listed nor resumed the watch. A program that plans
 /// with several stores awaits [`settled`](Self::settled), so that it does not combine the state before an outage with the
 /// state after it.
 ///
@@ -121,8 +121,8 @@ impl RestoreSubscription {
         self.signal.locked().behind.entry(self.informer).or_insert(now);
     }
 
-    /// Records that the store has a list of the informer, or that the version of the server is not lower. Does nothing
-    /// after a restore that the informer has not [taken](Self::take).
+    /// Records that the store was listed, or that its watch was resumed. Does nothing after a restore that the informer has
+    /// not [taken](Self::take).
     pub(crate) fn caught_up(&self) {
         let mut state = self.signal.locked();
         state.populated.insert(self.informer);

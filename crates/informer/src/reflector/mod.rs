@@ -45,6 +45,10 @@ const LIST_READ_TIMEOUT: Duration = Duration::from_secs(60);
 /// Interval of the warning that a streaming list sends no data, as in client-go.
 const STREAM_WARNING_INTERVAL: Duration = Duration::from_secs(10);
 
+/// Time without an `ERROR` event after which a watch continues from the state of the store. A server sends it at once if it
+/// does not have the version.
+const RESUMED_AFTER: Duration = Duration::from_millis(500);
+
 /// Namespace and selectors of the requests.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scope {
@@ -267,6 +271,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
         self.shared.meter().watch_opened();
         let mut events = WatchReader::<T>::new(body.encoding(), version);
         let mut progress = StreamProgress::new(Instant::now());
+        let resumed_at = Instant::now() + RESUMED_AFTER;
         loop {
             let read_deadline = if initial {
                 deadline.min(progress.stalls_at()).min(Instant::now() + STREAM_WARNING_INTERVAL)
@@ -280,6 +285,10 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
                     return Err(ReflectorError::ListRequested(cause));
                 }
                 () = self.restores.detected(), if !initial => return Ok(()),
+                () = sleep_until(resumed_at), if !initial && !self.is_current => {
+                    self.set_current();
+                    continue;
+                }
                 () = at(self.machine.recheck_at()), if !initial => {
                     return Err(ReflectorError::ListRequested(RelistCause::Confirm));
                 }

@@ -30,6 +30,12 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
         }
     }
 
+    /// Records that the store is current: it was listed, or a watch continues from its state.
+    pub(super) fn set_current(&mut self) {
+        self.is_current = true;
+        self.restores.caught_up();
+    }
+
     /// Passes a result to the machine, and the state of the store to the other informers. Returns the cause if the machine
     /// relists.
     pub(super) fn observe(&mut self, observation: Observation) -> Option<RelistCause> {
@@ -38,19 +44,15 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
             Observation::Verified { version } => (false, self.machine.is_ahead_of(version)),
             _ => (false, false),
         };
-        let is_verified = matches!(observation, Observation::Verified { .. });
         // Initial events have no version here.
         let is_progress = matches!(&observation, Observation::Progress { version, .. } if !version.is_empty());
         if is_ahead {
             self.restored();
         }
         let cause = self.machine.observe(observation, Instant::now(), kube_ambient::random());
-        if is_listed || (is_verified && !is_ahead) {
-            self.restores.caught_up();
-            self.is_restored &= !is_listed;
-        }
-        if is_listed || is_progress {
-            self.is_current = true;
+        self.is_restored &= !is_listed;
+        if is_listed || (is_progress && !self.is_current) {
+            self.set_current();
         } else if self.is_current && self.machine.is_interrupted() {
             self.is_current = false;
             self.restores.interrupted(Instant::now());
