@@ -157,7 +157,8 @@ async fn a_namespace_that_fails_does_not_hold_up_the_others() {
     let slow = latencies.iter().filter(|latency| **latency > Duration::from_millis(10)).count();
     // Those of 0.6 s each time that the gate closed, after 3, 3, 6, 12, 24, 48 … failing keys.
     assert!(slow <= 60, "{slow} waited");
-    assert!(latencies.iter().max() <= Some(&Duration::from_millis(600)), "{:?}", latencies.iter().max());
+    // A probe of the other namespace after 0.1 s, one of this key 0.5 s and its turn of 20 ms later, and three syncs.
+    assert!(latencies.iter().max() <= Some(&Duration::from_millis(640)), "{:?}", latencies.iter().max());
     let bad = attempts.len() - latencies.len();
     // Each in its own back-off: 0, 1, 3, 7, 15, 31, 63 s, and once or twice more when the gate opened.
     assert!(bad <= 300 * 9, "{bad} attempts");
