@@ -239,6 +239,8 @@ impl Error {
     pub fn is_not_found(&self) -> bool {}
     pub fn is_already_exists(&self) -> bool {}
     pub fn may_have_been_applied(&self) -> bool {}
+    pub fn is_server_failure(&self) -> bool {}
+    pub fn is_unreachable(&self) -> bool {}
     pub fn is_conflict(&self) -> bool {}
     pub fn is_forbidden(&self) -> bool {}
     pub fn is_expired(&self) -> bool {}

@@ -33,6 +33,8 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Controller<K> {
     {}
     #[must_use]
     pub fn contain_panics(self, report: impl Fn(&str) + Send + Sync + 'static) -> Self {}
+    #[must_use]
+    pub fn server_gate(mut self, gate: ServerGate) -> Self {}
     pub fn enqueuer(&self) -> Enqueuer<K> {}
     pub fn on_change(&self, observe: impl Fn(&K) + Send + Sync + 'static) {}
     pub async fn run(self, stop: CancellationToken) -> Result<(), NeverSynced> {}
@@ -43,6 +45,12 @@ pub struct ControllerBuilder<K> {}
 impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> ControllerBuilder<K> {
     pub fn concurrency(self, count: usize) -> Self {}
     pub fn retry(self, policy: RetryPolicy) -> Self {}
+    pub fn failure_cause(
+        self,
+        classify: impl Fn(
+            &(dyn std::error::Error + 'static),
+        ) -> FailureCause + Send + Sync + 'static,
+    ) -> Self {}
     pub fn batching(self, batching: Batching) -> Self {}
     pub fn watch<T, X>(
         &mut self,
@@ -67,6 +75,7 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> ControllerBuilder<K
 impl<K> fmt::Debug for ControllerBuilder<K> {}
 pub trait ControllerMetrics: Send + Sync {
     fn retries_exhausted(&self) {}
+    fn waiting_for_server(&self, keys: usize) {}
     fn propagated(&self, source: &str, latency: Latency) {}
 }
 pub struct Enqueuer<K> {}
@@ -75,12 +84,19 @@ impl<K: Clone + Eq + Hash + Send + 'static> Enqueuer<K> {
     pub fn add_after(&self, key: K, delay: Duration) {}
     pub fn add_change(&self, key: K, urgency: Urgency) {}
     pub fn add_change_after(&self, key: K, urgency: Urgency, delay: Duration) {}
+    pub fn set_interval(&self, key: &K, interval: Duration) {}
     pub fn add_contested(&self, key: K, delay: Duration) {}
     pub fn add_again(&self, key: K, delay: Duration) {}
     pub fn is_contested(&self, key: &K) -> bool {}
 }
 impl<K> Clone for Enqueuer<K> {}
 impl<K> std::fmt::Debug for Enqueuer<K> {}
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FailureCause {
+    Key,
+    Server,
+    Unreachable,
+}
 #[derive(Clone, Default)]
 pub struct Health {}
 impl Health {
@@ -164,6 +180,18 @@ pub struct RetryPolicy {
     pub slow_interval: Duration,
 }
 impl Default for RetryPolicy {}
+#[derive(Clone, Default)]
+pub struct ServerGate(Arc<Shared>);
+impl ServerGate {
+    pub fn is_closed(&self) -> bool {}
+    pub fn server_answered(&self) {}
+    pub async fn follow<F: Future<Output = ()>>(
+        self,
+        recovery: impl Fn() -> F,
+        stop: CancellationToken,
+    ) {}
+}
+impl fmt::Debug for ServerGate {}
 #[derive(Debug)]
 pub struct Supervisor {}
 impl Supervisor {
@@ -207,6 +235,15 @@ where
     pub fn retry(self, retry: RetryPolicy) -> Self {}
     #[must_use]
     pub fn metrics(self, metrics: Option<Arc<dyn ControllerMetrics>>) -> Self {}
+    #[must_use]
+    pub fn failure_cause(
+        self,
+        classify: impl Fn(
+            &(dyn std::error::Error + 'static),
+        ) -> FailureCause + Send + Sync + 'static,
+    ) -> Self {}
+    #[must_use]
+    pub fn server_gate(self, gate: ServerGate) -> Self {}
     pub async fn run<S, F, O, E>(self, stop: CancellationToken, sync: S)
     where
         S: Fn(K) -> F + Send + Sync + 'static,

@@ -6,6 +6,7 @@
 pub struct ApplyError(Vec<WriteError>);
 impl ApplyError {
     pub fn failures(&self) -> &[WriteError] {}
+    pub fn failure_cause(&self) -> FailureCause {}
 }
 pub trait DesiredEndpoint: View {
     fn endpoint(&self) -> Endpoint {}

@@ -23,9 +23,11 @@ fn cause(error: &(dyn std::error::Error + 'static)) -> FailureCause {
     error.downcast_ref().map_or(FailureCause::Key, |No(cause)| *cause)
 }
 
+type Fails = dyn Fn(&str, Duration) -> Option<FailureCause> + Send + Sync;
+
 /// A server whose writes of a key fail with the cause that the function returns; each takes 5 ms.
 struct Server {
-    fails: Box<dyn Fn(&str, Duration) -> Option<FailureCause> + Send + Sync>,
+    fails: Box<Fails>,
     start: Instant,
     attempts: Mutex<Vec<(Duration, String, bool)>>,
 }
@@ -146,13 +148,17 @@ async fn a_namespace_that_fails_does_not_hold_up_the_others() {
     }
     rig.until(seconds(70)).await;
     let attempts = rig.attempts();
-    let latencies: Vec<Duration> =
-        attempts.iter().filter(|it| it.1.starts_with("good")).map(|(at, key, _)| *at - added[key]).collect();
+    let latencies: Vec<Duration> = attempts
+        .iter()
+        .filter(|it| it.1.starts_with("good"))
+        .map(|(at, key, _)| at.saturating_sub(added[key]))
+        .collect();
     assert_eq!(latencies.len(), 600, "each is written by its first sync");
     let slow = latencies.iter().filter(|latency| **latency > Duration::from_millis(10)).count();
     // Those of 0.6 s each time that the gate closed, after 3, 3, 6, 12, 24, 48 … failing keys.
     assert!(slow <= 60, "{slow} waited");
-    assert!(latencies.iter().max() <= Some(&Duration::from_millis(600)), "{:?}", latencies.iter().max());
+    // A probe of the other namespace after 0.1 s, one of this key 0.5 s and its turn of 20 ms later, and three syncs.
+    assert!(latencies.iter().max() <= Some(&Duration::from_millis(640)), "{:?}", latencies.iter().max());
     let bad = attempts.len() - latencies.len();
     // Each in its own back-off: 0, 1, 3, 7, 15, 31, 63 s, and once or twice more when the gate opened.
     assert!(bad <= 300 * 9, "{bad} attempts");
@@ -185,9 +191,9 @@ async fn an_answer_to_another_request_ends_the_wait() {
 /// A quota refuses the keys while the gate is closed: the next ones are tried at once.
 #[tokio::test(start_paused = true)]
 async fn refusals_do_not_keep_the_gate_closed() {
-    let rig = Rig::new(|key, at| match at < seconds(30) {
-        true => Some(FailureCause::Server),
-        false => key.starts_with("full").then_some(FailureCause::Key),
+    let rig = Rig::new(|key, at| {
+        let refused = key.starts_with("full").then_some(FailureCause::Key);
+        if at < seconds(30) { Some(FailureCause::Server) } else { refused }
     });
     for key in 0..100 {
         rig.keys[0].add(format!("full/web-{key}"));
