@@ -358,6 +358,12 @@ pub struct EventWriter {}
 impl EventWriter {
     pub async fn run(mut self, stop: CancellationToken) {}
 }
+#[derive(Debug, Default)]
+pub struct LastMessages {}
+impl LastMessages {
+    pub fn is_new(&self, object: &ObjectKey, message: Option<impl Hash>) -> bool {}
+    pub fn forget(&self, object: &ObjectKey) {}
+}
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct ObjectReference {
     pub api_version: String,

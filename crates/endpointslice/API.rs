@@ -69,12 +69,23 @@ impl<'a, E> Input<'a, E> {
     #[must_use]
     pub fn trigger_time(mut self, trigger_time: TriggerTime) -> Self {}
 }
+impl<'a, E> Input<'a, E> {
+    #[must_use]
+    pub fn keep(self, is_kept: impl Fn(&Endpoint) -> bool) -> Input<'a, Kept<E>> {}
+}
+#[derive(Clone, Debug)]
+pub enum Kept<E> {
+    Desired(E),
+    Existing(Endpoint),
+}
+impl<E: View> View for Kept<E> {}
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LiveReadError {
     List { owner: ObjectKey, source: Error },
     Decode { owner: ObjectKey, source: DecodeError },
 }
+pub const MAX_PORTS: usize = 20_000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingNode {
     pub pod: Text,

@@ -11,6 +11,7 @@ impl Address {
 }
 impl Address {
     pub fn checked(text: &str) -> Result<Address, AddressError> {}
+    pub fn usable(&self) -> Result<Address, AddressError> {}
 }
 impl From<&str> for Address {}
 impl From<IpAddr> for Address {}
@@ -207,6 +208,12 @@ pub trait Labelled: Object {
 }
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Labels(Arc<[Pair]>);
+impl Labels {
+    pub fn with_fitting<'a>(
+        &'a self,
+        added: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Labels {}
+}
 impl Labels {
     pub fn get(&self, key: &str) -> Option<&str> {}
     pub fn get_text(&self, key: &str) -> Option<&Text> {}
@@ -487,6 +494,17 @@ impl TriggerTimes {
     pub fn forget(&mut self, key: &ObjectKey) {}
 }
 pub use kube_wire::Uid;
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnusableAddresses {}
+impl UnusableAddresses {
+    pub const EVENT: &str = "InvalidPodAddress";
+    pub fn message(&self, objects: &str) -> String {}
+    pub fn of<'a, P: PodFields + 'a>(
+        pods: impl IntoIterator<Item = &'a P>,
+        reason: impl Fn(&P) -> Option<PodReason>,
+    ) -> Option<UnusableAddresses> {}
+}
+impl fmt::Display for UnusableAddresses {}
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct With<T, P> {
     pub object: T,
@@ -526,6 +544,7 @@ pub enum PodReason {
     NoPort,
     NoAddressOfFamily,
     InvalidAddress,
+    UnusableAddress,
     NodeMissing,
 }
 impl PodReason {
@@ -557,6 +576,21 @@ pub fn services_to_sync<P: PodFields, S: Selecting>(
     states @ (old, new): States<'_, P>,
     services: &SelectorIndex<S>,
 ) -> Vec<ServiceToSync> {}
+
+// references
+
+#[derive(Clone, Copy, Debug)]
+pub struct Written<'a> {
+    pub slices: &'a [Arc<EndpointSlice>],
+    pub endpoints: &'a [Arc<Endpoints>],
+}
+impl<'a> Written<'a> {
+    pub fn pods(self) -> impl Iterator<Item = (ObjectKey, Uid)> {}
+    pub fn nodes(self) -> impl Iterator<Item = (ObjectKey, Uid)> {}
+    pub fn services(self) -> impl Iterator<Item = (ObjectKey, Uid)> {}
+    pub fn endpoints(self) -> impl Iterator<Item = (ObjectKey, Uid)> {}
+}
+pub fn pod(target: &TargetRef) -> Option<(ObjectKey, Uid)> {}
 
 // subsets
 
