@@ -96,13 +96,6 @@ pub struct Gate {
     pub default: bool,
     pub locked: bool,
 }
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct GuardSettings {
-    pub fraction: f64,
-    pub minimum: usize,
-    pub confirm_after: Duration,
-}
-impl Default for GuardSettings {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeaderElection {
     pub lease: LeaseName,
@@ -174,7 +167,6 @@ pub struct Settings {
     pub client: ClientSettings,
     pub min_resync_period: Duration,
     pub guard: Guard,
-    pub guard: GuardSettings,
     pub feature_gates: FeatureGates,
     pub leader_election: Option<LeaderElection>,
     pub second_writer: SecondWriterSettings,

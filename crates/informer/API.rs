@@ -25,7 +25,7 @@ impl<T: Decode, X: Index<T>> Builder<T, X> {
     pub fn field_selector(mut self, selector: &str) -> Self {}
     pub fn backoff(mut self, policy: BackoffPolicy) -> Self {}
     pub fn restores(mut self, signal: RestoreSignal) -> Self {}
-    pub fn guard(mut self, guard: Guard<T>) -> Self {}
+    pub fn guard(mut self, guard: Guard) -> Self {}
     pub fn on_undecodable(
         mut self,
         choose: impl Fn(&Undecodable) -> OnUndecodable + Send + Sync + 'static,
@@ -54,35 +54,20 @@ impl<T> Event<T> {
 }
 impl<T> Clone for Event<T> {}
 impl<T: kube_wire::Object> fmt::Debug for Event<T> {}
-#[derive(Debug)]
-pub struct Guard<T> {
-    pub fraction: f64,
-    pub minimum: usize,
-    pub confirm_after: Duration,
-    pub counts: fn(&T) -> bool,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Guard {
+    pub free: usize,
 }
-impl<T> Guard<T> {
-    pub fn counting(counts: fn(&T) -> bool) -> Self {}
-    pub fn is_exceeded(&self, removed: usize, stored: usize) -> bool {}
-}
-impl<T> Default for Guard<T> {}
-impl<T> Clone for Guard<T> {}
-impl<T> Copy for Guard<T> {}
+impl Default for Guard {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum GuardOutcome {
     Held,
     Confirmed,
-    Contradicted,
     Withdrawn,
 }
 impl GuardOutcome {
-    pub const ALL: [Self; 4] = [
-        Self::Held,
-        Self::Confirmed,
-        Self::Contradicted,
-        Self::Withdrawn,
-    ];
+    pub const ALL: [Self; 3] = [Self::Held, Self::Confirmed, Self::Withdrawn];
     pub fn as_str(self) -> &'static str {}
     pub fn is_held(self) -> bool {}
 }
@@ -110,11 +95,11 @@ impl HandlerOptions {
     #[must_use]
     pub fn foreign_writes(mut self) -> Self {}
 }
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeldList {
-    pub stored: usize,
     pub missing: usize,
-    pub changed: usize,
+    pub example: ObjectKey,
+    pub found: bool,
 }
 pub use kube_wire::Index;
 pub struct Informer<T, X = ()> {}
@@ -153,6 +138,12 @@ impl<T: Object, X: Index<T>> Informer<T, X> {
         &self,
         stop: CancellationToken,
     ) -> impl Future<Output = Result<(), UndecodableObject>> + Send + use<T, X> {}
+}
+impl<T: Decode, X: Index<T>> Informer<T, X> {
+    pub fn check_references(
+        &self,
+        references: impl IntoIterator<Item = (ObjectKey, Uid)>,
+    ) -> impl Future<Output = ()> + Send {}
 }
 impl<T, X> Clone for Informer<T, X> {}
 impl<T: Object, X: Index<T>> fmt::Debug for Informer<T, X> {}
@@ -261,6 +252,8 @@ impl<T: Object, X> Lister<T, X> {
     pub fn len(&self) -> usize {}
     pub fn is_empty(&self) -> bool {}
     pub fn last_resource_version(&self) -> ResourceVersion {}
+    pub fn is_withheld(&self, namespace: &str, name: &str) -> bool {}
+    pub fn withholds_any(&self) -> bool {}
 }
 impl<T: Object> Lister<T, NamedIndexes<T>> {
     pub fn by_index(&self, index: &str, name: &str) -> Vec<Arc<T>> {}
@@ -386,6 +379,7 @@ pub struct UndecodableObject {
     pub object: Option<ObjectKey>,
     pub source: DecodeError,
 }
+pub const WITHHELD_INTERVAL: Duration = Duration::from_secs(2);
 pub trait WriteError {
     fn may_have_been_applied(&self) -> bool;
 }
