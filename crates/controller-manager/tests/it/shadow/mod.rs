@@ -138,6 +138,10 @@ async fn random_changes_cause_no_mismatch_and_no_write() {
     };
     let report = until("settled comparison", || shadow.report(), settled).await;
     assert_eq!(report["mismatches"], json!([]), "{report:#}");
+    // What `kubectl endpoints shadow --wait` reads.
+    for field in ["summary", "openMismatches", "cleanSeconds", "servicesCompared", "requiredPeriodSeconds", "panics"] {
+        assert!(!report[field].is_null(), "no {field}: {report:#}");
+    }
     // After an hour.
     assert_eq!(
         (&report["isSafeToSwitch"], &report["recommendedCleanSeconds"]),
