@@ -83,12 +83,13 @@ async fn first(world: &World, wrong: Wrong) -> Result<()> {
     world.run_until_right().await?;
     let kept = world.record().await?;
     let faults = wrong.inject(world)?;
-    let work = async {
+    // Boxed: the future has many kilobytes.
+    let work = Box::pin(async {
         wrong.until_listed(world, &faults, 1).await?;
         // No object refers to a slice, so nothing contradicts a first list without slices.
         let believed = wrong.what == What::ReadsToo || wrong.resource == SLICES;
         wrong.goes_on_and_ends(world, &faults, believed).await
-    };
+    });
     during(world.start().await?, work).await?;
     wrong.expect_kept(world, &kept).await
 }
@@ -96,7 +97,7 @@ async fn first(world: &World, wrong: Wrong) -> Result<()> {
 /// Lists of running controllers are wrong after a watch has expired.
 async fn later(world: &World, wrong: Wrong) -> Result<()> {
     build(world).await?;
-    let work = async {
+    let work = Box::pin(async {
         world.until_right(world.limits.start).await?;
         world.settled().await?;
         let kept = world.record().await?;
@@ -106,7 +107,7 @@ async fn later(world: &World, wrong: Wrong) -> Result<()> {
         wrong.until_listed(world, &faults, 2).await?;
         wrong.goes_on_and_ends(world, &faults, wrong.what == What::ReadsToo).await?;
         wrong.expect_kept(world, &kept).await
-    };
+    });
     during(world.start().await?, work).await
 }
 

@@ -21,6 +21,10 @@ const SYSTEM: &str = "kube-system";
 pub(super) fn scenarios() -> Vec<Hostile> {
     let any = Needs::SERVICES.embedded().mode(Mode::Restarted);
     let slices = Needs::SERVICE_SLICES.embedded().mode(Mode::Restarted);
+    pods(any).into_iter().chain(edited(slices)).chain(others(any)).collect()
+}
+
+fn pods(any: Needs) -> Vec<Hostile> {
     vec![
         restart("pods-replaced", "A third of the Pods was replaced.", any, fleet_of(3), |world| {
             async {
@@ -39,6 +43,11 @@ pub(super) fn scenarios() -> Vec<Hostile> {
             }
             .boxed()
         }),
+    ]
+}
+
+fn edited(slices: Needs) -> Vec<Hostile> {
+    vec![
         restart("slices-deleted", "All EndpointSlices were deleted.", slices, fleet_of(2), |world| {
             async {
                 world.api().ok(Request::delete(Kind::EndpointSlice.collection(&world.namespace), None)).await?;
@@ -74,6 +83,11 @@ pub(super) fn scenarios() -> Vec<Hostile> {
                 .boxed()
             },
         ),
+    ]
+}
+
+fn others(any: Needs) -> Vec<Hostile> {
+    vec![
         restart("nodes-deleted", "The Nodes of half of the Services were deleted.", any, with_nodes, |world| {
             async {
                 for number in (0..SERVICES * 2).filter(|number| number % SERVICES < SERVICES / 2) {

@@ -23,6 +23,7 @@ use crate::{Kind, Tag, Writers};
 /// Claims of a controller under test, as read from a YAML file.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "independent claims")]
 pub struct Profile {
     /// Name in reports.
     pub name: String,

@@ -120,7 +120,7 @@ fn delays_add_up_and_stream_effects_are_returned() {
 #[case::of_none(Some("c"), 0, "1234")]
 fn objects_are_omitted(#[case] namespace: Option<&str>, #[case] keep: usize, #[case] expect: &str) {
     let mut table = table();
-    table.inject(Effect::OmitObjects { namespace: namespace.map(str::to_owned), keep });
+    table.inject(Effect::OmitObjects { namespace: namespace.map(str::to_owned), keep }.into());
     for verb in ["list", "watch"] {
         let mut objects = vec![("a", "1"), ("a", "2"), ("b", "3"), ("b", "4")];
         table.decide(&request(verb, "pods", "")).omission.unwrap().apply(&mut objects, |(namespace, _)| namespace);
