@@ -25,11 +25,7 @@ fn relaxed(snapshot: &Snapshot, tags: &BTreeSet<Tag>) -> Value {
         endpoints.iter_mut().chain(&mut slices).for_each(forget_time);
     }
     sort(&mut slices);
-    if tags.contains(&Tag::EventCounts) {
-        events.iter_mut().for_each(forget_counts);
-    }
     sort(&mut events);
-    events.dedup();
     let slices = match packing(tags) {
         None => slices.into(),
         Some(packing) => grouped(slices, packing),
@@ -62,17 +58,6 @@ fn forget_time(object: &mut Value) {
     if annotations.is_empty() {
         fields.remove("annotations");
     }
-}
-
-/// Replaces the number of endpoints in the message of an event.
-fn forget_counts(event: &mut Value) {
-    let Some(Value::String(message)) = event.get_mut(4) else { return };
-    let words = message.split(' ').collect::<Vec<_>>();
-    let counts = words.iter().zip(words.iter().skip(1).chain([&""]));
-    let forget = |(&word, &next): (&&str, &&str)| {
-        if word.starts_with('(') && next == "endpoints," { "(#".to_owned() } else { word.to_owned() }
-    };
-    *message = counts.map(forget).collect::<Vec<_>>().join(" ");
 }
 
 /// Slices that are equal except for their endpoints.

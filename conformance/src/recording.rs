@@ -145,8 +145,6 @@ pub enum Tag {
     SizesVary,
     /// As [`LoosePacking`](Tag::LoosePacking), and of hints only the number of endpoints with each hint is compared.
     HintCounts,
-    /// Events are compared without the numbers of endpoints in their messages.
-    EventCounts,
     /// Events are not compared.
     NoEvents,
     /// The expected state is that of these controllers, where upstream has a bug that they fix. No effect on the

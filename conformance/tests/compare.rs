@@ -137,21 +137,6 @@ fn events(#[case] tags: &[Tag], #[case] differences: &[&str]) {
 }
 
 #[rstest]
-#[case::another_count(&["(2 endpoints, 3 zones), addressType: IPv4"], true)]
-#[case::several_counts(&["(1 endpoints, 3 zones), addressType: IPv4", "(0 endpoints, 3 zones), addressType: IPv4"], true)]
-#[case::none(&[], false)]
-#[case::another_text(&["(0 endpoints, 4 zones), addressType: IPv4"], false)]
-fn events_with_counts(#[case] actual: &[&str], #[case] equal: bool) {
-    let events = |messages: &[&str]| {
-        let event = |message: &&str| json!(["Service", "web", "Warning", "Reason", format!("Few {message}"), "c"]);
-        Snapshot { events: messages.iter().map(event).collect(), ..Snapshot::default() }
-    };
-    let (expected, actual) = (events(&["(0 endpoints, 3 zones), addressType: IPv4"]), events(actual));
-    assert_eq!(compare(&expected, &actual, &BTreeSet::from([Tag::EventCounts])).is_empty(), equal);
-    assert!(!compare(&expected, &actual, &BTreeSet::new()).is_empty());
-}
-
-#[rstest]
 #[case::mended(Tag::Mended)]
 #[case::hints(Tag::Hints)]
 #[case::truncated(Tag::TruncatedEndpoints)]
