@@ -77,9 +77,18 @@ impl Outage {
     }
 }
 
-/// The current outage, the namespace that it affects (all if empty), and the times of the requests since it began.
+#[derive(Debug, Default)]
+struct Current {
+    outage: Option<Outage>,
+    /// Namespace that it affects; empty for all.
+    namespace: String,
+    /// Times of the requests since it began.
+    requests: Vec<Instant>,
+}
+
+/// The current outage.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Outages(Arc<Mutex<(Option<Outage>, String, Vec<Instant>)>>);
+pub(crate) struct Outages(Arc<Mutex<Current>>);
 
 impl Outages {
     pub(crate) fn config(&self, server: &Server) -> Config {
@@ -90,9 +99,9 @@ impl Outages {
                 let uri = request.uri().to_string();
                 let result = {
                     let mut state = outages.0.lock().expect("not poisoned");
-                    state.2.push(Instant::now());
-                    let is_affected = uri.contains(&state.1);
-                    state.0.filter(|_| is_affected).and_then(|outage| outage.result(&uri))
+                    state.requests.push(Instant::now());
+                    let is_affected = uri.contains(&state.namespace);
+                    state.outage.filter(|_| is_affected).and_then(|outage| outage.result(&uri))
                 };
                 match result {
                     Some(result) => result,
@@ -106,11 +115,12 @@ impl Outages {
     }
 
     pub(crate) fn begin(&self, outage: Outage, namespace: &str) {
-        *self.0.lock().expect("not poisoned") = (Some(outage), namespace.to_owned(), Vec::new());
+        let current = Current { outage: Some(outage), namespace: namespace.to_owned(), requests: Vec::new() };
+        *self.0.lock().expect("not poisoned") = current;
     }
 
     pub(crate) fn end(&self) -> Vec<Instant> {
-        std::mem::take(&mut *self.0.lock().expect("not poisoned")).2
+        std::mem::take(&mut *self.0.lock().expect("not poisoned")).requests
     }
 }
 

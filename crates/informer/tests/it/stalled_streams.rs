@@ -96,7 +96,7 @@ async fn streaming_list_without_its_bookmark_is_replaced_by_a_list(
         let stays_open = (verb == "stream" && open) || verb == "watch";
         let end = stream::once(async move {
             if stays_open {
-                std::future::pending().await
+                std::future::pending::<()>().await;
             }
         })
         .filter_map(async |()| None);
