@@ -295,7 +295,7 @@ impl<'a> Walk<'a> {
             let what = || format!("operation {number} of {}", step.operations.len());
             let Player { api, profile, .. } = self.player;
             operations::perform(api, profile, &self.namespace, operation).await.with_context(what)?;
-            if [Tag::ExactTime, Tag::EventCounts].iter().any(|tag| scenario.tags.contains(tag))
+            if scenario.tags.contains(&Tag::ExactTime)
                 && let Operation::Create { obj } = operation
             {
                 self.let_serve(obj).await.with_context(what)?;

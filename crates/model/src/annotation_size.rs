@@ -10,6 +10,7 @@ impl Labels {
     /// annotations. Earlier pairs take precedence; a pair replaces one of the same key.
     ///
     /// For annotations of a controller on an object that other clients annotate too (EC-53).
+    #[must_use]
     pub fn with_fitting<'a>(&'a self, added: impl IntoIterator<Item = (&'a str, &'a str)>) -> Labels {
         let size = |(key, value): (&str, &str)| key.len() + value.len();
         let mut total: usize = self.iter().map(size).sum();
