@@ -209,6 +209,7 @@ pub trait Labelled: Object {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Labels(Arc<[Pair]>);
 impl Labels {
+    #[must_use]
     pub fn with_fitting<'a>(
         &'a self,
         added: impl IntoIterator<Item = (&'a str, &'a str)>,

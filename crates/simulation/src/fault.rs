@@ -88,8 +88,8 @@ pub enum Disturbance {
     /// from a seed.
     Rewind(u32),
     /// Lists and initial events of watches of a resource, given by its plural name, lack all objects for this many
-    /// milliseconds; reads of single objects and later events do not. At the start and at the end, all connections are
-    /// reset and the watches of the resource are answered with 410, so that all processes list it.
+    /// milliseconds; reads of single objects and later events do not. At the start and at the end, the server is restarted
+    /// and all earlier versions expire, so that all processes list again.
     WrongLists(String, u32),
     /// An admission rule is in force for this many milliseconds.
     Policy(Policy, u32),

@@ -99,11 +99,6 @@ impl Processes {
         Processes { run_state: Arc::clone(run_state), programs: programs.to_vec(), running, handles, names, due, lags }
     }
 
-    /// Returns the names of all processes.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &Arc<str>> {
-        self.programs.iter().map(|program| &program.name)
-    }
-
     /// Returns when the next process is to be started, or the next lag ends.
     pub(crate) fn next_change(&self) -> Option<Instant> {
         self.due.values().copied().chain(self.lags.values().filter_map(|(_, until)| *until)).min()

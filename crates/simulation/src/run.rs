@@ -11,6 +11,7 @@ use http_body_util::{BodyExt as _, Full};
 use jiff::{SignedDuration, Timestamp};
 use kube_ambient::{Clock, simulate};
 use kube_dev_apiserver::{Config, Denial, Fault, History, On, Operation as Write, Server, Snapshot};
+use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 use tower::ServiceExt as _;
@@ -171,14 +172,14 @@ pub(crate) struct Run {
 type Ends = Vec<(Instant, End)>;
 
 /// What ends with a disturbance.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum End {
     /// Only the disturbance itself.
     Nothing,
     /// The admission rule with this id.
     Policy(u64),
-    /// The fault of the API server with this id, in lists of this resource.
-    WrongLists(u64, String),
+    /// The fault of the API server with this id.
+    WrongLists(u64),
 }
 
 impl Run {
@@ -242,9 +243,9 @@ impl Run {
                 End::Policy(id) => {
                     server.admission().remove(id);
                 }
-                End::WrongLists(id, resource) => {
+                End::WrongLists(id) => {
                     server.faults().remove(id);
-                    self.relist(&resource);
+                    restart_and_expire(server);
                 }
             }
         }
@@ -304,8 +305,8 @@ impl Run {
             Disturbance::WrongLists(resource, millis) => {
                 let on = On::any().verb("list").verb("watch").resource(resource);
                 let id = server.faults().inject(Fault::omit_objects().on(on));
-                self.relist(resource);
-                ends.push((after(millis), End::WrongLists(id, resource.clone())));
+                restart_and_expire(server);
+                ends.push((after(millis), End::WrongLists(id)));
             }
             Disturbance::Policy(policy, millis) => {
                 let id = enforce(&self.state, *policy);
@@ -325,20 +326,19 @@ impl Run {
     }
 }
 
-impl Run {
-    /// Makes all processes list a resource: resets all connections, and answers the next watch with 410.
-    fn relist(&self, resource: &str) {
-        for process in self.processes.names() {
-            self.state.expire(process, resource, false);
-        }
-        self.state.server.restart(History::Kept);
-    }
-}
-
 impl Drop for Run {
     fn drop(&mut self) {
         self.kills.close();
     }
+}
+
+/// Restarts the server without its history. A write before it makes the current version of every watch expire, too.
+fn restart_and_expire(server: &Server) {
+    let name = format!("version-{}", server.revision());
+    let metadata = json!({ "namespace": "default", "name": name });
+    // A name is used once, and the namespace exists.
+    let _ = server.load([json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata })]);
+    server.restart(History::Lost);
 }
 
 /// Puts an admission rule in force and returns its id.

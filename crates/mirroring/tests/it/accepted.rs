@@ -241,7 +241,6 @@ fn the_server_accepts_what_is_planned_for_all_that_it_accepts() {
         *cells.2 += usize::from(accepted);
         Ok(())
     });
-    drop(cells);
     assert!(result.is_ok(), "{}", result.unwrap_err());
     assert!(unusable > 10 && mirrored > 10, "{unusable} Pods with unusable addresses, {mirrored} mirrored");
 }
