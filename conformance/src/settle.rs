@@ -62,7 +62,7 @@ impl Changes {
             let counted = passed.min(LONGEST_TICK);
             self.with(|seen| {
                 seen.clock += counted;
-                seen.lost += passed - counted;
+                seen.lost += passed.saturating_sub(counted);
             });
         }
     }

@@ -174,7 +174,7 @@ where
             build(world).await?;
             world.run_until_right().await?;
             change(world).await?;
-            becomes_right(world).await
+            Box::pin(becomes_right(world)).await
         }
         .boxed()
     })
@@ -189,7 +189,7 @@ async fn becomes_right(world: &World) -> Result<()> {
         world.until_right(world.limits.state).await?;
         world.stays_quiet().await
     };
-    during(world.start().await?, work).await?;
+    Box::pin(during(world.start().await?, work)).await?;
     world.expect_kept(&kept).await
 }
 
@@ -239,7 +239,7 @@ async fn fresh_but_one(world: &World) -> Result<()> {
     let labels = json!({MANAGED: "endpoint-controller"});
     let metadata = json!({"namespace": SYSTEM, "name": "left", "labels": labels});
     world.load([(Kind::Endpoints, json!({"metadata": metadata}))])?;
-    becomes_right(world).await
+    Box::pin(becomes_right(world)).await
 }
 
 fn name(object: &Value) -> Result<&str> {

@@ -52,7 +52,7 @@ impl World {
     /// The controllers do not do what the scenario requires, or a request fails.
     pub(crate) async fn play(kit: &Kit, cluster: Arc<Cluster>, scenario: &Hostile) -> Result<Vec<String>> {
         let world = Self::new(kit, cluster).await?;
-        let played = world.run(scenario).await;
+        let played = Box::pin(world.run(scenario)).await;
         // The server may be used for other scenarios.
         if let Some(server) = world.cluster.server() {
             server.faults().clear();
@@ -105,7 +105,7 @@ impl World {
             (scenario.work)(self).await?;
             self.stays_quiet().await
         };
-        during(controllers, work).await
+        Box::pin(during(controllers, work)).await
     }
 
     /// Starts an instance of the controllers with default settings.

@@ -109,8 +109,8 @@ fn held_lists_are_counted_and_shown() {
     assert_eq!(held(), "0");
     for (outcome, expected) in [
         (GuardOutcome::Held, "1"),
-        (GuardOutcome::Contradicted, "1"),
-        (GuardOutcome::Contradicted, "1"),
+        (GuardOutcome::Held, "1"),
+        (GuardOutcome::Held, "1"),
         (GuardOutcome::Withdrawn, "0"),
         (GuardOutcome::Held, "1"),
         (GuardOutcome::Confirmed, "0"),
@@ -122,7 +122,7 @@ fn held_lists_are_counted_and_shown() {
     let counts: Vec<_> = text.lines().filter(|line| line.starts_with("kube_informer_guarded_lists_total{")).collect();
     let labels = |result| format!(r#"group="",name="m",resource="pods",result="{result}",version="v1""#);
     let line = |result, count| format!("kube_informer_guarded_lists_total{{{}}} {count}", labels(result));
-    assert_eq!(counts, [line("confirmed", 1), line("contradicted", 2), line("held", 2), line("withdrawn", 1)]);
+    assert_eq!(counts, [line("confirmed", 1), line("held", 4), line("withdrawn", 1)]);
 }
 
 #[tokio::test(start_paused = true)]

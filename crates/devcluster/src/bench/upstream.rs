@@ -292,6 +292,7 @@ mod tests {
     #[rstest]
     #[case::storm(storm(), [0.73, 0.79])]
     #[case::recreation(Work::recreation(600, NonZeroU32::new(20).unwrap(), Duration::from_secs(1)), [0.59, 0.56])]
+    #[expect(clippy::cast_precision_loss, reason = "some thousands")]
     fn as_many_changes_are_combined_as_measured(#[case] work: Work, #[case] measured: [f64; 2]) {
         // Terminating Pods are in no Endpoints object, so that their removal changes none.
         let all = work.changes.len() as f64;

@@ -118,15 +118,14 @@ async fn roll(
             let removed = (Flip { pod: at, ready: false }, Instant::now());
             sleep(GRACE).await;
             send(&client, Method::DELETE, &end(0), "application/json", Vec::new()).await?;
-            let added = match added {
-                Some(added) => added,
-                None => {
-                    create().await?;
-                    send(&client, Method::PATCH, &path, PATCH, patch(false, now()).into_bytes()).await?;
-                    sleep(GRACE).await;
-                    send(&client, Method::PATCH, &path, PATCH, patch(true, now()).into_bytes()).await?;
-                    Instant::now()
-                }
+            let added = if let Some(added) = added {
+                added
+            } else {
+                create().await?;
+                send(&client, Method::PATCH, &path, PATCH, patch(false, now()).into_bytes()).await?;
+                sleep(GRACE).await;
+                send(&client, Method::PATCH, &path, PATCH, patch(true, now()).into_bytes()).await?;
+                Instant::now()
             };
             Ok(((name, added), removed))
         }
