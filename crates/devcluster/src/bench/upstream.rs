@@ -308,14 +308,6 @@ mod tests {
         Work::flips(60, &flips, HUNDRED)
     }
 
-    /// The bound of adaptive batching in a large Service, whose removals are written five times per second: 100 replaced
-    /// Pods per second then change more than half of its slices each time.
-    #[test]
-    fn five_syncs_per_second_save_half_of_the_writes_of_5000_pods() {
-        let modelled = rollout(5_000, Duration::from_millis(200));
-        assert!((4_000..7_500).contains(&modelled.writes), "of 15,000 changes: {modelled:?}");
-    }
-
     #[test]
     fn rolling_update_is_modelled_completely() {
         let modelled = rollout(300, Duration::from_millis(500));
