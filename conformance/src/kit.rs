@@ -157,7 +157,7 @@ impl Kit {
     ) -> Report {
         let mut report = Report::default();
         let each = |it: &Outcome| progress(&format!("{file}/{}", it.scenario), &it.clone().into());
-        match self.play_file(shared, &file, &recording, each).await {
+        match Box::pin(self.play_file(shared, &file, &recording, each)).await {
             Ok((outcomes, writes)) => {
                 report.add(&file, outcomes);
                 report.writes = writes;

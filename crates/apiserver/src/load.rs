@@ -40,7 +40,8 @@ pub enum LoadError {
 impl Server {
     /// Stores objects as if they had existed before the server was started, and returns their number.
     ///
-    /// Each object needs `apiVersion` and `kind` and must be valid. Uids and creation times are set by the server.
+    /// Each object needs `apiVersion` and `kind` and must be valid; as in an update, parts may be invalid that an earlier
+    /// version of the API server accepted, such as addresses with leading zeros. Uids and creation times are set by the server.
     /// Unlike a create, this keeps the status of Pods.
     ///
     /// # Errors

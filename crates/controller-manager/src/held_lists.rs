@@ -39,8 +39,9 @@ fn record(leading: &Leading, resource: &str, held: &HeldList) {
     let HeldList { missing, example, found } = held;
     let read = if *found { "exists" } else { "cannot be read" };
     let message = format!(
-        "A list lacks {missing} {resource} that slices or Endpoints refer to or that were listed before, and {example} \
-         {read}: removals of their endpoints wait for a list that has them. Compare: kubectl get {resource} -A | wc -l"
+        "A list of {resource} lacks {missing} objects that were listed before or that slices or Endpoints refer to, and \
+         {example} {read}: removals of their endpoints wait for a list that has them. Compare with: kubectl get {resource} \
+         -A | wc -l"
     );
     leading.recorder.event(&leading.lease.reference(), EventType::Warning, "ListHeld", message);
 }

@@ -202,7 +202,7 @@ mod tests {
     #[case::bench_all_and_one(
         "bench --all million start",
         "bench [Start, Resume, Churn, Shadow, Switch, Latency, Limits, Serving, Namespace, Big, Rollout, Storm, \
-         Rollouts, Growth, Million]"
+         Rollouts, Recreation, Growth, Million]"
     )]
     #[case::unknown("bench-press", "error")]
     fn command_lines_parse(#[case] line: &str, #[case] expect: &str) {

@@ -147,7 +147,12 @@ impl<T: Resource> Typed<T> {
         T::deserialize(&stored).map_err(|error| unreadable(error.to_string()))
     }
 
-    fn add(body: Value, context: &mut Context<'_>, prepare: impl FnOnce(&mut T)) -> Result<Prepared, StatusError> {
+    fn add(
+        body: Value,
+        context: &mut Context<'_>,
+        prepare: impl FnOnce(&mut T),
+        validate: impl FnOnce(&T, &mut FieldErrors),
+    ) -> Result<Prepared, StatusError> {
         let mut object = Self::decode(body, context.kind)?;
         metadata::prepare_create(object.metadata_mut(), context)?;
         let generated_name = metadata::assign_identity(object.metadata_mut(), context);
@@ -157,7 +162,7 @@ impl<T: Resource> Typed<T> {
 
         let mut errors = FieldErrors::default();
         metadata::validate(object.metadata(), T::NAME_RULE, &mut errors);
-        object.validate(&mut errors);
+        validate(&object, &mut errors);
         if errors.is_empty() {
             object.allocate(None, context, &mut errors);
         }
@@ -198,11 +203,12 @@ impl<T: Resource> Typed<T> {
 
 impl<T: Resource> Rules for Typed<T> {
     fn create(&self, body: Value, context: &mut Context<'_>) -> Result<Prepared, StatusError> {
-        Self::add(body, context, T::prepare_create)
+        Self::add(body, context, T::prepare_create, T::validate)
     }
 
     fn load(&self, body: Value, context: &mut Context<'_>) -> Result<Prepared, StatusError> {
-        Self::add(body, context, T::prepare_load)
+        // An earlier version of the API server may have accepted it.
+        Self::add(body, context, T::prepare_load, |object, errors| object.validate_over(object, errors))
     }
 
     fn update(&self, old: Value, new: Value, part: Part, context: &mut Context<'_>) -> Result<Prepared, StatusError> {

@@ -73,13 +73,14 @@ async fn deleted_slices_and_addresses_with_leading_zeros_are_the_same_in_every_v
     let cluster = Cluster::start().await;
     cluster.node().await;
     let process = start(&cluster, &["--leader-elect=false", &format!("--emulated-version={version}")]);
-    // Mirrored: the API server of the test accepts what one of 1.36 and later accepts in stored objects only.
+    // Mirrored: the API server accepts them in stored objects only.
     let ports = json!([{"name": "http", "port": 80}]);
     let service = json!({"metadata": {"name": "custom"}, "spec": {"ports": ports}});
     cluster.create("/api/v1/namespaces/default/services", &service).await;
     let subsets = json!([{"addresses": [{"ip": "010.000.0.1"}], "ports": ports}]);
-    let custom = json!({"metadata": {"name": "custom"}, "subsets": subsets});
-    cluster.create("/api/v1/namespaces/default/endpoints", &custom).await;
+    let metadata = json!({"namespace": "default", "name": "custom"});
+    let custom = json!({"apiVersion": "v1", "kind": "Endpoints", "metadata": metadata, "subsets": subsets});
+    cluster.server.load([custom]).expect("an object of an earlier version");
     // Selected: slices of both controllers are deleted below.
     cluster.service("default", "web").await;
     cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;

@@ -292,13 +292,14 @@ mod tests {
     #[rstest]
     #[case::storm(storm(), [0.73, 0.79])]
     #[case::recreation(Work::recreation(600, NonZeroU32::new(20).unwrap(), Duration::from_secs(1)), [0.59, 0.56])]
-    #[expect(clippy::cast_precision_loss, reason = "some thousands")]
     fn as_many_changes_are_combined_as_measured(#[case] work: Work, #[case] measured: [f64; 2]) {
         // Terminating Pods are in no Endpoints object, so that their removal changes none.
-        let all = work.changes.len() as f64;
-        let in_endpoints = work.changes.iter().filter(|(_, _, state)| state.is_some()).count() as f64;
+        let all = work.changes.len();
+        let in_endpoints = work.changes.iter().filter(|(_, _, state)| state.is_some()).count();
         let modelled = upstream(&work, Duration::ZERO, 1, 10);
-        let shares = [modelled.writes as f64 / all, modelled.endpoints_writes as f64 / in_endpoints];
+        let number = |count: usize| f64::from(u32::try_from(count).expect("some thousands"));
+        let share = |writes: u64, of: usize| number(usize::try_from(writes).expect("fits")) / number(of);
+        let shares = [share(modelled.writes, all), share(modelled.endpoints_writes, in_endpoints)];
         let close = shares.iter().zip(measured).all(|(share, measured)| (share - measured).abs() < 0.12);
         assert!(close, "{shares:?} instead of {measured:?}: {modelled:?}");
     }
