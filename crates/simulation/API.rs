@@ -85,6 +85,9 @@ pub struct Limits {
     pub settle: Duration,
     pub quiet: Duration,
 }
+impl Limits {
+    pub const DEFAULT: Limits;
+}
 impl Default for Limits {}
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Log {}

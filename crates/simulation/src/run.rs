@@ -58,11 +58,15 @@ pub struct Limits {
     pub quiet: Duration,
 }
 
+impl Limits {
+    /// 1,100 s to settle, more than the maximum back-off of client-go's rate limiters (1,000 s), and 40 s without writes.
+    pub const DEFAULT: Limits = Limits { settle: Duration::from_secs(1_100), quiet: Duration::from_secs(40) };
+}
+
 impl Default for Limits {
-    /// Returns 1,100 s to settle, more than the maximum back-off of client-go's rate limiters (1,000 s), and 40 s
-    /// without writes.
+    /// Returns [`DEFAULT`](Limits::DEFAULT).
     fn default() -> Self {
-        Limits { settle: Duration::from_secs(1_100), quiet: Duration::from_secs(40) }
+        Limits::DEFAULT
     }
 }
 

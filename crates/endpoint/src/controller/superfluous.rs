@@ -32,8 +32,8 @@ struct Deletion {
     object: Option<Uid>,
 }
 
-/// Objects whose deletion is complete. A restore of etcd can bring them back; no other client can, since the server
-/// assigns a new UID to each object.
+/// Objects of Services whose deletion is complete, or that a list lacked. A restore of etcd or a later list can bring them
+/// back; no other client can, since the server assigns a new UID to each object.
 #[derive(Debug, Default)]
 struct Past {
     objects: HashSet<Uid>,
@@ -77,6 +77,12 @@ impl Superfluous {
         }
     }
 
+    /// Records Endpoints of an existing Service that a list lacks: if the list is wrong, they come back, perhaps after the
+    /// Service has been deleted.
+    pub(super) fn missing(&self, endpoints: &Endpoints) {
+        locked(&self.0).past.insert(endpoints.uid());
+    }
+
     /// Returns whether the deletion of a Service was seen that no sync has completed yet.
     pub(super) fn is_service_deleted(&self, service: &ObjectKey) -> bool {
         locked(&self.0).deletions.contains_key(service)
@@ -93,7 +99,7 @@ impl Superfluous {
         by_deletion || state.past.objects.contains(&endpoints.uid())
     }
 
-    /// Returns whether a deleted object has been brought back, by a restore of etcd.
+    /// Returns whether a deleted or missing object has been brought back, by a restore of etcd or by a list.
     pub(super) fn is_brought_back(&self, endpoints: &Endpoints) -> bool {
         let state = locked(&self.0);
         !state.past.objects.is_empty() && state.past.objects.contains(&endpoints.uid())
@@ -160,6 +166,15 @@ mod tests {
         superfluous.service_deleted(web(), Some(8.into()), None);
         superfluous.created(&endpoints("b", "9"));
         assert!(superfluous.contains(&endpoints("b", "9")));
+    }
+
+    #[test]
+    fn objects_that_a_list_lacked_are_superfluous_without_their_service() {
+        let superfluous = Superfluous::default();
+        superfluous.missing(&endpoints("a", "5"));
+        superfluous.service_deleted(web(), None, None);
+        assert!(superfluous.contains(&endpoints("a", "5")) && superfluous.is_brought_back(&endpoints("a", "5")));
+        assert!(!superfluous.contains(&endpoints("b", "5")), "another object of that name");
     }
 
     #[test]

@@ -55,8 +55,15 @@ pub(super) fn watch_endpoints(
     unanswered: Arc<UnansweredWrites>,
     superfluous: Arc<Superfluous>,
 ) -> HandlerHandle {
+    let services = informers.services.lister();
     controller.watch(&informers.endpoints, "endpoints", move |event: &Event<Endpoints>, keys| {
         let key = || event.object().key();
+        if let Event::Deleted { object, tombstone: true } = event
+            && is_managed(object)
+            && services.get(object.namespace(), object.name()).is_some()
+        {
+            superfluous.missing(object);
+        }
         let missed = match event {
             Event::Deleted { tombstone, .. } => *tombstone,
             Event::Added { object, relisted, .. } => {
