@@ -4,7 +4,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use kube_dev_apiserver::{Anonymous, Authorization, ReservedPort, User};
+use kube_dev_apiserver::{Anonymous, Authorization, ReservedPort, Transport, User};
 use kube_endpoints_testing::https::{HttpsClient, Reply};
 use kube_endpoints_testing::{LIMIT, eventually, until};
 use tokio::io::AsyncWriteExt as _;
@@ -63,7 +63,9 @@ impl ServingProcess {
 
 pub(crate) async fn rbac_cluster() -> Cluster {
     let (anonymous, authorization) = (Anonymous::Rejected, Authorization::Rbac);
-    Cluster::start_with(kube_dev_apiserver::Config { anonymous, authorization, ..Default::default() }).await
+    // Over plain HTTP, the program sends no credentials.
+    let transport = Transport::Tls;
+    Cluster::start_with(kube_dev_apiserver::Config { anonymous, authorization, transport, ..Default::default() }).await
 }
 
 #[tokio::test]
