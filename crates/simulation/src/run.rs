@@ -58,11 +58,16 @@ pub struct Limits {
     pub quiet: Duration,
 }
 
+impl Limits {
+    /// The default, as a constant.
+    pub(crate) const DEFAULT: Limits = Limits { settle: Duration::from_secs(1_100), quiet: Duration::from_secs(40) };
+}
+
 impl Default for Limits {
     /// Returns 1,100 s to settle, more than the maximum back-off of client-go's rate limiters (1,000 s), and 40 s
     /// without writes.
     fn default() -> Self {
-        Limits { settle: Duration::from_secs(1_100), quiet: Duration::from_secs(40) }
+        Limits::DEFAULT
     }
 }
 

@@ -29,7 +29,7 @@ pub fn random(seed: u64) -> Simulation {
     let operations = rng.random_range(20..=40);
     let steps = histories::random(rng.random(), operations);
     let options = Options { batching: batching(seed), checks_all_lists: checks_all_lists(seed), ..options(&mut rng) };
-    let mut simulation = base(seed, steps, options);
+    let mut simulation = Simulation { limits: LIMITS, ..base(seed, steps, options) };
     simulation.processes = processes(&mut rng, options);
     let chaos = chaos(&mut rng);
     let end: Duration = simulation.steps.iter().map(|step| step.after).sum();
@@ -69,8 +69,8 @@ fn is_of_nodes(path: &str) -> bool {
 /// Maximum time from the last step or fault until slices and Endpoints are those that follow from the Pods.
 ///
 /// A key that fails is retried after 1 s, 2 s and so on: the last retry follows no later than the faults have lasted, which
-/// is below two minutes in most runs.
-const SETTLE: Duration = Duration::from_secs(300);
+/// is below two minutes in most runs. Runs of [`base`], whose plan may contain longer faults, have the default limit.
+const LIMITS: Limits = Limits { settle: Duration::from_secs(300), ..Limits::DEFAULT };
 
 /// Returns a run of one process without faults.
 pub fn base(seed: u64, steps: Vec<Step>, options: Options) -> Simulation {
@@ -82,7 +82,7 @@ pub fn base(seed: u64, steps: Vec<Step>, options: Options) -> Simulation {
         setup: Vec::new(),
         steps,
         faults: Faults::Planned(Plan::default()),
-        limits: Limits { settle: SETTLE, ..Limits::default() },
+        limits: Limits::DEFAULT,
     }
 }
 
@@ -100,12 +100,13 @@ fn readable(max_endpoints_per_slice: usize) -> Options {
 
 /// Returns the run of a random history of at least 20 operations, with one process and without faults.
 pub fn history(seed: u64) -> Simulation {
-    base(seed, histories::random(seed, 20), readable(3))
+    Simulation { limits: LIMITS, ..base(seed, histories::random(seed, 20), readable(3)) }
 }
 
 /// Returns the run of a recorded scenario, with one process and without faults.
 pub fn recorded(scenario: &RecordedScenario) -> Simulation {
-    Simulation { setup: scenario.setup.clone(), ..base(0, scenario.steps.clone(), readable(100)) }
+    let setup = scenario.setup.clone();
+    Simulation { setup, limits: LIMITS, ..base(0, scenario.steps.clone(), readable(100)) }
 }
 
 /// Time between two acts of a short history: longer than most latencies, shorter than some.
@@ -114,7 +115,7 @@ const GAP: Duration = Duration::from_millis(30);
 /// Returns the run of a history of [`Histories`](super::Histories), with one process and without faults.
 pub fn exhaustive(acts: &[Act]) -> Simulation {
     let setup = exhaustive::setup().into_iter().map(|step| step.operation).collect();
-    Simulation { setup, ..base(0, exhaustive::steps(acts, GAP), readable(MAX_ENDPOINTS_PER_SLICE)) }
+    Simulation { setup, limits: LIMITS, ..base(0, exhaustive::steps(acts, GAP), readable(MAX_ENDPOINTS_PER_SLICE)) }
 }
 
 /// Time for the controllers to process the objects of the setup before a walk begins.
@@ -133,6 +134,7 @@ pub fn walk(seed: u64, length: usize) -> Simulation {
     let settled = Simulation {
         rules: Arc::new(WalkRules::new(rules)),
         setup: setup.into_iter().map(|step| step.operation).collect(),
+        limits: LIMITS,
         ..base(seed, Vec::new(), options)
     };
     if !settled.run().violations.is_empty() {
