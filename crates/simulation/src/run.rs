@@ -59,8 +59,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// 1,100 s to settle, more than the maximum back-off of client-go's rate limiters (1,000 s), and 40 s without writes.
-    pub const DEFAULT: Limits = Limits { settle: Duration::from_secs(1_100), quiet: Duration::from_secs(40) };
+    /// The default, as a constant.
+    pub(crate) const DEFAULT: Limits = Limits { settle: Duration::from_secs(1_100), quiet: Duration::from_secs(40) };
 }
 
 impl Default for Limits {
