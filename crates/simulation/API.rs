@@ -86,7 +86,6 @@ pub struct Limits {
     pub quiet: Duration,
 }
 impl Limits {
-    pub const DEFAULT: Limits;
 }
 impl Default for Limits {}
 #[derive(Clone, Debug, Default, PartialEq)]

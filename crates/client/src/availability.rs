@@ -220,7 +220,8 @@ mod tests {
     #[case::five_with_errors_of_a_watch(5, None, false, 3_000)]
     #[case::one_with_retry_after(1, Some(Duration::from_secs(1)), false, 1_001)]
     #[case::five_with_retry_after(5, Some(Duration::from_secs(1)), false, 3_000)]
-    #[case::fifty_with_retry_after(50, Some(Duration::from_secs(1)), false, 3_600)]
+    // The delay, and two rounds.
+    #[case::fifty_with_retry_after(50, Some(Duration::from_secs(1)), false, 6_000)]
     #[tokio::test(start_paused = true)]
     async fn an_outage_is_over_for_all_callers_soon_after_its_end(
         #[case] callers: usize,

@@ -9,8 +9,8 @@ use tokio::time::Instant;
 const FAILURES: u32 = 3;
 /// Minimum time between two retries while the server is available: some requests fail, others succeed.
 const SPACING: Duration = Duration::from_millis(500);
-/// Time in which all waiting callers have their turn while the server is available: with more than five, retries are closer
-/// than [`SPACING`].
+/// Time of a round, in which all waiting callers have their turn while the server is available: with more than five,
+/// retries are closer than [`SPACING`].
 const ROUND: Duration = Duration::from_millis(2_500);
 /// Maximum random addition to [`SPACING`] while the server is unavailable.
 const UNAVAILABLE_SPACING: Duration = Duration::from_secs(1);
@@ -51,6 +51,8 @@ pub(super) struct Breaker {
     pub(super) waiting: u32,
     /// Time of the last retry.
     last_retry: Option<Instant>,
+    /// Start of the round, and the largest number of callers that have waited in it.
+    round: Option<(Instant, u32)>,
     /// Time of the last report of an outage.
     reported_at: Option<Instant>,
     /// Whether the current outage was reported.
@@ -99,7 +101,8 @@ impl Breaker {
     /// Returns the earliest time of the next retry; `None` before the first. `jitter` is a random number in `0.0..1.0`.
     pub(super) fn next_retry(&self, jitter: f64) -> Option<Instant> {
         let spacing = if self.is_available() {
-            SPACING.min(ROUND / self.waiting.max(1))
+            let largest = self.round.map_or(1, |(_, largest)| largest);
+            SPACING.min(ROUND / largest.max(self.waiting).max(1))
         } else {
             SPACING + UNAVAILABLE_SPACING.mul_f64(jitter)
         };
@@ -109,6 +112,8 @@ impl Breaker {
     /// Records that a request is retried.
     pub(super) fn retried(&mut self, now: Instant) {
         self.last_retry = Some(now);
+        let (start, largest) = self.round.filter(|(start, _)| now < *start + ROUND).unwrap_or((now, 0));
+        self.round = Some((start, largest.max(self.waiting)));
     }
 }
 
