@@ -24,7 +24,7 @@ pub struct Kit {
     pub target: Target,
     /// User and rights of the controllers on the embedded server.
     pub access: Access,
-    /// Whether the embedded server uses TLS. Go clients send tokens only over TLS.
+    /// Whether the embedded server uses TLS. Without it, clients send no credentials, and rights are not checked.
     pub tls: bool,
     /// Time limits.
     pub limits: Limits,

@@ -85,8 +85,6 @@ pub struct Limits {
     pub settle: Duration,
     pub quiet: Duration,
 }
-impl Limits {
-}
 impl Default for Limits {}
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Log {}

@@ -35,7 +35,7 @@ pub(crate) fn kit(options: &Options) -> Kit {
         external: options.controllers == Controllers::External,
         target: options.target.clone(),
         access: rights.expect("rights.yaml is valid"),
-        tls: false,
+        tls: true,
         limits: Limits {
             start: LIMIT,
             settle: LIMIT,

@@ -10,7 +10,11 @@ use crate::page::{Page, book, elsewhere};
 const OF_OTHERS: &[&str] = &[
     // Helm
     "set", // kubectl endpoints
-    "timeout", "wait",
+    "timeout",
+    "wait",
+    // kubelet, kube-apiserver
+    "node-ip",
+    "request-timeout",
 ];
 
 /// Returns the names of the binary's flags and of those of kube-controller-manager that it recognizes.

@@ -154,6 +154,14 @@ impl Rig {
         requests.iter().map(shown).collect()
     }
 
+    /// Waits until there are this many [writes](Self::writes), and returns them: the sync of a Service that has just been
+    /// synced waits for further changes, so that a marker may be synced before it.
+    pub(crate) async fn until_writes(&mut self, count: usize) -> Vec<String> {
+        let writes = On::writes().resource("endpoints").namespace(NAMESPACE).user_agent(CONTROLLER);
+        eventually("writes", &count, async || self.server.requests().count(&writes)).await;
+        self.writes().await
+    }
+
     /// Waits until a new marker Service has been synced.
     async fn marker(&mut self) {
         self.markers += 1;

@@ -137,7 +137,7 @@ async fn a_write_is_in_the_cache_before_its_event() {
     rig.pods.apply(crate::rig::read(&pod("b", "10.0.0.2")));
     rig.pods.deliver();
     rig.service(&web(2));
-    assert_eq!(rig.writes().await[1..], ["update web 200"]);
+    assert_eq!(rig.until_writes(2).await[1..], ["update web 200"]);
     assert_eq!(rig.stored("web").await.expect("Endpoints").subsets[0].addresses.len(), 2);
     rig.refresh("web").await;
     rig.service(&web(3));
@@ -157,7 +157,7 @@ async fn times_of_a_sync_without_a_write_are_not_new_later() {
     assert_eq!(rig.writes().await.len(), 1, "a failed Pod is no endpoint");
     rig.pods.apply(crate::rig::read(&pod("c", "10.0.0.3")));
     rig.pods.deliver();
-    assert_eq!(rig.writes().await[1..], ["update web 200"]);
+    assert_eq!(rig.until_writes(2).await[1..], ["update web 200"]);
     let stored = rig.stored("web").await.expect("Endpoints");
     assert_eq!(stored.subsets[0].addresses.len(), 2);
     assert_eq!(stored.metadata.annotations.get(TRIGGER_TIME_ANNOTATION), None);
