@@ -55,6 +55,7 @@ impl Machine {
     }
 
     pub(super) fn ended(&mut self, now: Instant) -> Option<RelistCause> {
+        self.note_accepted_watch(now);
         match self.phase {
             // The server may not support streaming lists.
             Phase::Stream { .. } => self.phase = FIRST_PAGE,
@@ -98,7 +99,18 @@ impl Machine {
         }
     }
 
+    /// Records that the server had the version of a watch that was open for some time, even without an event: if the next
+    /// one is answered with 410, the version has expired since.
+    fn note_accepted_watch(&mut self, now: Instant) {
+        if let Phase::Watch { since: Some(since), .. } = self.phase
+            && now.saturating_duration_since(since) > VERY_SHORT_WATCH
+        {
+            self.outdated = false;
+        }
+    }
+
     pub(super) fn watch_failed(&mut self, failure: &Failure, now: Instant, jitter: f64) -> Option<RelistCause> {
+        self.note_accepted_watch(now);
         match failure {
             Failure::NotAcceptable if self.fall_back_to_json(failure, now) => return None,
             // No event is lost: resume from the same version.
