@@ -71,7 +71,7 @@ impl Cluster {
                 // Over plain HTTP, clients send no credentials, so that there are no users with rights.
                 let authorization = match server.transport {
                     Transport::Plain => Authorization::AlwaysAllow,
-                    _ => Authorization::Rbac,
+                    Transport::Tls => Authorization::Rbac,
                 };
                 let server = kube_dev_apiserver::Config { authorization, request_log: REMEMBERED, ..server };
                 let server = Server::start(server).await?;
