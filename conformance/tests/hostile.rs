@@ -55,7 +55,7 @@ scenarios! {
         label serving_dropped endpoints_reordered endpoints_truncated label_on_endpoints no_labels_on_endpoints;
     cleanups: skip_label skip_label_late selector selector_late;
     first_lists: pods services nodes slices endpoints truncated namespace reads_too;
-    later_lists: pods services nodes slices endpoints truncated namespace;
+    later_lists: pods services nodes slices endpoints truncated namespace reads_too;
     deletions:
         slice_finalizer slice_foreground mirrored_slice_finalizer mirrored_slice_foreground endpoints_finalizer
         endpoints_foreground;

@@ -70,8 +70,7 @@ pub(super) fn scenarios() -> Vec<Hostile> {
         let about = "The first list lacks objects for a time.";
         Hostile::new(format!("first-lists/{}", wrong.case), about, needs, move |world| first(world, wrong).boxed())
     });
-    // While reads lie as well, a list is believed; the first lists show the recovery from that.
-    let later = WRONG_LISTS.into_iter().filter(|wrong| wrong.what != What::ReadsToo).map(|wrong| {
+    let later = WRONG_LISTS.map(|wrong| {
         let about = "A list of running controllers lacks objects for a time.";
         Hostile::new(format!("later-lists/{}", wrong.case), about, needs, move |world| later(world, wrong).boxed())
     });

@@ -251,7 +251,7 @@ impl Machine {
             self.recheck = None;
         }
         self.refreshed_at = Some(now);
-        self.phase = WATCH;
+        self.phase = Phase::Watch { since: Some(now), silent: false };
     }
 
     fn progress(&mut self, version: ResourceVersion, added: bool, now: Instant) {

@@ -55,14 +55,12 @@ impl Machine {
     }
 
     pub(super) fn ended(&mut self, now: Instant) -> Option<RelistCause> {
-        self.note_accepted_watch(now);
+        let open = self.close_watch(now);
         match self.phase {
             // The server may not support streaming lists.
             Phase::Stream { .. } => self.phase = FIRST_PAGE,
             // Something between server and process cuts watches.
-            Phase::Watch { since, silent: true }
-                if since.is_some_and(|since| now.saturating_duration_since(since) < VERY_SHORT_WATCH) =>
-            {
+            Phase::Watch { silent: true, .. } if open.is_some_and(|open| open < VERY_SHORT_WATCH) => {
                 self.retry(&Failure::ServerError);
                 return self.refresh(now).then_some(RelistCause::Short);
             }
@@ -99,18 +97,19 @@ impl Machine {
         }
     }
 
-    /// Records that the server had the version of a watch that was open for some time, even without an event: if the next
-    /// one is answered with 410, the version has expired since.
-    fn note_accepted_watch(&mut self, now: Instant) {
-        if let Phase::Watch { since: Some(since), .. } = self.phase
-            && now.saturating_duration_since(since) > VERY_SHORT_WATCH
-        {
-            self.outdated = false;
-        }
+    /// Records the end of a watch. Returns the time for which it was open; `None` if it was not.
+    ///
+    /// After more than [`VERY_SHORT_WATCH`], even without an event, the server had its version: if the next watch is answered
+    /// with 410, that has expired since.
+    fn close_watch(&mut self, now: Instant) -> Option<Duration> {
+        let Phase::Watch { since, .. } = &mut self.phase else { return None };
+        let open = now.saturating_duration_since(since.take()?);
+        self.outdated &= open <= VERY_SHORT_WATCH;
+        Some(open)
     }
 
     pub(super) fn watch_failed(&mut self, failure: &Failure, now: Instant, jitter: f64) -> Option<RelistCause> {
-        self.note_accepted_watch(now);
+        self.close_watch(now);
         match failure {
             Failure::NotAcceptable if self.fall_back_to_json(failure, now) => return None,
             // No event is lost: resume from the same version.
