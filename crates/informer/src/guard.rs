@@ -84,7 +84,7 @@ pub const WITHHELD_INTERVAL: Duration = Duration::from_secs(2);
 /// Objects that no list has and no event has shown, but that references name and that may exist, with their uids.
 pub(crate) type Withheld = BTreeMap<ObjectKey, Uid>;
 
-/// What becomes of the objects that a list lacks.
+/// Treatment of the objects that a list lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Missing {
     /// They are removed if there are no more than this, otherwise the list is not stored.
