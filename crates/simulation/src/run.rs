@@ -64,7 +64,7 @@ impl Limits {
 }
 
 impl Default for Limits {
-    /// Returns [`DEFAULT`](Limits::DEFAULT).
+    /// Returns the limits of every scenario that states none: 1,100 s to settle, 40 s without writes.
     fn default() -> Self {
         Limits::DEFAULT
     }

@@ -74,7 +74,9 @@ enum Phase {
         refresh: bool,
     },
     Watch {
+        /// When the watch was requested, or the streaming list that continues as one was complete.
         since: Option<Instant>,
+        /// No event has arrived since.
         silent: bool,
     },
 }
@@ -251,7 +253,7 @@ impl Machine {
             self.recheck = None;
         }
         self.refreshed_at = Some(now);
-        self.phase = Phase::Watch { since: Some(now), silent: false };
+        self.phase = Phase::Watch { since: Some(now), silent: true };
     }
 
     fn progress(&mut self, version: ResourceVersion, added: bool, now: Instant) {
