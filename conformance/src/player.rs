@@ -295,9 +295,8 @@ impl<'a> Walk<'a> {
             let what = || format!("operation {number} of {}", step.operations.len());
             let Player { api, profile, .. } = self.player;
             operations::perform(api, profile, &self.namespace, operation).await.with_context(what)?;
-            if scenario.tags.contains(&Tag::ExactTime)
-                && let Operation::Create { obj } = operation
-            {
+            let shows_first_write = !scenario.tags.contains(&Tag::NoEvents) || scenario.tags.contains(&Tag::ExactTime);
+            if shows_first_write && let Operation::Create { obj } = operation {
                 self.let_serve(obj).await.with_context(what)?;
             }
         }

@@ -153,8 +153,12 @@ fn adaptive_batching_writes_less() {
         for modelled in ["writes", "endpointsWrites"] {
             assert!(adaptive["upstream"][modelled].as_u64().unwrap() > 0, "{adaptive:#}");
         }
-        assert!(adaptive["latencies"]["count"].as_u64().unwrap() > 0, "{adaptive:#}");
-        assert!(adaptive["additions"]["count"].as_u64().unwrap() > 0, "{adaptive:#}");
+        // A removal is not observed if the Pod is gone before it is written.
+        assert_eq!(
+            adaptive["additions"]["count"].as_u64().is_some_and(|it| it > 0),
+            name != "recreation",
+            "{adaptive:#}"
+        );
     }
 }
 

@@ -59,15 +59,15 @@ impl Machine {
         match self.phase {
             // The server may not support streaming lists.
             Phase::Stream { .. } => self.phase = FIRST_PAGE,
-            Phase::Watch { silent, .. } => {
+            // Something between server and process cuts watches.
+            Phase::Watch { silent: true, .. } if open.is_some_and(|open| open < VERY_SHORT_WATCH) => {
+                self.retry(&Failure::ServerError);
+                return self.refresh(now).then_some(RelistCause::Short);
+            }
+            Phase::Watch { .. } => {
+                self.refreshed_at = Some(now);
                 // etcd may have been restored since an early end, and a watch from a future version does not fail.
                 self.verify |= self.deadline.is_some_and(|deadline| now + EARLY_END < deadline);
-                // Something between server and process cuts watches.
-                if silent && open.is_some_and(|open| open < VERY_SHORT_WATCH) {
-                    self.retry(&Failure::ServerError);
-                    return self.refresh(now).then_some(RelistCause::Short);
-                }
-                self.refreshed_at = Some(now);
             }
             Phase::List { .. } => {}
         }
