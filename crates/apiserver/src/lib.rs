@@ -126,7 +126,8 @@
 //! [`Authorization::Rbac`] with the stored roles and bindings. [`Server::client_certificate`] creates client
 //! certificates. Service accounts get tokens by `TokenRequest`. `TokenReview`, `SelfSubjectReview`,
 //! `SelfSubjectRulesReview` and the three `SubjectAccessReview`s work. [`Server::kubeconfig`] has full access,
-//! [`Server::kubeconfig_for`] that of a user.
+//! [`Server::kubeconfig_for`] that of a user. Clients as kubectl send credentials over TLS only, so that over plain HTTP
+//! each of them is `system:anonymous`.
 //!
 //! # Fault injection
 //!

@@ -6,7 +6,7 @@ use std::{
     process::Stdio,
 };
 
-use kube_dev_apiserver::{Authorization, Config, Server, User};
+use kube_dev_apiserver::{Authorization, Config, Server, Transport, User};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::process::Command;
@@ -45,7 +45,8 @@ impl Cluster {
         let subject = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "alice"});
         let binding = json!({"apiVersion": api_version, "kind": "ClusterRoleBinding", "metadata": {"name": "b"},
             "roleRef": reference, "subjects": [subject]});
-        let config = Config { authorization: Authorization::Rbac, ..Config::default() };
+        // Over plain HTTP, no credentials are sent.
+        let config = Config { authorization: Authorization::Rbac, transport: Transport::Tls, ..Config::default() };
         let cluster = Cluster::start_with(config, [role, binding]).await;
         cluster.write_kubeconfig(&cluster.server.kubeconfig_for(User::new("alice")));
         cluster
