@@ -179,7 +179,7 @@ async fn pods_that_are_gone_are_removed_at_once() {
     let start = Instant::now();
     eventually("addresses", &(PODS - 100, PODS - 100), || world.addresses()).await;
     // The restarted server, all caches listed again, and no second list.
-    assert!(start.elapsed() < seconds(30), "{:?}", start.elapsed());
+    assert!(start.elapsed() < seconds(10), "{:?}", start.elapsed());
     assert_eq!(world.held().await, []);
     world.end().await;
 }
