@@ -1,6 +1,6 @@
 //! Findings about all objects of a world.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kube_endpoint_model::{Code, ObjectKey};
 use kube_wire::Object as _;
@@ -8,8 +8,10 @@ use kube_wire::Object as _;
 use crate::mirror::mirror_reasons;
 use crate::near_miss::Unselected;
 use crate::plans::Mirroring;
+use crate::pod_report::subject;
 use crate::report::{Finding, Kind, ObjectRef, PodReport, Reason, ServiceReport, Severity};
-use crate::service_report::{finding, slice_finding};
+use crate::slice_findings::{finding, slice_findings};
+use crate::text::count;
 use crate::world::World;
 use crate::written::{PlannedStates, written_slice};
 
@@ -19,16 +21,25 @@ const NAMED_PODS: usize = 3;
 impl World {
     /// Returns the findings about all Services, slices and Endpoints objects that are at least warnings, by object.
     ///
-    /// The Pods of one Service with the same reason are one finding, which names the first three.
+    /// The Pods of one Service with the same reason are one finding, which names the first three. A Node that lacks what
+    /// topology hints need is one finding, with the number of Services that have no hints for that reason.
     pub fn check(&self) -> Vec<Finding> {
         let ratios = self.ratios();
         let unselected = Unselected::new(self, self.pods());
         let mut findings = Vec::new();
+        let mut without_hints = Vec::new();
         for service in self.services() {
             let report = self.service_with(service, &ratios, &unselected);
             findings.extend(of_pods(&report));
+            for reason in &report.hints.reasons {
+                match reason.code {
+                    Code::HintsNodeInformation => without_hints.push((report.object.clone(), reason.clone())),
+                    _ => findings.push(finding(report.object.clone(), reason.clone())),
+                }
+            }
             findings.extend(report.findings);
         }
+        findings.extend(self.node_information(without_hints));
         findings.extend(self.without_service());
         findings.retain(|finding| finding.severity > Severity::Info);
         findings.sort_by(|a, b| {
@@ -41,7 +52,18 @@ impl World {
         findings
     }
 
-    /// Returns the findings about slices and Endpoints objects whose Service does not exist.
+    /// Returns one finding for all Services without hints because of Nodes: about the Node, or without one about the
+    /// first Service.
+    fn node_information(&self, mut services: Vec<(ObjectRef, Reason)>) -> Option<Finding> {
+        let number = services.len();
+        let (first, Reason { code, message }) = services.drain(..).next()?;
+        let node = self.node_without_information();
+        let object = node.map_or(first, |(name, _)| ObjectRef::new(Kind::Node, &ObjectKey::new("", name.clone())));
+        let message = format!("{message}: no topology hints for {}", count(number, "Service"));
+        Some(finding(object, Reason { code, message }))
+    }
+
+    /// Returns the findings about slices and Endpoints objects whose Service does not exist, or is not named.
     fn without_service(&self) -> Vec<Finding> {
         if self.is_unknown(Kind::Service) {
             return Vec::new();
@@ -49,9 +71,9 @@ impl World {
         let mut findings = Vec::new();
         for slice in self.all_slices() {
             let service = slice.service_name().map(|name| ObjectKey::new(slice.metadata.namespace.clone(), name));
-            if service.is_some_and(|service| self.service_of(&service).is_none()) {
+            if service.is_none_or(|service| self.service_of(&service).is_none()) {
                 let written = written_slice(self, slice, &PlannedStates::default());
-                findings.extend(slice_finding(&slice.metadata.namespace, &written));
+                findings.extend(slice_findings(self, slice, &written));
             }
         }
         for endpoints in self.all_endpoints() {
@@ -66,7 +88,7 @@ impl World {
     }
 }
 
-/// Returns the findings about the Pods, near misses and hints of a Service.
+/// Returns the findings about the Pods and near misses of a Service.
 fn of_pods(report: &ServiceReport) -> Vec<Finding> {
     let mut by_code: BTreeMap<Code, Vec<(&PodReport, &Reason)>> = BTreeMap::new();
     for pod in &report.pods {
@@ -75,21 +97,30 @@ fn of_pods(report: &ServiceReport) -> Vec<Finding> {
         }
     }
     let total = report.pods.len();
-    let pods = by_code.into_iter().map(|(code, pods)| {
-        let names: Vec<&str> = pods.iter().take(NAMED_PODS).map(|(pod, _)| pod.name.as_str()).collect();
+    let pods = by_code.into_iter().map(|(code, reasons)| {
+        // A Pod can lack several ports. Its reasons follow each other.
+        let mut pods: Vec<&str> = reasons.iter().map(|(pod, _)| pod.name.as_str()).collect();
+        pods.dedup();
+        let names = pods[..pods.len().min(NAMED_PODS)].join(", ");
         let more = pods.len().saturating_sub(NAMED_PODS);
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        let message = match &pods[..] {
-            [(pod, reason)] => format!("Pod {}: {}", pod.name, reason.message),
-            _ => format!("{} of {total} Pods ({}{more}): {}", pods.len(), names.join(", "), pods[0].1.message),
+        let subjects = match &pods[..] {
+            [pod] => format!("Pod {pod}"),
+            _ => format!("{} of {total} Pods ({names}{more})", pods.len()),
         };
-        Reason { code, message }
+        Reason { code, message: format!("{subjects}: {}", messages(reasons.into_iter().map(|(_, reason)| reason))) }
     });
     let near = report
         .near_misses
         .iter()
         .map(|near| Reason { code: near.reason.code, message: format!("Pod {}: {}", near.name, near.reason.message) });
-    let hints = report.hints.reasons.iter().cloned();
-    let object = || report.object.clone();
-    pods.chain(near.take(NAMED_PODS)).chain(hints).map(|reason| finding(object(), reason)).collect()
+    pods.chain(near.take(NAMED_PODS)).map(|reason| finding(report.object.clone(), reason)).collect()
+}
+
+/// Returns the messages of reasons with one code, those about one subject once; without subjects, the first.
+fn messages<'a>(reasons: impl Iterator<Item = &'a Reason>) -> String {
+    let mut subjects = BTreeSet::new();
+    let first: Vec<&str> =
+        reasons.filter(|reason| subjects.insert(subject(reason))).map(|reason| reason.message.as_str()).collect();
+    first.join("; ")
 }

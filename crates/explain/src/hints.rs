@@ -67,9 +67,9 @@ fn message(world: &World, cause: DisabledReason, pods: &[PodReport]) -> String {
              average somewhere"
         ),
         DisabledReason::NodesReadyInOneZoneOnly => "no Node exists".to_owned(),
-        DisabledReason::InsufficientNodeInfo => match world.zones().len() {
-            0 | 1 => "fewer than two zones have ready Nodes".to_owned(),
-            _ => "a ready Node has no zone label or no allocatable CPU".to_owned(),
+        DisabledReason::InsufficientNodeInfo => match world.node_without_information() {
+            Some((node, lack)) => format!("Node {node} {lack}"),
+            None => "fewer than two zones have ready Nodes".to_owned(),
         },
         DisabledReason::NoZoneSpecified => "the Node of a ready endpoint has no zone label".to_owned(),
         other => other.to_string(),

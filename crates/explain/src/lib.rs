@@ -60,6 +60,7 @@
 mod changes;
 mod check;
 mod classes;
+mod duplicates;
 mod hints;
 mod last_write;
 mod mirror;
@@ -71,8 +72,10 @@ mod pod_report;
 mod report;
 mod service_report;
 mod severity;
+mod slice_findings;
 pub mod text;
 mod time;
+mod traffic;
 mod world;
 mod written;
 

@@ -8,7 +8,7 @@ use crate::near_miss::services_near;
 use crate::plans::{Mirroring, SelectorPlans};
 use crate::pod_report::{decide, pod_report};
 use crate::report::{Kind, ObjectRef, ObjectReport, PodOfService, PodServicesReport, Reason};
-use crate::service_report::{finding, slice_finding};
+use crate::slice_findings::{endpoints_finding, finding, slice_findings};
 use crate::world::World;
 use crate::written::{PlannedStates, written_endpoints, written_slice};
 
@@ -44,7 +44,7 @@ impl World {
         Some(ObjectReport {
             object: ObjectRef::new(Kind::EndpointSlice, key),
             service: slice.service_name().map(str::to_owned),
-            findings: slice_finding(&key.namespace, &written).into_iter().collect(),
+            findings: slice_findings(self, slice, &written),
             written,
             mirrors: Vec::new(),
             unknown: self.unknown(),
@@ -65,11 +65,13 @@ impl World {
         }
         let object = ObjectRef::new(Kind::Endpoints, key);
         let mirrors = self.managed_slices(key, MIRRORING_CONTROLLER);
+        let written = written_endpoints(self, endpoints, plans.as_ref());
+        let findings = reasons.into_iter().map(|reason| finding(object.clone(), reason));
         Some(ObjectReport {
             service: service.map(|service| service.name.to_string()),
-            written: written_endpoints(self, endpoints, plans.as_ref()),
             mirrors: mirrors.iter().map(|slice| slice.metadata.name.to_string()).collect(),
-            findings: reasons.into_iter().map(|reason| finding(object.clone(), reason)).collect(),
+            findings: findings.chain(endpoints_finding(self, key, &written)).collect(),
+            written,
             object,
             unknown: self.unknown(),
         })

@@ -149,6 +149,12 @@ fn port_reason(service: &Service, pod: &Pod, at: usize, reason: PodReason) -> Re
     Reason { code: reason.code(), message }
 }
 
+/// Returns what distinguishes a reason of a Pod from another with its code: the port that it is about.
+pub(crate) fn subject(reason: &Reason) -> Option<&str> {
+    let is_about_port = matches!(reason.code, Code::TargetPortUnknown | Code::TargetPortProtocol);
+    reason.message.split(" is ").next().filter(|_| is_about_port)
+}
+
 fn membership_reason(
     world: &World,
     selected: &[Arc<Pod>],

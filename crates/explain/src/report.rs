@@ -82,7 +82,7 @@ pub struct LastWrite {
     pub time: Timestamp,
 }
 
-/// Whether a Pod receives the traffic of a Service.
+/// What the controllers make of a Pod in a Service. Whether slices show it already is told by the reasons of the Pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum PodState {
@@ -200,8 +200,10 @@ pub struct HintsReport {
 pub struct ServiceReport {
     /// The Service.
     pub object: ObjectRef,
-    /// Number of Pods that the controllers make ready endpoints with ports, whether or not slices contain them already.
+    /// Number of Pods that receive traffic by the slices as they are. While slices are unknown, [`would_serve`](Self::would_serve).
     pub serving: usize,
+    /// Number of Pods that the controllers make ready endpoints with ports, whether or not slices contain them already.
+    pub would_serve: usize,
     /// Pods that the Service selects, by name.
     pub pods: Vec<PodReport>,
     /// Pods that the selector almost matches, by name.

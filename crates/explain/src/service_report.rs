@@ -1,6 +1,5 @@
 //! Explains a Service.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kube_endpoint::{MAX_ADDRESSES, Write};
@@ -8,15 +7,18 @@ use kube_endpoint_model::{Code, ObjectKey, Pod, Service};
 use kube_topology::ZoneRatios;
 use kube_wire::Object as _;
 
+use crate::duplicates;
 use crate::hints::{hints_report, unknown_policy};
 use crate::mirror::mirror_reasons;
 use crate::near_miss::Unselected;
 use crate::plans::{Mirroring, SelectorPlans, are_known};
 use crate::pod_report::pod_report;
 use crate::report::{
-    Finding, HintsReport, Kind, LastWrite, NearMiss, ObjectRef, ObjectState, PodReport, PodState, Reason,
-    ServiceReport, Severity, WrittenObject,
+    Finding, HintsReport, Kind, LastWrite, NearMiss, ObjectRef, PodReport, PodState, Reason, ServiceReport, Severity,
+    WrittenObject,
 };
+use crate::slice_findings::{endpoints_finding, finding, slice_findings};
+use crate::traffic::Traffic;
 use crate::world::World;
 use crate::written::{PlannedStates, written_endpoints, written_slice};
 
@@ -53,7 +55,7 @@ impl World {
         let report_of = |plans: &SelectorPlans, pod: &Arc<Pod>| {
             pod_report(self, service, &plans.pods, pod, plans.decisions.of(pod))
         };
-        let pods: Vec<PodReport> = match &plans {
+        let mut pods: Vec<PodReport> = match &plans {
             Some(plans) => plans.pods.iter().map(|pod| report_of(plans, pod)).collect(),
             None => Vec::new(),
         };
@@ -61,6 +63,9 @@ impl World {
             self.slices_of(&key).map(|slice| written_slice(self, slice, &planned)).collect();
         slices.sort_by(|a, b| (&a.address_type, &a.name).cmp(&(&b.address_type, &b.name)));
         let endpoints = self.endpoints_of(&key).map(|it| written_endpoints(self, it, plans.as_ref()));
+        let traffic = (!self.is_unknown(Kind::EndpointSlice)).then(|| Traffic::new(service, self.slices_of(&key)));
+        let would_serve = pods.iter().filter(|pod| pod.state == PodState::Serving).count();
+        let serving = traffic.as_ref().map_or(would_serve, |traffic| compare_with_slices(&mut pods, traffic));
         let hints = match &plans {
             Some(plans) if !self.is_unknown(Kind::Node) => hints_report(self, service, &plans.slices, &pods),
             _ => HintsReport { policy: None, reasons: Vec::new() },
@@ -69,7 +74,15 @@ impl World {
 
         let mut reasons: Vec<Reason> = selects_nothing(self, service, &pods, &near_misses).into_iter().collect();
         reasons.extend(unknown_policy(service));
-        reasons.extend(duplicates(&pods));
+        reasons.extend(duplicates::of_pods(&pods));
+        if plans.is_some() {
+            reasons.extend(duplicates::of_slices(self.slices_of(&key)));
+        }
+        reasons.extend(terminating(service));
+        if let Some(traffic) = traffic.filter(|_| !service.external_name) {
+            reasons.extend(traffic.unserved_ports());
+            reasons.extend(traffic.nothing_receives().filter(|_| service.selector.is_none()));
+        }
         if are_known(self, Kind::EndpointSlice) {
             reasons.extend(slices_differ(self, plans.as_ref(), &mirroring, &slices));
         }
@@ -80,10 +93,15 @@ impl World {
         }
         reasons.extend(ignored_by_controllers(service));
         let mut findings: Vec<Finding> = reasons.into_iter().map(|reason| finding(object.clone(), reason)).collect();
-        findings.extend(slices.iter().filter_map(|slice| slice_finding(&object.namespace, slice)));
+        for slice in self.slices_of(&key) {
+            let written = slices.iter().find(|it| *it.name == *slice.metadata.name);
+            findings.extend(written.into_iter().flat_map(|written| slice_findings(self, slice, written)));
+        }
+        findings.extend(endpoints.as_ref().and_then(|it| endpoints_finding(self, &key, it)));
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         ServiceReport {
-            serving: pods.iter().filter(|pod| pod.state == PodState::Serving).count(),
+            serving,
+            would_serve,
             object,
             pods,
             near_misses,
@@ -97,8 +115,17 @@ impl World {
 }
 
 impl ServiceReport {
+    /// Returns all reasons: of the Pods, of those that the selector almost matches, of the Service and its objects, and
+    /// for missing hints.
+    pub fn reasons(&self) -> impl Iterator<Item = &Reason> {
+        let of_pods = self.pods.iter().flat_map(|pod| &pod.reasons);
+        let near = self.near_misses.iter().map(|near| &near.reason);
+        of_pods.chain(near).chain(self.findings.iter().map(|finding| &finding.reason)).chain(&self.hints.reasons)
+    }
+
     /// Returns the reason to look at first: why the Service selects no Pod; otherwise the most serious reason of the
-    /// Pods that do not serve; otherwise the most serious finding, reason of a serving Pod, or reason for missing hints.
+    /// Pods that do not serve; otherwise the most serious finding, reason of a serving Pod, Pod that the selector almost
+    /// matches, or reason for missing hints.
     /// `None` if everything is as it should be.
     pub fn first_cause(&self) -> Option<&Reason> {
         let first_of = |state: fn(&PodReport) -> bool| {
@@ -113,6 +140,7 @@ impl ServiceReport {
             .or_else(|| first_of(|pod| pod.state != PodState::Serving).filter(expected))
             .or_else(|| finding.filter(expected))
             .or_else(|| first_of(|pod| pod.state == PodState::Serving).filter(expected))
+            .or_else(|| self.near_misses.first().map(|it| &it.reason))
             .or_else(|| self.hints.reasons.first())
             .or_else(|| first_of(|pod| pod.state != PodState::Serving))
             .or(finding)
@@ -120,8 +148,20 @@ impl ServiceReport {
     }
 }
 
-pub(crate) fn finding(object: ObjectRef, reason: Reason) -> Finding {
-    Finding { severity: Severity::of(reason.code), object, reason }
+/// Adds a reason to each Pod that should serve and receives no traffic, because no slice has it yet. Returns the number of
+/// Pods that receive traffic.
+fn compare_with_slices(pods: &mut [PodReport], traffic: &Traffic<'_>) -> usize {
+    let receiving = traffic.pods();
+    for pod in pods.iter_mut().filter(|pod| pod.state == PodState::Serving && !receiving.contains(pod.name.as_str())) {
+        let message = "ready, and in no slice that clients use".to_owned();
+        pod.reasons.push(Reason { code: Code::PodNotWritten, message });
+    }
+    pods.iter().filter(|pod| receiving.contains(pod.name.as_str())).count()
+}
+
+fn terminating(service: &Service) -> Option<Reason> {
+    let message = "being deleted, and kept by a finalizer: slices are updated, but none is created";
+    service.terminating.then(|| Reason { code: Code::ServiceTerminating, message: message.to_owned() })
 }
 
 /// Returns why the slice controller and the Endpoints controller ignore a Service.
@@ -151,23 +191,6 @@ fn selects_nothing(world: &World, service: &Service, pods: &[PodReport], near_mi
     };
     let message = format!("selector {} matches none of {count} Pods of the namespace{near}", pairs.join(","));
     Some(Reason { code: Code::NoPodSelected, message })
-}
-
-/// Returns the addresses that several Pods of a Service have, one reason for each.
-fn duplicates(pods: &[PodReport]) -> Vec<Reason> {
-    let mut by_address: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for pod in pods {
-        for endpoint in &pod.endpoints {
-            by_address.entry(&endpoint.address).or_default().push(&pod.name);
-        }
-    }
-    let several = by_address.into_iter().filter(|(_, pods)| pods.len() > 1);
-    several
-        .map(|(address, pods)| Reason {
-            code: Code::DuplicateAddress,
-            message: format!("{address} is the address of Pods {}", pods.join(", ")),
-        })
-        .collect()
 }
 
 /// Returns how the slices of a Service differ from what the controllers would write.
@@ -226,20 +249,4 @@ fn listed(counts: &[(usize, &str)]) -> Option<String> {
 
 fn written_at(world: &World, write: Option<&LastWrite>) -> String {
     write.map(|it| format!("; last written {} by {}", world.shown(it.time), it.manager)).unwrap_or_default()
-}
-
-/// Returns the finding of a slice that no controller of kube-controller-manager keeps current.
-pub(crate) fn slice_finding(namespace: &str, slice: &WrittenObject) -> Option<Finding> {
-    let managed_by = slice.managed_by.as_deref().unwrap_or("no controller");
-    let (code, message) = match slice.state {
-        ObjectState::Orphaned => {
-            (Code::SliceOrphaned, "its Service has no selector, is an alias, or does not exist".to_owned())
-        }
-        ObjectState::Foreign => (Code::SliceForeign, format!("managed by {managed_by}")),
-        ObjectState::Terminating => (Code::SliceTerminating, "has a deletion timestamp: it does not count".to_owned()),
-        _ => return None,
-    };
-    let name = slice.name.clone();
-    let object = ObjectRef { kind: Kind::EndpointSlice, namespace: namespace.to_owned(), name };
-    Some(finding(object, Reason { code, message }))
 }

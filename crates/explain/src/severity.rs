@@ -11,11 +11,15 @@ impl Severity {
             Code::TargetPortUnknown
             | Code::TargetPortProtocol
             | Code::NoPort
+            | Code::PortUnserved
             | Code::InvalidAddress
             | Code::UnusableAddress
             | Code::NodeMissing => Severity::Error,
             Code::PodNotSelected
             | Code::NoPodSelected
+            | Code::NoUsableEndpoint
+            | Code::ServiceTerminating
+            | Code::PortWithoutRecord
             | Code::PodNotReady
             | Code::PodWithoutAddress
             | Code::NoAddressOfFamily
@@ -30,6 +34,10 @@ impl Severity {
             | Code::SliceOrphaned
             | Code::DuplicateAddress
             | Code::EndpointsTruncated
+            | Code::SeveralAddresses
+            | Code::SliceWithoutService
+            | Code::TargetMissing
+            | Code::EndpointsOrphaned
             | Code::MirrorNoService
             | Code::MirrorInvalidAddress
             | Code::MirrorLimit => Severity::Warning,

@@ -165,6 +165,17 @@ impl World {
         counted.map(|node| &node.zone).collect()
     }
 
+    /// Returns the first ready Node that lacks what topology hints need, and what that is.
+    pub(crate) fn node_without_information(&self) -> Option<(&Text, &'static str)> {
+        let counted = self.nodes.values().filter(|node| node.ready && !node.control_plane);
+        let lack = |node: &'_ Node| match (node.zone.is_empty(), node.cpu_milli) {
+            (true, _) => Some("has no zone label"),
+            (false, ..=0) => Some("has no allocatable CPU"),
+            _ => None,
+        };
+        counted.filter_map(|node| Some((&node.name, lack(node)?))).min()
+    }
+
     pub(crate) fn all_endpoints(&self) -> impl Iterator<Item = &Arc<Endpoints>> {
         self.endpoints.values()
     }

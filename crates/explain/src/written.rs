@@ -47,7 +47,7 @@ pub(crate) fn written_slice(world: &World, slice: &EndpointSlice, planned: &Plan
     WrittenObject {
         address_type: Some(slice.address_type.as_str().to_owned()),
         endpoints: slice.endpoints.len(),
-        ready: slice.endpoints.iter().filter(|endpoint| endpoint.is_ready()).count(),
+        ready: slice.endpoints.iter().filter(|endpoint| endpoint.conditions.counts_as_ready()).count(),
         managed_by: slice.metadata.labels.get(SLICE_MANAGED_BY_LABEL).map(str::to_owned),
         last_write: world.last_write(&object).cloned(),
         state: slice_state(world, slice, planned),

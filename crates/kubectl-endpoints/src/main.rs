@@ -32,6 +32,9 @@ mod top;
 use std::{env, ffi::OsString, io, process::ExitCode};
 
 use tracing::level_filters::LevelFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::args::{Cli, Command, GlobalArgs, TopArgs};
 
@@ -49,17 +52,25 @@ fn main() -> ExitCode {
             return u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from);
         }
     };
-    // Warnings of the API server and of watches.
-    tracing_subscriber::fmt()
+    start_logging(&cli.command);
+    let finds = matches!(cli.command, Command::Check | Command::Diff | Command::Shadow(_));
+    let error_status = if finds { diff::ERROR_STATUS } else { 1 };
+    exit_code(run(cli), error_status)
+}
+
+/// Prints warnings of the API server and of watches, but nothing that libraries log, and nothing on the screen of `top`.
+fn start_logging(command: &Command) {
+    if matches!(command, Command::Top(_)) {
+        return;
+    }
+    let own = ["kube_controller_client", "kube_informer"].map(|target| (target, LevelFilter::WARN));
+    let layer = tracing_subscriber::fmt::layer()
         .with_writer(io::stderr)
         .with_ansi(false)
         .with_target(false)
         .without_time()
-        .with_max_level(LevelFilter::WARN)
-        .init();
-    let finds = matches!(cli.command, Command::Check | Command::Diff | Command::Shadow(_));
-    let error_status = if finds { diff::ERROR_STATUS } else { 1 };
-    exit_code(run(cli), error_status)
+        .with_filter(Targets::new().with_targets(own));
+    tracing_subscriber::registry().with(layer).init();
 }
 
 /// Prints an error as kubectl does.

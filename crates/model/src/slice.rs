@@ -172,7 +172,8 @@ impl Endpoint {
     }
 }
 
-/// Conditions of an endpoint. `None` means unknown; consumers treat it as ready, serving and not terminating.
+/// Conditions of an endpoint. `None` means unknown: see [`counts_as_ready`](Self::counts_as_ready) and
+/// [`counts_as_serving`](Self::counts_as_serving) for what it means to consumers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub struct EndpointConditions {
@@ -186,6 +187,24 @@ pub struct EndpointConditions {
     /// Whether the Pod is being deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub terminating: Option<bool>,
+}
+
+impl EndpointConditions {
+    /// Returns whether consumers treat the endpoint as ready, as the API documents: unless the condition is false.
+    pub fn counts_as_ready(&self) -> bool {
+        self.ready != Some(false)
+    }
+
+    /// Returns whether consumers treat the endpoint as serving, as the API documents: without the condition, if they
+    /// treat it as ready.
+    pub fn counts_as_serving(&self) -> bool {
+        self.serving.unwrap_or_else(|| self.counts_as_ready())
+    }
+
+    /// Returns whether consumers treat the endpoint as terminating: if the condition is true.
+    pub fn counts_as_terminating(&self) -> bool {
+        self.terminating == Some(true)
+    }
 }
 
 impl<'de> Deserialize<'de> for EndpointHints {

@@ -14,7 +14,7 @@ pub(super) fn thousands(number: usize) -> String {
 }
 
 /// Returns the number and the noun, with `s` unless the number is 1.
-pub(super) fn count(number: usize, noun: &str) -> String {
+pub(crate) fn count(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", thousands(number))
 }

@@ -1,7 +1,9 @@
 //! Text form of the findings of a check.
 
+use std::collections::BTreeMap;
+
 use super::TextStyle;
-use super::counts::count;
+use super::counts::{count, thousands};
 use super::output::{Mark, Output};
 use crate::report::{Finding, Kind, ObjectRef, Severity};
 
@@ -24,7 +26,7 @@ const GROUPS: [(&str, &str); 8] = [
 const PLACEMENT: &str = "EP7";
 
 /// Returns the text form of the findings of a check, in groups by the hundreds of their codes, and in each group by
-/// kind. The last line counts errors and warnings. `unknown` are the kinds that could not be read: topics that depend on
+/// kind. The last line counts the objects with errors and those with warnings. `unknown` are the kinds that could not be read: topics that depend on
 /// them are not marked as good.
 pub fn findings(findings: &[Finding], unknown: &[Kind], style: TextStyle) -> String {
     let mut output = Output::new(style);
@@ -90,11 +92,32 @@ fn name(object: &ObjectRef) -> String {
     }
 }
 
+/// Returns for instance `Status: 2 Services with errors; 1 Service and 3 EndpointSlices with warnings`. An object with
+/// both counts once.
 fn status(findings: &[Finding]) -> String {
-    if findings.is_empty() {
-        return "Status: no findings".to_owned();
+    let mut worst: BTreeMap<&ObjectRef, Severity> = BTreeMap::new();
+    for Finding { object, severity, .. } in findings {
+        let of_object = worst.entry(object).or_insert(*severity);
+        *of_object = (*severity).max(*of_object);
     }
-    let number = |severity| findings.iter().filter(|finding| finding.severity == severity).count();
-    let (errors, warnings) = (number(Severity::Error), number(Severity::Warning));
-    format!("Status: {}, {}", count(errors, "error"), count(warnings, "warning"))
+    let objects = |severity: Severity, what: &str| {
+        let mut kinds: BTreeMap<Kind, usize> = BTreeMap::new();
+        for (object, _) in worst.iter().filter(|(_, it)| **it == severity) {
+            *kinds.entry(object.kind).or_default() += 1;
+        }
+        let counts: Vec<String> = kinds.into_iter().map(|(kind, number)| counted(number, kind)).collect();
+        (!counts.is_empty()).then(|| format!("{} with {what}", counts.join(" and ")))
+    };
+    let parts = [objects(Severity::Error, "errors"), objects(Severity::Warning, "warnings")];
+    match parts.into_iter().flatten().collect::<Vec<_>>() {
+        parts if parts.is_empty() => "Status: no findings".to_owned(),
+        parts => format!("Status: {}", parts.join("; ")),
+    }
+}
+
+fn counted(number: usize, kind: Kind) -> String {
+    match kind {
+        Kind::Endpoints => format!("{} Endpoints", thousands(number)),
+        _ => count(number, &kind.to_string()),
+    }
 }

@@ -8,7 +8,7 @@ use super::TextStyle;
 use super::counts::{count, thousands};
 use super::output::{self, Mark, Output};
 use super::{rows, unknown, written};
-use crate::report::{HintsReport, Kind, ObjectState, ServiceReport, Severity};
+use crate::report::{HintsReport, Kind, ObjectState, Reason, ServiceReport, Severity};
 
 /// Returns the text form of the report of a Service: a headline with its Pods and slices, then slices that are not
 /// current, Pods, near misses, hints, findings, and what is unknown.
@@ -31,16 +31,30 @@ pub fn service(report: &ServiceReport, style: TextStyle) -> String {
 }
 
 fn mark(report: &ServiceReport) -> Mark {
-    let worst = report.findings.iter().map(|finding| finding.severity).max();
+    if has(report, Code::ExternalName) {
+        return report.findings.first().map_or(Mark::Neutral, |worst| worst.severity.into());
+    }
     let pods_unknown = report.unknown.contains(&Kind::Pod);
-    let none_serves = report.serving == 0 && !pods_unknown && without_pods(report).is_none();
-    if none_serves || worst == Some(Severity::Error) {
+    let selects_pods = without_pods(report).is_none();
+    let none_serves = report.serving == 0 && selects_pods && !pods_unknown;
+    let worst = report.findings.first().map(|finding| finding.severity);
+    let all_serve = !selects_pods || report.serving == report.pods.len() && report.would_serve == report.pods.len();
+    if none_serves || has(report, Code::NoUsableEndpoint) || worst == Some(Severity::Error) {
         Mark::Bad
-    } else if pods_unknown || report.serving < report.pods.len() || worst == Some(Severity::Warning) {
+    } else if pods_unknown || !all_serve || report.reasons().any(is_warning) {
         Mark::Partial
     } else {
         Mark::Good
     }
+}
+
+fn has(report: &ServiceReport, code: Code) -> bool {
+    report.findings.iter().any(|finding| finding.reason.code == code)
+}
+
+/// Whether a check reports the reason.
+fn is_warning(reason: &Reason) -> bool {
+    Severity::of(reason.code) > Severity::Info
 }
 
 /// Returns why the Service selects no Pods by design; `None` if it is meant to select Pods.
@@ -54,10 +68,15 @@ fn without_pods(report: &ServiceReport) -> Option<&'static str> {
 
 fn pods(report: &ServiceReport) -> String {
     if !report.pods.is_empty() {
+        let ServiceReport { serving, would_serve, .. } = report;
+        let total = thousands(report.pods.len());
         // Without a slice, no client finds the Pods.
         let lacks_slices = report.slices.is_empty() && !report.unknown.contains(&Kind::EndpointSlice);
-        let verb = if lacks_slices { "would serve" } else { "serve" };
-        format!("{} of {} Pods {verb}", thousands(report.serving), thousands(report.pods.len()))
+        if lacks_slices {
+            return format!("{} of {total} Pods would serve", thousands(*would_serve));
+        }
+        let would = if would_serve > serving { format!(", {} would", thousands(*would_serve)) } else { String::new() };
+        format!("{} of {total} Pods serve{would}", thousands(*serving))
     } else if let Some(reason) = without_pods(report) {
         reason.to_owned()
     } else if report.unknown.contains(&Kind::Pod) {

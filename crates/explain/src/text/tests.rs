@@ -85,6 +85,7 @@ fn service_report() -> ServiceReport {
     ServiceReport {
         object: object_ref(Kind::Service, "checkout"),
         serving: 0,
+        would_serve: 0,
         pods: Vec::new(),
         near_misses: Vec::new(),
         slices: vec![slice("checkout-x2x", "IPv4")],
@@ -98,5 +99,5 @@ fn service_report() -> ServiceReport {
 /// Service `checkout` with these Pods.
 fn service_of(pods: Vec<PodReport>) -> ServiceReport {
     let serving = pods.iter().filter(|pod| pod.state == PodState::Serving).count();
-    ServiceReport { serving, pods, ..service_report() }
+    ServiceReport { serving, would_serve: serving, pods, ..service_report() }
 }

@@ -1,23 +1,35 @@
-//! Forty Services that are broken on purpose: the first cause that is reported is the one that was injected.
+//! Services that are broken on purpose, or look so: the mark is right, and the first cause that is reported is the one that was
+//! injected.
 
 use std::collections::BTreeSet;
 
 use kube_endpoint_model::{
     Addresses, Code, Endpoints, IpFamily, Labels, Node, ObjectKey, ObjectMeta, Pod, Service, ServicePort, TargetPort,
 };
-use kube_endpoints_explain::{PodDetails, Reason, World};
+use kube_endpoints_explain::{Finding, PodDetails, Reason, TextStyle, text};
 use kube_wire::Object as _;
 
 use crate::cluster::Cluster;
+use crate::law::written;
 
 mod cases;
 mod faults;
+mod lifecycle;
+mod mirrored;
+mod pods;
+mod slices;
 
-pub(crate) use cases::CASES;
 use cases::UNUSABLE_ADDRESS;
 
-/// A Service that is broken in one or two ways.
+/// Returns all cases, by subject.
+pub(crate) fn cases() -> impl Iterator<Item = &'static Case> {
+    [cases::CASES, slices::CASES, mirrored::CASES, lifecycle::CASES, pods::CASES].into_iter().flatten()
+}
+
+/// A Service that is broken in one or two ways, or only looks so.
 pub(crate) struct Case {
+    /// Mark of the Service: the first character that `explain` prints.
+    pub(crate) mark: char,
     /// What was done to the healthy Service.
     pub(crate) fault: &'static str,
     /// Breaks the Service.
@@ -26,7 +38,7 @@ pub(crate) struct Case {
     pub(crate) settles: bool,
     /// The object that is explained.
     pub(crate) explained: Explained,
-    /// The cause that must be reported first, and others that must be reported too.
+    /// The cause that must be reported first, and others that must be reported too; empty if there is none.
     pub(crate) causes: &'static [Code],
 }
 
@@ -34,6 +46,17 @@ pub(crate) struct Case {
 pub(crate) enum Explained {
     Service,
     Endpoints,
+    Slice(&'static str),
+}
+
+/// A case that the controllers see.
+const fn case(mark: char, fault: &'static str, inject: fn(&mut Cluster), causes: &'static [Code]) -> Case {
+    Case { mark, fault, inject, settles: true, explained: Explained::Service, causes }
+}
+
+/// A fault that the controllers do not see: they have stopped.
+const fn stopped(mark: char, fault: &'static str, inject: fn(&mut Cluster), causes: &'static [Code]) -> Case {
+    Case { settles: false, ..case(mark, fault, inject, causes) }
 }
 
 /// Returns the Service that all cases break: three ready Pods in three zones.
@@ -102,26 +125,24 @@ pub(crate) fn broken(case: &Case) -> Cluster {
     cluster
 }
 
-/// Explains a broken Service: the first cause, and the codes of all reasons and findings.
-pub(crate) fn explained(case: &Case) -> (World, Reason, BTreeSet<Code>) {
+/// Explains a broken Service: the mark of the Service, the first cause, and the codes of all reasons and findings.
+pub(crate) fn explained(case: &Case) -> (char, Option<Reason>, BTreeSet<Code>) {
     let world = broken(case).world();
     let key = ObjectKey::new("shop", "checkout");
-    let (first, codes) = match case.explained {
-        Explained::Endpoints => {
-            let report = world.endpoints(&key).expect("the Endpoints object");
-            let first = report.findings.first().map(|finding| finding.reason.clone());
-            (first, report.findings.iter().map(|finding| finding.reason.code).collect())
-        }
-        Explained::Service => {
-            let report = world.service(&key).expect("the Service");
-            let of_pods = report.pods.iter().flat_map(|pod| &pod.reasons);
-            let near = report.near_misses.iter().map(|near| &near.reason);
-            let findings = report.findings.iter().map(|finding| &finding.reason);
-            let codes = of_pods.chain(near).chain(findings).chain(&report.hints.reasons).map(|it| it.code).collect();
-            (report.first_cause().cloned(), codes)
-        }
+    let service = world.service(&key);
+    let mark = service.as_ref().and_then(|it| text::service(it, TextStyle::default()).chars().next()).unwrap_or(' ');
+    let of_object = |findings: &[Finding]| {
+        let first = findings.first().map(|finding| finding.reason.clone());
+        (mark, first, findings.iter().map(|finding| finding.reason.code).collect())
     };
-    (world, first.unwrap_or_else(|| panic!("no cause for: {}", case.fault)), codes)
+    match case.explained {
+        Explained::Endpoints => of_object(&world.endpoints(&key).expect("the Endpoints object").findings),
+        Explained::Slice(name) => of_object(&world.slice(&ObjectKey::new("shop", name)).expect("the slice").findings),
+        Explained::Service => {
+            let report = service.expect("the Service");
+            (mark, report.first_cause().cloned(), report.reasons().map(|it| it.code).collect())
+        }
+    }
 }
 
 #[test]
@@ -138,34 +159,45 @@ fn the_healthy_service_has_no_cause() {
 fn a_pod_with_an_address_that_no_endpoint_can_have_is_explained() {
     assert_eq!(wrong_answer(&UNUSABLE_ADDRESS), None);
     let (_, first, _) = explained(&UNUSABLE_ADDRESS);
-    assert_eq!(first.message, "no IPv4 address that an endpoint can have (has 127.0.0.1)");
+    assert_eq!(first.expect("a cause").message, "no IPv4 address that an endpoint can have (has 127.0.0.1)");
 }
 
 #[test]
 fn the_first_cause_is_the_injected_one() {
-    assert_eq!(CASES.len(), 40);
-    let wrong: Vec<String> = CASES.iter().filter_map(wrong_answer).collect();
+    assert!(cases().count() >= 80, "{}", cases().count());
+    let wrong: Vec<String> = cases().filter_map(wrong_answer).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+#[test]
+fn what_is_marked_as_good_is_served() {
+    for case in cases() {
+        let cluster = broken(case);
+        let world = cluster.world();
+        for service in cluster.services.values() {
+            written::check(&cluster, service, &world.service(&service.key()).expect("the Service"));
+        }
+    }
+}
+
 fn wrong_answer(case: &Case) -> Option<String> {
-    let (_, first, codes) = explained(case);
-    let missing = case.causes.iter().find(|code| !codes.contains(code));
-    let wrong = first.code != case.causes[0] || missing.is_some();
-    wrong.then(|| {
-        format!("{}: expected {:?}, got {} {:?} of {codes:?}", case.fault, case.causes, first.code, first.message)
-    })
+    let (mark, first, codes) = explained(case);
+    let first = first.map(|it| (it.code, it.message)).unzip();
+    let is_right = mark == case.mark
+        && first.0 == case.causes.first().copied()
+        && case.causes.iter().all(|code| codes.contains(code));
+    (!is_right)
+        .then(|| format!("{}: expected {} {:?}, got {mark} {first:?} of {codes:?}", case.fault, case.mark, case.causes))
 }
 
 #[test]
 fn every_code_of_a_cause_is_injected() {
-    let injected: BTreeSet<Code> =
-        CASES.iter().chain([&UNUSABLE_ADDRESS]).flat_map(|case| case.causes).copied().collect();
+    let injected: BTreeSet<Code> = cases().chain([&UNUSABLE_ADDRESS]).flat_map(|case| case.causes).copied().collect();
     // Codes from EP700 are reasons of changes, not causes.
     let causes = Code::ALL.iter().filter(|code| code.as_str() < "EP700");
     let missing: Vec<&Code> = causes.filter(|code| !injected.contains(code)).collect();
     assert!(missing.is_empty(), "no case for {missing:?}");
-    assert!(CASES.iter().filter(|case| case.causes.len() > 1).count() >= 4, "cases with two causes");
+    assert!(cases().filter(|case| case.causes.len() > 1).count() >= 4, "cases with two causes");
 }
 
 /// Returns an Endpoints object that a user wrote for a Service without a selector.

@@ -13,6 +13,8 @@ use kube_wire::Object as _;
 
 use crate::cluster::Cluster;
 
+pub(crate) mod written;
+
 /// An endpoint: name of the Pod, address type, address, port numbers, and whether it is ready.
 type Seen = (String, String, String, Vec<i32>, bool);
 
@@ -32,7 +34,8 @@ pub(crate) fn check(cluster: &Cluster) -> usize {
             explained += 1;
         }
         let serving = report.pods.iter().filter(|pod| pod.state == PodState::Serving).count();
-        assert_eq!(report.serving, serving);
+        assert_eq!(report.would_serve, serving);
+        written::check(cluster, service, &report);
     }
     explained
 }
@@ -57,7 +60,9 @@ fn planned(cluster: &Cluster, service: &Service) -> BTreeSet<Seen> {
     let pods: Vec<Arc<Pod>> = selected.cloned().map(Arc::new).collect();
     let node = |name: &str| cluster.nodes.values().find(|node| *node.name == *name).cloned().map(Arc::new);
     let desired = desired_endpoints_from_service_pods(service, &pods, node);
-    let owner = Owner::service(service);
+    // While the Service is being deleted, no slice is created: not what is decided about its Pods.
+    let mut owner = Owner::service(service);
+    owner.terminating = false;
     let types = service.address_types();
     let input = Input::new(&owner, &types, desired.groups, &[]);
     let plan = plan(input, Hints::Leave, &Options::for_services(SLICE_CONTROLLER));
@@ -76,7 +81,9 @@ fn planned(cluster: &Cluster, service: &Service) -> BTreeSet<Seen> {
 
 /// Checks the first reason of a Pod against the rules of membership, in the order in which they apply.
 fn check_reasons(cluster: &Cluster, service: &Service, pod: &Pod, report: &PodReport) {
-    let codes: Vec<Code> = report.reasons.iter().map(|reason| reason.code).collect();
+    // What is written is the subject of another law.
+    let reasons = report.reasons.iter().filter(|reason| reason.code != Code::PodNotWritten);
+    let codes: Vec<Code> = reasons.map(|reason| reason.code).collect();
     let node_missing =
         !service.publish_not_ready_addresses && !cluster.nodes.values().any(|node| *node.name == *pod.node_name);
     let left_out = membership::exclusion(pod, true).or(node_missing.then_some(PodReason::NodeMissing));

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use kube_endpoint_model::{EndpointSlice, ObjectKey};
+use kube_endpoints_explain::Reason;
 
-use crate::broken::{CASES, broken, explained};
+use crate::broken::{broken, cases, explained};
 
 const START: &str = "<!-- broken-services:start -->\n";
 const END: &str = "<!-- broken-services:end -->";
@@ -25,20 +26,17 @@ fn the_book_shows_what_is_reported() {
 }
 
 fn table() -> String {
-    let header = "\n| the fault | `Endpoints` in `kubectl describe service` | first cause in `kubectl endpoints explain` |\n\
+    let header = "\n| the state | `Endpoints` in `kubectl describe service` | mark and first cause in `kubectl endpoints explain` |\n\
                   |---|---|---|\n";
     let row = |case| {
-        let (_, first, _) = explained(case);
-        let message = first.message.replace('|', "\\|");
-        format!(
-            "| {} | {} | [{}](codes.md#{}): {message} |\n",
-            case.fault,
-            described(&broken(case).slices),
-            first.code,
-            anchor(first.code)
-        )
+        let (mark, first, _) = explained(case);
+        let cause = first.map(|Reason { code, message }| {
+            format!(" [{code}](codes.md#{}): {}", anchor(code), message.replace('|', "\\|"))
+        });
+        let described = described(&broken(case).slices);
+        format!("| {} | {described} | {mark}{} |\n", case.fault, cause.unwrap_or_default())
     };
-    let rows: String = CASES.iter().map(row).collect();
+    let rows: String = cases().map(row).collect();
     format!("{header}{rows}\n")
 }
 
@@ -52,11 +50,12 @@ fn anchor(code: kube_endpoint_model::Code) -> String {
 /// Returns what `kubectl describe service` shows as endpoints (kubectl 1.36, `formatEndpointSlices`): the first three
 /// addresses that are not marked as not ready, with their ports.
 fn described(slices: &std::collections::BTreeMap<ObjectKey, EndpointSlice>) -> String {
+    let slices: Vec<&EndpointSlice> = slices.values().filter(|it| it.service_name() == Some("checkout")).collect();
     if slices.is_empty() {
         return "`<none>`".to_owned();
     }
     let mut shown: Vec<String> = Vec::new();
-    for slice in slices.values() {
+    for slice in slices {
         let usable = || slice.endpoints.iter().filter(|endpoint| endpoint.conditions.ready != Some(false));
         if slice.ports.is_empty() {
             shown.extend(usable().map(|endpoint| endpoint.addresses[0].to_string()));

@@ -1,7 +1,9 @@
 //! The law over random clusters.
 
+use kube_endpoint_model::well_known::{SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL};
 use kube_endpoint_model::{
-    Address, Addresses, IpFamily, Labels, NamedPort, Node, ObjectKey, Pod, Service, ServicePort, TargetPort,
+    Address, Addresses, Endpoint, EndpointConditions, EndpointPort, EndpointSlice, IpFamily, Labels, NamedPort, Node,
+    ObjectKey, ObjectMeta, Pod, Service, ServicePort, TargetPort, TargetRef,
 };
 use kube_wire::Object;
 use proptest::collection::vec;
@@ -62,17 +64,19 @@ fn service() -> impl Strategy<Value = Service> {
         prop::option::weighted(0.9, labels()),
         families,
         vec(port(), 0..3),
-        (any::<bool>(), prop::bool::weighted(0.1), any::<bool>()),
+        (any::<bool>(), prop::bool::weighted(0.1), any::<bool>(), prop::bool::weighted(0.1), any::<bool>()),
         policy,
     )
-        .prop_map(|(selector, ip_families, mut ports, (publish, external_name, topology), policy)| {
+        .prop_map(|(selector, ip_families, mut ports, flags, policy)| {
+            let (publish, external_name, topology, terminating, headless) = flags;
             for (at, port) in ports.iter_mut().enumerate() {
                 port.name = format!("p{at}").into();
             }
             Service {
                 namespace: "shop".into(),
                 uid: "uid".into(),
-                cluster_ip: "10.96.0.1".into(),
+                cluster_ip: if headless { "None".into() } else { "10.96.0.1".into() },
+                terminating,
                 selector,
                 ip_families,
                 ports,
@@ -106,8 +110,40 @@ fn named<T: Object>(
         .collect()
 }
 
+/// A slice that another program writes for one of the Services.
+fn slice() -> impl Strategy<Value = EndpointSlice> {
+    let condition = || select(vec![None, Some(true), Some(false)]);
+    let endpoint =
+        (condition(), condition(), condition(), select(&["10.0.0.1", "fd00::1", "10.0.0.9"][..]), any::<bool>());
+    let endpoint = endpoint.prop_map(|(ready, serving, terminating, address, of_pod)| Endpoint {
+        addresses: [address].into_iter().collect(),
+        conditions: EndpointConditions { ready, serving, terminating },
+        target_ref: of_pod.then(|| TargetRef::pod("shop".into(), "p1".into(), "p1".into())),
+        ..Endpoint::default()
+    });
+    let name = select(vec![None, Some(""), Some("p0"), Some("p1"), Some("other")]);
+    let port = (name, select(&["TCP", "UDP"][..]), select(vec![None, Some(0), Some(1)]));
+    let port = port.prop_map(|(name, protocol, port)| EndpointPort {
+        name: name.map(Into::into),
+        protocol: Some(protocol.into()),
+        port,
+        app_protocol: None,
+    });
+    let address_type = select(&["IPv4", "IPv6", "FQDN", "IP"][..]);
+    (address_type, vec(endpoint, 0..3), vec(port, 0..3), select(&["s1", "s2", "none"][..]), any::<bool>()).prop_map(
+        |(address_type, endpoints, ports, service, is_managed)| {
+            let manager = is_managed.then_some((SLICE_MANAGED_BY_LABEL, "mesh.example.com"));
+            let labels = [(SERVICE_NAME_LABEL, service)].into_iter().chain(manager).collect();
+            let metadata = ObjectMeta { namespace: "shop".into(), labels, ..ObjectMeta::default() };
+            EndpointSlice { metadata, address_type: address_type.into(), endpoints, ports }
+        },
+    )
+}
+
 fn cluster() -> impl Strategy<Value = Cluster> {
-    (vec(service(), 1..4), vec(pod(), 0..8), vec(node(), 0..3)).prop_map(|(services, pods, nodes)| Cluster {
+    let objects = (vec(service(), 1..4), vec(pod(), 0..8), vec(node(), 0..3), vec(slice(), 0..3));
+    objects.prop_map(|(services, pods, nodes, slices)| Cluster {
+        slices: named(slices, &["f1", "f2"], |it, name| it.metadata.name = name.into()),
         services: named(services, &["s1", "s2", "s3"], |it, name| it.name = name.into()),
         pods: named(pods, &["p1", "p2", "p3", "p4", "p5", "p6", "p7"], |it, name| {
             it.name = name.into();

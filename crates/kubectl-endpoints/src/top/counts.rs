@@ -16,7 +16,7 @@ impl Counts {
     pub(crate) fn of<'a>(slices: impl IntoIterator<Item = &'a EndpointSlice>) -> Self {
         slices.into_iter().fold(Self::default(), |sum, slice| Self {
             endpoints: sum.endpoints + slice.endpoints.len(),
-            not_ready: sum.not_ready + slice.endpoints.iter().filter(|endpoint| !endpoint.is_ready()).count(),
+            not_ready: sum.not_ready + slice.endpoints.iter().filter(|it| !it.conditions.counts_as_ready()).count(),
         })
     }
 

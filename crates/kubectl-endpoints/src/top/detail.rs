@@ -32,7 +32,8 @@ pub(crate) fn lines(detail: &Detail<'_>, now: Duration) -> Vec<Line<'static>> {
     lines.push(heading("SLICES".to_owned()));
     for slice in slices {
         lines.push(Line::raw(format!("  {}", slice_line(slice))));
-        let cells = slice.endpoints.iter().map(|endpoint| (endpoint_cells(endpoint), !endpoint.is_ready()));
+        let cells =
+            slice.endpoints.iter().map(|endpoint| (endpoint_cells(endpoint), !endpoint.conditions.counts_as_ready()));
         lines.extend(table("    ", cells.collect()));
     }
     lines.push(heading("PODS".to_owned()));
@@ -81,10 +82,9 @@ fn port(port: &EndpointPort) -> String {
 }
 
 fn endpoint_cells(endpoint: &Endpoint) -> Vec<String> {
-    let ready = endpoint.is_ready();
-    let mut conditions = vec![if ready { "ready" } else { "not ready" }];
-    conditions.extend(endpoint.conditions.serving.unwrap_or(ready).then_some("serving"));
-    conditions.extend(endpoint.conditions.terminating.unwrap_or(false).then_some("terminating"));
+    let mut conditions = vec![if endpoint.conditions.counts_as_ready() { "ready" } else { "not ready" }];
+    conditions.extend(endpoint.conditions.counts_as_serving().then_some("serving"));
+    conditions.extend(endpoint.conditions.counts_as_terminating().then_some("terminating"));
     let target = endpoint.target_ref.as_ref().map(|target| target.name().to_string());
     let node = endpoint.node_name.as_deref().unwrap_or("-").to_owned();
     let zone = endpoint.zone.as_deref().unwrap_or_default().to_owned();

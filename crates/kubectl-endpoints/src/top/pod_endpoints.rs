@@ -31,14 +31,14 @@ impl<'a> PodEndpoints<'a> {
             for endpoint in &slice.endpoints {
                 let target = endpoint.target_ref.as_ref().filter(|target| target.is_of_pod() && include(target.name()));
                 let (Some(target), Some(address)) = (target, endpoint.addresses.first()) else { continue };
-                let (ready, conditions) = (endpoint.is_ready(), &endpoint.conditions);
+                let conditions = &endpoint.conditions;
                 pods.entry(target.name()).or_default().push(PodEndpoint {
                     address_type: slice.address_type.clone(),
                     address: address.clone(),
                     uid: target.uid().clone(),
-                    ready,
-                    serving: conditions.serving.unwrap_or(ready),
-                    terminating: conditions.terminating.unwrap_or(false),
+                    ready: conditions.counts_as_ready(),
+                    serving: conditions.counts_as_serving(),
+                    terminating: conditions.counts_as_terminating(),
                 });
             }
         }

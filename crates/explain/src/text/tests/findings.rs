@@ -51,7 +51,7 @@ Mirroring
 ! Endpoints shop/db  EP604 no Service db
     https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/codes.md#EP604
 
-Status: 2 errors, 3 warnings
+Status: 2 Services with errors; 1 Pod and 1 Endpoints with warnings
 "
     );
 }
@@ -74,12 +74,19 @@ Status: no findings
     );
 }
 
+/// Objects are counted, each once, and not findings.
 #[rstest]
-#[case(&[Severity::Error], "Status: 1 error, 0 warnings")]
-#[case(&[Severity::Warning, Severity::Info], "Status: 0 errors, 1 warning")]
-#[case(&[Severity::Error, Severity::Error, Severity::Warning], "Status: 2 errors, 1 warning")]
-fn status_counts(#[case] severities: &[Severity], #[case] status: &str) {
-    let all: Vec<_> = severities.iter().map(|severity| one(Code::NoPort, *severity)).collect();
+#[case(&[("a", Severity::Error)], "Status: 1 Service with errors")]
+#[case(&[("a", Severity::Warning), ("a", Severity::Info)], "Status: 1 Service with warnings")]
+#[case(&[("a", Severity::Error), ("a", Severity::Warning), ("b", Severity::Error)], "Status: 2 Services with errors")]
+#[case(
+    &[("a", Severity::Error), ("b", Severity::Warning), ("c", Severity::Warning)],
+    "Status: 1 Service with errors; 2 Services with warnings"
+)]
+fn status_counts(#[case] severities: &[(&str, Severity)], #[case] status: &str) {
+    let of_service =
+        |(name, severity): &(&str, Severity)| finding(Kind::Service, name, *severity, reason(Code::NoPort, "m"));
+    let all: Vec<_> = severities.iter().map(of_service).collect();
     assert_eq!(findings(&all, &[], narrow()).lines().last(), Some(status));
 }
 

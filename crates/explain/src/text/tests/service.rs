@@ -212,7 +212,7 @@ fn equal_hint_reasons_are_shown_once() {
 
 #[rstest]
 #[case::all_serve(&[PodState::Serving], None, "✓")]
-#[case::info(&[PodState::Serving], Some((Code::DuplicateAddress, Severity::Info)), "✓")]
+#[case::info(&[PodState::Serving], Some((Code::SliceForeign, Severity::Info)), "✓")]
 #[case::warning(&[PodState::Serving], Some((Code::DuplicateAddress, Severity::Warning)), "!")]
 #[case::error(&[PodState::Serving], Some((Code::DuplicateAddress, Severity::Error)), "✗")]
 #[case::some_serve(&[PodState::Serving, PodState::LeftOut], None, "!")]
@@ -235,7 +235,7 @@ fn mark_follows_pods_and_findings(
 #[rstest]
 #[case::none_selected(Some((Code::NoPodSelected, Severity::Warning)), &[], "✗ checkout  no Pod selected, no slice")]
 #[case::no_selector(Some((Code::NoSelector, Severity::Info)), &[], "✓ checkout  no selector, no slice")]
-#[case::external_name(Some((Code::ExternalName, Severity::Info)), &[], "✓ checkout  external name, no slice")]
+#[case::external_name(Some((Code::ExternalName, Severity::Info)), &[], "- checkout  external name, no slice")]
 #[case::pods_unknown(None, &[Kind::Pod], "! checkout  Pods unknown, no slice")]
 #[case::all_unknown(None, &[Kind::Pod, Kind::EndpointSlice], "! checkout  Pods unknown, slices unknown")]
 fn headline_without_pods(

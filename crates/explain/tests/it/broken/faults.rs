@@ -8,15 +8,15 @@ use serde_json::json;
 use super::{custom_endpoints, insert, labels, pod, set_details};
 use crate::cluster::Cluster;
 
-fn service(cluster: &mut Cluster) -> &mut Service {
+pub(super) fn service(cluster: &mut Cluster) -> &mut Service {
     cluster.services.values_mut().next().expect("the Service")
 }
 
-fn each_pod(cluster: &mut Cluster, edit: impl Fn(&mut Pod)) {
+pub(super) fn each_pod(cluster: &mut Cluster, edit: impl Fn(&mut Pod)) {
     cluster.pods.values_mut().for_each(edit);
 }
 
-fn first_pod(cluster: &mut Cluster) -> &mut Pod {
+pub(super) fn first_pod(cluster: &mut Cluster) -> &mut Pod {
     cluster.pods.values_mut().next().expect("a Pod")
 }
 
@@ -132,7 +132,7 @@ pub(super) fn nodes_missing(it: &mut Cluster) {
     it.nodes.clear();
 }
 
-fn request_hints(it: &mut Cluster) {
+pub(super) fn request_hints(it: &mut Cluster) {
     service(it).topology_annotation = Some("Auto".into());
 }
 
@@ -209,7 +209,7 @@ pub(super) fn truncated(it: &mut Cluster) {
 }
 
 /// Replaces the selector by an Endpoints object that a user wrote.
-fn custom(it: &mut Cluster, addresses: &[String]) {
+pub(super) fn custom(it: &mut Cluster, addresses: &[String]) {
     no_selector(it);
     let endpoints = custom_endpoints(addresses);
     it.endpoints.insert(endpoints.key(), endpoints);

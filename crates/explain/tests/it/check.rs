@@ -1,0 +1,66 @@
+//! Findings of a check: they count Pods and Services, and not reasons.
+
+use kube_endpoint_model::{Code, Node, ServicePort, TargetPort};
+use kube_endpoints_explain::{Finding, Kind};
+use kube_wire::Object as _;
+use rstest::rstest;
+
+use crate::broken::{healthy, insert, pod};
+use crate::cluster::Cluster;
+
+/// Returns the messages of the findings with a code, by object.
+fn messages(cluster: &Cluster, code: Code) -> Vec<(String, String)> {
+    let found = cluster.world().check().into_iter().filter(|finding| finding.reason.code == code);
+    found.map(|Finding { object, reason, .. }| (object.to_string(), reason.message)).collect()
+}
+
+#[rstest]
+#[case::one(1, "Pod checkout-a: ")]
+#[case::three(3, "3 of 3 Pods (checkout-a, checkout-b, checkout-c): ")]
+#[case::thirty(30, "30 of 30 Pods (checkout-a, checkout-b, checkout-c and 27 more): ")]
+fn pods_that_lack_several_ports_count_once(#[case] pods: usize, #[case] expected: &str) {
+    let mut cluster = healthy();
+    let service = cluster.services.values_mut().next().expect("the Service");
+    for name in ["metrics", "admin"] {
+        let target = TargetPort::Name(name.into());
+        service.ports.push(ServicePort { name: name.into(), protocol: "TCP".into(), target, app_protocol: None });
+    }
+    while cluster.pods.len() > pods {
+        cluster.pods.pop_last();
+    }
+    for number in cluster.pods.len()..pods {
+        insert(&mut cluster, pod(&format!("checkout-x{number:02}"), &format!("10.2.0.{number}"), "node-a"));
+    }
+    cluster.settle();
+    let lacks = |port| format!("targetPort \"{port}\" is not a port of any container (available: http=8080)");
+    let expected = format!("{expected}{}; {}", lacks("metrics"), lacks("admin"));
+    assert_eq!(messages(&cluster, Code::TargetPortUnknown), [("Service shop/checkout".to_owned(), expected)]);
+}
+
+#[test]
+fn a_node_without_a_zone_is_one_finding() {
+    let mut cluster = healthy();
+    let mut service = cluster.services.values().next().expect("the Service").clone();
+    service.topology_annotation = Some("Auto".into());
+    for name in ["checkout", "orders", "payments"] {
+        service.name = name.into();
+        cluster.services.insert(service.key(), service.clone());
+    }
+    let node = Node { name: "node-d".into(), ready: true, cpu_milli: 4_000, ..Node::default() };
+    cluster.nodes.insert(node.key(), node);
+    cluster.settle();
+    let message = "Node node-d has no zone label: no topology hints for 3 Services".to_owned();
+    assert_eq!(messages(&cluster, Code::HintsNodeInformation), [(format!("{} node-d", Kind::Node), message)]);
+}
+
+#[test]
+fn a_slice_without_the_name_of_its_service_is_found() {
+    let mut cluster = healthy();
+    let mut lost = cluster.slices.values().next().expect("a slice").clone();
+    lost.metadata.name = "lost".into();
+    let kept = lost.metadata.labels.iter().filter(|(key, _)| *key != "kubernetes.io/service-name");
+    lost.metadata.labels = kept.collect();
+    cluster.slices.insert(lost.key(), lost);
+    let found: Vec<_> = cluster.world().check().into_iter().map(|it| (it.object.name, it.reason.code)).collect();
+    assert_eq!(found, [("lost".to_owned(), Code::SliceWithoutService)]);
+}
