@@ -52,7 +52,7 @@ impl Cluster {
         cluster
     }
 
-    async fn start_with(config: Config, more: impl IntoIterator<Item = Value>) -> Cluster {
+    pub(crate) async fn start_with(config: Config, more: impl IntoIterator<Item = Value>) -> Cluster {
         let server = Server::start(config).await.expect("a server");
         server.load(shop().into_iter().chain(more)).expect("valid objects");
         let cluster = Cluster { folder: tempfile::tempdir().expect("a folder"), server };

@@ -4,6 +4,7 @@ mod check_and_diff;
 mod cluster;
 mod completion;
 mod explain;
+mod hand_written;
 mod rights;
 mod shadow;
 mod watch;

@@ -27,7 +27,7 @@ async fn missing_right_is_a_warning_and_the_rest_is_explained() {
     assert!(run.stderr.starts_with("warning: may not list nodes: nodes is forbidden: "), "{run:?}");
     assert_eq!(run.stderr.lines().count(), 1, "{run:?}");
     let report = run.json();
-    assert_eq!((&report["unknown"], &report["serving"]), (&json!(["Node"]), &json!(1)));
+    assert_eq!((&report["unknown"], &report["wouldServe"]), (&json!(["Node"]), &json!(1)));
 }
 
 #[tokio::test]

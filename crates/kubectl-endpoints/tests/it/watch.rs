@@ -56,7 +56,7 @@ async fn watching(cluster: &Cluster, watches: usize) {
 async fn report_is_printed_again_after_a_change() {
     let cluster = Cluster::start().await;
     let mut watch = Watch::start(&cluster, "explain svc/web -n shop -o json --watch");
-    assert_eq!(watch.next().await["serving"], 1);
+    assert_eq!(watch.next().await["wouldServe"], 1);
     watching(&cluster, 5).await;
 
     let client = client(&cluster).await;
@@ -66,7 +66,7 @@ async fn report_is_printed_again_after_a_change() {
     let ready = json!({"status": {"conditions": [
         {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:01:00Z"}]}});
     client.merge_patch::<kube_endpoint_model::Pod>("shop", "web-1", Some("status"), &ready).await.expect("patched");
-    assert_eq!(watch.next().await["serving"], 2);
+    assert_eq!(watch.next().await["wouldServe"], 2);
     cluster.server.shutdown().await;
 }
 
