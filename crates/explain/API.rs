@@ -148,6 +148,7 @@ pub struct Reason {
 pub struct ServiceReport {
     pub object: ObjectRef,
     pub serving: usize,
+    pub would_serve: usize,
     pub pods: Vec<PodReport>,
     pub near_misses: Vec<NearMiss>,
     pub slices: Vec<WrittenObject>,
@@ -157,6 +158,7 @@ pub struct ServiceReport {
     pub unknown: Vec<Kind>,
 }
 impl ServiceReport {
+    pub fn reasons(&self) -> impl Iterator<Item = &Reason> {}
     pub fn first_cause(&self) -> Option<&Reason> {}
 }
 #[derive(Clone, Debug)]

@@ -115,6 +115,11 @@ pub struct EndpointConditions {
     pub serving: Option<bool>,
     pub terminating: Option<bool>,
 }
+impl EndpointConditions {
+    pub fn counts_as_ready(&self) -> bool {}
+    pub fn counts_as_serving(&self) -> bool {}
+    pub fn counts_as_terminating(&self) -> bool {}
+}
 impl Message for EndpointConditions {}
 impl ToMessage for EndpointConditions {}
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default, Serialize)]
