@@ -25,6 +25,10 @@ const AT_ONCE: usize = 24;
 /// has started to act.
 const LOOKS: usize = 3;
 
+/// Pause after each operation. In virtual time, which passes only while nothing else is to be done, the controllers react to
+/// each operation before the next one, as those of the recorded cluster did.
+const BETWEEN_OPERATIONS: Duration = Duration::from_millis(1);
+
 /// Client of a cluster on which scenarios are played.
 #[derive(Debug)]
 pub struct Player {
@@ -295,6 +299,7 @@ impl<'a> Walk<'a> {
             let what = || format!("operation {number} of {}", step.operations.len());
             let Player { api, profile, .. } = self.player;
             operations::perform(api, profile, &self.namespace, operation).await.with_context(what)?;
+            sleep(BETWEEN_OPERATIONS).await;
             let shows_first_write = !scenario.tags.contains(&Tag::NoEvents) || scenario.tags.contains(&Tag::ExactTime);
             if shows_first_write && let Operation::Create { obj } = operation {
                 self.let_serve(obj).await.with_context(what)?;

@@ -1,22 +1,77 @@
-//! Plays all recordings on a cluster with the controllers. For the environment variables, see the README of this crate.
+//! Plays all recordings. For the environment variables, see the README of this crate.
+//!
+//! The controllers of this repository play in virtual time, in the process of the test: what they see between two
+//! operations does not depend on the machine. Programs and other clusters play in real time, over HTTP.
 
 mod ours;
 
 use std::sync::Arc;
 
-use kube_endpoints_conformance::Recording;
+use kube_controller_client::Config;
+use kube_dev_apiserver::Server;
+use kube_endpoints_conformance::{Controllers, Kit, Mode, Options, Player, Recording, Report, Target};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 
-#[tokio::test(flavor = "multi_thread")]
-async fn the_controllers_do_what_was_recorded() {
+#[test]
+fn the_controllers_do_what_was_recorded() {
     let options = ours::options();
-    let kit = Arc::new(ours::kit(&options));
     let recordings = Recording::builtin().expect("the recordings are valid");
-    let plan = kit.plan(recordings, Vec::new(), |key| options.includes_key(key));
-    assert!(plan.skipped.is_empty(), "{:?}", plan.skipped);
-    let shared = kit.start_shared().await.expect("the cluster starts");
-    let report = kit.run(plan, shared, |_, _| {}).await;
+    let in_process = options.controllers == Controllers::InProcess && options.target == Target::Embedded;
+    let report = if in_process { in_virtual_time(&options, recordings) } else { in_real_time(&options, recordings) };
     assert!(report.played() > 0, "CONFORMANCE_ONLY matches no scenario");
     assert!(report.is_good(), "differences from the recordings:\n{report}");
     eprintln!("{report}");
     eprintln!("{}", report.writes);
+}
+
+fn in_real_time(options: &Options, recordings: Vec<(String, Recording)>) -> Report {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let kit = Arc::new(ours::kit(options));
+        let plan = kit.plan(recordings, Vec::new(), |key| options.includes_key(key));
+        assert!(plan.skipped.is_empty(), "{:?}", plan.skipped);
+        let shared = kit.start_shared().await.expect("the cluster starts");
+        kit.run(plan, shared, |_, _| {}).await
+    })
+}
+
+/// Plays each file on a thread and a server of its own.
+fn in_virtual_time(options: &Options, recordings: Vec<(String, Recording)>) -> Report {
+    let mut report = Report::default();
+    std::thread::scope(|scope| {
+        let play = |(file, mut recording): (String, Recording)| {
+            recording.scenarios.retain(|it| options.includes_key(&format!("{file}/{}", it.name)));
+            scope.spawn(move || play_file(options, &file, &recording))
+        };
+        let files: Vec<_> = recordings.into_iter().map(play).collect();
+        for file in files {
+            report.merge(file.join().expect("no panic"));
+        }
+    });
+    report
+}
+
+fn play_file(options: &Options, file: &str, recording: &Recording) -> Report {
+    let mut report = Report::default();
+    if recording.scenarios.is_empty() {
+        return report;
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    runtime.expect("a runtime").block_on(async {
+        let server = Server::in_process(kube_dev_apiserver::Config::default()).expect("a server");
+        let config = || Config::from_service(server.service());
+        let Kit { profile, limits, .. } = ours::kit(options);
+        let player = Player::connect_with(&config(), profile, limits).await.expect("a player");
+        player.create_nodes(&recording.nodes).await.expect("Nodes");
+        let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
+        let controllers =
+            Box::pin(endpoint_controller_manager::run(config(), ours::settings(Mode::Plain), stop.clone()));
+        tasks.spawn(async move { controllers.await.expect("the controllers run until they are stopped") });
+        player.wait_for_controllers().await.expect("the controllers start");
+        report.add(file, player.play_file(file, &recording.scenarios, |_| {}).await);
+        stop.cancel();
+        tasks.join_next().await.expect("the controllers").expect("no panic");
+    });
+    report
 }

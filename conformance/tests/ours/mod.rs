@@ -95,7 +95,7 @@ impl Running for Instance {
 }
 
 /// Returns the settings of the recorded cluster. There too, the request limit was so high that it had no effect.
-fn settings(mode: Mode) -> Settings {
+pub(crate) fn settings(mode: Mode) -> Settings {
     let mut settings = Settings::default();
     settings.client.qps = 2_000.0;
     settings.client.burst = 4_000;
