@@ -13,6 +13,10 @@ impl Availability {
     pub async fn wait_to_retry(&self, requested: Option<Duration>) {}
 }
 impl fmt::Debug for Availability {}
+#[derive(Clone, PartialEq, Eq)]
+pub struct BearerToken(String);
+impl From<String> for BearerToken {}
+impl fmt::Debug for BearerToken {}
 #[derive(Debug)]
 pub struct Body {}
 impl Body {
@@ -256,6 +260,11 @@ pub struct KubeconfigOptions {
     pub user: Option<String>,
     pub impersonate: Option<String>,
     pub impersonate_groups: Vec<String>,
+    pub impersonate_uid: Option<String>,
+    pub token: Option<BearerToken>,
+    pub certificate_authority: Option<PathBuf>,
+    pub insecure_skip_tls_verify: bool,
+    pub tls_server_name: Option<String>,
 }
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LimitState<'a> {

@@ -205,6 +205,7 @@ pub enum UsageError {
     Invalid(Vec<String>),
     HelpOrVersion(String),
 }
+pub fn feature_gate_reference() -> String {}
 pub fn flag_reference() -> String {}
 pub async fn run(
     config: Config,

@@ -340,6 +340,8 @@ impl PrometheusMetrics {
     pub fn register(registry: &Registry, name: &str) -> prometheus::Result<Self> {}
     #[must_use]
     pub fn named(&self, name: &str) -> Self {}
+    #[must_use]
+    pub fn with_correct_plurals(self) -> Self {}
 }
 impl InformerMetricsProvider for PrometheusMetrics {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

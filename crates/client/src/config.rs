@@ -1,5 +1,6 @@
 //! The [`Config`] of a client: server address, TLS and credentials.
 
+mod bearer_token;
 mod error;
 mod from_kube;
 mod kubeconfig;
@@ -14,7 +15,7 @@ use http::{Request, Response};
 use http_body_util::Full;
 use tower::{BoxError, Service};
 
-pub use self::{error::ConfigError, kubeconfig::KubeconfigOptions};
+pub use self::{bearer_token::BearerToken, error::ConfigError, kubeconfig::KubeconfigOptions};
 use self::{
     kubeconfig::KubeconfigFiles,
     source::{Origin, Source},
@@ -51,7 +52,7 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// [`ConfigError::Kubeconfig`] if the file cannot be read or parsed, if its current context, cluster or server
+    /// [`ConfigError::Kubeconfig`] if the file cannot be read or parsed, if its current context, cluster, user or server
     /// address is missing or invalid, or if its `certificate-authority` contains no certificate.
     pub async fn from_kubeconfig(path: &Path) -> Result<Self, ConfigError> {
         let path = Some(path.to_owned());
@@ -63,8 +64,8 @@ impl Config {
     ///
     /// Several files are merged: of each name, and of the current context, the first file that has it counts. Files of
     /// `$KUBECONFIG` that do not exist are skipped, unless none exists. `$KUBECONFIG` is read once;
-    /// [`follow_files`](Self::follow_files) follows all files. A user that does not exist is one without credentials,
-    /// as in client-go.
+    /// [`follow_files`](Self::follow_files) follows all files. A context without a user has no credentials; a user that
+    /// does not exist is an error, also where client-go uses the anonymous user: if the context names it.
     ///
     /// # Errors
     ///
@@ -72,7 +73,7 @@ impl Config {
     /// joined as in `$KUBECONFIG`, if the error is not about one of them.
     #[expect(clippy::unused_async, reason = "async, so that a later version can read the files off the runtime")]
     pub async fn from_kubeconfig_with(options: KubeconfigOptions) -> Result<Self, ConfigError> {
-        Self::load(Origin::Kubeconfig(KubeconfigFiles::resolve(options)?), None)
+        Self::load(Origin::Kubeconfig(Box::new(KubeconfigFiles::resolve(options)?)), None)
     }
 
     /// Loads the service account mounted into the Pod, and the server address from `KUBERNETES_SERVICE_HOST` and
@@ -109,7 +110,7 @@ impl Config {
     }
 
     fn infer_from(files: Result<KubeconfigFiles, ConfigError>, is_selected: bool) -> Result<Self, ConfigError> {
-        let kubeconfig = match files.and_then(|files| Self::load(Origin::Kubeconfig(files), None)) {
+        let kubeconfig = match files.and_then(|files| Self::load(Origin::Kubeconfig(Box::new(files)), None)) {
             Err(error) if error.is_missing_file() && !is_selected => error,
             result => return result,
         };
@@ -308,6 +309,10 @@ users: [{name: dev, user: {}}]
     #[case::no_scheme_and_no_port(
         &GOOD.replace("http://127.0.0.1:8080", "localhost"),
         "kubeconfig FILE: server address \"localhost\" has no scheme: write https://localhost or"
+    )]
+    #[case::unknown_user(
+        &GOOD.replace("user: dev", "user: nobody"),
+        "kubeconfig FILE: user \"nobody\" was not found for context \"dev\""
     )]
     #[case::empty_authority(
         &GOOD.replace("server:", "certificate-authority: /dev/null, server:"),

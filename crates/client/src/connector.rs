@@ -1,5 +1,6 @@
 //! The connector: TCP, an optional proxy, then TLS.
 
+mod server_certificate;
 mod transport_stream;
 
 use std::time::Duration;
@@ -47,7 +48,7 @@ pub(crate) fn connector(prepared: &Prepared, timeouts: &Timeouts) -> Connector {
     if let Some(resolver) = prepared.server_name_resolver() {
         builder = builder.with_server_name_resolver(resolver);
     }
-    let https = builder.enable_all_versions().wrap_connector(dialer);
+    let https = builder.enable_all_versions().wrap_connector(dialer).map_err(server_certificate::explain);
     BoxCloneSyncService::new(Timeout::new(https, timeouts.connect))
 }
 

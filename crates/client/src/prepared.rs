@@ -11,6 +11,7 @@ use rustls::pki_types::ServerName;
 use tower::BoxError;
 
 use crate::{
+    credential_plugin::{self, CredentialPlugin},
     kube_error::KubeError,
     proxy::{Proxy, ProxyKind},
     token_file::TokenFile,
@@ -34,7 +35,7 @@ pub(crate) enum Identity {
     /// By a bearer token from a file.
     TokenFile(TokenFile),
     /// By an `Authorization` header from `kube`: static token, password or credential plugin.
-    Header(AuthLayer),
+    Header(AuthLayer, Option<CredentialPlugin>),
 }
 
 impl Prepared {
@@ -109,6 +110,10 @@ fn identity(config: &kube::Config) -> Result<Identity, BoxError> {
             Err(_) => {}
         }
     }
-    let layer = config.auth_layer().map_err(|error| KubeError::new(&error))?;
-    Ok(layer.map_or(Identity::Connection, Identity::Header))
+    let plugin = CredentialPlugin::of(user);
+    let layer = config.auth_layer().map_err(|error| match error {
+        kube::Error::Auth(error) => credential_plugin::describe(error, plugin.as_ref()),
+        error => KubeError::new(&error).into(),
+    })?;
+    Ok(layer.map_or(Identity::Connection, |layer| Identity::Header(layer, plugin)))
 }

@@ -28,7 +28,7 @@ use crate::{
     body::Replaced,
     config::{Live, Loaded, Target},
     connector::{Connector, connector},
-    kube_error::KubeError,
+    credential_plugin,
     prepared::Identity,
     proxy::Proxy,
     response_body::ResponseBody,
@@ -139,8 +139,10 @@ impl Pools {
             match (account, &prepared.identity) {
                 (Some(account), _) => account.authenticate(BoxCloneSyncService::new(stack.service(client))),
                 (None, Identity::TokenFile(file)) => file.authenticate(BoxCloneSyncService::new(stack.service(client))),
-                (None, Identity::Header(auth)) => {
-                    BoxCloneSyncService::new(MapErr::new(stack.layer(auth).service(client), KubeError::replace))
+                (None, Identity::Header(auth, plugin)) => {
+                    let plugin = plugin.clone();
+                    let describe = move |error| credential_plugin::describe_in_request(error, plugin.as_ref());
+                    BoxCloneSyncService::new(MapErr::new(stack.layer(auth).service(client), describe))
                 }
                 (None, Identity::Connection) => BoxCloneSyncService::new(stack.service(client)),
             }

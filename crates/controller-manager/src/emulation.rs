@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::feature_gates::MINORS;
+
 /// Version of Kubernetes whose controllers the program behaves as.
 ///
 /// The book lists [what the later ones change](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/emulated-version.md).
@@ -19,14 +21,15 @@ pub enum EmulatedVersion {
 
 /// Component of the flag, as in `kube=1.36`.
 const COMPONENT: &str = "kube";
-/// Minor versions of Kubernetes 1 that kube-controller-manager 1.36 emulates and this program does not.
-const UPSTREAM_ONLY: std::ops::Range<u64> = 33..36;
+/// Minor versions of Kubernetes 1 that kube-controller-manager emulates and this program does not: those from which command
+/// lines are accepted.
+const UPSTREAM_ONLY: std::ops::Range<u64> = *MINORS.start()..EmulatedVersion::V1_36.minor();
 
 /// A value of the flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Requested {
     Version(EmulatedVersion),
-    /// A version that kube-controller-manager 1.36 emulates and this program does not: major and minor.
+    /// A version that kube-controller-manager emulates and this program does not: major and minor.
     Older(u64, u64),
 }
 
@@ -107,7 +110,8 @@ mod tests {
     #[case::component(&["kube=1.37"], Ok(Requested::Version(EmulatedVersion::V1_37)))]
     #[case::spaces(&[" kube = v1.38.0 "], Ok(Requested::Version(EmulatedVersion::V1_38)))]
     #[case::older(&["1.33"], Ok(Requested::Older(1, 33)))]
-    #[case::oldest(&["1.32"], Err("emulation version 1.32 is not between [1.36, 1.38]"))]
+    #[case::oldest(&["1.28"], Ok(Requested::Older(1, 28)))]
+    #[case::too_old(&["1.27"], Err("emulation version 1.27 is not between [1.36, 1.38]"))]
     #[case::newest(&["1.39"], Err("emulation version 1.39 is not between [1.36, 1.38]"))]
     #[case::patch(&["1.38.1"], Err("patch version not allowed, got: kube=1.38.1"))]
     #[case::other_component(&["wardle=1.2"], Err("component not registered: wardle"))]

@@ -1,24 +1,23 @@
 //! The flag `--feature-gates`.
 
 mod gate;
-mod upstream;
+mod reference;
+mod releases;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 pub use gate::{Gate, Stage};
 use kube_endpoint_model::parse_go_bool;
+pub use reference::feature_gate_reference;
+pub(crate) use releases::MINORS;
+use releases::{History, ranges};
 
 use crate::emulation::EmulatedVersion;
 
 /// The gate `EndpointSlice`, which upstream removed in Kubernetes 1.25. If disabled, the two slice controllers do not
 /// start. On by default.
 pub(crate) const ENDPOINT_SLICE: &str = "EndpointSlice";
-
-/// The gate of KEP-4858 since Kubernetes 1.38, where it is locked. The API server has the validation; the controllers write
-/// canonical addresses in every version.
-const STRICT_ADDRESSES_1_38: Gate =
-    Gate { name: "StrictIPCIDRValidation", stage: Stage::Stable, default: true, locked: true };
 
 /// The gate `AllAlpha`: sets every alpha gate that is not set by name.
 const ALL_ALPHA: Gate = Gate { name: "AllAlpha", stage: Stage::Alpha, default: false, locked: false };
@@ -70,37 +69,47 @@ pub enum FeatureGateError {
     UnknownComponent(String),
 }
 
-/// All feature gates of kube-controller-manager 1.36 and of this program, and whether each is enabled. Only
+/// All feature gates of kube-controller-manager of one release and of this program, and whether each is enabled. Only
 /// `EndpointSlice` and the three `Legacy…` gates have an effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeatureGates {
+    version: EmulatedVersion,
     /// Copied on write: shared by all clones until a gate is set.
     states: Arc<States>,
 }
 
 type States = BTreeMap<&'static str, (Gate, bool)>;
 
-static DEFAULTS: LazyLock<Arc<States>> = LazyLock::new(|| {
-    let gates = upstream::gates().chain([ALL_ALPHA, ALL_BETA]).chain(OWN_GATES.iter().copied());
-    Arc::new(gates.map(|gate| (gate.name, (gate, gate.default))).collect())
-});
+static DEFAULTS: LazyLock<Arc<States>> = LazyLock::new(|| Arc::new(defaults(EmulatedVersion::default())));
+
+fn defaults(version: EmulatedVersion) -> States {
+    let gates = History::all().filter_map(|it| it.gate(version.minor()));
+    let gates = gates.chain([ALL_ALPHA, ALL_BETA]).chain(OWN_GATES.iter().copied());
+    gates.map(|gate| (gate.name, (gate, gate.default))).collect()
+}
+
+/// A valid entry of `--feature-gates`.
+enum Entry {
+    /// Sets a gate of the emulated version.
+    Set(&'static str, bool),
+    /// Sets a gate as only other releases allow it: the warning about that.
+    OfOtherReleases(&'static str, String),
+}
 
 impl Default for FeatureGates {
     /// The defaults of Kubernetes 1.36, and of the gates that this program adds.
     fn default() -> Self {
-        FeatureGates { states: Arc::clone(&DEFAULTS) }
+        FeatureGates { version: EmulatedVersion::default(), states: Arc::clone(&DEFAULTS) }
     }
 }
 
 impl FeatureGates {
-    /// Returns the defaults of a version. Only gates that concern these controllers differ between versions.
+    /// Returns the gates of a version with their defaults.
     pub fn of_version(version: EmulatedVersion) -> FeatureGates {
-        let mut gates = FeatureGates::default();
-        if version >= EmulatedVersion::V1_38 {
-            let gate = STRICT_ADDRESSES_1_38;
-            Arc::make_mut(&mut gates.states).insert(gate.name, (gate, gate.default));
+        if version == EmulatedVersion::default() {
+            return FeatureGates::default();
         }
-        gates
+        FeatureGates { version, states: Arc::new(defaults(version)) }
     }
 
     /// Returns whether a gate is enabled; `false` for a gate that does not exist.
@@ -126,11 +135,22 @@ impl FeatureGates {
     /// Sets gates from texts such as `A=true,kube:B=false`. Of several entries for one gate the last wins, and an entry
     /// for a gate wins over `AllAlpha` and `AllBeta`, in any order. Invalid entries are appended to `errors`. Returns
     /// warnings for the log.
+    ///
+    /// An entry that another release from Kubernetes 1.28 to 1.38 allows is ignored with a warning, so that a command line
+    /// of that release is valid: its gate does not exist in the emulated version, or is locked. With a version after the
+    /// default one, which a command line has to name, locks are errors as in that version.
     pub(crate) fn set(&mut self, entries: &[String], errors: &mut Vec<FeatureGateError>) -> Vec<String> {
-        let mut requested = BTreeMap::new();
+        let (mut requested, mut ignored) = (BTreeMap::new(), BTreeMap::new());
         for pair in entries.iter().flat_map(|entry| entry.split(',')).filter(|pair| !pair.trim().is_empty()) {
             match self.parse_entry(pair) {
-                Ok((name, value)) => drop(requested.insert(name, value)),
+                Ok(Entry::Set(name, value)) => {
+                    requested.insert(name, value);
+                    ignored.remove(name);
+                }
+                Ok(Entry::OfOtherReleases(name, warning)) => {
+                    requested.remove(name);
+                    ignored.insert(name, warning);
+                }
                 Err(error) => errors.push(error),
             }
         }
@@ -140,7 +160,7 @@ impl FeatureGates {
             let members = states.values_mut().filter(|(gate, _)| gate.stage == stage && gate.name != group.name);
             members.for_each(|(_, on)| *on = *value);
         }
-        let mut warnings = Vec::new();
+        let mut warnings: Vec<String> = ignored.into_values().collect();
         for (name, value) in requested {
             let Some((gate, on)) = states.get_mut(name) else { continue };
             *on = value;
@@ -165,7 +185,7 @@ impl FeatureGates {
 
     /// Parses one entry. The caller sets the gates after all entries are parsed, so that `AllBeta` does not override an
     /// entry before it.
-    fn parse_entry(&self, pair: &str) -> Result<(&'static str, bool), FeatureGateError> {
+    fn parse_entry(&self, pair: &str) -> Result<Entry, FeatureGateError> {
         let (name, value) = match pair.split_once('=') {
             Some((name, value)) => (name.trim(), Some(value.trim())),
             None => (pair.trim(), None),
@@ -178,11 +198,29 @@ impl FeatureGates {
         let value = value.ok_or_else(|| FeatureGateError::MissingValue(name.to_owned()))?;
         let value = parse_go_bool(value)
             .ok_or_else(|| FeatureGateError::InvalidValue { name: name.to_owned(), value: value.to_owned() })?;
-        let (gate, _) = self.states.get(name).ok_or_else(|| FeatureGateError::Unknown(name.to_owned()))?;
-        if gate.locked && gate.default != value {
-            return Err(FeatureGateError::Locked { name: gate.name, value });
+        match self.states.get(name) {
+            Some((gate, _)) if gate.allows(value) => Ok(Entry::Set(gate.name, value)),
+            Some((gate, _)) if self.version > EmulatedVersion::default() => {
+                Err(FeatureGateError::Locked { name: gate.name, value })
+            }
+            gate => self.entry_of_other_releases(gate.map(|(gate, _)| gate), name, value),
         }
-        Ok((gate.name, value))
+    }
+
+    /// Returns the entry for a gate that the emulated version does not have, or has locked to another value.
+    fn entry_of_other_releases(&self, gate: Option<&Gate>, name: &str, value: bool) -> Result<Entry, FeatureGateError> {
+        let history = History::find(name).ok_or_else(|| FeatureGateError::Unknown(name.to_owned()))?;
+        let (name, releases) = (history.name, history.releases_allowing(value));
+        if releases.is_empty() {
+            return Err(FeatureGateError::Locked { name, value });
+        }
+        let (releases, version) = (ranges(&releases), self.version);
+        let here = match gate {
+            Some(gate) => format!("in {version} it is locked to {}", gate.default),
+            None => format!("{version} does not have it"),
+        };
+        let warning = format!("Feature gate {name}={value} is ignored: Kubernetes {releases} allows it, {here}");
+        Ok(Entry::OfOtherReleases(name, warning))
     }
 }
 
@@ -201,7 +239,7 @@ mod tests {
     #[test]
     fn gate_names_are_unique_and_gates_have_their_defaults() {
         let gates = FeatureGates::default();
-        let named = upstream::gates().count() + OWN_GATES.len() + 2;
+        let named = History::all().filter(|it| it.gate(36).is_some()).count() + OWN_GATES.len() + 2;
         assert_eq!(gates.all().count(), named);
         assert!(gates.all().all(|(gate, on)| gate.default == on));
     }
@@ -252,9 +290,9 @@ mod tests {
         "EndpointSlice=maybe",
         "invalid value of EndpointSlice=maybe, err: strconv.ParseBool: parsing \"maybe\": invalid syntax"
     )]
-    #[case(
-        "PreferSameTrafficDistribution=false",
-        "cannot set feature gate PreferSameTrafficDistribution to false, feature is locked to true"
+    #[case::locked_in_every_release(
+        "CPUManager=false",
+        "cannot set feature gate CPUManager to false, feature is locked to true"
     )]
     fn invalid_entries_fail_with_upstreams_messages(#[case] text: &str, #[case] expected: &str) {
         assert_eq!(set(&[text]).2, [expected]);
@@ -277,7 +315,6 @@ mod tests {
         let name = "StrictIPCIDRValidation";
         assert!(gates.enabled(name));
         assert_eq!(gates.all().find(|(gate, _)| gate.name == name).unwrap().0.stage, stage);
-        assert_eq!(gates.all().count(), FeatureGates::default().all().count());
         gates.set(&[format!("{name}=false")], &mut errors);
         assert_eq!(errors.first().map(ToString::to_string).as_deref(), error);
         assert_eq!(gates.enabled(name), error.is_some());
@@ -285,7 +322,7 @@ mod tests {
 
     #[test]
     fn all_invalid_entries_are_reported() {
-        assert_eq!(set(&["A=true,B=true", "InOrderInformers=false"]).2.len(), 3);
+        assert_eq!(set(&["A=true,B=true", "CPUManager=false"]).2.len(), 3);
     }
 
     #[rstest]
@@ -298,5 +335,50 @@ mod tests {
     ])]
     fn gates_without_effect_are_reported(#[case] text: &str, #[case] expected: &[&str]) {
         assert_eq!(set(&[text]).1, expected);
+    }
+    /// A value that another release allows is ignored; the gate keeps the state of the emulated version.
+    #[rstest]
+    #[case::removed(
+        "TopologyAwareHints=false",
+        "Feature gate TopologyAwareHints=false is ignored: Kubernetes 1.28 to 1.32 allows it, 1.36 does not have it"
+    )]
+    #[case::later(
+        "CompositePodGroup=true",
+        "Feature gate CompositePodGroup=true is ignored: Kubernetes 1.37 to 1.38 allows it, 1.36 does not have it"
+    )]
+    #[case::locked(
+        "PreferSameTrafficDistribution=false",
+        "Feature gate PreferSameTrafficDistribution=false is ignored: Kubernetes 1.33 to 1.34 allows it, in 1.36 it is \
+         locked to true"
+    )]
+    fn entries_of_other_releases_are_ignored_with_a_warning(#[case] text: &str, #[case] expected: &str) {
+        let (gates, warnings, errors) = set(&[text]);
+        assert_eq!((gates, warnings, errors), (FeatureGates::default(), vec![expected.to_owned()], vec![]));
+    }
+
+    #[test]
+    fn last_of_several_entries_wins_over_those_of_other_releases() {
+        let (_, warnings, _) = set(&["PreferSameTrafficDistribution=false,PreferSameTrafficDistribution=true"]);
+        assert_eq!(warnings.len(), 2, "{warnings:?}");
+        assert!(warnings.iter().all(|it| !it.contains("is ignored")), "{warnings:?}");
+    }
+
+    /// Every gate of every release, with each value that the release allows: the command line of that release is valid.
+    #[rstest]
+    fn gates_of_every_release_are_accepted(
+        #[values(28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38)] minor: u64,
+        #[values(false, true)] value: bool,
+    ) {
+        let gates: Vec<Gate> = History::all().filter_map(|it| it.gate(minor)).collect();
+        let allowed = gates.iter().filter(|gate| gate.allows(value));
+        let line: Vec<String> = allowed.map(|gate| format!("{}={value}", gate.name)).collect();
+        assert!(line.len() > 50, "{line:?}");
+        let (gates, warnings, errors) = set(&[&line.join(",")]);
+        assert_eq!(errors, Vec::<String>::new());
+        for entry in line {
+            let (name, _) = entry.split_once('=').unwrap();
+            let ignored = warnings.iter().any(|it| it.starts_with(&format!("Feature gate {entry} is ignored: ")));
+            assert_eq!(ignored, !gates.states.contains_key(name) || gates.enabled(name) != value, "{entry}");
+        }
     }
 }

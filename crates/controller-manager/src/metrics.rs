@@ -38,8 +38,12 @@ impl Metrics {
         register_versions(&registry, version)?;
         #[cfg(target_os = "linux")]
         registry.register(Box::new(process::ProcessMetrics::new()?))?;
+        let mut informers = kube_informer::PrometheusMetrics::register(&registry, INFORMER_NAME)?;
+        if version >= EmulatedVersion::V1_38 {
+            informers = informers.with_correct_plurals();
+        }
         Ok(Metrics {
-            informers: kube_informer::PrometheusMetrics::register(&registry, INFORMER_NAME)?,
+            informers,
             elections: kube_lease_election::PrometheusMetrics::register(&registry)?,
             clients: kube_controller_client::PrometheusMetrics::register(&registry)?,
             queues: kube_workqueue::PrometheusMetrics::register(&registry)?,

@@ -41,6 +41,8 @@ use crate::{GuardOutcome, HandlerMetrics, InformerMetrics, InformerMetricsProvid
 #[derive(Debug, Clone)]
 pub struct PrometheusMetrics {
     name: String,
+    /// Whether the label `resource` of Endpoints is `endpoints`.
+    correct_plurals: bool,
     processing: HistogramVec,
     queued: IntGaugeVec,
     lists: IntCounterVec,
@@ -97,6 +99,7 @@ impl PrometheusMetrics {
             |metric, help, labels: &[&str]| register(registry, IntCounterVec::new(Opts::new(metric, help), labels));
         Ok(Self {
             name: name.to_owned(),
+            correct_plurals: false,
             processing: histogram(
                 "informer_processing_latency_seconds",
                 "[ALPHA] Time taken to process events after popping from the queue.",
@@ -166,11 +169,23 @@ impl PrometheusMetrics {
     pub fn named(&self, name: &str) -> Self {
         Self { name: name.to_owned(), ..self.clone() }
     }
+
+    /// Returns the same metrics with `endpoints` as value of the label `resource` for Endpoints, as in Kubernetes 1.38 and
+    /// later ([#141566](https://github.com/kubernetes/kubernetes/pull/141566)). Otherwise it is `endpointss`, as before.
+    #[must_use]
+    pub fn with_correct_plurals(self) -> Self {
+        Self { correct_plurals: true, ..self }
+    }
+
+    /// Returns the value of the label `resource`.
+    fn plural(&self, resource: &Resource) -> &'static str {
+        if resource.kind == "Endpoints" && !self.correct_plurals { "endpointss" } else { resource.plural }
+    }
 }
 
 impl InformerMetricsProvider for PrometheusMetrics {
     fn informer(&self, resource: &Resource) -> Arc<dyn InformerMetrics> {
-        let labels = [&*self.name, resource.group, resource.version, upstream_plural(resource)].map(str::to_owned);
+        let labels = [&*self.name, resource.group, resource.version, self.plural(resource)].map(str::to_owned);
         // Upstream exposes this series from the start.
         self.queued.with_label_values(&labels).set(0);
         let informer = OneInformer {
@@ -200,11 +215,6 @@ impl InformerMetricsProvider for PrometheusMetrics {
         }
         Arc::new(informer)
     }
-}
-
-/// Returns upstream's value of the label `resource`. For Endpoints that is `endpointss`, on which dashboards may rely.
-fn upstream_plural(resource: &Resource) -> &'static str {
-    if resource.kind == "Endpoints" { "endpointss" } else { resource.plural }
 }
 
 struct OneInformer {

@@ -7,6 +7,8 @@ use std::{ffi::OsString, num::NonZeroUsize, path::PathBuf, time::Duration};
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum, error::ErrorKind};
 use clap_complete::Shell;
+use kube_controller_client::BearerToken;
+use kube_endpoint_model::parse_go_bool;
 use kube_endpoints_explain::Settings;
 
 pub(crate) use self::target::{Kind, Target, Targets};
@@ -73,6 +75,24 @@ pub(crate) struct GlobalArgs {
     /// Group to act as, besides --as; may be repeated
     #[arg(long = "as-group", global = true, value_name = "NAME", requires = "impersonate")]
     pub(crate) impersonate_groups: Vec<String>,
+    /// UID to act as, besides --as
+    #[arg(long = "as-uid", global = true, value_name = "UID", requires = "impersonate")]
+    pub(crate) impersonate_uid: Option<String>,
+    /// Bearer token, instead of the credentials of the user except a client certificate
+    #[arg(long, global = true, value_name = "TOKEN")]
+    pub(crate) token: Option<BearerToken>,
+    /// File with the certificate authorities of the API server [default: those of the cluster]
+    #[arg(long, global = true, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) certificate_authority: Option<PathBuf>,
+    /// Do not verify the certificate of the API server, so that anyone on the way can read and change all that is sent
+    #[arg(
+        long, global = true, value_name = "BOOL", value_parser = go_bool, num_args = 0..=1, require_equals = true,
+        default_value = "false", default_missing_value = "true", hide_default_value = true, action = clap::ArgAction::Set
+    )]
+    pub(crate) insecure_skip_tls_verify: bool,
+    /// Name in the certificate of the API server [default: that of the cluster, or the host of the address]
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(crate) tls_server_name: Option<String>,
     /// Address of the API server [default: that of the cluster]
     #[arg(short, long, global = true, value_name = "URL")]
     pub(crate) server: Option<String>,
@@ -195,6 +215,11 @@ impl Cli {
         }
         Ok(cli)
     }
+}
+
+/// Parses a boolean with the spellings of kubectl.
+fn go_bool(text: &str) -> Result<bool, String> {
+    parse_go_bool(text).ok_or_else(|| "expected true or false".to_owned())
 }
 
 impl ExplainArgs {

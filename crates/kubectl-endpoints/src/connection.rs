@@ -33,18 +33,8 @@ impl Connection {
     }
 
     async fn open_with(args: &GlobalArgs, timeouts: Timeouts) -> Result<Connection, ConfigError> {
-        let GlobalArgs {
-            kubeconfig, context, cluster, user, impersonate, impersonate_groups, server, namespace, ..
-        } = args;
-        let options = KubeconfigOptions {
-            path: kubeconfig.clone(),
-            context: context.clone(),
-            cluster: cluster.clone(),
-            user: user.clone(),
-            impersonate: impersonate.clone(),
-            impersonate_groups: impersonate_groups.clone(),
-        };
-        let mut config = Config::from_kubeconfig_with(options).await?;
+        let GlobalArgs { server, namespace, .. } = args;
+        let mut config = Config::from_kubeconfig_with(kubeconfig_options(args)).await?;
         if let Some(server) = server {
             config = config.with_server(server)?;
         }
@@ -56,6 +46,23 @@ impl Connection {
         let options = ClientOptions { user_agent, qps: 50.0, burst: 300, timeouts, log_warnings, ..Default::default() };
         let client = Client::new(&config, options)?.decoding_in(Interner::default());
         Ok(Connection { config, client, namespace })
+    }
+}
+
+/// Returns the kubeconfig and the overrides of the arguments.
+fn kubeconfig_options(args: &GlobalArgs) -> KubeconfigOptions {
+    KubeconfigOptions {
+        path: args.kubeconfig.clone(),
+        context: args.context.clone(),
+        cluster: args.cluster.clone(),
+        user: args.user.clone(),
+        impersonate: args.impersonate.clone(),
+        impersonate_groups: args.impersonate_groups.clone(),
+        impersonate_uid: args.impersonate_uid.clone(),
+        token: args.token.clone(),
+        certificate_authority: args.certificate_authority.clone(),
+        insecure_skip_tls_verify: args.insecure_skip_tls_verify,
+        tls_server_name: args.tls_server_name.clone(),
     }
 }
 

@@ -9,8 +9,16 @@ use crate::page::{Page, book, elsewhere};
 /// Flags of other programs that pages mention without the program.
 const OF_OTHERS: &[&str] = &[
     // Helm
-    "set", // kubectl endpoints
+    "set",
+    // kubectl endpoints
+    "as-uid",
+    "certificate-authority",
+    "insecure-skip-tls-verify",
+    "server",
     "timeout",
+    "tls-server-name",
+    "token",
+    "user",
     "wait",
     // kubelet, kube-apiserver
     "node-ip",

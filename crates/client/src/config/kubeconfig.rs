@@ -8,10 +8,11 @@ use std::{
 };
 
 use http::uri::Scheme;
-use kube::config::{AuthInfo, Cluster, Context, Kubeconfig, KubeconfigError, NamedContext};
+use kube::config::{AuthInfo, Cluster, Context, Kubeconfig, KubeconfigError, NamedAuthInfo, NamedContext};
 use tower::BoxError;
 
 use super::{
+    bearer_token::BearerToken,
     error::ConfigError,
     source::{Files, Parsed, check_certificate_authority, parse_server_address},
 };
@@ -35,6 +36,19 @@ pub struct KubeconfigOptions {
     pub impersonate: Option<String>,
     /// Groups to act as (`--as-group`), with a user to act as; empty uses `as-groups` of the user.
     pub impersonate_groups: Vec<String>,
+    /// UID to act as (`--as-uid`), with a user to act as; `None` uses `as-uid` of the user.
+    pub impersonate_uid: Option<String>,
+    /// Bearer token (`--token`); replaces the token, password or credential plugin of the user, while a client
+    /// certificate stays in use.
+    pub token: Option<BearerToken>,
+    /// File with the certificate authorities of the server (`--certificate-authority`); replaces those of the cluster and
+    /// its `insecure-skip-tls-verify`.
+    pub certificate_authority: Option<PathBuf>,
+    /// Whether not to verify the certificate of the server (`--insecure-skip-tls-verify`); `true` replaces the certificate
+    /// authorities of the cluster, `false` uses the setting of the cluster.
+    pub insecure_skip_tls_verify: bool,
+    /// Name in the certificate of the server (`--tls-server-name`); `None` uses that of the cluster.
+    pub tls_server_name: Option<String>,
 }
 
 /// Files and overrides of a kubeconfig. The environment has been read.
@@ -42,13 +56,8 @@ pub struct KubeconfigOptions {
 pub(crate) struct KubeconfigFiles {
     /// Files in order of precedence; at least one.
     paths: Vec<PathBuf>,
-    /// Whether a file that does not exist is skipped, as client-go does with all but an explicit path.
-    skip_missing: bool,
-    context: Option<String>,
-    cluster: Option<String>,
-    user: Option<String>,
-    impersonate: Option<String>,
-    impersonate_groups: Vec<String>,
+    /// The overrides. Without a path, a file that does not exist is skipped, as by client-go.
+    options: KubeconfigOptions,
 }
 
 impl KubeconfigFiles {
@@ -58,17 +67,21 @@ impl KubeconfigFiles {
     }
 
     pub(super) fn resolve_in(
-        options: KubeconfigOptions,
+        mut options: KubeconfigOptions,
         variable: Option<OsString>,
         home: Option<PathBuf>,
     ) -> Result<KubeconfigFiles, ConfigError> {
-        let KubeconfigOptions { path, context, cluster, user, impersonate, impersonate_groups } = options;
-        let skip_missing = path.is_none();
-        let paths = match path {
-            Some(path) => vec![path],
+        options.drop_empty();
+        let paths = match &options.path {
+            Some(path) => vec![path.clone()],
             None => default_paths(variable, home)?,
         };
-        Ok(KubeconfigFiles { paths, skip_missing, context, cluster, user, impersonate, impersonate_groups })
+        Ok(KubeconfigFiles { paths, options })
+    }
+
+    /// Returns the name in the certificate of the server, if the overrides have one.
+    pub(super) fn tls_server_name(&self) -> Option<&String> {
+        self.options.tls_server_name.as_ref()
     }
 
     /// Reads, merges and resolves the files.
@@ -77,16 +90,15 @@ impl KubeconfigFiles {
         // that does not exist is recorded too: it may be created.
         let mut files = Files::read(self.paths.iter().map(PathBuf::as_path));
         let mut kubeconfig = self.merge()?;
-        self.select(&mut kubeconfig);
         let failed = |source| ConfigError::Kubeconfig { path: self.joined_paths(), source };
-        let (mut inner, proxy_url, referenced) = load_context(kubeconfig).map_err(failed)?;
+        if let Some(user) = self.options.user.as_ref().filter(|user| !has_user(&kubeconfig, user)) {
+            return Err(failed(format!("auth info {user:?} does not exist").into()));
+        }
+        self.select(&mut kubeconfig);
+        self.options.override_user(&mut kubeconfig);
+        self.options.override_cluster(&mut kubeconfig).map_err(failed)?;
+        let (inner, proxy_url, referenced) = load_context(kubeconfig).map_err(failed)?;
         files.extend(referenced);
-        if self.impersonate.is_some() {
-            inner.auth_info.impersonate.clone_from(&self.impersonate);
-        }
-        if !self.impersonate_groups.is_empty() {
-            inner.auth_info.impersonate_groups = Some(self.impersonate_groups.clone());
-        }
         Ok((inner, proxy_url, files))
     }
 
@@ -98,7 +110,7 @@ impl KubeconfigFiles {
             let mut next = match Kubeconfig::read_from(path) {
                 Ok(next) => next,
                 Err(KubeconfigError::ReadConfig(error, _))
-                    if self.skip_missing && error.kind() == io::ErrorKind::NotFound =>
+                    if self.options.path.is_none() && error.kind() == io::ErrorKind::NotFound =>
                 {
                     continue;
                 }
@@ -119,7 +131,7 @@ impl KubeconfigFiles {
 
     /// Makes the context of the overrides the current one, with the cluster and user of the overrides.
     fn select(&self, kubeconfig: &mut Kubeconfig) {
-        let Self { context, cluster, user, .. } = self;
+        let KubeconfigOptions { context, cluster, user, .. } = &self.options;
         if context.is_some() {
             kubeconfig.current_context.clone_from(context);
         }
@@ -154,6 +166,73 @@ impl KubeconfigFiles {
     }
 }
 
+impl KubeconfigOptions {
+    /// Removes empty values, which override nothing, as for kubectl.
+    fn drop_empty(&mut self) {
+        let Self { context, cluster, user, impersonate, impersonate_uid, tls_server_name, .. } = self;
+        for value in [context, cluster, user, impersonate, impersonate_uid, tls_server_name] {
+            value.take_if(|value| value.is_empty());
+        }
+        self.certificate_authority.take_if(|path| path.as_os_str().is_empty());
+        self.token.take_if(|token| token.expose().is_empty());
+    }
+
+    /// Overrides the credentials and the impersonation of the user of the current context.
+    fn override_user(&self, kubeconfig: &mut Kubeconfig) {
+        let Self { token, impersonate, impersonate_groups, impersonate_uid, .. } = self;
+        if token.is_none() && impersonate.is_none() && impersonate_groups.is_empty() && impersonate_uid.is_none() {
+            return;
+        }
+        let mut user = user(kubeconfig).cloned().unwrap_or_default();
+        if let Some(token) = token {
+            // As in client-go, a token replaces what the credential plugin returns. Here it replaces all that would be sent
+            // in its header.
+            user.token = Some(token.expose().to_owned().into());
+            (user.token_file, user.exec, user.auth_provider) = (None, None, None);
+            (user.username, user.password) = (None, None);
+        }
+        if impersonate.is_some() {
+            user.impersonate.clone_from(impersonate);
+        }
+        if !impersonate_groups.is_empty() {
+            user.impersonate_groups = Some(impersonate_groups.clone());
+        }
+        if impersonate_uid.is_some() {
+            user.impersonate_uid.clone_from(impersonate_uid);
+        }
+        let Some(context) = context_mut(kubeconfig) else { return };
+        // A user of the file keeps its name, so that one that does not exist is still an error, unless there is a token.
+        let name = context.user.clone().unwrap_or_default();
+        context.user = Some(name.clone());
+        if token.is_some() || name.is_empty() || has_user(kubeconfig, &name) {
+            kubeconfig.auth_infos.retain(|named| named.name != name);
+            kubeconfig.auth_infos.push(NamedAuthInfo { name, auth_info: Some(user), ..Default::default() });
+        }
+    }
+
+    /// Overrides the TLS settings of the cluster of the current context, as `DirectClientConfig.getCluster` of client-go.
+    fn override_cluster(&self, kubeconfig: &mut Kubeconfig) -> Result<(), BoxError> {
+        let Self { certificate_authority, insecure_skip_tls_verify: insecure, tls_server_name, .. } = self;
+        if *insecure && certificate_authority.is_some() {
+            return Err("specifying a root certificates file with the insecure flag is not allowed".into());
+        }
+        let Some(cluster) = cluster_mut(kubeconfig) else { return Ok(()) };
+        if *insecure || certificate_authority.is_some() {
+            cluster.insecure_skip_tls_verify = Some(*insecure);
+            cluster.certificate_authority = match certificate_authority {
+                // Relative to the working directory, not to the kubeconfig.
+                Some(path) => Some(path.to_str().ok_or("certificate-authority is not UTF-8")?.to_owned()),
+                None => None,
+            };
+            cluster.certificate_authority_data = None;
+        }
+        if tls_server_name.is_some() {
+            cluster.tls_server_name.clone_from(tls_server_name);
+        }
+        Ok(())
+    }
+}
+
 /// Loads the current context of a kubeconfig that is text, with the files that it refers to.
 pub(super) fn load_text(text: &str) -> Result<Parsed, BoxError> {
     load_context(Kubeconfig::from_yaml(text).map_err(describe)?)
@@ -163,7 +242,11 @@ pub(super) fn load_text(text: &str) -> Result<Parsed, BoxError> {
 fn load_context(kubeconfig: Kubeconfig) -> Result<Parsed, BoxError> {
     let files = Files::read(referenced_files(&kubeconfig).iter().map(PathBuf::as_path));
     let proxy_url = cluster(&kubeconfig).and_then(|cluster| cluster.proxy_url.clone()).filter(|url| !url.is_empty());
+    let missing_user = missing_user(&kubeconfig);
     let mut inner = kube::Config::try_from(kubeconfig).map_err(describe)?;
+    if let Some(error) = missing_user {
+        return Err(error.into());
+    }
     if inner.cluster_url.scheme().is_none() {
         let url = &inner.cluster_url;
         return Err(format!("server address \"{url}\" has no scheme: write https://{url} or http://{url}").into());
@@ -197,6 +280,17 @@ fn default_paths(variable: Option<OsString>, home: Option<PathBuf>) -> Result<Ve
     Ok(paths)
 }
 
+/// Returns the error for a context whose user does not exist, which `kube` and client-go replace by the anonymous user.
+fn missing_user(kubeconfig: &Kubeconfig) -> Option<String> {
+    let name = context(kubeconfig)?.user.as_ref().filter(|name| !name.is_empty() && !has_user(kubeconfig, name))?;
+    let context = kubeconfig.current_context.as_deref().unwrap_or_default();
+    Some(format!("user {name:?} was not found for context {context:?}"))
+}
+
+fn has_user(kubeconfig: &Kubeconfig, name: &str) -> bool {
+    kubeconfig.auth_infos.iter().any(|named| named.name == name)
+}
+
 fn context(kubeconfig: &Kubeconfig) -> Option<&Context> {
     let mut contexts = kubeconfig.contexts.iter();
     contexts.find(|named| Some(&named.name) == kubeconfig.current_context.as_ref())?.context.as_ref()
@@ -206,6 +300,16 @@ fn context(kubeconfig: &Kubeconfig) -> Option<&Context> {
 fn cluster(kubeconfig: &Kubeconfig) -> Option<&Cluster> {
     let name = &context(kubeconfig)?.cluster;
     kubeconfig.clusters.iter().find(|named| named.name == *name)?.cluster.as_ref()
+}
+
+fn context_mut(kubeconfig: &mut Kubeconfig) -> Option<&mut Context> {
+    let mut contexts = kubeconfig.contexts.iter_mut();
+    contexts.find(|named| Some(&named.name) == kubeconfig.current_context.as_ref())?.context.as_mut()
+}
+
+fn cluster_mut(kubeconfig: &mut Kubeconfig) -> Option<&mut Cluster> {
+    let name = context(kubeconfig)?.cluster.clone();
+    kubeconfig.clusters.iter_mut().find(|named| named.name == name)?.cluster.as_mut()
 }
 
 /// Returns the user of the current context.

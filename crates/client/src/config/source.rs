@@ -20,7 +20,7 @@ use crate::{kube_error::KubeError, prepared::Prepared};
 /// Origin of a configuration.
 #[derive(Debug, Clone)]
 pub(crate) enum Origin {
-    Kubeconfig(KubeconfigFiles),
+    Kubeconfig(Box<KubeconfigFiles>),
     /// Text of a kubeconfig.
     Text(Arc<str>),
     /// Configuration of `kube`.
@@ -76,6 +76,10 @@ impl Source {
         };
         if let Some(server) = &self.server {
             set_server(&mut inner, server)?;
+            // As in client-go, the name of the kubeconfig is that of the address in it.
+            if let Origin::Kubeconfig(files) = &self.origin {
+                inner.tls_server_name = files.tls_server_name().cloned();
+            }
         }
         // `kube` sets it from the environment for kubeconfigs only, and ignores NO_PROXY. `Proxy` replaces it.
         inner.proxy_url = None;

@@ -12,7 +12,7 @@ use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::O
 use kube_controller_client::{Encoding, ListParams, Resource, WatchParams};
 use rstest::rstest;
 
-use crate::tls::{client, serve};
+use crate::tls::{client, serve, serve_as_authority};
 
 const PODS: Resource = Resource::namespaced("", "v1", "pods", "Pod");
 
@@ -91,4 +91,21 @@ async fn certificate_of_another_authority_is_rejected() {
     server.url.clone_from(&other.url);
     let error = client(directory.path(), &server).await.get_json("/version").await.unwrap_err().to_string_full();
     assert!(error.starts_with("get /version: ") && error.contains("certificate"), "{error}");
+}
+
+#[tokio::test]
+async fn certificate_that_is_its_own_authority_is_explained() {
+    let server = serve_as_authority().await;
+    let directory = tempfile::tempdir().unwrap();
+    let client = client(directory.path(), &server).await;
+    let error = client.get_json("/version").await.unwrap_err();
+    let text = error.to_string_full();
+    assert!(
+        text.contains(
+            "the certificate of the server is a certificate authority (CA:TRUE) and is not accepted as a server \
+             certificate: issue one with CA:FALSE"
+        ),
+        "{text}"
+    );
+    assert!(text.contains("CaUsedAsEndEntity") && error.is_unreachable(), "{text}");
 }

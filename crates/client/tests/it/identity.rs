@@ -4,8 +4,10 @@ use std::fs;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
+use display_full_error::DisplayFullErrorExt as _;
+use http::HeaderName;
 use http::header::{AUTHORIZATION, USER_AGENT};
-use kube_controller_client::{Client, ClientOptions, Config};
+use kube_controller_client::{Client, ClientOptions, Config, KubeconfigOptions};
 use tracing_subscriber::layer::SubscriberExt as _;
 
 use crate::cluster::{client, config_map};
@@ -39,6 +41,44 @@ async fn sends_authorization_and_user_agent() {
     client.get_json("/version").await.expect("request");
     assert_eq!(header(&server, &AUTHORIZATION), "Bearer from-a-file");
     assert_eq!(header(&server, &USER_AGENT), "part/v1 (os/arch) of/test");
+}
+
+#[tokio::test]
+async fn overridden_token_and_impersonation_are_sent() {
+    let (server, folder) = (tls::serve(&["h2"]).await, tempfile::tempdir().expect("tempdir"));
+    drop(tls::client(folder.path(), &server).await);
+    let options = KubeconfigOptions {
+        path: Some(folder.path().join("admin.conf")),
+        token: Some("given".to_owned().into()),
+        impersonate: Some("bob".to_owned()),
+        impersonate_uid: Some("7".to_owned()),
+        ..KubeconfigOptions::default()
+    };
+    let config = Config::from_kubeconfig_with(options).await.expect("load kubeconfig");
+    let client = Client::new(&config, ClientOptions::default()).expect("create client");
+    client.get_json("/version").await.expect("request");
+    assert_eq!(header(&server, &AUTHORIZATION), "Bearer given");
+    let [user, uid] = ["impersonate-user", "impersonate-uid"].map(HeaderName::from_static);
+    assert_eq!((header(&server, &user).as_str(), header(&server, &uid).as_str()), ("bob", "7"));
+}
+
+#[tokio::test]
+async fn credential_plugin_that_is_not_installed_is_named() {
+    let (server, folder) = (tls::serve(&["h2"]).await, tempfile::tempdir().expect("tempdir"));
+    drop(tls::client(folder.path(), &server).await);
+    let path = folder.path().join("admin.conf");
+    let plugin = "exec: {apiVersion: client.authentication.k8s.io/v1, command: no-such-plugin, interactiveMode: Never, \
+                  installHint: 'See example.com.'}";
+    let kubeconfig = fs::read_to_string(&path).expect("read kubeconfig").replace("token: a-token", plugin);
+    fs::write(&path, kubeconfig).expect("write kubeconfig");
+    let config = Config::from_kubeconfig(&path).await.expect("load kubeconfig");
+    let error = Client::new(&config, ClientOptions::default()).expect_err("no plugin").to_string_full();
+    let expect = format!(
+        "cannot set up the connection to {}/: cannot start the credential plugin \"no-such-plugin\" of the kubeconfig (See \
+         example.com.): No such file",
+        server.url
+    );
+    assert!(error.starts_with(&expect), "{error}");
 }
 
 const WITH_WARNING: &str = "HTTP/1.1 404 x\r\nwarning: 299 - \"v1 Endpoints is deprecated\"\r\ncontent-length: 2\r\n\

@@ -23,7 +23,7 @@ use hyper_util::{
     server::conn::auto,
 };
 use kube_controller_client::{Client, ClientOptions, Config, Timeouts};
-use rcgen::{CertifiedKey, generate_simple_self_signed};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
 use rustls::{ServerConfig, crypto::ring, pki_types::PrivateKeyDer};
 use tokio::{
     net::{TcpListener, TcpStream},
@@ -66,8 +66,20 @@ pub(crate) fn stream(chunks: impl Stream<Item = Bytes> + Send + Sync + 'static) 
 
 /// Starts a server that responds to watches with these bodies, and to other requests with an empty object.
 pub(crate) async fn serve_watches(alpn: &[&str], watches: impl Fn() -> Body + Send + Sync + 'static) -> Tls {
-    let CertifiedKey { cert, signing_key } =
-        generate_simple_self_signed(["localhost".to_owned()]).expect("generate certificate");
+    serve_certified(IsCa::NoCa, alpn, watches).await
+}
+
+/// Starts a server whose certificate is its own certificate authority, as `openssl req -x509` makes it.
+pub(crate) async fn serve_as_authority() -> Tls {
+    let watches = || stream(futures::stream::pending());
+    serve_certified(IsCa::Ca(BasicConstraints::Unconstrained), &["h2"], watches).await
+}
+
+async fn serve_certified(is_ca: IsCa, alpn: &[&str], watches: impl Fn() -> Body + Send + Sync + 'static) -> Tls {
+    let mut parameters = CertificateParams::new(["localhost".to_owned()]).expect("certificate parameters");
+    parameters.is_ca = is_ca;
+    let signing_key = KeyPair::generate().expect("generate key");
+    let cert = parameters.self_signed(&signing_key).expect("generate certificate");
     let key = PrivateKeyDer::try_from(signing_key.serialize_der()).expect("parse key");
     let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()

@@ -30,10 +30,17 @@ impl Stage {
 pub struct Gate {
     /// Name of the gate in `--feature-gates`.
     pub name: &'static str,
-    /// Stage of the feature in Kubernetes 1.36.
+    /// Stage of the feature.
     pub stage: Stage,
     /// Whether the feature is enabled by default.
     pub default: bool,
     /// Whether the gate is locked to its default.
     pub locked: bool,
+}
+
+impl Gate {
+    /// Returns whether the gate can be set to `value`.
+    pub(super) fn allows(self, value: bool) -> bool {
+        !self.locked || self.default == value
+    }
 }

@@ -24,7 +24,7 @@ pub(super) struct Generic {
     controllers: Vec<String>,
 
     /// Version of Kubernetes whose controllers this program behaves as, as in 1.36 or kube=1.36: one of 1.36, 1.37 and 1.38.
-    /// Unlike kube-controller-manager, it emulates later versions than its own. With --allow-upstream-flags, 1.33 to 1.35
+    /// Unlike kube-controller-manager, it emulates later versions than its own. With --allow-upstream-flags, 1.28 to 1.35
     /// are accepted and mean 1.36, with a warning.
     #[arg(long, value_name = "VERSION", value_delimiter = ',', default_value = "1.36", action = ArgAction::Append)]
     emulated_version: Vec<String>,
@@ -34,8 +34,8 @@ pub(super) struct Generic {
     /// annotation service.alpha.kubernetes.io/tolerate-unready-endpoints overrides publishNotReadyAddresses; with
     /// `LegacySingleStackEndpoints`, the primary address of a Pod is published regardless of the IP families of its
     /// Service; with `LegacyRestartPolicyMembership`, the restart policy of a Pod that is not ready decides whether it
-    /// is removed once it has finished. Other gates of Kubernetes 1.36 are accepted, with a warning that they have no
-    /// effect.
+    /// is removed once it has finished. Other gates of Kubernetes 1.28 to 1.38 are accepted, with a warning that they
+    /// have no effect.
     #[arg(long, value_name = "GATES", action = ArgAction::Append)]
     feature_gates: Vec<String>,
 

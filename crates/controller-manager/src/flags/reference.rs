@@ -53,7 +53,9 @@ pub fn flag_reference() -> String {
     names.sort_unstable();
     text.push('\n');
     for name in names {
-        let _ = writeln!(text, "- `--{name}`");
+        let releases = upstream_only::OTHER_RELEASES.iter().find(|(other, _)| *other == name);
+        let releases = releases.map_or_else(String::new, |(_, releases)| format!(" ({releases})"));
+        let _ = writeln!(text, "- `--{name}`{releases}");
     }
     text
 }

@@ -1,6 +1,15 @@
-//! The flags of kube-controller-manager 1.36 that have no effect in this program.
+//! The flags of kube-controller-manager 1.28 to 1.38 that have no effect in this program.
 //!
 //! Whether a flag takes a value decides where the next flag begins.
+
+/// Flags of other releases than 1.36, sorted by name; they are in one of the other two lists as well.
+pub(super) const OTHER_RELEASES: &[(&str, &str)] = &[
+    ("concurrent-disruption-syncs", "1.37 and later"),
+    ("horizontal-pod-autoscaler-downscale-delay", "until 1.30"),
+    ("horizontal-pod-autoscaler-upscale-delay", "until 1.30"),
+    ("volume-host-allow-local-loopback", "until 1.30"),
+    ("volume-host-cidr-denylist", "until 1.30"),
+];
 
 /// Flags with an optional value: `--profiling`, `--profiling=false`.
 pub(super) const SWITCHES: &[&str] = &[
@@ -20,6 +29,7 @@ pub(super) const SWITCHES: &[&str] = &[
     "permit-address-sharing",
     "permit-port-sharing",
     "profiling",
+    "volume-host-allow-local-loopback",
 ];
 
 /// Flags with a required value: `--cluster-cidr=10.244.0.0/16`, `--cluster-cidr 10.244.0.0/16`.
@@ -47,6 +57,7 @@ pub(super) const WITH_VALUE: &[&str] = &[
     "concurrent-daemonset-syncs",
     "concurrent-deployment-syncs",
     "concurrent-device-taint-eviction-syncs",
+    "concurrent-disruption-syncs",
     "concurrent-ephemeralvolume-syncs",
     "concurrent-gc-syncs",
     "concurrent-horizontal-pod-autoscaler-syncs",
@@ -67,10 +78,12 @@ pub(super) const WITH_VALUE: &[&str] = &[
     "external-cloud-volume-plugin",
     "flex-volume-plugin-dir",
     "horizontal-pod-autoscaler-cpu-initialization-period",
+    "horizontal-pod-autoscaler-downscale-delay",
     "horizontal-pod-autoscaler-downscale-stabilization",
     "horizontal-pod-autoscaler-initial-readiness-delay",
     "horizontal-pod-autoscaler-sync-period",
     "horizontal-pod-autoscaler-tolerance",
+    "horizontal-pod-autoscaler-upscale-delay",
     "http2-max-streams-per-connection",
     "large-cluster-size-threshold",
     "leader-migration-config",
@@ -114,4 +127,5 @@ pub(super) const WITH_VALUE: &[&str] = &[
     "tls-sni-cert-key",
     "unhealthy-zone-threshold",
     "vmodule",
+    "volume-host-cidr-denylist",
 ];

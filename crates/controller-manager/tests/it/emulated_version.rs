@@ -1,5 +1,7 @@
 //! `--emulated-version`: what the controllers of later versions of Kubernetes do differently, and what not.
 
+use std::collections::BTreeSet;
+
 use kube_dev_apiserver::{Fault, On};
 use kube_endpoints_testing::{eventually, until};
 use rstest::rstest;
@@ -50,6 +52,10 @@ async fn events_and_metrics_follow_the_version(
     assert_eq!(value("changes_total"), value("changes").filter(|_| changes_total));
     let deprecated = metrics.contains("endpoint_slice_controller_changes [ALPHA] (Deprecated since 1.38.0) ");
     assert_eq!(deprecated, changes_total);
+    let informers = metrics.lines().filter(|line| line.contains("informer_"));
+    let resources = informers.filter_map(|line| line.split_once("resource=\"")?.1.split('"').next());
+    let plurals: BTreeSet<&str> = resources.filter(|it| ["endpoints", "endpointss"].contains(it)).collect();
+    assert_eq!(plurals, [if changes_total { "endpoints" } else { "endpointss" }].into());
     let minimum = match version {
         "1.36" => "1.35",
         "1.37" => "1.36",

@@ -6,6 +6,7 @@ mod biased;
 mod cluster;
 mod crate_dependencies;
 mod deploy;
+mod documented_metrics;
 mod election;
 mod emulated_version;
 mod failures;

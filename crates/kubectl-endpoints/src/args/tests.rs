@@ -62,6 +62,22 @@ fn global_options_may_stand_anywhere(#[case] line: &str) {
 }
 
 #[rstest]
+#[case::none("check", false)]
+#[case::switch("check --insecure-skip-tls-verify", true)]
+#[case::before_the_command("--insecure-skip-tls-verify check", true)]
+#[case::value("check --insecure-skip-tls-verify=T", true)]
+#[case::off("check --insecure-skip-tls-verify=false", false)]
+fn insecure_is_a_switch_as_in_kubectl(#[case] line: &str, #[case] expect: bool) {
+    assert_eq!(parse(line).unwrap().global.insecure_skip_tls_verify, expect);
+}
+
+#[test]
+fn token_is_not_formatted() {
+    let cli = parse("check --token=secret").unwrap();
+    assert!(!format!("{cli:?}").contains("secret"));
+}
+
+#[rstest]
 #[case::default("diff", 100)]
 #[case::flag("diff --max-endpoints-per-slice=1000", 1000)]
 fn settings_have_the_limit(#[case] line: &str, #[case] limit: usize) {
@@ -76,6 +92,8 @@ fn settings_have_the_limit(#[case] line: &str, #[case] limit: usize) {
 #[case::limit_too_low("check --max-endpoints-per-slice=0")]
 #[case::limit_too_high("check --max-endpoints-per-slice=1001")]
 #[case::timeout("check --request-timeout=-1s")]
+#[case::uid_without_a_user("check --as-uid=7")]
+#[case::insecure("check --insecure-skip-tls-verify=maybe")]
 #[case::shell("completion tcsh")]
 #[case::watch_is_of_explain("check --watch")]
 fn usage_errors_exit_with_2(#[case] line: &str) {

@@ -39,8 +39,21 @@ pub(super) enum What {
 }
 
 /// Options that change from which server, and where, names are read.
-const CONNECTION_OPTIONS: [&str; 8] =
-    ["kubeconfig", "context", "cluster", "user", "as", "as-group", "server", "namespace"];
+const CONNECTION_OPTIONS: [&str; 13] = [
+    "kubeconfig",
+    "context",
+    "cluster",
+    "user",
+    "as",
+    "as-group",
+    "as-uid",
+    "token",
+    "certificate-authority",
+    "insecure-skip-tls-verify",
+    "tls-server-name",
+    "server",
+    "namespace",
+];
 
 /// Words before the one to complete, as far as they matter.
 struct Parsed<'a> {
@@ -92,6 +105,7 @@ fn parse<'a>(root: &'a Command, words: &'a [String]) -> Parsed<'a> {
             let option = find_option(parsed.command, name).filter(|option| option.get_action().takes_values());
             match (option, value) {
                 (Some(option), Some(value)) => parsed.add_option(option, value),
+                (Some(option), None) if is_switch(option) => parsed.add_option(option, "true"),
                 (Some(option), None) => parsed.pending = Some(option),
                 (None, _) => {}
             }
@@ -111,6 +125,11 @@ impl Parsed<'_> {
         let name = option.get_long().filter(|name| CONNECTION_OPTIONS.contains(name));
         self.options.extend(name.map(|name| format!("--{name}={value}")));
     }
+}
+
+/// Returns whether the value of an option is optional and follows `=`.
+fn is_switch(option: &Arg) -> bool {
+    option.get_num_args().is_some_and(|range| range.min_values() == 0)
 }
 
 /// Splits `--name=value` and `-nvalue`.
@@ -243,6 +262,16 @@ mod tests {
         let line = "-n shop --context=dev -oyaml --kubeconfig a=b explain --user u --as=b -s http://x -w svc ";
         let expect =
             ["--namespace=shop", "--context=dev", "--kubeconfig=a=b", "--user=u", "--as=b", "--server=http://x"];
+        assert_eq!(completion(line).options, expect);
+        let line =
+            "--token t --as-uid 7 --insecure-skip-tls-verify --certificate-authority=ca --tls-server-name n check ";
+        let expect = [
+            "--token=t",
+            "--as-uid=7",
+            "--insecure-skip-tls-verify=true",
+            "--certificate-authority=ca",
+            "--tls-server-name=n",
+        ];
         assert_eq!(completion(line).options, expect);
     }
 

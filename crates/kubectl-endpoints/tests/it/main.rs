@@ -3,6 +3,7 @@
 mod check_and_diff;
 mod cluster;
 mod completion;
+mod connection;
 mod explain;
 mod hand_written;
 mod rights;

@@ -5,7 +5,10 @@ use rstest::rstest;
 use tempfile::TempDir;
 
 use super::*;
-use crate::Config;
+use crate::{
+    Config,
+    config::source::{Origin, Source},
+};
 
 const FIRST: &str = "
 current-context: ''
@@ -13,7 +16,7 @@ contexts:
 - {name: dev, context: {cluster: one, user: alice, namespace: shop}}
 - {name: other, context: {cluster: two, user: nobody, namespace: ''}}
 clusters: [{name: one, cluster: {server: 'http://one.test:1'}}]
-users: [{name: alice, user: {}}]
+users: [{name: alice, user: {}}, {name: nobody, user: {}}]
 ";
 
 const SECOND: &str = "
@@ -32,6 +35,11 @@ fn options(flags: &str) -> KubeconfigOptions {
             "user" => options.user = Some(value.to_owned()),
             "as" => options.impersonate = Some(value.to_owned()),
             "as-group" => options.impersonate_groups.push(value.to_owned()),
+            "as-uid" => options.impersonate_uid = Some(value.to_owned()),
+            "token" => options.token = Some(value.to_owned().into()),
+            "certificate-authority" => options.certificate_authority = Some(value.into()),
+            "insecure-skip-tls-verify" => options.insecure_skip_tls_verify = value == "true",
+            "tls-server-name" => options.tls_server_name = Some(value.to_owned()),
             _ => panic!("{flag}"),
         }
     }
@@ -66,6 +74,11 @@ fn folder() -> TempDir {
 #[case::cluster("cluster=two", "http://two.test:2/", "shop")]
 #[case::cluster_of_a_context("context=other cluster=one", "http://one.test:1/", "default")]
 #[case::user("user=bob", "http://one.test:1/", "shop")]
+#[case::empty(
+    "context= cluster= user= as= as-uid= token= certificate-authority= tls-server-name=",
+    "http://one.test:1/",
+    "shop"
+)]
 fn files_are_merged_and_overridden(#[case] flags: &str, #[case] server: &str, #[case] namespace: &str) {
     assert_eq!(load(&folder(), flags), Ok((server.to_owned(), namespace.to_owned())));
 }
@@ -89,8 +102,116 @@ fn impersonation_is_overridden(#[case] flags: &str, #[case] user: Option<&str>, 
 }
 
 #[rstest]
+#[case::none("", "ca skip=false name=db")]
+#[case::authority("certificate-authority=CA", "ca skip=false name=db")]
+#[case::authority_of_an_insecure_cluster("cluster=open certificate-authority=CA", "ca skip=false name=")]
+#[case::insecure("insecure-skip-tls-verify=true", "skip=true name=db")]
+#[case::insecure_cluster("cluster=open", "skip=true name=")]
+#[case::not_insecure("cluster=open insecure-skip-tls-verify=false", "skip=true name=")]
+#[case::name("tls-server-name=other", "ca skip=false name=other")]
+fn tls_settings_are_overridden_as_by_client_go(#[case] flags: &str, #[case] expect: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let certified = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let authority = folder.path().join("ca.crt");
+    std::fs::write(&authority, certified.cert.pem()).unwrap();
+    let path = folder.path().join("kubeconfig");
+    let text = "
+current-context: a
+contexts: [{name: a, context: {cluster: a, user: a}}]
+clusters:
+- {name: a, cluster: {server: 'https://a.test', certificate-authority: ca.crt, tls-server-name: db}}
+- {name: open, cluster: {server: 'https://a.test', insecure-skip-tls-verify: true}}
+users: [{name: a, user: {}}]
+";
+    std::fs::write(&path, text).unwrap();
+    let mut options = options(&flags.replace("CA", authority.to_str().unwrap()));
+    options.path = Some(path);
+    let config = KubeconfigFiles::resolve_in(options, None, None).unwrap().load().unwrap().0;
+    let authority = config.root_cert.map_or("", |certificates| if certificates.is_empty() { "empty " } else { "ca " });
+    let (skip, name) = (config.accept_invalid_certs, config.tls_server_name.unwrap_or_default());
+    assert_eq!(format!("{authority}skip={skip} name={name}"), expect);
+}
+
+#[rstest]
+#[case::of_the_file("", "token=stored")]
+#[case::token("token=given", "token=given")]
+#[case::token_and_uid("token=given as=bob as-uid=7", "token=given as=bob uid=7")]
+#[case::token_file("user=file token=given", "token=given")]
+#[case::password("user=password token=given", "token=given")]
+#[case::plugin("user=plugin token=given", "token=given")]
+#[case::certificate("user=certificate token=given", "token=given certificate")]
+#[case::context_without_user("context=none token=given", "token=given")]
+#[case::context_with_unknown_user("context=unknown token=given", "token=given")]
+#[case::empty_token("token=", "token=stored")]
+#[case::uid_without_user("context=none as-uid=7", "uid=7")]
+fn credentials_are_overridden(#[case] flags: &str, #[case] expect: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kubeconfig");
+    let text = "
+current-context: a
+contexts:
+- {name: a, context: {cluster: a, user: a}}
+- {name: none, context: {cluster: a}}
+- {name: unknown, context: {cluster: a, user: unknown}}
+clusters: [{name: a, cluster: {server: 'https://a.test'}}]
+users:
+- {name: a, user: {token: stored}}
+- {name: file, user: {tokenFile: token}}
+- {name: password, user: {username: alice, password: secret}}
+- {name: plugin, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: plugin, interactiveMode: Never}}}
+- {name: certificate, user: {client-certificate: tls.crt, client-key: tls.key}}
+";
+    std::fs::write(&path, text).unwrap();
+    let options = KubeconfigOptions { path: Some(path), ..options(flags) };
+    assert!(!format!("{options:?}").contains("given"), "{options:?}");
+    let user = KubeconfigFiles::resolve_in(options, None, None).unwrap().load().unwrap().0.auth_info;
+    let plugin = user.exec.as_ref().and_then(|exec| exec.command.as_deref());
+    let parts = [
+        ("token=", serde_json::to_value(&user).unwrap()["token"].as_str().map(str::to_owned)),
+        ("file=", user.token_file),
+        ("name=", user.username),
+        ("plugin=", plugin.map(str::to_owned)),
+        ("as=", user.impersonate),
+        ("uid=", user.impersonate_uid),
+        ("certificate", user.client_certificate.map(|_| String::new())),
+    ];
+    let parts = parts.into_iter().filter_map(|(name, value)| Some(format!("{name}{}", value?)));
+    assert_eq!(parts.collect::<Vec<_>>().join(" "), expect);
+}
+
+/// As with `kubectl --server`: the name belongs to the address of the kubeconfig.
+#[rstest]
+#[case::of_the_kubeconfig(None, None)]
+#[case::given(Some("other"), Some("other"))]
+fn another_address_drops_the_server_name_of_the_kubeconfig(#[case] given: Option<&str>, #[case] expect: Option<&str>) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kubeconfig");
+    let named = SECOND.replace("'http://two.test:2'", "'https://two.test:2', tls-server-name: db");
+    std::fs::write(&path, named).unwrap();
+    let options = KubeconfigOptions {
+        path: Some(path),
+        tls_server_name: given.map(str::to_owned),
+        ..KubeconfigOptions::default()
+    };
+    let origin = Origin::Kubeconfig(Box::new(KubeconfigFiles::resolve_in(options, None, None).unwrap()));
+    let server = Some("https://10.0.0.1".to_owned());
+    let loaded = Source { origin, server }.load().unwrap();
+    assert_eq!(loaded.inner.tls_server_name.as_deref(), expect);
+}
+
+#[rstest]
 #[case::context("context=prod", "kubeconfig /first:/missing:/second: context \"prod\" does not exist")]
 #[case::cluster("cluster=prod", "kubeconfig /first:/missing:/second: cluster \"prod\" does not exist")]
+#[case::user("user=prod", "kubeconfig /first:/missing:/second: auth info \"prod\" does not exist")]
+#[case::user_of_a_cluster(
+    "user=prod cluster=one",
+    "kubeconfig /first:/missing:/second: auth info \"prod\" does not exist"
+)]
+#[case::user_of_a_token("user=prod token=t", "kubeconfig /first:/missing:/second: auth info \"prod\" does not exist")]
+#[case::authority_and_insecure(
+    "certificate-authority=ca.crt insecure-skip-tls-verify=true",
+    "kubeconfig /first:/missing:/second: specifying a root certificates file with the insecure flag is not allowed"
+)]
 fn override_that_does_not_exist_is_an_error(#[case] flags: &str, #[case] expect: &str) {
     assert_eq!(load(&folder(), flags), Err(expect.to_owned()));
 }

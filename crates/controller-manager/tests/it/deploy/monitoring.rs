@@ -114,7 +114,7 @@ fn check_dashboard(exported: &BTreeMap<String, Family>) {
 
 #[tokio::test]
 async fn alerts_and_dashboard_use_exported_metrics() {
-    let (exported, _) = exported_metrics().await;
+    let (exported, _) = exported_metrics(&[]).await;
     check_alerts(&exported);
     check_dashboard(&exported);
 }
