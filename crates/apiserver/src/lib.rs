@@ -96,7 +96,7 @@
 //!   [`FieldTracking::Always`], from its creation, as in a real server. The server's own writes own no fields, and a client
 //!   owns what admission rules in code set in its writes. Null in an applied configuration unsets the field.
 //! - Dependents of a deleted owner stay, and the propagation policy of a delete has no effect, unless
-//!   [`Config::garbage_collection`] is set.
+//!   [`Config::garbage_collection`] is set. Garbage is then collected by the write that leaves it, not some time later.
 //! - No controller runs: a Deployment creates no `ReplicaSet`, a `ReplicaSet` no Pods, and a Job never ends. `devcluster
 //!   serve` has those of Deployments and `ReplicaSet`s.
 //! - Admission rules get a write of `/scale` as an update of the scaled object, with the subresource `scale`.
