@@ -31,7 +31,7 @@ pub(crate) use collection::{Change, ChangeKind};
 pub(crate) use delete::Deleted;
 use dependencies::Dependencies;
 pub(crate) use options::{
-    DeleteOptions, FieldValidation, MAX_MANAGER_LENGTH, Propagation, WriteOptions, check_manager,
+    DeleteOptions, FieldValidation, MAX_MANAGER_LENGTH, Propagation, WriteOptions, check_manager, check_write,
 };
 pub(crate) use page::{Page, PageRequest, TooOld};
 pub(crate) use patch::Patch;

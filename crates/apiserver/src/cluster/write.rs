@@ -305,18 +305,18 @@ pub(crate) fn unknown_in(kind: &Kind, object: &Value) -> Vec<String> {
     unknown.into_iter().map(|path| format!("unknown field {path:?}")).collect()
 }
 
+/// Checks that namespace and name of an object are those of the path.
+///
+/// # Errors
+/// 400 if they are not.
 pub(super) fn check_identity(kind: &Kind, namespace: &str, name: &str, body: &Value) -> Result<(), StatusError> {
-    let given = text(body, "name").unwrap_or_default();
-    if given != name {
-        return Err(StatusError::bad_request(format!(
-            "the name of the object ({given}) does not match the name on the URL ({name})"
-        )));
-    }
     let given = text(body, "namespace").unwrap_or_default();
     if kind.namespaced && !given.is_empty() && given != namespace {
-        return Err(StatusError::bad_request(format!(
-            "the namespace of the object ({given}) does not match the namespace on the URL ({namespace})"
-        )));
+        return Err(StatusError::other_namespace());
+    }
+    let given = text(body, "name").unwrap_or_default();
+    if given != name {
+        return Err(StatusError::other_name(given, name));
     }
     Ok(())
 }
