@@ -96,7 +96,7 @@
 //!   [`FieldTracking::Always`], from its creation, as in a real server. The server's own writes own no fields, and a client
 //!   owns what admission rules in code set in its writes. Null in an applied configuration unsets the field.
 //! - Dependents of a deleted owner stay, and the propagation policy of a delete has no effect, unless
-//!   [`Config::garbage_collection`] is set.
+//!   [`Config::garbage_collection`] is set. Garbage is then collected by the write that leaves it, not some time later.
 //! - No controller runs: a Deployment creates no `ReplicaSet`, a `ReplicaSet` no Pods, and a Job never ends. `devcluster
 //!   serve` has those of Deployments and `ReplicaSet`s.
 //! - Admission rules get a write of `/scale` as an update of the scaled object, with the subresource `scale`.
@@ -108,7 +108,8 @@
 //! - A time whose year in UTC is not from 0000 to 9999 is rejected, and a `MicroTime` need not have six fractional
 //!   digits.
 //! - Validation covers names, labels, annotations, owner references, and what controllers of Services and endpoints
-//!   rely on; a real server rejects more.
+//!   rely on; a real server rejects more. Warnings are about unknown and duplicate fields, deprecated kinds, ports of
+//!   containers and forms of addresses; a real server has more.
 //! - Pages and exact versions of a list are rebuilt from the [history](Config::watch_history) and expire with it.
 //! - OpenAPI v2 in protobuf is a document without schemas. kubectl only checks that it is there.
 //! - Subresources that need a kubelet or a proxy, such as `log` and `exec`, get 501, or upstream's answer for a Pod without

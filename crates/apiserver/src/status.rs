@@ -225,6 +225,16 @@ impl StatusError {
         Self::new(400, "BadRequest", message)
     }
 
+    /// Returns 400 for an object whose namespace is not that of the path.
+    pub(crate) fn other_namespace() -> Self {
+        Self::bad_request("the namespace of the provided object does not match the namespace sent on the request")
+    }
+
+    /// Returns 400 for an object whose name is not that of the path.
+    pub(crate) fn other_name(given: &str, expected: &str) -> Self {
+        Self::bad_request(format!("the name of the object ({given}) does not match the name on the URL ({expected})"))
+    }
+
     /// Returns 400 for unknown or duplicate fields with strict field validation.
     pub(crate) fn strict_decoding(kind: &Kind, messages: &[String]) -> Self {
         let Kind { name, version, .. } = kind;

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::cluster::{
-    Cluster, DeleteOptions, FieldValidation, Patch, Propagation, Stored, WriteOptions, Written, check_manager,
+    Cluster, DeleteOptions, FieldValidation, Patch, Propagation, Stored, WriteOptions, Written, check_write,
 };
 use crate::document::Document;
 use crate::kinds::{Kind, Part};
@@ -117,7 +117,7 @@ impl<K> Objects<'_, K> {
         write: impl FnOnce(&mut Cluster, &Kind, &str, WriteOptions<'_>) -> Result<T, StatusError>,
     ) -> Result<T, ObjectError> {
         let (kind, namespace) = self.kind()?;
-        check_manager(&self.manager)?;
+        check_write(&self.manager, "UpdateOptions")?;
         Ok(self.server.shared().write(false, |cluster, options| {
             write(cluster, &kind, namespace, options.of_client(&self.manager, VALIDATION))
         })?)

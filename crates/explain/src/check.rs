@@ -11,12 +11,12 @@ use crate::plans::Mirroring;
 use crate::pod_report::subject;
 use crate::report::{Finding, Kind, ObjectRef, PodReport, Reason, ServiceReport, Severity};
 use crate::slice_findings::{finding, slice_findings};
-use crate::text::count;
+use crate::text::{count, named};
 use crate::world::World;
 use crate::written::{PlannedStates, written_slice};
 
-/// Number of Pods that a finding names.
-const NAMED_PODS: usize = 3;
+/// Number of near misses that are findings of a Service.
+const NEAR_MISSES: usize = 3;
 
 impl World {
     /// Returns the findings about all Services, slices and Endpoints objects that are at least warnings, by object.
@@ -101,12 +101,9 @@ fn of_pods(report: &ServiceReport) -> Vec<Finding> {
         // A Pod can lack several ports. Its reasons follow each other.
         let mut pods: Vec<&str> = reasons.iter().map(|(pod, _)| pod.name.as_str()).collect();
         pods.dedup();
-        let names = pods[..pods.len().min(NAMED_PODS)].join(", ");
-        let more = pods.len().saturating_sub(NAMED_PODS);
-        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
         let subjects = match &pods[..] {
             [pod] => format!("Pod {pod}"),
-            _ => format!("{} of {total} Pods ({names}{more})", pods.len()),
+            _ => format!("{} of {total} Pods ({})", pods.len(), named(&pods)),
         };
         Reason { code, message: format!("{subjects}: {}", messages(reasons.into_iter().map(|(_, reason)| reason))) }
     });
@@ -114,7 +111,7 @@ fn of_pods(report: &ServiceReport) -> Vec<Finding> {
         .near_misses
         .iter()
         .map(|near| Reason { code: near.reason.code, message: format!("Pod {}: {}", near.name, near.reason.message) });
-    pods.chain(near.take(NAMED_PODS)).map(|reason| finding(report.object.clone(), reason)).collect()
+    pods.chain(near.take(NEAR_MISSES)).map(|reason| finding(report.object.clone(), reason)).collect()
 }
 
 /// Returns the messages of reasons with one code, those about one subject once; without subjects, the first.

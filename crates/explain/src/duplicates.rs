@@ -19,10 +19,11 @@ pub(crate) fn of_pods(pods: &[PodReport]) -> Vec<Reason> {
         }
     }
     by_address.retain(|_, endpoints| endpoints.len() > 1);
-    let reason = |(address, mut endpoints): (&str, Vec<(&str, &PodEndpointReport)>)| {
-        let all = endpoints.clone();
-        endpoints.retain(|(pod, it)| all.iter().any(|(other, its)| other != pod && overlap(it, its)));
-        let pods: Vec<&str> = endpoints.into_iter().map(|(pod, _)| pod).collect();
+    let reason = |(address, endpoints): (&str, Vec<(&str, &PodEndpointReport)>)| {
+        let overlaps = |(pod, it): &&(&str, &PodEndpointReport)| {
+            endpoints.iter().any(|(other, its)| other != pod && overlap(it, its))
+        };
+        let pods: Vec<&str> = endpoints.iter().filter(overlaps).map(|(pod, _)| *pod).collect();
         let message = format!("{address} is the address of Pods {}", pods.join(", "));
         (!pods.is_empty()).then(|| Reason { code: Code::DuplicateAddress, message })
     };

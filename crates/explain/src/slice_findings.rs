@@ -1,15 +1,12 @@
 //! Findings about single slices and Endpoints objects.
 
 use kube_endpoint_model::well_known::{MIRRORING_CONTROLLER, SLICE_CONTROLLER};
-use kube_endpoint_model::{Code, EndpointSlice, ObjectKey};
+use kube_endpoint_model::{Code, EndpointSlice, ObjectKey, Text};
 use kube_wire::Object as _;
 
 use crate::report::{Finding, Kind, ObjectRef, ObjectState, Reason, Severity, WrittenObject};
-use crate::text::count;
+use crate::text::{count, named};
 use crate::world::World;
-
-/// Number of Pods that a finding names.
-const NAMED_PODS: usize = 3;
 
 pub(crate) fn finding(object: ObjectRef, reason: Reason) -> Finding {
     Finding { severity: Severity::of(reason.code), object, reason }
@@ -68,11 +65,8 @@ fn missing_pods(world: &World, slice: &EndpointSlice, written: &WrittenObject) -
     let targets = slice.endpoints.iter().filter_map(|endpoint| endpoint.target_ref.as_ref());
     let pods = targets.filter(|target| target.is_of_pod()).map(|target| target.name());
     let exists = |name: &str| world.pod_of(&ObjectKey::new(namespace.clone(), name)).is_some();
-    let missing: Vec<&str> = pods.map(|name| name.as_str()).filter(|name| !exists(name)).collect();
-    let more = missing.len().saturating_sub(NAMED_PODS);
-    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    let named = missing[..missing.len().min(NAMED_PODS)].join(", ");
-    let message = || format!("refers to Pods that do not exist: {named}{more}");
+    let missing: Vec<&str> = pods.map(Text::as_str).filter(|name| !exists(name)).collect();
+    let message = || format!("refers to Pods that do not exist: {}", named(&missing));
     (!missing.is_empty()).then(|| Reason { code: Code::TargetMissing, message: message() })
 }
 

@@ -17,7 +17,7 @@ mod tests;
 
 use jiff::Timestamp;
 
-pub(crate) use counts::count;
+pub(crate) use counts::{count, named};
 pub use findings::{findings, may_not_read};
 pub use object::object;
 pub use pod::pod;

@@ -22,6 +22,7 @@ impl Cluster {
             }
         };
         self.kinds.put(Kind::custom(index, definition));
+        self.dependencies.kind_defined();
     }
 
     /// Serves the kind of a stored `CustomResourceDefinition`.

@@ -6,8 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 use super::admitted::AdmissionTarget;
-use super::garbage::FOREGROUND;
-use super::stored::Lifecycle;
+use super::stored::{FOREGROUND, Lifecycle};
 use super::{Cluster, DeleteOptions, Stored, WriteOptions};
 use crate::admission::Operation;
 use crate::kinds::{Kind, Part};
@@ -56,10 +55,11 @@ impl Cluster {
         if self.is_namespaces(kind) {
             return self.delete_namespace(kind, &stored, write);
         }
-        self.prepare_propagation(kind, &stored, options.propagation, write)?;
         let mut lifecycle = stored.lifecycle()?;
+        let propagation = self.propagation(options.propagation, &mut lifecycle.finalizers);
+        self.orphan_dependents(&stored, propagation, write)?;
         let is_foreground = lifecycle.finalizers.iter().any(|it| it == FOREGROUND);
-        if self.is_held_in_foreground(options.propagation, write) && !is_foreground {
+        if self.is_held_in_foreground(propagation, write) && !is_foreground {
             lifecycle.finalizers.push(FOREGROUND.to_owned());
             if lifecycle.deletion_timestamp.is_some() {
                 let stored =

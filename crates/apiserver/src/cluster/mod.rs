@@ -31,7 +31,7 @@ pub(crate) use collection::{Change, ChangeKind};
 pub(crate) use delete::Deleted;
 use dependencies::Dependencies;
 pub(crate) use options::{
-    DeleteOptions, FieldValidation, MAX_MANAGER_LENGTH, Propagation, WriteOptions, check_manager,
+    DeleteOptions, FieldValidation, MAX_MANAGER_LENGTH, Propagation, WriteOptions, check_manager, check_write,
 };
 pub(crate) use page::{Page, PageRequest, TooOld};
 pub(crate) use patch::Patch;
@@ -175,10 +175,7 @@ impl Cluster {
         self.addresses.replace(previous.as_ref().map_or(&[], |previous| &previous.allocations), &object.allocations);
         let object = Arc::new(object);
         if self.collects_garbage {
-            if let Some(previous) = &previous {
-                self.dependencies.removed(kind.index, previous);
-            }
-            self.dependencies.added(kind.index, &object);
+            self.dependencies.stored(kind.index, &object, previous.as_deref());
         }
         self.collections[kind.index].put(Arc::clone(&object), self.history_length);
         self.touched.insert(kind.index);
@@ -197,7 +194,6 @@ impl Cluster {
         self.touched.insert(kind.index);
         if self.collects_garbage {
             self.dependencies.removed(kind.index, &last);
-            self.dependencies.owner_removed(&last);
         }
         if kind.namespaced {
             self.finish_namespace(&last.namespace)?;

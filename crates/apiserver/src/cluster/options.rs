@@ -50,19 +50,27 @@ impl<'a> WriteOptions<'a> {
     }
 }
 
-/// Checks the name of a field manager: at most 128 printable characters.
+/// Checks the name of the field manager of a create or an update; `options` is upstream's name of the options.
 ///
 /// # Errors
 /// 422 if it is invalid.
-pub(crate) fn check_manager(name: &str) -> Result<(), StatusError> {
+pub(crate) fn check_write(manager: &str, options: &'static str) -> Result<(), StatusError> {
     let mut errors = FieldErrors::default();
+    check_manager(manager, &mut errors);
+    if errors.is_empty() { Ok(()) } else { Err(StatusError::invalid_options(options, errors)) }
+}
+
+/// Reports a name of a field manager that has more than 128 bytes, or characters that cannot be printed.
+pub(crate) fn check_manager(name: &str, errors: &mut FieldErrors) {
     if name.len() > MAX_MANAGER_LENGTH {
         errors.too_long("fieldManager", MAX_MANAGER_LENGTH);
     }
-    if name.chars().any(|it| it.is_control() || it.is_whitespace() && it != ' ') {
-        errors.invalid("fieldManager", name, "should only contain printable characters");
+    for (position, character) in name.char_indices() {
+        if character.is_control() || character.is_whitespace() && character != ' ' {
+            let detail = format!("invalid character U+{:04X} (at position {position})", u32::from(character));
+            errors.invalid("fieldManager", name, detail);
+        }
     }
-    if errors.is_empty() { Ok(()) } else { Err(StatusError::invalid_options("WriteOptions", errors)) }
 }
 
 /// Handling of fields outside of the schema of a kind, which are never stored.

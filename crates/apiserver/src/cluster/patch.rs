@@ -1,13 +1,12 @@
 //! Patches: JSON patch, JSON merge patch, strategic merge patch and server-side apply.
 
-use json_patch::PatchOperation;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::write::{text, unknown_in};
 use super::{Cluster, FieldValidation, WriteOptions, Written, managed};
 use crate::fields::{Applied, Entries, Live, Operation, apply, merge_applied, violation_text, violations};
 use crate::kinds::{Kind, Part};
-use crate::merge::{StrategicError, go_text, merge_strategic, rest_of_patch};
+use crate::merge::{JsonOperation, StrategicError, apply_json_patch, go_text, merge_strategic, rest_of_patch};
 use crate::status::StatusError;
 
 /// Decoded patch.
@@ -16,7 +15,7 @@ pub(crate) enum Patch {
     /// JSON merge patch, RFC 7386.
     Merge(Value),
     /// JSON patch, RFC 6902.
-    Json(Vec<PatchOperation>),
+    Json(Vec<JsonOperation>),
     /// Strategic merge patch, which merges lists by key.
     Strategic(Value),
     /// Server-side apply, which merges a configuration and creates the object if it does not exist.
@@ -37,7 +36,7 @@ impl Cluster {
         options: WriteOptions<'_>,
     ) -> Result<Written, StatusError> {
         if let Patch::Apply(applied) = patch {
-            check_declared(kind, namespace, name, applied)?;
+            check_applied(kind, namespace, name, applied)?;
         }
         let options = WriteOptions { operation: patch.operation(), ..options };
         let value = self.patched(kind, namespace, name, patch, part, options)?;
@@ -78,11 +77,15 @@ impl Cluster {
     ) -> Result<Option<Value>, StatusError> {
         let stored = self.find(kind, namespace, name);
         if let Patch::Apply(applied) = patch {
-            check_applied(kind, namespace, name, applied)?;
             let Some(stored) = stored else {
                 return match text(applied, "uid").filter(|uid| !uid.is_empty()) {
                     // A configuration with a uid is meant for an existing object.
-                    Some(_) => Err(StatusError::conflict(kind, name, "uid mismatch: no existing object was found")),
+                    Some(uid) => {
+                        let why = format!(
+                            "uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+                        );
+                        Err(StatusError::conflict(kind, name, &why))
+                    }
                     None => Ok(None),
                 };
             };
@@ -107,7 +110,7 @@ impl Patch {
         match self {
             Patch::Merge(changes) => json_patch::merge(value, changes),
             Patch::Json(operations) => {
-                apply_operations(value, operations).map_err(|error| {
+                apply_json_patch(value, operations).map_err(|error| {
                     tracing::debug!(%error, kind = kind.name, "a JSON patch does not apply");
                     StatusError::patch_failed()
                 })?;
@@ -149,82 +152,48 @@ impl Cluster {
     }
 }
 
-/// Applies the operations of a JSON patch. Unlike in RFC 6902, and as upstream, a `test` of an absent member for null
-/// succeeds.
-fn apply_operations(value: &mut Value, operations: &[PatchOperation]) -> Result<(), json_patch::PatchError> {
-    for (index, operation) in operations.iter().enumerate() {
-        if let PatchOperation::Test(test) = operation
-            && test.value.is_null()
-            && is_absent_member(value, test.path.as_str())
-        {
-            continue;
-        }
-        json_patch::patch(value, std::slice::from_ref(operation)).map_err(|mut error| {
-            error.operation = index;
-            error
-        })?;
-    }
-    Ok(())
-}
-
-/// Returns whether `path` names a member that an existing object does not have.
-fn is_absent_member(value: &Value, path: &str) -> bool {
-    let parent = path.rsplit_once('/').and_then(|(parent, _)| value.pointer(parent));
-    parent.is_some_and(Value::is_object) && value.pointer(path).is_none()
-}
-
-/// Rejects an applied configuration that the schema of its kind does not allow, whatever `fieldValidation` is.
-pub(super) fn check_declared(kind: &Kind, namespace: &str, name: &str, applied: &Value) -> Result<(), StatusError> {
-    let found = kind.schema().map(|schema| violations(applied, schema)).unwrap_or_default();
-    if found.is_empty() {
-        return Ok(());
-    }
-    let object_key = if namespace.is_empty() { format!("/{name}") } else { format!("{namespace}/{name}") };
-    Err(StatusError::untyped(format!(
-        "failed to create typed patch object ({object_key}; {}, Kind={}): {}",
-        kind.api_version(),
-        kind.name,
-        violation_text(&found),
-    )))
-}
-
+/// Returns upstream's response to a bad patch (Go: `interpretStrategicMergePatchError`).
 fn strategic_error(error: &StrategicError) -> StatusError {
     match error {
-        StrategicError::BadDirective(_) => StatusError::bad_request(error.to_string()),
-        StrategicError::UnknownDirective(_) | StrategicError::NoMergeKey { .. } => {
-            StatusError::internal(error.to_string())
-        }
+        StrategicError::NoObject(_) | StrategicError::BadRetainKeys => StatusError::bad_request(error.to_string()),
+        StrategicError::ListOfLists => StatusError::patch_failed(),
+        _ => StatusError::untyped(error.to_string()),
     }
 }
 
-/// Checks that an applied configuration has an apiVersion and a kind and no managed fields, and that its name and
-/// namespace match the path.
+/// Checks an applied configuration, in upstream's order: its kind, that it has no managed fields, that the schema of the
+/// kind allows it, whatever `fieldValidation` is, and that namespace and name are those of the path.
 pub(super) fn check_applied(kind: &Kind, namespace: &str, name: &str, applied: &Value) -> Result<(), StatusError> {
     let type_field = |field: &str| applied.get(field).and_then(Value::as_str).unwrap_or_default();
-    if !applied.is_object() || type_field("apiVersion").is_empty() || type_field("kind").is_empty() {
-        return Err(StatusError::bad_request("the applied configuration must set apiVersion and kind"));
+    let (version, kind_name) = (type_field("apiVersion"), type_field("kind"));
+    if version != kind.api_version() || kind_name != kind.name {
+        return Err(StatusError::bad_request(format!("invalid object type: {}", go_kind(version, kind_name))));
     }
-    let (given, expected) = (type_field("apiVersion"), kind.api_version());
-    if given != expected {
-        return Err(StatusError::bad_request(format!(
-            "Incorrect version specified in apply patch. Specified patch version: {given}, expected: {expected}"
-        )));
-    }
-    let empty = Map::new();
-    let meta = applied.get("metadata").and_then(Value::as_object).unwrap_or(&empty);
-    if meta.get("managedFields").is_some_and(|fields| !fields.is_null() && fields != &json!([])) {
+    let meta = applied.get("metadata");
+    if meta.and_then(|meta| meta.get("managedFields")).is_some_and(Value::is_array) {
         return Err(StatusError::bad_request("metadata.managedFields must be nil"));
     }
-    let meta_field = |field: &str| meta.get(field).and_then(Value::as_str).filter(|it| !it.is_empty());
-    if let Some(given) = meta_field("name").filter(|given| *given != name) {
-        return Err(StatusError::bad_request(format!(
-            "the name of the object ({given}) does not match the name on the URL ({name})"
+    let meta_field = |field: &str| text(applied, field).unwrap_or_default();
+    let (given_namespace, given_name) = (meta_field("namespace"), meta_field("name"));
+    let found = kind.schema().map(|schema| violations(applied, schema)).unwrap_or_default();
+    if !found.is_empty() {
+        return Err(StatusError::untyped(format!(
+            "failed to create typed patch object ({given_namespace}/{given_name}; {}): {}",
+            go_kind(version, kind_name),
+            violation_text(&found),
         )));
     }
-    if let Some(given) = meta_field("namespace").filter(|given| kind.namespaced && *given != namespace) {
-        return Err(StatusError::bad_request(format!(
-            "the namespace of the object ({given}) does not match the namespace on the URL ({namespace})"
-        )));
+    if kind.namespaced && !given_namespace.is_empty() && given_namespace != namespace {
+        return Err(StatusError::other_namespace());
+    }
+    if !given_name.is_empty() && given_name != name {
+        return Err(StatusError::other_name(given_name, name));
     }
     Ok(())
+}
+
+/// Formats the kind of an object as Go's `GroupVersionKind`, such as `/v1, Kind=Service`.
+fn go_kind(api_version: &str, kind: &str) -> String {
+    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    format!("{group}/{version}, Kind={kind}")
 }

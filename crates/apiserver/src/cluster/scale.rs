@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::patch::{check_applied, check_declared};
+use super::patch::check_applied;
 use super::write::{check_identity, text};
 use super::{Cluster, FieldValidation, Patch, WriteOptions, Written};
 use crate::kinds::{Kind, Part, requested_replicas};
@@ -52,7 +52,6 @@ impl Cluster {
             patch.change(&mut scale, Kind::scale())?;
             return self.update_scale(kind, namespace, name, &scale, options);
         };
-        check_declared(Kind::scale(), namespace, name, applied)?;
         check_applied(Kind::scale(), namespace, name, applied)?;
         let mut config = json!({"apiVersion": kind.api_version(), "kind": kind.name, "metadata": {"name": name}});
         if applied["spec"].get("replicas").is_some() {

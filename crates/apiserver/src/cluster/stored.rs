@@ -13,6 +13,17 @@ use crate::status::StatusError;
 /// Namespace and name of an object.
 pub(crate) type Key = (Box<str>, Box<str>);
 
+/// Finalizer of an object that is deleted after the dependents that block its deletion.
+pub(super) const FOREGROUND: &str = "foregroundDeletion";
+
+/// Reference to an owner, as far as the graph of owner references needs it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct OwnerLink {
+    pub(super) uid: Box<str>,
+    /// Whether an owner in foreground deletion waits for the dependent.
+    pub(super) blocks: bool,
+}
+
 /// Stored object. Immutable: an update creates a new one.
 #[derive(Debug)]
 pub(crate) struct Stored {
@@ -26,8 +37,9 @@ pub(crate) struct Stored {
     fields: Vec<(&'static str, String)>,
     custom_fields: Vec<(Box<str>, String)>,
     pub(super) allocations: Vec<Allocation>,
-    /// Uids of the owners.
-    pub(super) owners: Box<[Box<str>]>,
+    pub(super) owners: Box<[OwnerLink]>,
+    /// Whether the object is being deleted after its dependents.
+    pub(super) in_foreground_deletion: bool,
     /// Encoded object: `{"kind":…,"apiVersion":…,"metadata":…`.
     pub(crate) json: Bytes,
     /// Offset in [`json`](Self::json) after kind and apiVersion.
@@ -47,7 +59,17 @@ impl Stored {
             fields: std::mem::take(&mut prepared.fields),
             custom_fields: std::mem::take(&mut prepared.custom_fields),
             allocations: std::mem::take(&mut prepared.allocations),
-            owners: meta.owner_references.iter().flatten().map(|owner| owner.uid.as_str().into()).collect(),
+            owners: meta
+                .owner_references
+                .iter()
+                .flatten()
+                .map(|owner| OwnerLink {
+                    uid: owner.uid.as_str().into(),
+                    blocks: owner.block_owner_deletion == Some(true),
+                })
+                .collect(),
+            in_foreground_deletion: meta.deletion_timestamp.is_some()
+                && meta.finalizers.iter().flatten().any(|finalizer| finalizer == FOREGROUND),
             json,
             untyped_from,
         })
@@ -66,6 +88,7 @@ impl Stored {
             custom_fields: self.custom_fields.clone(),
             allocations: self.allocations.clone(),
             owners: self.owners.clone(),
+            in_foreground_deletion: self.in_foreground_deletion,
             json,
             untyped_from,
         })

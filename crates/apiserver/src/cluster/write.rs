@@ -24,6 +24,19 @@ pub(crate) struct Written {
     pub(crate) warnings: Vec<String>,
 }
 
+impl Written {
+    /// Adds warnings to the result of a write, before those that it has.
+    fn warned(result: Result<Self, StatusError>, mut warnings: Vec<String>) -> Result<Self, StatusError> {
+        match result {
+            Ok(mut written) => {
+                warnings.append(&mut written.warnings);
+                Ok(Self { warnings, ..written })
+            }
+            Err(error) => Err(error.warned(&warnings)),
+        }
+    }
+}
+
 impl Cluster {
     /// Creates an object. `namespace` is that of the path, empty for cluster-scoped kinds.
     pub(crate) fn create(
@@ -35,10 +48,7 @@ impl Cluster {
     ) -> Result<Written, StatusError> {
         complete_type(kind, &mut body)?;
         let warnings = check_fields(kind, &body, options)?;
-        match self.create_checked(kind, namespace, body, options) {
-            Ok(object) => Ok(Written { object, created: true, warnings }),
-            Err(error) => Err(error.warned(&warnings)),
-        }
+        Written::warned(self.create_checked(kind, namespace, body, options), warnings)
     }
 
     fn create_checked(
@@ -47,7 +57,7 @@ impl Cluster {
         namespace: &str,
         mut body: Value,
         options: WriteOptions<'_>,
-    ) -> Result<Arc<Stored>, StatusError> {
+    ) -> Result<Written, StatusError> {
         kind.to_stored(&mut body);
         let tracked = self.track_create(kind, &mut body, options);
         if self.is_subject_to_admission(options) {
@@ -76,7 +86,7 @@ impl Cluster {
         body: Value,
         options: WriteOptions<'_>,
     ) -> Result<Arc<Stored>, StatusError> {
-        self.add(kind, namespace, body, options, |rules, body, context| rules.load(body, context))
+        self.add(kind, namespace, body, options, |rules, body, context| rules.load(body, context)).map(|it| it.object)
     }
 
     fn add(
@@ -86,7 +96,7 @@ impl Cluster {
         body: Value,
         options: WriteOptions<'_>,
         rules: impl FnOnce(&dyn Rules, Value, &mut Context<'_>) -> Result<Prepared, StatusError>,
-    ) -> Result<Arc<Stored>, StatusError> {
+    ) -> Result<Written, StatusError> {
         if kind.namespaced {
             self.check_namespace_accepts(kind, namespace, text(&body, "name"))?;
         }
@@ -98,7 +108,8 @@ impl Cluster {
         let name = prepared.metadata.name.as_deref().unwrap_or_default();
         let target = AdmissionTarget { operation: Operation::Create, part: Part::Main, namespace, name, old: None };
         self.validate(kind, target, Some(&prepared), options)?;
-        self.store(kind, &mut prepared, None, options)
+        let warnings = std::mem::take(&mut prepared.warnings);
+        Ok(Written { object: self.store(kind, &mut prepared, None, options)?, created: true, warnings })
     }
 
     /// Checks that the name is free. A generated name that is taken is replaced.
@@ -137,13 +148,9 @@ impl Cluster {
     ) -> Result<Written, StatusError> {
         complete_type(kind, &mut body)?;
         let warnings = check_fields(kind, &body, options)?;
-        match self.update_checked(kind, namespace, name, body, part, options) {
-            Ok((object, created)) => Ok(Written { object, created, warnings }),
-            Err(error) => Err(error.warned(&warnings)),
-        }
+        Written::warned(self.update_checked(kind, namespace, name, body, part, options), warnings)
     }
 
-    /// Returns the object, and whether it was created.
     fn update_checked(
         &mut self,
         kind: &Kind,
@@ -152,7 +159,7 @@ impl Cluster {
         mut body: Value,
         part: Part,
         options: WriteOptions<'_>,
-    ) -> Result<(Arc<Stored>, bool), StatusError> {
+    ) -> Result<Written, StatusError> {
         kind.to_stored(&mut body);
         check_identity(kind, namespace, name, &body)?;
         let stored = self.find(kind, namespace, name);
@@ -170,7 +177,7 @@ impl Cluster {
             if let Some(meta) = body.get_mut("metadata").and_then(Value::as_object_mut) {
                 meta.remove("resourceVersion");
             }
-            return Ok((self.create_checked(kind, namespace, body, options)?, true));
+            return self.create_checked(kind, namespace, body, options);
         };
         let old = stored.value()?;
         let tracked = Self::track_update(kind, part, &old, &mut body, options);
@@ -183,13 +190,15 @@ impl Cluster {
             context.tracks = tracked.compares();
             kind.rules.update(old, body, part, context)
         })?;
+        let warnings = std::mem::take(&mut prepared.warnings);
+        let updated = |object: Arc<Stored>| Written { object, created: false, warnings };
         let stored_fields = tracked.stored_fields();
         tracked.finish(kind, part, &mut prepared, options);
         self.validate(kind, target, Some(&prepared), options)?;
         if stored.is_encoded_as(kind, &mut prepared.object)?
             || managed::with_fields(&mut prepared.object, stored_fields, |object| stored.is_encoded_as(kind, object))?
         {
-            return Ok((stored, false));
+            return Ok(updated(stored));
         }
         let meta = &prepared.metadata;
         let released = meta.deletion_timestamp.is_some()
@@ -198,13 +207,13 @@ impl Cluster {
             && kind.namespaced;
         if released && !options.dry_run {
             // The update removed the last finalizer: the object is deleted, and watches do not get the update.
-            return Ok((self.remove(kind, &stored)?, false));
+            return self.remove(kind, &stored).map(updated);
         }
         let object = self.store(kind, &mut prepared, Some(&stored), options)?;
         if !kind.namespaced && !options.dry_run {
             self.remove_if_finished(kind, &object)?;
         }
-        Ok((object, false))
+        Ok(updated(object))
     }
 
     /// Runs the rules of a kind with a [`Context`].
@@ -305,18 +314,18 @@ pub(crate) fn unknown_in(kind: &Kind, object: &Value) -> Vec<String> {
     unknown.into_iter().map(|path| format!("unknown field {path:?}")).collect()
 }
 
+/// Checks that namespace and name of an object are those of the path.
+///
+/// # Errors
+/// 400 if they are not.
 pub(super) fn check_identity(kind: &Kind, namespace: &str, name: &str, body: &Value) -> Result<(), StatusError> {
-    let given = text(body, "name").unwrap_or_default();
-    if given != name {
-        return Err(StatusError::bad_request(format!(
-            "the name of the object ({given}) does not match the name on the URL ({name})"
-        )));
-    }
     let given = text(body, "namespace").unwrap_or_default();
     if kind.namespaced && !given.is_empty() && given != namespace {
-        return Err(StatusError::bad_request(format!(
-            "the namespace of the object ({given}) does not match the namespace on the URL ({namespace})"
-        )));
+        return Err(StatusError::other_namespace());
+    }
+    let given = text(body, "name").unwrap_or_default();
+    if given != name {
+        return Err(StatusError::other_name(given, name));
     }
     Ok(())
 }

@@ -14,11 +14,13 @@ use serde_json::Value;
 use serde_saphyr::DuplicateKeyPolicy;
 use tower::BoxError;
 
+use super::go_error::go_syntax_error;
 use super::query;
 use crate::cluster::{DeleteOptions, Patch, Propagation};
 use crate::decode::decode;
 use crate::document::Document;
 use crate::kinds::Kind;
+use crate::merge::no_object;
 use crate::protobuf::{self, Malformed};
 use crate::status::StatusError;
 
@@ -167,7 +169,10 @@ fn yaml<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
 /// # Errors
 /// 415 for an unsupported patch type, 400 if the patch cannot be decoded.
 pub(super) fn patch(headers: &HeaderMap, body: &[u8], kind: &Kind) -> Result<(Patch, Vec<String>), StatusError> {
-    let unreadable = |error: serde_json::Error| StatusError::bad_request(format!("error decoding patch: {error}"));
+    // As upstream, the message about a strategic merge patch has no prefix.
+    let prefix = if media_type(headers) == STRATEGIC_PATCH { "" } else { "error decoding patch: " };
+    let unreadable =
+        |error: serde_json::Error| StatusError::bad_request(format!("{prefix}{}", go_syntax_error(&error, body)));
     let read = || serde_json::from_slice::<Document>(body).map_err(unreadable);
     match media_type(headers) {
         MERGE_PATCH => {
@@ -188,6 +193,10 @@ pub(super) fn patch(headers: &HeaderMap, body: &[u8], kind: &Kind) -> Result<(Pa
         APPLY_PATCH => {
             let document: Document =
                 yaml(body).map_err(|error| StatusError::bad_request(format!("error decoding YAML: {error}")))?;
+            if let Some(why) = no_object(&document.value) {
+                let message = format!("error decoding YAML: error unmarshaling JSON: while decoding JSON: {why}");
+                return Err(StatusError::bad_request(message));
+            }
             let messages = document.messages();
             Ok((Patch::Apply(document.value), messages))
         }

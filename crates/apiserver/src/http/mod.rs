@@ -9,6 +9,7 @@ mod continuation;
 mod debug;
 mod discovery;
 mod form;
+mod go_error;
 mod handler;
 mod health;
 mod impersonation;

@@ -15,7 +15,7 @@ use super::query::Query;
 use super::reply::{self, Reply};
 use super::scale::ScaleTarget;
 use super::{body, containers, discovery, list, unserved, watch};
-use crate::cluster::{FieldValidation, Patch, Propagation, Stored, WriteOptions, Written};
+use crate::cluster::{FieldValidation, Patch, Propagation, Stored, WriteOptions, Written, check_write};
 use crate::faults::Omission;
 use crate::kinds::{Kind, Part};
 use crate::shared::Shared;
@@ -177,6 +177,7 @@ impl Target {
         }
         match (method, name) {
             (&Method::POST, None) => {
+                check_write(query.given_manager(), "CreateOptions")?;
                 let (object, warnings) = self.object(headers, bytes, query)?;
                 shared
                     .write(query.dry_run, |cluster, options| {
@@ -185,6 +186,7 @@ impl Target {
                     .map(|written| written_reply(kind, &written, &warnings, form))
             }
             (&Method::PUT, Some(name)) => {
+                check_write(query.given_manager(), "UpdateOptions")?;
                 let (object, warnings) = self.object(headers, bytes, query)?;
                 shared
                     .write(query.dry_run, |cluster, options| {

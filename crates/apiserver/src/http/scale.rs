@@ -7,6 +7,7 @@ use super::body::{self, Expected};
 use super::form::ResponseForm;
 use super::query::Query;
 use super::reply::{self, Reply};
+use crate::cluster::check_write;
 use crate::kinds::Kind;
 use crate::shared::Shared;
 use crate::status::StatusError;
@@ -38,6 +39,7 @@ impl ScaleTarget<'_> {
         let Self { kind, namespace, name } = self;
         let written = match *method {
             Method::PUT => {
+                check_write(query.given_manager(), "UpdateOptions")?;
                 let scale = Expected { api_version: "autoscaling/v1", kind: "Scale" }.read(headers, bytes)?.value;
                 shared.write(query.dry_run, |cluster, options| {
                     cluster.update_scale(kind, namespace, name, &scale, query.options(options))

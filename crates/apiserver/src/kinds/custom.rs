@@ -149,7 +149,8 @@ impl Parts {
         let Self { metadata, content } = self;
         let object = Self::encode(&metadata, content)?;
         let (fields, allocations) = (Vec::new(), Vec::new());
-        Ok(Prepared { object, metadata, fields, custom_fields, allocations, generated_name, written })
+        let warnings = Vec::new();
+        Ok(Prepared { object, metadata, fields, custom_fields, allocations, generated_name, written, warnings })
     }
 
     fn encode(metadata: &ObjectMeta, mut object: Map<String, Value>) -> Result<Map<String, Value>, StatusError> {

@@ -7,6 +7,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use serde_json::{Map, Value};
 
+use super::rules::Part;
 use super::{Resource, metadata, shape, workload};
 use crate::field::FieldErrors;
 
@@ -46,6 +47,14 @@ impl Resource for Deployment {
     fn prepare_status_update(&mut self, old: &Self) {
         self.spec.clone_from(&old.spec);
         self.metadata.labels.clone_from(&old.metadata.labels);
+    }
+
+    fn warnings(&self, old: Option<&Self>, part: Part) -> Vec<String> {
+        if part == Part::Status {
+            return Vec::new();
+        }
+        let template = spec(self).map(|spec| &spec.template);
+        workload::template_warnings(template, &self.metadata, old.map(|old| &old.metadata))
     }
 
     fn validate(&self, errors: &mut FieldErrors) {

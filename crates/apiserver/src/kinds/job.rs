@@ -7,6 +7,7 @@ use k8s_openapi::api::core::v1::{PodSpec, PodTemplateSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta};
 use serde_json::{Map, Value};
 
+use super::rules::Part;
 use super::{Resource, metadata, workload};
 use crate::field::FieldErrors;
 
@@ -60,6 +61,14 @@ impl Resource for Job {
 
     fn prepare_status_update(&mut self, old: &Self) {
         self.spec.clone_from(&old.spec);
+    }
+
+    fn warnings(&self, old: Option<&Self>, part: Part) -> Vec<String> {
+        if part == Part::Status {
+            return Vec::new();
+        }
+        let template = self.spec.as_ref().map(|spec| &spec.template);
+        workload::template_warnings(template, &self.metadata, old.map(|old| &old.metadata))
     }
 
     fn validate(&self, errors: &mut FieldErrors) {

@@ -24,9 +24,7 @@ pub(super) fn prepare_create(meta: &mut ObjectMeta, context: &Context<'_>) -> Re
     meta.deletion_grace_period_seconds = None;
     meta.generation = None;
     match (context.namespace, meta.namespace.as_deref()) {
-        (Some(namespace), Some(given)) if namespace != given => Err(StatusError::bad_request(
-            "the namespace of the provided object does not match the namespace sent on the request",
-        )),
+        (Some(namespace), Some(given)) if namespace != given => Err(StatusError::other_namespace()),
         (Some(namespace), _) => {
             meta.namespace = Some(namespace.to_owned());
             Ok(())

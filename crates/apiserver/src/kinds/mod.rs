@@ -18,6 +18,7 @@ mod pod;
 mod pod_admission;
 mod pod_defaults;
 mod pod_spec;
+mod pod_warnings;
 mod rbac;
 mod replica_set;
 mod resource;

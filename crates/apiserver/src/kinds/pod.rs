@@ -6,8 +6,9 @@ use k8s_openapi::api::core::v1::{Pod, PodIP, PodStatus};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Map, Value};
 
-use super::{Resource, metadata, pod_admission, pod_defaults, pod_spec, shape};
-use crate::address::{Family, check_strict_ip, parse};
+use super::rules::Part;
+use super::{Resource, metadata, pod_admission, pod_defaults, pod_spec, pod_warnings, shape};
+use crate::address::{Family, check_strict_ip, ip_warning, parse};
 use crate::field::FieldErrors;
 
 impl Resource for Pod {
@@ -100,6 +101,18 @@ impl Resource for Pod {
                  existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was \
                  previously negative)",
             );
+        }
+    }
+
+    fn warnings(&self, old: Option<&Self>, part: Part) -> Vec<String> {
+        match (part, &self.spec, &self.status) {
+            (Part::Status, _, Some(status)) => {
+                let ips = status.pod_ips.iter().flatten().enumerate();
+                ips.filter_map(|(i, it)| ip_warning(&format!("status.podIPs[{i}].ip"), &it.ip)).collect()
+            }
+            // As upstream, no update of the spec causes warnings.
+            (Part::Main, Some(spec), _) if old.is_none() => pod_warnings::about_ports("spec", spec),
+            _ => Vec::new(),
         }
     }
 

@@ -4,6 +4,7 @@ use k8s_openapi::api::apps::v1::{ReplicaSet, ReplicaSetSpec, ReplicaSetStatus};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Map, Value, json};
 
+use super::rules::Part;
 use super::{Resource, metadata, shape, workload};
 use crate::field::FieldErrors;
 
@@ -40,6 +41,14 @@ impl Resource for ReplicaSet {
 
     fn prepare_status_update(&mut self, old: &Self) {
         self.spec.clone_from(&old.spec);
+    }
+
+    fn warnings(&self, old: Option<&Self>, part: Part) -> Vec<String> {
+        if part == Part::Status {
+            return Vec::new();
+        }
+        let template = spec(self).and_then(|spec| spec.template.as_ref());
+        workload::template_warnings(template, &self.metadata, old.map(|old| &old.metadata))
     }
 
     fn validate(&self, errors: &mut FieldErrors) {

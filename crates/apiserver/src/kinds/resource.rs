@@ -56,6 +56,12 @@ pub(crate) trait Resource: Serialize + DeserializeOwned + Send + Sync + 'static 
 
     fn validate_update(&self, _old: &Self, _errors: &mut FieldErrors) {}
 
+    /// Returns warnings for the client about a valid object; `old` is the stored one in an update (Go: `WarningsOnCreate`,
+    /// `WarningsOnUpdate`).
+    fn warnings(&self, _old: Option<&Self>, _part: Part) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Chooses values that must be unique in the cluster, such as cluster IPs. They are reserved by
     /// [`ServiceAddresses::replace`](crate::service_addresses::ServiceAddresses::replace) when the object is stored.
     fn allocate(&mut self, _old: Option<&Self>, _context: &mut Context<'_>, _errors: &mut FieldErrors) {}
@@ -167,7 +173,8 @@ impl<T: Resource> Typed<T> {
             object.allocate(None, context, &mut errors);
         }
         metadata::check(object.metadata(), context, errors)?;
-        Ok(Prepared { written, ..Self::finish(&object, context.kind, generated_name)? })
+        let warnings = object.warnings(None, Part::Main);
+        Ok(Prepared { written, warnings, ..Self::finish(&object, context.kind, generated_name)? })
     }
 
     fn written(object: &T, context: &Context<'_>) -> Result<Option<Map<String, Value>>, StatusError> {
@@ -183,6 +190,7 @@ impl<T: Resource> Typed<T> {
             metadata: object.metadata().clone(),
             generated_name,
             written: None,
+            warnings: Vec::new(),
         })
     }
 
@@ -229,7 +237,8 @@ impl<T: Resource> Rules for Typed<T> {
             object.allocate(Some(&old), context, &mut errors);
         }
         metadata::check(object.metadata(), context, errors)?;
-        Ok(Prepared { written, ..Self::finish(&object, context.kind, false)? })
+        let warnings = object.warnings(Some(&old), part);
+        Ok(Prepared { written, warnings, ..Self::finish(&object, context.kind, false)? })
     }
 
     fn touch(&self, object: Value, kind: &Kind) -> Result<Prepared, StatusError> {

@@ -7,9 +7,9 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use serde_json::{Map, Value, json};
 
-use super::rules::Context;
+use super::rules::{Context, Part};
 use super::{Resource, service_families, service_ports, service_validation, shape};
-use crate::address;
+use crate::address::{self, ip_warning};
 use crate::field::FieldErrors;
 use crate::names::NameRule;
 use crate::service_addresses::Allocation;
@@ -35,6 +35,7 @@ impl Resource for Service {
     fn prepare_create(&mut self) {
         self.status = Some(empty_status());
         let spec = self.spec.get_or_insert_default();
+        drop_internal_traffic_policy(spec);
         service_families::normalize(spec, None);
         service_families::complete(spec, None);
     }
@@ -48,6 +49,7 @@ impl Resource for Service {
         service_families::normalize(spec, old);
         service_families::drop_fields_of_other_types(spec, old);
         service_ports::drop_fields_of_other_types(spec);
+        drop_internal_traffic_policy(spec);
         service_families::complete(spec, old);
     }
 
@@ -57,7 +59,13 @@ impl Resource for Service {
 
     fn validate(&self, errors: &mut FieldErrors) {
         if let Some(spec) = &self.spec {
-            service_validation::validate(spec, errors);
+            service_validation::validate(spec, None, errors);
+        }
+    }
+
+    fn validate_over(&self, old: &Self, errors: &mut FieldErrors) {
+        if let Some(spec) = &self.spec {
+            service_validation::validate(spec, old.spec.as_ref(), errors);
         }
     }
 
@@ -65,6 +73,13 @@ impl Resource for Service {
         if let (Some(spec), Some(old)) = (&self.spec, &old.spec) {
             service_validation::validate_update(spec, old, errors);
         }
+    }
+
+    fn warnings(&self, _old: Option<&Self>, part: Part) -> Vec<String> {
+        let Some(spec) = self.spec.as_ref().filter(|_| part != Part::Status) else { return Vec::new() };
+        let lists = [("clusterIPs", &spec.cluster_ips), ("externalIPs", &spec.external_ips)];
+        let ips = lists.into_iter().flat_map(|(list, ips)| ips.iter().flatten().enumerate().map(move |it| (list, it)));
+        ips.filter_map(|(list, (i, ip))| ip_warning(&format!("spec.{list}[{i}]"), ip)).collect()
     }
 
     fn allocate(&mut self, old: Option<&Self>, context: &mut Context<'_>, errors: &mut FieldErrors) {
@@ -113,6 +128,13 @@ impl Resource for Service {
 
 fn empty_status() -> ServiceStatus {
     ServiceStatus { load_balancer: Some(LoadBalancerStatus::default()), ..ServiceStatus::default() }
+}
+
+/// Removes the policy of an `ExternalName`, which has no effect (Go: `defaultOnReadInternalTrafficPolicy`).
+fn drop_internal_traffic_policy(spec: &mut ServiceSpec) {
+    if spec.type_.as_deref() == Some("ExternalName") {
+        spec.internal_traffic_policy = None;
+    }
 }
 
 fn apply_defaults(spec: &mut ServiceSpec) {

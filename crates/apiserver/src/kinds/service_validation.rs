@@ -7,7 +7,7 @@ use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 
 use super::endpoints::{PROTOCOLS, check_port_number};
 use super::service_families::{HEADLESS, PREFER_DUAL, REQUIRE_DUAL, SINGLE, is_headless, needs_cluster_ip};
-use crate::address::{self, Family};
+use crate::address::{self, Family, check_strict_ip, check_usable};
 use crate::field::FieldErrors;
 use crate::names::{
     SUBDOMAIN_MESSAGE, check_container_port_name, check_dns_label, check_labels, check_qualified_name, is_subdomain,
@@ -19,7 +19,8 @@ const POLICIES: [&str; 3] = [PREFER_DUAL, REQUIRE_DUAL, SINGLE];
 const TRAFFIC_POLICIES: [&str; 2] = ["Cluster", "Local"];
 const DISTRIBUTIONS: [&str; 3] = ["PreferClose", "PreferSameNode", "PreferSameZone"];
 
-pub(super) fn validate(spec: &ServiceSpec, errors: &mut FieldErrors) {
+/// Reports what is wrong with a spec. Addresses that `old`, the stored spec, has are accepted in any form.
+pub(super) fn validate(spec: &ServiceSpec, old: Option<&ServiceSpec>, errors: &mut FieldErrors) {
     let mut one_of = |field: &str, value: &Option<String>, supported: &[&str]| match value {
         Some(value) if !supported.contains(&value.as_str()) => errors.unsupported(field, value, supported),
         _ => {}
@@ -45,7 +46,22 @@ pub(super) fn validate(spec: &ServiceSpec, errors: &mut FieldErrors) {
         errors.required("spec.ports", "");
     }
     validate_ports(ports, errors);
-    validate_addresses(spec, errors);
+    validate_cluster_ips(spec, stored_ips(old, |spec| &spec.cluster_ips), errors);
+    validate_external_ips(spec, stored_ips(old, |spec| &spec.external_ips), errors);
+}
+
+fn stored_ips(old: Option<&ServiceSpec>, list: impl Fn(&ServiceSpec) -> &Option<Vec<String>>) -> &[String] {
+    old.and_then(|old| list(old).as_deref()).unwrap_or_default()
+}
+
+fn validate_external_ips(spec: &ServiceSpec, stored: &[String], errors: &mut FieldErrors) {
+    for (i, ip) in spec.external_ips.iter().flatten().enumerate() {
+        let field = format!("spec.externalIPs[{i}]");
+        let address = if stored.contains(ip) { address::parse(ip) } else { check_strict_ip(&field, ip, errors) };
+        if let Some(address) = address {
+            check_usable(&field, ip, address, errors);
+        }
+    }
 }
 
 fn validate_ports(ports: &[ServicePort], errors: &mut FieldErrors) {
@@ -82,7 +98,7 @@ fn validate_ports(ports: &[ServicePort], errors: &mut FieldErrors) {
     }
 }
 
-fn validate_addresses(spec: &ServiceSpec, errors: &mut FieldErrors) {
+fn validate_cluster_ips(spec: &ServiceSpec, stored: &[String], errors: &mut FieldErrors) {
     let ips = spec.cluster_ips.as_deref().unwrap_or_default();
     let families = spec.ip_families.as_deref().unwrap_or_default();
     if !needs_cluster_ip(spec) {
@@ -134,13 +150,13 @@ fn validate_addresses(spec: &ServiceSpec, errors: &mut FieldErrors) {
             }
             continue;
         }
-        match (address::parse(ip), families.get(i).and_then(|family| Family::parse(family))) {
-            (None, _) => errors.invalid(field, ip, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"),
-            (Some(ip), Some(family)) if Family::of(ip) != family => {
-                let detail = format!("expected an {} value as indicated by `ipFamilies[{i}]`", family.as_str());
-                errors.invalid(field, ip.to_string(), detail);
-            }
-            (Some(_), _) => {}
+        let address = if stored.contains(ip) { address::parse(ip) } else { check_strict_ip(&field, ip, errors) };
+        let family = families.get(i).and_then(|family| Family::parse(family));
+        if let (Some(address), Some(family)) = (address, family)
+            && Family::of(address) != family
+        {
+            let detail = format!("expected an {} value as indicated by `ipFamilies[{i}]`", family.as_str());
+            errors.invalid(field, ip, detail);
         }
     }
 }

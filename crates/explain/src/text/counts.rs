@@ -18,3 +18,15 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", thousands(number))
 }
+
+/// Number of objects that a finding names.
+const NAMED: usize = 3;
+
+/// Returns the names, of many the first three: `a, b, c and 27 more`.
+pub(crate) fn named(names: &[&str]) -> String {
+    let first = names[..names.len().min(NAMED)].join(", ");
+    match names.len().saturating_sub(NAMED) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}

@@ -110,8 +110,17 @@ fn json_patch() {
     // How `kube::runtime::finalizer` adds the first finalizer.
     apply(json!([{"op": "test", "path": "/metadata/finalizers", "value": null}])).unwrap();
     apply(json!([{"op": "test", "path": "/absent/member", "value": null}])).unwrap_err();
-    let error = apply(json!([{"op": "test", "path": "/data/x", "value": "2"}])).unwrap_err();
-    assert_eq!(error.code, 422);
+    for operation in [
+        json!({"op": "test", "path": "/data/x", "value": "2"}),
+        json!({"op": "replace", "path": "/absent/member", "value": "2"}),
+        json!({"op": "put", "path": "/data/x"}),
+        json!({"op": "add", "value": "2"}),
+    ] {
+        assert_eq!(apply(json!([operation])).unwrap_err().code, 422, "{operation}");
+    }
+    // As upstream, and unlike in RFC 6902.
+    let replaced = apply(json!([{"op": "replace", "path": "/data/z", "value": "3"}])).unwrap();
+    assert_eq!(replaced.object.value().unwrap()["data"], json!({"x": "1", "y": "2", "z": "3"}));
     // A patch cannot rename an object.
     assert_eq!(apply(json!([{"op": "replace", "path": "/metadata/name", "value": "b"}])).unwrap_err().code, 400);
 }
