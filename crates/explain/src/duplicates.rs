@@ -25,7 +25,7 @@ pub(crate) fn of_pods(pods: &[PodReport]) -> Vec<Reason> {
         };
         let pods: Vec<&str> = endpoints.iter().filter(overlaps).map(|(pod, _)| *pod).collect();
         let message = format!("{address} is the address of Pods {}", pods.join(", "));
-        (!pods.is_empty()).then(|| Reason { code: Code::DuplicateAddress, message })
+        (!pods.is_empty()).then_some(Reason { code: Code::DuplicateAddress, message })
     };
     by_address.into_iter().filter_map(reason).collect()
 }

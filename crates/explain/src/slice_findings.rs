@@ -1,7 +1,7 @@
 //! Findings about single slices and Endpoints objects.
 
 use kube_endpoint_model::well_known::{MIRRORING_CONTROLLER, SLICE_CONTROLLER};
-use kube_endpoint_model::{Code, EndpointSlice, ObjectKey, Text};
+use kube_endpoint_model::{Code, EndpointSlice, ObjectKey, TargetRef, Text};
 use kube_wire::Object as _;
 
 use crate::report::{Finding, Kind, ObjectRef, ObjectState, Reason, Severity, WrittenObject};
@@ -63,7 +63,7 @@ fn missing_pods(world: &World, slice: &EndpointSlice, written: &WrittenObject) -
     }
     let namespace = &slice.metadata.namespace;
     let targets = slice.endpoints.iter().filter_map(|endpoint| endpoint.target_ref.as_ref());
-    let pods = targets.filter(|target| target.is_of_pod()).map(|target| target.name());
+    let pods = targets.filter(|target| target.is_of_pod()).map(TargetRef::name);
     let exists = |name: &str| world.pod_of(&ObjectKey::new(namespace.clone(), name)).is_some();
     let missing: Vec<&str> = pods.map(Text::as_str).filter(|name| !exists(name)).collect();
     let message = || format!("refers to Pods that do not exist: {}", named(&missing));

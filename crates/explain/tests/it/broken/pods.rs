@@ -1,6 +1,6 @@
 //! Pods that serve in part, share addresses, or are not selected.
 
-use kube_endpoint_model::{Code, NamedPort, ServicePort, TargetPort};
+use kube_endpoint_model::{Addresses, Code, NamedPort, ServicePort, TargetPort};
 use kube_wire::Object as _;
 use serde_json::json;
 
@@ -26,7 +26,7 @@ fn all_unready(it: &mut Cluster) {
 
 fn pending(it: &mut Cluster) {
     let mut pending = pod("checkout-d", "10.1.0.4", "node-a");
-    (pending.ready, pending.pod_ips, pending.pod_ip_family) = (false, Default::default(), None);
+    (pending.ready, pending.pod_ips, pending.pod_ip_family) = (false, Addresses::default(), None);
     insert(it, pending);
 }
 

@@ -126,7 +126,7 @@ pub(super) const CASES: &[Case] = &[
                 it,
                 &json!([{"addresses": ["192.0.2.1"],
             "conditions": {"ready": false, "serving": true, "terminating": true}}]),
-            )
+            );
         },
         &[Code::NoSelector],
     ),
@@ -192,7 +192,7 @@ pub(super) const CASES: &[Case] = &[
                 it,
                 &json!([{"addresses": ["192.0.2.1"],
             "targetRef": {"kind": "Pod", "namespace": "shop", "name": "db-0"}}]),
-            )
+            );
         },
         &[Code::TargetMissing],
     ),
