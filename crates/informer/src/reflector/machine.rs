@@ -78,12 +78,14 @@ enum Phase {
         since: Option<Instant>,
         /// No event has arrived since.
         silent: bool,
+        /// The watch continues a streaming list.
+        streamed: bool,
     },
 }
 
 const STREAM: Phase = Phase::Stream { opened: false };
 const FIRST_PAGE: Phase = Phase::List { continue_token: None, unlimited: false, refresh: false };
-const WATCH: Phase = Phase::Watch { since: None, silent: false };
+const WATCH: Phase = Phase::Watch { since: None, silent: false, streamed: false };
 
 impl Machine {
     /// Returns the machine in its first round. `preferred` is the preferred encoding.
@@ -170,8 +172,8 @@ impl Machine {
                 Action::List(self.list_request(continue_token, unlimited))
             }
             Phase::Watch { .. } if self.verify && !is_enabled(Defect::WatchNotVerified) => Action::Verify,
-            Phase::Watch { since, silent } => {
-                (*since, *silent) = (Some(now), true);
+            Phase::Watch { since, silent, streamed } => {
+                (*since, *silent, *streamed) = (Some(now), true, false);
                 self.deadline = Some(now + timeout);
                 Action::Watch { version: self.version(), timeout }
             }
@@ -253,7 +255,7 @@ impl Machine {
             self.recheck = None;
         }
         self.refreshed_at = Some(now);
-        self.phase = Phase::Watch { since: Some(now), silent: true };
+        self.phase = Phase::Watch { since: Some(now), silent: true, streamed: true };
     }
 
     fn progress(&mut self, version: ResourceVersion, added: bool, now: Instant) {

@@ -60,7 +60,9 @@ impl Machine {
             // The server may not support streaming lists.
             Phase::Stream { .. } => self.phase = FIRST_PAGE,
             // Something between server and process cuts watches.
-            Phase::Watch { silent: true, .. } if open.is_some_and(|open| open < VERY_SHORT_WATCH) => {
+            Phase::Watch { silent: true, streamed, .. } if open.is_some_and(|open| open < VERY_SHORT_WATCH) => {
+                // As other early ends. Not for each watch of many: that would double the requests.
+                self.verify |= streamed;
                 self.retry(&Failure::ServerError);
                 return self.refresh(now).then_some(RelistCause::Short);
             }
