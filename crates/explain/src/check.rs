@@ -54,9 +54,9 @@ impl World {
 
     /// Returns one finding for all Services without hints because of Nodes: about the Node, or without one about the
     /// first Service.
-    fn node_information(&self, mut services: Vec<(ObjectRef, Reason)>) -> Option<Finding> {
+    fn node_information(&self, services: Vec<(ObjectRef, Reason)>) -> Option<Finding> {
         let number = services.len();
-        let (first, Reason { code, message }) = services.drain(..).next()?;
+        let (first, Reason { code, message }) = services.into_iter().next()?;
         let node = self.node_without_information();
         let object = node.map_or(first, |(name, _)| ObjectRef::new(Kind::Node, &ObjectKey::new("", name.clone())));
         let message = format!("{message}: no topology hints for {}", count(number, "Service"));

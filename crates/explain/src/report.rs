@@ -82,7 +82,7 @@ pub struct LastWrite {
     pub time: Timestamp,
 }
 
-/// What the controllers make of a Pod in a Service. Whether slices show it already is told by the reasons of the Pod.
+/// What the controllers make of a Pod in a Service. The reasons of the Pod say whether slices show it already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum PodState {

@@ -59,8 +59,13 @@ impl World {
             Some(plans) => plans.pods.iter().map(|pod| report_of(plans, pod)).collect(),
             None => Vec::new(),
         };
-        let mut slices: Vec<WrittenObject> =
-            self.slices_of(&key).map(|slice| written_slice(self, slice, &planned)).collect();
+        let mut slices: Vec<WrittenObject> = Vec::new();
+        let mut findings_of_slices: Vec<Finding> = Vec::new();
+        for slice in self.slices_of(&key) {
+            let written = written_slice(self, slice, &planned);
+            findings_of_slices.extend(slice_findings(self, slice, &written));
+            slices.push(written);
+        }
         slices.sort_by(|a, b| (&a.address_type, &a.name).cmp(&(&b.address_type, &b.name)));
         let endpoints = self.endpoints_of(&key).map(|it| written_endpoints(self, it, plans.as_ref()));
         let traffic = (!self.is_unknown(Kind::EndpointSlice)).then(|| Traffic::new(service, self.slices_of(&key)));
@@ -93,10 +98,7 @@ impl World {
         }
         reasons.extend(ignored_by_controllers(service));
         let mut findings: Vec<Finding> = reasons.into_iter().map(|reason| finding(object.clone(), reason)).collect();
-        for slice in self.slices_of(&key) {
-            let written = slices.iter().find(|it| *it.name == *slice.metadata.name);
-            findings.extend(written.into_iter().flat_map(|written| slice_findings(self, slice, written)));
-        }
+        findings.extend(findings_of_slices);
         findings.extend(endpoints.as_ref().and_then(|it| endpoints_finding(self, &key, it)));
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         ServiceReport {
