@@ -14,7 +14,6 @@ use std::time::Duration;
 use kube_controller::{Batching, Controller, Metrics};
 use kube_controller_client::ReviewedClient;
 use kube_controller_client::events::{EventRecorder, LastMessages};
-use kube_endpoint_model::well_known::LEADER_ANNOTATION;
 use kube_endpoint_model::{Endpoints, ObjectKey, TriggerTimes};
 use kube_wire::Object as _;
 use kube_workqueue::{Queue, default_controller_limiter};
@@ -24,7 +23,7 @@ pub use informers::Informers;
 use superfluous::Superfluous;
 use sync::{Syncs, failure_cause};
 use unanswered::UnansweredWrites;
-use watches::{watch_endpoints, watch_pods, watch_services};
+use watches::{is_lock, watch_endpoints, watch_pods, watch_services};
 
 /// Options of the Endpoints controller: concurrency, batching, and rules of earlier versions.
 #[derive(Clone, Copy, Debug)]
@@ -89,8 +88,9 @@ pub fn endpoints_controller(
     // the leader annotation are locks of older leader election clients.
     let (endpoints, keys) = (informers.endpoints.lister(), controller.enqueuer(None));
     let controller = controller.background(async move {
+        swept.swept(endpoints.last_resource_version());
         for endpoints in endpoints.list() {
-            if endpoints.metadata.annotations.contains_key(LEADER_ANNOTATION) {
+            if is_lock(&endpoints) {
                 continue;
             }
             let key = endpoints.key();

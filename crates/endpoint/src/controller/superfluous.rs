@@ -21,6 +21,8 @@ struct State {
     /// Deletions that no sync has completed yet.
     deletions: HashMap<ObjectKey, Deletion>,
     past: Past,
+    /// Version of the cache that the sweep at the start has read, until the server's versions are lower.
+    swept: Option<ResourceVersion>,
 }
 
 /// Deletion of a Service.
@@ -74,6 +76,29 @@ impl Superfluous {
         let mut state = locked(&self.0);
         if let Some(object) = state.deletions.remove(service).and_then(|deletion| deletion.object) {
             state.past.insert(object);
+        }
+    }
+
+    /// Records the version of the cache that the sweep at the start reads (EP-H6).
+    pub(super) fn swept(&self, version: ResourceVersion) {
+        locked(&self.0).swept = Some(version);
+    }
+
+    /// Records that the server has a state of this version. If it is lower than that of the sweep, etcd was restored, and
+    /// versions no longer tell what is older than the sweep.
+    pub(super) fn version_seen(&self, version: &ResourceVersion) {
+        let mut state = locked(&self.0);
+        if state.swept.as_ref().is_some_and(|swept| version < swept) {
+            state.swept = None;
+        }
+    }
+
+    /// Records Endpoints that a later list adds. They count as swept if they are older than the sweep: the list that it
+    /// read lacked them although they existed.
+    pub(super) fn found_by_list(&self, endpoints: &Endpoints) {
+        let mut state = locked(&self.0);
+        if state.swept.as_ref().is_some_and(|swept| endpoints.resource_version() <= *swept) {
+            state.past.insert(endpoints.uid());
         }
     }
 
@@ -175,6 +200,30 @@ mod tests {
         superfluous.service_deleted(web(), None, None);
         assert!(superfluous.contains(&endpoints("a", "5")) && superfluous.is_brought_back(&endpoints("a", "5")));
         assert!(!superfluous.contains(&endpoints("b", "5")), "another object of that name");
+    }
+
+    #[rstest]
+    #[case::older(Some(8), None, "7", true)]
+    #[case::at_the_sweep(Some(8), None, "8", true)]
+    #[case::newer(Some(8), None, "9", false)]
+    #[case::before_the_sweep(None, None, "7", false)]
+    #[case::the_server_is_newer(Some(8), Some(9), "7", true)]
+    #[case::etcd_was_restored(Some(8), Some(7), "7", false)]
+    fn objects_that_the_list_of_the_sweep_lacked(
+        #[case] swept: Option<u64>,
+        #[case] seen: Option<u64>,
+        #[case] stored: &str,
+        #[case] expected: bool,
+    ) {
+        let superfluous = Superfluous::default();
+        if let Some(version) = swept {
+            superfluous.swept(version.into());
+        }
+        if let Some(version) = seen {
+            superfluous.version_seen(&version.into());
+        }
+        superfluous.found_by_list(&endpoints("a", stored));
+        assert_eq!(superfluous.contains(&endpoints("a", stored)), expected);
     }
 
     #[test]

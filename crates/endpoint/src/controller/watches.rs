@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kube_controller::{ControllerBuilder, Urgency};
-use kube_endpoint_model::well_known::{ENDPOINTS_CONTROLLER, ENDPOINTS_MANAGED_BY_LABEL};
+use kube_endpoint_model::well_known::{ENDPOINTS_CONTROLLER, ENDPOINTS_MANAGED_BY_LABEL, LEADER_ANNOTATION};
 use kube_endpoint_model::{Endpoints, ObjectKey, Pod, Service, pod_change};
 use kube_informer::{Event, HandlerHandle};
 use kube_wire::Object as _;
@@ -47,17 +47,25 @@ pub(super) fn watch_pods(controller: &mut ControllerBuilder<ObjectKey>, informer
 /// other clients queue nothing and remain until the next sync (EC-26): Endpoints may be created before their Service.
 ///
 /// Two more kinds of events queue a Service: events that may deliver an own write without a response, which the last
-/// sync did not see; and relists that add or change managed Endpoints, or bring deleted ones back. After a restore of
-/// etcd, Services may be listed and synced before the restored Endpoints are in the cache.
+/// sync did not see; and relists that add or change managed Endpoints, or bring back those that were deleted or that the
+/// sweep at the start should have seen. After a restore of etcd, Services may be listed and synced before the restored
+/// Endpoints are in the cache.
 pub(super) fn watch_endpoints(
     controller: &mut ControllerBuilder<ObjectKey>,
     informers: &Informers,
     unanswered: Arc<UnansweredWrites>,
     superfluous: Arc<Superfluous>,
 ) -> HandlerHandle {
-    let services = informers.services.lister();
+    let (services, endpoints) = (informers.services.lister(), informers.endpoints.lister());
     controller.watch(&informers.endpoints, "endpoints", move |event: &Event<Endpoints>, keys| {
         let key = || event.object().key();
+        superfluous.version_seen(&endpoints.last_resource_version());
+        if let Event::Added { object, relisted: true, .. } = event
+            && !is_lock(object)
+            && services.get(object.namespace(), object.name()).is_none()
+        {
+            superfluous.found_by_list(object);
+        }
         if let Event::Deleted { object, tombstone: true } = event
             && is_managed(object)
             && services.get(object.namespace(), object.name()).is_some()
@@ -85,6 +93,11 @@ pub(super) fn watch_endpoints(
 /// changes other Endpoints queues nothing, even if they have no Service.
 fn is_managed(endpoints: &Endpoints) -> bool {
     endpoints.metadata.labels.get(ENDPOINTS_MANAGED_BY_LABEL) == Some(ENDPOINTS_CONTROLLER)
+}
+
+/// Returns whether the object is a lock of an older leader election client, which no sweep deletes (EP-H6).
+pub(super) fn is_lock(endpoints: &Endpoints) -> bool {
+    endpoints.metadata.annotations.contains_key(LEADER_ANNOTATION)
 }
 
 #[cfg(test)]

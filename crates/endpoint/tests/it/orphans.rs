@@ -137,6 +137,26 @@ async fn deleted_endpoints_that_a_relist_brings_back_are_deleted_again(#[case] s
     assert_eq!(rig.writes().await[2..], *expected);
 }
 
+/// The list that the sweep at the start read was wrong: it lacked Endpoints that had lost their Service before.
+// Simulation seeds 9252, 16116 and 19210.
+#[rstest]
+#[case::left_over("1000000", false, &["delete web 200"])]
+#[case::lock("1000000", true, &[])]
+#[case::newer_than_the_sweep("1", false, &[])]
+#[tokio::test]
+async fn endpoints_that_the_list_of_the_sweep_lacked_are_deleted(
+    #[case] swept: &str,
+    #[case] leader: bool,
+    #[case] expected: &[&str],
+) {
+    let mut rig = Rig::start_at(swept).await;
+    create(&rig, &restored(true, leader)).await;
+    let stored = rig.stored("web").await.expect("created above");
+    rig.relist(stored).await;
+    rig.endpoints.deliver();
+    assert_eq!(rig.writes().await, expected);
+}
+
 /// A create whose response is lost is possibly carried out after its Service was deleted.
 #[tokio::test]
 async fn an_unanswered_create_for_a_deleted_service_is_deleted() {

@@ -44,12 +44,27 @@ impl Rig {
         Rig::start_with(services, pods, endpoints, |_| {}).await
     }
 
+    /// Starts the controller with no objects. Its list of Endpoints has this version.
+    pub(crate) async fn start_at(version: &str) -> Rig {
+        Rig::start_listed(&[], &[], &[], |_| {}, version).await
+    }
+
     /// Starts the controller with a changed configuration.
     pub(crate) async fn start_with(
         services: &[Value],
         pods: &[Value],
         endpoints: &[Value],
         change: impl FnOnce(&mut Config),
+    ) -> Rig {
+        Rig::start_listed(services, pods, endpoints, change, "1").await
+    }
+
+    async fn start_listed(
+        services: &[Value],
+        pods: &[Value],
+        endpoints: &[Value],
+        change: impl FnOnce(&mut Config),
+        version: &str,
     ) -> Rig {
         let server = Server::start(ServerConfig::default()).await.expect("server starts");
         let admin = client(&server, "test");
@@ -99,7 +114,7 @@ impl Rig {
             let name = object.metadata.name.as_deref().unwrap_or_default();
             cached.push(rig.stored(name).await.expect("created above"));
         }
-        rig.endpoints.replace(cached, "1");
+        rig.endpoints.replace(cached, version);
         rig.services.deliver();
         rig.pods.deliver();
         rig.endpoints.deliver();
