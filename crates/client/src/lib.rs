@@ -130,7 +130,7 @@ pub use options::ClientOptions;
 pub use preconditions::Preconditions;
 #[cfg(feature = "prometheus")]
 pub use prometheus::PrometheusMetrics;
-pub use review::{PlannedWrite, Review, ReviewedClient};
+pub use review::{Review, ReviewedClient};
 pub use timeouts::Timeouts;
 pub use typed::{Deleted, PatchedMetadata};
 

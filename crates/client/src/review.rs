@@ -3,25 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use kube_wire::ObjectKey;
+use kube_wire::{ObjectKey, Write};
 
 use crate::Client;
-
-/// One write of a plan.
-#[derive(Debug, PartialEq)]
-pub enum PlannedWrite<'a, T> {
-    /// Create of this object. Its name may be empty if the server generates it.
-    Create(&'a T),
-    /// Replacement of an object.
-    Update {
-        /// The object in the cache that the plan is based on.
-        stored: &'a T,
-        /// The object to write.
-        desired: &'a T,
-    },
-    /// Delete of this object, in the state of the cache.
-    Delete(&'a T),
-}
 
 /// Gets the plans of a controller that only compares: another program writes its objects.
 ///
@@ -31,7 +15,7 @@ pub trait Review<T>: Send + Sync {
     ///
     /// Called by each sync that computes a plan, also if `writes` is empty, from several workers at once, but not for one
     /// key at once. Must not block.
-    fn review(&self, key: &ObjectKey, writes: &[PlannedWrite<'_, T>]);
+    fn review(&self, key: &ObjectKey, writes: &[&Write<T>]);
 }
 
 /// A client whose writes of `T` go to a [`Review`] in place of the API server, if there is one.
@@ -65,7 +49,7 @@ impl<T> ReviewedClient<T> {
     /// `writes` is called only then.
     pub fn sends<'a, W>(&self, key: &ObjectKey, writes: impl FnOnce() -> W) -> bool
     where
-        W: IntoIterator<Item = PlannedWrite<'a, T>>,
+        W: IntoIterator<Item = &'a Write<T>>,
         T: 'a,
     {
         let Some(review) = &self.review else { return true };

@@ -105,6 +105,8 @@ mod batching;
 mod controller;
 mod damping;
 mod enqueuer;
+#[cfg(feature = "client")]
+mod executor;
 mod failure_cause;
 mod failure_log;
 mod health;
@@ -125,6 +127,8 @@ mod workers;
 pub use batching::{Batching, UnknownBatching, Urgency};
 pub use controller::{Controller, ControllerBuilder, Metrics};
 pub use enqueuer::Enqueuer;
+#[cfg(feature = "client")]
+pub use executor::{Executed, Executor, Failure, WriteRules};
 pub use failure_cause::FailureCause;
 pub use health::{Health, HealthResponse, Probe};
 pub use lock::locked;

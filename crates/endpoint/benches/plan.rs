@@ -5,11 +5,11 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use kube_endpoint::{Legacy, Write, plan};
+use kube_endpoint::{Legacy, plan};
 use kube_endpoint_model::subsets::repack;
 use kube_endpoint_model::{
     EndpointAddress, EndpointSubset, Endpoints, IpFamily, ObjectReference, Pod, Service, ServicePort, SubsetPort,
-    TargetPort,
+    TargetPort, Write,
 };
 
 /// Numbers of addresses. More than 1,000 are truncated.
@@ -48,7 +48,7 @@ fn pod(at: usize) -> Arc<Pod> {
     })
 }
 
-fn run_plan(service: &Service, pods: &[Arc<Pod>], current: Option<&Endpoints>) -> Option<Write> {
+fn run_plan(service: &Service, pods: &[Arc<Pod>], current: Option<&Arc<Endpoints>>) -> Option<Write<Endpoints>> {
     plan(service, pods, current, None, Legacy::default())
 }
 
@@ -58,6 +58,7 @@ fn plans(criterion: &mut Criterion) {
     for size in SIZES {
         let pods: Vec<_> = (0..size).map(pod).collect();
         let Some(Write::Create(settled)) = run_plan(&service, &pods, None) else { panic!("no object exists yet") };
+        let settled = Arc::new(settled);
         assert_eq!(run_plan(&service, &pods, Some(&settled)), None, "an up-to-date object is not written");
         let mut changed = pods.clone();
         Arc::make_mut(&mut changed[0]).ready = false;

@@ -1,6 +1,7 @@
 //! The controller: joins event handlers, queue, caches and sync.
 
 mod informers;
+mod rules;
 #[cfg(feature = "defects")]
 mod stale;
 mod superfluous;

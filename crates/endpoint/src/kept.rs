@@ -19,11 +19,11 @@ pub(crate) fn kept_subsets(current: &Endpoints, is_kept: impl Fn(&TargetRef) -> 
 mod tests {
     use std::sync::Arc;
 
-    use kube_endpoint_model::{IpFamily, Pod, Service, ServicePort, TargetPort};
+    use kube_endpoint_model::{IpFamily, Pod, Service, ServicePort, TargetPort, Write};
 
     use super::*;
     use crate::legacy::Legacy;
-    use crate::plan::{Write, plan, plan_keeping};
+    use crate::plan::{plan, plan_keeping};
 
     fn service(port: i32) -> Service {
         let port = ServicePort {
@@ -47,11 +47,8 @@ mod tests {
         })
     }
 
-    fn written(write: Option<Write>) -> Endpoints {
-        match write {
-            Some(Write::Create(endpoints) | Write::Update(endpoints)) => endpoints,
-            None => panic!("expected a write"),
-        }
+    fn written(write: Option<Write<Endpoints>>) -> Endpoints {
+        write.and_then(Write::into_after).expect("a write")
     }
 
     fn shown(endpoints: &Endpoints) -> Vec<String> {
@@ -67,7 +64,7 @@ mod tests {
     #[test]
     fn kept_addresses_stay_with_their_ports_and_everything_else_goes_on() {
         let before = [pod(1, true), pod(2, false), pod(3, true), pod(4, false), pod(5, true)];
-        let current = written(plan(&service(80), &before, None, None, Legacy::default()));
+        let current = Arc::new(written(plan(&service(80), &before, None, None, Legacy::default())));
         assert_eq!(shown(&current), ["10.0.0.1,10.0.0.3,10.0.0.5|10.0.0.2,10.0.0.4|80"]);
         let kept = kept_subsets(&current, |target| ["p1", "p2"].contains(&&**target.name()));
         let now = [pod(5, false), pod(6, true)];

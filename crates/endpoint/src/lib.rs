@@ -62,8 +62,8 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use kube_endpoint::{Write, Legacy, plan};
-//! use kube_endpoint_model::{Pod, Service};
+//! use kube_endpoint::{Legacy, plan};
+//! use kube_endpoint_model::{Pod, Service, Write};
 //!
 //! let service: Service = serde_json::from_str(
 //!     r#"{"metadata": {"namespace": "shop", "name": "web"},
@@ -82,7 +82,7 @@
 //! assert_eq!(endpoints.subsets[0].ports[0].port, 8080);
 //!
 //! // The object is up to date: nothing to write.
-//! assert_eq!(plan(&service, &pods, Some(&endpoints), None, Legacy::default()), None);
+//! assert_eq!(plan(&service, &pods, Some(&Arc::new(endpoints)), None, Legacy::default()), None);
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 //!
@@ -99,5 +99,5 @@ mod truncate;
 
 pub use controller::{Config, Informers, endpoints_controller};
 pub use legacy::Legacy;
-pub use plan::{Write, explain, plan};
+pub use plan::{explain, plan};
 pub use truncate::MAX_ADDRESSES;

@@ -3,34 +3,17 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use kube_controller_client::PlannedWrite;
 use kube_endpoint_model::membership::{self, PodOutcome, PodReason};
 use kube_endpoint_model::subsets::{equal_ignoring_versions, repack};
 use kube_endpoint_model::well_known::{
     ENDPOINTS_CONTROLLER, ENDPOINTS_MANAGED_BY_LABEL, HEADLESS_LABEL, OVER_CAPACITY_ANNOTATION, TRIGGER_TIME_ANNOTATION,
 };
-use kube_endpoint_model::{EndpointAddress, EndpointSubset, Endpoints, Labels, ObjectMeta, Pod, Service, SubsetPort};
+use kube_endpoint_model::{
+    EndpointAddress, EndpointSubset, Endpoints, Labels, ObjectMeta, Pod, Service, SubsetPort, Write,
+};
 
 use crate::legacy::Legacy;
 use crate::truncate::{MAX_ADDRESSES, truncate};
-
-/// Write that brings the Endpoints object of a Service to its desired state.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Write {
-    /// Create this object; the Service has none yet.
-    Create(Endpoints),
-    /// Replace the stored object by this one. It has the resource version of the object passed to [`plan`], so that the
-    /// API server rejects the update after a change by another client.
-    Update(Endpoints),
-}
-
-impl Write {
-    /// Returns this write as a review sees it. `current` is the object that the plan is based on.
-    pub(crate) fn planned<'a>(&'a self, current: Option<&'a Endpoints>) -> PlannedWrite<'a, Endpoints> {
-        let (Write::Create(desired) | Write::Update(desired)) = self;
-        current.map_or(PlannedWrite::Create(desired), |stored| PlannedWrite::Update { stored, desired })
-    }
-}
 
 /// Value of the over-capacity annotation of a truncated object.
 const TRUNCATED: &str = "truncated";
@@ -46,10 +29,10 @@ const TRUNCATED: &str = "truncated";
 pub fn plan(
     service: &Service,
     pods: &[Arc<Pod>],
-    current: Option<&Endpoints>,
+    current: Option<&Arc<Endpoints>>,
     trigger_time: Option<Timestamp>,
     legacy: Legacy,
-) -> Option<Write> {
+) -> Option<Write<Endpoints>> {
     plan_keeping(Vec::new(), service, pods, current, trigger_time, legacy)
 }
 
@@ -58,10 +41,10 @@ pub(crate) fn plan_keeping(
     kept: Vec<EndpointSubset>,
     service: &Service,
     pods: &[Arc<Pod>],
-    current: Option<&Endpoints>,
+    current: Option<&Arc<Endpoints>>,
     trigger_time: Option<Timestamp>,
     legacy: Legacy,
-) -> Option<Write> {
+) -> Option<Write<Endpoints>> {
     let subsets = desired_subsets(kept, service, pods, legacy);
     let Some(current) = current else {
         let metadata =
@@ -75,7 +58,7 @@ pub(crate) fn plan_keeping(
         return None;
     }
     let new = desired_object(service, subsets, current.metadata.clone(), trigger_time);
-    (!equal_except_trigger_time(&new, current)).then_some(Write::Update(new))
+    (!equal_except_trigger_time(&new, current)).then(|| Write::Update { stored: Arc::clone(current), desired: new })
 }
 
 /// Passes the decision about each Pod to `observe`: whether it is an address of the Endpoints object of a Service that

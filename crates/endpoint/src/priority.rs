@@ -1,12 +1,13 @@
-//! The priority of the write of a sync.
+//! The priority of the writes of a sync.
 
 use kube_controller_client::RequestPriority;
-use kube_endpoint_model::{Address, Endpoints, SubsetPort};
+use kube_endpoint_model::{Address, Endpoints, SubsetPort, Write};
 
-/// Returns the priority of the write that replaces an object by another, from the ready addresses and their ports.
-/// `None` is no object.
-pub(crate) fn priority(before: Option<&Endpoints>, after: Option<&Endpoints>) -> RequestPriority {
-    RequestPriority::of_change(before.into_iter().flat_map(ready), after.into_iter().flat_map(ready))
+/// Returns the priority of the writes of one sync, from the ready addresses and their ports.
+pub(crate) fn priority(writes: &[&Write<Endpoints>]) -> RequestPriority {
+    let before = writes.iter().filter_map(|write| write.before());
+    let after = writes.iter().filter_map(|write| write.after());
+    RequestPriority::of_change(before.flat_map(ready), after.flat_map(ready))
 }
 
 /// A headless Service may have addresses without ports.
@@ -20,6 +21,8 @@ fn ready(endpoints: &Endpoints) -> impl Iterator<Item = (&Address, Option<&Subse
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use kube_endpoint_model::{EndpointAddress, EndpointSubset};
     use rstest::rstest;
 
@@ -41,14 +44,14 @@ mod tests {
     #[case::becomes_ready(endpoints(&[], &["10.0.0.1"]), endpoints(&["10.0.0.1"], &[]), Addition)]
     #[case::same(endpoints(&["10.0.0.1"], &["10.0.0.2"]), endpoints(&["10.0.0.1"], &[]), Other)]
     fn updates(#[case] before: Endpoints, #[case] after: Endpoints, #[case] expect: RequestPriority) {
-        assert_eq!(priority(Some(&before), Some(&after)), expect);
+        assert_eq!(priority(&[&Write::Update { stored: Arc::new(before), desired: after }]), expect);
     }
 
     #[test]
     fn creates_add_and_deletes_remove() {
         let object = endpoints(&["10.0.0.1"], &[]);
-        assert_eq!(priority(None, Some(&object)), Addition);
-        assert_eq!(priority(Some(&object), None), Removal);
-        assert_eq!(priority(None, None), Other);
+        assert_eq!(priority(&[&Write::Create(object.clone())]), Addition);
+        assert_eq!(priority(&[&Write::Delete(Arc::new(object))]), Removal);
+        assert_eq!(priority(&[]), Other);
     }
 }

@@ -7,11 +7,11 @@ use std::sync::{Mutex, MutexGuard};
 
 use kube_ambient::{Defect, is_enabled};
 use kube_controller::locked;
-use kube_endpoint_model::{EndpointSlice, Labels, ObjectKey, ResourceVersion, Text, well_known};
+use kube_endpoint_model::{EndpointSlice, Labels, ObjectKey, ResourceVersion, Text, Write, well_known};
+use kube_informer::WriteThrough;
 use serde::Serialize;
 
 use crate::plan::Plan;
-use crate::slice_cache::SliceCache;
 
 /// Responses with other content than was sent, because an admission policy changed the slice or an older API server
 /// dropped a field.
@@ -98,7 +98,7 @@ impl AlteredWrites {
         &self,
         service: &ObjectKey,
         existing: impl IntoIterator<Item = &'a EndpointSlice>,
-        cache: &dyn SliceCache,
+        cache: Option<&WriteThrough<EndpointSlice>>,
         plan: &mut Plan,
     ) -> Vec<String> {
         let mut services = self.services();
@@ -106,7 +106,7 @@ impl AlteredWrites {
         let current: HashMap<&str, &ResourceVersion> =
             existing.into_iter().map(|slice| (&*slice.metadata.name, &slice.metadata.resource_version)).collect();
         altered.slices.retain(|name, answer| current.get(&**name).is_some_and(|version| **version == answer.version));
-        altered.misplaced.retain(|slice| !current.contains_key(&*slice.metadata.name) && cache.holds(slice));
+        altered.misplaced.retain(|slice| !current.contains_key(&*slice.metadata.name) && holds(cache, slice));
         let misplaced = &altered.misplaced;
 
         let mut refused = Vec::new();
@@ -114,12 +114,13 @@ impl AlteredWrites {
             return refused;
         }
         for plan in &mut plan.types {
-            plan.update.retain(|slice| {
-                let answer = altered.slices.get(&slice.metadata.name);
-                answer.is_none_or(|answer| answer.sent != digest(slice))
+            plan.writes.retain(|write| {
+                let Write::Update { desired, .. } = write else { return true };
+                let answer = altered.slices.get(&desired.metadata.name);
+                answer.is_none_or(|answer| answer.sent != digest(desired))
             });
-            if !misplaced.is_empty() && !plan.create.is_empty() {
-                plan.create.clear();
+            if !misplaced.is_empty() && plan.creates().next().is_some() {
+                plan.writes.retain(|write| !matches!(write, Write::Create(_)));
                 refused = misplaced.iter().map(|slice| slice.metadata.name.to_string()).collect();
             }
         }
@@ -133,6 +134,14 @@ impl AlteredWrites {
     pub(crate) fn forget(&self, service: &ObjectKey) {
         self.services().remove(service);
     }
+}
+
+/// Returns whether the cache contains a slice with this name and UID, in any state. Without a cache, it may.
+pub(crate) fn holds(cache: Option<&WriteThrough<EndpointSlice>>, slice: &EndpointSlice) -> bool {
+    cache.is_none_or(|cache| {
+        let stored = cache.get(&slice.metadata.namespace, &slice.metadata.name);
+        stored.is_some_and(|stored| stored.metadata.uid == slice.metadata.uid)
+    })
 }
 
 /// Returns whether a response has the content that was sent.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use kube_endpoint_model::{AddressType, Addresses, Code, Endpoint, EndpointSlice, TargetRef, Text};
+use kube_endpoint_model::{AddressType, Addresses, Code, Endpoint, EndpointSlice, TargetRef, Text, Write};
 
 use crate::desired_endpoint::DesiredEndpoint;
 use crate::identity::Identity;
@@ -162,7 +162,7 @@ impl Explanation {
             let of_type = existing().filter(|slice| slice.address_type == plan.address_type);
             explanation.explain_type(&of_type.map(|slice| &**slice).collect::<Vec<_>>(), plan);
         }
-        for slice in &plan.unsupported {
+        for slice in plan.unsupported.iter().filter_map(Write::before) {
             explanation.add(slice, &slice.endpoints, &name(slice), PlacementReason::Removed);
         }
         explanation
@@ -170,8 +170,8 @@ impl Explanation {
 
     fn explain_type(&mut self, existing: &[&EndpointSlice], plan: &TypePlan) {
         let updated: BTreeMap<&str, &EndpointSlice> =
-            plan.update.iter().map(|slice| (&*slice.metadata.name, slice)).collect();
-        let deleted: BTreeSet<&str> = plan.delete.iter().map(|slice| &*slice.metadata.name).collect();
+            plan.updates().map(|slice| (&*slice.metadata.name, slice)).collect();
+        let deleted: BTreeSet<&str> = plan.deletes().map(|slice| &*slice.metadata.name).collect();
         for before in existing {
             match updated.get(&*before.metadata.name) {
                 Some(after) => self.explain_update(before, after),
@@ -181,7 +181,7 @@ impl Explanation {
                 None => self.add(before, &before.endpoints, &name(before), PlacementReason::Kept),
             }
         }
-        for (number, slice) in (1..).zip(&plan.create) {
+        for (number, slice) in (1..).zip(plan.creates()) {
             self.add(slice, &slice.endpoints, &SliceName::New(number), PlacementReason::NewSlice);
         }
     }

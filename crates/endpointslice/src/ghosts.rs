@@ -6,9 +6,10 @@ use std::sync::Mutex;
 use kube_ambient::{Defect, is_enabled};
 use kube_controller::locked;
 use kube_endpoint_model::{EndpointSlice, ObjectKey};
+use kube_informer::WriteThrough;
 
+use crate::altered::holds;
 use crate::plan::Plan;
-use crate::slice_cache::SliceCache;
 
 /// Slices of own creates whose deletion was in the cache before the response to the create arrived, by Service.
 ///
@@ -21,8 +22,13 @@ pub(crate) struct Ghosts {
 
 impl Ghosts {
     /// Records the response to a create, after `cache` has stored it.
-    pub(crate) fn created(&self, service: &ObjectKey, answer: &EndpointSlice, cache: &dyn SliceCache) {
-        if is_enabled(Defect::GhostSlice) && !cache.holds(answer) {
+    pub(crate) fn created(
+        &self,
+        service: &ObjectKey,
+        answer: &EndpointSlice,
+        cache: Option<&WriteThrough<EndpointSlice>>,
+    ) {
+        if is_enabled(Defect::GhostSlice) && !holds(cache, answer) {
             locked(&self.services).entry(service.clone()).or_default().push(answer.metadata.name.to_string());
         }
     }

@@ -68,10 +68,10 @@
 //! };
 //! let options = Options::new("gateways.example.com").max_endpoints_per_slice(NonZeroUsize::new(2).expect("not zero"));
 //! let plan = plan(Input::new(&gateway, &[AddressType::IPv4], vec![desired], &[]), Hints::Leave, &options);
-//! let sizes: Vec<usize> = plan.types[0].create.iter().map(|slice| slice.endpoints.len()).collect();
+//! let sizes: Vec<usize> = plan.types[0].creates().map(|slice| slice.endpoints.len()).collect();
 //! assert_eq!(sizes, [2, 1]);
 //! // The label by which the slices are found. They belong to no Service.
-//! let labels = &plan.types[0].create[0].metadata.labels;
+//! let labels = &plan.types[0].creates().next().expect("a create").metadata.labels;
 //! assert_eq!(labels.get("gateways.example.com/owner"), Some("edge"));
 //! assert_eq!(labels.get("kubernetes.io/service-name"), None);
 //! ```
@@ -106,13 +106,12 @@
 //!
 //! # Cargo features
 //!
-//! - `apply` (default): [`Reconciler`], which plans and writes in one call.
-//! - `watch`: [`ReconcilerBuilder::slices`], an informer of slices as the [`SliceCache`], and [`watch_slices`], a handler
-//!   of slice events.
+//! - `apply` (default): [`Reconciler`], which plans and writes in one call, and [`watch_slices`], a handler of the events
+//!   of slices.
 //! - `controller` (default): the slice controller, [`controller::endpointslice_controller`].
 //! - `prometheus`: upstream's [`metrics`] in a registry of the `prometheus` crate.
 //!
-//! `controller` includes `watch`, and each feature includes `apply`.
+//! Each feature includes `apply`.
 //!
 //! Without these features the crate is pure and depends on neither tokio nor kube.
 //!
@@ -155,8 +154,6 @@ mod options;
 mod owner;
 mod packing;
 mod plan;
-#[cfg(feature = "apply")]
-mod planned;
 mod pod_endpoint;
 #[cfg(feature = "apply")]
 mod priority;
@@ -165,15 +162,15 @@ mod reconciler;
 mod recycle;
 mod single;
 #[cfg(feature = "apply")]
-mod slice_cache;
-#[cfg(feature = "apply")]
 pub mod slice_events;
 mod slice_labels;
 #[cfg(feature = "apply")]
 mod slice_names;
-#[cfg(all(feature = "defects", feature = "watch"))]
+#[cfg(feature = "apply")]
+mod slice_rules;
+#[cfg(feature = "defects")]
 mod untracked;
-#[cfg(feature = "watch")]
+#[cfg(feature = "apply")]
 mod watch;
 
 #[cfg(feature = "apply")]
@@ -195,8 +192,6 @@ pub use plan::{GroupCount, Plan, TypePlan, plan};
 pub use pod_endpoint::{PodEndpoint, endpoint_at};
 #[cfg(feature = "apply")]
 pub use reconciler::{EventSink, Reconciled, Reconciler, ReconcilerBuilder};
-#[cfg(feature = "apply")]
-pub use slice_cache::{SliceCache, SliceWrite};
 pub use slice_labels::SliceLabels;
-#[cfg(feature = "watch")]
+#[cfg(feature = "apply")]
 pub use watch::watch_slices;

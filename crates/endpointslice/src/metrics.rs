@@ -10,6 +10,7 @@ pub use prometheus::{PrometheusMetrics, WriteMetrics};
 
 use std::collections::BTreeMap;
 
+use kube_endpoint_model::Write;
 use kube_topology::TrafficDistribution;
 
 use crate::plan::Plan;
@@ -45,6 +46,15 @@ pub enum Operation {
 }
 
 impl Operation {
+    /// Returns the operation of a write.
+    pub fn of<T>(write: &Write<T>) -> Operation {
+        match write {
+            Write::Create(_) => Operation::Create,
+            Write::Update { .. } => Operation::Update,
+            Write::Delete(_) => Operation::Delete,
+        }
+    }
+
     /// Returns upstream's label value: `create`, `update` or `delete`.
     pub fn as_str(self) -> &'static str {
         match self {

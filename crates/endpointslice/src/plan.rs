@@ -1,10 +1,10 @@
 //! The plan: computes the writes for the slices of one owner, without I/O.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use kube_endpoint_model::{
-    AddressType, Endpoint, EndpointPort, EndpointSlice, Labels, ObjectMeta, Text, sort_slice_ports, well_known,
+    AddressType, Endpoint, EndpointPort, EndpointSlice, Labels, ObjectMeta, Text, Write, sort_slice_ports, well_known,
 };
 use kube_topology::{HintsOutcome, SliceSet, TopologyEvent};
 
@@ -25,15 +25,15 @@ use crate::slice_labels::SliceLabels;
 pub struct Plan {
     /// Writes for each address type of the owner, in the order of [`Input::address_types`].
     pub types: Vec<TypePlan>,
-    /// Slices of address types that the owner does not have. They are deleted last, whether or not earlier writes
+    /// Deletes of slices of address types that the owner does not have. They are sent last, whether or not earlier writes
     /// failed (RC-4).
-    pub unsupported: Vec<Arc<EndpointSlice>>,
+    pub unsupported: Vec<Write<EndpointSlice>>,
 }
 
 impl Plan {
     /// Returns a plan that deletes these slices; a failed delete does not stop the others.
     pub fn delete(slices: Vec<Arc<EndpointSlice>>) -> Plan {
-        Plan { types: Vec::new(), unsupported: slices }
+        Plan { types: Vec::new(), unsupported: slices.into_iter().map(Write::Delete).collect() }
     }
 
     /// Returns whether the plan has no writes.
@@ -41,25 +41,25 @@ impl Plan {
         self.unsupported.is_empty() && self.types.iter().all(TypePlan::is_empty)
     }
 
-    /// Returns the total number of creates, updates and deletes.
-    pub fn writes(&self) -> usize {
-        self.unsupported.len() + self.types.iter().map(TypePlan::writes).sum::<usize>()
+    /// Returns all writes, in the order in which they are sent.
+    pub fn writes(&self) -> impl Iterator<Item = &Write<EndpointSlice>> {
+        self.types.iter().flat_map(|plan| &plan.writes).chain(&self.unsupported)
+    }
+
+    /// Returns the number of writes.
+    pub fn len(&self) -> usize {
+        self.unsupported.len() + self.types.iter().map(TypePlan::len).sum::<usize>()
     }
 }
 
-/// Writes for one address type. Creates are sent first, then updates, then deletes.
+/// Writes for one address type.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TypePlan {
     /// Address type of all these slices.
     pub address_type: AddressType,
-    /// Slices to create. They have no name yet, only a prefix for it in `generate_name`.
-    pub create: Vec<EndpointSlice>,
-    /// Slices to update, with the name and the resource version of the existing slice, so that a concurrent write by
-    /// another client leads to a conflict.
-    pub update: Vec<EndpointSlice>,
-    /// Slices to delete.
-    pub delete: Vec<Arc<EndpointSlice>>,
+    /// Creates, then updates, then deletes. Slices to create have no name yet, only a prefix for it in `generate_name`.
+    pub writes: Vec<Write<EndpointSlice>>,
     /// Events about hints, emitted after the writes, failed or not (RC-35).
     pub events: Vec<TopologyEvent>,
     /// Number of endpoints with a hint for each zone, for the topology cache; `None` removes the address type from it.
@@ -91,9 +91,7 @@ impl TypePlan {
     pub fn empty(address_type: AddressType) -> TypePlan {
         TypePlan {
             address_type,
-            create: Vec::new(),
-            update: Vec::new(),
-            delete: Vec::new(),
+            writes: Vec::new(),
             events: Vec::new(),
             hints: None,
             groups: Vec::new(),
@@ -106,12 +104,30 @@ impl TypePlan {
 
     /// Returns whether the plan has no writes.
     pub fn is_empty(&self) -> bool {
-        self.writes() == 0
+        self.writes.is_empty()
     }
 
-    /// Returns the total number of creates, updates and deletes.
-    pub fn writes(&self) -> usize {
-        self.create.len() + self.update.len() + self.delete.len()
+    /// Returns the number of writes.
+    pub fn len(&self) -> usize {
+        self.writes.len()
+    }
+
+    /// Returns the slices to create.
+    pub fn creates(&self) -> impl Iterator<Item = &EndpointSlice> {
+        self.writes.iter().filter_map(|write| if let Write::Create(slice) = write { Some(slice) } else { None })
+    }
+
+    /// Returns the slices to update, in their new state.
+    pub fn updates(&self) -> impl Iterator<Item = &EndpointSlice> {
+        self.writes.iter().filter_map(|write| match write {
+            Write::Update { desired, .. } => Some(desired),
+            _ => None,
+        })
+    }
+
+    /// Returns the slices to delete.
+    pub fn deletes(&self) -> impl Iterator<Item = &Arc<EndpointSlice>> {
+        self.writes.iter().filter_map(|write| if let Write::Delete(slice) = write { Some(slice) } else { None })
     }
 }
 
@@ -153,9 +169,7 @@ pub fn plan<E: DesiredEndpoint>(input: Input<'_, E>, mut hints: Hints<'_>, optio
         }
         TypePlan {
             address_type: address_type.clone(),
-            create,
-            update,
-            delete,
+            writes: in_order(create, update, delete, &of_type),
             events,
             hints: allocated,
             groups,
@@ -168,7 +182,29 @@ pub fn plan<E: DesiredEndpoint>(input: Input<'_, E>, mut hints: Hints<'_>, optio
     let types = types.collect();
     let unsupported: Vec<_> =
         existing.into_iter().filter(|slice| !address_types.contains(&slice.address_type)).collect();
-    Plan { types, unsupported: in_stable_order(&unsupported).into_iter().cloned().collect() }
+    Plan { types, ..Plan::delete(in_stable_order(&unsupported).into_iter().cloned().collect()) }
+}
+
+/// Returns the writes of one address type in the order in which they are sent. `existing` contains the slices to update.
+fn in_order(
+    create: Vec<EndpointSlice>,
+    update: Vec<EndpointSlice>,
+    delete: Vec<Arc<EndpointSlice>>,
+    existing: &[&Arc<EndpointSlice>],
+) -> Vec<Write<EndpointSlice>> {
+    let mut writes = Vec::with_capacity(create.len() + update.len() + delete.len());
+    writes.extend(create.into_iter().map(Write::Create));
+    if !update.is_empty() {
+        let stored: HashMap<&str, &Arc<EndpointSlice>> =
+            existing.iter().map(|slice| (&*slice.metadata.name, *slice)).collect();
+        writes.extend(update.into_iter().map(|desired| {
+            let stored =
+                stored.get(&*desired.metadata.name).expect("only existing slices are updated, under their names");
+            Write::Update { stored: Arc::clone(stored), desired }
+        }));
+    }
+    writes.extend(delete.into_iter().map(Write::Delete));
+    writes
 }
 
 /// Changes of one address type, before deletes and creates are paired into updates.

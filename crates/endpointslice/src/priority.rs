@@ -1,21 +1,13 @@
 //! The priority of the writes of a sync.
 
-use kube_controller_client::{PlannedWrite, RequestPriority};
-use kube_endpoint_model::{AddressType, Addresses, EndpointPort, EndpointSlice};
+use kube_controller_client::RequestPriority;
+use kube_endpoint_model::{AddressType, Addresses, EndpointPort, EndpointSlice, Write};
 
 /// Returns the priority of the writes of one sync, from the ready endpoints that they remove and add. An endpoint is
 /// its addresses and ports, so a move between slices is no change.
-pub(crate) fn priority(writes: &[PlannedWrite<'_, EndpointSlice>]) -> RequestPriority {
-    let before = writes.iter().filter_map(|write| match write {
-        PlannedWrite::Create(_) => None,
-        PlannedWrite::Update { stored, .. } => Some(*stored),
-        PlannedWrite::Delete(slice) => Some(*slice),
-    });
-    let after = writes.iter().filter_map(|write| match write {
-        PlannedWrite::Create(slice) => Some(*slice),
-        PlannedWrite::Update { desired, .. } => Some(*desired),
-        PlannedWrite::Delete(_) => None,
-    });
+pub(crate) fn priority(writes: &[&Write<EndpointSlice>]) -> RequestPriority {
+    let before = writes.iter().filter_map(|write| write.before());
+    let after = writes.iter().filter_map(|write| write.after());
     RequestPriority::of_change(before.flat_map(ready), after.flat_map(ready))
 }
 
@@ -26,6 +18,8 @@ fn ready(slice: &EndpointSlice) -> impl Iterator<Item = (&AddressType, &[Endpoin
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use kube_endpoint_model::{Address, Endpoint, EndpointConditions};
     use rstest::rstest;
 
@@ -51,17 +45,17 @@ mod tests {
     #[case::replaced(&["a"], &["b"], Removal)]
     #[case::same(&["a"], &["a"], Other)]
     fn updates(#[case] stored: &[&str], #[case] desired: &[&str], #[case] expect: RequestPriority) {
-        let (stored, desired) = (slice(stored), slice(desired));
-        assert_eq!(priority(&[PlannedWrite::Update { stored: &stored, desired: &desired }]), expect);
+        let update = Write::Update { stored: Arc::new(slice(stored)), desired: slice(desired) };
+        assert_eq!(priority(&[&update]), expect);
     }
 
     #[test]
     fn creates_add_deletes_remove_and_moves_do_neither() {
-        let (one, not_ready) = (slice(&["a"]), slice(&["!a"]));
-        assert_eq!(priority(&[PlannedWrite::Create(&one)]), Addition);
-        assert_eq!(priority(&[PlannedWrite::Delete(&one)]), Removal);
-        assert_eq!(priority(&[PlannedWrite::Delete(&not_ready)]), Other);
-        assert_eq!(priority(&[PlannedWrite::Create(&one), PlannedWrite::Delete(&one)]), Other);
+        let (create, delete) = (Write::Create(slice(&["a"])), Write::Delete(Arc::new(slice(&["a"]))));
+        assert_eq!(priority(&[&create]), Addition);
+        assert_eq!(priority(&[&delete]), Removal);
+        assert_eq!(priority(&[&Write::Delete(Arc::new(slice(&["!a"])))]), Other);
+        assert_eq!(priority(&[&create, &delete]), Other);
         assert_eq!(priority(&[]), Other);
     }
 }

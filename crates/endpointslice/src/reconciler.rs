@@ -3,29 +3,29 @@
 mod builder;
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use kube_controller::{Enqueuer, Outcome, locked};
+use kube_controller::{Enqueuer, Executed, Executor, Outcome, locked};
+use kube_controller_client::ReviewedClient;
 use kube_controller_client::events::{EventRecorder, EventType, LastMessages, ObjectReference};
-use kube_controller_client::{Client, ReviewedClient};
-use kube_endpoint_model::{AddressType, EndpointSlice, Node, ObjectKey, Text};
+use kube_endpoint_model::{AddressType, EndpointSlice, Node, ObjectKey, SliceIndex, Text, Write};
+use kube_informer::{Informer, WriteThrough};
 use kube_topology::{HintPolicy, TopologyCache};
 use kube_wire::Resource;
 
 pub use self::builder::ReconcilerBuilder;
 use crate::altered::AlteredWrites;
-use crate::apply::{ApplyError, Writer};
+use crate::apply::{ApplyError, WriteError, WriteFailure};
 use crate::desired_endpoint::DesiredEndpoint;
 use crate::input::{Hints, Input, ServiceHints, hinted_types};
 use crate::live::{LiveReadError, is_gone, live};
-use crate::metrics::{HintLabels, MetricsCache, SliceMetrics};
+use crate::metrics::{HintLabels, MetricsCache, Operation, SliceMetrics};
 use crate::options::Options;
 use crate::owner::Owner;
 use crate::plan::{Plan, plan};
-use crate::priority::priority;
-use crate::slice_cache::SliceCache;
 use crate::slice_names::SliceNames;
+use crate::slice_rules::SliceRules;
 
 /// Receiver of Kubernetes Events about owners, such as an [`EventRecorder`]; `()` drops them.
 pub trait EventSink: Send + Sync {
@@ -56,9 +56,8 @@ impl EventSink for () {
 /// A controller has one reconciler, shared by its workers. A sync reads the
 /// [existing slices](Reconciler::existing_slices) of an owner, computes its desired endpoints, and calls
 /// [`reconcile`](Reconciler::reconcile). The existing slices must include the reconciler's own writes: build it with an
-/// informer of slices (with the feature `watch`, `ReconcilerBuilder::slices`), or with another
-/// [`cache`](ReconcilerBuilder::cache) that stores the responses; without either, each sync reads them from the API
-/// server. Syncs of the same owner must not run concurrently, which a work queue ensures.
+/// [informer of slices](ReconcilerBuilder::slices), or with the [`cache`](ReconcilerBuilder::cache) of one that the caller
+/// reads; without either, each sync reads them from the API server. Syncs of the same owner must not run concurrently, which a work queue ensures.
 ///
 /// Owners are identified by their [key](Input::key). Slices are found by [`Options::owner_label`].
 ///
@@ -68,9 +67,9 @@ impl EventSink for () {
 pub struct Reconciler {
     client: ReviewedClient<EndpointSlice>,
     options: Options,
-    cache: Box<dyn SliceCache>,
-    #[cfg(feature = "watch")]
-    pub(crate) slices: Option<Arc<crate::watch::InformerCache>>,
+    pub(crate) slices: Option<Informer<EndpointSlice, SliceIndex>>,
+    /// With `slices`, set by the handler of the controller or, without one, by the first write.
+    pub(crate) cache: OnceLock<WriteThrough<EndpointSlice>>,
     names: SliceNames,
     altered: AlteredWrites,
     #[cfg(feature = "defects")]
@@ -113,7 +112,6 @@ impl Reconciler {
     }
 
     /// Returns whether the writes pass a [gate](kube_controller_client::WriteGate).
-    #[cfg(feature = "watch")]
     pub(crate) fn is_gated(&self) -> bool {
         self.client.client().is_gated()
     }
@@ -126,11 +124,12 @@ impl Reconciler {
     ///
     /// Those of [`live_slices`](Self::live_slices); none with an informer.
     pub async fn existing_slices(&self, owner: &ObjectKey) -> Result<Vec<Arc<EndpointSlice>>, LiveReadError> {
-        #[cfg(feature = "watch")]
-        if let Some(slices) = &self.slices {
-            return Ok(slices.existing(owner, &self.options));
-        }
-        self.live_slices(owner).await
+        let Some(slices) = &self.slices else { return self.live_slices(owner).await };
+        let (value, controller) = (self.options.label_value(&owner.name), &self.options.controller);
+        let mut slices = slices.lister().read(|_, index| index.managed_slices(&owner.namespace, &value, controller));
+        // As in the slice controller, a slice that is being deleted does not count (ES-5).
+        slices.retain(|slice| slice.metadata.deletion_timestamp.is_none());
+        Ok(slices)
     }
 
     /// Reads the slices of an owner that this controller manages directly from the API server, for programs without a
@@ -199,19 +198,18 @@ impl Reconciler {
         }
         let Options { max_endpoints_per_slice, placeholder, .. } = self.options;
         self.metrics.totals(locked(&self.totals).update(&service, &plan, max_endpoints_per_slice, placeholder));
-        if !self.client.sends(&service, || plan.planned_writes(existing_slices)) {
-            return Ok(Reconciled { plan, writes: 0 });
-        }
-        self.metrics.planned(&plan);
-        let misplaced = self.altered.suppress(&service, existing(), &*self.cache, &mut plan);
+        let misplaced = self.altered.suppress(&service, existing(), self.cache(), &mut plan);
         #[cfg(feature = "defects")]
         let misplaced = [misplaced, self.ghosts.block(&service, &mut plan)].concat();
-
-        let client = self.client.client().with_priority(|| priority(&plan.planned_writes(existing_slices)));
-        let writer = self.writer(&client, &owner.kind, &service, &*self.metrics);
-        let applied = writer.apply(&plan, policy.map(labels), misplaced).await;
+        let sent = self.send(&owner.kind, &service, &plan, &*self.metrics, policy.map(labels)).await;
+        let Some((writes, mut failures)) = sent else { return Ok(Reconciled { plan, writes: 0 }) };
         self.emit_hint_events(owner, &service, &plan);
-        Ok(Reconciled { writes: applied?, plan })
+        if !misplaced.is_empty() {
+            let label = self.altered.label_name().to_owned();
+            let source = WriteFailure::Misplaced { label, slices: misplaced };
+            failures.insert(0, failed(&owner.kind, &service, Operation::Create, None, source));
+        }
+        if failures.is_empty() { Ok(Reconciled { plan, writes }) } else { Err(ApplyError(failures)) }
     }
 
     /// Deletes slices of an owner that should have none: one that is gone, or that no longer qualifies.
@@ -247,32 +245,56 @@ impl Reconciler {
         slices: Vec<Arc<EndpointSlice>>,
     ) -> Result<Reconciled, ApplyError> {
         let plan = Plan::delete(slices);
-        if !self.client.sends(owner, || plan.planned_writes(&[])) {
-            return Ok(Reconciled { plan, writes: 0 });
+        match self.send(kind, owner, &plan, &(), None).await {
+            None => Ok(Reconciled { plan, writes: 0 }),
+            Some((writes, failures)) if failures.is_empty() => Ok(Reconciled { plan, writes }),
+            Some((_, failures)) => Err(ApplyError(failures)),
         }
-        let client = self.client.client().with_priority(|| priority(&plan.planned_writes(&[])));
-        let writes = self.writer(&client, kind, owner, &()).apply(&plan, None, Vec::new()).await?;
-        Ok(Reconciled { plan, writes })
     }
 
-    fn writer<'a>(
-        &'a self,
-        client: &'a Client,
-        owner: &'a Text,
-        service: &'a ObjectKey,
-        metrics: &'a dyn SliceMetrics,
-    ) -> Writer<'a> {
-        let Reconciler { cache, names, altered, .. } = self;
-        Writer {
-            client,
+    /// Sends the writes of a plan, and returns the number of those that the server accepted, and the failures. `None` if
+    /// the plan went to the review of the client.
+    async fn send(
+        &self,
+        kind: &Text,
+        owner: &ObjectKey,
+        plan: &Plan,
+        metrics: &dyn SliceMetrics,
+        hints: Option<HintLabels>,
+    ) -> Option<(usize, Vec<WriteError>)> {
+        if !self.client.observes() {
+            metrics.planned(plan);
+        }
+        let of_types = plan.types.iter().map(|plan| &*plan.writes);
+        let groups = of_types.chain(plan.unsupported.iter().map(std::slice::from_ref));
+        let mut rules = SliceRules {
             owner,
-            service,
-            cache: &**cache,
-            names,
-            altered,
+            cache: self.cache(),
+            names: &self.names,
+            altered: &self.altered,
+            metrics,
+            types: &plan.types,
+            hints,
+            name: None,
             #[cfg(feature = "defects")]
             ghosts: &self.ghosts,
-            metrics,
+            #[cfg(feature = "defects")]
+            created: None,
+        };
+        let Executed { is_reviewed, writes, failures } =
+            Executor::new(&self.client, self.cache()).execute(owner, groups, &mut rules).await;
+        let write_error = |(write, error): (&Write<EndpointSlice>, _)| {
+            let slice = write.before().map(|slice| slice.metadata.name.to_string());
+            failed(kind, owner, Operation::of(write), slice, WriteFailure::Request(error))
+        };
+        (!is_reviewed).then(|| (writes, failures.into_iter().map(write_error).collect()))
+    }
+
+    /// Returns the cache of slices that the responses to writes go into.
+    fn cache(&self) -> Option<&WriteThrough<EndpointSlice>> {
+        match &self.slices {
+            Some(slices) => Some(self.cache.get_or_init(|| slices.write_through(&slices.store_synced()))),
+            None => self.cache.get(),
         }
     }
 
@@ -352,7 +374,7 @@ impl Reconciler {
         if let Some(topology) = &self.topology {
             let mut topology = locked(topology);
             if policy == HintPolicy::Topology {
-                for slice in &plan.unsupported {
+                for slice in plan.unsupported.iter().filter_map(Write::before) {
                     topology.record(service, &slice.address_type, None);
                 }
                 for plan in &plan.types {
@@ -367,6 +389,16 @@ impl Reconciler {
             self.metrics.traffic_distributions(&totals.traffic_distributions());
         }
     }
+}
+
+fn failed(
+    owner: &Text,
+    service: &ObjectKey,
+    operation: Operation,
+    slice: Option<String>,
+    source: WriteFailure,
+) -> WriteError {
+    WriteError { operation, slice, owner: owner.clone(), service: service.clone(), source }
 }
 
 fn labels(policy: HintPolicy) -> HintLabels {

@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use kube_endpoint::Write;
 use kube_endpoint_model::well_known::{LEADER_ANNOTATION, MIRRORING_CONTROLLER, SLICE_CONTROLLER};
-use kube_endpoint_model::{Code, EndpointSlice, ObjectKey};
+use kube_endpoint_model::{Code, EndpointSlice, Endpoints, ObjectKey, Write};
 use kube_endpointslice::{Explanation, Placement, PlacementReason, Plan, SliceName};
 use kube_wire::Object as _;
 use serde_json::Value;
@@ -58,7 +57,7 @@ impl World {
             }
             if are_known(self, Kind::Endpoints) {
                 let write = match plans.and_then(|plans| plans.endpoints) {
-                    Some(write) => Some(self.endpoints_write(&key, write)),
+                    Some(write) => Some(endpoints_write(&key, &write)),
                     None if self.service_of(&key).is_none() => self.left_over_write(&key),
                     None => None,
                 };
@@ -87,10 +86,7 @@ impl World {
         if endpoints.metadata.annotations.contains_key(LEADER_ANNOTATION) {
             return None;
         }
-        let message = "the Service does not exist".to_owned();
-        let reasons = vec![Reason { code: Code::EndpointsDiffer, message }];
-        let object = ObjectRef::new(Kind::Endpoints, key);
-        Some(PlannedChange { object, before: Some(value(&**endpoints)), after: None, reasons })
+        Some(endpoints_write(key, &Write::Delete(Arc::clone(endpoints))))
     }
 
     /// Returns the keys of Services with slices that mirror Endpoints.
@@ -109,21 +105,21 @@ impl World {
                 if reasons.is_empty() { vec![differs(otherwise)] } else { reasons }
             };
             let existing = |slice: &EndpointSlice| SliceName::Known(slice.metadata.name.clone());
-            for (number, slice) in (1..).zip(&plan.create) {
+            for (number, slice) in (1..).zip(plan.creates()) {
                 let generated = slice.metadata.generate_name.as_deref().unwrap_or_default();
                 let key = ObjectKey::new(slice.metadata.namespace.clone(), format!("{generated}..."));
                 let object = ObjectRef::new(Kind::EndpointSlice, &key);
                 let reasons = placed(SliceName::New(number), "no slice has these endpoints");
                 changes.push(PlannedChange { object, before: None, after: Some(value(slice)), reasons });
             }
-            for slice in &plan.update {
+            for slice in plan.updates() {
                 let key = slice.key();
                 let before = self.slice_of(&key).map(|it| value(&**it));
                 let object = ObjectRef::new(Kind::EndpointSlice, &key);
                 let reasons = placed(existing(slice), "metadata, hints or ports differ");
                 changes.push(PlannedChange { object, before, after: Some(value(slice)), reasons });
             }
-            for slice in plan.delete.iter().filter(|slice| has_effect(slice)) {
+            for slice in plan.deletes().filter(|slice| has_effect(slice)) {
                 changes.push(deleted(slice, placed(existing(slice), SUPERFLUOUS)));
             }
         }
@@ -131,21 +127,23 @@ impl World {
         changes.extend(
             plan.unsupported
                 .iter()
+                .filter_map(Write::before)
                 .filter(|slice| has_effect(slice))
                 .map(|slice| deleted(slice, vec![differs(unsupported)])),
         );
         changes
     }
+}
 
-    fn endpoints_write(&self, key: &ObjectKey, write: Write) -> PlannedChange {
-        let before = self.endpoints_of(key).map(|it| value(&**it));
-        let (after, message) = match write {
-            Write::Create(after) => (after, "the Service has no Endpoints object"),
-            Write::Update(after) => (after, "addresses, ports, labels or annotations differ"),
-        };
-        let reasons = vec![Reason { code: Code::EndpointsDiffer, message: message.to_owned() }];
-        PlannedChange { object: ObjectRef::new(Kind::Endpoints, key), before, after: Some(value(&after)), reasons }
-    }
+fn endpoints_write(key: &ObjectKey, write: &Write<Endpoints>) -> PlannedChange {
+    let (before, after) = (write.before().map(value), write.after().map(value));
+    let message = match write {
+        Write::Create(_) => "the Service has no Endpoints object",
+        Write::Update { .. } => "addresses, ports, labels or annotations differ",
+        Write::Delete(_) => "the Service does not exist",
+    };
+    let reasons = vec![Reason { code: Code::EndpointsDiffer, message: message.to_owned() }];
+    PlannedChange { object: ObjectRef::new(Kind::Endpoints, key), before, after, reasons }
 }
 
 /// Returns all writes of one controller for one Service with their classes. `stored` are the slices that the plan is
@@ -170,9 +168,9 @@ fn has_effect(slice: &EndpointSlice) -> bool {
     slice.metadata.deletion_timestamp.is_none()
 }
 
-fn deleted(slice: &Arc<EndpointSlice>, reasons: Vec<Reason>) -> PlannedChange {
+fn deleted(slice: &EndpointSlice, reasons: Vec<Reason>) -> PlannedChange {
     let object = ObjectRef::new(Kind::EndpointSlice, &slice.key());
-    PlannedChange { object, before: Some(value(&**slice)), after: None, reasons }
+    PlannedChange { object, before: Some(value(slice)), after: None, reasons }
 }
 
 fn differs(message: &str) -> Reason {

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use kube_endpoint::{Legacy, Write};
+use kube_endpoint::Legacy;
 use kube_endpoint_model::membership::PodOutcome;
 use kube_endpoint_model::well_known::{MIRRORING_CONTROLLER, SLICE_CONTROLLER, TRIGGER_TIME_ANNOTATION};
-use kube_endpoint_model::{Endpoint, EndpointSlice, Endpoints, ObjectKey, Pod, Service};
+use kube_endpoint_model::{Endpoint, EndpointSlice, Endpoints, ObjectKey, Pod, Service, Write};
 use kube_endpointslice::{
     DesiredEndpoint as _, DesiredGroup, Explanation, Hints, Input, Options, Owner, Plan, PodEndpoint, ServiceHints,
     SliceLabels, hinted_types, plan_explained,
@@ -28,7 +28,7 @@ pub(crate) struct SelectorPlans {
     pub(crate) decisions: Decisions,
     pub(crate) slices: Plan,
     pub(crate) explanation: Explanation,
-    pub(crate) endpoints: Option<Write>,
+    pub(crate) endpoints: Option<Write<Endpoints>>,
 }
 
 impl SelectorPlans {
@@ -61,8 +61,9 @@ impl SelectorPlans {
             plan_explained(input, hints, &options)
         };
 
-        let current = world.endpoints_of(&key).map(|it| &**it);
-        let endpoints = kube_endpoint::plan(service, &pods, current, trigger_time(current), Legacy::default());
+        let current = world.endpoints_of(&key);
+        let time = current.and_then(|endpoints| trigger_time(endpoints));
+        let endpoints = kube_endpoint::plan(service, &pods, current, time, Legacy::default());
         Some(SelectorPlans { pods, decisions, slices, explanation, endpoints })
     }
 
@@ -105,8 +106,8 @@ fn with_stored_zones(
 }
 
 /// Returns the value of the trigger time annotation, which an update that is only previewed keeps.
-fn trigger_time(current: Option<&Endpoints>) -> Option<Timestamp> {
-    current?.metadata.annotations.get(TRIGGER_TIME_ANNOTATION)?.parse().ok()
+fn trigger_time(current: &Endpoints) -> Option<Timestamp> {
+    current.metadata.annotations.get(TRIGGER_TIME_ANNOTATION)?.parse().ok()
 }
 
 /// Plan of the mirroring controller for the Service of one name.

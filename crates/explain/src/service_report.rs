@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use kube_endpoint::{MAX_ADDRESSES, Write};
-use kube_endpoint_model::{Code, ObjectKey, Pod, Service};
+use kube_endpoint::MAX_ADDRESSES;
+use kube_endpoint_model::{Code, ObjectKey, Pod, Service, Write};
 use kube_topology::ZoneRatios;
 use kube_wire::Object as _;
 
@@ -210,9 +210,9 @@ fn slices_differ(
     let types = || all().flat_map(|plan| &plan.types);
     let superfluous = mirroring.superfluous().len() + all().map(|plan| plan.unsupported.len()).sum::<usize>();
     let counts = [
-        (types().map(|plan| plan.create.len()).sum::<usize>(), "to create"),
-        (types().map(|plan| plan.update.len()).sum(), "to update"),
-        (types().map(|plan| plan.delete.len()).sum::<usize>() + superfluous, "to delete"),
+        (types().map(|plan| plan.creates().count()).sum::<usize>(), "to create"),
+        (types().map(|plan| plan.updates().count()).sum(), "to update"),
+        (types().map(|plan| plan.deletes().count()).sum::<usize>() + superfluous, "to delete"),
     ];
     let slices_changed = listed(&counts)?;
     let counts = [
@@ -229,7 +229,8 @@ fn slices_differ(
 fn endpoints_differ(world: &World, plans: &SelectorPlans, current: Option<&WrittenObject>) -> Option<Reason> {
     let verb = match plans.endpoints.as_ref()? {
         Write::Create(_) => "to create",
-        Write::Update(_) => "to update",
+        Write::Update { .. } => "to update",
+        Write::Delete(_) => "to delete",
     };
     let written = written_at(world, current.and_then(|it| it.last_write.as_ref()));
     Some(Reason { code: Code::EndpointsDiffer, message: format!("Endpoints object {verb}{written}") })

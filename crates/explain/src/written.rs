@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use kube_endpoint::Write;
 use kube_endpoint_model::well_known::{
     ENDPOINTS_CONTROLLER, ENDPOINTS_MANAGED_BY_LABEL, MIRRORING_CONTROLLER, SLICE_CONTROLLER, SLICE_MANAGED_BY_LABEL,
 };
@@ -34,10 +33,12 @@ impl PlannedStates {
     }
 
     fn add(&mut self, plan: &Plan) {
-        let updates = plan.types.iter().flat_map(|it| &it.update).map(|slice| (slice, ObjectState::Outdated));
-        let deletes = plan.types.iter().flat_map(|it| &it.delete).chain(&plan.unsupported);
-        let deletes = deletes.map(|slice| (&**slice, ObjectState::Superfluous));
-        self.0.extend(updates.chain(deletes).map(|(slice, state)| (slice.metadata.name.to_string(), state)));
+        for write in plan.writes() {
+            let state = if write.after().is_some() { ObjectState::Outdated } else { ObjectState::Superfluous };
+            if let Some(stored) = write.before() {
+                self.0.insert(stored.metadata.name.to_string(), state);
+            }
+        }
     }
 }
 
@@ -92,7 +93,7 @@ pub(crate) fn written_endpoints(world: &World, endpoints: &Endpoints, plans: Opt
     } else {
         match plans {
             Some(plans) => match plans.endpoints {
-                Some(Write::Create(_) | Write::Update(_)) => ObjectState::Outdated,
+                Some(_) => ObjectState::Outdated,
                 None => ObjectState::Current,
             },
             None if managed_by == Some(ENDPOINTS_CONTROLLER) => ObjectState::Orphaned,

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use kube_endpoint_model::{EndpointAddress, EndpointSlice, EndpointSubset, Endpoints, ObjectMeta, SubsetPort};
+use kube_endpoint_model::{EndpointAddress, EndpointSlice, EndpointSubset, Endpoints, ObjectMeta, SubsetPort, Write};
 use kube_endpointslice_mirroring::{MirrorPlan, plan};
 
 /// Number of addresses of a subset: the default of `--mirroring-max-endpoints-per-subset`.
@@ -48,7 +48,7 @@ fn mirror(endpoints: &Endpoints, existing: &[Arc<EndpointSlice>]) -> MirrorPlan 
 /// Returns the slices that mirror these Endpoints as decoded from the API server, which share no strings with the
 /// Endpoints.
 fn settled(endpoints: &Endpoints) -> Vec<Arc<EndpointSlice>> {
-    let created = mirror(endpoints, &[]).plan.types.into_iter().flat_map(|it| it.create);
+    let created = mirror(endpoints, &[]).plan.types.into_iter().flat_map(|it| it.writes).filter_map(Write::into_after);
     let read_back = |(at, mut slice): (usize, EndpointSlice)| {
         slice.metadata.name = format!("database-{at:05}").into();
         let full = k8s_openapi::api::discovery::v1::EndpointSlice::from(&slice);
@@ -65,7 +65,7 @@ fn plans(criterion: &mut Criterion) {
         assert!(mirror(&endpoints, &slices).plan.is_empty(), "up-to-date slices are not written");
         let mut changed = endpoints.clone();
         changed.subsets[0].addresses[0].ip = "192.0.2.1".into();
-        assert_eq!(mirror(&changed, &slices).plan.writes(), 1, "one changed address causes one write");
+        assert_eq!(mirror(&changed, &slices).plan.len(), 1, "one changed address causes one write");
         group.throughput(Throughput::Elements(size as u64));
         for (state, endpoints, existing) in
             [("steady", &endpoints, &slices[..]), ("changed", &changed, &slices), ("new", &endpoints, &[])]

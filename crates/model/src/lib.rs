@@ -115,7 +115,7 @@ pub use compact_time::CompactTime;
 pub use endpoints::{EndpointAddress, EndpointSubset, Endpoints, SubsetPort};
 pub use go_bool::parse_go_bool;
 pub use intern::Interner;
-pub use kube_wire::{Index, Metadata, ObjectKey, Resource, ResourceVersion, Text, Uid};
+pub use kube_wire::{Index, Metadata, ObjectKey, Resource, ResourceVersion, Text, Uid, Write};
 pub use label_index::{LabelIndex, Labelled, PodIndex};
 pub use labels::Labels;
 pub use labels_from_str::{LONGEST_LABEL_VALUE, ParseLabelsError, is_label_value};

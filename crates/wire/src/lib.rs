@@ -141,6 +141,7 @@ mod uid;
 mod undecodable;
 mod version;
 mod watch;
+mod write;
 
 pub use accept::Accept;
 pub use dynamic::Dynamic;
@@ -158,6 +159,7 @@ pub use uid::Uid;
 pub use undecodable::Undecodable;
 pub use version::ResourceVersion;
 pub use watch::{EventHead, EventType, LineSplitter, Received, WatchEvent, WatchReader};
+pub use write::Write;
 
 /// Default limit in bytes of one list item or watch frame: 16 MiB.
 ///

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use kube_controller_client::PlannedWrite;
-use kube_endpoint_model::ObjectKey;
 use kube_endpoint_model::well_known::TRIGGER_TIME_ANNOTATION;
+use kube_endpoint_model::{ObjectKey, Write};
 use kube_endpoints_explain::{Change, Difference, DifferenceClass, Kind, ObjectRef, classify};
 use serde::Serialize;
 use serde_json::Value;
@@ -18,31 +17,26 @@ const MAX_ENDPOINTS: usize = 5;
 /// Maximum size of an object in the details, in bytes of JSON.
 const MAX_BYTES: usize = 4_096;
 
-/// One write of a plan.
+/// One write of a plan, as JSON.
 #[derive(Debug)]
-pub(super) struct Write {
+pub(super) struct ComparedWrite {
     /// Name of the stored object; empty for a create.
     pub(super) stored: String,
     before: Option<Value>,
     after: Option<Value>,
 }
 
-impl Write {
-    pub(super) fn new<T: Serialize + kube_wire::Object>(write: &PlannedWrite<'_, T>) -> Write {
-        let (before, after) = match write {
-            PlannedWrite::Create(after) => (None, Some(*after)),
-            PlannedWrite::Update { stored, desired } => (Some(*stored), Some(*desired)),
-            PlannedWrite::Delete(before) => (Some(*before), None),
-        };
+impl ComparedWrite {
+    pub(super) fn new<T: Serialize + kube_wire::Object>(write: &Write<T>) -> ComparedWrite {
         let value = |object: &T| serde_json::to_value(object).unwrap_or_default();
-        let stored = before.map(|object| object.name().to_owned()).unwrap_or_default();
-        Write { stored, before: before.map(value), after: after.map(value) }
+        let stored = write.before().map(|object| object.name().to_owned()).unwrap_or_default();
+        ComparedWrite { stored, before: write.before().map(value), after: write.after().map(value) }
     }
 
     /// Returns whether a write changes nothing: the delete of an object that is being deleted, which finalizers keep.
-    pub(super) fn has_no_effect<T: Serialize>(write: &PlannedWrite<'_, T>) -> bool {
-        let PlannedWrite::Delete(object) = write else { return false };
-        serde_json::to_value(object).is_ok_and(|object| object["metadata"]["deletionTimestamp"].is_string())
+    pub(super) fn has_no_effect<T: Serialize>(write: &Write<T>) -> bool {
+        let Write::Delete(object) = write else { return false };
+        serde_json::to_value(&**object).is_ok_and(|object| object["metadata"]["deletionTimestamp"].is_string())
     }
 
     /// Returns the object as `kubectl endpoints diff` names it: a create by the prefix of the name to generate.
@@ -59,7 +53,7 @@ impl Write {
 /// the slices that the plan does not write, and `changes` the same writes with reasons.
 pub(super) fn describe(
     key: &ObjectKey,
-    writes: &[Write],
+    writes: &[ComparedWrite],
     unchanged: &BTreeSet<String>,
     changes: &[Change],
 ) -> (BTreeSet<DifferenceClass>, Vec<ObjectMismatch>) {

@@ -27,14 +27,14 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use kube_controller::{Controller, Enqueuer, Supervisor, locked};
-use kube_controller_client::{Client, PlannedWrite, ReviewedClient};
-use kube_endpoint_model::ObjectKey;
+use kube_controller_client::{Client, ReviewedClient};
+use kube_endpoint_model::{ObjectKey, Write};
 use kube_wire::Object;
 use serde::Serialize;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use self::differences::{Write, describe};
+use self::differences::{ComparedWrite, describe};
 use self::ledger::{Cause, Comparison, Decision, Ledger};
 use self::log_limit::LogLimit;
 use self::metrics::ShadowMetrics;
@@ -151,18 +151,19 @@ impl Shadow {
     }
 
     /// Compares the plan of a controller for one Service. Enqueues the Service if it is to be compared again.
-    fn compare_plan<T: Serialize + Object>(
-        &self,
-        controller: &'static str,
-        key: &ObjectKey,
-        writes: &[PlannedWrite<'_, T>],
-    ) {
-        let is_empty = writes.iter().all(Write::has_no_effect);
-        self.compare(controller, key, is_empty, || writes.iter().map(Write::new).collect());
+    fn compare_plan<T: Serialize + Object>(&self, controller: &'static str, key: &ObjectKey, writes: &[&Write<T>]) {
+        let is_empty = writes.iter().all(|write| ComparedWrite::has_no_effect(write));
+        self.compare(controller, key, is_empty, || writes.iter().map(|write| ComparedWrite::new(write)).collect());
     }
 
     /// Compares a plan. `writes` is called only for a mismatch.
-    fn compare(&self, controller: &'static str, key: &ObjectKey, is_empty: bool, writes: impl FnOnce() -> Vec<Write>) {
+    fn compare(
+        &self,
+        controller: &'static str,
+        key: &ObjectKey,
+        is_empty: bool,
+        writes: impl FnOnce() -> Vec<ComparedWrite>,
+    ) {
         let now = Instant::now();
         let cause = locked(&self.causes).remove(&(controller, key.clone())).unwrap_or_default();
         // After the plan: a change in between makes the fingerprint newer than the plan, so that the time starts again
@@ -185,7 +186,7 @@ impl Shadow {
         }
     }
 
-    fn record(&self, now: Instant, controller: &'static str, key: &ObjectKey, writes: &[Write]) {
+    fn record(&self, now: Instant, controller: &'static str, key: &ObjectKey, writes: &[ComparedWrite]) {
         let stored = self.sources.stored_slices(controller, key);
         let is_written = |name: &str| writes.iter().any(|write| write.stored == name);
         let unchanged = stored.iter().filter(|slice| !is_written(&slice.metadata.name));

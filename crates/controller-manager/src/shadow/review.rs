@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use kube_controller_client::{PlannedWrite, Review};
-use kube_endpoint_model::ObjectKey;
+use kube_controller_client::Review;
+use kube_endpoint_model::{ObjectKey, Write};
 use serde::Serialize;
 
 use super::Shadow;
@@ -22,7 +22,7 @@ impl ShadowReview {
 }
 
 impl<T: Serialize + kube_wire::Object> Review<T> for ShadowReview {
-    fn review(&self, key: &ObjectKey, writes: &[PlannedWrite<'_, T>]) {
+    fn review(&self, key: &ObjectKey, writes: &[&Write<T>]) {
         self.shadow.compare_plan(self.controller, key, writes);
     }
 }

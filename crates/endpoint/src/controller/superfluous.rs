@@ -60,9 +60,9 @@ impl Superfluous {
     }
 
     /// Records an object that this process created. Its Service may have been deleted after the create was sent.
-    pub(super) fn created(&self, endpoints: &Endpoints) {
-        if let Some(deletion) = locked(&self.0).deletions.get_mut(&endpoints.key()) {
-            deletion.object = Some(endpoints.uid());
+    pub(super) fn created(&self, service: &ObjectKey, uid: &Uid) {
+        if let Some(deletion) = locked(&self.0).deletions.get_mut(service) {
+            deletion.object = Some(uid.clone());
         }
     }
 
@@ -186,10 +186,10 @@ mod tests {
     #[test]
     fn a_create_that_ends_after_the_deletion_of_its_service_counts() {
         let superfluous = Superfluous::default();
-        superfluous.created(&endpoints("a", "9"));
+        superfluous.created(&web(), &"a".into());
         assert!(!superfluous.contains(&endpoints("a", "9")), "its Service exists");
         superfluous.service_deleted(web(), Some(8.into()), None);
-        superfluous.created(&endpoints("b", "9"));
+        superfluous.created(&web(), &"b".into());
         assert!(superfluous.contains(&endpoints("b", "9")));
     }
 

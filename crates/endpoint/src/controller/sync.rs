@@ -3,23 +3,22 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use display_full_error::DisplayFullErrorExt as _;
-use kube_controller::{Enqueuer, FailureCause, Outcome, locked};
+use kube_controller::{Enqueuer, Executor, FailureCause, Outcome, locked};
 use kube_controller_client::events::{EventRecorder, EventType, LastMessages, ObjectReference};
-use kube_controller_client::{Deleted, Error, PlannedWrite, Preconditions, ReviewedClient};
+use kube_controller_client::{Error, ReviewedClient};
 use kube_endpoint_model::well_known::TOLERATE_UNREADY_ANNOTATION;
 use kube_endpoint_model::{
-    EndpointSubset, Endpoints, ObjectKey, ObjectMeta, Pod, PodIndex, Service, ServiceIndex, TriggerTimes,
-    UnusableAddresses, references,
+    EndpointSubset, Endpoints, ObjectKey, Pod, PodIndex, Service, ServiceIndex, TriggerTimes, UnusableAddresses, Write,
+    references,
 };
 use kube_informer::{Lister, WITHHELD_INTERVAL, WriteThrough};
 
+use super::rules::EndpointsRules;
 use super::superfluous::Superfluous;
 use super::unanswered::UnansweredWrites;
 use crate::kept::kept_subsets;
 use crate::legacy::Legacy;
-use crate::plan::{Write, plan_keeping};
-use crate::priority::priority;
+use crate::plan::plan_keeping;
 
 /// Reconciles the Endpoints object of one Service; shared by the workers.
 pub(super) struct Syncs {
@@ -73,7 +72,6 @@ impl Syncs {
     ///
     /// The write failed. The key must be retried.
     pub(super) async fn sync(&self, key: &ObjectKey) -> Result<Outcome, SyncError> {
-        let failed = |verb| move |source| SyncError { verb, key: key.clone(), source };
         let Some(service) = self.services.get(&key.namespace, &key.name) else {
             if self.services.is_withheld(&key.namespace, &key.name) {
                 self.keys.add_again(key.clone(), WITHHELD_INTERVAL);
@@ -85,11 +83,11 @@ impl Syncs {
             if !self.may_delete(key, current.as_deref()) {
                 return Ok(Outcome::Unchanged);
             }
-            if !self.client.sends(key, || current.as_deref().map(PlannedWrite::Delete)) {
+            let superfluous = self.to_delete(key, current).await?;
+            let outcome = self.send(key, superfluous.map(Write::Delete)).await?;
+            if self.client.observes() {
                 return Ok(Outcome::Unchanged);
             }
-            let deleted = self.delete(key, current.as_deref()).await;
-            let outcome = self.unanswered.record_delete(key, deleted).map_err(failed("delete"))?;
             self.superfluous.removed(key);
             #[cfg(feature = "defects")]
             self.stale.forget(key);
@@ -122,20 +120,8 @@ impl Syncs {
             self.keys.add_again(key.clone(), WITHHELD_INTERVAL);
         }
         self.keys.set_interval(key, upstream_sync(pods.len()));
-        let planned = plan_keeping(kept, &service, &pods, current.as_deref(), trigger_time, self.legacy);
-        if !self.client.sends(key, || planned.as_ref().map(|write| write.planned(current.as_deref()))) {
-            return Ok(Outcome::Unchanged);
-        }
-        match planned {
-            None => Ok(Outcome::Unchanged),
-            Some(Write::Create(endpoints)) => {
-                self.unanswered.record_create(key, self.create(key, &endpoints).await).map_err(failed("create"))
-            }
-            Some(Write::Update(endpoints)) => self
-                .unanswered
-                .record(key, self.update(key, &endpoints, current.as_deref()).await)
-                .map_err(failed("update")),
-        }
+        let planned = plan_keeping(kept, &service, &pods, current.as_ref(), trigger_time, self.legacy);
+        self.send(key, planned).await
     }
 
     /// Returns the stored addresses of Pods that the cache lacks because of wrong lists: they stay.
@@ -165,52 +151,51 @@ impl Syncs {
         self.superfluous.contains(endpoints) || self.unanswered.may_have_created(key)
     }
 
-    /// Deletes the object. Returns [`Outcome::Unchanged`] if the server has none, or another one that is not superfluous.
-    ///
-    /// UID and resource version are preconditions; upstream sends none, so its delayed request may delete a changed
-    /// object. An object that is not in the cache is read first, since the watch may not have delivered it yet.
-    async fn delete(&self, key: &ObjectKey, cached: Option<&Endpoints>) -> Result<Outcome, Error> {
-        let client = self.client.client().with_priority(|| priority(cached, None));
-        let live: Endpoints;
-        let object = match cached {
-            Some(cached) => cached,
-            None => match client.get(&key.namespace, &key.name).await {
-                Ok(found) if self.is_superfluous(key, &found) => {
-                    live = found;
-                    &live
-                }
-                Ok(_) => return Ok(Outcome::Unchanged),
-                Err(error) if error.is_not_found() => return Ok(Outcome::Unchanged),
-                Err(error) => return Err(error),
-            },
-        };
-        let ObjectMeta { uid, resource_version, .. } = &object.metadata;
-        let unchanged = Preconditions::unchanged(uid, resource_version);
-        let write = self.cache.begin(&key.namespace, &key.name);
-        match client.delete::<Endpoints>(&key.namespace, &key.name, Some(unchanged)).await {
-            Ok(Deleted::Removed) => {
-                if let Some(cached) = cached {
-                    write.deleted(cached);
-                }
-                Ok(Outcome::Written)
-            }
-            Ok(Deleted::Pending(answer)) => {
-                write.written(answer);
-                Ok(Outcome::Written)
-            }
-            // Another client deleted it. The watch will deliver that.
-            Err(error) if error.is_not_found() => {
-                write.failed(&error);
-                Ok(Outcome::Unchanged)
-            }
-            Err(error) => {
-                match cached {
-                    Some(cached) if error.is_conflict() => write.conflict(cached),
-                    _ => write.failed(&error),
-                }
-                Err(error)
-            }
+    /// Returns the object to delete: the cached one or, if the watch may not have delivered it yet, that of the server.
+    /// `None` if there is none, or only one that is not superfluous.
+    async fn to_delete(
+        &self,
+        key: &ObjectKey,
+        cached: Option<Arc<Endpoints>>,
+    ) -> Result<Option<Arc<Endpoints>>, SyncError> {
+        if cached.is_some() || self.client.observes() {
+            return Ok(cached);
         }
+        let found = match self.client.client().get::<Endpoints>(&key.namespace, &key.name).await {
+            Ok(found) => Some(found).filter(|found| self.is_superfluous(key, found)),
+            Err(error) if error.is_not_found() => None,
+            Err(source) => return Err(SyncError { verb: "get", key: key.clone(), source }),
+        };
+        if found.is_none() {
+            self.unanswered.nothing_to_delete(key);
+        }
+        Ok(found.map(Arc::new))
+    }
+
+    /// Sends a write, if there is one, or passes it to the review of the client.
+    async fn send(&self, key: &ObjectKey, write: Option<Write<Endpoints>>) -> Result<Outcome, SyncError> {
+        let mut rules = EndpointsRules {
+            service: key,
+            recorder: &self.recorder,
+            namespaced_create_events: self.namespaced_create_events,
+            superfluous: &self.superfluous,
+            #[cfg(feature = "defects")]
+            stale: &self.stale,
+        };
+        let executor = Executor::new(&self.client, Some(&self.cache));
+        let mut executed = executor.execute(key, [write.as_slice()].into_iter(), &mut rules).await;
+        if executed.is_reviewed {
+            return Ok(Outcome::Unchanged);
+        }
+        let failure = executed.failures.pop().map(|(_, error)| error);
+        let result = failure.map_or(Ok(Outcome::of_writes(executed.writes)), Err);
+        let Some(write) = &write else { return Ok(Outcome::Unchanged) };
+        let recorded = match write {
+            Write::Create(_) => self.unanswered.record_create(key, result),
+            Write::Update { .. } => self.unanswered.record(key, result),
+            Write::Delete(_) => self.unanswered.record_delete(key, result),
+        };
+        recorded.map_err(|source| SyncError { verb: write.verb(), key: key.clone(), source })
     }
 
     /// Emits an event about Pods that are left out because of their addresses (EC-50), if they have changed.
@@ -232,68 +217,5 @@ impl Syncs {
             "InvalidTolerateUnreadyEndpoints",
             message,
         );
-    }
-
-    async fn create(&self, key: &ObjectKey, endpoints: &Endpoints) -> Result<Outcome, Error> {
-        let write = self.cache.begin(&key.namespace, &key.name);
-        let client = self.client.client().with_priority(|| priority(None, Some(endpoints)));
-        match client.create(endpoints).await {
-            Ok(answer) => {
-                let created = answer.clone();
-                write.written(answer);
-                // After it is in the cache, so that the handler of the Service sees it there, or this its record.
-                self.superfluous.created(&created);
-                Ok(Outcome::Written)
-            }
-            // Not an error (EP-20): the object would be deleted with the namespace.
-            Err(error) if error.is_namespace_terminating() => {
-                write.failed(&error);
-                Ok(Outcome::Unchanged)
-            }
-            Err(error) => {
-                write.failed(&error);
-                // As upstream, the event refers to an object without UID and, before Kubernetes 1.38, without namespace
-                // (EV-1).
-                let namespace = if self.namespaced_create_events { key.namespace.to_string() } else { String::new() };
-                let name = key.name.to_string();
-                let involved = ObjectReference { namespace, name, ..ObjectReference::of("v1", "Endpoints") };
-                let message = format!("Failed to create endpoint for service {key}: {}", error.display_full());
-                self.recorder.event(&involved, EventType::Warning, "FailedToCreateEndpoint", message);
-                Err(error)
-            }
-        }
-    }
-
-    async fn update(
-        &self,
-        key: &ObjectKey,
-        endpoints: &Endpoints,
-        current: Option<&Endpoints>,
-    ) -> Result<Outcome, Error> {
-        let write = self.cache.begin(&key.namespace, &key.name);
-        let client = self.client.client().with_priority(|| priority(current, Some(endpoints)));
-        match client.update(endpoints).await {
-            Ok(answer) => {
-                #[cfg(feature = "defects")]
-                self.stale.updated(endpoints);
-                write.written(answer);
-                Ok(Outcome::Written)
-            }
-            Err(error) => {
-                if error.is_conflict() || error.is_not_found() {
-                    write.conflict(endpoints);
-                } else {
-                    write.failed(&error);
-                }
-                let message = format!("Failed to update endpoint {key}: {}", error.display_full());
-                self.recorder.event(
-                    &ObjectReference::to(endpoints),
-                    EventType::Warning,
-                    "FailedToUpdateEndpoint",
-                    message,
-                );
-                Err(error)
-            }
-        }
     }
 }

@@ -50,10 +50,18 @@ impl UnansweredWrites {
     /// Records the result of a deletion, and returns it. If there was no object, a create without a response may still
     /// be applied.
     pub(super) fn record_delete(&self, service: &ObjectKey, result: Result<Outcome, Error>) -> Result<Outcome, Error> {
-        if matches!(result, Ok(Outcome::Unchanged)) && self.may_have_created(service) {
+        if matches!(result, Ok(Outcome::Unchanged)) {
+            self.nothing_to_delete(service);
             return result;
         }
         self.record(service, result)
+    }
+
+    /// Records that the server has no object to delete. A create without a response may still be applied.
+    pub(super) fn nothing_to_delete(&self, service: &ObjectKey) {
+        if !self.may_have_created(service) {
+            self.remove(service);
+        }
     }
 
     pub(super) fn add(&self, service: &ObjectKey) {

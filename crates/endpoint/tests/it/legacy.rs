@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use kube_endpoint::{Legacy, Write, plan};
-use kube_endpoint_model::{Endpoints, Pod, Service};
+use kube_endpoint::{Legacy, plan};
+use kube_endpoint_model::{Endpoints, Pod, Service, Write};
 use rstest::rstest;
 use serde_json::{Value, json};
 

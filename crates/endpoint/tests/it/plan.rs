@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use kube_endpoint::{Legacy, Write, plan};
+use kube_endpoint::Legacy;
 use kube_endpoint_model::well_known::{
     ENDPOINTS_MANAGED_BY_LABEL, HEADLESS_LABEL, OVER_CAPACITY_ANNOTATION, TRIGGER_TIME_ANNOTATION,
 };
-use kube_endpoint_model::{Endpoints, IpFamily, Labels, NamedPort, Pod, Service, ServicePort, TargetPort, Text};
+use kube_endpoint_model::{Endpoints, IpFamily, Labels, NamedPort, Pod, Service, ServicePort, TargetPort, Text, Write};
 use rstest::rstest;
 
 fn service() -> Service {
@@ -43,14 +43,21 @@ fn pods(pods: impl IntoIterator<Item = Pod>) -> Vec<Arc<Pod>> {
 }
 
 /// Returns the object of a write with a resource version, as the API server stores it.
-fn written(change: Option<Write>) -> Endpoints {
-    match change {
-        Some(Write::Create(mut endpoints) | Write::Update(mut endpoints)) => {
-            endpoints.metadata.resource_version = "7".into();
-            endpoints
-        }
-        None => panic!("expected a write"),
-    }
+fn written(change: Option<Write<Endpoints>>) -> Endpoints {
+    let mut endpoints = change.and_then(Write::into_after).expect("a write");
+    endpoints.metadata.resource_version = "7".into();
+    endpoints
+}
+
+/// Returns the planned write.
+fn plan(
+    service: &Service,
+    pods: &[Arc<Pod>],
+    current: Option<&Endpoints>,
+    trigger_time: Option<jiff::Timestamp>,
+    legacy: Legacy,
+) -> Option<Write<Endpoints>> {
+    kube_endpoint::plan(service, pods, current.cloned().map(Arc::new).as_ref(), trigger_time, legacy)
 }
 
 /// Formats subsets as `ready|not ready|ports`, sorted and separated by `;`.
@@ -173,7 +180,8 @@ fn an_up_to_date_object_is_not_written() {
     headless.metadata.labels = headless.metadata.labels.with([(HEADLESS_LABEL, "")]);
     assert_eq!(plan(&service(), &all, Some(&headless), None, Legacy::default()), None, "EC-11");
 
-    let Some(Write::Update(changed)) = plan(&service(), &pods([pod(1, true)]), Some(&current), None, Legacy::default())
+    let Some(Write::Update { desired: changed, .. }) =
+        plan(&service(), &pods([pod(1, true)]), Some(&current), None, Legacy::default())
     else {
         panic!("expected an update")
     };

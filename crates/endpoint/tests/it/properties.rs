@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kube_endpoint::{Legacy, MAX_ADDRESSES, Write, plan};
-use kube_endpoint_model::{Endpoints, Pod, Service};
+use kube_endpoint::{Legacy, MAX_ADDRESSES};
+use kube_endpoint_model::{Endpoints, Pod, Service, Write};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -59,10 +59,19 @@ fn pods(max: usize) -> impl Strategy<Value = Vec<Arc<Pod>>> {
     })
 }
 
-fn written(change: Option<Write>) -> Option<Endpoints> {
-    change.map(|change| match change {
-        Write::Create(endpoints) | Write::Update(endpoints) => endpoints,
-    })
+/// Returns the planned write.
+fn plan(
+    service: &Service,
+    pods: &[Arc<Pod>],
+    current: Option<&Endpoints>,
+    trigger_time: Option<jiff::Timestamp>,
+    legacy: Legacy,
+) -> Option<Write<Endpoints>> {
+    kube_endpoint::plan(service, pods, current.cloned().map(Arc::new).as_ref(), trigger_time, legacy)
+}
+
+fn written(change: Option<Write<Endpoints>>) -> Option<Endpoints> {
+    change.and_then(Write::into_after)
 }
 
 /// Returns the contents of an object as tuples of address, Pod, port and readiness. A subset without ports has port 0.

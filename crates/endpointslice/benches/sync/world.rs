@@ -6,7 +6,8 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::{self as core, PodCondition, PodIP, PodSpec, PodStatus};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube_endpoint_model::{
-    EndpointSlice, Interner, IpFamily, Node, Pod, Service, ServicePort, TargetPort, Text, well_known::SLICE_CONTROLLER,
+    EndpointSlice, Interner, IpFamily, Node, Pod, Service, ServicePort, TargetPort, Text, Write,
+    well_known::SLICE_CONTROLLER,
 };
 use kube_endpointslice::{
     Hints, Input, Options, Owner, Plan, ServiceHints, SliceLabels, desired_endpoints_from_service_pods, plan,
@@ -57,14 +58,14 @@ impl World {
     /// the Pods.
     pub(crate) fn settled(pods: usize) -> World {
         let mut world = World::new(pods);
-        let created = world.sync().types.remove(0).create;
+        let created = world.sync().types.remove(0).writes.into_iter().filter_map(Write::into_after);
         let read_back = |(at, mut slice): (usize, EndpointSlice)| {
             slice.metadata.name = format!("web-{at:05}").into();
             slice.metadata.resource_version = 1.into();
             let full = k8s_openapi::api::discovery::v1::EndpointSlice::from(&slice);
             Arc::new(EndpointSlice::from(&full))
         };
-        world.slices = created.into_iter().enumerate().map(read_back).collect();
+        world.slices = created.enumerate().map(read_back).collect();
         assert!(world.sync().is_empty(), "a sync in the steady state writes nothing");
         world
     }
@@ -73,7 +74,7 @@ impl World {
     pub(crate) fn changed(pods: usize) -> World {
         let mut world = World::settled(pods);
         Arc::make_mut(&mut world.pods[pods / 2]).ready = false;
-        assert_eq!(world.sync().writes(), 1, "one changed Pod causes one write");
+        assert_eq!(world.sync().len(), 1, "one changed Pod causes one write");
         world
     }
 

@@ -1,17 +1,17 @@
 //! Builder of a reconciler.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use kube_controller_client::ReviewedClient;
 use kube_controller_client::events::LastMessages;
-use kube_endpoint_model::EndpointSlice;
+use kube_endpoint_model::{EndpointSlice, SliceIndex};
+use kube_informer::{Informer, WriteThrough};
 use kube_topology::TopologyCache;
 
 use super::{EventSink, Reconciler};
 use crate::altered::AlteredWrites;
 use crate::metrics::SliceMetrics;
 use crate::options::Options;
-use crate::slice_cache::SliceCache;
 use crate::slice_names::SliceNames;
 
 /// Builder of a [`Reconciler`].
@@ -60,23 +60,22 @@ impl ReconcilerBuilder {
     ///
     /// If the informer is indexed by another label than [`Options::owner_label`]: no slice would be found, and each sync
     /// would create new ones.
-    #[cfg(feature = "watch")]
-    pub fn slices(mut self, slices: &kube_informer::Informer<EndpointSlice, kube_endpoint_model::SliceIndex>) -> Self {
+    pub fn slices(mut self, slices: &Informer<EndpointSlice, SliceIndex>) -> Self {
         let label = slices.lister().read(|_, index| index.label().to_owned());
         assert!(
             label == *self.reconciler.options.owner_label,
             "the slices are indexed by {label}, not by the owner label {}; use Options::slice_index",
             self.reconciler.options.owner_label
         );
-        let cache = Arc::new(crate::watch::InformerCache::new(slices));
-        self.reconciler.slices = Some(Arc::clone(&cache));
-        self.cache(cache)
+        self.reconciler.slices = Some(slices.clone());
+        self
     }
 
-    /// Sets the cache that stores the responses to writes; responses are dropped by default. Without a cache, each sync
-    /// has to read the existing slices with [`live_slices`](Reconciler::live_slices).
-    pub fn cache(mut self, cache: impl SliceCache + 'static) -> Self {
-        self.reconciler.cache = Box::new(cache);
+    /// Sets the cache that stores the responses to writes; responses are dropped by default. The caller passes the slices
+    /// in the same cache to [`Input::new`](crate::Input::new). Without a cache, each sync has to read the existing slices
+    /// with [`live_slices`](Reconciler::live_slices).
+    pub fn cache(mut self, cache: WriteThrough<EndpointSlice>) -> Self {
+        self.reconciler.cache = OnceLock::from(cache);
         self
     }
 
@@ -94,9 +93,8 @@ impl Reconciler {
         let reconciler = Reconciler {
             client: client.into(),
             options,
-            cache: Box::new(()),
-            #[cfg(feature = "watch")]
             slices: None,
+            cache: OnceLock::new(),
             names: SliceNames::default(),
             altered,
             #[cfg(feature = "defects")]

@@ -87,7 +87,7 @@ async fn writes() -> [u32; 3] {
     let count = |of: fn(&kube_endpointslice::TypePlan) -> usize| {
         u32::try_from(plan.types.iter().map(of).sum::<usize>()).expect("a few writes")
     };
-    [count(|it| it.create.len()), count(|it| it.update.len()), count(|it| it.delete.len())]
+    [count(|it| it.creates().count()), count(|it| it.updates().count()), count(|it| it.deletes().count())]
 }
 
 #[rstest]
@@ -164,7 +164,7 @@ async fn a_terminating_namespace_ends_the_type_without_failure() {
     let owner = Owner::new("v1", "Service", &metadata);
     let input = Input::new(&owner, &[AddressType::IPv4], groups(&[(AddressType::IPv4, 80, &[1])]), &[]);
     let done = reconciler.reconcile(input, None).await.expect("no failure");
-    assert_eq!((done.plan.types[0].create.len(), done.writes), (1, 0));
+    assert_eq!((done.plan.types[0].creates().count(), done.writes), (1, 0));
     let refused = cluster.server.requests().count(&On::any().verb("create").resource("endpointslices"));
     assert_eq!(refused, 1, "one create was sent");
 }

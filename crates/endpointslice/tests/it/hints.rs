@@ -78,7 +78,7 @@ fn decided(
 fn hints_that_are_not_asked_for_any_more_go_with_one_event() {
     let slices = carry_out(&[], &plan_with("aabb", &[], policy(true, None), false), &mut 0);
     let plan = plan_with("aabb", &slices, policy(false, None), true);
-    assert_eq!(plan.types[0].update.len(), 1);
+    assert_eq!(plan.types[0].updates().count(), 1);
     assert_eq!(hints(&carry_out(&slices, &plan, &mut 0)), "- - - -");
     let events: Vec<&str> = plan.types[0].events.iter().map(|event| event.message.as_str()).collect();
     assert_eq!(events, ["Topology Aware Hints has been disabled, addressType: IPv4"]);

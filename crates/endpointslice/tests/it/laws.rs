@@ -161,7 +161,7 @@ proptest! {
         let plan = plan_of(&families, &existing, max);
         let known: BTreeSet<_> = [0, 80, 81, 82].map(ports_of).into();
         for plan in &plan.types {
-            for slice in plan.create.iter().chain(&plan.update) {
+            for slice in plan.creates().chain(plan.updates()) {
                 prop_assert_eq!(&slice.address_type, &plan.address_type);
                 prop_assert!(known.contains(&slice.ports));
                 let families: BTreeSet<_> = slice.endpoints.iter().map(|it| it.addresses[0].family()).collect();
@@ -186,7 +186,7 @@ proptest! {
         let existing = slices(&families, SLICE_CONTROLLER);
         for (plan, Family { existing, desired }) in plan_of(&families, &existing, max).types.iter().zip(&families) {
             let fewest = fewest_writes(existing, desired, max);
-            prop_assert!(plan.writes() <= fewest, "{} instead of {fewest}", plan.writes());
+            prop_assert!(plan.len() <= fewest, "{} instead of {fewest}", plan.len());
         }
     }
 

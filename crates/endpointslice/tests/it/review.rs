@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use kube_controller_client::{PlannedWrite, Review, ReviewedClient};
+use kube_controller_client::{Review, ReviewedClient};
 use kube_dev_apiserver::On;
-use kube_endpoint_model::{AddressType, EndpointSlice, ObjectKey};
+use kube_endpoint_model::{AddressType, EndpointSlice, ObjectKey, Write};
 use kube_endpointslice::metrics::SliceMetrics;
 use kube_endpointslice::{DesiredGroup, Input, Owner, Plan, Reconciled, Reconciler};
 
@@ -17,14 +17,14 @@ use crate::world::{group, options, service};
 struct Seen(Mutex<Vec<String>>);
 
 impl Review<EndpointSlice> for Seen {
-    fn review(&self, key: &ObjectKey, writes: &[PlannedWrite<'_, EndpointSlice>]) {
-        let write = |write: &PlannedWrite<'_, EndpointSlice>| match write {
-            PlannedWrite::Create(slice) => format!("create {}", slice.endpoints.len()),
-            PlannedWrite::Update { stored, desired } => {
+    fn review(&self, key: &ObjectKey, writes: &[&Write<EndpointSlice>]) {
+        let write = |write: &&Write<EndpointSlice>| match write {
+            Write::Create(slice) => format!("create {}", slice.endpoints.len()),
+            Write::Update { stored, desired } => {
                 assert_eq!(stored.metadata, desired.metadata, "the plan changes endpoints only");
                 format!("update {} {}", stored.endpoints.len(), desired.endpoints.len())
             }
-            PlannedWrite::Delete(slice) => format!("delete {}", slice.endpoints.len()),
+            Write::Delete(slice) => format!("delete {}", slice.endpoints.len()),
         };
         let writes: Vec<String> = writes.iter().map(write).collect();
         self.0.lock().expect("no panic").push(format!("{key}: {}", writes.join(", ")));
@@ -66,7 +66,7 @@ async fn a_reviewed_plan_is_returned_and_neither_sent_nor_counted() {
 
     for _ in 0..2 {
         let done = sync(&reviewed, vec![group(0..4, 80, true)]).await;
-        assert_eq!((done.writes, done.plan.writes()), (0, 2));
+        assert_eq!((done.writes, done.plan.len()), (0, 2));
     }
     assert_eq!((writes(), planned()), (0, 0));
 
@@ -78,7 +78,7 @@ async fn a_reviewed_plan_is_returned_and_neither_sent_nor_counted() {
     let key = owner().key();
     let slices = reviewed.live_slices(&key).await.expect("a list");
     let done = reviewed.delete(&"Service".into(), &key, slices).await.expect("no failure");
-    assert_eq!((done.writes, done.plan.writes()), (0, 2));
+    assert_eq!((done.writes, done.plan.len()), (0, 2));
     assert_eq!((writes(), planned()), (2, 1), "those of the writer");
 
     let seen = review.0.lock().expect("no panic").join("\n");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kube_endpoint_model::{
-    AddressType, EndpointSlice, IpFamily, NamedPort, Node, Pod, Service, ServicePort, TargetPort,
+    AddressType, EndpointSlice, IpFamily, NamedPort, Node, Pod, Service, ServicePort, TargetPort, Write,
 };
 use kube_endpointslice::{Hints, Input, Owner, Plan, SliceLabels, desired_endpoints_from_service_pods, plan};
 use rstest::rstest;
@@ -114,7 +114,7 @@ fn one_pod(#[case] service: Service, #[case] expected: &[&str]) {
     check(&service, &[pod("p", "n1", ["1.2.3.4", "1234::5678"])], expected);
     let (plan, _) = plan_pods(&service, &[pod("p", "n1", ["1.2.3.4", "1234::5678"])], &[]);
     for plan in &plan.types {
-        let [slice] = &plan.create[..] else { panic!("one slice a type") };
+        let [Write::Create(slice)] = &plan.writes[..] else { panic!("one slice a type") };
         assert_eq!(slice.metadata.generate_name.as_deref(), Some("web-"));
         assert_eq!(slice.metadata.owner_references, [Owner::service(&service).reference()]);
         assert_eq!(slice.metadata.labels.get("kubernetes.io/service-name"), Some("web"));

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use kube_endpoint_model::well_known::SLICE_CONTROLLER;
 use kube_endpoint_model::{
     Address, AddressType, Endpoint, EndpointConditions, EndpointPort, EndpointSlice, Service, TargetRef, Text, Uid,
+    Write,
 };
 use kube_endpointslice::{DesiredGroup, Hints, Input, Options, Owner, Plan, SliceLabels, TriggerTime, plan};
 
@@ -77,7 +78,7 @@ pub(crate) fn carry_out(existing: &[Arc<EndpointSlice>], plan: &Plan, next: &mut
     let mut slices: BTreeMap<Text, Arc<EndpointSlice>> =
         existing.iter().map(|slice| (slice.metadata.name.clone(), Arc::clone(slice))).collect();
     for plan in &plan.types {
-        for slice in &plan.create {
+        for slice in plan.creates() {
             let mut slice = slice.clone();
             *next += 1;
             let prefix = slice.metadata.generate_name.clone().expect("new slices have a prefix");
@@ -86,17 +87,17 @@ pub(crate) fn carry_out(existing: &[Arc<EndpointSlice>], plan: &Plan, next: &mut
             slice.metadata.resource_version = 1.into();
             assert!(slices.insert(slice.metadata.name.clone(), Arc::new(slice)).is_none());
         }
-        for slice in &plan.update {
+        for slice in plan.updates() {
             let mut slice = slice.clone();
             slice.metadata.resource_version = 2.into();
             let before = slices.insert(slice.metadata.name.clone(), Arc::new(slice.clone()));
             assert!(before.is_some_and(|before| before.address_type == slice.address_type), "no slice to update");
         }
-        for slice in &plan.delete {
+        for slice in plan.deletes() {
             assert!(slices.remove(&slice.metadata.name).is_some(), "no slice to delete");
         }
     }
-    for slice in &plan.unsupported {
+    for slice in plan.unsupported.iter().filter_map(Write::before) {
         slices.remove(&slice.metadata.name);
     }
     slices.into_values().collect()

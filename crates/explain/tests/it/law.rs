@@ -8,7 +8,7 @@ use kube_endpoint_model::membership::{self, PodReason};
 use kube_endpoint_model::well_known::SLICE_CONTROLLER;
 use kube_endpoint_model::{AddressType, Code, IpFamily, Pod, Service};
 use kube_endpoints_explain::{PodReport, PodState, ServiceReport};
-use kube_endpointslice::{Hints, Input, Options, Owner, desired_endpoints_from_service_pods, plan};
+use kube_endpointslice::{Hints, Input, Options, Owner, TypePlan, desired_endpoints_from_service_pods, plan};
 use kube_wire::Object as _;
 
 use crate::cluster::Cluster;
@@ -66,7 +66,7 @@ fn planned(cluster: &Cluster, service: &Service) -> BTreeSet<Seen> {
     let types = service.address_types();
     let input = Input::new(&owner, &types, desired.groups, &[]);
     let plan = plan(input, Hints::Leave, &Options::for_services(SLICE_CONTROLLER));
-    let slices = plan.types.iter().flat_map(|plan| &plan.create);
+    let slices = plan.types.iter().flat_map(TypePlan::creates);
     let endpoints = slices.flat_map(|slice| slice.endpoints.iter().map(move |endpoint| (slice, endpoint)));
     endpoints
         .map(|(slice, endpoint)| {

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use http::Method;
 use kube_controller_client::{Client, ClientOptions, Config as Connection};
 use kube_dev_apiserver::{Config as ServerConfig, Server};
-use kube_endpoint::{Legacy, Write};
+use kube_endpoint::Legacy;
 use kube_endpoint_model::well_known::SLICE_CONTROLLER;
-use kube_endpoint_model::{Endpoints, IpFamily, Node, Pod, Service};
-use kube_endpointslice::{Hints, Input, Options, Owner, SliceLabels, desired_endpoints_from_service_pods};
+use kube_endpoint_model::{Endpoints, IpFamily, Node, Pod, Service, Write};
+use kube_endpointslice::{Hints, Input, Options, Owner, SliceLabels, TypePlan, desired_endpoints_from_service_pods};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
@@ -179,7 +179,7 @@ impl Cluster {
         let input = Input::new(&owner, &types, desired.groups, &[]).labels(&labels);
         let plan = kube_endpointslice::plan(input, Hints::Leave, &Options::for_services(SLICE_CONTROLLER));
         let mut served = BTreeSet::new();
-        for slice in plan.types.iter().flat_map(|plan| &plan.create) {
+        for slice in plan.types.iter().flat_map(TypePlan::creates) {
             let (status, answer) = self.create("apis/discovery.k8s.io/v1", "endpointslices", &json!(slice)).await;
             prop_assert_eq!(status, 201, "{}", answer["message"]);
             served.extend(slice.endpoints.iter().flat_map(|it| &it.addresses).map(ToString::to_string));
@@ -202,7 +202,7 @@ impl Cluster {
         let endpoints: Endpoints = read(&stored);
         let mirrored = kube_endpointslice_mirroring::plan(&endpoints, &[], NonZeroUsize::new(1_000).expect("not zero"));
         let mut ports = BTreeSet::new();
-        for slice in mirrored.plan.types.iter().flat_map(|plan| &plan.create) {
+        for slice in mirrored.plan.types.iter().flat_map(TypePlan::creates) {
             let (status, answer) = self.create("apis/discovery.k8s.io/v1", "endpointslices", &json!(slice)).await;
             prop_assert_eq!(status, 201, "{}", answer["message"]);
             ports.extend(slice.ports.iter().map(|it| (it.name.clone(), it.port)));

@@ -6,7 +6,7 @@ use kube_endpoint_model::well_known::{
     LAST_APPLIED_ANNOTATION, MIRRORING_CONTROLLER, SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL, TRIGGER_TIME_ANNOTATION,
 };
 use kube_endpoint_model::{EndpointSlice, Endpoints, Index as _, Labels, SliceIndex};
-use kube_endpointslice::Plan;
+use kube_endpointslice::{Plan, TypePlan};
 use kube_endpointslice_mirroring::desired;
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -79,7 +79,7 @@ fn check_metadata(slices: &[Arc<EndpointSlice>], endpoints: &Endpoints) {
 
 /// New and recycled slices have `generateName`; slices updated in place lose it, as upstream.
 fn check_prefixes(plan: &Plan, existing: &[Arc<EndpointSlice>]) {
-    for slice in plan.types.iter().flat_map(|plan| plan.create.iter().chain(&plan.update)) {
+    for slice in plan.types.iter().flat_map(|plan| plan.creates().chain(plan.updates())) {
         let in_place = existing.iter().any(|old| old.metadata.name == slice.metadata.name && old.ports == slice.ports);
         assert_eq!(slice.metadata.generate_name.as_deref(), (!in_place).then_some("db-"));
     }
@@ -294,7 +294,7 @@ fn recycling(#[case] before: &str, #[case] now: &str, #[case] expected: (usize, 
     let existing = carry_out(&[], &mirror(&endpoints(before), &[], 1_000).plan, &mut 0);
     let plan = mirror(&endpoints(now), &existing, 1_000).plan;
     assert_eq!(writes(&plan), expected);
-    for slice in plan.types.iter().flat_map(|it| &it.create) {
+    for slice in plan.types.iter().flat_map(TypePlan::creates) {
         assert!(slice.metadata.name.is_empty(), "a recycled slice is not created too");
     }
 }

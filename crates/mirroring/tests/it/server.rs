@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use kube_endpoint_model::{EndpointSlice, Endpoints};
+use kube_endpoint_model::{EndpointSlice, Endpoints, Write};
 use kube_endpointslice::Plan;
 use kube_endpointslice_mirroring::{MirrorPlan, plan};
 use serde_json::Value;
@@ -19,18 +19,18 @@ pub(crate) fn mirror(endpoints: &Endpoints, existing: &[Arc<EndpointSlice>], max
 /// Returns the slices after a plan was applied. `created` numbers the generated names.
 pub(crate) fn carry_out(existing: &[Arc<EndpointSlice>], plan: &Plan, created: &mut usize) -> Vec<Arc<EndpointSlice>> {
     let mut slices = existing.to_vec();
-    let deleted = plan.unsupported.iter().chain(plan.types.iter().flat_map(|it| &it.delete));
+    let deleted = plan.writes().filter(|write| write.after().is_none()).filter_map(Write::before);
     let deleted: Vec<_> = deleted.map(|slice| slice.metadata.name.clone()).collect();
     slices.retain(|slice| !deleted.contains(&slice.metadata.name));
     for plan in &plan.types {
-        for slice in &plan.create {
+        for slice in plan.creates() {
             let mut slice = slice.clone();
             let prefix = slice.metadata.generate_name.as_deref().unwrap_or_default().to_owned();
             slice.metadata.name = format!("{prefix}{created:05}").into();
             *created += 1;
             slices.push(Arc::new(slice));
         }
-        for update in &plan.update {
+        for update in plan.updates() {
             let old = slices.iter_mut().find(|slice| slice.metadata.name == update.metadata.name);
             *old.expect("the updated slice exists") = Arc::new(update.clone());
         }
@@ -41,5 +41,5 @@ pub(crate) fn carry_out(existing: &[Arc<EndpointSlice>], plan: &Plan, created: &
 /// Returns the numbers of creates, updates and deletes of a plan.
 pub(crate) fn writes(plan: &Plan) -> (usize, usize, usize) {
     let sum = |count: fn(&kube_endpointslice::TypePlan) -> usize| plan.types.iter().map(count).sum();
-    (sum(|it| it.create.len()), sum(|it| it.update.len()), sum(|it| it.delete.len()))
+    (sum(|it| it.creates().count()), sum(|it| it.updates().count()), sum(|it| it.deletes().count()))
 }
