@@ -1,5 +1,6 @@
 //! The controller: joins event handlers, queue, caches and sync.
 
+mod caches;
 mod informers;
 mod rules;
 #[cfg(feature = "defects")]
@@ -20,6 +21,7 @@ use kube_wire::Object as _;
 use kube_workqueue::{Queue, default_controller_limiter};
 
 use crate::legacy::Legacy;
+use caches::Caches;
 pub use informers::Informers;
 use superfluous::Superfluous;
 use sync::{Syncs, failure_cause};
@@ -69,9 +71,11 @@ pub fn endpoints_controller(
     let handler = watch_endpoints(&mut controller, informers, Arc::clone(&unanswered), Arc::clone(&superfluous));
     let (services, swept) = (informers.services.lister(), Arc::clone(&superfluous));
     let reconciler = Arc::new(Syncs {
-        services: informers.services.lister(),
-        pods: informers.pods.lister(),
-        endpoints: informers.endpoints.lister(),
+        caches: Caches {
+            services: informers.services.lister(),
+            pods: informers.pods.lister(),
+            endpoints: informers.endpoints.lister(),
+        },
         cache: informers.endpoints.write_through(&handler),
         client: client.into(),
         recorder,

@@ -91,6 +91,7 @@
 #![doc = include_str!("../UPSTREAM_TESTS.md")]
 
 mod controller;
+mod inputs;
 mod kept;
 mod legacy;
 mod plan;
@@ -98,6 +99,7 @@ mod priority;
 mod truncate;
 
 pub use controller::{Config, Informers, endpoints_controller};
+pub use inputs::Inputs;
 pub use legacy::Legacy;
 pub use plan::{explain, plan};
 pub use truncate::MAX_ADDRESSES;

@@ -3,8 +3,8 @@
 //! Handlers of Services, Pods, Nodes and slices enqueue the keys of Services; a sync reconciles the slices of one
 //! Service. The name of the controller in `--controllers` is `endpointslice-controller`.
 
+mod caches;
 mod sync;
-mod withheld;
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
@@ -28,6 +28,7 @@ use crate::options::Options;
 use crate::reconciler::Reconciler;
 use crate::slice_events::Terminating;
 use crate::watch::{SLICE_CHANGE_DELAY, watch_slices};
+use caches::Caches;
 use sync::{Syncs, failure_cause};
 
 /// Options of the slice controller, named after the flags of kube-controller-manager.
@@ -92,10 +93,12 @@ pub fn endpointslice_controller(
         .metrics(Arc::clone(&slices))
         .build();
     let syncs = Arc::new(Syncs {
-        services: informers.services.lister(),
-        pods: informers.pods.lister(),
-        nodes: informers.nodes.lister(),
-        slices: informers.slices.lister(),
+        caches: Caches {
+            services: informers.services.lister(),
+            pods: informers.pods.lister(),
+            nodes: informers.nodes.lister(),
+            slices: informers.slices.lister(),
+        },
         reconciler,
         metrics: slices,
         echo_delay: slice_delay,

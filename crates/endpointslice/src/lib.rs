@@ -160,6 +160,7 @@ mod priority;
 #[cfg(feature = "apply")]
 mod reconciler;
 mod recycle;
+mod service_inputs;
 mod single;
 #[cfg(feature = "apply")]
 pub mod slice_events;
@@ -172,6 +173,7 @@ mod slice_rules;
 mod untracked;
 #[cfg(feature = "apply")]
 mod watch;
+mod withheld;
 
 #[cfg(feature = "apply")]
 pub use apply::{ApplyError, WriteError, WriteFailure};
@@ -192,6 +194,7 @@ pub use plan::{GroupCount, Plan, TypePlan, plan};
 pub use pod_endpoint::{PodEndpoint, endpoint_at};
 #[cfg(feature = "apply")]
 pub use reconciler::{EventSink, Reconciled, Reconciler, ReconcilerBuilder};
+pub use service_inputs::ServiceInputs;
 pub use slice_labels::SliceLabels;
 #[cfg(feature = "apply")]
 pub use watch::watch_slices;

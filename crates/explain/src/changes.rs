@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kube_endpoint_model::well_known::{LEADER_ANNOTATION, MIRRORING_CONTROLLER, SLICE_CONTROLLER};
-use kube_endpoint_model::{Code, EndpointSlice, Endpoints, ObjectKey, Write};
+use kube_endpoint_model::{Cluster as _, Code, EndpointSlice, Endpoints, ObjectKey, Write};
 use kube_endpointslice::{Explanation, Placement, PlacementReason, Plan, SliceName};
 use kube_wire::Object as _;
 use serde_json::Value;
 
 use crate::classes::{Difference, DifferenceClass, classify};
-use crate::plans::{Mirroring, SelectorPlans, are_known};
+use crate::mirror::Mirroring;
+use crate::plans::{SelectorPlans, are_known};
 use crate::report::{Change, Kind, ObjectRef, Reason};
 use crate::world::World;
 
@@ -43,17 +44,13 @@ impl World {
                     let writes = self.slices_writes(&plans.slices, Some(&plans.explanation));
                     changes.extend(classified(writes, &self.stored_slices(&key)));
                 }
-                let writes = match Mirroring::new(self, &key) {
-                    Mirroring::Mirrored(mirror) => self.slices_writes(&mirror.plan, None),
-                    not_mirrored => {
-                        let deletes = not_mirrored.superfluous().iter();
-                        deletes
-                            .filter(|slice| has_effect(slice))
-                            .map(|slice| deleted(slice, vec![differs(SUPERFLUOUS)]))
-                            .collect()
-                    }
-                };
-                changes.extend(classified(writes, &self.managed_slices(&key, MIRRORING_CONTROLLER)));
+                let mirroring = Mirroring::new(self, &key);
+                let superfluous = mirroring.superfluous().iter().filter(|slice| has_effect(slice));
+                let mut writes: Vec<_> = superfluous.map(|slice| deleted(slice, vec![differs(SUPERFLUOUS)])).collect();
+                if let Some(mirror) = &mirroring.plan {
+                    writes.extend(self.slices_writes(&mirror.plan, None));
+                }
+                changes.extend(classified(writes, &self.slices(&key, MIRRORING_CONTROLLER)));
             }
             if are_known(self, Kind::Endpoints) {
                 let write = match plans.and_then(|plans| plans.endpoints) {
@@ -69,7 +66,7 @@ impl World {
 
     /// Returns the slices that the slice controller reads: without those that are being deleted (ES-5).
     fn stored_slices(&self, key: &ObjectKey) -> Vec<Arc<EndpointSlice>> {
-        let mut slices = self.managed_slices(key, SLICE_CONTROLLER);
+        let mut slices = self.slices(key, SLICE_CONTROLLER);
         slices.retain(|slice| slice.metadata.deletion_timestamp.is_none());
         slices
     }

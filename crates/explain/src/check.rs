@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use kube_endpoint_model::{Code, ObjectKey};
 use kube_wire::Object as _;
 
-use crate::mirror::mirror_reasons;
+use crate::mirror::{Mirroring, mirror_reasons};
 use crate::near_miss::Unselected;
-use crate::plans::Mirroring;
 use crate::pod_report::subject;
 use crate::report::{Finding, Kind, ObjectRef, PodReport, Reason, ServiceReport, Severity};
 use crate::slice_findings::{finding, slice_findings};

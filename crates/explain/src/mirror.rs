@@ -1,20 +1,48 @@
 //! Whether the Endpoints object of a Service without a selector is mirrored, and what is left out.
 
-use kube_endpoint_model::{Code, ObjectKey};
-use kube_endpointslice_mirroring::{MirrorPlan, NotMirrored};
+use std::sync::Arc;
 
-use crate::plans::Mirroring;
+use kube_endpoint_model::{Code, EndpointSlice, ObjectKey};
+use kube_endpointslice_mirroring::{Inputs, MirrorPlan, NotMirrored, NothingToMirror};
+
 use crate::report::Reason;
 use crate::world::World;
+
+/// Plan of the mirroring controller for the Service of one name.
+pub(crate) struct Mirroring {
+    inputs: Inputs,
+    /// The slices that mirror the Endpoints object; `None` if there is nothing to mirror.
+    pub(crate) plan: Option<MirrorPlan>,
+}
+
+impl Mirroring {
+    pub(crate) fn new(world: &World, key: &ObjectKey) -> Mirroring {
+        let inputs = Inputs::read(world, key);
+        Mirroring { plan: inputs.plan(world.settings.max_endpoints_per_subset), inputs }
+    }
+
+    /// Returns why the Endpoints object is not mirrored; `None` if it is, or if there is none.
+    pub(crate) fn not_mirrored(&self) -> Option<NotMirrored> {
+        match self.inputs.endpoints {
+            Err(NothingToMirror::NotMirrored(reason)) => Some(reason),
+            _ => None,
+        }
+    }
+
+    /// Returns the slices that the controller would delete because there is nothing to mirror.
+    pub(crate) fn superfluous(&self) -> &[Arc<EndpointSlice>] {
+        self.inputs.superfluous()
+    }
+}
 
 /// Returns why the Endpoints object of that name is not mirrored, or which addresses are left out. None for the
 /// Endpoints of a Service with a selector, whose slices are made from Pods.
 pub(crate) fn mirror_reasons(world: &World, key: &ObjectKey, mirroring: &Mirroring) -> Vec<Reason> {
-    match mirroring {
-        Mirroring::NoEndpoints(_) | Mirroring::NotMirrored(NotMirrored::Selector, _) => Vec::new(),
-        Mirroring::NotMirrored(_, _) if world.service_of(key).is_some_and(|it| it.selector.is_some()) => Vec::new(),
-        Mirroring::NotMirrored(reason, _) => vec![not_mirrored(*reason)],
-        Mirroring::Mirrored(MirrorPlan { skipped, invalid, .. }) => {
+    match (mirroring.not_mirrored(), &mirroring.plan) {
+        (Some(NotMirrored::Selector), _) | (None, None) => Vec::new(),
+        (Some(_), _) if world.service_of(key).is_some_and(|it| it.selector.is_some()) => Vec::new(),
+        (Some(reason), _) => vec![not_mirrored(reason)],
+        (None, Some(MirrorPlan { skipped, invalid, .. })) => {
             let max = world.settings.max_endpoints_per_subset;
             let invalid_reason = Reason {
                 code: Code::MirrorInvalidAddress,

@@ -1,12 +1,15 @@
 //! Explains Pods, slices and Endpoints objects.
 
-use kube_endpoint_model::ObjectKey;
-use kube_endpoint_model::well_known::MIRRORING_CONTROLLER;
+use std::sync::Arc;
 
-use crate::mirror::{mirror_reasons, not_mirrored};
+use kube_endpoint_model::well_known::MIRRORING_CONTROLLER;
+use kube_endpoint_model::{Cluster as _, ObjectKey, SelectingService};
+use kube_endpointslice::ServiceInputs;
+
+use crate::mirror::{Mirroring, mirror_reasons, not_mirrored};
 use crate::near_miss::services_near;
-use crate::plans::{Mirroring, SelectorPlans};
-use crate::pod_report::{decide, pod_report};
+use crate::plans::SelectorPlans;
+use crate::pod_report::{Decisions, pod_report};
 use crate::report::{Kind, ObjectRef, ObjectReport, PodOfService, PodServicesReport, Reason};
 use crate::slice_findings::{endpoints_finding, finding, slice_findings};
 use crate::world::World;
@@ -18,11 +21,16 @@ impl World {
         let pod = self.pod_of(key)?;
         let selecting = self.selectors.select(&pod.namespace, &pod.labels);
         let services = selecting.into_iter().filter_map(|name| {
-            let service = self.service_of(&ObjectKey { namespace: key.namespace.clone(), name })?;
-            // The decision about a Pod does not depend on the others.
-            let (_, decisions) = decide(self, service, std::slice::from_ref(pod));
-            let pod = pod_report(self, service, &self.selected(service), pod, decisions.of(pod));
-            (!service.external_name).then(|| PodOfService { service: service.name.to_string(), pod })
+            let SelectingService::Selects(service) =
+                self.selecting_service(&ObjectKey { namespace: key.namespace.clone(), name })
+            else {
+                return None;
+            };
+            let inputs = ServiceInputs::read(self, Arc::clone(&service));
+            let mut decisions = Decisions::default();
+            inputs.desired(self, |decision| decisions.add(decision));
+            let pod = pod_report(self, &service, inputs.pods(), pod, decisions.of(pod));
+            Some(PodOfService { service: service.name.to_string(), pod })
         });
         Some(PodServicesReport {
             object: ObjectRef::new(Kind::Pod, key),
@@ -58,13 +66,13 @@ impl World {
         let plans = service.and_then(|it| SelectorPlans::new(self, &self.ratios(), it));
         let mirroring = Mirroring::new(self, key);
         let mut reasons: Vec<Reason> = mirror_reasons(self, key, &mirroring);
-        if let Mirroring::NotMirrored(reason, _) = &mirroring
+        if let Some(reason) = mirroring.not_mirrored()
             && reasons.is_empty()
         {
-            reasons.push(not_mirrored(*reason));
+            reasons.push(not_mirrored(reason));
         }
         let object = ObjectRef::new(Kind::Endpoints, key);
-        let mirrors = self.managed_slices(key, MIRRORING_CONTROLLER);
+        let mirrors = self.slices(key, MIRRORING_CONTROLLER);
         let written = written_endpoints(self, endpoints, plans.as_ref());
         let findings = reasons.into_iter().map(|reason| finding(object.clone(), reason));
         Some(ObjectReport {

@@ -1,4 +1,4 @@
-//! What the three controllers would write for one Service.
+//! What the controllers of selected Pods would write for one Service.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,17 +6,16 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use kube_endpoint::Legacy;
 use kube_endpoint_model::membership::PodOutcome;
-use kube_endpoint_model::well_known::{MIRRORING_CONTROLLER, SLICE_CONTROLLER, TRIGGER_TIME_ANNOTATION};
-use kube_endpoint_model::{Endpoint, EndpointSlice, Endpoints, ObjectKey, Pod, Service, Write};
+use kube_endpoint_model::well_known::{SLICE_CONTROLLER, TRIGGER_TIME_ANNOTATION};
+use kube_endpoint_model::{Cluster as _, Endpoint, EndpointSlice, Endpoints, Pod, SelectingService, Service, Write};
 use kube_endpointslice::{
-    DesiredEndpoint as _, DesiredGroup, Explanation, Hints, Input, Options, Owner, Plan, PodEndpoint, ServiceHints,
-    SliceLabels, hinted_types, plan_explained,
+    DesiredEndpoint as _, DesiredGroup, Explanation, Hints, Options, Plan, PodEndpoint, ServiceHints, ServiceInputs,
+    hinted_types, plan_explained,
 };
-use kube_endpointslice_mirroring::{MirrorPlan, NotMirrored, not_mirrored};
 use kube_topology::{HintPolicy, ZoneRatios};
 use kube_wire::Object as _;
 
-use crate::pod_report::{Decisions, decide};
+use crate::pod_report::Decisions;
 use crate::report::Kind;
 use crate::world::World;
 
@@ -34,37 +33,27 @@ pub(crate) struct SelectorPlans {
 impl SelectorPlans {
     /// Returns the plans; `None` if the Service has no selector or is an alias, which these controllers ignore.
     pub(crate) fn new(world: &World, ratios: &ZoneRatios, service: &Service) -> Option<SelectorPlans> {
-        if service.selector.is_none() || service.external_name {
-            return None;
-        }
-        let key = service.key();
-        let pods = world.selected(service);
-
-        let mut existing = world.managed_slices(&key, SLICE_CONTROLLER);
-        // As in the controller, a slice that is being deleted does not count (ES-5).
-        existing.retain(|slice| slice.metadata.deletion_timestamp.is_none());
-        let (desired, decisions) = decide(world, service, &pods);
-        let owner = Owner::service(service);
-        let address_types = service.address_types();
-        let labels = SliceLabels::for_service(service);
-        let policy = HintPolicy::of(service);
+        let SelectingService::Selects(service) = world.selecting_service(&service.key()) else { return None };
+        let inputs = ServiceInputs::read(world, Arc::clone(&service));
+        let mut decisions = Decisions::default();
+        let desired = inputs.desired(world, |decision| decisions.add(decision));
+        let policy = inputs.policy();
         let leaves_hints = world.is_unknown(Kind::Node) && policy == HintPolicy::Topology;
-        let hints = ServiceHints { policy, ratios, enabled: hinted_types(&existing) };
+        let hints = ServiceHints { policy, ratios, enabled: hinted_types(inputs.existing()) };
         let hints = if leaves_hints { Hints::Leave } else { Hints::Decide(hints) };
         let options =
             Options::for_services(SLICE_CONTROLLER).max_endpoints_per_slice(world.settings.max_endpoints_per_slice);
         let (slices, explanation) = if world.is_unknown(Kind::Node) {
-            let groups = with_stored_zones(desired.groups, &existing, leaves_hints);
-            plan_explained(Input::new(&owner, &address_types, groups, &existing).labels(&labels), hints, &options)
+            let groups = with_stored_zones(desired.groups, inputs.existing(), leaves_hints);
+            plan_explained(inputs.input(groups), hints, &options)
         } else {
-            let input = Input::new(&owner, &address_types, desired.groups, &existing).labels(&labels);
-            plan_explained(input, hints, &options)
+            plan_explained(inputs.input(desired.groups), hints, &options)
         };
 
-        let current = world.endpoints_of(&key);
-        let time = current.and_then(|endpoints| trigger_time(endpoints));
-        let endpoints = kube_endpoint::plan(service, &pods, current, time, Legacy::default());
-        Some(SelectorPlans { pods, decisions, slices, explanation, endpoints })
+        let inputs = kube_endpoint::Inputs::read(world, service);
+        let time = inputs.current.as_deref().and_then(trigger_time);
+        let endpoints = inputs.plan(time, Legacy::default());
+        Some(SelectorPlans { pods: inputs.pods, decisions, slices, explanation, endpoints })
     }
 
     /// Returns the number of Pods that are addresses of the Endpoints object, before it is truncated.
@@ -108,39 +97,6 @@ fn with_stored_zones(
 /// Returns the value of the trigger time annotation, which an update that is only previewed keeps.
 fn trigger_time(current: &Endpoints) -> Option<Timestamp> {
     current.metadata.annotations.get(TRIGGER_TIME_ANNOTATION)?.parse().ok()
-}
-
-/// Plan of the mirroring controller for the Service of one name.
-pub(crate) enum Mirroring {
-    /// The slices that mirror the Endpoints object.
-    Mirrored(MirrorPlan),
-    /// The Endpoints object is not mirrored; slices that mirror it are deleted (MI-24).
-    NotMirrored(NotMirrored, Vec<Arc<EndpointSlice>>),
-    /// There is no Endpoints object; slices that mirror one are deleted.
-    NoEndpoints(Vec<Arc<EndpointSlice>>),
-}
-
-impl Mirroring {
-    pub(crate) fn new(world: &World, key: &ObjectKey) -> Mirroring {
-        let existing = world.managed_slices(key, MIRRORING_CONTROLLER);
-        let Some(endpoints) = world.endpoints_of(key) else { return Mirroring::NoEndpoints(existing) };
-        match not_mirrored(endpoints, world.service_of(key).map(|it| &**it)) {
-            Some(reason) => Mirroring::NotMirrored(reason, existing),
-            None => Mirroring::Mirrored(kube_endpointslice_mirroring::plan(
-                endpoints,
-                &existing,
-                world.settings.max_endpoints_per_subset,
-            )),
-        }
-    }
-
-    /// Returns the slices that the controller would delete because there is nothing to mirror.
-    pub(crate) fn superfluous(&self) -> &[Arc<EndpointSlice>] {
-        match self {
-            Mirroring::Mirrored(_) => &[],
-            Mirroring::NotMirrored(_, slices) | Mirroring::NoEndpoints(slices) => slices,
-        }
-    }
 }
 
 /// Returns whether the plans of the controllers can be compared with the slices and Endpoints: everything that they

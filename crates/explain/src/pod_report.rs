@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use kube_endpoint_model::membership::{self, PodOutcome, PodReason};
-use kube_endpoint_model::{AddressType, Code, Pod, Service, TargetPort, Text};
-use kube_endpointslice::{PodDecision, ServiceEndpoints, desired_endpoints_explained};
+use kube_endpoint_model::{AddressType, Cluster as _, Code, Pod, Service, TargetPort, Text};
+use kube_endpointslice::PodDecision;
 
 use crate::pod_details::PodDetails;
 use crate::report::{PodEndpointReport, PodReport, PodState, Reason};
@@ -30,7 +30,7 @@ impl Decision {
 }
 
 impl Decisions {
-    fn add(&mut self, decision: PodDecision<'_>) {
+    pub(crate) fn add(&mut self, decision: PodDecision<'_>) {
         let PodDecision { pod, address_type, outcome, addresses, .. } = decision;
         let address = addresses.first().map(ToString::to_string);
         let decision = Decision { address_type: address_type.clone(), outcome, address };
@@ -41,14 +41,6 @@ impl Decisions {
     pub(crate) fn of(&self, pod: &Pod) -> &[Decision] {
         self.0.get(&pod.name).map(Vec::as_slice).unwrap_or_default()
     }
-}
-
-/// Returns the endpoints of these Pods of a Service, and the decisions of the slice controller about each of them.
-pub(crate) fn decide<'a>(world: &World, service: &Service, pods: &'a [Arc<Pod>]) -> (ServiceEndpoints<'a>, Decisions) {
-    let mut decisions = Decisions::default();
-    let node = |name: &str| world.node(name);
-    let desired = desired_endpoints_explained(service, pods, node, |decision| decisions.add(decision));
-    (desired, decisions)
 }
 
 /// Explains a Pod by the decisions of the slice controller about it. `selected` are all Pods of the Service.

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use kube_endpoint::MAX_ADDRESSES;
-use kube_endpoint_model::{Code, ObjectKey, Pod, Service, Write};
+use kube_endpoint_model::{Cluster as _, Code, ObjectKey, Pod, Service, Write};
 use kube_topology::ZoneRatios;
 use kube_wire::Object as _;
 
 use crate::duplicates;
 use crate::hints::{hints_report, unknown_policy};
-use crate::mirror::mirror_reasons;
+use crate::mirror::{Mirroring, mirror_reasons};
 use crate::near_miss::Unselected;
-use crate::plans::{Mirroring, SelectorPlans, are_known};
+use crate::plans::{SelectorPlans, are_known};
 use crate::pod_report::pod_report;
 use crate::report::{
     Finding, HintsReport, Kind, LastWrite, NearMiss, ObjectRef, PodReport, PodState, Reason, ServiceReport, Severity,
@@ -34,7 +34,7 @@ impl World {
     /// `limit`: those that are not ready, finished or without an address.
     pub fn pods_to_detail(&self, service: &ObjectKey, limit: usize) -> Vec<ObjectKey> {
         let Some(service) = self.service_of(service) else { return Vec::new() };
-        let mut pods = self.selected(service);
+        let mut pods = self.selected_pods(service);
         pods.retain(|pod| !pod.terminating && (!pod.ready || pod.finished || pod.pod_ips.is_empty()));
         pods.truncate(limit);
         pods.iter().map(|pod| pod.key()).collect()
@@ -202,10 +202,7 @@ fn slices_differ(
     mirroring: &Mirroring,
     slices: &[WrittenObject],
 ) -> Option<Reason> {
-    let mirror_plan = match mirroring {
-        Mirroring::Mirrored(mirror) => Some(&mirror.plan),
-        _ => None,
-    };
+    let mirror_plan = mirroring.plan.as_ref().map(|mirror| &mirror.plan);
     let all = || plans.map(|it| &it.slices).into_iter().chain(mirror_plan);
     let types = || all().flat_map(|plan| &plan.types);
     let superfluous = mirroring.superfluous().len() + all().map(|plan| plan.unsupported.len()).sum::<usize>();

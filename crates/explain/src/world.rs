@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use kube_endpoint_model::{
-    EndpointSlice, Endpoints, Index as _, Node, ObjectKey, Pod, PodIndex, Service, ServiceIndex, SliceIndex, Text,
+    Cluster, EndpointSlice, Endpoints, Index as _, Labels, Node, ObjectKey, Pod, PodIndex, Service, ServiceIndex,
+    SliceIndex, Text,
 };
 use kube_topology::ZoneRatios;
 use kube_wire::Object as _;
@@ -136,22 +137,6 @@ impl World {
         self.pods.range(first..).map(|(_, pod)| pod).take_while(move |pod| pod.namespace == *namespace)
     }
 
-    /// Returns the Pods that a Service selects, by name; none without a selector.
-    pub(crate) fn selected(&self, service: &Service) -> Vec<Arc<Pod>> {
-        match &service.selector {
-            Some(selector) if !service.external_name => self.pod_index.select(&service.namespace, selector),
-            _ => Vec::new(),
-        }
-    }
-
-    /// Returns the Node of that name. While Nodes are unknown, every Node exists and has no zone.
-    pub(crate) fn node(&self, name: &str) -> Option<Arc<Node>> {
-        if self.is_unknown(Kind::Node) {
-            return Some(Arc::new(Node { name: name.into(), ..Node::default() }));
-        }
-        self.nodes.get(name).cloned()
-    }
-
     pub(crate) fn ratios(&self) -> ZoneRatios {
         if self.nodes.is_empty() {
             return ZoneRatios::default();
@@ -197,10 +182,6 @@ impl World {
         self.slice_index.slices(&service.namespace, &service.name)
     }
 
-    pub(crate) fn managed_slices(&self, service: &ObjectKey, controller: &str) -> Vec<Arc<EndpointSlice>> {
-        self.slice_index.managed_slices(&service.namespace, &service.name, controller)
-    }
-
     pub(crate) fn details(&self, pod: &Pod) -> Option<&PodDetails> {
         self.details.get(&pod.key())
     }
@@ -220,5 +201,32 @@ impl World {
     /// Formats a time: without the date if it is on the day of [`Settings::now`].
     pub(crate) fn shown(&self, time: Timestamp) -> String {
         time::shown(time, self.settings.now)
+    }
+}
+
+/// The objects that plans read.
+impl Cluster for World {
+    fn service(&self, key: &ObjectKey) -> Option<Arc<Service>> {
+        self.services.get(key).cloned()
+    }
+
+    fn pods(&self, namespace: &str, selector: &Labels) -> Vec<Arc<Pod>> {
+        self.pod_index.select(namespace, selector)
+    }
+
+    /// While Nodes are unknown, every Node exists and has no zone.
+    fn node(&self, name: &str) -> Option<Arc<Node>> {
+        if self.is_unknown(Kind::Node) {
+            return Some(Arc::new(Node { name: name.into(), ..Node::default() }));
+        }
+        self.nodes.get(name).cloned()
+    }
+
+    fn endpoints(&self, key: &ObjectKey) -> Option<Arc<Endpoints>> {
+        self.endpoints.get(key).cloned()
+    }
+
+    fn slices(&self, key: &ObjectKey, manager: &str) -> Vec<Arc<EndpointSlice>> {
+        self.slice_index.managed_slices(&key.namespace, &key.name, manager)
     }
 }

@@ -9,7 +9,8 @@ use kube_endpoint_model::{EndpointSlice, Endpoints, ObjectKey};
 use kube_endpointslice::Plan;
 use kube_wire::Object as _;
 
-use crate::plans::{Mirroring, SelectorPlans, are_known};
+use crate::mirror::Mirroring;
+use crate::plans::{SelectorPlans, are_known};
 use crate::report::{Kind, ObjectRef, ObjectState, WrittenObject};
 use crate::world::World;
 
@@ -23,8 +24,8 @@ impl PlannedStates {
         if let Some(plans) = selector {
             states.add(&plans.slices);
         }
-        if let Mirroring::Mirrored(plan) = mirroring {
-            states.add(&plan.plan);
+        if let Some(mirror) = &mirroring.plan {
+            states.add(&mirror.plan);
         }
         for slice in mirroring.superfluous() {
             states.0.insert(slice.metadata.name.to_string(), ObjectState::Superfluous);

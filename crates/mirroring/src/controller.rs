@@ -1,5 +1,6 @@
 //! The controller: joins event handlers, queue, caches and sync.
 
+mod caches;
 mod sync;
 
 use std::num::NonZeroUsize;
@@ -20,6 +21,7 @@ use kube_workqueue::{BucketLimiter, ItemExponential, MaxOf, Queue};
 use crate::events::{endpoints_change_queues, loses_ready_address, service_change_queues};
 use crate::metrics::MirroringMetrics;
 use crate::plan::options;
+use caches::Caches;
 use sync::Syncs;
 
 /// Options of the mirroring controller: concurrency, batching, and the limit of addresses.
@@ -99,9 +101,11 @@ pub fn mirroring_controller(
         .metrics(Arc::clone(&mirroring) as Arc<dyn SliceMetrics>)
         .build();
     let syncs = Arc::new(Syncs {
-        services: informers.services.lister(),
-        endpoints: informers.endpoints.lister(),
-        slices: informers.slices.lister(),
+        caches: Caches {
+            services: informers.services.lister(),
+            endpoints: informers.endpoints.lister(),
+            slices: informers.slices.lister(),
+        },
         reconciler,
         recorder,
         max_endpoints_per_subset: config.max_endpoints_per_subset,

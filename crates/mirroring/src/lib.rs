@@ -83,12 +83,14 @@
 mod controller;
 mod desired;
 mod events;
+mod inputs;
 mod metrics;
 mod plan;
 
 pub use controller::{Config, Informers, mirroring_controller};
 pub use desired::{Mirrored, desired};
 pub use events::{NotMirrored, not_mirrored};
+pub use inputs::{Inputs, NothingToMirror};
 pub use metrics::MirroringMetrics;
 #[cfg(feature = "prometheus")]
 pub use metrics::PrometheusMetrics;

@@ -8,24 +8,21 @@ use kube_controller_client::events::{EventRecorder, EventType, LastMessages, Obj
 use kube_controller_client::{Error, ReviewedClient};
 use kube_endpoint_model::well_known::TOLERATE_UNREADY_ANNOTATION;
 use kube_endpoint_model::{
-    EndpointSubset, Endpoints, ObjectKey, Pod, PodIndex, Service, ServiceIndex, TriggerTimes, UnusableAddresses, Write,
-    references,
+    Cluster as _, Endpoints, ObjectKey, SelectingService, Service, TriggerTimes, UnusableAddresses, Write,
 };
-use kube_informer::{Lister, WITHHELD_INTERVAL, WriteThrough};
+use kube_informer::{WITHHELD_INTERVAL, WriteThrough};
 
+use super::caches::Caches;
 use super::rules::EndpointsRules;
 use super::superfluous::Superfluous;
 use super::unanswered::UnansweredWrites;
-use crate::kept::kept_subsets;
+use crate::inputs::Inputs;
 use crate::legacy::Legacy;
-use crate::plan::plan_keeping;
 
 /// Reconciles the Endpoints object of one Service; shared by the workers.
 pub(super) struct Syncs {
-    pub(super) services: Lister<Service, ServiceIndex>,
-    pub(super) pods: Lister<Pod, PodIndex>,
-    pub(super) endpoints: Lister<Endpoints>,
-    /// Stores the responses to own writes in the cache of `endpoints`.
+    pub(super) caches: Caches,
+    /// Stores the responses to own writes in the cache of Endpoints.
     pub(super) cache: WriteThrough<Endpoints>,
     pub(super) client: ReviewedClient<Endpoints>,
     pub(super) recorder: EventRecorder,
@@ -72,64 +69,58 @@ impl Syncs {
     ///
     /// The write failed. The key must be retried.
     pub(super) async fn sync(&self, key: &ObjectKey) -> Result<Outcome, SyncError> {
-        let Some(service) = self.services.get(&key.namespace, &key.name) else {
-            if self.services.is_withheld(&key.namespace, &key.name) {
+        let service = match self.caches.selecting_service(key) {
+            SelectingService::Selects(service) => service,
+            // An existing object is not changed (EC-24).
+            SelectingService::Ignored => {
+                self.superfluous.service_exists(key);
+                return Ok(Outcome::Unchanged);
+            }
+            SelectingService::Withheld => {
                 self.keys.add_again(key.clone(), WITHHELD_INTERVAL);
                 return Ok(Outcome::Unchanged);
             }
-            locked(&self.trigger_times).forget(key);
-            self.unusable.forget(key);
-            let current = self.endpoints.get(&key.namespace, &key.name);
-            if !self.may_delete(key, current.as_deref()) {
-                return Ok(Outcome::Unchanged);
-            }
-            let superfluous = self.to_delete(key, current).await?;
-            let outcome = self.send(key, superfluous.map(Write::Delete)).await?;
-            if self.client.observes() {
-                return Ok(Outcome::Unchanged);
-            }
-            self.superfluous.removed(key);
-            #[cfg(feature = "defects")]
-            self.stale.forget(key);
-            return Ok(outcome);
+            SelectingService::Missing => return self.delete(key).await,
         };
         self.superfluous.service_exists(key);
-        let selector = match &service.selector {
-            Some(selector) if !service.external_name => selector,
-            // An existing object is not changed (EC-24).
-            _ => return Ok(Outcome::Unchanged),
-        };
-
         if let Some(value) = self.legacy.invalid_annotation(&service) {
             self.report_invalid_annotation(&service, value);
         }
-        let pods = self.pods.read(|_, index| index.select(&key.namespace, selector));
-        self.report_unusable(key, &service, &pods);
-        let current = self.endpoints.get(&key.namespace, &key.name);
+        let inputs = Inputs::read(&self.caches, service);
+        self.report_unusable(key, &inputs);
         #[cfg(feature = "defects")]
-        if let Some(current) = &current
+        if let Some(current) = &inputs.current
             && self.stale.is_stale(current)
         {
             // Upstream fails the sync; either way the key is retried.
             self.keys.add_again(key.clone(), Duration::from_secs(1));
             return Ok(Outcome::Unchanged);
         }
-        let trigger_time = locked(&self.trigger_times).observe(key, &service, &pods);
-        let kept = self.withheld_subsets(current.as_deref());
-        if !kept.is_empty() {
+        let trigger_time = locked(&self.trigger_times).observe(key, &inputs.service, &inputs.pods);
+        if !inputs.kept.is_empty() {
             self.keys.add_again(key.clone(), WITHHELD_INTERVAL);
         }
-        self.keys.set_interval(key, upstream_sync(pods.len()));
-        let planned = plan_keeping(kept, &service, &pods, current.as_ref(), trigger_time, self.legacy);
-        self.send(key, planned).await
+        self.keys.set_interval(key, upstream_sync(inputs.pods.len()));
+        self.send(key, inputs.plan(trigger_time, self.legacy)).await
     }
 
-    /// Returns the stored addresses of Pods that the cache lacks because of wrong lists: they stay.
-    fn withheld_subsets(&self, current: Option<&Endpoints>) -> Vec<EndpointSubset> {
-        let Some(current) = current.filter(|_| self.pods.withholds_any()) else { return Vec::new() };
-        kept_subsets(current, |target| {
-            references::pod(target).is_some_and(|(pod, _)| self.pods.is_withheld(&pod.namespace, &pod.name))
-        })
+    /// Deletes the Endpoints object of a Service that does not exist, if it is superfluous (EP-1).
+    async fn delete(&self, key: &ObjectKey) -> Result<Outcome, SyncError> {
+        locked(&self.trigger_times).forget(key);
+        self.unusable.forget(key);
+        let current = self.caches.endpoints(key);
+        if !self.may_delete(key, current.as_deref()) {
+            return Ok(Outcome::Unchanged);
+        }
+        let superfluous = self.to_delete(key, current).await?;
+        let outcome = self.send(key, superfluous.map(Write::Delete)).await?;
+        if self.client.observes() {
+            return Ok(Outcome::Unchanged);
+        }
+        self.superfluous.removed(key);
+        #[cfg(feature = "defects")]
+        self.stale.forget(key);
+        Ok(outcome)
     }
 
     /// Returns whether there may be Endpoints to delete, although only the server may have them yet. Without, what is
@@ -199,12 +190,13 @@ impl Syncs {
     }
 
     /// Emits an event about Pods that are left out because of their addresses (EC-50), if they have changed.
-    fn report_unusable(&self, key: &ObjectKey, service: &Service, pods: &[Arc<Pod>]) {
-        let message = self.legacy.unusable_addresses(service, pods).map(|it| it.message("Endpoints"));
+    fn report_unusable(&self, key: &ObjectKey, inputs: &Inputs) {
+        let unusable = self.legacy.unusable_addresses(&inputs.service, &inputs.pods);
+        let message = unusable.map(|it| it.message("Endpoints"));
         if self.unusable.is_new(key, message.as_ref())
             && let Some(message) = message
         {
-            let service = ObjectReference::to(service);
+            let service = ObjectReference::to(&*inputs.service);
             self.recorder.event(&service, EventType::Warning, UnusableAddresses::EVENT, message);
         }
     }

@@ -6,30 +6,24 @@ use std::time::Duration;
 use kube_controller::{Enqueuer, FailureCause, Outcome, locked};
 use kube_controller_client::events::{EventType, LastMessages};
 use kube_endpoint_model::membership::{addresses, exclusion};
-use kube_endpoint_model::well_known::SLICE_CONTROLLER;
 use kube_endpoint_model::{
-    EndpointSlice, IpFamily, Node, ObjectKey, Pod, PodIndex, Service, ServiceIndex, SliceIndex, TargetRef,
-    TriggerTimes, UnusableAddresses,
+    Cluster as _, IpFamily, ObjectKey, Pod, SelectingService, Service, TriggerTimes, UnusableAddresses,
 };
-use kube_informer::{Lister, WITHHELD_INTERVAL};
-use kube_topology::HintPolicy;
+use kube_informer::WITHHELD_INTERVAL;
 use kube_wire::Decode as _;
 
-use super::withheld::Withheld;
+use super::caches::Caches;
 use crate::apply::{ApplyError, join};
-use crate::desired::{MissingNode, desired_endpoints_from_service_pods, family};
-use crate::input::{Input, TriggerTime};
+use crate::desired::{MissingNode, family};
+use crate::input::TriggerTime;
 use crate::metrics::{SliceMetrics, SyncResult};
 use crate::owner::Owner;
 use crate::reconciler::Reconciler;
-use crate::slice_labels::SliceLabels;
+use crate::service_inputs::ServiceInputs;
 
 /// State that the workers share.
 pub(super) struct Syncs {
-    pub(super) services: Lister<Service, ServiceIndex>,
-    pub(super) pods: Lister<Pod, PodIndex>,
-    pub(super) nodes: Lister<Node>,
-    pub(super) slices: Lister<EndpointSlice, SliceIndex>,
+    pub(super) caches: Caches,
     pub(super) reconciler: Reconciler,
     pub(super) metrics: Arc<dyn SliceMetrics>,
     /// Delay of the second sync of a Service after its slices were written.
@@ -76,7 +70,7 @@ pub(super) fn failure_cause(error: &(dyn std::error::Error + 'static)) -> Failur
 impl Syncs {
     /// Recomputes the CPU ratios of the zones, and returns the Services to sync (ES-H10).
     pub(super) fn nodes_changed(&self) -> Vec<ObjectKey> {
-        let nodes = self.nodes.list();
+        let nodes = self.caches.nodes.list();
         self.reconciler.set_nodes(nodes.iter().map(|node| &**node))
     }
 
@@ -87,65 +81,42 @@ impl Syncs {
         result
     }
 
-    /// Returns the Pods and Nodes of a Service that the caches lack because of wrong lists.
-    fn withheld(&self, pods: &[Arc<Pod>], existing: &[Arc<EndpointSlice>]) -> Withheld {
-        if !self.pods.withholds_any() && !self.nodes.withholds_any() {
-            return Withheld::default();
-        }
-        let is_withheld_pod = |namespace: &str, name: &str| self.pods.is_withheld(namespace, name);
-        Withheld::of(pods, existing, is_withheld_pod, |node| self.nodes.is_withheld("", node))
-    }
-
     async fn try_sync(&self, key: &ObjectKey) -> Result<Outcome, SyncError> {
-        let Some(service) = self.services.get(&key.namespace, &key.name) else {
-            if self.services.is_withheld(&key.namespace, &key.name) {
+        let service = match self.caches.selecting_service(key) {
+            SelectingService::Selects(service) => service,
+            // Existing slices are kept (EC-24).
+            SelectingService::Ignored => return Ok(Outcome::Unchanged),
+            SelectingService::Withheld => {
                 self.keys.add_again(key.clone(), WITHHELD_INTERVAL);
                 return Ok(Outcome::Unchanged);
             }
-            // The garbage collector deletes the slices through their owner references (ES-1).
-            locked(&self.trigger_times).forget(key);
-            self.unusable.forget(key);
-            self.reconciler.forget(key);
-            return Ok(Outcome::Unchanged);
+            SelectingService::Missing => {
+                // The garbage collector deletes the slices through their owner references (ES-1).
+                locked(&self.trigger_times).forget(key);
+                self.unusable.forget(key);
+                self.reconciler.forget(key);
+                return Ok(Outcome::Unchanged);
+            }
         };
-        let selector = match &service.selector {
-            Some(selector) if !service.external_name => selector,
-            // Existing slices are kept (EC-24).
-            _ => return Ok(Outcome::Unchanged),
-        };
-
-        let mut existing =
-            self.slices.read(|_, index| index.managed_slices(&key.namespace, &key.name, SLICE_CONTROLLER));
-        // A slice that is being deleted does not count (ES-5).
-        existing.retain(|slice| slice.metadata.deletion_timestamp.is_none());
-
         let owner = Owner::service(&service);
         if self.reconciler.awaits_deletion(&Service::RESOURCE, &owner, key, &self.keys, self.echo_delay).await {
             return Ok(Outcome::Unchanged);
         }
 
-        let pods = self.pods.read(|_, index| index.select(&key.namespace, selector));
-        let trigger_time = locked(&self.trigger_times).observe(key, &service, &pods);
-        let withheld = self.withheld(&pods, &existing);
-        let desired = self.nodes.read(|nodes, ()| {
-            let node = |name: &str| nodes.get("", name).or_else(|| withheld.nodes.get(name)).cloned();
-            desired_endpoints_from_service_pods(&service, &pods, node)
-        });
-        self.report_unusable(&owner, key, &service, &pods);
-        let address_types = service.address_types();
-        let labels = SliceLabels::for_service(&service);
-        let input = Input::new(&owner, &address_types, desired.groups, &existing)
-            .labels(&labels)
-            .trigger_time(TriggerTime::Write(trigger_time));
-        let policy = Some(HintPolicy::of(&service));
-        let applied = if withheld.pods.is_empty() {
-            self.reconciler.reconcile(input, policy).await
-        } else {
-            let is_withheld = |target: &TargetRef| withheld.pods.contains(target);
-            let kept = input.keep(|endpoint| endpoint.target_ref.as_ref().is_some_and(is_withheld));
-            self.reconciler.reconcile(kept, policy).await
+        let inputs = ServiceInputs::read(&self.caches, Arc::clone(&service));
+        let trigger_time = locked(&self.trigger_times).observe(key, &service, inputs.pods());
+        let desired = inputs.desired(&self.caches, |_| {});
+        self.report_unusable(&owner, key, &service, inputs.pods());
+        let input = inputs.input(desired.groups).trigger_time(TriggerTime::Write(trigger_time));
+        let policy = Some(inputs.policy());
+        let applied = match inputs.kept() {
+            None => self.reconciler.reconcile(input, policy).await,
+            Some(is_kept) => {
+                let kept = input.keep(|endpoint| endpoint.target_ref.as_ref().is_some_and(&is_kept));
+                self.reconciler.reconcile(kept, policy).await
+            }
         };
-        if !withheld.is_empty() {
+        if inputs.is_withheld() {
             self.keys.add_again(key.clone(), WITHHELD_INTERVAL);
         }
 
@@ -156,7 +127,7 @@ impl Syncs {
             // Upstream syncs again if the watch delivers its write before the response, and then picks up changes that
             // enqueue nothing by themselves (EC-2). Here a sync that wrote is always followed by another (ES-7).
             Ok(done) if failures.is_empty() => {
-                self.keys.set_interval(key, upstream_sync(pods.len(), done.writes));
+                self.keys.set_interval(key, upstream_sync(inputs.pods().len(), done.writes));
                 if done.writes == 0 {
                     return Ok(Outcome::Unchanged);
                 }

@@ -6,23 +6,21 @@ use std::time::Duration;
 
 use kube_controller::{Enqueuer, Outcome};
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
-use kube_endpoint_model::well_known::MIRRORING_CONTROLLER;
-use kube_endpoint_model::{EndpointSlice, Endpoints, ObjectKey, Service, ServiceIndex, SliceIndex};
+use kube_endpoint_model::{EndpointSlice, Endpoints, ObjectKey};
 use kube_endpointslice::{ApplyError, Reconciler};
-use kube_informer::{Lister, WITHHELD_INTERVAL};
+use kube_informer::WITHHELD_INTERVAL;
 use kube_wire::Decode as _;
 use tokio::time::Instant;
 
+use super::caches::Caches;
 use crate::desired::{Mirrored, desired};
-use crate::events::not_mirrored;
+use crate::inputs::{Inputs, NothingToMirror};
 use crate::metrics::MirroringMetrics;
 use crate::plan::SliceMetadata;
 
 /// Mirrors the Endpoints of one Service; shared by the workers.
 pub(super) struct Syncs {
-    pub(super) services: Lister<Service, ServiceIndex>,
-    pub(super) endpoints: Lister<Endpoints>,
-    pub(super) slices: Lister<EndpointSlice, SliceIndex>,
+    pub(super) caches: Caches,
     pub(super) reconciler: Reconciler,
     pub(super) recorder: EventRecorder,
     pub(super) max_endpoints_per_subset: NonZeroUsize,
@@ -45,20 +43,14 @@ impl Syncs {
     }
 
     async fn mirror(&self, key: &ObjectKey) -> Result<Outcome, ApplyError> {
-        let service = self.services.get(&key.namespace, &key.name);
-        let endpoints = self.endpoints.get(&key.namespace, &key.name);
-        let endpoints = endpoints.filter(|endpoints| not_mirrored(endpoints, service.as_deref()).is_none());
-        // Includes slices that are being deleted (MI-4).
-        let existing =
-            self.slices.read(|_, index| index.managed_slices(&key.namespace, &key.name, MIRRORING_CONTROLLER));
-        let Some(endpoints) = endpoints else {
-            if self.services.is_withheld(&key.namespace, &key.name)
-                || self.endpoints.is_withheld(&key.namespace, &key.name)
-            {
+        let Inputs { endpoints, existing } = Inputs::read(&self.caches, key);
+        let endpoints = match endpoints {
+            Ok(endpoints) => endpoints,
+            Err(NothingToMirror::Withheld) => {
                 self.keys.add_again(key.clone(), WITHHELD_INTERVAL);
                 return Ok(Outcome::Unchanged);
             }
-            return self.clean_up(key, existing).await;
+            Err(_) => return self.clean_up(key, existing).await,
         };
 
         let metadata = SliceMetadata::of(&endpoints);

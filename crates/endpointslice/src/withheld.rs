@@ -3,39 +3,36 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use kube_endpoint_model::{EndpointSlice, Node, Pod, TargetRef, Text, references};
+use kube_endpoint_model::{Cluster, EndpointSlice, Node, Pod, TargetRef, Text, references};
 
 /// Pods and Nodes of one Service that the caches lack, because lists of the API server are wrong (see
 /// `kube_informer::Guard`).
 #[derive(Debug, Default)]
-pub(super) struct Withheld {
+pub(crate) struct Withheld {
     /// Targets of existing endpoints whose Pods are withheld: the endpoints stay.
-    pub(super) pods: HashSet<TargetRef>,
+    pub(crate) pods: HashSet<TargetRef>,
     /// Stand-ins for the withheld Nodes of Pods, with the zone of existing endpoints: the Pods are not left out.
-    pub(super) nodes: HashMap<Text, Arc<Node>>,
+    pub(crate) nodes: HashMap<Text, Arc<Node>>,
 }
 
 impl Withheld {
     /// `pods` are the Pods of the Service that the cache has.
-    pub(super) fn of(
-        pods: &[Arc<Pod>],
-        existing: &[Arc<EndpointSlice>],
-        is_withheld_pod: impl Fn(&str, &str) -> bool,
-        is_withheld_node: impl Fn(&str) -> bool,
-    ) -> Withheld {
+    pub(crate) fn of(cluster: &impl Cluster, pods: &[Arc<Pod>], existing: &[Arc<EndpointSlice>]) -> Withheld {
         let mut withheld = Withheld::default();
-        for pod in pods.iter().filter(|pod| is_withheld_node(&pod.node_name)) {
+        if !cluster.withholds_any() {
+            return withheld;
+        }
+        for pod in pods.iter().filter(|pod| cluster.withholds_node(&pod.node_name)) {
             withheld.nodes.entry(pod.node_name.clone()).or_insert_with(|| stand_in(&pod.node_name, existing));
         }
         let targets = existing.iter().flat_map(|slice| &slice.endpoints).filter_map(|it| it.target_ref.as_ref());
-        let is_withheld = |target: &&TargetRef| {
-            references::pod(target).is_some_and(|(key, _)| is_withheld_pod(&key.namespace, &key.name))
-        };
+        let is_withheld =
+            |target: &&TargetRef| references::pod(target).is_some_and(|(pod, _)| cluster.withholds_pod(&pod));
         withheld.pods = targets.filter(is_withheld).cloned().collect();
         withheld
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.pods.is_empty() && self.nodes.is_empty()
     }
 }
@@ -48,9 +45,27 @@ fn stand_in(name: &Text, existing: &[Arc<EndpointSlice>]) -> Arc<Node> {
 
 #[cfg(test)]
 mod tests {
+    use kube_endpoint_model::ObjectKey;
     use serde_json::json;
 
     use super::*;
+
+    /// Lists that lack a Pod and two Nodes.
+    struct WrongLists;
+
+    impl Cluster for WrongLists {
+        fn withholds_pod(&self, key: &ObjectKey) -> bool {
+            key.to_string() == "shop/web-0"
+        }
+
+        fn withholds_node(&self, name: &str) -> bool {
+            ["n2", "n4"].contains(&name)
+        }
+
+        fn withholds_any(&self) -> bool {
+            true
+        }
+    }
 
     #[test]
     fn withheld_pods_keep_their_endpoints_and_withheld_nodes_their_zone() {
@@ -65,12 +80,7 @@ mod tests {
             Arc::new(Pod { namespace: "shop".into(), name: name.into(), node_name: node.into(), ..Pod::default() })
         };
         let pods = [pod("web-1", "n2"), pod("web-2", "n3"), pod("new", "n4")];
-        let withheld = Withheld::of(
-            &pods,
-            &existing,
-            |namespace, name| (namespace, name) == ("shop", "web-0"),
-            |node| ["n2", "n4"].contains(&node),
-        );
+        let withheld = Withheld::of(&WrongLists, &pods, &existing);
         let kept: Vec<&str> = withheld.pods.iter().map(|target| &**target.name()).collect();
         assert_eq!(kept, ["web-0"]);
         let mut nodes: Vec<_> = withheld.nodes.values().map(|node| (&*node.name, &*node.zone)).collect();

@@ -1,0 +1,107 @@
+//! What plans read.
+
+use std::sync::Arc;
+
+use crate::{EndpointSlice, Endpoints, Labels, Node, ObjectKey, Pod, Service};
+
+/// Objects that plans read: the caches of a controller, or a snapshot of fetched objects.
+///
+/// An implementation has the methods of the kinds that its plans read. By default, there are no objects of a kind, and none
+/// is withheld.
+pub trait Cluster {
+    /// Returns the Service of this key.
+    fn service(&self, key: &ObjectKey) -> Option<Arc<Service>> {
+        let _ = key;
+        None
+    }
+
+    /// Returns the Pods of a namespace whose labels contain every pair of the selector, by name.
+    fn pods(&self, namespace: &str, selector: &Labels) -> Vec<Arc<Pod>> {
+        let _ = (namespace, selector);
+        Vec::new()
+    }
+
+    /// Returns the Node of this name.
+    fn node(&self, name: &str) -> Option<Arc<Node>> {
+        let _ = name;
+        None
+    }
+
+    /// Calls `f` with a function that returns the Node of a name, for many look-ups at one moment.
+    fn with_nodes<R>(&self, f: impl FnOnce(&dyn Fn(&str) -> Option<Arc<Node>>) -> R) -> R {
+        f(&|name| self.node(name))
+    }
+
+    /// Returns the Endpoints object of this key.
+    fn endpoints(&self, key: &ObjectKey) -> Option<Arc<Endpoints>> {
+        let _ = key;
+        None
+    }
+
+    /// Returns the slices of the Service of this key that `manager` manages, including those that are being deleted.
+    fn slices(&self, key: &ObjectKey, manager: &str) -> Vec<Arc<EndpointSlice>> {
+        let _ = (key, manager);
+        Vec::new()
+    }
+
+    /// Returns whether a Service that is not there may exist, because a list of the API server is wrong.
+    fn withholds_service(&self, key: &ObjectKey) -> bool {
+        let _ = key;
+        false
+    }
+
+    /// Returns whether an Endpoints object that is not there may exist.
+    fn withholds_endpoints(&self, key: &ObjectKey) -> bool {
+        let _ = key;
+        false
+    }
+
+    /// Returns whether a Pod that is not there may exist.
+    fn withholds_pod(&self, key: &ObjectKey) -> bool {
+        let _ = key;
+        false
+    }
+
+    /// Returns whether a Node that is not there may exist.
+    fn withholds_node(&self, name: &str) -> bool {
+        let _ = name;
+        false
+    }
+
+    /// Returns whether some Pod or Node may be withheld; `false` spares the questions for each of them.
+    fn withholds_any(&self) -> bool {
+        false
+    }
+
+    /// Returns the Pods that a Service selects, by name; none of a Service without a selector, or of one of type
+    /// `ExternalName`.
+    fn selected_pods(&self, service: &Service) -> Vec<Arc<Pod>> {
+        match &service.selector {
+            Some(selector) if !service.external_name => self.pods(&service.namespace, selector),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns the Service of this key, as the controllers of selected Pods see it.
+    fn selecting_service(&self, key: &ObjectKey) -> SelectingService {
+        match self.service(key) {
+            None if self.withholds_service(key) => SelectingService::Withheld,
+            None => SelectingService::Missing,
+            Some(service) if service.selector.is_none() || service.external_name => SelectingService::Ignored,
+            Some(service) => SelectingService::Selects(service),
+        }
+    }
+}
+
+/// Result of [`Cluster::selecting_service`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum SelectingService {
+    /// There is no Service.
+    Missing,
+    /// There is no Service, but one may exist.
+    Withheld,
+    /// The Service has no selector, or is of type `ExternalName`: what exists for it is kept (EC-24).
+    Ignored,
+    /// The Service selects Pods.
+    Selects(Arc<Service>),
+}
