@@ -134,7 +134,7 @@ impl<K: Clone + Eq + Hash + Send + 'static> Enqueuer<K> {
     ///
     /// The delay is `delay`, or for a [contested](Self::is_contested) key that of the next
     /// [`add_contested`](Self::add_contested) if it is longer.
-    pub fn add_again(&self, key: K, delay: Duration) {
+    pub fn requeue(&self, key: K, delay: Duration) {
         let delay = locked(&self.damping).next_delay(&key, delay, Instant::now());
         self.queue.add_after_about(key, delay);
     }

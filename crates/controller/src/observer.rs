@@ -85,7 +85,9 @@ impl<K: Eq + Hash> SyncObservation<'_, K> {
             }
             Ok(Outcome::Unchanged) => {}
             // Replaces an event recorded during the sync, which is later.
-            Err(_) => drop(locked(&shared.waiting).insert(key, cause)),
+            Err(_) => {
+                locked(&shared.waiting).insert(key, cause);
+            }
         }
     }
 }

@@ -28,7 +28,9 @@ impl<'a, E: DesiredEndpoint> DesiredSet<'a, E> {
             let rehash = |other: &u32| endpoints[*other as usize].identity().hash(&hasher);
             match by_identity.entry(identity.hash(&hasher), same, rehash) {
                 Entry::Occupied(mut earlier) => *earlier.get_mut() = at,
-                Entry::Vacant(place) => drop(place.insert(at)),
+                Entry::Vacant(place) => {
+                    place.insert(at);
+                }
             }
         }
         DesiredSet { endpoints, hasher, by_identity, taken: vec![false; endpoints.len()] }

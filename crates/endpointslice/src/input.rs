@@ -144,10 +144,12 @@ impl Hints<'_> {
     pub(crate) fn decide(&mut self, address_type: &AddressType, slices: &mut SliceSet) -> HintsOutcome {
         let Hints::Decide(rule) = self else { return HintsOutcome::default() };
         let outcome = rule.policy.apply(rule.ratios, !rule.enabled.is_empty(), address_type, slices);
-        match (&outcome.allocated, rule.policy) {
-            (Some(_), _) => drop(rule.enabled.insert(address_type.clone())),
-            (None, HintPolicy::Topology) => drop(rule.enabled.remove(address_type)),
-            (None, _) => rule.enabled.clear(),
+        if outcome.allocated.is_some() {
+            rule.enabled.insert(address_type.clone());
+        } else if rule.policy == HintPolicy::Topology {
+            rule.enabled.remove(address_type);
+        } else {
+            rule.enabled.clear();
         }
         outcome
     }

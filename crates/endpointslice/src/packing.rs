@@ -38,7 +38,7 @@ pub(crate) fn pack<E: DesiredEndpoint>(
     existing: &[&Arc<EndpointSlice>],
     desired: &[E],
     labels: &WrittenLabels<'_>,
-    max: usize,
+    max_endpoints_per_slice: usize,
 ) -> Packed {
     let mut desired = DesiredSet::new(desired);
     let mut left = desired.len();
@@ -77,16 +77,16 @@ pub(crate) fn pack<E: DesiredEndpoint>(
         // The sort is stable: slices of the same size stay in the order of the first phase.
         packed.update.sort_by_key(|slice| std::cmp::Reverse(slice.endpoints.len()));
         for slice in &mut packed.update {
-            let room = max.saturating_sub(slice.endpoints.len());
-            slice.endpoints.extend(remaining.by_ref().take(room));
+            let free = max_endpoints_per_slice.saturating_sub(slice.endpoints.len());
+            slice.endpoints.extend(remaining.by_ref().take(free));
         }
         while remaining.len() > 0 {
-            if let Some(at) = fullest_after(&packed.unchanged, remaining.len(), max) {
+            if let Some(at) = fullest_after(&packed.unchanged, remaining.len(), max_endpoints_per_slice) {
                 let mut slice = EndpointSlice::clone(&packed.unchanged.remove(at));
                 slice.endpoints.extend(remaining.by_ref());
                 packed.update.push(slice);
             } else {
-                packed.create.push(remaining.by_ref().take(max).collect());
+                packed.create.push(remaining.by_ref().take(max_endpoints_per_slice).collect());
             }
         }
     }
@@ -102,12 +102,12 @@ fn rewritten(slice: &EndpointSlice, endpoints: Vec<Endpoint>, labels: &WrittenLa
 
 /// Returns the position of the slice that can take all `additional` endpoints and is fullest with them (RC-19); `None`
 /// if there is none, or if the endpoints fill a slice of their own.
-fn fullest_after(slices: &[Arc<EndpointSlice>], additional: usize, max: usize) -> Option<usize> {
-    if additional >= max {
+fn fullest_after(slices: &[Arc<EndpointSlice>], additional: usize, max_endpoints_per_slice: usize) -> Option<usize> {
+    if additional >= max_endpoints_per_slice {
         return None;
     }
     let with_slack = slices.iter().enumerate().filter_map(|(at, slice)| {
-        let slack = max.checked_sub(slice.endpoints.len() + additional)?;
+        let slack = max_endpoints_per_slice.checked_sub(slice.endpoints.len() + additional)?;
         Some((slack, at))
     });
     with_slack.min().map(|(_, at)| at)

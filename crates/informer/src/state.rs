@@ -67,7 +67,9 @@ impl<T: Object, X: Index<T>> State<T, X> {
         let (old, new) = event.states();
         match (old, new) {
             (_, Some(new)) => self.objects.insert(new.clone()),
-            (Some(old), None) => drop(self.objects.remove(old.namespace(), old.name())),
+            (Some(old), None) => {
+                self.objects.remove(old.namespace(), old.name());
+            }
             (None, None) => {}
         }
         self.index.update(old, new);

@@ -34,7 +34,9 @@ impl Index<EndpointSlice> for SliceIndex {
             let owners = self.namespaces.entry_ref(&new.metadata.namespace).or_default();
             match owners.get_mut(&**owner) {
                 Some(slices) => slices.insert(Arc::clone(new)),
-                None => drop(owners.insert(owner.clone(), Arc::clone(new).into())),
+                None => {
+                    owners.insert(owner.clone(), Arc::clone(new).into());
+                }
             }
         }
     }

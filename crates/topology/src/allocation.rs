@@ -5,9 +5,10 @@ use kube_endpoint_model::Text;
 use crate::ZoneRatios;
 use crate::event::DisabledReason;
 
-/// Reciprocal of the overload threshold: an endpoint may get up to 20% more than the average traffic. Upstream
-/// multiplies by the reciprocal; dividing by 1.2 would sometimes round differently before the ceiling.
-const WITHIN_THRESHOLD: f64 = 1.0 / (1.0 + 0.2);
+/// By how much an endpoint may get more than the average traffic (upstream: `overloadThreshold`).
+const OVERLOAD_THRESHOLD: f64 = 0.2;
+/// Upstream multiplies by the reciprocal; a division would sometimes round differently before the ceiling.
+const WITHIN_THRESHOLD: f64 = 1.0 / (1.0 + OVERLOAD_THRESHOLD);
 
 /// Allocation of one zone (TP-7).
 #[derive(Clone, Debug, PartialEq)]

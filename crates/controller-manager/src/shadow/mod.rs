@@ -179,7 +179,7 @@ impl Shadow {
             Decision::Done => {}
             Decision::Again(delay) => {
                 for (_, keys) in locked(&self.queues).iter().filter(|(name, _)| *name == controller) {
-                    keys.add_again(key.clone(), delay);
+                    keys.requeue(key.clone(), delay);
                 }
             }
             Decision::Mismatch => self.record(now, controller, key, &writes()),

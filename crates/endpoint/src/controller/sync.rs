@@ -77,7 +77,7 @@ impl Syncs {
                 return Ok(Outcome::Unchanged);
             }
             SelectingService::Withheld => {
-                self.keys.add_again(key.clone(), WITHHELD_INTERVAL);
+                self.keys.requeue(key.clone(), WITHHELD_INTERVAL);
                 return Ok(Outcome::Unchanged);
             }
             SelectingService::Missing => return self.delete(key).await,
@@ -93,12 +93,12 @@ impl Syncs {
             && self.stale.is_stale(current)
         {
             // Upstream fails the sync; either way the key is retried.
-            self.keys.add_again(key.clone(), Duration::from_secs(1));
+            self.keys.requeue(key.clone(), Duration::from_secs(1));
             return Ok(Outcome::Unchanged);
         }
         let trigger_time = locked(&self.trigger_times).observe(key, &inputs.service, &inputs.pods);
         if !inputs.kept.is_empty() {
-            self.keys.add_again(key.clone(), WITHHELD_INTERVAL);
+            self.keys.requeue(key.clone(), WITHHELD_INTERVAL);
         }
         self.keys.set_interval(key, upstream_sync(inputs.pods.len()));
         self.send(key, inputs.plan(trigger_time, self.legacy)).await

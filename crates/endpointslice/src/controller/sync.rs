@@ -87,7 +87,7 @@ impl Syncs {
             // Existing slices are kept (EC-24).
             SelectingService::Ignored => return Ok(Outcome::Unchanged),
             SelectingService::Withheld => {
-                self.keys.add_again(key.clone(), WITHHELD_INTERVAL);
+                self.keys.requeue(key.clone(), WITHHELD_INTERVAL);
                 return Ok(Outcome::Unchanged);
             }
             SelectingService::Missing => {
@@ -117,7 +117,7 @@ impl Syncs {
             }
         };
         if inputs.is_withheld() {
-            self.keys.add_again(key.clone(), WITHHELD_INTERVAL);
+            self.keys.requeue(key.clone(), WITHHELD_INTERVAL);
         }
 
         let missing = desired.missing_nodes.into_iter();
@@ -131,7 +131,7 @@ impl Syncs {
                 if done.writes == 0 {
                     return Ok(Outcome::Unchanged);
                 }
-                self.keys.add_again(key.clone(), self.echo_delay);
+                self.keys.requeue(key.clone(), self.echo_delay);
                 return Ok(Outcome::Written);
             }
             Ok(_) => {}

@@ -47,7 +47,7 @@ impl Syncs {
         let endpoints = match endpoints {
             Ok(endpoints) => endpoints,
             Err(NothingToMirror::Withheld) => {
-                self.keys.add_again(key.clone(), WITHHELD_INTERVAL);
+                self.keys.requeue(key.clone(), WITHHELD_INTERVAL);
                 return Ok(Outcome::Unchanged);
             }
             Err(_) => return self.clean_up(key, existing).await,

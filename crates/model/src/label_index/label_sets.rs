@@ -88,7 +88,9 @@ impl<T: Labelled> LabelSets<T> {
         for (position, pair) in (0..).zip(object.labels().pairs()) {
             let is = |it: &SetsOfPair| it.pair(sets) == Some(pair);
             match by_pair.entry(hasher.hash_one(Some(pair)), is, |it| hasher.hash_one(it.pair(sets))) {
-                Entry::Vacant(entry) => drop(entry.insert(SetsOfPair::One { set, position })),
+                Entry::Vacant(entry) => {
+                    entry.insert(SetsOfPair::One { set, position });
+                }
                 Entry::Occupied(mut entry) => match entry.get_mut() {
                     SetsOfPair::Many(many) => {
                         let at = many.1.partition_point(|it| *it < set);
