@@ -2,61 +2,71 @@
 
 use serde_json::{Value, json};
 
-use super::patch::check_applied;
-use super::write::{check_identity, text};
-use super::{Cluster, FieldValidation, Patch, WriteOptions, Written};
-use crate::kinds::{Kind, Part, requested_replicas};
+use super::apply::check_configuration;
+use super::target::metadata_text;
+use super::{Applier, Cluster, Patch, WriteOptions, WriteTarget, Written};
+use crate::kinds::{Kind, requested_replicas};
 use crate::status::StatusError;
 
 impl Cluster {
     /// Returns the Scale of an object.
-    pub(crate) fn scale(&self, kind: &Kind, namespace: &str, name: &str) -> Result<Value, StatusError> {
+    pub(crate) fn scale(&self, target: WriteTarget<'_>) -> Result<Value, StatusError> {
+        let WriteTarget { kind, namespace, name, .. } = target;
         Ok(kind.scale_of(&self.get(kind, namespace, name)?.value()?))
     }
 
     /// Sets the number of replicas to that of a Scale. A resource version or uid in it is a precondition.
     pub(crate) fn update_scale(
         &mut self,
-        kind: &Kind,
-        namespace: &str,
-        name: &str,
+        target: WriteTarget<'_>,
         scale: &Value,
         options: WriteOptions<'_>,
     ) -> Result<Written, StatusError> {
-        check_identity(kind, namespace, name, scale)?;
+        target.check_identity(scale)?;
         let replicas = requested_replicas(scale)?;
-        let mut object = self.get(kind, namespace, name)?.value()?;
-        kind.set_replicas(&mut object, replicas);
-        if let Some(meta) = object["metadata"].as_object_mut() {
+        let WriteTarget { kind, namespace, name, .. } = target;
+        let stored = self.get(kind, namespace, name)?;
+        let old = stored.value()?;
+        let mut body = old.clone();
+        kind.set_replicas(&mut body, replicas);
+        if let Some(meta) = body["metadata"].as_object_mut() {
             for field in ["uid", "resourceVersion"] {
-                if let Some(given) = text(scale, field).filter(|it| !it.is_empty()) {
+                let given = metadata_text(scale, field);
+                if !given.is_empty() {
                     meta.insert(field.to_owned(), json!(given));
                 }
             }
         }
-        let options = WriteOptions { field_validation: FieldValidation::Ignore, ..options };
-        self.update(kind, namespace, name, object, Part::Scale, options)
+        self.update_stored(target, &stored, old, body, options)
     }
 
     /// Applies a patch to the Scale of an object.
     pub(crate) fn patch_scale(
         &mut self,
-        kind: &Kind,
-        namespace: &str,
-        name: &str,
+        target: WriteTarget<'_>,
         patch: &Patch,
         options: WriteOptions<'_>,
     ) -> Result<Written, StatusError> {
-        let Patch::Apply(applied) = patch else {
-            let mut scale = self.scale(kind, namespace, name)?;
-            patch.change(&mut scale, Kind::scale())?;
-            return self.update_scale(kind, namespace, name, &scale, options);
-        };
-        check_applied(Kind::scale(), namespace, name, applied)?;
-        let mut config = json!({"apiVersion": kind.api_version(), "kind": kind.name, "metadata": {"name": name}});
-        if applied["spec"].get("replicas").is_some() {
-            kind.set_replicas(&mut config, requested_replicas(applied)?);
+        let mut scale = self.scale(target)?;
+        patch.change.apply(&mut scale, Kind::scale())?;
+        self.update_scale(target, &scale, options)
+    }
+
+    /// Applies a configuration of the Scale of an object.
+    pub(crate) fn apply_scale(
+        &mut self,
+        target: WriteTarget<'_>,
+        scale: &Value,
+        applier: Applier<'_>,
+        options: WriteOptions<'_>,
+    ) -> Result<Written, StatusError> {
+        check_configuration(WriteTarget { kind: Kind::scale(), ..target }, scale)?;
+        let WriteTarget { kind, name, .. } = target;
+        let mut configuration =
+            json!({"apiVersion": kind.api_version(), "kind": kind.name, "metadata": {"name": name}});
+        if scale["spec"].get("replicas").is_some() {
+            kind.set_replicas(&mut configuration, requested_replicas(scale)?);
         }
-        self.patch(kind, namespace, name, &Patch::Apply(config), Part::Scale, options)
+        self.apply_checked(target, configuration, applier, options)
     }
 }

@@ -176,7 +176,7 @@ async fn execute_as(
         && let Some(virtual_resource) = VirtualResource::of(path)
     {
         let bytes = body::collect(body).await?;
-        return virtual_resource.evaluate(shared, path, user, (&parts.method, &parts.headers, &bytes));
+        return virtual_resource.evaluate(shared, path, user, &parts.method, &parts.headers, &bytes);
     }
     let refused_create = authorization::refused_create(shared, user, attributes);
     Ok(request::respond(shared, route, parts, body, omission, refused_create).await)

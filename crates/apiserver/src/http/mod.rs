@@ -19,6 +19,7 @@ mod list;
 mod openapi;
 mod outgoing;
 mod path;
+mod payload;
 mod query;
 mod reply;
 mod request;
