@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use super::ownership::{Ownership, writer};
 use super::target::metadata_text;
-use super::update::Replacement;
 use super::{Cluster, WriteOptions, WriteTarget, Written};
 use crate::document::Document;
 use crate::fields::{Applied, Entries, Live, ManagedFields, Operation, Writer, apply, violation_text, violations};
@@ -35,7 +34,7 @@ impl Cluster {
     }
 
     /// Applies a configuration that [`check_configuration`] has accepted.
-    pub(super) fn apply_checked(
+    fn apply_checked(
         &mut self,
         target: WriteTarget<'_>,
         mut configuration: Value,
@@ -44,6 +43,9 @@ impl Cluster {
     ) -> Result<Written, StatusError> {
         let WriteTarget { kind, namespace, name, part } = target;
         let writer = writer(kind, part, manager, Operation::Apply, options.now);
+        if part == Part::Scale {
+            configuration = target.scale_configuration(&configuration)?;
+        }
         Entries::take(&mut configuration);
         let Some(stored) = self.find(kind, namespace, name) else {
             return self.create_applied(target, configuration, &writer, options);
@@ -58,7 +60,7 @@ impl Cluster {
                 .map_err(StatusError::apply_conflict)?;
         kind.to_stored(&mut body);
         let ownership = Ownership::of_apply(entries, managed);
-        self.replace(target, Replacement { stored: &stored, old, body, ownership }, options)
+        self.replace(target, &stored, old, body, ownership, options)
     }
 
     fn create_applied(
@@ -91,8 +93,8 @@ impl Cluster {
 
 /// Checks an applied configuration, in upstream's order: its kind, that it has no managed fields, that the schema of the
 /// kind allows it, whatever `fieldValidation` is, and that namespace and name are those of the target.
-pub(super) fn check_configuration(target: WriteTarget<'_>, configuration: &Value) -> Result<(), StatusError> {
-    let kind = target.kind;
+fn check_configuration(target: WriteTarget<'_>, configuration: &Value) -> Result<(), StatusError> {
+    let kind = target.body_kind();
     let type_field = |field: &str| configuration.get(field).and_then(Value::as_str).unwrap_or_default();
     let (version, kind_name) = (type_field("apiVersion"), type_field("kind"));
     if version != kind.api_version() || kind_name != kind.name {

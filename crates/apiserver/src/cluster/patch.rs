@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::field_validation::with_unknown;
 use super::target::complete_type;
 use super::{Cluster, WriteOptions, WriteTarget, Written};
-use crate::kinds::Kind;
+use crate::kinds::{Kind, Part};
 use crate::merge::{JsonOperation, StrategicError, apply_json_patch, go_text, merge_strategic, rest_of_patch};
 use crate::status::StatusError;
 
@@ -38,16 +38,15 @@ impl Cluster {
         patch: &Patch,
         options: WriteOptions<'_>,
     ) -> Result<Written, StatusError> {
-        let kind = target.kind;
-        let stored = self.get(kind, target.namespace, target.name)?;
+        let stored = self.get(target.kind, target.namespace, target.name)?;
         let old = stored.value()?;
-        let mut body = old.clone();
-        kind.to_served(&mut body);
+        let mut body = if target.part == Part::Scale { target.kind.scale_of(&old) } else { old.clone() };
+        target.kind.to_served(&mut body);
+        let kind = target.body_kind();
         patch.change.apply(&mut body, kind)?;
         let messages = || with_unknown(patch.duplicates.clone(), kind, &body);
         let warnings = options.field_validation.check(messages, |messages| patch.change.refused(&body, messages))?;
         complete_type(kind, &mut body)?;
-        kind.to_stored(&mut body);
         let updated =
             target.check_identity(&body).and_then(|()| self.update_stored(target, &stored, old, body, options));
         Written::warned(updated, warnings)
@@ -56,7 +55,7 @@ impl Cluster {
 
 impl PatchChange {
     /// Changes an object of `kind`.
-    pub(super) fn apply(&self, value: &mut Value, kind: &Kind) -> Result<(), StatusError> {
+    fn apply(&self, value: &mut Value, kind: &Kind) -> Result<(), StatusError> {
         match self {
             Self::Merge(changes) => {
                 json_patch::merge(value, changes);

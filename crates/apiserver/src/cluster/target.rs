@@ -23,6 +23,11 @@ impl<'a> WriteTarget<'a> {
         Self { kind, namespace, name, part: Part::Main }
     }
 
+    /// Returns the kind of the object in a request.
+    pub(super) fn body_kind(self) -> &'a Kind {
+        self.kind.of_part(self.part)
+    }
+
     /// Checks that namespace and name of an object are those of the target.
     ///
     /// # Errors

@@ -20,8 +20,7 @@ impl Cluster {
         object: impl Into<Document>,
         options: WriteOptions<'_>,
     ) -> Result<Written, StatusError> {
-        let (mut body, warnings) = options.field_validation.object(target.kind, object.into())?;
-        target.kind.to_stored(&mut body);
+        let (body, warnings) = options.field_validation.object(target.body_kind(), object.into())?;
         Written::warned(self.update_or_create(target, body, options), warnings)
     }
 
@@ -46,10 +45,11 @@ impl Cluster {
         if let Some(meta) = body.get_mut("metadata").and_then(Value::as_object_mut) {
             meta.remove("resourceVersion");
         }
+        kind.to_stored(&mut body);
         self.create_stored(kind, namespace, body, options)
     }
 
-    /// Replaces a stored object, whose value is `old`, by one that has been checked, in its stored form.
+    /// Replaces a stored object, whose value is `old`, by one that has been checked.
     pub(super) fn update_stored(
         &mut self,
         target: WriteTarget<'_>,
@@ -58,19 +58,26 @@ impl Cluster {
         mut body: Value,
         options: WriteOptions<'_>,
     ) -> Result<Written, StatusError> {
+        if target.part == Part::Scale {
+            body = target.scaled(&body, old.clone())?;
+        }
+        target.kind.to_stored(&mut body);
         let ownership = Ownership::of_update(target, &mut old, &mut body, options);
-        self.replace(target, Replacement { stored, old, body, ownership }, options)
+        self.replace(target, stored, old, body, ownership, options)
     }
 
-    /// Runs mutations, rules and validations on the new state of an object, and stores it if anything has changed.
+    /// Runs mutations, rules and validations on the new state of an object in its stored form, and stores it if anything
+    /// has changed. Neither `old` nor `body` has managed fields.
     pub(super) fn replace(
         &mut self,
         target: WriteTarget<'_>,
-        replacement: Replacement<'_>,
+        stored: &Arc<Stored>,
+        old: Value,
+        mut body: Value,
+        mut ownership: Ownership<'_>,
         options: WriteOptions<'_>,
     ) -> Result<Written, StatusError> {
         let WriteTarget { kind, namespace, part, .. } = target;
-        let Replacement { stored, old, mut body, mut ownership } = replacement;
         target.check_uid(&body, &stored.uid)?;
         // Decoded again, with its managed fields, only for admission rules.
         let admission_old = if self.is_subject_to_admission(options) { stored.value()? } else { Value::Null };
@@ -114,13 +121,4 @@ impl Cluster {
         }
         Ok(object)
     }
-}
-
-/// New state of a stored object, in its stored form, without managed fields.
-pub(super) struct Replacement<'a> {
-    pub(super) stored: &'a Arc<Stored>,
-    /// Value of the stored object.
-    pub(super) old: Value,
-    pub(super) body: Value,
-    pub(super) ownership: Ownership<'a>,
 }

@@ -25,7 +25,6 @@ mod reply;
 mod request;
 mod request_info;
 mod reviews;
-mod scale;
 mod socket;
 mod unserved;
 mod watch;

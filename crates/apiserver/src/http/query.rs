@@ -184,11 +184,7 @@ fn version_match(value: &str) -> Result<Option<VersionMatch>, StatusError> {
         "" => Ok(None),
         "Exact" => Ok(Some(VersionMatch::Exact)),
         "NotOlderThan" => Ok(Some(VersionMatch::NotOlderThan)),
-        other => {
-            let mut errors = FieldErrors::default();
-            errors.unsupported("resourceVersionMatch", other, &["Exact", "NotOlderThan", ""]);
-            Err(StatusError::invalid_options("ListOptions", errors))
-        }
+        other => unsupported("ListOptions", "resourceVersionMatch", other, &["Exact", "NotOlderThan", ""]),
     }
 }
 
@@ -197,11 +193,7 @@ pub(super) fn dry_run(value: &str) -> Result<bool, StatusError> {
     match value {
         "" => Ok(false),
         "All" => Ok(true),
-        other => {
-            let mut errors = FieldErrors::default();
-            errors.unsupported("dryRun", other, &["All"]);
-            Err(StatusError::invalid_options("WriteOptions", errors))
-        }
+        other => unsupported("WriteOptions", "dryRun", other, &["All"]),
     }
 }
 
@@ -211,11 +203,7 @@ pub(super) fn propagation(value: &str) -> Result<Propagation, StatusError> {
         "" | "Background" => Ok(Propagation::Background),
         "Foreground" => Ok(Propagation::Foreground),
         "Orphan" => Ok(Propagation::Orphan),
-        other => {
-            let mut errors = FieldErrors::default();
-            errors.unsupported("propagationPolicy", other, &["Background", "Foreground", "Orphan"]);
-            Err(StatusError::invalid_options("DeleteOptions", errors))
-        }
+        other => unsupported("DeleteOptions", "propagationPolicy", other, &["Background", "Foreground", "Orphan"]),
     }
 }
 
@@ -234,12 +222,20 @@ fn field_validation(value: &str) -> Result<FieldValidation, StatusError> {
         "Ignore" => Ok(FieldValidation::Ignore),
         "Warn" => Ok(FieldValidation::Warn),
         "Strict" => Ok(FieldValidation::Strict),
-        other => {
-            let mut errors = FieldErrors::default();
-            errors.unsupported("fieldValidation", other, &["Ignore", "Strict", "Warn"]);
-            Err(StatusError::invalid_options("WriteOptions", errors))
-        }
+        other => unsupported("WriteOptions", "fieldValidation", other, &["Ignore", "Strict", "Warn"]),
     }
+}
+
+/// Returns 422 for a value that an option does not support.
+fn unsupported<T>(
+    options: &'static str,
+    field: &'static str,
+    value: &str,
+    supported: &[&str],
+) -> Result<T, StatusError> {
+    let mut errors = FieldErrors::default();
+    errors.unsupported(field, value, supported);
+    Err(StatusError::invalid_options(options, errors))
 }
 
 #[cfg(test)]

@@ -13,35 +13,15 @@ use super::path::{ResourcePath, Route};
 use super::payload::{Expected, Payload};
 use super::query::Query;
 use super::reply::{self, Reply};
-use super::{body, containers, discovery, list, scale, unserved, watch};
+use super::{body, containers, discovery, list, watch};
 use crate::cluster::{Propagation, Stored, WriteTarget, Written, check_write};
 use crate::faults::Omission;
 use crate::kinds::{Kind, Part};
 use crate::shared::Shared;
 use crate::status::{self, StatusError};
 
-/// Answers a request; errors become `Status` responses. `refused_create` is the error of an update or an apply that would
-/// create the object.
-pub(super) async fn respond(
-    shared: &Arc<Shared>,
-    route: &Route,
-    parts: &Parts,
-    body: RequestBody,
-    omission: Option<&Omission>,
-    refused_create: Option<StatusError>,
-) -> Reply {
-    let reply = match dispatch(shared, route, parts, body, omission, refused_create).await {
-        Ok(reply) => reply,
-        Err(error) if error.is_plain_text() => {
-            reply::error_for(&unserved::error(shared, parts.uri.path()), &parts.headers)
-        }
-        Err(error) => reply::error_for(&error, &parts.headers),
-    };
-    tracing::debug!(method = %parts.method, uri = %parts.uri, status = reply.status().as_u16(), "request");
-    reply
-}
-
-async fn dispatch(
+/// Answers a request. `refused_create` is the error of an update or an apply that would create the object.
+pub(super) async fn answer(
     shared: &Arc<Shared>,
     route: &Route,
     parts: &Parts,
@@ -64,8 +44,7 @@ async fn dispatch(
         "" => &[],
         warning => &[warning.to_owned()],
     };
-    let kind = if target.part == Part::Scale { Kind::scale() } else { &target.kind };
-    let form = ResponseForm::new(&parts.headers, kind, query.include_object, shared);
+    let form = ResponseForm::new(&parts.headers, target.kind.of_part(target.part), query.include_object, shared);
     let reply = if parts.method == Method::GET {
         target.read(shared, &query, form, parts.extensions.get(), omission)
     } else {
@@ -130,11 +109,8 @@ impl Target {
         let kind = &self.kind;
         if let Some(name) = &self.name {
             let namespace = self.namespace.as_deref().unwrap_or_default();
-            if self.part == Part::Scale {
-                return scale::read(shared, WriteTarget { kind, namespace, name, part: self.part }, form);
-            }
             let object = shared.read(|cluster| cluster.get(kind, namespace, name))?;
-            return Ok(object_reply(StatusCode::OK, kind, &object, form));
+            return self.object_reply(StatusCode::OK, &object, form);
         }
         let selector = query.selector.stored(kind);
         selector.fields.check(kind)?;
@@ -161,16 +137,16 @@ impl Target {
             namespace => namespace.unwrap_or_default(),
         };
         let target = |name| WriteTarget { kind, namespace, name, part: *part };
-        let expected = Expected { api_version: &kind.api_version(), kind: &kind.name };
+        let body_kind = kind.of_part(*part);
+        let expected = Expected { api_version: &body_kind.api_version(), kind: &body_kind.name };
         match (method, name) {
-            (_, Some(name)) if *part == Part::Scale => scale::write(shared, target(name), method, payload, query, form),
             (&Method::POST, None) => {
                 check_write(query.given_manager(), "CreateOptions")?;
                 let object = payload.object(expected)?;
                 let written = shared.write(query.dry_run, |cluster, options| {
                     cluster.create(kind, namespace, object, query.options(options))
                 })?;
-                Ok(written_reply(kind, &written, form))
+                self.written_reply(&written, form)
             }
             (&Method::PUT, Some(name)) => {
                 check_write(query.given_manager(), "UpdateOptions")?;
@@ -178,7 +154,7 @@ impl Target {
                 let written = shared.write(query.dry_run, |cluster, options| {
                     cluster.update(target(name), object, query.options(options))
                 })?;
-                Ok(written_reply(kind, &written, form))
+                self.written_reply(&written, form)
             }
             (&Method::PATCH, Some(name)) if payload.is_configuration() => {
                 let configuration = payload.configuration()?;
@@ -186,15 +162,15 @@ impl Target {
                 let written = shared.write(query.dry_run, |cluster, options| {
                     cluster.apply(target(name), configuration, applier, query.options(options))
                 })?;
-                Ok(written_reply(kind, &written, form))
+                self.written_reply(&written, form)
             }
             (&Method::PATCH, Some(name)) => {
-                let patch = payload.patch(kind)?;
+                let patch = payload.patch(body_kind)?;
                 query.check_patch()?;
                 let written = shared.write(query.dry_run, |cluster, options| {
                     cluster.patch(target(name), &patch, query.options(options))
                 })?;
-                Ok(written_reply(kind, &written, form))
+                self.written_reply(&written, form)
             }
             (&Method::DELETE, Some(name)) if *part == Part::Main => {
                 let (options, dry_run) = payload.delete_options(query, Propagation::default_of(kind))?;
@@ -204,7 +180,7 @@ impl Target {
                 let reply = if deleted.removed && !kind.returns_deleted {
                     reply::json(StatusCode::OK, form.status(status::deleted(kind, name, &deleted.object.uid)))
                 } else {
-                    object_reply(StatusCode::OK, kind, &deleted.object, form)
+                    self.object_reply(StatusCode::OK, &deleted.object, form)?
                 };
                 let mut reply = with_propagation(reply, options.propagation);
                 reply.extensions_mut().insert(WrittenName(deleted.object.name.clone()));
@@ -229,6 +205,22 @@ impl Target {
             _ => Err(StatusError::method_not_allowed()),
         }
     }
+
+    fn written_reply(&self, written: &Written, form: ResponseForm) -> Result<Reply, StatusError> {
+        let status = if written.created { StatusCode::CREATED } else { StatusCode::OK };
+        let mut reply = reply::with_warnings(self.object_reply(status, &written.object, form)?, &written.warnings);
+        reply.extensions_mut().insert(WrittenName(written.object.name.clone()));
+        Ok(reply)
+    }
+
+    fn object_reply(&self, status: StatusCode, object: &Stored, form: ResponseForm) -> Result<Reply, StatusError> {
+        let Self { kind, part, .. } = self;
+        let json = match part {
+            Part::Scale => kind.scale_of(&object.value()?).to_string().into(),
+            Part::Main | Part::Status => object.json.clone(),
+        };
+        Ok(reply::json(status, form.object(kind.of_part(*part), &json, true)))
+    }
 }
 
 /// Name of the object that a request wrote, for the request log: the path of a create does not contain it.
@@ -238,16 +230,5 @@ pub(super) struct WrittenName(pub(super) Box<str>);
 /// Attaches the deletion policy for the request log: it is part of the body, which is decoded only here.
 fn with_propagation(mut reply: Reply, propagation: Propagation) -> Reply {
     reply.extensions_mut().insert(propagation);
-    reply
-}
-
-fn object_reply(status: StatusCode, kind: &Kind, object: &Stored, form: ResponseForm) -> Reply {
-    reply::json(status, form.object(kind, &object.json, true))
-}
-
-fn written_reply(kind: &Kind, written: &Written, form: ResponseForm) -> Reply {
-    let status = if written.created { StatusCode::CREATED } else { StatusCode::OK };
-    let mut reply = reply::with_warnings(object_reply(status, kind, &written.object, form), &written.warnings);
-    reply.extensions_mut().insert(WrittenName(written.object.name.clone()));
     reply
 }
