@@ -3,11 +3,7 @@
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Number, Value};
-
-use crate::cluster::{FieldValidation, unknown_in};
-use crate::kinds::Kind;
-use crate::status::StatusError;
+use serde_json::{Map, Value};
 
 /// Maximum number of duplicate fields reported for a document, as in `sigs.k8s.io/json`.
 const MAX_DUPLICATES: usize = 100;
@@ -26,30 +22,6 @@ impl Document {
         self.duplicates.iter().map(|path| format!("duplicate field {path:?}")).collect()
     }
 
-    /// Returns the object, and one warning for each duplicate field.
-    ///
-    /// # Errors
-    /// 400 for duplicate fields with strict field validation.
-    pub(crate) fn into_object(
-        self,
-        kind: &Kind,
-        validation: FieldValidation,
-    ) -> Result<(Value, Vec<String>), StatusError> {
-        let messages = self.messages();
-        match validation {
-            FieldValidation::Strict if !messages.is_empty() => {
-                let unknown = unknown_in(kind, &self.value);
-                Err(StatusError::strict_decoding(kind, &[messages, unknown].concat()))
-            }
-            FieldValidation::Ignore => Ok((self.value, Vec::new())),
-            FieldValidation::Warn | FieldValidation::Strict => Ok((self.value, messages)),
-        }
-    }
-
-    fn leaf(value: impl Into<Value>) -> Self {
-        Self { value: value.into(), duplicates: Vec::new() }
-    }
-
     /// Adds the duplicates of a nested value; `step` is its key or index.
     fn add_duplicates(&mut self, step: &str, part: Vec<String>) {
         for path in part {
@@ -58,6 +30,12 @@ impl Document {
                 self.duplicates.push(format!("{step}{dot}{path}"));
             }
         }
+    }
+}
+
+impl From<Value> for Document {
+    fn from(value: Value) -> Self {
+        Self { value, duplicates: Vec::new() }
     }
 }
 
@@ -77,27 +55,27 @@ impl<'de> Visitor<'de> for DocumentVisitor {
     }
 
     fn visit_bool<E>(self, value: bool) -> Result<Document, E> {
-        Ok(Document::leaf(value))
+        Ok(Document::from(Value::from(value)))
     }
 
     fn visit_i64<E>(self, value: i64) -> Result<Document, E> {
-        Ok(Document::leaf(value))
+        Ok(Document::from(Value::from(value)))
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<Document, E> {
-        Ok(Document::leaf(value))
+        Ok(Document::from(Value::from(value)))
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Document, E> {
-        Ok(Document::leaf(Number::from_f64(value).map_or(Value::Null, Value::Number)))
+        Ok(Document::from(Value::from(value)))
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Document, E> {
-        Ok(Document::leaf(value))
+        Ok(Document::from(Value::from(value)))
     }
 
     fn visit_string<E>(self, value: String) -> Result<Document, E> {
-        Ok(Document::leaf(value))
+        Ok(Document::from(Value::from(value)))
     }
 
     fn visit_none<E>(self) -> Result<Document, E> {

@@ -6,8 +6,9 @@ use rand::{Rng, RngExt as _};
 
 use crate::field::FieldErrors;
 
-const LABEL_MAX: usize = 63;
-const SUBDOMAIN_MAX: usize = 253;
+pub(crate) const LABEL_MAX: usize = 63;
+pub(crate) const SUBDOMAIN_MAX: usize = 253;
+const PORT_NAME_MAX: usize = 15;
 /// Maximum length of the base of a generated name: 63 bytes minus the suffix.
 const GENERATED_BASE_MAX: usize = 58;
 const GENERATED_SUFFIX: usize = 5;
@@ -174,7 +175,7 @@ pub(crate) fn check_annotations(field: &str, annotations: &BTreeMap<String, Stri
 
 /// Reports an invalid container port name: at most 15 bytes of `a-z`, `0-9` and `-`, with at least one letter.
 pub(crate) fn check_container_port_name(field: &str, name: &str, errors: &mut FieldErrors) {
-    if name.len() > 15 {
+    if name.len() > PORT_NAME_MAX {
         errors.invalid(field, name, "must be no more than 15 characters");
     } else if !name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-') {
         errors.invalid(field, name, PORT_NAME_MESSAGE);

@@ -11,6 +11,9 @@ use crate::address::Family;
 /// Upstream's default of `--service-node-port-range`.
 const NODE_PORTS: std::ops::RangeInclusive<i32> = 30_000..=32_767;
 
+/// Upstream's limit of Service ranges. Larger ones are cut, because a /64 could not be searched.
+const MAX_HOST_BITS: u32 = 20;
+
 /// Cluster IPs and node ports in use by Services.
 ///
 /// [`pick`](Self::pick) and [`pick_node_port`](Self::pick_node_port) reserve nothing: values are recorded with
@@ -57,11 +60,10 @@ impl ServiceAddresses {
     /// Returns a free address of a family; `None` if the range is exhausted.
     pub(crate) fn pick(&self, family: Family, rng: &mut impl Rng) -> Option<IpAddr> {
         let (base, bits) = match family {
-            Family::V4 => (u128::from(self.v4.network().to_bits()), 32 - self.v4.prefix_len()),
-            Family::V6 => (self.v6.network().to_bits(), 128 - self.v6.prefix_len()),
+            Family::V4 => (u128::from(self.v4.network().to_bits()), self.v4.max_prefix_len() - self.v4.prefix_len()),
+            Family::V6 => (self.v6.network().to_bits(), self.v6.max_prefix_len() - self.v6.prefix_len()),
         };
-        // Upstream limits Service ranges to 20 host bits. Larger ones are cut, because a /64 could not be searched.
-        let size = 1_u128 << u32::from(bits).min(20);
+        let size = 1_u128 << u32::from(bits).min(MAX_HOST_BITS);
         let start = rng.random_range(0..size);
         let addresses = (0..size).map(|step| base + (start + step) % size).filter_map(|bits| match family {
             Family::V4 => u32::try_from(bits).ok().map(|bits| IpAddr::V4(Ipv4Addr::from_bits(bits))),

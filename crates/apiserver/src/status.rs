@@ -4,7 +4,6 @@ mod access;
 mod faults;
 
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::admission::Denial;
 use crate::field::{Cause, FieldErrors};
@@ -220,6 +219,11 @@ impl StatusError {
         error
     }
 
+    /// Returns 422 if there are errors of request options.
+    pub(crate) fn check_options(options: &'static str, errors: FieldErrors) -> Result<(), Self> {
+        if errors.is_empty() { Ok(()) } else { Err(Self::invalid_options(options, errors)) }
+    }
+
     /// Returns 400 for a malformed request.
     pub(crate) fn bad_request(message: impl Into<String>) -> Self {
         Self::new(400, "BadRequest", message)
@@ -325,19 +329,15 @@ impl StatusError {
         error
     }
 
-    /// Returns the error for a patch with duplicate fields and strict field validation: 422 with the patched object; 400
-    /// without one, as for an apply.
-    pub(crate) fn duplicates_in_patch(patched: Option<&Value>, messages: &[String]) -> Self {
-        match patched {
-            None => Self::bad_request(format!("error strict decoding YAML: {}", messages.join(", "))),
-            Some(patched) => Self::invalid_patch(&patched.to_string(), messages),
-        }
+    /// Returns 400 for an applied configuration with duplicate fields and strict field validation.
+    pub(crate) fn strict_configuration(messages: &[String]) -> Self {
+        Self::bad_request(format!("error strict decoding YAML: {}", messages.join(", ")))
     }
 
     /// Returns 422 for a patch that adds unknown or duplicate fields with strict field validation.
-    pub(crate) fn invalid_patch(patched: &str, unknown: &[String]) -> Self {
+    pub(crate) fn invalid_patch(patched: &str, messages: &[String]) -> Self {
         let mut errors = FieldErrors::default();
-        errors.invalid("patch", patched, format_args!("strict decoding error: {}", unknown.join(", ")));
+        errors.invalid("patch", patched, format_args!("strict decoding error: {}", messages.join(", ")));
         let mut error = Self::new(422, "Invalid", format!(" \"\" is invalid: {errors}"));
         error.details = Some(Box::new(Details { causes: errors.into_causes(), ..Details::default() }));
         error

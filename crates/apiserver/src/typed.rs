@@ -11,7 +11,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::cluster::{
-    Cluster, DeleteOptions, FieldValidation, Patch, Propagation, Stored, WriteOptions, Written, check_write,
+    Cluster, DeleteOptions, FieldValidation, PatchChange, Propagation, Stored, WriteOptions, WriteTarget, Written,
+    check_write,
 };
 use crate::document::Document;
 use crate::kinds::{Kind, Part};
@@ -176,8 +177,10 @@ impl<K: DeserializeOwned> Objects<'_, K> {
 
     fn patch_part(&self, name: &str, patch: &Value, part: Part) -> Result<K, ObjectError> {
         part::check_patch(&self.kind()?.0, part, patch)?;
-        let patch = Patch::Merge(patch.clone());
-        self.written(|cluster, kind, namespace, options| cluster.patch(kind, namespace, name, &patch, part, options))
+        let patch = PatchChange::Merge(patch.clone()).into();
+        self.written(|cluster, kind, namespace, options| {
+            cluster.patch(WriteTarget { kind, namespace, name, part }, &patch, options)
+        })
     }
 
     fn written(
@@ -197,10 +200,7 @@ impl<K: Serialize + DeserializeOwned> Objects<'_, K> {
     /// [`ObjectError`], such as 409 if the name is taken.
     pub fn create(&self, object: &K) -> Result<K, ObjectError> {
         let document = encode(object)?;
-        self.written(|cluster, kind, namespace, options| {
-            let (object, _) = document.into_object(kind, VALIDATION)?;
-            cluster.create(kind, namespace, object, options)
-        })
+        self.written(|cluster, kind, namespace, options| cluster.create(kind, namespace, document, options))
     }
 
     /// Replaces an object by one of the same name, and returns it as the server stored it.
@@ -226,8 +226,7 @@ impl<K: Serialize + DeserializeOwned> Objects<'_, K> {
         let document = encode(object)?;
         let name = document.value["metadata"]["name"].as_str().unwrap_or_default().to_owned();
         self.written(|cluster, kind, namespace, options| {
-            let (object, _) = document.into_object(kind, VALIDATION)?;
-            cluster.update(kind, namespace, &name, object, part, options)
+            cluster.update(WriteTarget { kind, namespace, name: &name, part }, document, options)
         })
     }
 }

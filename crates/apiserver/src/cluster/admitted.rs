@@ -2,31 +2,34 @@
 
 use serde_json::Value;
 
-use super::{Cluster, WriteOptions};
+use super::{Cluster, WriteOptions, WriteTarget};
 use crate::admission::{AdmissionRequest, AdmissionRules, Operation};
-use crate::kinds::{Kind, Part, Prepared};
+use crate::kinds::{Kind, Prepared};
 use crate::status::StatusError;
 
-/// Attributes of a write, without the new object.
+/// A write, without the new object.
 #[derive(Clone, Copy)]
-pub(super) struct AdmissionTarget<'a> {
+pub(super) struct AdmittedWrite<'a> {
     pub(super) operation: Operation,
-    pub(super) part: Part,
-    pub(super) namespace: &'a str,
-    pub(super) name: &'a str,
+    pub(super) target: WriteTarget<'a>,
     pub(super) old: Option<&'a Value>,
 }
 
-impl AdmissionTarget<'_> {
-    fn request<'a>(&'a self, kind: &'a Kind, options: WriteOptions<'_>) -> AdmissionRequest<'a> {
+impl<'a> AdmittedWrite<'a> {
+    pub(super) fn create(kind: &'a Kind, namespace: &'a str, name: &'a str) -> Self {
+        Self { operation: Operation::Create, target: WriteTarget::object(kind, namespace, name), old: None }
+    }
+
+    fn request(&self, options: WriteOptions<'_>) -> AdmissionRequest<'a> {
+        let WriteTarget { kind, namespace, name, part } = self.target;
         AdmissionRequest {
             operation: self.operation,
             group: &kind.group,
             kind: &kind.name,
             resource: &kind.plural,
-            subresource: self.part.subresource(),
-            namespace: self.namespace,
-            name: self.name,
+            subresource: part.subresource(),
+            namespace,
+            name,
             old: self.old,
             dry_run: options.dry_run,
         }
@@ -46,23 +49,21 @@ impl Cluster {
     /// Runs the mutations on an object as sent by the client.
     pub(super) fn mutate(
         &self,
-        kind: &Kind,
-        target: AdmissionTarget<'_>,
+        write: AdmittedWrite<'_>,
         object: &mut Value,
         options: WriteOptions<'_>,
     ) -> Result<(), StatusError> {
         if !self.is_subject_to_admission(options) {
             return Ok(());
         }
-        let result = self.admission.mutate(&target.request(kind, options), object);
-        result.map_err(|denial| StatusError::denied(kind, target.name, denial))
+        let result = self.admission.mutate(&write.request(options), object);
+        result.map_err(|denial| StatusError::denied(write.target.kind, write.target.name, denial))
     }
 
     /// Runs the validations on the object to be stored; `None` for a delete.
     pub(super) fn validate(
         &self,
-        kind: &Kind,
-        target: AdmissionTarget<'_>,
+        write: AdmittedWrite<'_>,
         prepared: Option<&Prepared>,
         options: WriteOptions<'_>,
     ) -> Result<(), StatusError> {
@@ -71,11 +72,12 @@ impl Cluster {
         }
         let object = prepared.map(|prepared| {
             let mut object = prepared.object.clone();
+            let kind = write.target.kind;
             object.insert("kind".to_owned(), kind.name.as_str().into());
             object.insert("apiVersion".to_owned(), kind.stored_version().into());
             Value::Object(object)
         });
-        let result = self.admission.validate(&target.request(kind, options), object.as_ref());
-        result.map_err(|denial| StatusError::denied(kind, target.name, denial))
+        let result = self.admission.validate(&write.request(options), object.as_ref());
+        result.map_err(|denial| StatusError::denied(write.target.kind, write.target.name, denial))
     }
 }

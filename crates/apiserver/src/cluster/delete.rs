@@ -5,11 +5,11 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
-use super::admitted::AdmissionTarget;
+use super::admitted::AdmittedWrite;
 use super::stored::{FOREGROUND, Lifecycle};
-use super::{Cluster, DeleteOptions, Stored, WriteOptions};
+use super::{Cluster, DeleteOptions, Stored, WriteOptions, WriteTarget};
 use crate::admission::Operation;
-use crate::kinds::{Kind, Part};
+use crate::kinds::Kind;
 use crate::status::StatusError;
 
 /// Result of a delete.
@@ -48,9 +48,8 @@ impl Cluster {
         check_preconditions(kind, &stored, options)?;
         if self.is_subject_to_admission(write) {
             let old = stored.value()?;
-            let target =
-                AdmissionTarget { operation: Operation::Delete, part: Part::Main, namespace, name, old: Some(&old) };
-            self.validate(kind, target, None, write)?;
+            let target = WriteTarget::object(kind, namespace, name);
+            self.validate(AdmittedWrite { operation: Operation::Delete, target, old: Some(&old) }, None, write)?;
         }
         if self.is_namespaces(kind) {
             return self.delete_namespace(kind, &stored, write);

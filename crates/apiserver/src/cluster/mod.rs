@@ -4,19 +4,24 @@
 //! objects, so that encoding and filtering happen outside of the lock.
 
 mod admitted;
+mod apply;
 mod collection;
+mod create;
 mod definitions;
 mod delete;
 mod dependencies;
+mod field_validation;
 mod garbage;
-mod managed;
 mod namespaces;
 mod options;
+mod ownership;
 mod page;
 mod patch;
 mod restore;
 mod scale;
 mod stored;
+mod target;
+mod update;
 mod write;
 
 use std::collections::BTreeSet;
@@ -26,18 +31,19 @@ use ipnet::{Ipv4Net, Ipv6Net};
 use jiff::Timestamp;
 use rand::rngs::StdRng;
 
+pub(crate) use apply::Applier;
 use collection::Collection;
 pub(crate) use collection::{Change, ChangeKind};
 pub(crate) use delete::Deleted;
 use dependencies::Dependencies;
-pub(crate) use options::{
-    DeleteOptions, FieldValidation, MAX_MANAGER_LENGTH, Propagation, WriteOptions, check_manager, check_write,
-};
+pub(crate) use field_validation::FieldValidation;
+pub(crate) use options::{DeleteOptions, MAX_MANAGER_LENGTH, Propagation, WriteOptions, check_manager, check_write};
 pub(crate) use page::{Page, PageRequest, TooOld};
-pub(crate) use patch::Patch;
+pub(crate) use patch::{Patch, PatchChange};
 pub(crate) use restore::StoreState;
 pub(crate) use stored::{Key, Stored};
-pub(crate) use write::{Written, unknown_in};
+pub(crate) use target::WriteTarget;
+pub(crate) use write::Written;
 
 use crate::admission::AdmissionRules;
 use crate::fields::FieldTracking;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::target::metadata_text;
 use super::{Cluster, Deleted, Stored, WriteOptions};
 use crate::authorization::{DEFAULT_ROLES, GROUP};
 use crate::kinds::{Kind, NAMESPACE_FINALIZER};
@@ -27,7 +28,8 @@ impl Cluster {
     pub(crate) fn create_default_roles(&mut self, now: Timestamp) -> Result<(), StatusError> {
         for (plural, object) in DEFAULT_ROLES {
             let Some(kind) = self.kinds.find(GROUP, "v1", plural).cloned() else { continue };
-            let object = serde_json::from_str(object).map_err(|error| StatusError::internal(error.to_string()))?;
+            let object: Value =
+                serde_json::from_str(object).map_err(|error| StatusError::internal(error.to_string()))?;
             self.create(&kind, "", object, WriteOptions::at(now))?;
         }
         Ok(())
@@ -41,7 +43,7 @@ impl Cluster {
         self.namespaces().is_some_and(|it| it.index == kind.index)
     }
 
-    /// Checks that an object can be created in a namespace.
+    /// Checks that a namespaced object can be created in a namespace.
     ///
     /// # Errors
     /// 404 if the namespace does not exist, 403 if it is terminating.
@@ -49,12 +51,12 @@ impl Cluster {
         &self,
         kind: &Kind,
         namespace: &str,
-        name: Option<&str>,
+        body: &Value,
     ) -> Result<(), StatusError> {
-        let Some(namespaces) = self.namespaces() else { return Ok(()) };
+        let Some(namespaces) = self.namespaces().filter(|_| kind.namespaced) else { return Ok(()) };
         let found = self.get(&namespaces, "", namespace)?;
         if is_terminating(&found) {
-            return Err(StatusError::namespace_terminating(kind, name.unwrap_or_default(), namespace));
+            return Err(StatusError::namespace_terminating(kind, metadata_text(body, "name"), namespace));
         }
         Ok(())
     }

@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 
+use super::FieldValidation;
 use crate::field::FieldErrors;
-use crate::fields::Operation;
 use crate::kinds::Kind;
 use crate::status::StatusError;
 
@@ -21,10 +21,6 @@ pub(crate) struct WriteOptions<'a> {
     pub(crate) admission: bool,
     /// Manager of the fields that are written; `None` for writes of the server itself, which own nothing.
     pub(crate) manager: Option<&'a str>,
-    /// Whether the fields are applied.
-    pub(crate) operation: Operation,
-    /// Whether an apply takes fields from other managers.
-    pub(crate) force: bool,
     /// Error of an update or an apply that would create the object, if the client may not create it.
     pub(crate) refused_create: Option<&'a StatusError>,
 }
@@ -38,8 +34,6 @@ impl<'a> WriteOptions<'a> {
             field_validation: FieldValidation::Ignore,
             admission: false,
             manager: None,
-            operation: Operation::Update,
-            force: false,
             refused_create: None,
         }
     }
@@ -57,7 +51,7 @@ impl<'a> WriteOptions<'a> {
 pub(crate) fn check_write(manager: &str, options: &'static str) -> Result<(), StatusError> {
     let mut errors = FieldErrors::default();
     check_manager(manager, &mut errors);
-    if errors.is_empty() { Ok(()) } else { Err(StatusError::invalid_options(options, errors)) }
+    StatusError::check_options(options, errors)
 }
 
 /// Reports a name of a field manager that has more than 128 bytes, or characters that cannot be printed.
@@ -71,15 +65,6 @@ pub(crate) fn check_manager(name: &str, errors: &mut FieldErrors) {
             errors.invalid("fieldManager", name, detail);
         }
     }
-}
-
-/// Handling of fields outside of the schema of a kind, which are never stored.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum FieldValidation {
-    Ignore,
-    #[default]
-    Warn,
-    Strict,
 }
 
 /// Options of a delete, from its body and parameters.

@@ -79,6 +79,10 @@ impl Entry {
             && (self.operation == Operation::Apply || self.api_version == writer.api_version)
     }
 
+    fn names(&self) -> [&str; 3] {
+        [&self.manager, &self.subresource, &self.api_version]
+    }
+
     /// Returns the manager as upstream's messages name it.
     pub(super) fn description(&self) -> String {
         let Self { manager, api_version, subresource, .. } = self;
@@ -151,40 +155,21 @@ impl Entries {
         entries
     }
 
-    /// Returns `true` if two values of `metadata.managedFields` differ in times only.
-    pub(crate) fn differ_in_times(a: &Value, b: &Value) -> bool {
-        let untimed = |value: &Value| {
-            let mut entries = Self::decode(value).0;
-            for entry in &mut entries {
-                entry.time = None;
-            }
-            entries.sort_by(|a, b| {
-                (&a.manager, a.operation, &a.subresource).cmp(&(&b.manager, b.operation, &b.subresource))
-            });
-            entries
-        };
-        a != b && untimed(a) == untimed(b)
+    /// Returns whether the entries differ from others in their order and times at most.
+    pub(crate) fn equal_but_for_times(&self, others: &Self) -> bool {
+        self.by_owner() == others.by_owner()
+    }
+
+    fn by_owner(&self) -> Vec<([&str; 3], Operation, &FieldSet)> {
+        let mut entries: Vec<_> = self.0.iter().map(|it| (it.names(), it.operation, &it.set)).collect();
+        entries.sort_by_key(|(names, operation, _)| (*names, *operation));
+        entries
     }
 
     /// Decodes `metadata.managedFields`; empty if it is invalid.
-    pub(crate) fn decode(value: &Value) -> Self {
+    fn decode(value: &Value) -> Self {
         let entries = value.as_array().map(|entries| entries.iter().map(Entry::decode).collect::<Option<Vec<_>>>());
         Self(entries.flatten().unwrap_or_default())
-    }
-
-    /// Returns the entries before a write: those of the written object, those of the stored one if there are none, and
-    /// no entries if the client resets them by an empty list or entry.
-    pub(crate) fn before_write(given: &Value, stored: &Value) -> Self {
-        let is_reset = given.as_array().is_some_and(|entries| match entries.as_slice() {
-            [] => true,
-            [entry] => entry.as_object().is_some_and(Map::is_empty),
-            _ => false,
-        });
-        if is_reset {
-            return Self::default();
-        }
-        let given = Self::decode(given);
-        if given.is_empty() { Self::decode(stored) } else { given }
     }
 
     /// Returns the value of `metadata.managedFields`; `None` if there are no entries.
@@ -196,5 +181,39 @@ impl Entries {
 
     pub(super) fn drop_empty(&mut self) {
         self.0.retain(|entry| !entry.set.is_empty());
+    }
+}
+
+/// `metadata.managedFields` of a stored object, and its entries.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ManagedFields {
+    /// Null if the object has none.
+    pub(crate) value: Value,
+    pub(crate) entries: Entries,
+}
+
+impl ManagedFields {
+    /// Removes the managed fields from an object.
+    pub(crate) fn take(object: &mut Value) -> Self {
+        Self::decode(Entries::take(object))
+    }
+
+    pub(super) fn decode(value: Value) -> Self {
+        Self { entries: Entries::decode(&value), value }
+    }
+
+    /// Returns the entries before an update with the managed fields `given`: the given ones, the stored ones if there are
+    /// none, and no entries if the client resets them by an empty list or entry.
+    pub(crate) fn before_update(&self, given: &Value) -> Entries {
+        let is_reset = given.as_array().is_some_and(|entries| match entries.as_slice() {
+            [] => true,
+            [entry] => entry.as_object().is_some_and(Map::is_empty),
+            _ => false,
+        });
+        if is_reset {
+            return Entries::default();
+        }
+        let given = if *given == self.value { Entries::default() } else { Entries::decode(given) };
+        if given.is_empty() { self.entries.clone() } else { given }
     }
 }

@@ -10,7 +10,7 @@ use crate::schema::Node;
 /// Merges an applied configuration into an object, whatever the owners of its fields.
 ///
 /// Items of lists with keys and of sets are merged; other lists, and atomic objects, are replaced. Null unsets a field.
-pub(crate) fn merge_applied(object: &mut Value, applied: Value, schema: Option<Node<'_>>) {
+pub(super) fn merge_applied(object: &mut Value, applied: Value, schema: Option<Node<'_>>) {
     match (object, applied) {
         (Value::Object(map), Value::Object(applied)) if !schema.is_some_and(Node::is_atomic_map) => {
             merge_fields(map, applied, schema);

@@ -15,8 +15,7 @@ mod walk;
 
 pub(crate) use apply::{Applied, Conflict, Live, apply};
 pub(crate) use configuration::{violation_text, violations};
-pub(crate) use entries::{Entries, Operation, Writer};
-pub(crate) use merge::merge_applied;
+pub(crate) use entries::{Entries, ManagedFields, Operation, Writer};
 pub(crate) use update::update;
 
 /// Objects whose managed fields are tracked.

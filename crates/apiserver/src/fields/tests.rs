@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::remove::with_named_parents;
 use super::set::FieldSet;
 use super::walk::fields_of;
-use super::{Applied, Conflict, Entries, Live, Operation, Writer, apply, update};
+use super::{Applied, Conflict, Entries, Live, ManagedFields, Operation, Writer, apply, update};
 use crate::schema::Node;
 
 fn writer(manager: &str, operation: Operation) -> Writer<'_> {
@@ -199,8 +199,8 @@ fn entries_of_the_request_replace_the_stored_ones(#[case] given: Value, #[case] 
     let mut live = Managed::new("ConfigMap");
     live.apply("one", &json!({"data": {"x": "1"}}));
     let stored = live.entries.encode().unwrap();
-    assert_eq!(Entries::before_write(&given, &stored).0.len(), count);
-    assert_eq!(Entries::before_write(&stored, &json!(null)), live.entries, "decoded as encoded");
+    assert_eq!(ManagedFields::decode(stored.clone()).before_update(&given).0.len(), count);
+    assert_eq!(ManagedFields::default().before_update(&stored), live.entries, "decoded as encoded");
 }
 
 fn data() -> impl Strategy<Value = Value> {

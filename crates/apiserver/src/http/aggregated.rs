@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::accept::media_ranges;
 use super::reviews::{VIRTUAL_RESOURCES, VirtualResource, virtual_groups};
-use crate::kinds::Kind;
+use crate::kinds::{Kind, Part};
 
 /// Returns the first `apidiscovery.k8s.io` version that the client accepts, or `None` if plain JSON precedes it or no
 /// version is accepted.
@@ -82,10 +82,10 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 }
 
 fn resource(kind: &Kind) -> Value {
-    let response_kind = json!({"group": kind.group, "version": kind.version, "kind": kind.name});
+    let response_kind = |kind: &Kind| json!({"group": kind.group, "version": kind.version, "kind": kind.name});
     let mut resource = json!({
         "resource": kind.plural,
-        "responseKind": response_kind,
+        "responseKind": response_kind(kind),
         "scope": if kind.namespaced { "Namespaced" } else { "Cluster" },
         "singularResource": kind.singular,
         "verbs": Kind::VERBS,
@@ -96,18 +96,11 @@ fn resource(kind: &Kind) -> Value {
     if !kind.categories.is_empty() {
         resource["categories"] = json!(kind.categories);
     }
-    let mut subresources = Vec::new();
-    if kind.has_status {
-        subresources.push(json!({
-            "subresource": "status", "responseKind": response_kind, "verbs": Kind::STATUS_VERBS
-        }));
-    }
-    if kind.has_scale {
-        let response_kind = json!({"group": "autoscaling", "version": "v1", "kind": "Scale"});
-        subresources.push(json!({
-            "subresource": "scale", "responseKind": response_kind, "verbs": Kind::STATUS_VERBS
-        }));
-    }
+    let subresource = |part: Part| {
+        let response_kind = response_kind(kind.of_part(part));
+        json!({"subresource": part.subresource(), "responseKind": response_kind, "verbs": Kind::STATUS_VERBS})
+    };
+    let mut subresources: Vec<Value> = kind.subresources().map(subresource).collect();
     let virtual_resources = VIRTUAL_RESOURCES.iter().filter(|it| !it.subresource.is_empty());
     for virtual_resource in virtual_resources.filter(|it| it.group == kind.group && it.plural == kind.plural) {
         subresources.push(json!({

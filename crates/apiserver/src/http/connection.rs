@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::Request;
 use http::header::USER_AGENT;
@@ -24,7 +25,10 @@ use crate::traffic::Meter;
 use crate::transport::user_of_certificate;
 
 /// Timeout of a TLS handshake.
-const HANDSHAKE_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(10);
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Pause after a connection that could not be accepted.
+const ACCEPT_RETRY: Duration = Duration::from_millis(10);
 
 /// Accepts connections until the server stops, then waits until the open ones have ended.
 pub(crate) async fn serve(listener: TcpListener, acceptor: Option<TlsAcceptor>, shared: Arc<Shared>) {
@@ -39,8 +43,8 @@ pub(crate) async fn serve(listener: TcpListener, acceptor: Option<TlsAcceptor>, 
                 // The connection was aborted before it was accepted, or no file descriptor is left. Neither may stop
                 // the server.
                 Err(error) => {
-                    tracing::warn!(%error, "accepting a connection failed; retrying in 10 ms");
-                    tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+                    tracing::warn!(%error, "accepting a connection failed; retrying in {ACCEPT_RETRY:?}");
+                    tokio::time::sleep(ACCEPT_RETRY).await;
                 }
             },
             Some(_) = connections.join_next() => {}
@@ -56,7 +60,7 @@ async fn serve_connection(stream: TcpStream, acceptor: Option<TlsAcceptor>, shar
     let meter = Arc::<Meter>::default();
     let socket = Socket::new(stream, kill.clone(), Arc::clone(&meter));
     let Some(acceptor) = acceptor else {
-        return serve_http(socket, None, (kill, meter), shared).await;
+        return serve_http(socket, None, kill, meter, shared).await;
     };
     let accepted = tokio::select! {
         accepted = tokio::time::timeout(HANDSHAKE_TIMEOUT, acceptor.accept(socket)) => accepted,
@@ -66,7 +70,7 @@ async fn serve_connection(stream: TcpStream, acceptor: Option<TlsAcceptor>, shar
         Ok(Ok(stream)) => {
             let certificates = stream.get_ref().1.peer_certificates().unwrap_or_default();
             let user = certificates.first().and_then(|certificate| user_of_certificate(certificate));
-            serve_http(stream, user, (kill, meter), shared).await;
+            serve_http(stream, user, kill, meter, shared).await;
         }
         Ok(Err(error)) => tracing::debug!(%error, "TLS handshake failed"),
         Err(_) => tracing::debug!("TLS handshake timed out"),
@@ -75,7 +79,7 @@ async fn serve_connection(stream: TcpStream, acceptor: Option<TlsAcceptor>, shar
 
 /// Serves HTTP/1.1, or HTTP/2 if the client starts with its preface. `user` is the user of the client certificate, if
 /// any.
-async fn serve_http<S>(stream: S, user: Option<User>, (kill, meter): (Kill, Arc<Meter>), shared: Arc<Shared>)
+async fn serve_http<S>(stream: S, user: Option<User>, kill: Kill, meter: Arc<Meter>, shared: Arc<Shared>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {

@@ -12,7 +12,7 @@ use super::path::Route;
 use super::reply::{self, Reply};
 use super::reviews::{VIRTUAL_RESOURCES, VirtualResource, virtual_groups};
 use super::{accept, aggregated, health, openapi};
-use crate::kinds::Kind;
+use crate::kinds::{Kind, Part};
 use crate::shared::Shared;
 use crate::status::StatusError;
 
@@ -173,25 +173,19 @@ fn resources(kinds: &[Arc<Kind>], group: &str, version: &str) -> Result<Value, S
             resource["categories"] = json!(kind.categories);
         }
         resources.push(resource);
-        if kind.has_status {
-            resources.push(json!({
-                "name": format!("{}/status", kind.plural),
+        for part in kind.subresources() {
+            let mut subresource = json!({
+                "name": format!("{}/{}", kind.plural, part.subresource()),
                 "singularName": "",
                 "namespaced": kind.namespaced,
-                "kind": kind.name,
+                "kind": kind.of_part(part).name,
                 "verbs": Kind::STATUS_VERBS,
-            }));
-        }
-        if kind.has_scale {
-            resources.push(json!({
-                "name": format!("{}/scale", kind.plural),
-                "singularName": "",
-                "namespaced": kind.namespaced,
-                "group": "autoscaling",
-                "version": "v1",
-                "kind": "Scale",
-                "verbs": Kind::STATUS_VERBS,
-            }));
+            });
+            if part == Part::Scale {
+                subresource["group"] = json!(Kind::scale().group);
+                subresource["version"] = json!(Kind::scale().version);
+            }
+            resources.push(subresource);
         }
     }
     for virtual_resource in VIRTUAL_RESOURCES.iter().filter(|it| it.group == group && version == "v1") {

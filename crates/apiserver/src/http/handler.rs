@@ -16,7 +16,7 @@ use super::request::WrittenName;
 use super::request_info::{self, RequestInfo};
 use super::reviews::VirtualResource;
 use super::socket::Kill;
-use super::{accept, debug, impersonation, request, watch};
+use super::{accept, debug, impersonation, request, unserved, watch};
 use crate::attributes::Attributes;
 use crate::authorization;
 use crate::cluster::Propagation;
@@ -103,7 +103,13 @@ pub(super) async fn handle(
     }
     // Pinned here: awaiting the future by value in several arms would add its size to this future once per arm.
     let omission = decision.omission.as_ref();
-    let execute = pin!(execute(&shared, &route, &attributes, &identity, &parts, body, omission));
+    let execute = pin!(async {
+        let result = execute(&shared, &route, &attributes, &identity, &parts, body, omission).await;
+        result.unwrap_or_else(|error| {
+            let error = if error.is_plain_text() { unserved::error(&shared, parts.uri.path()) } else { error };
+            reply::error_for(&error, headers)
+        })
+    });
     let mut executed = None;
     let reply = match decision.answer {
         Answer::Normal => execute.await,
@@ -123,6 +129,7 @@ pub(super) async fn handle(
         }
     };
     let status = reply.status();
+    tracing::debug!(method = %parts.method, uri = %parts.uri, status = status.as_u16(), "request");
     log(Some(&reply), executed.as_ref().or(Some(&reply)));
     let watch = (attributes.verb == "watch" && status.is_success()).then(|| shared.faults.open_watch(&fields));
     let in_protobuf = reply.headers().get(CONTENT_TYPE).is_some_and(|it| it == protobuf::STREAM_TYPE);
@@ -154,32 +161,17 @@ async fn execute(
     parts: &Parts,
     body: RequestBody,
     omission: Option<&Omission>,
-) -> Reply {
-    let reply = match identity {
-        Ok(user) => execute_as(shared, route, attributes, user, parts, body, omission).await,
-        Err(error) => return reply::error_for(error, &parts.headers),
-    };
-    reply.unwrap_or_else(|error| reply::error_for(&error, &parts.headers))
-}
-
-async fn execute_as(
-    shared: &Arc<Shared>,
-    route: &Route,
-    attributes: &Attributes,
-    user: &User,
-    parts: &Parts,
-    body: RequestBody,
-    omission: Option<&Omission>,
 ) -> Result<Reply, StatusError> {
+    let user = identity.as_ref().map_err(Clone::clone)?;
     authorization::check(shared, user, attributes)?;
     if let Route::Resource(path) = route
         && let Some(virtual_resource) = VirtualResource::of(path)
     {
         let bytes = body::collect(body).await?;
-        return virtual_resource.evaluate(shared, path, user, (&parts.method, &parts.headers, &bytes));
+        return virtual_resource.evaluate(shared, path, user, &parts.method, &parts.headers, &bytes);
     }
     let refused_create = authorization::refused_create(shared, user, attributes);
-    Ok(request::respond(shared, route, parts, body, omission, refused_create).await)
+    request::answer(shared, route, parts, body, omission, refused_create).await
 }
 
 fn fault_reply(is_watch: bool, code: u16, retry_after: Option<u32>, headers: &HeaderMap) -> Reply {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::reviews::{VIRTUAL_RESOURCES, VirtualResource, virtual_groups};
-use crate::kinds::Kind;
+use crate::kinds::{Kind, Part};
 use crate::schema::{REF_PREFIX, builtin, definitions_used_by};
 use crate::status::StatusError;
 
@@ -84,9 +84,11 @@ pub(super) fn empty_version_2() -> Vec<u8> {
         let length = u8::try_from(content.len()).unwrap_or(u8::MAX);
         [&[number << 3 | 2, length], content].concat()
     };
-    // Messages `Document` and `Info` of gnostic's OpenAPIv2.proto; field 8 are the paths.
-    let info = [field(1, b"Kubernetes"), field(2, VERSION.as_bytes())].concat();
-    [field(1, b"2.0"), field(2, &info), field(8, &[])].concat()
+    // Field numbers of the messages `Document` and `Info` of gnostic's OpenAPIv2.proto.
+    let (swagger, info, paths) = (1, 2, 8);
+    let (title, version) = (1, 2);
+    let about = [field(title, b"Kubernetes"), field(version, VERSION.as_bytes())].concat();
+    [field(swagger, b"2.0"), field(info, &about), field(paths, &[])].concat()
 }
 
 /// Converts v3 references to v2: a different prefix, and `allOf` with a single reference becomes `$ref`.
@@ -167,12 +169,9 @@ fn paths(kind: &Kind) -> Vec<(String, Value)> {
     if kind.namespaced {
         paths.push((format!("/{path}/{plural}"), json!({"get": operation(kind, "list", &[])})));
     }
-    if kind.has_status {
-        paths.push((format!("{object}/status"), object_operations(kind, false)));
-    }
-    if kind.has_scale {
-        paths.push((format!("{object}/scale"), object_operations(Kind::scale(), false)));
-    }
+    let of_part =
+        |part: Part| (format!("{object}/{}", part.subresource()), object_operations(kind.of_part(part), false));
+    paths.extend(kind.subresources().map(of_part));
     paths
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::continuation::Continuation;
 use super::form::IncludeObject;
-use crate::cluster::{FieldValidation, MAX_MANAGER_LENGTH, Patch, Propagation, WriteOptions, check_manager};
+use crate::cluster::{Applier, FieldValidation, MAX_MANAGER_LENGTH, Propagation, WriteOptions, check_manager};
 use crate::field::FieldErrors;
 use crate::selector::Selector;
 use crate::status::StatusError;
@@ -84,7 +84,6 @@ impl Query {
     pub(super) fn options<'a>(&'a self, options: WriteOptions<'a>) -> WriteOptions<'a> {
         let manager = self.field_manager.as_deref().unwrap_or(&self.agent);
         WriteOptions {
-            force: self.force == Some(true),
             refused_create: self.refused_create.as_ref(),
             ..options.of_client(manager, self.field_validation)
         }
@@ -101,21 +100,32 @@ impl Query {
         self.field_manager.as_deref().unwrap_or_default()
     }
 
-    /// Checks the patch options against the patch type.
+    /// Returns the client that applies a configuration.
     ///
     /// # Errors
-    /// 422 if an apply has no `fieldManager` or another patch sets `force`, or if the name of the field manager is invalid.
-    pub(super) fn check_patch(&self, patch: &Patch) -> Result<(), StatusError> {
+    /// 422 if `fieldManager` is absent or invalid.
+    pub(super) fn applier(&self) -> Result<Applier<'_>, StatusError> {
         let mut errors = FieldErrors::default();
-        if matches!(patch, Patch::Apply(_)) {
-            if self.field_manager.is_none() {
-                errors.required("fieldManager", "is required for apply patch");
-            }
-        } else if self.force.is_some() {
+        if self.field_manager.is_none() {
+            errors.required("fieldManager", "is required for apply patch");
+        }
+        let manager = self.given_manager();
+        check_manager(manager, &mut errors);
+        StatusError::check_options("PatchOptions", errors)?;
+        Ok(Applier { manager, force: self.force == Some(true) })
+    }
+
+    /// Checks the options of a patch.
+    ///
+    /// # Errors
+    /// 422 if it sets `force`, or if the name of the field manager is invalid.
+    pub(super) fn check_patch(&self) -> Result<(), StatusError> {
+        let mut errors = FieldErrors::default();
+        if self.force.is_some() {
             errors.forbidden("force", "may not be specified for non-apply patch");
         }
         check_manager(self.given_manager(), &mut errors);
-        if errors.is_empty() { Ok(()) } else { Err(StatusError::invalid_options("PatchOptions", errors)) }
+        StatusError::check_options("PatchOptions", errors)
     }
 
     fn check(&self) -> Result<(), StatusError> {
@@ -154,7 +164,7 @@ impl Query {
                 _ => {}
             }
         }
-        if errors.is_empty() { Ok(()) } else { Err(StatusError::invalid_options("ListOptions", errors)) }
+        StatusError::check_options("ListOptions", errors)
     }
 }
 
@@ -174,11 +184,7 @@ fn version_match(value: &str) -> Result<Option<VersionMatch>, StatusError> {
         "" => Ok(None),
         "Exact" => Ok(Some(VersionMatch::Exact)),
         "NotOlderThan" => Ok(Some(VersionMatch::NotOlderThan)),
-        other => {
-            let mut errors = FieldErrors::default();
-            errors.unsupported("resourceVersionMatch", other, &["Exact", "NotOlderThan", ""]);
-            Err(StatusError::invalid_options("ListOptions", errors))
-        }
+        other => unsupported("ListOptions", "resourceVersionMatch", other, &["Exact", "NotOlderThan", ""]),
     }
 }
 
@@ -187,11 +193,7 @@ pub(super) fn dry_run(value: &str) -> Result<bool, StatusError> {
     match value {
         "" => Ok(false),
         "All" => Ok(true),
-        other => {
-            let mut errors = FieldErrors::default();
-            errors.unsupported("dryRun", other, &["All"]);
-            Err(StatusError::invalid_options("WriteOptions", errors))
-        }
+        other => unsupported("WriteOptions", "dryRun", other, &["All"]),
     }
 }
 
@@ -201,11 +203,7 @@ pub(super) fn propagation(value: &str) -> Result<Propagation, StatusError> {
         "" | "Background" => Ok(Propagation::Background),
         "Foreground" => Ok(Propagation::Foreground),
         "Orphan" => Ok(Propagation::Orphan),
-        other => {
-            let mut errors = FieldErrors::default();
-            errors.unsupported("propagationPolicy", other, &["Background", "Foreground", "Orphan"]);
-            Err(StatusError::invalid_options("DeleteOptions", errors))
-        }
+        other => unsupported("DeleteOptions", "propagationPolicy", other, &["Background", "Foreground", "Orphan"]),
     }
 }
 
@@ -224,12 +222,20 @@ fn field_validation(value: &str) -> Result<FieldValidation, StatusError> {
         "Ignore" => Ok(FieldValidation::Ignore),
         "Warn" => Ok(FieldValidation::Warn),
         "Strict" => Ok(FieldValidation::Strict),
-        other => {
-            let mut errors = FieldErrors::default();
-            errors.unsupported("fieldValidation", other, &["Ignore", "Strict", "Warn"]);
-            Err(StatusError::invalid_options("WriteOptions", errors))
-        }
+        other => unsupported("WriteOptions", "fieldValidation", other, &["Ignore", "Strict", "Warn"]),
     }
+}
+
+/// Returns 422 for a value that an option does not support.
+fn unsupported<T>(
+    options: &'static str,
+    field: &'static str,
+    value: &str,
+    supported: &[&str],
+) -> Result<T, StatusError> {
+    let mut errors = FieldErrors::default();
+    errors.unsupported(field, value, supported);
+    Err(StatusError::invalid_options(options, errors))
 }
 
 #[cfg(test)]

@@ -4,45 +4,24 @@ use std::sync::Arc;
 
 use http::header::USER_AGENT;
 use http::request::Parts;
-use http::{HeaderMap, Method, StatusCode};
-use serde_json::Value;
+use http::{Method, StatusCode};
 
-use super::body::{Expected, RequestBody};
+use super::body::RequestBody;
 use super::form::ResponseForm;
 use super::lag::Lag;
 use super::path::{ResourcePath, Route};
+use super::payload::{Expected, Payload};
 use super::query::Query;
 use super::reply::{self, Reply};
-use super::scale::ScaleTarget;
-use super::{body, containers, discovery, list, unserved, watch};
-use crate::cluster::{FieldValidation, Patch, Propagation, Stored, WriteOptions, Written, check_write};
+use super::{body, containers, discovery, list, watch};
+use crate::cluster::{Propagation, Stored, WriteTarget, Written, check_write};
 use crate::faults::Omission;
 use crate::kinds::{Kind, Part};
 use crate::shared::Shared;
 use crate::status::{self, StatusError};
 
-/// Answers a request; errors become `Status` responses. `refused_create` is the error of an update or an apply that would
-/// create the object.
-pub(super) async fn respond(
-    shared: &Arc<Shared>,
-    route: &Route,
-    parts: &Parts,
-    body: RequestBody,
-    omission: Option<&Omission>,
-    refused_create: Option<StatusError>,
-) -> Reply {
-    let reply = match dispatch(shared, route, parts, body, omission, refused_create).await {
-        Ok(reply) => reply,
-        Err(error) if error.is_plain_text() => {
-            reply::error_for(&unserved::error(shared, parts.uri.path()), &parts.headers)
-        }
-        Err(error) => reply::error_for(&error, &parts.headers),
-    };
-    tracing::debug!(method = %parts.method, uri = %parts.uri, status = reply.status().as_u16(), "request");
-    reply
-}
-
-async fn dispatch(
+/// Answers a request. `refused_create` is the error of an update or an apply that would create the object.
+pub(super) async fn answer(
     shared: &Arc<Shared>,
     route: &Route,
     parts: &Parts,
@@ -65,13 +44,12 @@ async fn dispatch(
         "" => &[],
         warning => &[warning.to_owned()],
     };
-    let kind = if target.part == Part::Scale { Kind::scale() } else { &target.kind };
-    let form = ResponseForm::new(&parts.headers, kind, query.include_object, shared);
+    let form = ResponseForm::new(&parts.headers, target.kind.of_part(target.part), query.include_object, shared);
     let reply = if parts.method == Method::GET {
         target.read(shared, &query, form, parts.extensions.get(), omission)
     } else {
         let bytes = body::collect(body).await?;
-        target.write(shared, &parts.method, &parts.headers, &bytes, &query, form)
+        target.write(shared, &parts.method, Payload::new(&parts.headers, &bytes), &query, form)
     };
     let reply = reply::with_warnings(reply.map_err(|error| error.warned(deprecation))?, deprecation);
     let is_watch = parts.method == Method::GET && query.watch && target.name.is_none();
@@ -131,11 +109,8 @@ impl Target {
         let kind = &self.kind;
         if let Some(name) = &self.name {
             let namespace = self.namespace.as_deref().unwrap_or_default();
-            if self.part == Part::Scale {
-                return ScaleTarget { kind, namespace, name }.read(shared, form);
-            }
             let object = shared.read(|cluster| cluster.get(kind, namespace, name))?;
-            return Ok(object_reply(StatusCode::OK, kind, &object, form));
+            return self.object_reply(StatusCode::OK, &object, form);
         }
         let selector = query.selector.stored(kind);
         selector.fields.check(kind)?;
@@ -147,22 +122,11 @@ impl Target {
         }
     }
 
-    /// Decodes the object in the body. Also returns one warning per duplicate field.
-    ///
-    /// # Errors
-    /// 400 or 415 if the body cannot be decoded; 400 for duplicate fields with strict field validation.
-    fn object(&self, headers: &HeaderMap, bytes: &[u8], query: &Query) -> Result<(Value, Vec<String>), StatusError> {
-        let kind = &self.kind;
-        let document = Expected { api_version: &kind.api_version(), kind: &kind.name }.read(headers, bytes)?;
-        document.into_object(kind, query.field_validation)
-    }
-
     fn write(
         &self,
         shared: &Shared,
         method: &Method,
-        headers: &HeaderMap,
-        bytes: &[u8],
+        payload: Payload<'_>,
         query: &Query,
         form: ResponseForm,
     ) -> Result<Reply, StatusError> {
@@ -172,64 +136,58 @@ impl Target {
             None if kind.namespaced => return Err(StatusError::method_not_allowed()),
             namespace => namespace.unwrap_or_default(),
         };
-        if let (Part::Scale, Some(name)) = (part, name) {
-            return ScaleTarget { kind, namespace, name }.write(shared, method, (headers, bytes), query, form);
-        }
+        let target = |name| WriteTarget { kind, namespace, name, part: *part };
+        let body_kind = kind.of_part(*part);
+        let expected = Expected { api_version: &body_kind.api_version(), kind: &body_kind.name };
         match (method, name) {
             (&Method::POST, None) => {
                 check_write(query.given_manager(), "CreateOptions")?;
-                let (object, warnings) = self.object(headers, bytes, query)?;
-                shared
-                    .write(query.dry_run, |cluster, options| {
-                        cluster.create(kind, namespace, object, query.options(options))
-                    })
-                    .map(|written| written_reply(kind, &written, &warnings, form))
+                let object = payload.object(expected)?;
+                let written = shared.write(query.dry_run, |cluster, options| {
+                    cluster.create(kind, namespace, object, query.options(options))
+                })?;
+                self.written_reply(&written, form)
             }
             (&Method::PUT, Some(name)) => {
                 check_write(query.given_manager(), "UpdateOptions")?;
-                let (object, warnings) = self.object(headers, bytes, query)?;
-                shared
-                    .write(query.dry_run, |cluster, options| {
-                        cluster.update(kind, namespace, name, object, *part, query.options(options))
-                    })
-                    .map(|written| written_reply(kind, &written, &warnings, form))
+                let object = payload.object(expected)?;
+                let written = shared.write(query.dry_run, |cluster, options| {
+                    cluster.update(target(name), object, query.options(options))
+                })?;
+                self.written_reply(&written, form)
+            }
+            (&Method::PATCH, Some(name)) if payload.is_configuration() => {
+                let configuration = payload.configuration()?;
+                let applier = query.applier()?;
+                let written = shared.write(query.dry_run, |cluster, options| {
+                    cluster.apply(target(name), configuration, applier, query.options(options))
+                })?;
+                self.written_reply(&written, form)
             }
             (&Method::PATCH, Some(name)) => {
-                let (patch, messages) = body::patch(headers, bytes, kind)?;
-                query.check_patch(&patch)?;
-                let warnings = match query.field_validation {
-                    FieldValidation::Strict if !messages.is_empty() => {
-                        let patched = shared.read(|cluster| {
-                            cluster.patched(kind, namespace, name, &patch, *part, WriteOptions::at(shared.now()))
-                        })?;
-                        let patched = patched.filter(|_| !matches!(patch, Patch::Apply(_)));
-                        return Err(StatusError::duplicates_in_patch(patched.as_ref(), &messages));
-                    }
-                    FieldValidation::Ignore => Vec::new(),
-                    FieldValidation::Warn | FieldValidation::Strict => messages,
-                };
-                shared
-                    .write(query.dry_run, |cluster, options| {
-                        cluster.patch(kind, namespace, name, &patch, *part, query.options(options))
-                    })
-                    .map(|written| written_reply(kind, &written, &warnings, form))
+                let patch = payload.patch(body_kind)?;
+                query.check_patch()?;
+                let written = shared.write(query.dry_run, |cluster, options| {
+                    cluster.patch(target(name), &patch, query.options(options))
+                })?;
+                self.written_reply(&written, form)
             }
             (&Method::DELETE, Some(name)) if *part == Part::Main => {
-                let (options, dry_run) = body::delete_options(headers, bytes, query, Propagation::default_of(kind))?;
+                let (options, dry_run) = payload.delete_options(query, Propagation::default_of(kind))?;
                 let deleted = shared.write(dry_run, |cluster, write| {
                     cluster.delete(kind, namespace, name, &options, query.options(write))
                 })?;
                 let reply = if deleted.removed && !kind.returns_deleted {
                     reply::json(StatusCode::OK, form.status(status::deleted(kind, name, &deleted.object.uid)))
                 } else {
-                    object_reply(StatusCode::OK, kind, &deleted.object, form)
+                    self.object_reply(StatusCode::OK, &deleted.object, form)?
                 };
                 let mut reply = with_propagation(reply, options.propagation);
                 reply.extensions_mut().insert(WrittenName(deleted.object.name.clone()));
                 Ok(reply)
             }
             (&Method::DELETE, None) => {
-                let (options, dry_run) = body::delete_options(headers, bytes, query, Propagation::default_of(kind))?;
+                let (options, dry_run) = payload.delete_options(query, Propagation::default_of(kind))?;
                 let selector = query.selector.stored(kind);
                 selector.fields.check(kind)?;
                 let scope = list::Scope { kind: Arc::clone(kind), namespace: self.namespace.clone(), selector };
@@ -247,6 +205,22 @@ impl Target {
             _ => Err(StatusError::method_not_allowed()),
         }
     }
+
+    fn written_reply(&self, written: &Written, form: ResponseForm) -> Result<Reply, StatusError> {
+        let status = if written.created { StatusCode::CREATED } else { StatusCode::OK };
+        let mut reply = reply::with_warnings(self.object_reply(status, &written.object, form)?, &written.warnings);
+        reply.extensions_mut().insert(WrittenName(written.object.name.clone()));
+        Ok(reply)
+    }
+
+    fn object_reply(&self, status: StatusCode, object: &Stored, form: ResponseForm) -> Result<Reply, StatusError> {
+        let Self { kind, part, .. } = self;
+        let json = match part {
+            Part::Scale => kind.scale_of(&object.value()?).to_string().into(),
+            Part::Main | Part::Status => object.json.clone(),
+        };
+        Ok(reply::json(status, form.object(kind.of_part(*part), &json, true)))
+    }
 }
 
 /// Name of the object that a request wrote, for the request log: the path of a create does not contain it.
@@ -256,18 +230,5 @@ pub(super) struct WrittenName(pub(super) Box<str>);
 /// Attaches the deletion policy for the request log: it is part of the body, which is decoded only here.
 fn with_propagation(mut reply: Reply, propagation: Propagation) -> Reply {
     reply.extensions_mut().insert(propagation);
-    reply
-}
-
-fn object_reply(status: StatusCode, kind: &Kind, object: &Stored, form: ResponseForm) -> Reply {
-    reply::json(status, form.object(kind, &object.json, true))
-}
-
-/// `warnings` concern the syntax of the body (duplicate fields), those of `written` its content.
-fn written_reply(kind: &Kind, written: &Written, warnings: &[String], form: ResponseForm) -> Reply {
-    let status = if written.created { StatusCode::CREATED } else { StatusCode::OK };
-    let reply = reply::with_warnings(object_reply(status, kind, &written.object, form), warnings);
-    let mut reply = reply::with_warnings(reply, &written.warnings);
-    reply.extensions_mut().insert(WrittenName(written.object.name.clone()));
     reply
 }

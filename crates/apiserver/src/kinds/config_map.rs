@@ -1,22 +1,13 @@
 //! `v1` `ConfigMap`.
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use super::Resource;
-use super::secret::MAX_SIZE;
+use super::secret::{MAX_SIZE, check_frozen};
 use crate::field::FieldErrors;
 use crate::names::check_data_key;
 
 impl Resource for ConfigMap {
-    fn metadata(&self) -> &ObjectMeta {
-        &self.metadata
-    }
-
-    fn metadata_mut(&mut self) -> &mut ObjectMeta {
-        &mut self.metadata
-    }
-
     /// As upstream's `ValidateConfigMap`.
     fn validate(&self, errors: &mut FieldErrors) {
         let mut size = 0;
@@ -39,18 +30,10 @@ impl Resource for ConfigMap {
     }
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
-        if old.immutable != Some(true) {
-            return;
-        }
-        let detail = "field is immutable when `immutable` is set";
-        if self.immutable != Some(true) {
-            errors.forbidden("immutable", detail);
-        }
-        if self.data != old.data {
-            errors.forbidden("data", detail);
-        }
-        if self.binary_data != old.binary_data {
-            errors.forbidden("binaryData", detail);
+        if old.immutable == Some(true) {
+            check_frozen("immutable", self.immutable == Some(true), errors);
+            check_frozen("data", self.data == old.data, errors);
+            check_frozen("binaryData", self.binary_data == old.binary_data, errors);
         }
     }
 }

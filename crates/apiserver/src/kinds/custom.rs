@@ -90,6 +90,11 @@ impl Parts {
         }
     }
 
+    fn set_status(&mut self, status: Option<Value>) {
+        self.content.remove("status");
+        self.content.extend(status.map(|status| ("status".to_owned(), status)));
+    }
+
     /// Returns the object with kind and apiVersion, as the schema describes it.
     fn whole(&self, kind: &Kind) -> Result<Value, StatusError> {
         let mut object = Self::encode(&self.metadata, self.content.clone())?;
@@ -195,22 +200,15 @@ impl Rules for CustomRules {
         parts.prune_content(kind);
         let written = parts.written(context)?;
         match part {
-            Part::Main | Part::Scale if kind.has_status => match old.content.get("status") {
-                Some(status) => drop(parts.content.insert("status".to_owned(), status.clone())),
-                None => drop(parts.content.remove("status")),
-            },
+            Part::Main | Part::Scale if kind.has_status => parts.set_status(old.content.get("status").cloned()),
             Part::Main | Part::Scale => {}
             Part::Status => {
                 // As upstream, only the status is written.
                 let status = parts.content.remove("status");
                 parts.content.clone_from(&old.content);
                 parts.metadata = old.metadata.clone();
-                parts.metadata.managed_fields = None;
                 parts.metadata.resource_version = None;
-                match status {
-                    Some(status) => drop(parts.content.insert("status".to_owned(), status)),
-                    None => drop(parts.content.remove("status")),
-                }
+                parts.set_status(status);
             }
         }
         let without_status = |content: &Map<String, Value>| {
@@ -220,9 +218,8 @@ impl Rules for CustomRules {
             }
             without_status
         };
-        if without_status(&parts.content) != without_status(&old.content) {
-            parts.metadata.generation = Some(metadata::next_generation(&old.metadata));
-        }
+        let has_changed = without_status(&parts.content) != without_status(&old.content);
+        metadata::count_generation(&mut parts.metadata, &old.metadata, has_changed);
         metadata::validate_after_create(&parts.metadata, &mut errors);
         parts.validate(Some(&old), kind, &mut errors)?;
         metadata::check(&parts.metadata, context, errors)?;

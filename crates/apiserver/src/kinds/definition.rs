@@ -3,21 +3,12 @@
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinition, CustomResourceDefinitionCondition, CustomResourceDefinitionStatus,
 };
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use super::{Resource, metadata};
 use crate::field::FieldErrors;
 use crate::schema::ValidationRules;
 
 impl Resource for CustomResourceDefinition {
-    fn metadata(&self) -> &ObjectMeta {
-        &self.metadata
-    }
-
-    fn metadata_mut(&mut self) -> &mut ObjectMeta {
-        &mut self.metadata
-    }
-
     fn apply_defaults(&mut self) {
         let names = &mut self.spec.names;
         if names.singular.as_deref().is_none_or(str::is_empty) {
@@ -52,9 +43,7 @@ impl Resource for CustomResourceDefinition {
 
     fn prepare_update(&mut self, old: &Self) {
         self.status.clone_from(&old.status);
-        if self.spec != old.spec {
-            self.metadata.generation = Some(metadata::next_generation(&old.metadata));
-        }
+        metadata::count_generation(&mut self.metadata, &old.metadata, self.spec != old.spec);
     }
 
     fn prepare_status_update(&mut self, old: &Self) {

@@ -3,7 +3,6 @@
 use k8s_openapi::api::apps::v1::{
     Deployment, DeploymentSpec, DeploymentStatus, DeploymentStrategy, RollingUpdateDeployment,
 };
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use serde_json::{Map, Value};
 
@@ -14,14 +13,6 @@ use crate::field::FieldErrors;
 const ROLLING_UPDATE: &str = "spec.strategy.rollingUpdate";
 
 impl Resource for Deployment {
-    fn metadata(&self) -> &ObjectMeta {
-        &self.metadata
-    }
-
-    fn metadata_mut(&mut self) -> &mut ObjectMeta {
-        &mut self.metadata
-    }
-
     fn apply_defaults(&mut self) {
         let Some(spec) = Option::<&mut DeploymentSpec>::from(&mut self.spec) else { return };
         spec.replicas.get_or_insert(1);
@@ -39,9 +30,8 @@ impl Resource for Deployment {
     fn prepare_update(&mut self, old: &Self) {
         self.status.clone_from(&old.status);
         // As upstream: annotations count, too.
-        if self.spec != old.spec || self.metadata.annotations != old.metadata.annotations {
-            self.metadata.generation = Some(metadata::next_generation(&old.metadata));
-        }
+        let has_changed = self.spec != old.spec || self.metadata.annotations != old.metadata.annotations;
+        metadata::count_generation(&mut self.metadata, &old.metadata, has_changed);
     }
 
     fn prepare_status_update(&mut self, old: &Self) {
@@ -50,11 +40,8 @@ impl Resource for Deployment {
     }
 
     fn warnings(&self, old: Option<&Self>, part: Part) -> Vec<String> {
-        if part == Part::Status {
-            return Vec::new();
-        }
         let template = spec(self).map(|spec| &spec.template);
-        workload::template_warnings(template, &self.metadata, old.map(|old| &old.metadata))
+        workload::template_warnings(template, &self.metadata, old.map(|old| &old.metadata), part)
     }
 
     fn validate(&self, errors: &mut FieldErrors) {

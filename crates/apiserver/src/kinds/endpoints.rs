@@ -1,7 +1,6 @@
 //! `v1` Endpoints.
 
 use k8s_openapi::api::core::v1::{EndpointAddress, EndpointPort, EndpointSubset, Endpoints};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Map, Value};
 
 use super::rules::Part;
@@ -13,14 +12,6 @@ use crate::names::{NameRule, check_dns_label, check_qualified_name};
 pub(super) const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
 
 impl Resource for Endpoints {
-    fn metadata(&self) -> &ObjectMeta {
-        &self.metadata
-    }
-
-    fn metadata_mut(&mut self) -> &mut ObjectMeta {
-        &mut self.metadata
-    }
-
     fn apply_defaults(&mut self) {
         for port in self.subsets.iter_mut().flatten().flat_map(|subset| subset.ports.iter_mut().flatten()) {
             if port.protocol.as_deref().is_none_or(str::is_empty) {

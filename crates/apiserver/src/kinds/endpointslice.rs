@@ -1,9 +1,12 @@
 //! `discovery.k8s.io/v1` EndpointSlice.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use k8s_openapi::api::discovery::v1::{Endpoint, EndpointPort};
+use k8s_openapi::NamespaceResourceScope;
+use k8s_openapi::api::discovery::v1::{Endpoint, EndpointPort, EndpointSlice as Upstream};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use k8s_openapi::schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -11,7 +14,7 @@ use super::rules::Part;
 use super::{Resource, metadata, shape};
 use crate::address::{Family, check_slice_ip, ip_warning};
 use crate::field::FieldErrors;
-use crate::names::{NameRule, SUBDOMAIN_MESSAGE, check_dns_label, check_label_value, is_subdomain};
+use crate::names::{NameRule, SUBDOMAIN_MAX, SUBDOMAIN_MESSAGE, check_dns_label, check_label_value, is_subdomain};
 
 const ADDRESS_TYPES: [&str; 3] = ["FQDN", "IPv4", "IPv6"];
 const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
@@ -41,7 +44,18 @@ fn null_is_empty<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deser
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
-impl Resource for EndpointSlice {
+impl k8s_openapi::Resource for EndpointSlice {
+    const API_VERSION: &'static str = Upstream::API_VERSION;
+    const GROUP: &'static str = Upstream::GROUP;
+    const KIND: &'static str = Upstream::KIND;
+    const VERSION: &'static str = Upstream::VERSION;
+    const URL_PATH_SEGMENT: &'static str = Upstream::URL_PATH_SEGMENT;
+    type Scope = NamespaceResourceScope;
+}
+
+impl k8s_openapi::Metadata for EndpointSlice {
+    type Ty = ObjectMeta;
+
     fn metadata(&self) -> &ObjectMeta {
         &self.metadata
     }
@@ -49,7 +63,19 @@ impl Resource for EndpointSlice {
     fn metadata_mut(&mut self) -> &mut ObjectMeta {
         &mut self.metadata
     }
+}
 
+impl JsonSchema for EndpointSlice {
+    fn schema_name() -> Cow<'static, str> {
+        Upstream::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Upstream::json_schema(generator)
+    }
+}
+
+impl Resource for EndpointSlice {
     fn apply_defaults(&mut self) {
         for port in &mut self.ports {
             port.name.get_or_insert_default();
@@ -68,9 +94,7 @@ impl Resource for EndpointSlice {
             && self.address_type == old.address_type
             && self.endpoints == old.endpoints
             && self.ports == old.ports;
-        if !same {
-            self.metadata.generation = Some(metadata::next_generation(&old.metadata));
-        }
+        metadata::count_generation(&mut self.metadata, &old.metadata, !same);
     }
 
     fn validate(&self, errors: &mut FieldErrors) {
@@ -175,7 +199,7 @@ fn validate_address(list: &str, field: &str, address: &str, address_type: &str, 
         "IPv4" => Family::V4,
         "IPv6" => Family::V6,
         "FQDN" => {
-            if address.len() > 253 || !is_subdomain(address) {
+            if address.len() > SUBDOMAIN_MAX || !is_subdomain(address) {
                 errors.invalid(field, address, SUBDOMAIN_MESSAGE);
             }
             return;

@@ -1,7 +1,6 @@
 //! `v1` Event.
 
 use k8s_openapi::api::core::v1::Event;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Map, Value, json};
 
 use super::{Resource, shape};
@@ -23,14 +22,6 @@ impl Resource for Event {
         "source",
         "type",
     ];
-
-    fn metadata(&self) -> &ObjectMeta {
-        &self.metadata
-    }
-
-    fn metadata_mut(&mut self) -> &mut ObjectMeta {
-        &mut self.metadata
-    }
 
     fn validate(&self, errors: &mut FieldErrors) {
         let namespace = self.metadata.namespace.as_deref().unwrap_or_default();

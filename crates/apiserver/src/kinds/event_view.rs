@@ -40,7 +40,7 @@ pub(super) fn kind(events: &Kind) -> Kind {
         schema: KindSchema::Builtin(Event::schema_name()),
         rules: Box::new(Typed::<Core>::new()),
         group: "events.k8s.io".to_owned(),
-        ..Kind::builtin::<Core>("events", "event", &["ev"])
+        ..Kind::builtin::<Core>(&["ev"])
     }
 }
 

@@ -16,14 +16,6 @@ const CONTROLLER_UID: &str = "batch.kubernetes.io/controller-uid";
 impl Resource for Job {
     const SELECTABLE: &'static [&'static str] = &["status.successful"];
 
-    fn metadata(&self) -> &ObjectMeta {
-        &self.metadata
-    }
-
-    fn metadata_mut(&mut self) -> &mut ObjectMeta {
-        &mut self.metadata
-    }
-
     fn apply_defaults(&mut self) {
         let Some(spec) = &mut self.spec else { return };
         if spec.completions.is_none() && spec.parallelism.is_none() {
@@ -54,9 +46,7 @@ impl Resource for Job {
 
     fn prepare_update(&mut self, old: &Self) {
         self.status.clone_from(&old.status);
-        if self.spec != old.spec {
-            self.metadata.generation = Some(metadata::next_generation(&old.metadata));
-        }
+        metadata::count_generation(&mut self.metadata, &old.metadata, self.spec != old.spec);
     }
 
     fn prepare_status_update(&mut self, old: &Self) {
@@ -64,11 +54,8 @@ impl Resource for Job {
     }
 
     fn warnings(&self, old: Option<&Self>, part: Part) -> Vec<String> {
-        if part == Part::Status {
-            return Vec::new();
-        }
         let template = self.spec.as_ref().map(|spec| &spec.template);
-        workload::template_warnings(template, &self.metadata, old.map(|old| &old.metadata))
+        workload::template_warnings(template, &self.metadata, old.map(|old| &old.metadata), part)
     }
 
     fn validate(&self, errors: &mut FieldErrors) {

@@ -1,21 +1,12 @@
 //! `coordination.k8s.io/v1` Lease.
 
 use k8s_openapi::api::coordination::v1::Lease;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Map, Value};
 
 use super::{Resource, shape};
 use crate::field::FieldErrors;
 
 impl Resource for Lease {
-    fn metadata(&self) -> &ObjectMeta {
-        &self.metadata
-    }
-
-    fn metadata_mut(&mut self) -> &mut ObjectMeta {
-        &mut self.metadata
-    }
-
     fn validate(&self, errors: &mut FieldErrors) {
         let Some(spec) = &self.spec else { return };
         if let Some(seconds) = spec.lease_duration_seconds

@@ -109,9 +109,11 @@ pub(super) fn prepare_update(meta: &mut ObjectMeta, old: &ObjectMeta, errors: &m
     }
 }
 
-/// Returns the generation of an object whose spec was changed.
-pub(super) fn next_generation(old: &ObjectMeta) -> i64 {
-    old.generation.unwrap_or_default() + 1
+/// Increments the generation of an object if its spec has changed.
+pub(super) fn count_generation(meta: &mut ObjectMeta, old: &ObjectMeta, has_changed: bool) {
+    if has_changed {
+        meta.generation = Some(old.generation.unwrap_or_default() + 1);
+    }
 }
 
 /// Removes fields that this server does not store, and empty strings, which mean absent.

@@ -1,7 +1,6 @@
 //! `v1` Namespace.
 
 use k8s_openapi::api::core::v1::{Namespace, NamespaceStatus};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Map, Value};
 
 use super::{Resource, shape};
@@ -16,14 +15,6 @@ pub(crate) const FINALIZER: &str = "kubernetes";
 impl Resource for Namespace {
     const NAME_RULE: NameRule = NameRule::Label;
     const SELECTABLE: &'static [&'static str] = &["status.phase"];
-
-    fn metadata(&self) -> &ObjectMeta {
-        &self.metadata
-    }
-
-    fn metadata_mut(&mut self) -> &mut ObjectMeta {
-        &mut self.metadata
-    }
 
     fn apply_defaults(&mut self) {
         if let Some(name) = self.metadata.name.clone() {

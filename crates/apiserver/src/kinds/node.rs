@@ -1,21 +1,12 @@
 //! `v1` Node.
 
 use k8s_openapi::api::core::v1::Node;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Map, Value, json};
 
 use super::{Resource, shape};
 
 impl Resource for Node {
     const SELECTABLE: &'static [&'static str] = &["spec.unschedulable"];
-
-    fn metadata(&self) -> &ObjectMeta {
-        &self.metadata
-    }
-
-    fn metadata_mut(&mut self) -> &mut ObjectMeta {
-        &mut self.metadata
-    }
 
     fn apply_defaults(&mut self) {
         // As upstream, allocatable defaults to capacity.

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use k8s_openapi::api::core::v1::{Pod, PodIP, PodStatus};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Map, Value};
 
 use super::rules::Part;
@@ -23,14 +22,6 @@ impl Resource for Pod {
         "status.podIPs",
         "status.nominatedNodeName",
     ];
-
-    fn metadata(&self) -> &ObjectMeta {
-        &self.metadata
-    }
-
-    fn metadata_mut(&mut self) -> &mut ObjectMeta {
-        &mut self.metadata
-    }
 
     fn apply_defaults(&mut self) {
         if let Some(spec) = &mut self.spec {
@@ -64,9 +55,7 @@ impl Resource for Pod {
         {
             pod_admission::add_tolerations(spec);
         }
-        if self.spec != old.spec {
-            self.metadata.generation = Some(metadata::next_generation(&old.metadata));
-        }
+        metadata::count_generation(&mut self.metadata, &old.metadata, self.spec != old.spec);
     }
 
     fn prepare_status_update(&mut self, old: &Self) {

@@ -1,7 +1,6 @@
 //! `rbac.authorization.k8s.io/v1` Role, `ClusterRole`, `RoleBinding` and `ClusterRoleBinding`.
 
 use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, RoleRef, Subject};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Map, Value};
 
 use super::{Resource, shape};
@@ -80,22 +79,8 @@ fn validate_role_ref(new: &RoleRef, old: &RoleRef, errors: &mut FieldErrors) {
     }
 }
 
-macro_rules! metadata {
-    () => {
-        const NAME_RULE: NameRule = NameRule::PathSegment;
-
-        fn metadata(&self) -> &ObjectMeta {
-            &self.metadata
-        }
-
-        fn metadata_mut(&mut self) -> &mut ObjectMeta {
-            &mut self.metadata
-        }
-    };
-}
-
 impl Resource for Role {
-    metadata!();
+    const NAME_RULE: NameRule = NameRule::PathSegment;
 
     fn validate(&self, errors: &mut FieldErrors) {
         validate_rules(self.rules.as_deref(), true, errors);
@@ -107,7 +92,7 @@ impl Resource for Role {
 }
 
 impl Resource for ClusterRole {
-    metadata!();
+    const NAME_RULE: NameRule = NameRule::PathSegment;
 
     fn validate(&self, errors: &mut FieldErrors) {
         validate_rules(self.rules.as_deref(), false, errors);
@@ -119,7 +104,7 @@ impl Resource for ClusterRole {
 }
 
 impl Resource for RoleBinding {
-    metadata!();
+    const NAME_RULE: NameRule = NameRule::PathSegment;
 
     fn apply_defaults(&mut self) {
         default_binding(&mut self.role_ref, self.subjects.as_mut());
@@ -135,7 +120,7 @@ impl Resource for RoleBinding {
 }
 
 impl Resource for ClusterRoleBinding {
-    metadata!();
+    const NAME_RULE: NameRule = NameRule::PathSegment;
 
     fn apply_defaults(&mut self) {
         default_binding(&mut self.role_ref, self.subjects.as_mut());

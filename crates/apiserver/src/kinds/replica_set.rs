@@ -1,7 +1,6 @@
 //! `apps/v1` `ReplicaSet`.
 
 use k8s_openapi::api::apps::v1::{ReplicaSet, ReplicaSetSpec, ReplicaSetStatus};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Map, Value, json};
 
 use super::rules::Part;
@@ -10,14 +9,6 @@ use crate::field::FieldErrors;
 
 impl Resource for ReplicaSet {
     const SELECTABLE: &'static [&'static str] = &["status.replicas"];
-
-    fn metadata(&self) -> &ObjectMeta {
-        &self.metadata
-    }
-
-    fn metadata_mut(&mut self) -> &mut ObjectMeta {
-        &mut self.metadata
-    }
 
     fn apply_defaults(&mut self) {
         let Some(spec) = Option::<&mut ReplicaSetSpec>::from(&mut self.spec) else { return };
@@ -34,9 +25,7 @@ impl Resource for ReplicaSet {
 
     fn prepare_update(&mut self, old: &Self) {
         self.status.clone_from(&old.status);
-        if self.spec != old.spec {
-            self.metadata.generation = Some(metadata::next_generation(&old.metadata));
-        }
+        metadata::count_generation(&mut self.metadata, &old.metadata, self.spec != old.spec);
     }
 
     fn prepare_status_update(&mut self, old: &Self) {
@@ -44,11 +33,8 @@ impl Resource for ReplicaSet {
     }
 
     fn warnings(&self, old: Option<&Self>, part: Part) -> Vec<String> {
-        if part == Part::Status {
-            return Vec::new();
-        }
         let template = spec(self).and_then(|spec| spec.template.as_ref());
-        workload::template_warnings(template, &self.metadata, old.map(|old| &old.metadata))
+        workload::template_warnings(template, &self.metadata, old.map(|old| &old.metadata), part)
     }
 
     fn validate(&self, errors: &mut FieldErrors) {

@@ -1,6 +1,5 @@
 //! The rules of kinds: the hooks that a kind implements, and the sequence in which creates and updates call them.
 
-use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -19,14 +18,13 @@ use crate::status::StatusError;
 
 /// Storage rules of one kind. The hooks correspond to those of upstream's registry strategies (`RESTCreateStrategy`,
 /// `RESTUpdateStrategy`); [`Typed`] calls them.
-pub(crate) trait Resource: Serialize + DeserializeOwned + Send + Sync + 'static {
+pub(crate) trait Resource:
+    k8s_openapi::Metadata<Ty = ObjectMeta> + Serialize + DeserializeOwned + Send + Sync + 'static
+{
     /// Syntax of object names.
     const NAME_RULE: NameRule = NameRule::Subdomain;
     /// Fields that field selectors may use, besides name and namespace.
     const SELECTABLE: &'static [&'static str] = &[];
-
-    fn metadata(&self) -> &ObjectMeta;
-    fn metadata_mut(&mut self) -> &mut ObjectMeta;
 
     /// Sets the defaults of the versioned type, on every write.
     fn apply_defaults(&mut self) {}
@@ -90,29 +88,14 @@ pub(crate) struct Typed<T>(PhantomData<fn() -> T>);
 
 /// Constructors of the built-in kinds.
 impl Kind {
-    pub(super) fn builtin<T>(plural: &'static str, singular: &'static str, short_names: &[&str]) -> Self
-    where
-        T: Resource + k8s_openapi::Resource + JsonSchema,
-    {
-        Self::typed::<T>(T::GROUP, T::VERSION, T::KIND, T::schema_name(), plural, singular, short_names)
-    }
-
-    pub(super) fn typed<T: Resource>(
-        group: &str,
-        version: &str,
-        name: &str,
-        schema: Cow<'static, str>,
-        plural: &str,
-        singular: &str,
-        short_names: &[&str],
-    ) -> Self {
+    pub(super) fn builtin<T: Resource + JsonSchema>(short_names: &[&str]) -> Self {
         Self {
             index: 0,
-            group: group.to_owned(),
-            version: version.to_owned(),
-            name: name.to_owned(),
-            plural: plural.to_owned(),
-            singular: singular.to_owned(),
+            group: T::GROUP.to_owned(),
+            version: T::VERSION.to_owned(),
+            name: T::KIND.to_owned(),
+            plural: T::URL_PATH_SEGMENT.to_owned(),
+            singular: T::KIND.to_lowercase(),
             short_names: short_names.iter().map(|&short| short.to_owned()).collect(),
             categories: Vec::new(),
             namespaced: true,
@@ -125,7 +108,7 @@ impl Kind {
             blank: "",
             warning: "",
             selectable: T::SELECTABLE,
-            schema: KindSchema::Builtin(schema),
+            schema: KindSchema::Builtin(T::schema_name()),
             view: None,
             rules: Box::new(Typed::<T>::new()),
         }

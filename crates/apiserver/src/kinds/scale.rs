@@ -3,35 +3,37 @@
 use std::sync::LazyLock;
 
 use k8s_openapi::api::autoscaling::v1::Scale;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 
-use super::{Kind, Resource};
+use super::{Kind, Part, Resource};
 use crate::decode::decode;
 use crate::field::FieldErrors;
 use crate::selector::format_meta;
 use crate::status::StatusError;
 
-impl Resource for Scale {
-    fn metadata(&self) -> &ObjectMeta {
-        &self.metadata
-    }
-
-    fn metadata_mut(&mut self) -> &mut ObjectMeta {
-        &mut self.metadata
-    }
-}
+impl Resource for Scale {}
 
 impl Kind {
+    /// Returns the parts that have a subresource.
+    pub(crate) fn subresources(&self) -> impl Iterator<Item = Part> {
+        let parts = [(self.has_status, Part::Status), (self.has_scale, Part::Scale)];
+        parts.into_iter().filter_map(|(is_served, part)| is_served.then_some(part))
+    }
+
+    /// Returns the kind of the objects in requests for a part.
+    pub(crate) fn of_part(&self, part: Part) -> &Self {
+        if part == Part::Scale { Self::scale() } else { self }
+    }
+
     /// Returns the kind of the subresource `scale`, which is not stored.
     pub(crate) fn scale() -> &'static Kind {
-        static SCALE: LazyLock<Kind> = LazyLock::new(|| Kind::builtin::<Scale>("scales", "scale", &[]));
+        static SCALE: LazyLock<Kind> =
+            LazyLock::new(|| Kind { plural: "scales".to_owned(), ..Kind::builtin::<Scale>(&[]) });
         &SCALE
     }
-}
 
-impl Kind {
     /// Returns the Scale of an object of this kind.
     pub(crate) fn scale_of(&self, object: &Value) -> Value {
         let meta = &object["metadata"];

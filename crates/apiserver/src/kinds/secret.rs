@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Map, Value};
 
 use super::Resource;
@@ -17,14 +16,6 @@ const SERVICE_ACCOUNT: &str = "kubernetes.io/service-account.name";
 
 impl Resource for Secret {
     const SELECTABLE: &'static [&'static str] = &["type"];
-
-    fn metadata(&self) -> &ObjectMeta {
-        &self.metadata
-    }
-
-    fn metadata_mut(&mut self) -> &mut ObjectMeta {
-        &mut self.metadata
-    }
 
     fn apply_defaults(&mut self) {
         if self.type_.as_deref().is_none_or(str::is_empty) {
@@ -52,21 +43,22 @@ impl Resource for Secret {
         if self.type_ != old.type_ {
             errors.invalid("type", self.type_.as_deref().unwrap_or_default(), "field is immutable");
         }
-        if old.immutable != Some(true) {
-            return;
-        }
-        let detail = "field is immutable when `immutable` is set";
-        if self.immutable != Some(true) {
-            errors.forbidden("immutable", detail);
-        }
-        let stored = |secret: &Self| secret.data.clone().unwrap_or_default();
-        if stored(self) != stored(old) {
-            errors.forbidden("data", detail);
+        if old.immutable == Some(true) {
+            check_frozen("immutable", self.immutable == Some(true), errors);
+            let stored = |secret: &Self| secret.data.clone().unwrap_or_default();
+            check_frozen("data", stored(self) == stored(old), errors);
         }
     }
 
     fn fields(&self) -> Vec<(&'static str, String)> {
         self.type_.iter().map(|name| ("type", name.clone())).collect()
+    }
+}
+
+/// Reports a changed field of an immutable Secret or `ConfigMap`.
+pub(super) fn check_frozen(field: &str, is_same: bool, errors: &mut FieldErrors) {
+    if !is_same {
+        errors.forbidden(field, "field is immutable when `immutable` is set");
     }
 }
 

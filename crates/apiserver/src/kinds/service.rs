@@ -3,7 +3,6 @@
 use k8s_openapi::api::core::v1::{
     ClientIPConfig, LoadBalancerStatus, Service, ServiceSpec, ServiceStatus, SessionAffinityConfig,
 };
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use serde_json::{Map, Value, json};
 
@@ -19,14 +18,6 @@ const CLIENT_IP_TIMEOUT_SECONDS: i32 = 10_800;
 impl Resource for Service {
     const NAME_RULE: NameRule = NameRule::Label1035;
     const SELECTABLE: &'static [&'static str] = &["spec.clusterIP", "spec.type"];
-
-    fn metadata(&self) -> &ObjectMeta {
-        &self.metadata
-    }
-
-    fn metadata_mut(&mut self) -> &mut ObjectMeta {
-        &mut self.metadata
-    }
 
     fn apply_defaults(&mut self) {
         apply_defaults(self.spec.get_or_insert_default());

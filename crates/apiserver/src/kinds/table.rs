@@ -2,9 +2,8 @@
 
 use std::sync::{Arc, LazyLock};
 
-use k8s_openapi::schemars::JsonSchema as _;
-
-use super::{Kind, endpointslice, event_view};
+use super::endpointslice::EndpointSlice;
+use super::{Kind, event_view};
 
 const ENDPOINTS_WARNING: &str = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
 
@@ -62,44 +61,40 @@ fn core() -> Vec<Kind> {
         ConfigMap, Endpoints, Event, Namespace, Node, Pod, Secret, Service, ServiceAccount,
     };
     vec![
-        Kind::builtin::<ConfigMap>("configmaps", "configmap", &["cm"]),
-        Kind {
-            create_on_update: true,
-            warning: ENDPOINTS_WARNING,
-            ..Kind::builtin::<Endpoints>("endpoints", "endpoints", &["ep"])
-        },
+        Kind::builtin::<ConfigMap>(&["cm"]),
+        Kind { create_on_update: true, warning: ENDPOINTS_WARNING, ..Kind::builtin::<Endpoints>(&["ep"]) },
         Kind {
             create_on_update: true,
             blank: r#","involvedObject":{},"source":{},"firstTimestamp":null,"lastTimestamp":null,"eventTime":null,"reportingComponent":"","reportingInstance":"""#,
-            ..Kind::builtin::<Event>("events", "event", &["ev"])
+            ..Kind::builtin::<Event>(&["ev"])
         },
         Kind {
             namespaced: false,
             has_status: true,
             returns_deleted: true,
             blank: r#","spec":{},"status":{}"#,
-            ..Kind::builtin::<Namespace>("namespaces", "namespace", &["ns"])
+            ..Kind::builtin::<Namespace>(&["ns"])
         },
         Kind {
             namespaced: false,
             has_status: true,
             blank: r#","spec":{},"status":{"daemonEndpoints":{"kubeletEndpoint":{"Port":0}},"nodeInfo":{"machineID":"","systemUUID":"","bootID":"","kernelVersion":"","osImage":"","containerRuntimeVersion":"","kubeletVersion":"","kubeProxyVersion":"","operatingSystem":"","architecture":""}}"#,
-            ..Kind::builtin::<Node>("nodes", "node", &["no"])
+            ..Kind::builtin::<Node>(&["no"])
         },
         in_all(Kind {
             has_status: true,
             returns_deleted: true,
             blank: r#","spec":{"containers":null},"status":{}"#,
-            ..Kind::builtin::<Pod>("pods", "pod", &["po"])
+            ..Kind::builtin::<Pod>(&["po"])
         }),
-        Kind::builtin::<Secret>("secrets", "secret", &[]),
-        Kind { returns_deleted: true, ..Kind::builtin::<ServiceAccount>("serviceaccounts", "serviceaccount", &["sa"]) },
+        Kind::builtin::<Secret>(&[]),
+        Kind { returns_deleted: true, ..Kind::builtin::<ServiceAccount>(&["sa"]) },
         in_all(Kind {
             has_status: true,
             returns_deleted: true,
             create_on_update: true,
             blank: r#","spec":{},"status":{"loadBalancer":{}}"#,
-            ..Kind::builtin::<Service>("services", "service", &["svc"])
+            ..Kind::builtin::<Service>(&["svc"])
         }),
     ]
 }
@@ -112,19 +107,19 @@ fn workloads() -> Vec<Kind> {
             has_status: true,
             has_scale: true,
             blank: r#","spec":{"selector":null,"template":{"metadata":{},"spec":{"containers":null}},"strategy":{}},"status":{}"#,
-            ..Kind::builtin::<Deployment>("deployments", "deployment", &["deploy"])
+            ..Kind::builtin::<Deployment>(&["deploy"])
         }),
         in_all(Kind {
             has_status: true,
             has_scale: true,
             blank: r#","spec":{"selector":null,"template":{"metadata":{},"spec":{"containers":null}}},"status":{"replicas":0}"#,
-            ..Kind::builtin::<ReplicaSet>("replicasets", "replicaset", &["rs"])
+            ..Kind::builtin::<ReplicaSet>(&["rs"])
         }),
         in_all(Kind {
             has_status: true,
             orphans_dependents: true,
             blank: r#","spec":{"template":{"metadata":{},"spec":{"containers":null}}},"status":{}"#,
-            ..Kind::builtin::<Job>("jobs", "job", &[])
+            ..Kind::builtin::<Job>(&[])
         }),
     ]
 }
@@ -138,46 +133,24 @@ fn others() -> Vec<Kind> {
             create_on_update: true,
             unconditional_update: false,
             blank: r#","spec":{}"#,
-            ..Kind::builtin::<Lease>("leases", "lease", &[])
+            ..Kind::builtin::<Lease>(&[])
         },
-        Kind {
-            blank: r#","addressType":"","endpoints":null,"ports":null"#,
-            ..Kind::typed::<endpointslice::EndpointSlice>(
-                "discovery.k8s.io",
-                "v1",
-                "EndpointSlice",
-                k8s_openapi::api::discovery::v1::EndpointSlice::schema_name(),
-                "endpointslices",
-                "endpointslice",
-                &[],
-            )
-        },
+        Kind { blank: r#","addressType":"","endpoints":null,"ports":null"#, ..Kind::builtin::<EndpointSlice>(&[]) },
         Kind {
             namespaced: false,
             has_status: true,
             categories: vec!["api-extensions".to_owned()],
             blank: r#","spec":{"group":"","names":{"plural":"","kind":""},"scope":"","versions":null}"#,
-            ..Kind::builtin::<CustomResourceDefinition>(
-                "customresourcedefinitions",
-                "customresourcedefinition",
-                &["crd", "crds"],
-            )
+            ..Kind::builtin::<CustomResourceDefinition>(&["crd", "crds"])
         },
-        Kind {
-            namespaced: false,
-            blank: r#","rules":null"#,
-            ..Kind::builtin::<ClusterRole>("clusterroles", "clusterrole", &[])
-        },
+        Kind { namespaced: false, blank: r#","rules":null"#, ..Kind::builtin::<ClusterRole>(&[]) },
         Kind {
             namespaced: false,
             blank: r#","roleRef":{"apiGroup":"","kind":"","name":""}"#,
-            ..Kind::builtin::<ClusterRoleBinding>("clusterrolebindings", "clusterrolebinding", &[])
+            ..Kind::builtin::<ClusterRoleBinding>(&[])
         },
-        Kind { blank: r#","rules":null"#, ..Kind::builtin::<Role>("roles", "role", &[]) },
-        Kind {
-            blank: r#","roleRef":{"apiGroup":"","kind":"","name":""}"#,
-            ..Kind::builtin::<RoleBinding>("rolebindings", "rolebinding", &[])
-        },
+        Kind { blank: r#","rules":null"#, ..Kind::builtin::<Role>(&[]) },
+        Kind { blank: r#","roleRef":{"apiGroup":"","kind":"","name":""}"#, ..Kind::builtin::<RoleBinding>(&[]) },
     ]
 }
 

@@ -7,6 +7,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector as MetaSelect
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::rules::Part;
 use super::{pod_defaults, pod_spec, pod_warnings, shape};
 use crate::field::FieldErrors;
 use crate::names::{check_annotations, check_labels, check_qualified_name};
@@ -21,13 +22,14 @@ pub(super) fn apply_template_defaults(template: &mut PodTemplateSpec) {
     }
 }
 
-/// Returns warnings about a template, in an update only if the spec has changed.
+/// Returns warnings about a template; in an update only if the spec has changed, and in one of the status none.
 pub(super) fn template_warnings(
     template: Option<&PodTemplateSpec>,
     meta: &ObjectMeta,
     old: Option<&ObjectMeta>,
+    part: Part,
 ) -> Vec<String> {
-    match template.and_then(|template| template.spec.as_ref()) {
+    match template.filter(|_| part != Part::Status).and_then(|template| template.spec.as_ref()) {
         Some(spec) if old.is_none_or(|old| old.generation != meta.generation) => {
             pod_warnings::about_ports(&format!("{TEMPLATE}.spec"), spec)
         }

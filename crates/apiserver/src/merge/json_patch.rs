@@ -115,7 +115,9 @@ impl Place<'_> {
 
     fn set(self, value: Value) -> Result<(), String> {
         match self {
-            Place::Member(map, name) => drop(map.insert(name, value)),
+            Place::Member(map, name) => {
+                map.insert(name, value);
+            }
             Place::Item(items, index) => {
                 let index = position(&index, items.len())?;
                 items[index] = value;
@@ -126,7 +128,9 @@ impl Place<'_> {
 
     fn add(self, value: Value) -> Result<(), String> {
         match self {
-            Place::Member(map, name) => drop(map.insert(name, value)),
+            Place::Member(map, name) => {
+                map.insert(name, value);
+            }
             Place::Item(items, index) if index == "-" => items.push(value),
             Place::Item(items, index) => {
                 // An item can be added after the last one.

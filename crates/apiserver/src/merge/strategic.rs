@@ -123,7 +123,9 @@ pub(super) fn merge_map(
         if let Some(field) = field.strip_prefix(DELETE_FROM) {
             match (map.get_mut(field), value) {
                 (Some(Value::Array(items)), Value::Array(deleted)) => delete_from(items, &deleted)?,
-                (_, Value::Null) => drop(map.remove(field)),
+                (_, Value::Null) => {
+                    map.remove(field);
+                }
                 _ => {}
             }
             continue;

@@ -8,6 +8,7 @@ use serde_json::{Map, Number, Value};
 
 use super::calendar;
 use super::encode::SCHEMA;
+use super::numbers::{self, ONLY};
 use super::schema::{Field, Instead, Shape, Type, fields};
 use super::wire::{Malformed, Reader, WireValue};
 
@@ -86,8 +87,8 @@ fn entry(field: &Field, bytes: &[u8], depth: usize) -> Result<(String, Value), M
     let mut reader = Reader::new(bytes);
     while let Some((number, found)) = reader.next()? {
         match number {
-            1 => key = found.text(number)?,
-            2 => decoded = Some(value(field, found, depth)?),
+            numbers::entry::KEY => key = found.text(number)?,
+            numbers::entry::VALUE => decoded = Some(value(field, found, depth)?),
             _ => {}
         }
     }
@@ -109,13 +110,13 @@ fn value(field: &Field, found: WireValue<'_>, depth: usize) -> Result<Value, Mal
         Type::Bytes => STANDARD.encode(found.bytes(number)?).into(),
         Type::Time => time(number, found.bytes(number)?, false)?,
         Type::MicroTime => time(number, found.bytes(number)?, true)?,
-        Type::Quantity => only(found.bytes(number)?)?.map_or(Ok(""), |text| text.text(1))?.into(),
+        Type::Quantity => only(found.bytes(number)?)?.map_or(Ok(""), |text| text.text(ONLY))?.into(),
         Type::IntOrString => int_or_string(found.bytes(number)?)?,
         Type::Fields | Type::Json => match only(found.bytes(number)?)? {
-            Some(raw) => serde_json::from_slice(raw.bytes(1)?).map_err(|_| Malformed::NoValue(number))?,
+            Some(raw) => serde_json::from_slice(raw.bytes(ONLY)?).map_err(|_| Malformed::NoValue(number))?,
             None => Value::Null,
         },
-        Type::Texts => Value::Array(texts(1, found.bytes(number)?)?),
+        Type::Texts => Value::Array(texts(ONLY, found.bytes(number)?)?),
         Type::SchemaOr(instead) => schema_or(instead, found.bytes(number)?, depth)?,
         Type::Message(inner) => {
             let mut object = Map::new();
@@ -125,12 +126,12 @@ fn value(field: &Field, found: WireValue<'_>, depth: usize) -> Result<Value, Mal
     })
 }
 
-/// Returns the value of field 1 of a message; the last one if it occurs more than once.
+/// Returns the value of the only field of a message; the last one if it occurs more than once.
 fn only(bytes: &[u8]) -> Result<Option<WireValue<'_>>, Malformed> {
     let mut last = None;
     let mut reader = Reader::new(bytes);
     while let Some((number, found)) = reader.next()? {
-        if number == 1 {
+        if number == ONLY {
             last = Some(found);
         }
     }
@@ -155,8 +156,8 @@ fn time(number: u32, bytes: &[u8], with_fraction: bool) -> Result<Value, Malform
     let mut reader = Reader::new(bytes);
     while let Some((field, found)) = reader.next()? {
         match field {
-            1 => seconds = found.integer(field)?,
-            2 => nanoseconds = found.integer(field)?,
+            numbers::time::SECONDS => seconds = found.integer(field)?,
+            numbers::time::NANOS => nanoseconds = found.integer(field)?,
             _ => {}
         }
     }
@@ -169,9 +170,9 @@ fn int_or_string(bytes: &[u8]) -> Result<Value, Malformed> {
     let mut reader = Reader::new(bytes);
     while let Some((number, found)) = reader.next()? {
         match number {
-            1 => is_text = found.integer(number)? == 1,
-            2 => integer = found.integer(number)?,
-            3 => text = found.text(number)?,
+            numbers::int_or_string::TYPE => is_text = found.integer(number)? == 1,
+            numbers::int_or_string::INTEGER => integer = found.integer(number)?,
+            numbers::int_or_string::TEXT => text = found.text(number)?,
             _ => {}
         }
     }

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::calendar;
+use super::numbers::{self, ONLY, entry, int_or_string};
 use super::schema::{Field, Instead, Shape, Type, fields};
 use super::wire::{FIXED_64, LENGTH_DELIMITED, VARINT};
 
@@ -40,8 +41,8 @@ fn map(field: &Field, entries: Option<&Map<String, Value>>, out: &mut Vec<u8>) {
     entries.sort_unstable_by_key(|(key, _)| *key);
     for (key, found) in entries {
         delimited(field.number, out, |out| {
-            bytes(1, key.as_bytes(), out);
-            value(&Field { number: 2, name: "", shape: Shape::Value, of: field.of }, found, out);
+            bytes(entry::KEY, key.as_bytes(), out);
+            value(&Field { number: entry::VALUE, name: "", shape: Shape::Value, of: field.of }, found, out);
         });
     }
 }
@@ -61,19 +62,19 @@ fn value(field: &Field, found: &Value, out: &mut Vec<u8>) {
                 Value::Null => "0".to_owned(),
                 number => number.to_string(),
             };
-            bytes(1, text.as_bytes(), out);
+            bytes(ONLY, text.as_bytes(), out);
         }),
         Type::IntOrString => delimited(number, out, |out| {
-            integer(1, i64::from(found.is_string()), out);
-            integer(2, found.as_i64().unwrap_or_default(), out);
-            bytes(3, found.as_str().unwrap_or_default().as_bytes(), out);
+            integer(int_or_string::TYPE, i64::from(found.is_string()), out);
+            integer(int_or_string::INTEGER, found.as_i64().unwrap_or_default(), out);
+            bytes(int_or_string::TEXT, found.as_str().unwrap_or_default().as_bytes(), out);
         }),
         Type::Double => {
             key(number, FIXED_64, out);
             out.extend_from_slice(&found.as_f64().unwrap_or_default().to_le_bytes());
         }
-        Type::Fields | Type::Json => delimited(number, out, |out| bytes(1, found.to_string().as_bytes(), out)),
-        Type::Texts => delimited(number, out, |out| texts(1, found, out)),
+        Type::Fields | Type::Json => delimited(number, out, |out| bytes(ONLY, found.to_string().as_bytes(), out)),
+        Type::Texts => delimited(number, out, |out| texts(ONLY, found, out)),
         Type::SchemaOr(instead) => delimited(number, out, |out| schema_or(instead, found, out)),
         Type::Message(inner) => delimited(number, out, |out| match found {
             Value::Object(object) => message(inner, object, out),
@@ -114,8 +115,8 @@ fn schema_or(instead: Instead, found: &Value, out: &mut Vec<u8>) {
 /// Writes seconds and nanoseconds; nothing if there is no time.
 fn time(found: &Value, with_fraction: bool, out: &mut Vec<u8>) {
     let Some((seconds, nanoseconds)) = found.as_str().and_then(calendar::parse) else { return };
-    integer(1, seconds, out);
-    integer(2, i64::from(if with_fraction { nanoseconds } else { 0 }), out);
+    integer(numbers::time::SECONDS, seconds, out);
+    integer(numbers::time::NANOS, i64::from(if with_fraction { nanoseconds } else { 0 }), out);
 }
 
 fn from_base64(text: &str) -> Vec<u8> {

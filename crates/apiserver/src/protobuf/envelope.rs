@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::decode;
 use super::encode::{bytes, delimited, length, message};
+use super::numbers::{ONLY, list, type_meta, unknown, watch_event};
 use super::schema::message_of;
 use super::wire::{Malformed, Reader};
 
@@ -14,7 +15,7 @@ const MAGIC: &[u8] = b"k8s\0";
 pub(crate) fn envelope(api_version: &str, kind: &str, object: &Map<String, Value>) -> Vec<u8> {
     let mut raw = Vec::new();
     message(message_of(api_version, kind).unwrap_or_default(), object, &mut raw);
-    let mut out = Vec::with_capacity(raw.len() + 64);
+    let mut out = Vec::new();
     open(api_version, kind, raw.len(), &mut out);
     out.extend_from_slice(&raw);
     close(&mut out);
@@ -42,17 +43,17 @@ impl<'a> Envelope<'a> {
         let mut fields = Reader::new(body);
         while let Some((number, value)) = fields.next()? {
             match number {
-                1 => {
+                unknown::TYPE_META => {
                     let mut named = Reader::new(value.bytes(number)?);
                     while let Some((number, value)) = named.next()? {
                         match number {
-                            1 => document.api_version = value.text(number)?,
-                            2 => document.kind = value.text(number)?,
+                            type_meta::API_VERSION => document.api_version = value.text(number)?,
+                            type_meta::KIND => document.kind = value.text(number)?,
                             _ => {}
                         }
                     }
                 }
-                2 => document.raw = value.bytes(number)?,
+                unknown::RAW => document.raw = value.bytes(number)?,
                 _ => {}
             }
         }
@@ -76,17 +77,17 @@ impl<'a> Envelope<'a> {
 /// Writes `runtime.Unknown` up to the bytes of the object.
 fn open(api_version: &str, kind: &str, raw: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(MAGIC);
-    delimited(1, out, |out| {
-        bytes(1, api_version.as_bytes(), out);
-        bytes(2, kind.as_bytes(), out);
+    delimited(unknown::TYPE_META, out, |out| {
+        bytes(type_meta::API_VERSION, api_version.as_bytes(), out);
+        bytes(type_meta::KIND, kind.as_bytes(), out);
     });
-    length(2, raw, out);
+    length(unknown::RAW, raw, out);
 }
 
 /// Writes the empty content encoding and content type.
 fn close(out: &mut Vec<u8>) {
-    bytes(3, b"", out);
-    bytes(4, b"", out);
+    bytes(unknown::CONTENT_ENCODING, b"", out);
+    bytes(unknown::CONTENT_TYPE, b"", out);
 }
 
 /// Encodes a `metav1.Status` that is given as JSON.
@@ -97,7 +98,7 @@ pub(crate) fn status(json: &[u8]) -> Vec<u8> {
 /// Encodes an object as an item of a list.
 pub(crate) fn list_item(api_version: &str, kind: &str, object: &Map<String, Value>) -> Vec<u8> {
     let mut out = Vec::new();
-    delimited(2, &mut out, |out| message(message_of(api_version, kind).unwrap_or_default(), object, out));
+    delimited(list::ITEMS, &mut out, |out| message(message_of(api_version, kind).unwrap_or_default(), object, out));
     out
 }
 
@@ -112,7 +113,7 @@ impl ListEnvelope {
     pub(crate) fn new(api_version: &str, kind: &str, metadata: &Value, items: usize) -> Self {
         let empty = Map::new();
         let mut meta = Vec::new();
-        delimited(1, &mut meta, |out| message("ListMeta", metadata.as_object().unwrap_or(&empty), out));
+        delimited(list::METADATA, &mut meta, |out| message("ListMeta", metadata.as_object().unwrap_or(&empty), out));
         let mut head = Vec::new();
         open(api_version, &format!("{kind}List"), meta.len() + items, &mut head);
         head.extend_from_slice(&meta);
@@ -124,9 +125,9 @@ impl ListEnvelope {
 
 /// Encodes a watch event with an enveloped object: a length prefix of four bytes (big-endian), then the event.
 pub(crate) fn watch_frame(event: &str, enveloped: &[u8]) -> Vec<u8> {
-    let mut body = Vec::with_capacity(enveloped.len() + 32);
-    bytes(1, event.as_bytes(), &mut body);
-    delimited(2, &mut body, |out| bytes(1, enveloped, out));
+    let mut body = Vec::new();
+    bytes(watch_event::TYPE, event.as_bytes(), &mut body);
+    delimited(watch_event::OBJECT, &mut body, |out| bytes(ONLY, enveloped, out));
     // Objects are limited to 3 MiB.
     let mut out = u32::try_from(body.len()).unwrap_or(u32::MAX).to_be_bytes().to_vec();
     out.append(&mut body);

@@ -8,6 +8,7 @@ mod calendar;
 mod decode;
 mod encode;
 mod envelope;
+mod numbers;
 mod schema;
 #[cfg(test)]
 mod tests;

@@ -94,7 +94,9 @@ pub(super) fn add(schemas: &mut Map<String, Value>) {
     for (prefix, rules) in LISTS {
         for (name, list, strategy, key, keys) in rules {
             let Some(schema) = property(schemas, &format!("{prefix}{name}"), list) else { continue };
-            let mut set = |keyword: &str, value: Value| schema.insert(format!("x-kubernetes-{keyword}"), value);
+            let mut set = |keyword: &str, value: Value| {
+                schema.insert(format!("x-kubernetes-{keyword}"), value);
+            };
             if !strategy.is_empty() {
                 set("patch-strategy", json!(strategy));
             }
@@ -102,8 +104,8 @@ pub(super) fn add(schemas: &mut Map<String, Value>) {
                 set("patch-merge-key", json!(key));
             }
             match (keys, key) {
-                (&[], &"") => drop(set("list-type", json!("set"))),
-                (&[], _) => drop(set("list-type", json!("atomic"))),
+                (&[], &"") => set("list-type", json!("set")),
+                (&[], _) => set("list-type", json!("atomic")),
                 (keys, _) => {
                     set("list-type", json!("map"));
                     set("list-map-keys", json!(keys));

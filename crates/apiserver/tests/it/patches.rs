@@ -111,6 +111,27 @@ async fn strategic_patches_merge_ports_by_number() {
     422,
     r#"strict decoding error: unknown field "spec.foo""#
 )]
+#[case::strict_duplicate(
+    MERGE,
+    "?fieldValidation=Strict",
+    r#"{"spec": {"foo": 1, "type": "ClusterIP", "type": "ClusterIP"}}"#,
+    422,
+    r#"strict decoding error: duplicate field "spec.type", unknown field "spec.foo""#
+)]
+#[case::strict_configuration(
+    APPLY,
+    "?fieldManager=me&fieldValidation=Strict",
+    "{apiVersion: v1, kind: Service, metadata: {name: web, name: web}}",
+    400,
+    r#"error strict decoding YAML: duplicate field "metadata.name""#
+)]
+#[case::kind_before_duplicates(
+    APPLY,
+    "?fieldManager=me&fieldValidation=Strict",
+    "{apiVersion: v1, kind: Pod, metadata: {name: web, name: web}}",
+    400,
+    "invalid object type: /v1, Kind=Pod"
+)]
 #[case::strict_strategic(STRATEGIC, "?fieldValidation=Strict", r#"{"x": 1}"#, 422, r#"unknown field "x""#)]
 #[case::no_merge_key(
     STRATEGIC,
@@ -183,6 +204,15 @@ async fn unknown_fields_of_new_objects(#[case] validation: &str, #[case] code: u
                       unknown field \"spec.ports[0].prot\"";
         assert_eq!(body["message"], expect);
     }
+}
+
+#[tokio::test]
+async fn duplicate_fields_of_refused_patches_cause_warnings() {
+    let api = TestApi::start(Config::default()).await;
+    api.create(SERVICES, service()).await;
+    let patch = r#"{"spec": {"type": "ClusterIP", "type": "x"}}"#;
+    let (code, _, warnings) = send(&api, Method::PATCH, &format!("{SERVICES}/web"), MERGE, patch).await;
+    assert_eq!((code, warnings.as_str()), (422, r#"299 - "duplicate field \"spec.type\"""#));
 }
 
 /// Creates a Deployment whose container has these ports.

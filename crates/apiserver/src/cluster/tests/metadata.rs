@@ -100,8 +100,8 @@ fn json_patch() {
     store.create("configmaps", json!({"metadata": {"name": "a"}, "data": {"x": "1"}}));
     let kind = store.kind("configmaps");
     let mut apply = |operations: Value| {
-        let patch = Patch::Json(serde_json::from_value(operations).unwrap());
-        store.cluster.patch(&kind, "default", "a", &patch, Part::Main, WriteOptions::at(START))
+        let patch = PatchChange::Json(serde_json::from_value(operations).unwrap()).into();
+        store.cluster.patch(WriteTarget::object(&kind, "default", "a"), &patch, WriteOptions::at(START))
     };
     let written = apply(json!([
         {"op": "test", "path": "/data/x", "value": "1"}, {"op": "add", "path": "/data/y", "value": "2"}
@@ -140,6 +140,6 @@ fn dry_run_stores_nothing() {
     let mut changed = stored.object.value().unwrap();
     let version = changed["metadata"]["resourceVersion"].clone();
     changed["metadata"]["labels"] = json!({"a": "1"});
-    let written = store.cluster.update(&kind, "default", "web", changed, Part::Main, rehearsal).unwrap();
+    let written = store.cluster.update(WriteTarget::object(&kind, "default", "web"), changed, rehearsal).unwrap();
     assert_eq!(written.object.value().unwrap()["metadata"]["resourceVersion"], version);
 }

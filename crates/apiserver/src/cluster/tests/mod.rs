@@ -19,7 +19,7 @@ use rand::SeedableRng as _;
 use rand::rngs::StdRng;
 use serde_json::{Value, json};
 
-use super::{Change, Cluster, DeleteOptions, Deleted, Patch, StoreOptions, WriteOptions};
+use super::{Change, Cluster, DeleteOptions, Deleted, PatchChange, StoreOptions, WriteOptions, WriteTarget};
 use crate::kinds::{Kind, KindTable, Part};
 use crate::status::StatusError;
 
@@ -76,14 +76,16 @@ impl TestStore {
     fn try_update(&mut self, plural: &str, object: Value, part: Part) -> Result<Value, StatusError> {
         let kind = self.kind(plural);
         let name = object["metadata"]["name"].as_str().unwrap().to_owned();
-        let written = self.cluster.update(&kind, Self::namespace(&kind), &name, object, part, self.options())?;
+        let target = WriteTarget { kind: &kind, namespace: Self::namespace(&kind), name: &name, part };
+        let written = self.cluster.update(target, object, self.options())?;
         written.object.value()
     }
 
     fn try_merge(&mut self, plural: &str, name: &str, patch: Value, part: Part) -> Result<Value, StatusError> {
         let kind = self.kind(plural);
-        let patch = Patch::Merge(patch);
-        let written = self.cluster.patch(&kind, Self::namespace(&kind), name, &patch, part, self.options())?;
+        let patch = PatchChange::Merge(patch).into();
+        let target = WriteTarget { kind: &kind, namespace: Self::namespace(&kind), name, part };
+        let written = self.cluster.patch(target, &patch, self.options())?;
         written.object.value()
     }
 

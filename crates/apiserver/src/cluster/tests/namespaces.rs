@@ -50,8 +50,8 @@ fn terminating_namespace_rejects_creates_and_is_removed_with_its_last_object() {
     store.empty_namespaces();
     let left = store.cluster.list(&kind, Some("shop"));
     assert_eq!(left.iter().map(|it| &*it.name).collect::<Vec<_>>(), ["held"]);
-    let patch = Patch::Merge(json!({"metadata": {"finalizers": []}}));
-    store.cluster.patch(&kind, "shop", "held", &patch, Part::Main, store.options()).unwrap();
+    let patch = PatchChange::Merge(json!({"metadata": {"finalizers": []}})).into();
+    store.cluster.patch(WriteTarget::object(&kind, "shop", "held"), &patch, store.options()).unwrap();
     assert_eq!(store.get("namespaces", "shop"), None);
 }
 

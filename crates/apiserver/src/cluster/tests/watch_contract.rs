@@ -154,8 +154,8 @@ fn play(store: &mut TestStore, kind: &Kind, step: &Step) {
         }
         Step::Label { name, value } => {
             let (namespace, name) = key_of(*name);
-            let patch = Patch::Merge(json!({"metadata": {"labels": {"v": value.to_string()}}}));
-            let _ = store.cluster.patch(kind, namespace, &name, &patch, Part::Main, options);
+            let patch = PatchChange::Merge(json!({"metadata": {"labels": {"v": value.to_string()}}})).into();
+            let _ = store.cluster.patch(WriteTarget::object(kind, namespace, &name), &patch, options);
         }
         Step::Delete { name } => {
             let (namespace, text) = key_of(*name);
@@ -165,8 +165,8 @@ fn play(store: &mut TestStore, kind: &Kind, step: &Step) {
         }
         Step::Release { name } => {
             let (namespace, name) = key_of(*name);
-            let patch = Patch::Merge(json!({"metadata": {"finalizers": null}}));
-            let _ = store.cluster.patch(kind, namespace, &name, &patch, Part::Main, options);
+            let patch = PatchChange::Merge(json!({"metadata": {"finalizers": null}})).into();
+            let _ = store.cluster.patch(WriteTarget::object(kind, namespace, &name), &patch, options);
         }
         Step::Elsewhere => {
             store.create("configmaps", json!({"metadata": {"generateName": "c-"}}));

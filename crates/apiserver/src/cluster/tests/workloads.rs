@@ -257,7 +257,8 @@ fn scale_of_a_deployment_is_read_and_written() {
     let created = store.create("deployments", deployment(json!({"replicas": 2})));
     store.merge_status("deployments", "web", json!({"replicas": 1}));
     let kind = store.kind("deployments");
-    let scale = store.cluster.scale(&kind, "default", "web").unwrap();
+    let target = WriteTarget { part: Part::Scale, ..WriteTarget::object(&kind, "default", "web") };
+    let scale = kind.scale_of(&store.get("deployments", "web").unwrap());
     assert_eq!(
         (&scale["spec"], &scale["status"]),
         (&json!({"replicas": 2}), &json!({"replicas": 1, "selector": "app=web"}))
@@ -265,15 +266,15 @@ fn scale_of_a_deployment_is_read_and_written() {
     assert_eq!(scale["metadata"]["uid"], created["metadata"]["uid"]);
 
     let wanted = json!({"metadata": {"name": "web", "resourceVersion": "1"}, "spec": {"replicas": 4}});
-    let stale = store.cluster.update_scale(&kind, "default", "web", &wanted, store.options());
+    let stale = store.cluster.update(target, wanted.clone(), store.options());
     assert_eq!(stale.unwrap_err().code, 409);
     let mut wanted = scale;
     wanted["spec"]["replicas"] = json!(4);
-    let written = store.cluster.update_scale(&kind, "default", "web", &wanted, store.options()).unwrap();
+    let written = store.cluster.update(target, wanted.clone(), store.options()).unwrap();
     let object = written.object.value().unwrap();
     assert_eq!((&object["spec"]["replicas"], &object["metadata"]["generation"]), (&json!(4), &json!(2)));
     wanted["spec"]["replicas"] = json!(-4);
-    let error = store.cluster.update_scale(&kind, "default", "web", &wanted, store.options()).unwrap_err();
+    let error = store.cluster.update(target, wanted.clone(), store.options()).unwrap_err();
     let expect = "Scale.autoscaling \"web\" is invalid: spec.replicas: Invalid value: -4: must be greater than or \
                   equal to 0";
     assert_eq!((error.code, error.to_string().as_str()), (422, expect));

@@ -7,7 +7,6 @@ mod tokens;
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -15,8 +14,8 @@ use serde_json::{Map, Value, json};
 use self::access::AUTHORIZATION;
 use self::tokens::{AUTHENTICATION, user_info};
 use super::accept;
-use super::body::Expected;
 use super::path::ResourcePath;
+use super::payload::{Expected, Payload};
 use super::reply::{self, Reply};
 use crate::decode;
 use crate::identity::User;
@@ -159,13 +158,16 @@ impl VirtualResource {
         shared: &Arc<Shared>,
         path: &ResourcePath,
         user: &User,
-        (method, headers, bytes): (&Method, &HeaderMap, &Bytes),
+        method: &Method,
+        headers: &HeaderMap,
+        bytes: &[u8],
     ) -> Result<Reply, StatusError> {
         if method != Method::POST {
             return Err(StatusError::method_not_allowed());
         }
         let api_version = if self.kind_group.is_empty() { "v1".to_owned() } else { format!("{}/v1", self.kind_group) };
-        let mut body = Expected { api_version: &api_version, kind: self.kind }.read(headers, bytes)?.value;
+        let expected = Expected { api_version: &api_version, kind: self.kind };
+        let mut body = Payload::new(headers, bytes).object(expected)?.value;
         self.take_type(&api_version, &mut body)?;
         let document = match self.review {
             Review::TokenRequest => tokens::request_token(shared, path, decode(&body)?)?,
@@ -183,7 +185,7 @@ impl VirtualResource {
             }
             Review::SelfRules => access::review_rules(shared, user, decode(&body)?)?,
             Review::Binding => pod_actions::bind(shared, path, decode(&body)?)?,
-            Review::Eviction => pod_actions::evict(shared, path, headers, decode(&body)?)?,
+            Review::Eviction => pod_actions::evict(shared, path, decode(&body)?)?,
         };
         if !accept::prefers_protobuf(headers) {
             return Ok(reply::json(StatusCode::CREATED, document.to_string()));

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use http::HeaderMap;
 use k8s_openapi::api::core::v1::Binding;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde::Deserialize;
@@ -10,7 +9,8 @@ use serde_json::{Value, json};
 
 use crate::cluster::{Cluster, Propagation};
 use crate::http::path::ResourcePath;
-use crate::http::{body, query::Query};
+use crate::http::payload::Payload;
+use crate::http::query::Query;
 use crate::kinds::Kind;
 use crate::shared::Shared;
 use crate::status::StatusError;
@@ -67,19 +67,14 @@ pub(super) fn bind(shared: &Shared, path: &ResourcePath, binding: Binding) -> Re
 ///
 /// # Errors
 /// Those of a delete.
-pub(super) fn evict(
-    shared: &Shared,
-    path: &ResourcePath,
-    headers: &HeaderMap,
-    eviction: Eviction,
-) -> Result<Value, StatusError> {
+pub(super) fn evict(shared: &Shared, path: &ResourcePath, eviction: Eviction) -> Result<Value, StatusError> {
     let (kind, namespace, name) = pod(shared, path)?;
     if eviction.metadata.name.as_deref().is_some_and(|it| !it.is_empty() && it != name) {
         return Err(StatusError::bad_request("name in URL does not match name in Eviction object"));
     }
     let options = eviction.delete_options.map(|it| it.to_string()).unwrap_or_default();
-    let (options, dry_run) =
-        body::delete_options(headers, options.as_bytes(), &Query::default(), Propagation::default())?;
+    let options = Payload::json(options.as_bytes());
+    let (options, dry_run) = options.delete_options(&Query::default(), Propagation::default())?;
     shared.write(dry_run, |cluster: &mut Cluster, write| cluster.delete(&kind, namespace, name, &options, write))?;
     Ok(success())
 }

@@ -1,6 +1,6 @@
 //! Formats of strings that upstream validates, as `strfmt.Default` of `k8s.io/kube-openapi`.
 
-use std::net::Ipv6Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::LazyLock;
 
 use base64::Engine as _;
@@ -9,6 +9,9 @@ use regex::Regex;
 
 use crate::address;
 use crate::names;
+
+/// Maximum length of a host name (RFC 1123).
+const HOSTNAME_MAX: usize = 255;
 
 /// Returns whether a text has a format. Other formats, such as `credit-card`, allow everything.
 pub(super) fn is_valid(format: &str, text: &str) -> bool {
@@ -19,11 +22,14 @@ pub(super) fn is_valid(format: &str, text: &str) -> bool {
         "date-time" | "datetime" => is_date_time(text),
         "duration" => is_duration(text),
         "email" => text.split_once('@').is_some_and(|(local, host)| !local.is_empty() && !host.is_empty()),
-        "hostname" => text.len() <= 255 && text.split('.').all(|label| label.len() <= 63) && HOSTNAME.is_match(text),
+        "hostname" => {
+            let has_short_labels = text.split('.').all(|label| label.len() <= names::LABEL_MAX);
+            text.len() <= HOSTNAME_MAX && has_short_labels && HOSTNAME.is_match(text)
+        }
         "ipv4" => text.contains('.') && address::parse(text).is_some(),
         "ipv6" => text.contains(':') && text.parse::<Ipv6Addr>().is_ok(),
         "k8s-long-name" => names::is_subdomain(text),
-        "k8s-short-name" => text.len() <= 63 && names::is_subdomain(text) && !text.contains('.'),
+        "k8s-short-name" => text.len() <= names::LABEL_MAX && names::is_subdomain(text) && !text.contains('.'),
         "mac" => MAC.is_match(text),
         "uri" => text.starts_with('/') || text.split_once(':').is_some_and(|(scheme, _)| SCHEME.is_match(scheme)),
         "uuid" => UUID.is_match(text),
@@ -61,7 +67,7 @@ fn is_duration(text: &str) -> bool {
 }
 
 fn is_date(text: &str) -> bool {
-    text.len() == 10 && jiff::fmt::strtime::parse("%Y-%m-%d", text).is_ok_and(|it| it.to_date().is_ok())
+    text.len() == "0000-00-00".len() && jiff::fmt::strtime::parse("%Y-%m-%d", text).is_ok_and(|it| it.to_date().is_ok())
 }
 
 /// Returns whether a text is a date and a time with a zone. Unlike in the times of built-in types, `t` and `z` may be
@@ -72,8 +78,8 @@ fn is_date_time(text: &str) -> bool {
 
 fn is_network(text: &str) -> bool {
     text.split_once('/').is_some_and(|(ip, length)| {
-        let most = if ip.contains(':') { 128 } else { 32 };
-        address::parse(ip).is_some() && length.parse::<u8>().is_ok_and(|length| length <= most)
+        let most = if ip.contains(':') { Ipv6Addr::BITS } else { Ipv4Addr::BITS };
+        address::parse(ip).is_some() && length.parse::<u32>().is_ok_and(|length| length <= most)
     })
 }
 
