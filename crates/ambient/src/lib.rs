@@ -46,19 +46,12 @@
 //!   whose hasher has a random seed;
 //! - several threads.
 //!
-//! # Cargo features
-//!
-//! - `defects`: adds `enable`, with which tests of the controllers enable a former [`Defect`], to check that a
-//!   simulation finds it. No release build has it. Other programs need neither the feature nor [`Defect`] and
-//!   [`is_enabled`].
-//!
 //! # When not to use it
 //!
 //! - For timeouts, intervals and latencies: use `tokio::time`, whose monotonic clock tests can pause.
 //! - For keys and tokens: under a simulation, random numbers are predictable.
 //! - For programs with several threads that have to be simulated as one: a simulation applies to a single thread.
 
-mod defects;
 mod pending;
 mod simulation;
 mod system;
@@ -70,9 +63,6 @@ use rand::RngExt as _;
 use rand::distr::uniform::{SampleRange, SampleUniform};
 use rand::distr::{Distribution, StandardUniform};
 
-pub use defects::{Defect, is_enabled};
-#[cfg(feature = "defects")]
-pub use defects::{Enabled, enable};
 pub use pending::{CountedWork, count_pending, pending};
 pub use simulation::{Clock, Simulated, is_simulated, simulate};
 

@@ -37,8 +37,6 @@ pub(super) struct Syncs {
     /// Messages about Pods that are left out because of their addresses.
     pub(super) unusable: LastMessages,
     pub(super) keys: Enqueuer<ObjectKey>,
-    #[cfg(feature = "defects")]
-    pub(super) stale: super::stale::StaleEndpoints,
 }
 
 /// Error of a sync: a write that failed.
@@ -89,8 +87,6 @@ impl Syncs {
                 return Ok(Outcome::Unchanged);
             }
             self.superfluous.removed(key);
-            #[cfg(feature = "defects")]
-            self.stale.forget(key);
             return Ok(outcome);
         };
         self.superfluous.service_exists(key);
@@ -106,14 +102,6 @@ impl Syncs {
         let pods = self.pods.read(|_, index| index.select(&key.namespace, selector));
         self.report_unusable(key, &service, &pods);
         let current = self.endpoints.get(&key.namespace, &key.name);
-        #[cfg(feature = "defects")]
-        if let Some(current) = &current
-            && self.stale.is_stale(current)
-        {
-            // Upstream fails the sync; either way the key is retried.
-            self.keys.add_again(key.clone(), Duration::from_secs(1));
-            return Ok(Outcome::Unchanged);
-        }
         let trigger_time = locked(&self.trigger_times).observe(key, &service, &pods);
         let kept = self.withheld_subsets(current.as_deref());
         if !kept.is_empty() {
@@ -179,8 +167,6 @@ impl Syncs {
             recorder: &self.recorder,
             namespaced_create_events: self.namespaced_create_events,
             superfluous: &self.superfluous,
-            #[cfg(feature = "defects")]
-            stale: &self.stale,
         };
         let executor = Executor::new(&self.client, Some(&self.cache));
         let mut executed = executor.execute(key, [write.as_slice()].into_iter(), &mut rules).await;

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Applies known defects to a copy of the tree, one at a time, and simulates until each is found: known-defects.sh [NAME...]
+#
+# NAME is that of a patch in crates/simulation/defects; the default is all of them. Fails if a defect that is expected to be
+# found is not. With --check, only checks that every patch applies.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+defects=$PWD/crates/simulation/defects
+if [ "${1:-}" = --check ]; then
+  for patch in "$defects"/*.patch; do
+    git apply --check "$patch"
+  done
+  exit
+fi
+
+names=("$@")
+if [ $# -eq 0 ]; then
+  for patch in "$defects"/*.patch; do
+    names+=("$(basename "$patch" .patch)")
+  done
+fi
+
+mkdir -p "${CARGO_TARGET_DIR:-target}"
+target=$(cd "${CARGO_TARGET_DIR:-target}" && pwd)
+# One copy and one target directory: between two defects, only the crates that a patch changes are rebuilt.
+copy=$target/known-defects
+export CARGO_TARGET_DIR=$target CARGO_INCREMENTAL=0
+rm -rf "$copy"
+mkdir "$copy"
+git ls-files -z --cached --others --exclude-standard | tar --create --null --files-from - | tar --extract --directory "$copy"
+# Otherwise git takes the copy for a part of this repository, and skips its files.
+export GIT_CEILING_DIRECTORIES=$target
+
+missed=()
+for name in "${names[@]}"; do
+  git -C "$copy" apply "$defects/$name.patch"
+  cargo run --quiet --manifest-path "$copy/Cargo.toml" --package kube-simulation --example known_defects --locked -- "$name" ||
+    missed+=("$name")
+  git -C "$copy" apply --reverse "$defects/$name.patch"
+done
+if [ ${#missed[@]} -gt 0 ]; then
+  printf 'Not found: %s\n' "${missed[*]}" >&2
+  exit 1
+fi
