@@ -21,16 +21,17 @@ if [ $# -eq 0 ]; then
   done
 fi
 
-mkdir -p "${CARGO_TARGET_DIR:-target}"
-target=$(cd "${CARGO_TARGET_DIR:-target}" && pwd)
-# One copy and one target directory: between two defects, only the crates that a patch changes are rebuilt.
-copy=$target/known-defects
-export CARGO_TARGET_DIR=$target CARGO_INCREMENTAL=0
+mkdir -p "${CARGO_TARGET_DIR:-target}/known-defects"
+folder=$(cd "${CARGO_TARGET_DIR:-target}/known-defects" && pwd)
+copy=$folder/tree
 rm -rf "$copy"
 mkdir "$copy"
+# One target directory for all defects, so that only the crates that a patch changes are rebuilt. It is not that of the
+# repository: cargo would take the crates of the copy for those of the repository.
+export CARGO_TARGET_DIR=$folder/target CARGO_INCREMENTAL=0
 git ls-files -z --cached --others --exclude-standard | tar --create --null --files-from - | tar --extract --directory "$copy"
 # Otherwise git takes the copy for a part of this repository, and skips its files.
-export GIT_CEILING_DIRECTORIES=$target
+export GIT_CEILING_DIRECTORIES=$folder
 
 missed=()
 for name in "${names[@]}"; do
