@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-defects=$PWD/crates/simulation/defects
+defects=crates/simulation/defects
 if [ "${1:-}" = --check ]; then
   for patch in "$defects"/*.patch; do
     git apply --check "$patch"
@@ -29,7 +29,9 @@ mkdir "$copy"
 # One target directory for all defects, so that only the crates that a patch changes are rebuilt. It is not that of the
 # repository: cargo would take the crates of the copy for those of the repository.
 export CARGO_TARGET_DIR=$folder/target CARGO_INCREMENTAL=0
-git ls-files -z --cached --others --exclude-standard | tar --create --null --files-from - | tar --extract --directory "$copy"
+# With new times, because the crates in the target directory may have the defect of the last run.
+git ls-files -z --cached --others --exclude-standard | tar --create --null --files-from - |
+  tar --extract --touch --directory "$copy"
 # Otherwise git takes the copy for a part of this repository, and skips its files.
 export GIT_CEILING_DIRECTORIES=$folder
 

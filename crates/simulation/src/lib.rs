@@ -84,6 +84,7 @@ mod fault;
 mod frames;
 mod log;
 mod oracle;
+mod pending;
 mod point;
 mod process;
 mod request;
