@@ -9,24 +9,6 @@ pub struct Clock {
 impl fmt::Debug for Clock {}
 pub struct CountedWork(Option<Arc<Count>>);
 impl fmt::Debug for CountedWork {}
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Defect {
-    LongRetryAfter,
-    AlteredWriteRepeated,
-    NewNameForRetry,
-    TerminatingMirrorIgnored,
-    OwnWritesNotCached,
-    EqualVersionsEqualContent,
-    WatchNotVerified,
-    LeaderWithOldCaches,
-    NoOpUpdateStaysStale,
-    GhostSlice,
-    UntrackedMirrorIgnored,
-}
-#[derive(Debug)]
-pub struct Enabled {}
-impl Drop for Enabled {}
 pub struct Simulated {}
 impl Drop for Simulated {}
 impl fmt::Debug for Simulated {}
@@ -35,9 +17,6 @@ pub fn count_pending(
     name: &str,
     count: impl Fn() -> usize + Send + Sync + 'static,
 ) -> CountedWork {}
-#[must_use = "the defect is disabled when the guard is dropped"]
-pub fn enable(defect: Defect) -> Enabled {}
-pub const fn is_enabled(_: Defect) -> bool {}
 pub fn is_simulated() -> bool {}
 pub fn now() -> Timestamp {}
 pub fn pending() -> BTreeMap<Arc<str>, usize> {}

@@ -5,8 +5,7 @@
 //! - read the wall clock, for time stamps ([`now`]);
 //! - read a clock that includes the time in suspend, for leases ([`since_boot`]);
 //! - draw random numbers, for names and jitter ([`random`], [`random_range`]);
-//! - replace all three on one thread by given clocks and a seeded generator ([`simulate`]);
-//! - check at the end of a simulation that no work is pending ([`count_pending`], [`pending`]).
+//! - replace all three on one thread by given clocks and a seeded generator ([`simulate`]).
 //!
 //! In Go, its counterpart is `k8s.io/utils/clock` with a seeded `math/rand`, but no clock has to be passed to
 //! constructors.
@@ -18,8 +17,8 @@
 //!           | no                    | yes
 //!           v                       v
 //!    system: wall clock,     innermost simulation: Clock,
-//!    CLOCK_BOOTTIME,         generator with the seed,
-//!    thread-local generator  counts of pending work
+//!    CLOCK_BOOTTIME,         generator with the seed
+//!    thread-local generator
 //! ```
 //!
 //! # Example
@@ -46,20 +45,12 @@
 //!   whose hasher has a random seed;
 //! - several threads.
 //!
-//! # Cargo features
-//!
-//! - `defects`: adds `enable`, with which tests of the controllers enable a former [`Defect`], to check that a
-//!   simulation finds it. No release build has it. Other programs need neither the feature nor [`Defect`] and
-//!   [`is_enabled`].
-//!
 //! # When not to use it
 //!
 //! - For timeouts, intervals and latencies: use `tokio::time`, whose monotonic clock tests can pause.
 //! - For keys and tokens: under a simulation, random numbers are predictable.
 //! - For programs with several threads that have to be simulated as one: a simulation applies to a single thread.
 
-mod defects;
-mod pending;
 mod simulation;
 mod system;
 
@@ -70,11 +61,7 @@ use rand::RngExt as _;
 use rand::distr::uniform::{SampleRange, SampleUniform};
 use rand::distr::{Distribution, StandardUniform};
 
-pub use defects::{Defect, is_enabled};
-#[cfg(feature = "defects")]
-pub use defects::{Enabled, enable};
-pub use pending::{CountedWork, count_pending, pending};
-pub use simulation::{Clock, Simulated, is_simulated, simulate};
+pub use simulation::{Clock, Simulated, simulate};
 
 /// Returns the wall-clock time, from the system or from the simulation of this thread.
 pub fn now() -> Timestamp {

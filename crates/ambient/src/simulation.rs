@@ -3,17 +3,11 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
-use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use jiff::Timestamp;
 use rand::SeedableRng as _;
 use rand::rngs::Xoshiro256PlusPlus;
-
-pub(crate) type Count = dyn Fn() -> usize + Send + Sync;
-
-/// Registered counts of one simulation, with their names. A count whose guard was dropped cannot be upgraded.
-pub(crate) type Counts = Rc<RefCell<Vec<(Arc<str>, Weak<Count>)>>>;
 
 thread_local! {
     static CURRENT: RefCell<Option<Simulation>> = const { RefCell::new(None) };
@@ -37,7 +31,6 @@ impl fmt::Debug for Clock {
 struct Simulation {
     clock: Rc<Clock>,
     generator: Rc<RefCell<Xoshiro256PlusPlus>>,
-    counts: Counts,
 }
 
 /// Replaces the clocks and the random numbers of this thread until the returned guard is dropped.
@@ -49,13 +42,8 @@ struct Simulation {
 #[must_use = "the simulation ends when the guard is dropped"]
 pub fn simulate(seed: u64, clock: Clock) -> Simulated {
     let generator = Rc::new(RefCell::new(Xoshiro256PlusPlus::seed_from_u64(seed)));
-    let simulation = Simulation { clock: Rc::new(clock), generator, counts: Counts::default() };
+    let simulation = Simulation { clock: Rc::new(clock), generator };
     Simulated { previous: CURRENT.replace(Some(simulation)) }
-}
-
-/// Returns whether a simulation is active on this thread, for invariant checks that are too expensive in production.
-pub fn is_simulated() -> bool {
-    current(|_| ()).is_some()
 }
 
 /// Guard of [`simulate`]: restores the previous simulation, or the system, when dropped. It is not `Send`.
@@ -86,11 +74,6 @@ pub(crate) fn clock() -> Option<Rc<Clock>> {
 /// Returns the random number generator of the active simulation.
 pub(crate) fn generator() -> Option<Rc<RefCell<Xoshiro256PlusPlus>>> {
     current(|simulation| Rc::clone(&simulation.generator))
-}
-
-/// Returns the registered counts of the active simulation.
-pub(crate) fn counts() -> Option<Counts> {
-    current(|simulation| Rc::clone(&simulation.counts))
 }
 
 fn current<T>(read: impl FnOnce(&Simulation) -> T) -> Option<T> {

@@ -7,7 +7,6 @@
 use std::time::Duration;
 
 use http::{HeaderMap, Method, StatusCode, header::RETRY_AFTER};
-use kube_ambient::{Defect, is_enabled};
 use kube_wire::MAX_RETRY_AFTER;
 
 /// Maximum number of retries of one request.
@@ -15,7 +14,7 @@ pub(crate) const MAX_RETRIES: u32 = 10;
 
 /// Limits a delay requested by the server to [`MAX_RETRY_AFTER`].
 pub(crate) fn bounded(requested: Duration) -> Duration {
-    if is_enabled(Defect::LongRetryAfter) { requested } else { requested.min(MAX_RETRY_AFTER) }
+    requested.min(MAX_RETRY_AFTER)
 }
 
 /// Outcome of one attempt.

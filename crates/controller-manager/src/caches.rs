@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, Shared, join_all};
-use kube_ambient::{Defect, is_enabled};
 use kube_controller::Supervisor;
 use kube_controller_client::Client;
 use kube_endpoint_model::{
@@ -190,9 +189,6 @@ impl Caches {
 }
 
 fn catch_up<T: Decode, X: Index<T>>(cache: &Informer<T, X>) -> CacheCaughtUp {
-    if is_enabled(Defect::LeaderWithOldCaches) {
-        return ready(()).boxed().shared();
-    }
     cache.catch_up(CATCH_UP_TIMEOUT).boxed().shared()
 }
 

@@ -8,6 +8,7 @@ use kube_controller_client::{Client, Config, ReviewedClient};
 use kube_endpoint_model::{Interner, ObjectKey};
 use kube_lease_election::Fence;
 use kube_wire::Object;
+use prometheus::Registry;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
@@ -54,14 +55,15 @@ use crate::shadow::Shadow;
 pub async fn run(config: Config, settings: Settings, stop: CancellationToken) -> Result<(), RunError> {
     let settings = settings.for_mode()?;
     let is_served = settings.serving.port != 0;
-    let metrics =
-        is_served.then(|| Metrics::register(&settings.feature_gates, settings.emulated_version)).transpose()?;
+    let registry = settings.registry.clone().or_else(|| is_served.then(Registry::new));
+    let register = |registry| Metrics::register(registry, &settings.feature_gates, settings.emulated_version);
+    let metrics = registry.map(register).transpose()?;
     let credentials = config.credentials().clone();
     let checks = Checks::new(&stop, settings.leader_election.as_ref(), &credentials);
     let page = ShadowPage::default();
     let serving = match &metrics {
-        Some(metrics) => Some(serve(&settings, &checks, metrics, &page).await?),
-        None => None,
+        Some(metrics) if is_served => Some(serve(&settings, &checks, metrics, &page).await?),
+        _ => None,
     };
     let (following, health, elects) = (config.follow_files(), checks.clone(), settings.leader_election.is_some());
     let work = Box::pin(work(config, settings, checks, metrics, page, stop));
@@ -147,7 +149,7 @@ struct Manager {
     shadow: Option<Arc<Shadow>>,
     slice_api: SliceApi,
     checks: Checks,
-    /// `None` if `--secure-port` is 0: metrics are read at `/metrics` only.
+    /// `None` if nothing reads metrics: `--secure-port` is 0, and the settings have no registry.
     metrics: Option<Metrics>,
     stop: CancellationToken,
     /// Cancelled some time after `stop`: from then on the clients of the controllers start no requests.

@@ -32,8 +32,11 @@ pub(crate) struct Metrics {
 }
 
 impl Metrics {
-    pub(crate) fn register(gates: &FeatureGates, version: EmulatedVersion) -> prometheus::Result<Metrics> {
-        let registry = Registry::new();
+    pub(crate) fn register(
+        registry: Registry,
+        gates: &FeatureGates,
+        version: EmulatedVersion,
+    ) -> prometheus::Result<Metrics> {
         register_feature_gates(&registry, gates)?;
         register_versions(&registry, version)?;
         #[cfg(target_os = "linux")]

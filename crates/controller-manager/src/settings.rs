@@ -14,6 +14,7 @@ use std::time::Duration;
 #[cfg(any(feature = "endpoint", feature = "endpointslice", feature = "mirroring"))]
 use kube_controller::Batching;
 use kube_informer::Guard;
+use prometheus::Registry;
 
 pub use client::ClientSettings;
 pub use election::LeaderElection;
@@ -69,6 +70,9 @@ pub struct Settings {
     pub second_writer: SecondWriterSettings,
     /// The HTTPS server for health checks and metrics.
     pub serving: ServingSettings,
+    /// Registry of the metrics of the process, for a program that serves them itself. `None`: they are registered with one
+    /// of the process if [`serving`](Self::serving) has a port, otherwise not at all.
+    pub registry: Option<Registry>,
     /// The log. [`run`](crate::run) does not read it; see [`start_logging`](crate::start_logging).
     pub logging: LoggingSettings,
     /// Every flag and its value, for `/flagz`; empty if the settings were not made from a command line.
@@ -126,6 +130,7 @@ impl Default for Settings {
             leader_election: None,
             second_writer: SecondWriterSettings::default(),
             serving: ServingSettings::default(),
+            registry: None,
             logging: LoggingSettings::default(),
             flags: BTreeMap::new(),
         }

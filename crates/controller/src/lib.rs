@@ -132,7 +132,7 @@ pub use executor::{Executed, Executor, Failure, WriteRules};
 pub use failure_cause::FailureCause;
 pub use health::{Health, HealthResponse, Probe};
 pub use lock::locked;
-pub use metrics::{ControllerMetrics, Latency};
+pub use metrics::{ControllerMetrics, Latency, PendingKeys};
 pub use outcome::{Action, Outcome};
 pub use owns::Owns;
 #[cfg(feature = "prometheus")]

@@ -13,12 +13,21 @@ pub trait ControllerMetrics: Send + Sync {
         let _ = keys;
     }
 
+    /// Adds the pending keys of a controller that starts. To be called whenever metrics are collected.
+    fn pending(&self, count: PendingKeys) {
+        drop(count);
+    }
+
     /// Observes the propagation latency of an event whose sync wrote. `source` is the name of the handler that queued
     /// the key.
     fn propagated(&self, source: &str, latency: Latency) {
         let _ = (source, latency);
     }
 }
+
+/// Returns the number of pending keys of a controller: those that are queued, delayed, waiting at the
+/// [`ServerGate`](crate::ServerGate) or being synced. `None` after the controller has ended.
+pub type PendingKeys = Box<dyn Fn() -> Option<usize> + Send + Sync>;
 
 /// Propagation latency of one event, from the event to the end of the sync that wrote because of it, in two parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

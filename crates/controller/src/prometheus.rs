@@ -1,10 +1,13 @@
 //! Registers the metrics of controllers with the `prometheus` crate.
 
+mod pending;
+
 use std::sync::Arc;
 
 use prometheus::{HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry};
 
-use crate::{ControllerMetrics, Latency};
+use self::pending::Pending;
+use crate::{ControllerMetrics, Latency, PendingKeys};
 
 /// Metrics of all controllers of a process on a registry of the `prometheus` crate. All have the label `controller`:
 ///
@@ -12,6 +15,7 @@ use crate::{ControllerMetrics, Latency};
 /// |---|---|---|
 /// | `endpoint_controllers_retries_exhausted_total` | counter | |
 /// | `endpoint_controllers_waiting_for_server` | gauge: keys that wait at the [`ServerGate`](crate::ServerGate) | |
+/// | `endpoint_controllers_pending_keys` | gauge: keys that are queued, delayed, waiting or being synced | |
 /// | `endpoint_controllers_propagation_duration_seconds` | histogram: [`Latency::total`] | `cause` |
 /// | `endpoint_controllers_propagation_stage_duration_seconds` | histogram: [`Latency`] | `cause`, `stage`: `queue`, `sync` |
 ///
@@ -22,6 +26,7 @@ use crate::{ControllerMetrics, Latency};
 pub struct PrometheusControllers {
     exhausted: IntCounterVec,
     waiting: IntGaugeVec,
+    pending: Pending,
     propagation: HistogramVec,
     stages: HistogramVec,
 }
@@ -31,7 +36,7 @@ pub struct PrometheusControllers {
 const PROPAGATION_BUCKETS: [f64; 12] = [0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 15.0, 60.0];
 
 impl PrometheusControllers {
-    /// Registers the four metrics with `registry`.
+    /// Registers the five metrics with `registry`.
     ///
     /// # Errors
     ///
@@ -40,7 +45,7 @@ impl PrometheusControllers {
         Self::register_with_prefix(registry, "endpoint_controllers")
     }
 
-    /// Registers the four metrics with names that begin with `prefix` and `_` instead of `endpoint_controllers_`. The
+    /// Registers the five metrics with names that begin with `prefix` and `_` instead of `endpoint_controllers_`. The
     /// prefix is the namespace of Prometheus' naming conventions, such as `pools`.
     ///
     /// # Errors
@@ -64,9 +69,12 @@ impl PrometheusControllers {
             Opts::new("waiting_for_server", "Number of keys that wait because the API server fails writes of all keys");
         let waiting = IntGaugeVec::new(waiting.namespace(prefix), &["controller"])?;
         registry.register(Box::new(waiting.clone()))?;
+        let pending = Pending::new(prefix)?;
+        registry.register(Box::new(pending.clone()))?;
         Ok(PrometheusControllers {
             exhausted,
             waiting,
+            pending,
             propagation: histogram(
                 "propagation_duration_seconds",
                 "Time from the event of a change until the API server acknowledged the write that it caused",
@@ -87,6 +95,7 @@ impl PrometheusControllers {
             name: name.into(),
             exhausted,
             waiting: self.waiting.with_label_values(&[name]),
+            pending: self.pending.clone(),
             propagation: self.propagation.clone(),
             stages: self.stages.clone(),
         })
@@ -97,6 +106,7 @@ struct Series {
     name: Box<str>,
     exhausted: IntCounter,
     waiting: IntGauge,
+    pending: Pending,
     propagation: HistogramVec,
     stages: HistogramVec,
 }
@@ -108,6 +118,10 @@ impl ControllerMetrics for Series {
 
     fn waiting_for_server(&self, keys: usize) {
         self.waiting.set(i64::try_from(keys).unwrap_or(i64::MAX));
+    }
+
+    fn pending(&self, count: PendingKeys) {
+        self.pending.add(self.name.clone(), count);
     }
 
     fn propagated(&self, source: &str, latency: Latency) {
@@ -134,12 +148,16 @@ mod tests {
         one.retries_exhausted();
         other.retries_exhausted();
         other.waiting_for_server(7);
+        one.pending(Box::new(|| Some(3)));
+        other.pending(Box::new(|| None));
         one.propagated("pods", Latency { queue: Duration::from_secs(1), sync: Duration::from_secs(2) });
         one.propagated("pods", Latency { queue: Duration::from_secs(4), sync: Duration::from_secs(8) });
         let text = TextEncoder::new().encode_to_string(&registry.gather()).unwrap();
         for line in [
             r#"endpoint_controllers_waiting_for_server{controller="one"} 0"#,
             r#"endpoint_controllers_waiting_for_server{controller="other"} 7"#,
+            r#"endpoint_controllers_pending_keys{controller="one"} 3"#,
+            r#"endpoint_controllers_pending_keys{controller="other"} 0"#,
             r#"endpoint_controllers_retries_exhausted_total{controller="one"} 2"#,
             r#"endpoint_controllers_retries_exhausted_total{controller="other"} 1"#,
             r#"endpoint_controllers_propagation_duration_seconds_sum{cause="pods",controller="one"} 15"#,
@@ -157,13 +175,16 @@ mod tests {
         let registry = Registry::new();
         PrometheusControllers::register(&registry).unwrap();
         let metrics = PrometheusControllers::register_with_prefix(&registry, "pools").unwrap();
-        metrics.controller("one").propagated("pods", Latency { queue: Duration::ZERO, sync: Duration::ZERO });
+        let one = metrics.controller("one");
+        one.propagated("pods", Latency { queue: Duration::ZERO, sync: Duration::ZERO });
+        one.pending(Box::new(|| None));
         let families = registry.gather();
         let names = families.iter().map(prometheus::proto::MetricFamily::name);
         let names: Vec<&str> = names.filter(|it| it.starts_with("pools_")).collect();
         assert_eq!(
             names,
             [
+                "pools_pending_keys",
                 "pools_propagation_duration_seconds",
                 "pools_propagation_stage_duration_seconds",
                 "pools_retries_exhausted_total",

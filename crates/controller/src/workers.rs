@@ -130,12 +130,13 @@ where
             removals,
         });
         let running = Arc::new(AtomicUsize::new(0));
-        let _pending = {
-            let (retries, running) = (Arc::clone(&retries), Arc::clone(&running));
-            kube_ambient::count_pending(&name, move || {
-                retries.queue.len() + retries.queue.delayed() + retries.gate.waiting() + running.load(Relaxed)
-            })
-        };
+        if let Some(metrics) = &retries.metrics {
+            let (retries, running) = (Arc::downgrade(&retries), Arc::clone(&running));
+            metrics.pending(Box::new(move || {
+                let Retries { queue, gate, .. } = &*retries.upgrade()?;
+                Some(queue.len() + queue.delayed() + gate.waiting() + running.load(Relaxed))
+            }));
+        }
         tasks.spawn(timer.run());
         for _ in 0..concurrency.max(1) {
             let (retries, classify) = (Arc::clone(&retries), Arc::clone(&classify));

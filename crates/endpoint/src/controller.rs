@@ -3,8 +3,6 @@
 mod caches;
 mod informers;
 mod rules;
-#[cfg(feature = "defects")]
-mod stale;
 mod superfluous;
 mod sync;
 mod unanswered;
@@ -86,8 +84,6 @@ pub fn endpoints_controller(
         superfluous,
         unusable: LastMessages::default(),
         keys: controller.enqueuer(None),
-        #[cfg(feature = "defects")]
-        stale: stale::StaleEndpoints::default(),
     });
     // The sweep at the start deletes Endpoints whose Service was deleted while no controller ran (EP-H6). Endpoints with
     // the leader annotation are locks of older leader election clients.

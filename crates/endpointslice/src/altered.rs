@@ -5,7 +5,6 @@ use std::hash::{DefaultHasher, Hash as _, Hasher};
 use std::io;
 use std::sync::{Mutex, MutexGuard};
 
-use kube_ambient::{Defect, is_enabled};
 use kube_controller::locked;
 use kube_endpoint_model::{EndpointSlice, Labels, ObjectKey, ResourceVersion, Text, Write, well_known};
 use kube_informer::WriteThrough;
@@ -110,9 +109,6 @@ impl AlteredWrites {
         let misplaced = &altered.misplaced;
 
         let mut refused = Vec::new();
-        if is_enabled(Defect::AlteredWriteRepeated) {
-            return refused;
-        }
         for plan in &mut plan.types {
             plan.writes.retain(|write| {
                 let Write::Update { desired, .. } = write else { return true };

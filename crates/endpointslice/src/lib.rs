@@ -140,8 +140,6 @@ mod desired_endpoint;
 mod desired_group;
 mod desired_set;
 mod explain;
-#[cfg(feature = "defects")]
-mod ghosts;
 mod groups;
 mod identity;
 mod input;
@@ -169,8 +167,6 @@ mod slice_labels;
 mod slice_names;
 #[cfg(feature = "apply")]
 mod slice_rules;
-#[cfg(feature = "defects")]
-mod untracked;
 #[cfg(feature = "apply")]
 mod watch;
 mod withheld;

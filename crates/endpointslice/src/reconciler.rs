@@ -72,8 +72,6 @@ pub struct Reconciler {
     pub(crate) cache: OnceLock<WriteThrough<EndpointSlice>>,
     names: SliceNames,
     altered: AlteredWrites,
-    #[cfg(feature = "defects")]
-    ghosts: crate::ghosts::Ghosts,
     topology: Option<Mutex<TopologyCache>>,
     traffic_distribution: bool,
     events: Box<dyn EventSink>,
@@ -199,8 +197,6 @@ impl Reconciler {
         let Options { max_endpoints_per_slice, placeholder, .. } = self.options;
         self.metrics.totals(locked(&self.totals).update(&service, &plan, max_endpoints_per_slice, placeholder));
         let misplaced = self.altered.suppress(&service, existing(), self.cache(), &mut plan);
-        #[cfg(feature = "defects")]
-        let misplaced = [misplaced, self.ghosts.block(&service, &mut plan)].concat();
         let sent = self.send(&owner.kind, &service, &plan, &*self.metrics, policy.map(labels)).await;
         let Some((writes, mut failures)) = sent else { return Ok(Reconciled { plan, writes: 0 }) };
         self.emit_hint_events(owner, &service, &plan);
@@ -276,10 +272,6 @@ impl Reconciler {
             types: &plan.types,
             hints,
             name: None,
-            #[cfg(feature = "defects")]
-            ghosts: &self.ghosts,
-            #[cfg(feature = "defects")]
-            created: None,
         };
         let Executed { is_reviewed, writes, failures } =
             Executor::new(&self.client, self.cache()).execute(owner, groups, &mut rules).await;
@@ -319,8 +311,6 @@ impl Reconciler {
     pub fn forget(&self, owner: &ObjectKey) {
         self.names.forget(owner);
         self.altered.forget(owner);
-        #[cfg(feature = "defects")]
-        self.ghosts.forget(owner);
         self.hint_events.forget(owner);
         if let Some(topology) = &self.topology {
             locked(topology).remove_service(owner);

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
 
-use kube_ambient::{Defect, is_enabled};
 use kube_controller::locked;
 use kube_endpoint_model::{EndpointSlice, ObjectKey, Text};
 
@@ -50,9 +49,6 @@ impl SliceNames {
 
     /// Returns a name for a slice to create: that of a failed create with the same prefix, otherwise a new one.
     pub(crate) fn take(&self, service: &ObjectKey, prefix: &Text) -> SliceName {
-        if is_enabled(Defect::NewNameForRetry) {
-            return SliceName::random(prefix);
-        }
         let mut services = self.services();
         let reused = services.get_mut(service).and_then(|names| {
             let at = names.iter().position(|name| name.prefix == *prefix)?;

@@ -29,10 +29,6 @@ pub(crate) struct SliceRules<'a> {
     pub(crate) hints: Option<HintLabels>,
     /// Name of the create that is being sent, and the number of names tried for it.
     pub(crate) name: Option<(SliceName, usize)>,
-    #[cfg(feature = "defects")]
-    pub(crate) ghosts: &'a crate::ghosts::Ghosts,
-    #[cfg(feature = "defects")]
-    pub(crate) created: Option<EndpointSlice>,
 }
 
 impl SliceRules<'_> {
@@ -84,19 +80,11 @@ impl WriteRules<EndpointSlice> for SliceRules<'_> {
 
     fn answered(&mut self, planned: &EndpointSlice, answer: &EndpointSlice) {
         self.altered.answered(self.owner, planned, answer);
-        #[cfg(feature = "defects")]
-        if self.name.is_some() {
-            self.created = Some(answer.clone());
-        }
         self.name = None;
     }
 
     fn accepted(&mut self, write: &Write<EndpointSlice>, _: &Uid) {
         self.metrics.wrote(Operation::of(write));
-        #[cfg(feature = "defects")]
-        if let Some(created) = self.created.take() {
-            self.ghosts.created(self.owner, &created, self.cache);
-        }
     }
 
     fn failed(&mut self, write: &Write<EndpointSlice>, sent: &EndpointSlice, error: &Error) -> Failure {

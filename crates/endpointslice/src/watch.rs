@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use kube_ambient::{Defect, is_enabled};
 use kube_controller::{ControllerBuilder, Owns};
 use kube_endpoint_model::{EndpointSlice, ObjectKey, SliceIndex};
 use kube_informer::{Event, HandlerHandle, Informer};
@@ -26,14 +25,7 @@ pub fn watch_slices(
     delay: Duration,
 ) -> HandlerHandle {
     let options = options.clone();
-    let terminating = if is_enabled(Defect::TerminatingMirrorIgnored) { Terminating::Ignored } else { terminating };
-    #[cfg(feature = "defects")]
-    let mut untracked = crate::untracked::Untracked::default();
     controller.watch(slices, "slices", move |event: &Event<EndpointSlice>, keys| {
-        #[cfg(feature = "defects")]
-        if untracked.ignores(event, &options.controller) {
-            return;
-        }
         for owner in slice_events::owners_to_sync(event.states(), &options, terminating) {
             // Not contested: a list may contain many changes of one owner.
             if event.is_from_list() {

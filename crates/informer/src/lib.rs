@@ -259,7 +259,6 @@ mod list_watch;
 mod lister;
 mod manual;
 mod metrics;
-mod monotonic;
 mod objects;
 mod options;
 mod own_writes;

@@ -23,7 +23,6 @@ use crate::{
     handler::{Listener, Runner, channel},
     held_events::HeldEvents,
     metrics::Meter,
-    monotonic::Monotonic,
     options::{Options, Transform},
     relist::ListRequests,
     resync::{ResyncCheck, ResyncSchedule},
@@ -115,17 +114,9 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
     pub(crate) fn add_handler(
         &self,
         options: HandlerOptions,
-        mut handle: impl FnMut(Event<T>) + Send + 'static,
+        handle: impl FnMut(Event<T>) + Send + 'static,
     ) -> HandlerHandle {
         let HandlerOptions { name, resync, foreign_only } = options;
-        // A handler of foreign writes gets no event of a restore, after which versions are lower.
-        let mut monotonic = if foreign_only { None } else { Monotonic::if_simulated() };
-        let handle = move |event: Event<T>| {
-            if let Some(monotonic) = &mut monotonic {
-                monotonic.check(&event);
-            }
-            handle(event);
-        };
         let mut write_side = self.locked();
         let meter = self.meter.handler(name.as_deref().unwrap_or_default());
         let (mut listener, runner) = channel(&self.name, name.as_deref(), foreign_only, meter, handle);

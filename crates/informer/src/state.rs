@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
-use kube_ambient::{Defect, is_enabled};
 use kube_wire::{Object, ResourceVersion};
 
 use crate::{Event, Index, Objects, guard::Withheld, list_log::ListLog, own_writes::OwnWrites};
@@ -117,6 +116,5 @@ pub(crate) fn key<T: Object>(object: &Arc<T>) -> (&str, &str) {
 /// The content is compared because a version is assigned a second time after etcd is restored from a backup.
 pub(crate) fn same_state<T: Object>(one: &T, other: &T) -> bool {
     let version = one.resource_version();
-    let is_same = !version.is_empty() && version == other.resource_version() && one.uid() == other.uid();
-    is_same && (is_enabled(Defect::EqualVersionsEqualContent) || one.content_eq(other))
+    !version.is_empty() && version == other.resource_version() && one.uid() == other.uid() && one.content_eq(other)
 }

@@ -58,8 +58,8 @@
 //! # Features
 //!
 //! `cli`, the default, is the program `kube-simulation` and includes `endpoints`, the module for the endpoint
-//! controllers. `defects` adds known defects that tests enable. To simulate other controllers only, disable the default
-//! features; the program then selects a version feature of `k8s-openapi`. With `endpoints`, it is `v1_36`.
+//! controllers. To simulate other controllers only, disable the default features; the program then selects a version
+//! feature of `k8s-openapi`. With `endpoints`, it is `v1_36`.
 //!
 //! # Repeatable programs
 //!
@@ -84,6 +84,7 @@ mod fault;
 mod frames;
 mod log;
 mod oracle;
+mod pending;
 mod point;
 mod process;
 mod request;

@@ -46,12 +46,12 @@ pub trait Rules: Send + Sync {
         None
     }
 
-    /// Returns the maximum number of keys in a work queue at the end of a run: those whose syncs fail as long as the
-    /// state does not change. 0 by default.
+    /// Returns the maximum number of pending keys of a controller at the end of a run: those whose syncs fail as long as
+    /// the state does not change. 0 by default.
     ///
-    /// `queue` is the name that the program passed to [`kube_ambient::count_pending`].
-    fn max_pending(&self, queue: &str, server: &Server) -> usize {
-        let _ = (queue, server);
+    /// `controller` is the label of the gauge in [`Environment::metrics`](crate::Environment::metrics).
+    fn max_pending(&self, controller: &str, server: &Server) -> usize {
+        let _ = (controller, server);
         0
     }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 use display_full_error::DisplayFullErrorExt as _;
 use futures::future::BoxFuture;
 use kube_dev_apiserver::Lag;
+use prometheus::Registry;
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -44,6 +45,9 @@ pub struct Environment {
     pub name: Arc<str>,
     /// Connection to the API server.
     pub transport: Transport,
+    /// Registry for the metrics of the process, read at the end of a run: gauges whose names end with `_pending_keys`, with
+    /// the label `controller`, must be 0 except for what [`Rules::max_pending`](crate::Rules::max_pending) allows.
+    pub metrics: Registry,
     /// Token for programs that need one for their shutdown. It is never cancelled: processes are killed.
     pub stop: CancellationToken,
 }
@@ -85,6 +89,8 @@ pub(crate) struct Processes {
     running: JoinSet<Result<(), ProcessError>>,
     handles: BTreeMap<Arc<str>, AbortHandle>,
     names: BTreeMap<Id, Arc<str>>,
+    /// Registries of the running processes.
+    metrics: BTreeMap<Arc<str>, Registry>,
     /// Start times of the processes that are to be started.
     due: BTreeMap<Arc<str>, Instant>,
     /// Lag of the API server that each process is connected to, and when the lag ends.
@@ -95,8 +101,21 @@ impl Processes {
     pub(crate) fn new(run_state: &Arc<RunState>, programs: &[Process]) -> Processes {
         let due = programs.iter().map(|program| (Arc::clone(&program.name), Instant::now())).collect();
         let lags = programs.iter().map(|program| (Arc::clone(&program.name), (Lag::default(), None))).collect();
-        let (running, handles, names) = (JoinSet::new(), BTreeMap::new(), BTreeMap::new());
-        Processes { run_state: Arc::clone(run_state), programs: programs.to_vec(), running, handles, names, due, lags }
+        Processes {
+            run_state: Arc::clone(run_state),
+            programs: programs.to_vec(),
+            running: JoinSet::new(),
+            handles: BTreeMap::new(),
+            names: BTreeMap::new(),
+            metrics: BTreeMap::new(),
+            due,
+            lags,
+        }
+    }
+
+    /// Returns the metrics of the running processes.
+    pub(crate) fn metrics(&self) -> impl Iterator<Item = &Registry> {
+        self.metrics.values()
     }
 
     /// Returns when the next process is to be started, or the next lag ends.
@@ -123,7 +142,10 @@ impl Processes {
                 service = service.behind(lag);
             }
             let transport = Transport::new(&self.run_state, name, *elects, service);
-            let environment = Environment { name: Arc::clone(name), transport, stop: CancellationToken::new() };
+            let metrics = Registry::new();
+            self.metrics.insert(Arc::clone(name), metrics.clone());
+            let environment =
+                Environment { name: Arc::clone(name), transport, metrics, stop: CancellationToken::new() };
             let handle = self.running.spawn(main(environment));
             self.names.insert(handle.id(), Arc::clone(name));
             self.handles.insert(Arc::clone(name), handle);
@@ -133,6 +155,7 @@ impl Processes {
     /// Kills a process, and schedules its restart after `pause`.
     pub(crate) fn kill(&mut self, name: &str, pause: Duration) {
         let Some((name, handle)) = self.handles.remove_entry(name) else { return };
+        self.metrics.remove(&name);
         handle.abort();
         self.run_state.note(EntryKind::Ended { process: name.to_string(), reason: "killed".to_owned() });
         self.due.insert(name, Instant::now() + pause);
@@ -160,6 +183,7 @@ impl Processes {
             return;
         }
         self.handles.remove(&name);
+        self.metrics.remove(&name);
         if reason.contains("panicked") {
             self.run_state.violated(format!("{name}: {reason}"));
         }

@@ -164,7 +164,7 @@ impl Outcome {
 
 pub(crate) struct Run {
     pub(crate) state: Arc<RunState>,
-    processes: Processes,
+    pub(crate) processes: Processes,
     kills: mpsc::UnboundedReceiver<Kill>,
     /// Offset of the wall clock, in seconds.
     offset: Arc<AtomicI64>,

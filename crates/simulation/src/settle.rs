@@ -1,9 +1,10 @@
 //! The end of a run: the state must meet the rules, writes must end, and work queues must be empty.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::pending;
 use crate::run::{Limits, Run};
 use crate::run_state::RunState;
 
@@ -13,13 +14,13 @@ const LOOK: Duration = Duration::from_millis(500);
 const WAIT: Duration = Duration::from_secs(10);
 
 impl Run {
-    /// Returns a violation for each queue with more pending keys than the rules allow.
+    /// Returns a violation for each controller with more pending keys than the rules allow.
     fn waiting(&self) -> Vec<String> {
-        let too_many = |(queue, count): (Arc<str>, usize)| {
-            let may = self.state.rules.max_pending(&queue, &self.state.server);
-            (count > may).then(|| format!("{count} keys of {queue} are pending at the end, {may} are expected"))
+        let too_many = |(controller, count): (String, usize)| {
+            let may = self.state.rules.max_pending(&controller, &self.state.server);
+            (count > may).then(|| format!("{count} keys of {controller} are pending at the end, {may} are expected"))
         };
-        kube_ambient::pending().into_iter().filter_map(too_many).collect()
+        pending::keys(self.processes.metrics()).into_iter().filter_map(too_many).collect()
     }
 
     /// Waits until the state meets the rules, writes have ended and no queue has keys that the rules do not allow.

@@ -9,6 +9,7 @@ use kube_dev_apiserver::Server;
 use kube_simulation::endpoints::{Act, Histories, builtin_recordings, scenario};
 use kube_simulation::sieve::{Pattern, plans};
 use kube_simulation::{Faults, Log, Operation, Plan, Process, Rules, Simulation, Step, shrink, shrink_faults};
+use prometheus::{IntGaugeVec, Opts};
 use serde_json::json;
 
 #[test]
@@ -114,8 +115,10 @@ impl Rules for Artificial {
 fn keys_that_stay_in_a_queue_fail_the_run() {
     let mut simulation = scenario::exhaustive(&[]);
     simulation.rules = Arc::new(Artificial);
-    simulation.processes = vec![Process::new("a", |_| async {
-        let _counted = kube_ambient::count_pending("letters", || 2);
+    simulation.processes = vec![Process::new("a", |environment| async move {
+        let gauge = IntGaugeVec::new(Opts::new("mail_pending_keys", "Letters."), &["controller"]).unwrap();
+        gauge.with_label_values(&["letters"]).set(2);
+        environment.metrics.register(Box::new(gauge)).unwrap();
         std::future::pending::<Result<(), Infallible>>().await
     })];
     assert_eq!(simulation.run().violations, ["2 keys of letters are pending at the end, 0 are expected"]);

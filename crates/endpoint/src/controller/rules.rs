@@ -15,8 +15,6 @@ pub(super) struct EndpointsRules<'a> {
     pub(super) recorder: &'a EventRecorder,
     pub(super) namespaced_create_events: bool,
     pub(super) superfluous: &'a Superfluous,
-    #[cfg(feature = "defects")]
-    pub(super) stale: &'a super::stale::StaleEndpoints,
 }
 
 impl EndpointsRules<'_> {
@@ -43,12 +41,9 @@ impl WriteRules<Endpoints> for EndpointsRules<'_> {
     }
 
     fn accepted(&mut self, write: &Write<Endpoints>, uid: &Uid) {
-        match write {
-            // The object is in the cache, so that the handler of the Service sees it there, or this its record.
-            Write::Create(_) => self.superfluous.created(self.service, uid),
-            #[cfg(feature = "defects")]
-            Write::Update { desired, .. } => self.stale.updated(desired),
-            _ => {}
+        // The object is in the cache, so that the handler of the Service sees it there, or this its record.
+        if matches!(write, Write::Create(_)) {
+            self.superfluous.created(self.service, uid);
         }
     }
 

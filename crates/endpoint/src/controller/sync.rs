@@ -34,8 +34,6 @@ pub(super) struct Syncs {
     /// Messages about Pods that are left out because of their addresses.
     pub(super) unusable: LastMessages,
     pub(super) keys: Enqueuer<ObjectKey>,
-    #[cfg(feature = "defects")]
-    pub(super) stale: super::stale::StaleEndpoints,
 }
 
 /// Error of a sync: a write that failed.
@@ -88,14 +86,6 @@ impl Syncs {
         }
         let inputs = Inputs::read(&self.caches, service);
         self.report_unusable(key, &inputs);
-        #[cfg(feature = "defects")]
-        if let Some(current) = &inputs.current
-            && self.stale.is_stale(current)
-        {
-            // Upstream fails the sync; either way the key is retried.
-            self.keys.requeue(key.clone(), Duration::from_secs(1));
-            return Ok(Outcome::Unchanged);
-        }
         let trigger_time = locked(&self.trigger_times).observe(key, &inputs.service, &inputs.pods);
         if !inputs.kept.is_empty() {
             self.keys.requeue(key.clone(), WITHHELD_INTERVAL);
@@ -118,8 +108,6 @@ impl Syncs {
             return Ok(Outcome::Unchanged);
         }
         self.superfluous.removed(key);
-        #[cfg(feature = "defects")]
-        self.stale.forget(key);
         Ok(outcome)
     }
 
@@ -170,8 +158,6 @@ impl Syncs {
             recorder: &self.recorder,
             namespaced_create_events: self.namespaced_create_events,
             superfluous: &self.superfluous,
-            #[cfg(feature = "defects")]
-            stale: &self.stale,
         };
         let executor = Executor::new(&self.client, Some(&self.cache));
         let mut executed = executor.execute(key, [write.as_slice()].into_iter(), &mut rules).await;

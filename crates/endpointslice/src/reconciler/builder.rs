@@ -97,8 +97,6 @@ impl Reconciler {
             cache: OnceLock::new(),
             names: SliceNames::default(),
             altered,
-            #[cfg(feature = "defects")]
-            ghosts: crate::ghosts::Ghosts::default(),
             topology: None,
             traffic_distribution: true,
             events: Box::new(()),

@@ -6,7 +6,6 @@ mod recheck;
 
 use std::time::Duration;
 
-use kube_ambient::{Defect, is_enabled};
 use kube_wire::{Encoding, ResourceVersion};
 use tokio::time::Instant;
 
@@ -171,7 +170,7 @@ impl Machine {
                 let (continue_token, unlimited) = (continue_token.clone(), *unlimited);
                 Action::List(self.list_request(continue_token, unlimited))
             }
-            Phase::Watch { .. } if self.verify && !is_enabled(Defect::WatchNotVerified) => Action::Verify,
+            Phase::Watch { .. } if self.verify => Action::Verify,
             Phase::Watch { since, silent, streamed } => {
                 (*since, *silent, *streamed) = (Some(now), true, false);
                 self.deadline = Some(now + timeout);

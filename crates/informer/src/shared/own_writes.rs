@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use kube_ambient::{Defect, is_enabled};
 use kube_wire::{Object, ObjectKey};
 use tokio::time::Instant;
 
@@ -13,9 +12,6 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
     /// Stores the object from the response to a write. The handler `writer` and those of foreign writes get no event of
     /// it.
     pub(crate) fn written(&self, object: T, writer: Option<Id>) {
-        if is_enabled(Defect::OwnWritesNotCached) {
-            return;
-        }
         let object = Arc::new(self.transformed(object));
         self.change(writer, |store| store.written(object));
     }
@@ -23,9 +19,6 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
     /// Removes an object that the server deleted on request. The handler `writer` and those of foreign writes get no
     /// event of it.
     pub(crate) fn deleted(&self, object: &T, writer: Option<Id>) {
-        if is_enabled(Defect::OwnWritesNotCached) {
-            return;
-        }
         self.change(writer, |store| store.deleted(object));
     }
 

@@ -11,6 +11,7 @@ mod listers;
 mod log;
 mod managed_fields;
 mod metrics;
+mod monotonic;
 mod on_undecodable;
 mod outages;
 mod own_events;

@@ -8,7 +8,7 @@ use std::{
 use kube_informer::{Event, Index, Informer};
 use tokio::sync::watch;
 
-use crate::thing::Thing;
+use crate::{monotonic::Monotonic, thing::Thing};
 
 pub(crate) struct Replay {
     objects: Arc<Mutex<BTreeMap<String, Arc<Thing>>>>,
@@ -20,8 +20,9 @@ impl Replay {
     pub(crate) fn of<X: Index<Thing>>(informer: &Informer<Thing, X>) -> Self {
         let objects = Arc::new(Mutex::new(BTreeMap::<String, Arc<Thing>>::new()));
         let (change, changed) = watch::channel(());
-        let state = objects.clone();
+        let (state, mut monotonic) = (objects.clone(), Monotonic::default());
         informer.add_handler(move |event| {
+            monotonic.check(&event);
             let mut state = state.lock().expect("not poisoned");
             let name = event.object().metadata.name.to_string();
             match event {

@@ -8,12 +8,12 @@ use std::{
     },
 };
 
-use kube_informer::{Event, Informer, ManualSource, OwnWrite};
+use kube_informer::{Event, Informer, ManualSource, OwnWrite, WriteThrough};
 use kube_wire::Object as _;
 use proptest::prelude::*;
 use rstest::rstest;
 
-use crate::thing::Thing;
+use crate::{monotonic::Monotonic, thing::Thing};
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
@@ -52,9 +52,23 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 /// An own write whose response is pending.
-enum PendingWrite {
+struct PendingWrite {
+    write: OwnWrite<Thing>,
+    result: WriteResult,
+}
+
+/// Result of an own write on the server.
+enum WriteResult {
     Written(Thing),
     Deleted { seen: Thing, at: u64 },
+}
+
+impl WriteResult {
+    fn name(&self) -> &str {
+        match self {
+            WriteResult::Written(thing) | WriteResult::Deleted { seen: thing, .. } => thing.name(),
+        }
+    }
 }
 
 /// State and history of the server.
@@ -110,6 +124,8 @@ struct World {
     cluster: Cluster,
     informer: Informer<Thing>,
     source: ManualSource<Thing>,
+    /// Own writes of the handler that does not get their events.
+    writes: WriteThrough<Thing>,
     events: Receiver<Event<Thing>>,
     /// State that results from all events.
     replayed: BTreeMap<String, Arc<Thing>>,
@@ -127,10 +143,17 @@ impl World {
     fn new() -> Self {
         let (informer, source) = stored([], "0");
         let (sender, events) = channel();
-        informer.add_handler(move |event| drop(sender.send(event)));
+        let mut monotonic = Monotonic::default();
+        informer.add_handler(move |event| {
+            monotonic.check(&event);
+            drop(sender.send(event));
+        });
+        let mut monotonic = Monotonic::default();
+        let writer = informer.add_handler(move |event| monotonic.check(&event));
+        let writes = informer.write_through(&writer);
         let (cluster, replayed, pending, acknowledged) = Default::default();
         let (seen, list, bookmarks) = (0, None, 0);
-        World { cluster, informer, source, events, replayed, pending, seen, list, bookmarks, acknowledged }
+        World { cluster, informer, source, writes, events, replayed, pending, seen, list, bookmarks, acknowledged }
     }
 
     fn apply_events(&mut self) {
@@ -154,24 +177,27 @@ impl World {
     }
 
     fn answer(&mut self) {
-        match self.pending.pop_front() {
-            Some(PendingWrite::Written(thing)) => {
+        let Some(PendingWrite { write, result }) = self.pending.pop_front() else { return };
+        match result {
+            WriteResult::Written(thing) => {
                 let version = thing.resource_version().number().expect("a number");
                 self.acknowledge(thing.name().to_owned(), version, false);
-                begin(&self.informer, &thing).written(thing);
+                write.written(thing);
             }
-            Some(PendingWrite::Deleted { seen, at }) => {
+            WriteResult::Deleted { seen, at } => {
                 self.acknowledge(seen.name().to_owned(), at, true);
-                begin(&self.informer, &seen).deleted(&seen);
+                write.deleted(&seen);
             }
-            None => {}
         }
     }
 
+    fn sent(&mut self, result: Option<WriteResult>) {
+        let begun = result.map(|result| PendingWrite { write: self.writes.begin("shop", result.name()), result });
+        self.pending.extend(begun);
+    }
+
     fn may_write(&self, name: &str) -> bool {
-        let waits = self.pending.iter().any(|it| match it {
-            PendingWrite::Written(thing) | PendingWrite::Deleted { seen: thing, .. } => thing.name() == name,
-        });
+        let waits = self.pending.iter().any(|it| it.result.name() == name);
         !waits && self.stored().get(name).map(|it| &**it) == self.cluster.objects.get(name)
     }
 
@@ -187,11 +213,11 @@ impl World {
             Step::Own(name, _) if !self.may_write(NAMES[name]) => {}
             Step::Own(name, true) => {
                 let deleted = self.cluster.delete(NAMES[name]);
-                self.pending.extend(deleted.map(|(seen, at)| PendingWrite::Deleted { seen, at }));
+                self.sent(deleted.map(|(seen, at)| WriteResult::Deleted { seen, at }));
             }
             Step::Own(name, false) => {
                 let written = self.cluster.write(NAMES[name]);
-                self.pending.push_back(PendingWrite::Written(written));
+                self.sent(Some(WriteResult::Written(written)));
             }
             Step::Answer => self.answer(),
             Step::Lose => drop(self.pending.pop_front()),

@@ -35,6 +35,7 @@ pub fn controller_manager(name: &str, options: Options) -> Process {
         if options.checks_all_lists {
             settings.guard.free = 0;
         }
+        settings.registry = Some(environment.metrics);
         settings.leader_election = options.elects.then(LeaderElection::default);
         run(Config::from_service(environment.transport), settings, environment.stop)
     });

@@ -60,8 +60,8 @@ impl Rules for EndpointRules {
         write_violation(before.as_ref(), after.as_ref(), resource, versions(0), versions(1))
     }
 
-    fn max_pending(&self, queue: &str, server: &Server) -> usize {
-        if queue != "endpointslice-controller" {
+    fn max_pending(&self, controller: &str, server: &Server) -> usize {
+        if controller != "endpointslice-controller" {
             return 0;
         }
         let content = content(server);

@@ -48,8 +48,8 @@ impl Rules for WalkRules {
         self.rules.write(write, server)
     }
 
-    fn max_pending(&self, queue: &str, server: &Server) -> usize {
-        self.rules.max_pending(queue, server)
+    fn max_pending(&self, controller: &str, server: &Server) -> usize {
+        self.rules.max_pending(controller, server)
     }
 
     fn differences(&self, server: &Server) -> Vec<String> {

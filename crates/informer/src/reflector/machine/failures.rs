@@ -2,7 +2,6 @@
 
 use std::{mem, time::Duration};
 
-use kube_ambient::{Defect, is_enabled};
 use kube_wire::MAX_RETRY_AFTER;
 use tokio::time::Instant;
 
@@ -177,7 +176,6 @@ impl Machine {
     pub(super) fn retry(&mut self, failure: &Failure) {
         let max = self.backoff.max();
         let requested = match failure {
-            Failure::Busy { retry_after: Some(requested) } if is_enabled(Defect::LongRetryAfter) => Some(*requested),
             Failure::Busy { retry_after: Some(requested) } => Some((*requested).min(MAX_RETRY_AFTER)),
             Failure::Busy { retry_after: None } => Some(BUSY_DELAY.min(max)),
             _ => None,
