@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::caches::Caches;
 use crate::metrics::Metrics;
-use crate::serving::ShadowPage;
+use crate::pages::ShadowPage;
 use crate::settings::{Settings, ShadowSettings};
 
 /// No plan is compared.

@@ -43,7 +43,7 @@ use self::review::ShadowReview;
 use self::sources::Sources;
 use crate::caches::Caches;
 use crate::metrics::Metrics;
-use crate::serving::{Report, ShadowPage};
+use crate::pages::{Report, ShadowPage};
 use crate::settings::{Mode, Settings, ShadowSettings};
 
 /// The comparison of all controllers.

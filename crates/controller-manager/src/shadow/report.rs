@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::ledger::Ledger;
 use super::mismatches::{Mismatch, ObjectMismatch};
-use crate::serving::Report;
+use crate::pages::Report;
 
 /// Current time of both clocks, to show instants as dates.
 #[derive(Clone, Copy, Debug)]
