@@ -12,8 +12,6 @@ use kube_controller_serving::{DebugPage, Routes};
 use serde_json::{Map, json};
 use tokio::time::Instant;
 
-#[cfg(feature = "shadow")]
-pub(crate) use self::shadow::Report;
 pub(crate) use self::shadow::ShadowPage;
 
 const COMPONENT: &str = "endpoint-controller-manager";

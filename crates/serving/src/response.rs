@@ -1,8 +1,9 @@
 //! Responses of pages.
 
 use bytes::Bytes;
+pub use http::StatusCode;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
-use http::{HeaderName, HeaderValue, StatusCode};
+use http::{HeaderName, HeaderValue};
 use http_body_util::Full;
 use serde_json::json;
 

@@ -2,19 +2,11 @@
 
 use std::sync::{Arc, OnceLock};
 
-use http::StatusCode;
 use kube_controller_serving::Routes;
 use kube_controller_serving::response::{self, Response};
-use serde_json::Value;
 
-/// State of the comparison of shadow mode.
-#[derive(Clone, Debug)]
-pub(crate) struct Report {
-    pub(crate) text: String,
-    pub(crate) json: Value,
-}
-
-type Source = Box<dyn Fn() -> Report + Send + Sync>;
+/// Returns the page, as JSON if the argument is `true`, otherwise as text.
+type Source = Box<dyn Fn(bool) -> Response + Send + Sync>;
 
 /// The page, which exists once its source is set. Clones share the source.
 #[derive(Clone, Default)]
@@ -26,7 +18,7 @@ impl ShadowPage {
         not(any(feature = "shadow", test)),
         expect(dead_code, reason = "without the comparison there is no page")
     )]
-    pub(crate) fn set(&self, source: impl Fn() -> Report + Send + Sync + 'static) {
+    pub(crate) fn set(&self, source: impl Fn(bool) -> Response + Send + Sync + 'static) {
         let _ = self.0.set(Box::new(source));
     }
 
@@ -39,8 +31,7 @@ impl ShadowPage {
     /// if nothing is compared.
     fn respond(&self, accept: &str, query: &str) -> Response {
         let Some(source) = self.0.get() else { return response::not_found() };
-        let Report { text, json } = source();
-        if wants_json(accept, query) { response::json(&json) } else { response::text(StatusCode::OK, text) }
+        source(wants_json(accept, query))
     }
 }
 
@@ -54,6 +45,7 @@ fn wants_json(accept: &str, query: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use kube_controller_serving::response::StatusCode;
     use rstest::rstest;
 
     use super::*;
@@ -74,7 +66,7 @@ mod tests {
     fn page_without_a_comparison_does_not_exist() {
         let page = ShadowPage::default();
         assert_eq!(page.respond("", "").status(), StatusCode::NOT_FOUND);
-        page.set(|| Report { text: "0 mismatches\n".to_owned(), json: Value::Null });
+        page.set(|_| response::text(StatusCode::OK, "0 mismatches\n"));
         assert_eq!(page.respond("", "").status(), StatusCode::OK);
     }
 }

@@ -97,6 +97,18 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "shadow",
+        &[
+            "kube-controller",
+            "kube-controller-client",
+            "kube-endpoint-model",
+            "kube-endpoints-explain",
+            "kube-informer",
+            "kube-lease-election",
+            "kube-wire",
+        ],
+    ),
+    (
         "kubectl-endpoints",
         &["kube-controller-client", "kube-endpoint-model", "kube-endpoints-explain", "kube-informer", "kube-wire"],
     ),

@@ -6,7 +6,7 @@ use kube_controller_client::{PlannedWrite, Review};
 use kube_endpoint_model::ObjectKey;
 use serde::Serialize;
 
-use super::Shadow;
+use crate::Shadow;
 
 /// Compares the plans of one controller.
 pub(crate) struct ShadowReview {

@@ -6,11 +6,11 @@ use jiff::Timestamp;
 use tokio::time::Instant;
 
 /// Period in which the Lease is read.
-pub(super) const LEASE_PERIOD: Duration = Duration::from_secs(10);
+pub(crate) const LEASE_PERIOD: Duration = Duration::from_secs(10);
 
 /// Result of reading the Lease.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum LeaseReading {
+pub(crate) enum LeaseReading {
     /// The Lease exists.
     Lease {
         /// `spec.holderIdentity`; empty if the Lease is released.
@@ -26,7 +26,7 @@ pub(super) enum LeaseReading {
 
 /// State of the writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum WriterState {
+pub(crate) enum WriterState {
     /// There is no Lease to read: time alone decides.
     Unknown,
     /// The Lease is not renewed, or has not been read twice yet.
@@ -44,7 +44,7 @@ pub(super) enum WriterState {
 ///
 /// A writer that stalls while its Lease is renewed cannot be told apart from one that writes something else.
 #[derive(Debug)]
-pub(super) struct Writer {
+pub(crate) struct Writer {
     /// Whether there is a Lease to read.
     is_followed: bool,
     observed: Option<Observed>,
@@ -62,12 +62,12 @@ struct Observed {
 }
 
 impl Writer {
-    pub(super) fn new(is_followed: bool) -> Writer {
+    pub(crate) fn new(is_followed: bool) -> Writer {
         Writer { is_followed, observed: None }
     }
 
     /// Stores a reading. A failed request is not a reading: without a later one, the writer counts as stalled.
-    pub(super) fn observe(&mut self, now: Instant, reading: LeaseReading) {
+    pub(crate) fn observe(&mut self, now: Instant, reading: LeaseReading) {
         let LeaseReading::Lease { holder, renewed, duration } = reading else {
             self.is_followed = false;
             self.observed = None;
@@ -96,7 +96,7 @@ impl Writer {
         *last = Observed { holder, renewed, duration, seen: now, since };
     }
 
-    pub(super) fn state(&self, now: Instant) -> WriterState {
+    pub(crate) fn state(&self, now: Instant) -> WriterState {
         if !self.is_followed {
             return WriterState::Unknown;
         }

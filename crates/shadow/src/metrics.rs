@@ -9,11 +9,11 @@ use prometheus::proto::MetricFamily;
 use prometheus::{Gauge, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry};
 use tokio::time::Instant;
 
-use super::Shadow;
+use crate::Shadow;
 
 /// Metrics of one [`Shadow`].
 #[derive(Clone)]
-pub(super) struct ShadowMetrics {
+pub(crate) struct ShadowMetrics {
     shadow: Weak<Shadow>,
     mismatches: IntGaugeVec,
     services: IntGauge,
@@ -21,12 +21,12 @@ pub(super) struct ShadowMetrics {
     clean: Gauge,
     changes: IntCounter,
     /// Panics of syncs by controller.
-    pub(super) panics: IntCounterVec,
+    pub(crate) panics: IntCounterVec,
 }
 
 impl ShadowMetrics {
     /// Returns metrics on no registry. They have no values before [`register`](Self::register).
-    pub(super) fn new() -> prometheus::Result<ShadowMetrics> {
+    pub(crate) fn new() -> prometheus::Result<ShadowMetrics> {
         let options = |name: &str, help: &str| Opts::new(format!("endpoint_controllers_shadow_{name}"), help);
         let mismatches = options(
             "mismatches",
@@ -56,7 +56,7 @@ impl ShadowMetrics {
     }
 
     /// Registers the metrics with the values of `shadow`.
-    pub(super) fn register(&self, registry: &Registry, shadow: Weak<Shadow>) -> prometheus::Result<()> {
+    pub(crate) fn register(&self, registry: &Registry, shadow: Weak<Shadow>) -> prometheus::Result<()> {
         registry.register(Box::new(ShadowMetrics { shadow, ..self.clone() }))
     }
 

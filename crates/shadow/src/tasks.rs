@@ -10,20 +10,22 @@ use k8s_openapi::api::coordination::v1::Lease;
 use kube_controller::locked;
 use kube_controller_client::Client;
 use kube_endpoint_model::ObjectKey;
-use kube_endpoint_model::well_known::{LEADER_ANNOTATION, MIRRORING_CONTROLLER, SLICE_CONTROLLER};
+use kube_endpoint_model::well_known::{
+    ENDPOINTS_CONTROLLER_NAME as ENDPOINTS, LEADER_ANNOTATION, MIRRORING_CONTROLLER,
+    MIRRORING_CONTROLLER_NAME as MIRRORING, SLICE_CONTROLLER, SLICE_CONTROLLER_NAME as ENDPOINTSLICE,
+};
 use kube_informer::Event;
 use kube_lease_election::LeaseName;
 use kube_wire::Object as _;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 use tokio_util::sync::CancellationToken;
 
-use super::Shadow;
-use super::ledger::Cause;
-use super::report::summary;
-use super::sources::has_selector;
-use super::writer::{LEASE_PERIOD, LeaseReading};
-use crate::caches::Caches;
-use crate::controllers::{ENDPOINTS, ENDPOINTSLICE, MIRRORING};
+use crate::Shadow;
+use crate::ledger::Cause;
+use crate::options::Informers;
+use crate::report::summary;
+use crate::sources::has_selector;
+use crate::writer::{LEASE_PERIOD, LeaseReading};
 
 /// Period of the summary in the log.
 const SUMMARY_PERIOD: Duration = Duration::from_secs(3_600);
@@ -33,7 +35,7 @@ const MIN_STEP: Duration = Duration::from_millis(1);
 impl Shadow {
     /// Adds the handlers that the controllers lack since they do not expect other writers: a sync follows each change of
     /// an object that they write, at once, so that the time until a plan becomes empty is measured exactly.
-    pub(super) fn watch(self: &Arc<Self>, caches: &Caches) {
+    pub(crate) fn watch(self: &Arc<Self>, caches: &Informers) {
         let shadow = Arc::clone(self);
         caches.endpoints.add_handler(move |event| {
             let endpoints = event.object();

@@ -9,7 +9,7 @@ use kube_endpoints_explain::{Change, Difference, DifferenceClass, Kind, ObjectRe
 use serde::Serialize;
 use serde_json::Value;
 
-use super::mismatches::ObjectMismatch;
+use crate::mismatches::ObjectMismatch;
 
 /// Maximum number of objects of one mismatch with details.
 const MAX_OBJECTS: usize = 3;
@@ -20,15 +20,15 @@ const MAX_BYTES: usize = 4_096;
 
 /// One write of a plan.
 #[derive(Debug)]
-pub(super) struct Write {
+pub(crate) struct Write {
     /// Name of the stored object; empty for a create.
-    pub(super) stored: String,
+    pub(crate) stored: String,
     before: Option<Value>,
     after: Option<Value>,
 }
 
 impl Write {
-    pub(super) fn new<T: Serialize + kube_wire::Object>(write: &PlannedWrite<'_, T>) -> Write {
+    pub(crate) fn new<T: Serialize + kube_wire::Object>(write: &PlannedWrite<'_, T>) -> Write {
         let (before, after) = match write {
             PlannedWrite::Create(after) => (None, Some(*after)),
             PlannedWrite::Update { stored, desired } => (Some(*stored), Some(*desired)),
@@ -40,7 +40,7 @@ impl Write {
     }
 
     /// Returns whether a write changes nothing: the delete of an object that is being deleted, which finalizers keep.
-    pub(super) fn has_no_effect<T: Serialize>(write: &PlannedWrite<'_, T>) -> bool {
+    pub(crate) fn has_no_effect<T: Serialize>(write: &PlannedWrite<'_, T>) -> bool {
         let PlannedWrite::Delete(object) = write else { return false };
         serde_json::to_value(object).is_ok_and(|object| object["metadata"]["deletionTimestamp"].is_string())
     }
@@ -57,7 +57,7 @@ impl Write {
 
 /// Returns the classes of all writes of a plan, and the details of the first objects. `unchanged` are the address types of
 /// the slices that the plan does not write, and `changes` the same writes with reasons.
-pub(super) fn describe(
+pub(crate) fn describe(
     key: &ObjectKey,
     writes: &[Write],
     unchanged: &BTreeSet<String>,

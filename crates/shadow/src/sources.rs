@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
-use kube_endpoint_model::well_known::{LEADER_ANNOTATION, MIRRORING_CONTROLLER, SLICE_CONTROLLER};
+use kube_endpoint_model::well_known::{
+    ENDPOINTS_CONTROLLER_NAME as ENDPOINTS, LEADER_ANNOTATION, MIRRORING_CONTROLLER,
+    MIRRORING_CONTROLLER_NAME as MIRRORING, SLICE_CONTROLLER, SLICE_CONTROLLER_NAME as ENDPOINTSLICE,
+};
 use kube_endpoint_model::{
     EndpointSlice, Endpoints, Node, ObjectKey, Pod, PodIndex, Service, ServiceIndex, SliceIndex,
 };
@@ -12,14 +15,13 @@ use kube_endpoints_explain::{Change, Settings, World};
 use kube_informer::Lister;
 use kube_wire::Object as _;
 
-use super::ledger::Fingerprint;
-use crate::caches::Caches;
-use crate::controllers::{ENDPOINTS, ENDPOINTSLICE, MIRRORING};
+use crate::ledger::Fingerprint;
+use crate::options::Informers;
 
 /// Listers of all caches, and the limits of the controllers.
 #[derive(Debug)]
-pub(super) struct Sources {
-    pub(super) services: Lister<Service, ServiceIndex>,
+pub(crate) struct Sources {
+    pub(crate) services: Lister<Service, ServiceIndex>,
     pods: Lister<Pod, PodIndex>,
     nodes: Lister<Node>,
     endpoints: Lister<Endpoints>,
@@ -28,7 +30,7 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    pub(super) fn new(caches: &Caches, limits: Settings) -> Sources {
+    pub(crate) fn new(caches: &Informers, limits: Settings) -> Sources {
         Sources {
             services: caches.services.lister(),
             pods: caches.pods.lister(),
@@ -39,20 +41,20 @@ impl Sources {
         }
     }
 
-    pub(super) fn service(&self, key: &ObjectKey) -> Option<Arc<Service>> {
+    pub(crate) fn service(&self, key: &ObjectKey) -> Option<Arc<Service>> {
         self.services.get(&key.namespace, &key.name)
     }
 
     /// Returns the keys that the controllers compare: those of Services, and of Endpoints objects except locks of old
     /// leader election clients.
-    pub(super) fn keys(&self) -> BTreeSet<ObjectKey> {
+    pub(crate) fn keys(&self) -> BTreeSet<ObjectKey> {
         let endpoints = self.endpoints.list();
         let endpoints = endpoints.iter().filter(|it| !is_lock(it)).map(|it| it.key());
         self.services.list().iter().map(|service| service.key()).chain(endpoints).collect()
     }
 
     /// Returns whether a controller compares this Service.
-    pub(super) fn is_compared(&self, controller: &str, key: &ObjectKey) -> bool {
+    pub(crate) fn is_compared(&self, controller: &str, key: &ObjectKey) -> bool {
         let service = self.service(key);
         let has_endpoints = || self.endpoints.get(&key.namespace, &key.name).is_some_and(|it| !is_lock(&it));
         match service {
@@ -63,7 +65,7 @@ impl Sources {
     }
 
     /// Returns the digest of the objects that the plan of a controller for one Service depends on.
-    pub(super) fn fingerprint(&self, controller: &str, key: &ObjectKey) -> Fingerprint {
+    pub(crate) fn fingerprint(&self, controller: &str, key: &ObjectKey) -> Fingerprint {
         let (mut inputs, mut outputs) = (DefaultHasher::new(), DefaultHasher::new());
         let service = self.service(key);
         service.as_ref().map(|it| (&it.uid, &it.resource_version)).hash(&mut inputs);
@@ -118,7 +120,7 @@ impl Sources {
     }
 
     /// Returns the slices of a Service that a controller reads; none for the Endpoints controller.
-    pub(super) fn stored_slices(&self, controller: &str, key: &ObjectKey) -> Vec<Arc<EndpointSlice>> {
+    pub(crate) fn stored_slices(&self, controller: &str, key: &ObjectKey) -> Vec<Arc<EndpointSlice>> {
         let manager = match controller {
             ENDPOINTSLICE => SLICE_CONTROLLER,
             MIRRORING => MIRRORING_CONTROLLER,
@@ -131,7 +133,7 @@ impl Sources {
     }
 
     /// Returns the writes of all controllers for one Service, with reasons, as `kubectl endpoints diff` shows them.
-    pub(super) fn changes(&self, key: &ObjectKey) -> Vec<Change> {
+    pub(crate) fn changes(&self, key: &ObjectKey) -> Vec<Change> {
         let mut world = World::new(self.limits.clone());
         if let Some(service) = self.service(key) {
             world.add_pods(self.selected(&service));
@@ -149,6 +151,6 @@ fn is_lock(endpoints: &Endpoints) -> bool {
     endpoints.metadata.annotations.contains_key(LEADER_ANNOTATION)
 }
 
-pub(super) fn has_selector(service: &Service) -> bool {
+pub(crate) fn has_selector(service: &Service) -> bool {
     service.selector.is_some() && !service.external_name
 }

@@ -7,9 +7,8 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::ledger::Ledger;
-use super::mismatches::{Mismatch, ObjectMismatch};
-use crate::pages::Report;
+use crate::ledger::Ledger;
+use crate::mismatches::{Mismatch, ObjectMismatch};
 
 /// Current time of both clocks, to show instants as dates.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +18,7 @@ pub(crate) struct Now {
 }
 
 impl Now {
-    pub(super) fn get() -> Now {
+    pub(crate) fn get() -> Now {
         Now { instant: Instant::now(), wall: kube_ambient::now() }
     }
 
@@ -30,7 +29,7 @@ impl Now {
 }
 
 /// Time without a mismatch that the book recommends before a switch.
-pub(super) const RECOMMENDED: Duration = Duration::from_secs(3_600);
+pub(crate) const RECOMMENDED: Duration = Duration::from_secs(3_600);
 
 /// Returns one line: open mismatches, or the time without one beside the [recommended](RECOMMENDED) time, and the changes
 /// compared.
@@ -66,6 +65,15 @@ fn is_safe(ledger: &mut Ledger, now: Instant, panics: u64) -> bool {
         && ledger.clean_for(now).is_some_and(|clean| clean >= required)
         && !ledger.is_writer_stalled(now)
         && ledger.services() > 0
+}
+
+/// State of the comparison, to decide whether the compared controllers can take over.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// For people; the first line is a summary.
+    pub text: String,
+    /// The same for programs.
+    pub json: Value,
 }
 
 /// Returns the whole page.
@@ -171,8 +179,8 @@ mod tests {
 
     use kube_endpoint_model::ObjectKey;
 
-    use super::super::ledger::{Cause, Comparison, Fingerprint};
     use super::*;
+    use crate::ledger::{Cause, Comparison, Fingerprint};
 
     #[rstest]
     #[case::early(34, "Clean for 34s of the recommended 1h, 1 changes compared: too early to switch", false)]

@@ -10,7 +10,7 @@ const PERIOD: Duration = Duration::from_secs(60);
 
 /// Permits 10 lines a minute.
 #[derive(Debug, Default)]
-pub(super) struct LogLimit {
+pub(crate) struct LogLimit {
     /// Start of the current period, and the number of its lines.
     period: Option<(Instant, u32)>,
     suppressed: u64,
@@ -18,7 +18,7 @@ pub(super) struct LogLimit {
 
 impl LogLimit {
     /// Returns the number of lines suppressed since the last permitted one; `None` if this line is suppressed too.
-    pub(super) fn take(&mut self, now: Instant) -> Option<u64> {
+    pub(crate) fn take(&mut self, now: Instant) -> Option<u64> {
         let (start, lines) = self.period.filter(|(start, _)| now.duration_since(*start) < PERIOD).unwrap_or((now, 0));
         self.period = Some((start, lines + 1));
         if lines < MAX_LINES {

@@ -12,7 +12,7 @@ const BUCKET: Duration = Duration::from_secs(60);
 
 /// How long the plans of Services took to become empty, in the last 10 minutes: the speed of the writer.
 #[derive(Debug, Default)]
-pub(super) struct Drains {
+pub(crate) struct Drains {
     /// Start and longest observation of each minute with one, oldest first.
     buckets: VecDeque<(Instant, Duration)>,
 }
@@ -20,7 +20,7 @@ pub(super) struct Drains {
 impl Drains {
     /// Records that the plan of a Service became empty `time` after its inputs had changed. A longer time than
     /// [`WINDOW`] counts as [`WINDOW`]: it is more likely a mismatch that was repaired than a slow writer.
-    pub(super) fn record(&mut self, now: Instant, time: Duration) {
+    pub(crate) fn record(&mut self, now: Instant, time: Duration) {
         let time = time.min(WINDOW);
         match self.buckets.back_mut() {
             Some((start, longest)) if now.saturating_duration_since(*start) < BUCKET => *longest = time.max(*longest),
@@ -30,7 +30,7 @@ impl Drains {
     }
 
     /// Returns the longest observation of the last 10 to 11 minutes; zero without one.
-    pub(super) fn longest(&mut self, now: Instant) -> Duration {
+    pub(crate) fn longest(&mut self, now: Instant) -> Duration {
         self.expire(now);
         self.buckets.iter().map(|(_, longest)| *longest).max().unwrap_or_default()
     }

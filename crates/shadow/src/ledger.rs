@@ -7,9 +7,9 @@ use kube_endpoint_model::ObjectKey;
 use kube_endpoints_explain::DifferenceClass;
 use tokio::time::Instant;
 
-use super::drains::{Drains, WINDOW};
-use super::mismatches::{Mismatches, ObjectMismatch};
-use super::writer::{LEASE_PERIOD, LeaseReading, Writer, WriterState};
+use crate::drains::{Drains, WINDOW};
+use crate::mismatches::{Mismatches, ObjectMismatch};
+use crate::writer::{LEASE_PERIOD, LeaseReading, Writer, WriterState};
 
 /// Digest of the objects that a plan depends on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -120,7 +120,7 @@ impl Ledger {
     }
 
     /// Stores a reading of the writer's Lease.
-    pub(super) fn observe_lease(&mut self, now: Instant, reading: LeaseReading) {
+    pub(crate) fn observe_lease(&mut self, now: Instant, reading: LeaseReading) {
         let was_stalled = self.is_writer_stalled(now);
         self.writer.observe(now, reading);
         // Without a writer, plans that differ are no mismatches, and the time proves nothing.

@@ -1,10 +1,10 @@
 //! Tables of settling, slow and stalled writers, resolution and bounds.
 
+use kube_endpoint_model::well_known::{ENDPOINTS_CONTROLLER_NAME as ENDPOINTS, SLICE_CONTROLLER_NAME as ENDPOINTSLICE};
 use kube_endpoints_explain::{Kind, ObjectRef};
 use rstest::rstest;
 
 use super::*;
-use crate::controllers::{ENDPOINTS, ENDPOINTSLICE};
 
 const SETTLE: Duration = Duration::from_secs(30);
 const EMPTY: bool = true;

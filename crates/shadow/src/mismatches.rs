@@ -45,7 +45,7 @@ pub(crate) struct Mismatches(VecDeque<Mismatch>);
 
 impl Mismatches {
     /// Adds a mismatch, or replaces the differences of the open one of the same Service and controller.
-    pub(super) fn record(
+    pub(crate) fn record(
         &mut self,
         now: Instant,
         controller: &'static str,
@@ -66,7 +66,7 @@ impl Mismatches {
         self.0.push_back(Mismatch { controller, key, classes, objects, first_seen: now, resolved: None });
     }
 
-    pub(super) fn resolve(&mut self, now: Instant, controller: &'static str, key: &ObjectKey) {
+    pub(crate) fn resolve(&mut self, now: Instant, controller: &'static str, key: &ObjectKey) {
         if let Some(open) = self.open(controller, key) {
             open.resolved = Some(now);
         }

@@ -1,26 +1,4 @@
-//! Shadow mode: compares the plans of the controllers with what another program has written.
-//!
-//! ```text
-//! controllers --plans--> review --> ledger <-- tasks: Lease of the writer, periodic comparisons
-//!      ^                              |
-//!      +------- sync again -----------+--> /shadow, metrics, log
-//! ```
-//!
-//! The [`ledger`] decides what is a mismatch: pure, with the time as an argument. The [`review`] gets the plans of the
-//! controllers in place of the API server and passes them to it, [`sources`] reads the caches, and [`differences`] describes a mismatch with
-//! the same functions as `kubectl endpoints diff`.
-
-mod differences;
-mod drains;
-mod ledger;
-mod log_limit;
-mod metrics;
-mod mismatches;
-mod report;
-mod review;
-mod sources;
-mod tasks;
-mod writer;
+//! The comparison of all controllers.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -30,76 +8,68 @@ use kube_controller::{Controller, Enqueuer, Supervisor, locked};
 use kube_controller_client::{Client, PlannedWrite, ReviewedClient};
 use kube_endpoint_model::ObjectKey;
 use kube_wire::Object;
+use prometheus::Registry;
 use serde::Serialize;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use self::differences::{Write, describe};
-use self::ledger::{Cause, Comparison, Decision, Ledger};
-use self::log_limit::LogLimit;
-use self::metrics::ShadowMetrics;
-use self::report::{Now, report};
-use self::review::ShadowReview;
-use self::sources::Sources;
-use crate::caches::Caches;
-use crate::metrics::Metrics;
-use crate::pages::{Report, ShadowPage};
-use crate::settings::{Mode, Settings, ShadowSettings};
+use crate::differences::{Write, describe};
+use crate::ledger::{Cause, Comparison, Decision, Ledger};
+use crate::log_limit::LogLimit;
+use crate::metrics::ShadowMetrics;
+use crate::options::{Informers, Options};
+use crate::report::Report;
+use crate::report::{Now, report};
+use crate::review::ShadowReview;
+use crate::sources::Sources;
 
 /// The comparison of all controllers.
-pub(crate) struct Shadow {
-    sources: Sources,
-    ledger: Mutex<Ledger>,
+pub struct Shadow {
+    pub(crate) options: Options,
+    pub(crate) sources: Sources,
+    pub(crate) ledger: Mutex<Ledger>,
     /// Why each queued key is synced next, if it is not its first sync or a retry.
-    causes: Mutex<HashMap<(&'static str, ObjectKey), Cause>>,
+    pub(crate) causes: Mutex<HashMap<(&'static str, ObjectKey), Cause>>,
     /// Queues of the controllers, to compare Services without an event.
-    queues: Mutex<Vec<(&'static str, Enqueuer<ObjectKey>)>>,
+    pub(crate) queues: Mutex<Vec<(&'static str, Enqueuer<ObjectKey>)>>,
     log_limit: Mutex<LogLimit>,
     metrics: ShadowMetrics,
-    panics: AtomicU64,
+    pub(crate) panics: AtomicU64,
 }
 
 impl Shadow {
-    /// Starts the comparison of what is in `caches` if `settings` have shadow mode, registers its metrics, and sets the source
-    /// of `page`. Returns `None` in active mode.
+    /// Returns a comparison with what is in the caches of `informers`, and adds its handlers to them.
     ///
     /// # Errors
     ///
-    /// A metric cannot be registered.
-    pub(crate) fn start(
-        settings: &Settings,
-        caches: &Caches,
-        metrics: Option<&Metrics>,
-        page: &ShadowPage,
-    ) -> prometheus::Result<Option<Arc<Shadow>>> {
-        if settings.mode != Mode::Shadow {
-            return Ok(None);
-        }
+    /// A metric cannot be created. Not expected: names and labels are constant.
+    pub fn new(informers: &Informers, options: Options) -> prometheus::Result<Arc<Shadow>> {
         let shadow = Arc::new(Shadow {
-            sources: Sources::new(caches, limits(settings)),
-            ledger: Mutex::new(Ledger::new(settings.shadow.settle_period, settings.shadow.writer_lease.is_some())),
+            sources: Sources::new(informers, options.limits.clone()),
+            ledger: Mutex::new(Ledger::new(options.settle_period, options.writer_lease.is_some())),
+            options,
             causes: Mutex::default(),
             queues: Mutex::default(),
             log_limit: Mutex::default(),
             metrics: ShadowMetrics::new()?,
             panics: AtomicU64::new(0),
         });
-        if let Some(metrics) = metrics {
-            shadow.metrics.register(&metrics.registry, Arc::downgrade(&shadow))?;
-        }
-        shadow.watch(caches);
-        let source = Arc::clone(&shadow);
-        page.set(move || source.report());
-        Ok(Some(shadow))
+        shadow.watch(informers);
+        Ok(shadow)
+    }
+
+    /// Registers the metrics `endpoint_controllers_shadow_*`.
+    ///
+    /// # Errors
+    ///
+    /// [`prometheus::Error::AlreadyReg`] if the registry contains one of them.
+    pub fn register(self: &Arc<Self>, registry: &Registry) -> prometheus::Result<()> {
+        self.metrics.register(registry, Arc::downgrade(self))
     }
 
     /// Adds the queue of a controller, which gets keys for periodic comparisons. Returns the controller with contained
-    /// panics.
-    pub(crate) fn follow(
-        self: &Arc<Self>,
-        name: &'static str,
-        controller: Controller<ObjectKey>,
-    ) -> Controller<ObjectKey> {
+    /// panics. `name` is its name in `--controllers` of kube-controller-manager.
+    pub fn follow(self: &Arc<Self>, name: &'static str, controller: Controller<ObjectKey>) -> Controller<ObjectKey> {
         locked(&self.queues).push((name, controller.enqueuer()));
         let shadow = Arc::clone(self);
         controller.on_change(move |key| {
@@ -112,7 +82,7 @@ impl Shadow {
     }
 
     /// Returns the client of a controller, which sends no write and compares each plan.
-    pub(crate) fn client<T: Object + Serialize + 'static>(
+    pub fn client<T: Object + Serialize + 'static>(
         self: &Arc<Self>,
         client: Client,
         controller: &'static str,
@@ -120,26 +90,20 @@ impl Shadow {
         ReviewedClient::new(client, Arc::new(ShadowReview::new(Arc::clone(self), controller)))
     }
 
-    /// Starts the tasks of the comparison, which end when `stop` is cancelled.
-    pub(crate) fn spawn(
-        self: &Arc<Self>,
-        supervisor: &mut Supervisor,
-        settings: &ShadowSettings,
-        reader: &Client,
-        stop: &CancellationToken,
-    ) {
+    /// Starts the tasks of the comparison, which end when `stop` is cancelled. `reader` reads the Lease of the writer.
+    pub fn spawn(self: &Arc<Self>, supervisor: &mut Supervisor, reader: &Client, stop: &CancellationToken) {
         let shadow = || Arc::clone(self);
-        let comparisons = shadow().compare_periodically(settings.compare_period, stop.clone());
+        let comparisons = shadow().compare_periodically(self.options.compare_period, stop.clone());
         supervisor.spawn("periodic comparisons", comparisons);
         supervisor.spawn("summaries of the comparison", shadow().log_summaries(stop.clone()));
-        if let Some(lease) = &settings.writer_lease {
+        if let Some(lease) = &self.options.writer_lease {
             let following = shadow().follow_lease(reader.clone(), lease.clone(), stop.clone());
             supervisor.spawn(format!("reader of the Lease {lease}"), following);
         }
     }
 
-    /// Returns the contents of `/shadow`.
-    fn report(&self) -> Report {
+    /// Returns the state of the comparison.
+    pub fn report(&self) -> Report {
         report(&mut locked(&self.ledger), Now::get(), self.panics.load(Relaxed))
     }
 
@@ -151,7 +115,7 @@ impl Shadow {
     }
 
     /// Compares the plan of a controller for one Service. Enqueues the Service if it is to be compared again.
-    fn compare_plan<T: Serialize + Object>(
+    pub(crate) fn compare_plan<T: Serialize + Object>(
         &self,
         controller: &'static str,
         key: &ObjectKey,
@@ -202,19 +166,4 @@ impl Shadow {
             );
         }
     }
-}
-
-/// Returns the limits that the plans depend on.
-#[cfg_attr(not(any(feature = "endpointslice", feature = "mirroring")), expect(unused, reason = "limits of slices"))]
-fn limits(settings: &Settings) -> kube_endpoints_explain::Settings {
-    let mut limits = kube_endpoints_explain::Settings::default();
-    #[cfg(feature = "endpointslice")]
-    {
-        limits.max_endpoints_per_slice = settings.endpointslice.max_endpoints_per_slice;
-    }
-    #[cfg(feature = "mirroring")]
-    {
-        limits.max_endpoints_per_subset = settings.mirroring.max_endpoints_per_subset;
-    }
-    limits
 }
