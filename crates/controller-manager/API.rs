@@ -2,36 +2,11 @@
 
 // crate
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AuthenticationSettings {
-    pub client_ca_file: Option<PathBuf>,
-    pub skip_lookup: bool,
-    pub tolerate_lookup_failure: bool,
-    pub kubeconfig: Option<PathBuf>,
-    pub token_ttl: Duration,
-}
-impl Default for AuthenticationSettings {}
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AuthorizationSettings {
-    pub kubeconfig: Option<PathBuf>,
-    pub always_allow_paths: Vec<String>,
-    pub authorized_ttl: Duration,
-    pub unauthorized_ttl: Duration,
-}
-impl Default for AuthorizationSettings {}
+pub use kube_controller_serving::AuthenticationSettings;
+pub use kube_controller_serving::AuthorizationSettings;
 pub use kube_controller::Batching;
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CertificateError {
-    File { path: PathBuf, source: Box<dyn Error + Send + Sync> },
-    Generate(rcgen::Error),
-    Use { what: String, source: Box<dyn Error + Send + Sync> },
-}
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CertificateFiles {
-    pub certificate: PathBuf,
-    pub key: PathBuf,
-}
+pub use kube_controller_serving::CertificateError;
+pub use kube_controller_serving::CertificateFiles;
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClientSettings {
     pub kubeconfig: Option<PathBuf>,
@@ -136,25 +111,9 @@ pub struct SecondWriterSettings {
     pub quiet: Duration,
 }
 impl Default for SecondWriterSettings {}
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ServingError {
-    Certificate(CertificateError),
-    Lookup(kube_controller_client::Error),
-    Listen { address: SocketAddr, source: std::io::Error },
-    Thread(std::io::Error),
-}
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ServingSettings {
-    pub bind_address: IpAddr,
-    pub port: u16,
-    pub certificate: Option<CertificateFiles>,
-    pub cert_dir: Option<PathBuf>,
-    pub min_tls_version: TlsVersion,
-    pub authentication: AuthenticationSettings,
-    pub authorization: AuthorizationSettings,
-}
-impl Default for ServingSettings {}
+pub use kube_controller_serving::ServerCertificate;
+pub use kube_controller_serving::ServingError;
+pub use kube_controller_serving::ServingSettings;
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub mode: Mode,
@@ -192,11 +151,7 @@ pub enum Stage {
 impl Stage {
     pub fn label(self) -> &'static str {}
 }
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum TlsVersion {
-    Tls12,
-    Tls13,
-}
+pub use kube_controller_serving::TlsVersion;
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub struct UnknownController {}
 #[derive(Debug, thiserror::Error)]

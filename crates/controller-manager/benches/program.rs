@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use endpoint_controller_manager::{CommandLine, Settings, run};
+use endpoint_controller_manager::{CertificateFiles, CommandLine, ServerCertificate, Settings, run};
 use http::{Method, Request};
 use http_body_util::{BodyExt as _, Empty};
 use hyper::client::conn::http1::{SendRequest, handshake};
@@ -51,7 +51,8 @@ impl Program {
         settings.client.qps = 0.0;
         settings.serving.bind_address = free.ip();
         settings.serving.port = free.port();
-        settings.serving.cert_dir = Some(folder.path().to_owned());
+        let files = CertificateFiles::pair(folder.path(), "kube-controller-manager");
+        settings.serving.certificate = ServerCertificate::Stored(files);
         settings.serving.authorization.always_allow_paths = vec!["/metrics".to_owned()];
         let mut tasks = JoinSet::new();
         tasks.spawn(async move { run(config, settings, CancellationToken::new()).await.expect("runs") });

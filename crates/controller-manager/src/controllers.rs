@@ -2,6 +2,10 @@
 
 mod upstream_only;
 
+pub(crate) use kube_endpoint_model::well_known::{
+    ENDPOINTS_CONTROLLER_NAME as ENDPOINTS, MIRRORING_CONTROLLER_NAME as MIRRORING,
+    SLICE_CONTROLLER_NAME as ENDPOINTSLICE,
+};
 use upstream_only::UPSTREAM_ONLY;
 
 use crate::feature_gates::{ENDPOINT_SLICE, FeatureGates};
@@ -35,13 +39,6 @@ impl Default for Controllers {
 pub struct UnknownController {
     name: String,
 }
-
-/// Upstream's name of the Endpoints controller.
-pub(crate) const ENDPOINTS: &str = "endpoints-controller";
-/// Upstream's name of the EndpointSlice controller.
-pub(crate) const ENDPOINTSLICE: &str = "endpointslice-controller";
-/// Upstream's name of the EndpointSlice mirroring controller.
-pub(crate) const MIRRORING: &str = "endpointslice-mirroring-controller";
 
 /// The controllers of this program: canonical name, and alias (the name before Kubernetes 1.28).
 const IMPLEMENTED: [(&str, &str); 3] =

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use kube_controller::SupervisorError;
 use kube_controller_client::ConfigError;
-
-use crate::serving::ServingError;
+use kube_controller_serving::ServingError;
 
 /// Why [`run`](crate::run) failed: the controllers could not be started, or ended before `stop` was cancelled.
 #[derive(Debug, thiserror::Error)]

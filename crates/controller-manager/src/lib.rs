@@ -84,10 +84,10 @@ mod leader;
 mod logging;
 mod manager;
 mod metrics;
+mod pages;
 mod request_deadline;
 mod second_writer;
 mod serve;
-mod serving;
 mod settings;
 mod settled;
 #[cfg(feature = "shadow")]
@@ -103,10 +103,10 @@ pub use error::RunError;
 pub use feature_gates::{FeatureGateError, FeatureGates, Gate, Stage, feature_gate_reference};
 pub use flags::{CommandLine, UsageError, flag_reference};
 pub use kube_controller::Batching;
+pub use kube_controller_serving::{
+    AuthenticationSettings, AuthorizationSettings, CertificateError, CertificateFiles, ServerCertificate, ServingError,
+    ServingSettings, TlsVersion,
+};
 pub use logging::{LogFormat, LoggingSettings, start_logging};
 pub use manager::run;
-pub use serving::{CertificateError, ServingError};
-pub use settings::{
-    AuthenticationSettings, AuthorizationSettings, CertificateFiles, ClientSettings, LeaderElection, Mode,
-    SecondWriterSettings, ServingSettings, Settings, ShadowSettings, TlsVersion,
-};
+pub use settings::{ClientSettings, LeaderElection, Mode, SecondWriterSettings, Settings, ShadowSettings};

@@ -24,13 +24,13 @@ use crate::error::RunError;
 use crate::held_lists::report_held_lists;
 use crate::leader::{GRACE, Leading, Observers, lead};
 use crate::metrics::Metrics;
+use crate::pages::ShadowPage;
 use crate::request_deadline;
 use crate::second_writer::{REQUESTS_PER_SECOND, SecondWriter};
 use crate::serve::serve;
-use crate::serving::ShadowPage;
 use crate::settings::{LeaderElection, Mode, Settings};
 use crate::settled::settled;
-use crate::shadow::Shadow;
+use crate::shadow::{self, Shadow};
 
 /// Runs the controllers until `stop` is cancelled or a task fails.
 ///
@@ -103,7 +103,7 @@ async fn work(
     let controllers = settings.controllers.running(&settings.feature_gates);
     let informer_metrics = metrics.as_ref().map(|metrics| &metrics.informers);
     let caches = Caches::new(&reader, settings.min_resync_period, settings.guard, informer_metrics);
-    let shadow = Shadow::start(&settings, &caches, metrics.as_ref(), &page)?;
+    let shadow = shadow::start(&settings, &caches, metrics.as_ref(), &page)?;
     let slice_api = SliceApi::new(metrics.as_ref().map(|metrics| metrics.api_available.clone()));
     if !controllers.slice_controllers().is_empty() {
         checks.add_slice_api(slice_api.clone());
@@ -209,7 +209,7 @@ impl Manager {
         let accounts = token_client.map(|client| fenced(client.with_shutdown(shutdown()), fence.as_ref()));
         let caches = CaughtUp::new(&self.caches);
         if let Some(shadow) = &self.shadow {
-            shadow.spawn(supervisor, &self.settings.shadow, &self.reader, &self.stop);
+            shadow.spawn(supervisor, &self.reader, &self.stop);
         } else {
             let second_writer = self.second_writer(leading)?.run(caches.wait(self.controllers), self.stop.clone());
             supervisor.spawn("detection of a second writer", second_writer);

@@ -4,13 +4,13 @@
 mod process;
 
 use kube_controller::PrometheusControllers;
+use kube_controller_serving::ServingMetrics;
 use prometheus::core::Collector;
 use prometheus::{IntGaugeVec, Opts, Registry};
 
 use crate::emulation::EmulatedVersion;
 use crate::feature_gates::FeatureGates;
 use crate::second_writer::SecondWriterMetrics;
-use crate::serving::ServingMetrics;
 
 /// Value of the label `name` in informer metrics: upstream's, so that existing dashboards match.
 const INFORMER_NAME: &str = "kube-controller-manager";
@@ -53,7 +53,7 @@ impl Metrics {
             controllers: PrometheusControllers::register(&registry)?,
             api_available: api_available(&registry)?,
             second_writer: SecondWriterMetrics::register(&registry)?,
-            serving: ServingMetrics::register(&registry)?,
+            serving: ServingMetrics::register(&registry, "endpoint_controllers")?,
             registry,
         })
     }

@@ -9,24 +9,24 @@ use tokio_util::sync::CancellationToken;
 
 use crate::caches::Caches;
 use crate::metrics::Metrics;
-use crate::serving::ShadowPage;
-use crate::settings::{Settings, ShadowSettings};
+use crate::pages::ShadowPage;
+use crate::settings::Settings;
 
 /// No plan is compared.
 pub(crate) enum Shadow {}
 
-impl Shadow {
-    /// Returns `None`: nothing is compared.
-    #[expect(clippy::unnecessary_wraps, reason = "the signature of the function with the feature")]
-    pub(crate) fn start(
-        _: &Settings,
-        _: &Caches,
-        _: Option<&Metrics>,
-        _: &ShadowPage,
-    ) -> prometheus::Result<Option<Arc<Shadow>>> {
-        Ok(None)
-    }
+/// Returns `None`: nothing is compared.
+#[expect(clippy::unnecessary_wraps, reason = "the signature of the function with the feature")]
+pub(crate) fn start(
+    _: &Settings,
+    _: &Caches,
+    _: Option<&Metrics>,
+    _: &ShadowPage,
+) -> prometheus::Result<Option<Arc<Shadow>>> {
+    Ok(None)
+}
 
+impl Shadow {
     pub(crate) fn follow(&self, _: &'static str, _: Controller<ObjectKey>) -> Controller<ObjectKey> {
         match *self {}
     }
@@ -35,7 +35,7 @@ impl Shadow {
         match *self {}
     }
 
-    pub(crate) fn spawn(&self, _: &mut Supervisor, _: &ShadowSettings, _: &Client, _: &CancellationToken) {
+    pub(crate) fn spawn(&self, _: &mut Supervisor, _: &Client, _: &CancellationToken) {
         match *self {}
     }
 }

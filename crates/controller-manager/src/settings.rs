@@ -4,7 +4,6 @@ mod client;
 mod election;
 mod mode;
 mod second_writer;
-mod serving;
 
 use std::collections::BTreeMap;
 #[cfg(any(feature = "endpointslice", feature = "mirroring"))]
@@ -13,6 +12,7 @@ use std::time::Duration;
 
 #[cfg(any(feature = "endpoint", feature = "endpointslice", feature = "mirroring"))]
 use kube_controller::Batching;
+use kube_controller_serving::ServingSettings;
 use kube_informer::Guard;
 use prometheus::Registry;
 
@@ -22,8 +22,6 @@ pub(crate) use election::{RESOURCE_NAME, RESOURCE_NAMESPACE};
 pub use mode::{Mode, ShadowSettings};
 pub(crate) use mode::{SETTLE_PERIOD, WRITER_LEASE, lease_name};
 pub use second_writer::SecondWriterSettings;
-pub(crate) use serving::PORT;
-pub use serving::{AuthenticationSettings, AuthorizationSettings, CertificateFiles, ServingSettings, TlsVersion};
 
 use crate::controllers::Controllers;
 use crate::emulation::EmulatedVersion;
@@ -68,7 +66,8 @@ pub struct Settings {
     pub leader_election: Option<LeaderElection>,
     /// Detection of another controller that writes the same objects.
     pub second_writer: SecondWriterSettings,
-    /// The HTTPS server for health checks and metrics.
+    /// The HTTPS server for health checks and metrics. Port 0, the default, disables it; the default of the command line is
+    /// 10257.
     pub serving: ServingSettings,
     /// Registry of the metrics of the process, for a program that serves them itself. `None`: they are registered with one
     /// of the process if [`serving`](Self::serving) has a port, otherwise not at all.

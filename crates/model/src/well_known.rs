@@ -40,5 +40,12 @@ pub const SLICE_CONTROLLER: &str = "endpointslice-controller.k8s.io";
 /// Value of [`SLICE_MANAGED_BY_LABEL`] that the mirroring controller writes.
 pub const MIRRORING_CONTROLLER: &str = "endpointslicemirroring-controller.k8s.io";
 
+/// Name of the Endpoints controller in `--controllers` of kube-controller-manager.
+pub const ENDPOINTS_CONTROLLER_NAME: &str = "endpoints-controller";
+/// Name of the EndpointSlice controller in `--controllers` of kube-controller-manager.
+pub const SLICE_CONTROLLER_NAME: &str = "endpointslice-controller";
+/// Name of the EndpointSlice mirroring controller in `--controllers` of kube-controller-manager.
+pub const MIRRORING_CONTROLLER_NAME: &str = "endpointslice-mirroring-controller";
+
 /// The cluster IP of a headless Service.
 pub const CLUSTER_IP_NONE: &str = "None";

@@ -165,7 +165,7 @@ impl<X: 'static> Controller<X> {
     }
 
     /// Returns the health checks, to add checks, and for an HTTP server of the program, which may run before
-    /// [`run`](Self::run) is called. With the feature `http`, `serve` is such a server.
+    /// [`run`](Self::run) is called. With the feature `http`, `serve` is such a server; `kube-controller-serving` has others.
     ///
     /// | check | probes | fails |
     /// |---|---|---|

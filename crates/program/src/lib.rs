@@ -17,6 +17,7 @@
 //! | writes outside of syncs, only while this instance leads | [`Controller::client`], [`Controller::gate`] |
 //! | checks for `/livez` and `/readyz` | [`Controller::health`] |
 //! | an HTTP server of these checks and the metrics | `Controller::serve`, with the feature `http` |
+//! | the same over HTTPS, with authentication and authorization | the crate `kube-controller-serving` |
 //! | a token that SIGTERM and Ctrl+C cancel | [`stop_on_signals`] |
 //! | Prometheus metrics of all of these | `Controller::with_metrics`, with the feature `prometheus` |
 //! | a key that is synced again after a delay | [`Action::requeue`] |

@@ -1,10 +1,10 @@
 //! Flags for the authentication of the HTTPS server's clients.
 
 use clap::Args;
+use kube_controller_serving::AuthenticationSettings;
 
 use super::value::{go_bool_parser, path};
 use crate::go_duration::{self, GoDuration};
-use crate::settings::AuthenticationSettings;
 
 #[derive(Clone, Debug, Args)]
 #[expect(clippy::struct_field_names, reason = "the names of the flags")]

@@ -1,10 +1,10 @@
 //! Flags for the authorization of requests to the HTTPS server.
 
 use clap::{ArgAction, Args};
+use kube_controller_serving::AuthorizationSettings;
 
 use super::value::path;
 use crate::go_duration::{self, GoDuration};
-use crate::settings::AuthorizationSettings;
 
 #[derive(Clone, Debug, Args)]
 #[expect(clippy::struct_field_names, reason = "the names of the flags")]

@@ -3,12 +3,17 @@
 use std::net::IpAddr;
 
 use clap::Args;
+use kube_controller_serving::{
+    AuthenticationSettings, AuthorizationSettings, CertificateFiles, ServerCertificate, ServingSettings, TlsVersion,
+};
 
 use super::value::path;
 use crate::go_int;
-use crate::settings::{
-    AuthenticationSettings, AuthorizationSettings, CertificateFiles, PORT, ServingSettings, TlsVersion,
-};
+
+/// Default of `--secure-port`, that of kube-controller-manager.
+const PORT: u16 = 10_257;
+/// File name, without extension, of the generated pair in `--cert-dir`; upstream's.
+const PAIR_NAME: &str = "kube-controller-manager";
 
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Secure serving flags")]
@@ -56,18 +61,19 @@ impl SecureServing {
             0
         });
         let certificate = match (path(tls_cert_file), path(tls_private_key_file)) {
-            (Some(certificate), Some(key)) => Some(CertificateFiles { certificate, key }),
-            (None, None) => None,
+            (Some(certificate), Some(key)) => ServerCertificate::Files(CertificateFiles { certificate, key }),
+            (None, None) => path(cert_dir).map_or(ServerCertificate::Generated, |folder| {
+                ServerCertificate::Stored(CertificateFiles::pair(&folder, PAIR_NAME))
+            }),
             _ => {
                 errors.push("tls-cert-file and tls-private-key-file must be given together".to_owned());
-                None
+                ServerCertificate::Generated
             }
         };
         ServingSettings {
             bind_address: *bind_address,
             port,
             certificate,
-            cert_dir: path(cert_dir),
             min_tls_version: tls_version(tls_min_version, errors),
             authentication,
             authorization,

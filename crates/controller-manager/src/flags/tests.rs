@@ -2,13 +2,14 @@ mod releases;
 
 use std::time::Duration;
 
+use kube_controller_serving::{CertificateFiles, ServerCertificate, ServingSettings, TlsVersion};
 use proptest::prelude::*;
 use rstest::rstest;
 
 use super::value::path;
 use super::*;
 use crate::emulation::EmulatedVersion;
-use crate::settings::{CertificateFiles, LeaderElection, Mode, ServingSettings, TlsVersion};
+use crate::settings::{LeaderElection, Mode};
 
 fn parse(arguments: &[&str]) -> Result<CommandLine, UsageError> {
     CommandLine::parse(std::iter::once(&"controller-manager").chain(arguments).map(OsString::from))
@@ -184,8 +185,8 @@ fn flags_of_every_group_reach_the_settings() {
     assert_eq!(election.timing.lease_duration(), Duration::from_secs(30));
     assert_eq!(election.lease.to_string(), "ns/n");
     assert_eq!((it.serving.bind_address.to_string().as_str(), it.serving.port), ("::1", 1));
-    assert_eq!(it.serving.cert_dir, path("/d"));
-    assert_eq!(it.serving.certificate, Some(CertificateFiles { certificate: "/c".into(), key: "/p".into() }));
+    let files = CertificateFiles { certificate: "/c".into(), key: "/p".into() };
+    assert_eq!(it.serving.certificate, ServerCertificate::Files(files), "instead of a pair in --cert-dir");
     assert_eq!(it.serving.min_tls_version, TlsVersion::Tls13);
     assert_eq!(it.serving.authentication.client_ca_file, path("/ca"));
     assert_eq!(it.serving.authentication.kubeconfig, path("/a"));
@@ -195,6 +196,13 @@ fn flags_of_every_group_reach_the_settings() {
     assert_eq!(it.serving.authorization.authorized_ttl, Duration::from_secs(2));
     assert_eq!(it.serving.authorization.unauthorized_ttl, Duration::from_secs(3));
     assert_eq!(it.logging.verbosity, 4);
+}
+
+#[test]
+fn generated_certificate_is_stored_under_upstreams_name() {
+    let files = CertificateFiles::pair("/d".as_ref(), "kube-controller-manager");
+    assert_eq!(settings(&["--cert-dir=/d"]).serving.certificate, ServerCertificate::Stored(files));
+    assert_eq!(settings(&["--cert-dir="]).serving.certificate, ServerCertificate::Generated);
 }
 
 #[rstest]

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use endpoint_controller_manager::{
-    AuthenticationSettings, AuthorizationSettings, ClientSettings, LeaderElection, RunError, SecondWriterSettings,
-    ServingSettings, Settings, run,
+    AuthenticationSettings, AuthorizationSettings, CertificateFiles, ClientSettings, LeaderElection, RunError,
+    SecondWriterSettings, ServerCertificate, ServingSettings, Settings, run,
 };
 use http::header::{ACCEPT, CONTENT_LENGTH};
 use http::{HeaderValue, Method, Request};
@@ -111,7 +111,7 @@ impl Instance {
         let serving = ServingSettings {
             bind_address: address.ip(),
             port: address.port(),
-            cert_dir: Some(folder.clone()),
+            certificate: ServerCertificate::Stored(CertificateFiles::pair(&folder, "second-writer")),
             authentication: AuthenticationSettings { skip_lookup: true, ..ServingSettings::default().authentication },
             authorization: AuthorizationSettings {
                 always_allow_paths: vec!["/metrics".to_owned()],
@@ -125,7 +125,7 @@ impl Instance {
         let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
         tasks.spawn(Box::pin(run(managers.config(cluster, manager), settings, stop.clone())));
         until("connection", || TcpStream::connect(address), Result::is_ok).await.expect("accepted");
-        let certificate = std::fs::read(folder.join("kube-controller-manager.crt")).expect("a certificate");
+        let certificate = std::fs::read(folder.join("second-writer.crt")).expect("a certificate");
         Instance { stop, run: tasks, metrics: HttpsClient::anonymous(address, certificate), _port: port }
     }
 

@@ -95,6 +95,11 @@ async fn other_paths_need_authorization() {
         assert_eq!((anonymous.get(path).await.code, invalid.get(path).await.code), (403, 401), "{path}");
     }
     assert!(master.get("/flagz").await.text.contains("\nleader-elect=false\n"));
+    let statusz = master.get_as("/statusz", "application/yaml;g=config.k8s.io;v=v1beta1;as=Statusz").await;
+    assert_eq!((statusz.code, statusz.content_type.as_str()), (200, "application/yaml"));
+    assert!(statusz.text.contains("\nkind: Statusz\n"), "{}", statusz.text);
+    assert_eq!(master.get("/configz").await.content_type, "application/json");
+    assert_eq!((master.get("/shadow").await.code, master.get("/nothing").await.code), (404, 404));
     // The server starts before the controllers.
     process.until("/healthz?verbose", |reply| reply.text.contains("endpoints-controller")).await;
     let open = master.get_as("/metrics", "application/openmetrics-text;version=1.0.0,text/plain;q=0.5").await;

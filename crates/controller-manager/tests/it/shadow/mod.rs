@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use endpoint_controller_manager::{CertificateFiles, Mode, Settings, ShadowSettings, run};
+use endpoint_controller_manager::{CertificateFiles, Mode, ServerCertificate, Settings, ShadowSettings, run};
 use kube_controller_client::Config;
 use kube_dev_apiserver::{On, ReservedPort, User};
 use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service};
@@ -86,7 +86,7 @@ impl Shadow {
         let mut settings = Settings { mode: Mode::Shadow, shadow, ..active() };
         settings.serving.bind_address = address.ip();
         settings.serving.port = address.port();
-        settings.serving.certificate = Some(files);
+        settings.serving.certificate = ServerCertificate::Files(files);
         settings.serving.authorization.always_allow_paths = vec!["*".to_owned()];
         let instance = Instance::start(cluster, "shadow", settings).await;
         until("connection", || TcpStream::connect(address), Result::is_ok).await.expect("accepted");

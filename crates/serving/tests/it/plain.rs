@@ -1,0 +1,98 @@
+//! The server over plain HTTP.
+
+use kube_controller::Probe;
+use rstest::rstest;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::Instant;
+
+use super::*;
+
+/// Starts a server in a task, and connects to it.
+async fn connect(tasks: &mut JoinSet<()>) -> TcpStream {
+    let health = Health::default();
+    health.add("database", &[Probe::Readyz], || Err("no connection".to_owned()));
+    let registry = Registry::new();
+    registry.register(Box::new(prometheus::IntCounter::new("syncs_total", "Syncs.").unwrap())).unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = Server::plain(listener, Routes::new(health).metrics(registry), ServingMetrics::default());
+    assert!(server.certificates().is_none());
+    tasks.spawn(server.run());
+    TcpStream::connect(address).await.unwrap()
+}
+
+/// Sends bytes and no more, and reads the responses to their end.
+async fn exchange(request: &[u8]) -> String {
+    let mut tasks = JoinSet::new();
+    let mut stream = connect(&mut tasks).await;
+    stream.write_all(request).await.unwrap();
+    stream.shutdown().await.unwrap();
+    let mut response = Vec::new();
+    stream.read_to_end(&mut response).await.unwrap();
+    String::from_utf8(response).unwrap()
+}
+
+#[rstest]
+#[case::alive("GET /livez HTTP/1.1\r\nHost: a\r\n\r\n", "200 OK", "ok")]
+#[case::http_1_0("GET /livez HTTP/1.0\r\n\r\n", "200 OK", "ok")]
+#[case::query(
+    "GET /readyz?verbose HTTP/1.1\r\n\r\n",
+    "500 Internal Server Error",
+    "[-]database failed: no connection\nreadyz check failed\n"
+)]
+#[case::head("HEAD /livez HTTP/1.1\r\n\r\n", "200 OK", "")]
+#[case::unknown("GET /debug HTTP/1.1\r\n\r\n", "404 Not Found", "404 page not found\n")]
+#[case::no_health_metrics("GET /metrics/slis HTTP/1.1\r\n\r\n", "404 Not Found", "404 page not found\n")]
+#[case::method("POST /livez HTTP/1.1\r\n\r\n", "405 Method Not Allowed", "405 method not allowed\n")]
+#[case::token_is_ignored("GET /livez HTTP/1.1\r\nAuthorization: Bearer a\r\n\r\n", "200 OK", "ok")]
+#[case::not_http("\u{16}\u{3}\u{1}\r\n\r\n", "400 Bad Request", "")]
+#[case::no_target("GET\r\n\r\n", "400 Bad Request", "")]
+#[tokio::test]
+async fn responses(#[case] request: &str, #[case] status: &str, #[case] body: &str) {
+    let response = exchange(request.as_bytes()).await;
+    let (head, found) = response.split_once("\r\n\r\n").unwrap();
+    let (_version, found_status) = head.lines().next().unwrap().split_once(' ').unwrap();
+    assert_eq!((found_status, found), (status, body));
+}
+
+#[tokio::test]
+async fn http_2_without_tls_is_not_served() {
+    assert_eq!(exchange(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await, "");
+}
+
+#[tokio::test]
+async fn metrics() {
+    let response = exchange(b"GET /metrics HTTP/1.1\r\n\r\n").await;
+    assert!(response.ends_with("# TYPE syncs_total counter\nsyncs_total 0\n"), "{response}");
+    assert!(response.contains("\r\ncontent-type: text/plain; version=0.0.4; charset=utf-8\r\n"), "{response}");
+}
+
+#[tokio::test]
+async fn a_long_request_is_rejected() {
+    let mut tasks = JoinSet::new();
+    let mut stream = connect(&mut tasks).await;
+    stream.write_all(b"GET /livez HTTP/1.1\r\nA: ").await.unwrap();
+    // The server may close the connection before everything is sent.
+    let _ = stream.write_all(&vec![b'a'; 64 << 10]).await;
+    let mut response = Vec::new();
+    let _ = stream.read_to_end(&mut response).await;
+    assert!(response.is_empty() || response.starts_with(b"HTTP/1.1 431 "));
+}
+
+/// A client that sends nothing, and one that sends half a request.
+#[rstest]
+#[case::silent(b"".as_slice())]
+#[case::half_a_head(b"GET /livez HTT".as_slice())]
+#[tokio::test]
+async fn a_slow_client_is_disconnected_after_10_s(#[case] sent: &[u8]) {
+    let mut tasks = JoinSet::new();
+    let mut stream = connect(&mut tasks).await;
+    stream.write_all(sent).await.unwrap();
+    // Work takes no time on the clock of the limits.
+    tokio::time::pause();
+    let start = Instant::now();
+    let mut response = Vec::new();
+    let _ = stream.read_to_end(&mut response).await;
+    assert!(response.is_empty() && start.elapsed() >= Duration::from_secs(10), "{:?}", start.elapsed());
+}
