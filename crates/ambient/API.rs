@@ -7,19 +7,10 @@ pub struct Clock {
     pub since_boot: Box<dyn Fn() -> Duration>,
 }
 impl fmt::Debug for Clock {}
-pub struct CountedWork(Option<Arc<Count>>);
-impl fmt::Debug for CountedWork {}
 pub struct Simulated {}
 impl Drop for Simulated {}
 impl fmt::Debug for Simulated {}
-#[must_use = "the count ends when the guard is dropped"]
-pub fn count_pending(
-    name: &str,
-    count: impl Fn() -> usize + Send + Sync + 'static,
-) -> CountedWork {}
-pub fn is_simulated() -> bool {}
 pub fn now() -> Timestamp {}
-pub fn pending() -> BTreeMap<Arc<str>, usize> {}
 pub fn random<T>() -> T
 where
     StandardUniform: Distribution<T>,

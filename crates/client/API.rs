@@ -283,12 +283,6 @@ pub struct PatchedMetadata {
     pub resource_version: ResourceVersion,
     pub generation: i64,
 }
-#[derive(Debug, PartialEq)]
-pub enum PlannedWrite<'a, T> {
-    Create(&'a T),
-    Update { stored: &'a T, desired: &'a T },
-    Delete(&'a T),
-}
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Preconditions {
     pub uid: Option<Uid>,
@@ -317,7 +311,7 @@ impl RequestPriority {
 }
 pub use kube_wire::Resource;
 pub trait Review<T>: Send + Sync {
-    fn review(&self, key: &ObjectKey, writes: &[PlannedWrite<'_, T>]);
+    fn review(&self, key: &ObjectKey, writes: &[&Write<T>]);
 }
 pub struct ReviewedClient<T> {}
 impl<T> ReviewedClient<T> {
@@ -326,7 +320,7 @@ impl<T> ReviewedClient<T> {
     pub fn observes(&self) -> bool {}
     pub fn sends<'a, W>(&self, key: &ObjectKey, writes: impl FnOnce() -> W) -> bool
     where
-        W: IntoIterator<Item = PlannedWrite<'a, T>>,
+        W: IntoIterator<Item = &'a Write<T>>,
         T: 'a,
     {}
 }

@@ -130,6 +130,7 @@ pub struct Settings {
     pub leader_election: Option<LeaderElection>,
     pub second_writer: SecondWriterSettings,
     pub serving: ServingSettings,
+    pub registry: Option<Registry>,
     pub logging: LoggingSettings,
     pub flags: BTreeMap<String, String>,
 }

@@ -76,6 +76,7 @@ impl<K> fmt::Debug for ControllerBuilder<K> {}
 pub trait ControllerMetrics: Send + Sync {
     fn retries_exhausted(&self) {}
     fn waiting_for_server(&self, keys: usize) {}
+    fn pending(&self, count: PendingKeys) {}
     fn propagated(&self, source: &str, latency: Latency) {}
 }
 pub struct Enqueuer<K> {}
@@ -86,11 +87,40 @@ impl<K: Clone + Eq + Hash + Send + 'static> Enqueuer<K> {
     pub fn add_change_after(&self, key: K, urgency: Urgency, delay: Duration) {}
     pub fn set_interval(&self, key: &K, interval: Duration) {}
     pub fn add_contested(&self, key: K, delay: Duration) {}
-    pub fn add_again(&self, key: K, delay: Duration) {}
+    pub fn requeue(&self, key: K, delay: Duration) {}
     pub fn is_contested(&self, key: &K) -> bool {}
 }
 impl<K> Clone for Enqueuer<K> {}
 impl<K> std::fmt::Debug for Enqueuer<K> {}
+#[derive(Debug)]
+pub struct Executed<'p, T> {
+    pub is_reviewed: bool,
+    pub writes: usize,
+    pub failures: Vec<(&'p Write<T>, Error)>,
+}
+#[derive(Debug)]
+pub struct Executor<'a, T> {}
+impl<'a, T: Encode + Clone> Executor<'a, T> {
+    pub fn new(
+        client: &'a ReviewedClient<T>,
+        cache: Option<&'a WriteThrough<T>>,
+    ) -> Self {}
+    pub async fn execute<'p>(
+        &self,
+        key: &ObjectKey,
+        groups: impl Iterator<Item = &'p [Write<T>]> + Clone + Send,
+        rules: &mut (impl WriteRules<T> + Send),
+    ) -> Executed<'p, T>
+    where
+        T: 'p,
+    {}
+}
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    Fail,
+    EndGroup,
+    Repeat,
+}
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FailureCause {
     Key,
@@ -158,6 +188,7 @@ pub trait Owns {
     fn watch(&self, controller: &mut ControllerBuilder<ObjectKey>);
     fn is_gated(&self) -> bool;
 }
+pub type PendingKeys = Box<dyn Fn() -> Option<usize> + Send + Sync>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Probe {
     Healthz,
@@ -251,5 +282,16 @@ where
         O: Into<Action> + Send + 'static,
         E: Into<BoxError> + Send + 'static,
     {}
+}
+pub trait WriteRules<T> {
+    fn priority(&self, writes: &[&Write<T>]) -> RequestPriority;
+    fn to_create<'p>(&mut self, planned: &'p T) -> Cow<'p, T>
+    where
+        T: Clone,
+    {}
+    fn answered(&mut self, planned: &T, answer: &T) {}
+    fn accepted(&mut self, write: &Write<T>, uid: &Uid) {}
+    fn failed(&mut self, write: &Write<T>, sent: &T, error: &Error) -> Failure {}
+    fn completed(&mut self, group: usize) {}
 }
 pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {}

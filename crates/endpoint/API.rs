@@ -16,6 +16,21 @@ pub struct Informers {
     pub pods: Informer<Pod, PodIndex>,
     pub endpoints: Informer<Endpoints>,
 }
+#[derive(Clone, Debug)]
+pub struct Inputs {
+    pub service: Arc<Service>,
+    pub pods: Vec<Arc<Pod>>,
+    pub current: Option<Arc<Endpoints>>,
+    pub kept: Vec<EndpointSubset>,
+}
+impl Inputs {
+    pub fn read(cluster: &impl Cluster, service: Arc<Service>) -> Inputs {}
+    pub fn plan(
+        &self,
+        trigger_time: Option<Timestamp>,
+        legacy: Legacy,
+    ) -> Option<Write<Endpoints>> {}
+}
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Legacy {
     pub tolerate_unready_endpoints: bool,
@@ -23,11 +38,6 @@ pub struct Legacy {
     pub restart_policy_membership: bool,
 }
 pub const MAX_ADDRESSES: usize = 1_000;
-#[derive(Clone, Debug, PartialEq)]
-pub enum Write {
-    Create(Endpoints),
-    Update(Endpoints),
-}
 pub fn endpoints_controller(
     informers: &Informers,
     client: impl Into<ReviewedClient<Endpoints>>,
@@ -44,7 +54,7 @@ pub fn explain(
 pub fn plan(
     service: &Service,
     pods: &[Arc<Pod>],
-    current: Option<&Endpoints>,
+    current: Option<&Arc<Endpoints>>,
     trigger_time: Option<Timestamp>,
     legacy: Legacy,
-) -> Option<Write> {}
+) -> Option<Write<Endpoints>> {}

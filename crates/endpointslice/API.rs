@@ -3,7 +3,7 @@
 // crate
 
 #[derive(Debug, thiserror::Error)]
-pub struct ApplyError(Vec<WriteError>);
+pub struct ApplyError(pub(crate) Vec<WriteError>);
 impl ApplyError {
     pub fn failures(&self) -> &[WriteError] {}
     pub fn failure_cause(&self) -> FailureCause {}
@@ -173,12 +173,13 @@ impl fmt::Display for PlacementReason {}
 #[non_exhaustive]
 pub struct Plan {
     pub types: Vec<TypePlan>,
-    pub unsupported: Vec<Arc<EndpointSlice>>,
+    pub unsupported: Vec<Write<EndpointSlice>>,
 }
 impl Plan {
     pub fn delete(slices: Vec<Arc<EndpointSlice>>) -> Plan {}
     pub fn is_empty(&self) -> bool {}
-    pub fn writes(&self) -> usize {}
+    pub fn writes(&self) -> impl Iterator<Item = &Write<EndpointSlice>> {}
+    pub fn len(&self) -> usize {}
 }
 #[non_exhaustive]
 pub struct PodDecision<'a, P = Pod> {
@@ -252,11 +253,8 @@ impl ReconcilerBuilder {
     pub fn traffic_distribution(mut self, supported: bool) -> Self {}
     pub fn events(mut self, sink: impl EventSink + 'static) -> Self {}
     pub fn metrics(mut self, metrics: Arc<dyn SliceMetrics>) -> Self {}
-    pub fn slices(
-        mut self,
-        slices: &kube_informer::Informer<EndpointSlice, kube_endpoint_model::SliceIndex>,
-    ) -> Self {}
-    pub fn cache(mut self, cache: impl SliceCache + 'static) -> Self {}
+    pub fn slices(mut self, slices: &Informer<EndpointSlice, SliceIndex>) -> Self {}
+    pub fn cache(mut self, cache: WriteThrough<EndpointSlice>) -> Self {}
     pub fn build(self) -> Reconciler {}
 }
 #[derive(Clone, Debug)]
@@ -272,10 +270,21 @@ pub struct ServiceHints<'a> {
     pub ratios: &'a ZoneRatios,
     pub enabled: BTreeSet<AddressType>,
 }
-pub trait SliceCache: Send + Sync {
-    fn begin(&self, namespace: &str, name: &str) -> Box<dyn SliceWrite>;
-    fn holds(&self, slice: &EndpointSlice) -> bool {}
-    fn get(&self, namespace: &str, name: &str) -> Option<Arc<EndpointSlice>>;
+#[derive(Debug)]
+pub struct ServiceInputs {}
+impl ServiceInputs {
+    pub fn read(cluster: &impl Cluster, service: Arc<Service>) -> ServiceInputs {}
+    pub fn pods(&self) -> &[Arc<Pod>] {}
+    pub fn existing(&self) -> &[Arc<EndpointSlice>] {}
+    pub fn policy(&self) -> HintPolicy {}
+    pub fn desired(
+        &self,
+        cluster: &impl Cluster,
+        observe: impl FnMut(PodDecision<'_>),
+    ) -> ServiceEndpoints<'_> {}
+    pub fn input<E>(&self, desired: Vec<DesiredGroup<E>>) -> Input<'_, E> {}
+    pub fn is_withheld(&self) -> bool {}
+    pub fn kept(&self) -> Option<impl Fn(&TargetRef) -> bool + '_> {}
 }
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SliceLabels {}
@@ -291,12 +300,6 @@ pub enum SliceName {
     New(usize),
 }
 impl fmt::Display for SliceName {}
-pub trait SliceWrite: Send {
-    fn written(self: Box<Self>, slice: EndpointSlice);
-    fn deleted(self: Box<Self>, slice: &EndpointSlice);
-    fn conflict(self: Box<Self>, slice: &EndpointSlice);
-    fn failed(self: Box<Self>, error: &Error);
-}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TriggerTime {
     Leave,
@@ -306,9 +309,7 @@ pub enum TriggerTime {
 #[non_exhaustive]
 pub struct TypePlan {
     pub address_type: AddressType,
-    pub create: Vec<EndpointSlice>,
-    pub update: Vec<EndpointSlice>,
-    pub delete: Vec<Arc<EndpointSlice>>,
+    pub writes: Vec<Write<EndpointSlice>>,
     pub events: Vec<TopologyEvent>,
     pub hints: Option<BTreeMap<Text, usize>>,
     pub groups: Vec<GroupCount>,
@@ -320,7 +321,10 @@ pub struct TypePlan {
 impl TypePlan {
     pub fn empty(address_type: AddressType) -> TypePlan {}
     pub fn is_empty(&self) -> bool {}
-    pub fn writes(&self) -> usize {}
+    pub fn len(&self) -> usize {}
+    pub fn creates(&self) -> impl Iterator<Item = &EndpointSlice> {}
+    pub fn updates(&self) -> impl Iterator<Item = &EndpointSlice> {}
+    pub fn deletes(&self) -> impl Iterator<Item = &Arc<EndpointSlice>> {}
 }
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -430,6 +434,7 @@ pub enum Operation {
     Delete,
 }
 impl Operation {
+    pub fn of<T>(write: &Write<T>) -> Operation {}
     pub fn as_str(self) -> &'static str {}
 }
 #[derive(Clone, Debug)]

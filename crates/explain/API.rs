@@ -213,6 +213,7 @@ impl World {
     pub fn add_last_write(&mut self, object: ObjectRef, write: LastWrite) {}
     pub fn services(&self) -> impl Iterator<Item = &Arc<Service>> {}
 }
+impl Cluster for World {}
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WrittenObject {
     pub name: String,

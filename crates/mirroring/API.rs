@@ -15,6 +15,16 @@ pub struct Informers {
     pub endpoints: Informer<Endpoints>,
     pub slices: Informer<EndpointSlice, SliceIndex>,
 }
+#[derive(Clone, Debug)]
+pub struct Inputs {
+    pub endpoints: Result<Arc<Endpoints>, NothingToMirror>,
+    pub existing: Vec<Arc<EndpointSlice>>,
+}
+impl Inputs {
+    pub fn read(cluster: &impl Cluster, key: &ObjectKey) -> Inputs {}
+    pub fn plan(&self, max: NonZeroUsize) -> Option<MirrorPlan> {}
+    pub fn superfluous(&self) -> &[Arc<EndpointSlice>] {}
+}
 #[derive(Debug, PartialEq)]
 pub struct MirrorPlan {
     pub plan: Plan,
@@ -41,6 +51,12 @@ pub enum NotMirrored {
 }
 impl NotMirrored {
     pub fn code(self) -> Code {}
+}
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NothingToMirror {
+    NoEndpoints,
+    NotMirrored(NotMirrored),
+    Withheld,
 }
 #[derive(Clone, Debug)]
 pub struct PrometheusMetrics {}

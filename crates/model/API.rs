@@ -70,6 +70,24 @@ impl<K> Default for Annotations<K> {}
 impl<K> PartialEq for Annotations<K> {}
 impl<K> Eq for Annotations<K> {}
 impl<K> fmt::Debug for Annotations<K> {}
+pub trait Cluster {
+    fn service(&self, key: &ObjectKey) -> Option<Arc<Service>> {}
+    fn pods(&self, namespace: &str, selector: &Labels) -> Vec<Arc<Pod>> {}
+    fn node(&self, name: &str) -> Option<Arc<Node>> {}
+    fn with_nodes<R>(
+        &self,
+        f: impl FnOnce(&dyn Fn(&str) -> Option<Arc<Node>>) -> R,
+    ) -> R {}
+    fn endpoints(&self, key: &ObjectKey) -> Option<Arc<Endpoints>> {}
+    fn slices(&self, key: &ObjectKey, manager: &str) -> Vec<Arc<EndpointSlice>> {}
+    fn withholds_service(&self, key: &ObjectKey) -> bool {}
+    fn withholds_endpoints(&self, key: &ObjectKey) -> bool {}
+    fn withholds_pod(&self, key: &ObjectKey) -> bool {}
+    fn withholds_node(&self, name: &str) -> bool {}
+    fn withholds_any(&self) -> bool {}
+    fn selected_pods(&self, service: &Service) -> Vec<Arc<Pod>> {}
+    fn selecting_service(&self, key: &ObjectKey) -> SelectingService {}
+}
 pub use code::Code;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CompactTime(NonZeroI64);
@@ -371,6 +389,13 @@ pub trait Selecting: Object {
     fn selects(&self, labels: &Labels) -> bool {}
     fn publishes_not_ready(&self) -> bool {}
 }
+#[derive(Clone, Debug, PartialEq)]
+pub enum SelectingService {
+    Missing,
+    Withheld,
+    Ignored,
+    Selects(Arc<Service>),
+}
 pub struct SelectorIndex<T> {}
 impl<T: Selecting> SelectorIndex<T> {
     pub fn selecting(&self, namespace: &str, labels: &Labels) -> Vec<&Arc<T>> {}
@@ -522,6 +547,7 @@ impl<T: Decode, P: Part> Decode for With<T, P> {}
 impl<T: Labelled, P: Part> Labelled for With<T, P> {}
 impl<T: Selecting, P: Part> Selecting for With<T, P> {}
 impl<T: PodFields, P: Part> PodFields for With<T, P> {}
+pub use kube_wire::Write;
 pub fn is_label_value(text: &str) -> bool {}
 pub fn parse_go_bool(text: &str) -> Option<bool> {}
 pub fn parse_milli(text: &str) -> Option<i64> {}
@@ -609,17 +635,20 @@ pub fn repack_like_upstream(subsets: &[EndpointSubset]) -> Vec<EndpointSubset> {
 pub const CLUSTER_IP_NONE: &str = "None";
 pub const CONTROL_PLANE_LABEL: &str = "node-role.kubernetes.io/control-plane";
 pub const ENDPOINTS_CONTROLLER: &str = "endpoint-controller";
+pub const ENDPOINTS_CONTROLLER_NAME: &str = "endpoints-controller";
 pub const ENDPOINTS_MANAGED_BY_LABEL: &str = "endpoints.kubernetes.io/managed-by";
 pub const HEADLESS_LABEL: &str = "service.kubernetes.io/headless";
 pub const LAST_APPLIED_ANNOTATION: &str = "kubectl.kubernetes.io/last-applied-configuration";
 pub const LEADER_ANNOTATION: &str = "control-plane.alpha.kubernetes.io/leader";
 pub const MASTER_LABEL: &str = "node-role.kubernetes.io/master";
 pub const MIRRORING_CONTROLLER: &str = "endpointslicemirroring-controller.k8s.io";
+pub const MIRRORING_CONTROLLER_NAME: &str = "endpointslice-mirroring-controller";
 pub const OVER_CAPACITY_ANNOTATION: &str = "endpoints.kubernetes.io/over-capacity";
 pub const SERVICE_NAME_LABEL: &str = "kubernetes.io/service-name";
 pub const SERVICE_PROXY_NAME_LABEL: &str = "service.kubernetes.io/service-proxy-name";
 pub const SKIP_MIRROR_LABEL: &str = "endpointslice.kubernetes.io/skip-mirror";
 pub const SLICE_CONTROLLER: &str = "endpointslice-controller.k8s.io";
+pub const SLICE_CONTROLLER_NAME: &str = "endpointslice-controller";
 pub const SLICE_MANAGED_BY_LABEL: &str = "endpointslice.kubernetes.io/managed-by";
 pub const TOLERATE_UNREADY_ANNOTATION: &str = "service.alpha.kubernetes.io/tolerate-unready-endpoints";
 pub const TOPOLOGY_HINTS_ANNOTATION: &str = "service.kubernetes.io/topology-aware-hints";

@@ -151,6 +151,7 @@ pub enum TlsVersion {
 // response
 
 pub type Response = http::Response<Full<Bytes>>;
+pub use http::StatusCode;
 pub fn json(body: &serde_json::Value) -> Response {}
 pub fn not_found() -> Response {}
 pub fn of(

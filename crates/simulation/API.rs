@@ -56,6 +56,7 @@ pub enum EntryKind {
 pub struct Environment {
     pub name: Arc<str>,
     pub transport: Transport,
+    pub metrics: Registry,
     pub stop: CancellationToken,
 }
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,7 +162,7 @@ pub trait Rules: Send + Sync {
     fn is_policed(&self, resource: &str) -> bool;
     fn remembered(&self) -> &[(&str, &str)] {}
     fn write(&self, write: &Write<'_>, server: &Server) -> Option<String> {}
-    fn max_pending(&self, queue: &str, server: &Server) -> usize {}
+    fn max_pending(&self, controller: &str, server: &Server) -> usize {}
     fn differences(&self, server: &Server) -> Vec<String>;
     fn history(&self, log: &Log, fault_free: &dyn Fn() -> Log) -> Vec<String> {}
 }

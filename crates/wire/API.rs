@@ -388,6 +388,18 @@ impl<T: Decode> WatchReader<T> {
     pub fn resource_version(&self) -> &ResourceVersion {}
     pub fn finish(&self) -> Result<(), DecodeError> {}
 }
+#[derive(Clone, Debug, PartialEq)]
+pub enum Write<T> {
+    Create(T),
+    Update { stored: Arc<T>, desired: T },
+    Delete(Arc<T>),
+}
+impl<T> Write<T> {
+    pub fn before(&self) -> Option<&T> {}
+    pub fn after(&self) -> Option<&T> {}
+    pub fn into_after(self) -> Option<T> {}
+    pub fn verb(&self) -> &'static str {}
+}
 pub fn decode_list<T: Decode>(bytes: &[u8]) -> Result<List<T>, DecodeError> {}
 pub fn percent_encode(text: &str) -> Cow<'_, str> {}
 pub use status::reason;
