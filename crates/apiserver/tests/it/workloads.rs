@@ -76,6 +76,20 @@ async fn scale_is_replaced_and_conflicts_with_an_applied_number() {
     assert!(message.contains("with subresource \"scale\"") && message.contains(".spec.replicas"), "{message}");
 }
 
+#[tokio::test]
+async fn scale_is_validated_like_other_objects() {
+    let api = api().await;
+    let path = format!("{DEPLOYMENTS}/web/scale");
+    let body = json!({"spec": {"replicas": 3, "foo": 1}});
+    let (code, refused) =
+        patch(&api, &format!("{path}?fieldValidation=Strict"), "application/merge-patch+json", &body).await;
+    let message = refused["message"].as_str().unwrap();
+    assert!(code == 422 && message.ends_with(r#"strict decoding error: unknown field "spec.foo""#), "{message}");
+    assert_eq!(patch(&api, &path, "application/merge-patch+json", &body).await.0, 200);
+    let written = api.server.requests().all().into_iter().rfind(|it| it.subresource == "scale").unwrap();
+    assert_eq!((written.object_name.as_str(), written.applied), ("web", true));
+}
+
 #[rstest]
 #[case::missing(Method::GET, "/apis/apps/v1/namespaces/default/deployments/none/scale", 404)]
 #[case::delete(Method::DELETE, "/apis/apps/v1/namespaces/default/deployments/web/scale", 405)]
