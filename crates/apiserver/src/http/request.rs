@@ -14,7 +14,7 @@ use super::payload::{Expected, Payload};
 use super::query::Query;
 use super::reply::{self, Reply};
 use super::{body, containers, discovery, list, watch};
-use crate::cluster::{Propagation, Stored, WriteTarget, Written, check_write};
+use crate::cluster::{Deleted, Propagation, Stored, WriteTarget, check_write};
 use crate::faults::Omission;
 use crate::kinds::{Kind, Part};
 use crate::shared::Shared;
@@ -139,77 +139,83 @@ impl Target {
         let target = |name| WriteTarget { kind, namespace, name, part: *part };
         let body_kind = kind.of_part(*part);
         let expected = Expected { api_version: &body_kind.api_version(), kind: &body_kind.name };
-        match (method, name) {
+        let written = match (method, name) {
             (&Method::POST, None) => {
                 check_write(query.given_manager(), "CreateOptions")?;
                 let object = payload.object(expected)?;
-                let written = shared.write(query.dry_run, |cluster, options| {
+                shared.write(query.dry_run, |cluster, options| {
                     cluster.create(kind, namespace, object, query.options(options))
-                })?;
-                self.written_reply(&written, form)
+                })?
             }
             (&Method::PUT, Some(name)) => {
                 check_write(query.given_manager(), "UpdateOptions")?;
                 let object = payload.object(expected)?;
-                let written = shared.write(query.dry_run, |cluster, options| {
+                shared.write(query.dry_run, |cluster, options| {
                     cluster.update(target(name), object, query.options(options))
-                })?;
-                self.written_reply(&written, form)
+                })?
             }
             (&Method::PATCH, Some(name)) if payload.is_configuration() => {
                 let configuration = payload.configuration()?;
                 let applier = query.applier()?;
-                let written = shared.write(query.dry_run, |cluster, options| {
+                shared.write(query.dry_run, |cluster, options| {
                     cluster.apply(target(name), configuration, applier, query.options(options))
-                })?;
-                self.written_reply(&written, form)
+                })?
             }
             (&Method::PATCH, Some(name)) => {
                 let patch = payload.patch(body_kind)?;
                 query.check_patch()?;
-                let written = shared.write(query.dry_run, |cluster, options| {
+                shared.write(query.dry_run, |cluster, options| {
                     cluster.patch(target(name), &patch, query.options(options))
-                })?;
-                self.written_reply(&written, form)
+                })?
             }
-            (&Method::DELETE, Some(name)) if *part == Part::Main => {
-                let (options, dry_run) = payload.delete_options(query, Propagation::default_of(kind))?;
-                let deleted = shared.write(dry_run, |cluster, write| {
-                    cluster.delete(kind, namespace, name, &options, query.options(write))
-                })?;
-                let reply = if deleted.removed && !kind.returns_deleted {
-                    reply::json(StatusCode::OK, form.status(status::deleted(kind, name, &deleted.object.uid)))
-                } else {
-                    self.object_reply(StatusCode::OK, &deleted.object, form)?
-                };
-                let mut reply = with_propagation(reply, options.propagation);
-                reply.extensions_mut().insert(WrittenName(deleted.object.name.clone()));
-                Ok(reply)
-            }
-            (&Method::DELETE, None) => {
-                let (options, dry_run) = payload.delete_options(query, Propagation::default_of(kind))?;
-                let selector = query.selector.stored(kind);
-                selector.fields.check(kind)?;
-                let scope = list::Scope { kind: Arc::clone(kind), namespace: self.namespace.clone(), selector };
-                let (deleted, revision) = shared.write(dry_run, |cluster, write| {
-                    let mut deleted = Vec::new();
-                    let write = query.options(write);
-                    for object in scope.select(cluster) {
-                        deleted.push(cluster.delete(kind, &object.namespace, &object.name, &options, write)?.object);
-                    }
-                    Ok((deleted, cluster.revision()))
-                })?;
-                let meta = list::ListMeta { revision, ..list::ListMeta::default() };
-                Ok(with_propagation(list::of_objects(kind, deleted, &meta, form), options.propagation))
-            }
-            _ => Err(StatusError::method_not_allowed()),
-        }
-    }
-
-    fn written_reply(&self, written: &Written, form: ResponseForm) -> Result<Reply, StatusError> {
+            (&Method::DELETE, _) if *part == Part::Main => return self.delete(shared, namespace, payload, query, form),
+            _ => return Err(StatusError::method_not_allowed()),
+        };
         let status = if written.created { StatusCode::CREATED } else { StatusCode::OK };
         let mut reply = reply::with_warnings(self.object_reply(status, &written.object, form)?, &written.warnings);
         reply.extensions_mut().insert(WrittenName(written.object.name.clone()));
+        Ok(reply)
+    }
+
+    /// Deletes the object, or all selected objects if the request names none.
+    fn delete(
+        &self,
+        shared: &Shared,
+        namespace: &str,
+        payload: Payload<'_>,
+        query: &Query,
+        form: ResponseForm,
+    ) -> Result<Reply, StatusError> {
+        let kind = &self.kind;
+        let (options, dry_run) = payload.delete_options(query, Propagation::default_of(kind))?;
+        let mut reply = if let Some(name) = &self.name {
+            let Deleted { object, removed } = shared.write(dry_run, |cluster, write| {
+                cluster.delete(kind, namespace, name, &options, query.options(write))
+            })?;
+            let mut reply = if removed && !kind.returns_deleted {
+                reply::json(StatusCode::OK, form.status(status::deleted(kind, name, &object.uid)))
+            } else {
+                self.object_reply(StatusCode::OK, &object, form)?
+            };
+            reply.extensions_mut().insert(WrittenName(object.name.clone()));
+            reply
+        } else {
+            let selector = query.selector.stored(kind);
+            selector.fields.check(kind)?;
+            let scope = list::Scope { kind: Arc::clone(kind), namespace: self.namespace.clone(), selector };
+            let (deleted, revision) = shared.write(dry_run, |cluster, write| {
+                let mut deleted = Vec::new();
+                let write = query.options(write);
+                for object in scope.select(cluster) {
+                    deleted.push(cluster.delete(kind, &object.namespace, &object.name, &options, write)?.object);
+                }
+                Ok((deleted, cluster.revision()))
+            })?;
+            let meta = list::ListMeta { revision, ..list::ListMeta::default() };
+            list::of_objects(kind, deleted, &meta, form)
+        };
+        // For the request log: the policy is part of the body, which is decoded only here.
+        reply.extensions_mut().insert(options.propagation);
         Ok(reply)
     }
 
@@ -226,9 +232,3 @@ impl Target {
 /// Name of the object that a request wrote, for the request log: the path of a create does not contain it.
 #[derive(Debug, Clone)]
 pub(super) struct WrittenName(pub(super) Box<str>);
-
-/// Attaches the deletion policy for the request log: it is part of the body, which is decoded only here.
-fn with_propagation(mut reply: Reply, propagation: Propagation) -> Reply {
-    reply.extensions_mut().insert(propagation);
-    reply
-}
