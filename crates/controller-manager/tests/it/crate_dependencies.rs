@@ -33,7 +33,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("apiserver", &[]),
     ("client", &["kube-wire", "kube-workqueue"]),
     ("informer", &["kube-wire", "kube-controller-client"]),
-    ("controller", &["kube-informer", "kube-wire", "kube-workqueue"]),
+    ("controller", &["kube-controller-client", "kube-informer", "kube-wire", "kube-workqueue"]),
     (
         "program",
         &[
