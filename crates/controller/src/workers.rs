@@ -247,9 +247,10 @@ mod tests {
 
     use kube_workqueue::ItemExponential;
     use rstest::rstest;
-    use tokio::time::Instant;
+    use tokio::time::{Instant, sleep};
 
     use super::*;
+    use crate::PendingKeys;
 
     #[derive(Debug, thiserror::Error)]
     #[error("not yet")]
@@ -310,6 +311,44 @@ mod tests {
         let delays: Vec<u128> = times.windows(2).map(|pair| (pair[1] - pair[0]) / 1_000).collect();
         assert_eq!(delays, [0, 60, 60]);
         assert_eq!(exhausted, 2);
+    }
+
+    #[derive(Default)]
+    struct Counted(Mutex<Option<PendingKeys>>);
+
+    impl ControllerMetrics for Counted {
+        fn pending(&self, count: PendingKeys) {
+            *self.0.lock().unwrap() = Some(count);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn queued_delayed_failed_and_running_keys_are_pending() {
+        const SECOND: Duration = Duration::from_secs(1);
+        let (queue, timer) = Queue::builder().limiter(ItemExponential::new(60 * SECOND, 60 * SECOND)).build();
+        for key in ["failing", "slow", "queued"] {
+            queue.add(key.to_owned());
+        }
+        queue.add_after("delayed".to_owned(), 60 * SECOND);
+        let sync = |key: String| async move {
+            if key == "failing" {
+                return Err(NotYet);
+            }
+            sleep(10 * SECOND).await;
+            Ok(())
+        };
+        let (metrics, stop) = (Arc::new(Counted::default()), CancellationToken::new());
+        let workers = Workers::new("test", queue, timer).metrics(Some(metrics.clone()));
+        let mut tasks = JoinSet::new();
+        tasks.spawn(workers.run(stop.clone(), sync));
+        sleep(SECOND).await;
+        let count = metrics.0.lock().unwrap().take().unwrap();
+        assert_eq!(count(), Some(4));
+        sleep(30 * SECOND).await;
+        assert_eq!(count(), Some(2), "the retry and the delay");
+        stop.cancel();
+        tasks.join_all().await;
+        assert_eq!(count(), None);
     }
 
     // Upstream resets the count of a key that it drops, so that the next event gets all retries.

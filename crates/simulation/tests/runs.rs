@@ -124,6 +124,17 @@ fn keys_that_stay_in_a_queue_fail_the_run() {
     assert_eq!(simulation.run().violations, ["2 keys of letters are pending at the end, 0 are expected"]);
 }
 
+// As long as a Node is missing, the syncs of its Pods' Services fail without a request.
+#[test]
+fn keys_whose_sync_fails_stay_in_a_queue() {
+    let mut simulation = scenario::exhaustive(&[]);
+    simulation.rules = Arc::new(Artificial);
+    simulation.setup.retain(|step| !matches!(step, Operation::Create { path, .. } if path.ends_with("/nodes")));
+    let violations = simulation.run().violations;
+    let expected = "keys of endpointslice-controller are pending at the end, 0 are expected";
+    assert!(matches!(&*violations, [only] if only.ends_with(expected)), "{violations:?}");
+}
+
 #[test]
 fn a_failure_is_reduced_to_what_it_needs() {
     let acts =
