@@ -1,6 +1,7 @@
 //! Reconciler: plan, hints, writes, events and metrics of one sync.
 
 mod builder;
+mod event_sink;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -8,13 +9,14 @@ use std::time::Duration;
 
 use kube_controller::{Enqueuer, Executed, Executor, Outcome, locked};
 use kube_controller_client::ReviewedClient;
-use kube_controller_client::events::{EventRecorder, EventType, LastMessages, ObjectReference};
+use kube_controller_client::events::{EventType, LastMessages};
 use kube_endpoint_model::{AddressType, EndpointSlice, Node, ObjectKey, SliceIndex, Text, Write};
 use kube_informer::{Informer, WriteThrough};
 use kube_topology::{HintPolicy, TopologyCache};
 use kube_wire::Resource;
 
 pub use self::builder::ReconcilerBuilder;
+pub use self::event_sink::EventSink;
 use crate::altered::AlteredWrites;
 use crate::apply::{ApplyError, WriteError, WriteFailure};
 use crate::desired_endpoint::DesiredEndpoint;
@@ -26,30 +28,6 @@ use crate::owner::Owner;
 use crate::plan::{Plan, plan};
 use crate::slice_names::SliceNames;
 use crate::slice_rules::SliceRules;
-
-/// Receiver of Kubernetes Events about owners, such as an [`EventRecorder`]; `()` drops them.
-pub trait EventSink: Send + Sync {
-    /// Emits an event about an owner. Must not block.
-    fn event(&self, about: &Owner, event_type: EventType, reason: &str, message: String);
-}
-
-impl EventSink for EventRecorder {
-    fn event(&self, about: &Owner, event_type: EventType, reason: &str, message: String) {
-        let reference = ObjectReference {
-            namespace: about.namespace.to_string(),
-            name: about.name.to_string(),
-            uid: about.uid.clone(),
-            resource_version: about.resource_version.clone(),
-            ..ObjectReference::of(&about.api_version, &about.kind)
-        };
-        EventRecorder::event(self, &reference, event_type, reason, message);
-    }
-}
-
-/// Drops all events.
-impl EventSink for () {
-    fn event(&self, _: &Owner, _: EventType, _: &str, _: String) {}
-}
 
 /// Reconciles the slices of owners with their desired endpoints.
 ///
