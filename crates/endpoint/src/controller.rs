@@ -14,6 +14,7 @@ use std::time::Duration;
 use kube_controller::{Batching, Controller, Metrics};
 use kube_controller_client::ReviewedClient;
 use kube_controller_client::events::{EventRecorder, LastMessages};
+use kube_endpoint_model::well_known::ENDPOINTS_CONTROLLER_NAME;
 use kube_endpoint_model::{Endpoints, ObjectKey, TriggerTimes};
 use kube_wire::Object as _;
 use kube_workqueue::{Queue, default_controller_limiter};
@@ -44,9 +45,6 @@ pub struct Config {
     pub namespaced_create_events: bool,
 }
 
-/// Name in `--controllers`, logs and metrics.
-const NAME: &str = "endpoints-controller";
-
 /// Returns the Endpoints controller, which reads the caches of `informers` and writes with `client`.
 ///
 /// A [`Client`](kube_controller_client::Client) has no [review](kube_controller_client::Review) of its writes. The
@@ -60,7 +58,8 @@ pub fn endpoints_controller(
     metrics: Metrics,
 ) -> Controller<ObjectKey> {
     let queue = Queue::builder().name("endpoint").limiter(default_controller_limiter());
-    let controller = Controller::builder(NAME, queue, metrics).concurrency(config.concurrent_syncs);
+    let controller =
+        Controller::builder(ENDPOINTS_CONTROLLER_NAME, queue, metrics).concurrency(config.concurrent_syncs);
     let mut controller = controller.batching(config.batching).failure_cause(failure_cause);
     let superfluous = Arc::new(Superfluous::default());
     watch_services(&mut controller, informers, Arc::clone(&superfluous));

@@ -13,7 +13,7 @@ use std::time::Duration;
 use kube_controller::{Batching, Controller, ControllerBuilder, Metrics, Urgency};
 use kube_controller_client::ReviewedClient;
 use kube_controller_client::events::{EventRecorder, LastMessages};
-use kube_endpoint_model::well_known::SLICE_CONTROLLER;
+use kube_endpoint_model::well_known::{SLICE_CONTROLLER, SLICE_CONTROLLER_NAME};
 use kube_endpoint_model::{
     EndpointSlice, Node, ObjectKey, Pod, PodIndex, Service, ServiceIndex, SliceIndex, TriggerTimes, pod_change,
 };
@@ -60,9 +60,6 @@ pub struct Informers {
     pub slices: Informer<EndpointSlice, SliceIndex>,
 }
 
-/// Name of the controller in `--controllers`, logs and metrics.
-const NAME: &str = "endpointslice-controller";
-
 /// Returns the slice controller, which reads from the caches of `informers` and writes with `client`.
 ///
 /// A [`Client`](kube_controller_client::Client) has no [review](kube_controller_client::Review) of its writes.
@@ -77,7 +74,7 @@ pub fn endpointslice_controller(
     metrics: Metrics,
 ) -> Controller<ObjectKey> {
     let queue = Queue::builder().name("endpoint_slice").limiter(endpoint_slice_limiter());
-    let controller = Controller::builder(NAME, queue, metrics).concurrency(config.concurrent_syncs);
+    let controller = Controller::builder(SLICE_CONTROLLER_NAME, queue, metrics).concurrency(config.concurrent_syncs);
     let mut controller = controller.batching(config.batching).failure_cause(failure_cause);
     let slice_delay = SLICE_CHANGE_DELAY.max(config.batch_period);
     let options = Options::for_services(SLICE_CONTROLLER).max_endpoints_per_slice(config.max_endpoints_per_slice);

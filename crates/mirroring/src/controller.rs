@@ -10,6 +10,7 @@ use std::time::Duration;
 use kube_controller::{Batching, Controller, FailureCause, Metrics, RetryPolicy, Urgency};
 use kube_controller_client::ReviewedClient;
 use kube_controller_client::events::EventRecorder;
+use kube_endpoint_model::well_known::MIRRORING_CONTROLLER_NAME;
 use kube_endpoint_model::{EndpointSlice, Endpoints, ObjectKey, Service, ServiceIndex, SliceIndex};
 use kube_endpointslice::metrics::SliceMetrics;
 use kube_endpointslice::slice_events::Terminating;
@@ -55,9 +56,6 @@ pub struct Informers {
 /// Maximum delay between two retries of a key, as upstream.
 const MAX_RETRY_DELAY: Duration = Duration::from_secs(100);
 
-/// Name in `--controllers`, logs and metrics.
-const NAME: &str = "endpointslice-mirroring-controller";
-
 /// Returns the mirroring controller, which reads the caches of `informers` and writes with `client`.
 ///
 /// A [`Client`](kube_controller_client::Client) has no [review](kube_controller_client::Review) of its writes. The
@@ -76,7 +74,7 @@ pub fn mirroring_controller(
         .and(ItemExponential::new(Duration::from_secs(1), MAX_RETRY_DELAY))
         .and(BucketLimiter::new(10.0, 100));
     let queue = Queue::builder().name("endpoint_slice_mirroring").limiter(limiter);
-    let mut controller = Controller::builder(NAME, queue, metrics)
+    let mut controller = Controller::builder(MIRRORING_CONTROLLER_NAME, queue, metrics)
         .concurrency(config.concurrent_syncs)
         .batching(config.batching)
         .failure_cause(|error| error.downcast_ref().map_or(FailureCause::Key, ApplyError::failure_cause))
