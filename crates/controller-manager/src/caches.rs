@@ -65,13 +65,13 @@ impl Caches {
         // Random, so that the informers do not resync at the same time.
         let resync = || min_resync_period.mul_f64(kube_ambient::random_range(1.0..2.0));
         let restores = RestoreSignal::default();
-        let builders = (client, metrics, &restores, guard);
+        let common = CommonOptions { client, metrics, restores: &restores, guard };
         Caches {
-            services: builder(builders, resync()).index(ServiceIndex::default()).build(),
-            pods: builder(builders, resync()).index(PodIndex::default()).build(),
-            nodes: builder(builders, resync()).build(),
-            endpoints: builder(builders, resync()).build(),
-            slices: builder(builders, resync()).index(SliceIndex::default()).build(),
+            services: common.builder(resync()).index(ServiceIndex::default()).build(),
+            pods: common.builder(resync()).index(PodIndex::default()).build(),
+            nodes: common.builder(resync()).build(),
+            endpoints: common.builder(resync()).build(),
+            slices: common.builder(resync()).index(SliceIndex::default()).build(),
             restores,
         }
     }
@@ -214,13 +214,21 @@ fn spawn<T: Decode, X: Index<T>>(
     Cache { resource, synced: informer.store_synced(), progress: informer.progress() }
 }
 
-fn builder<T: Decode>(
-    (client, metrics, restores, guard): (&Client, Option<&kube_informer::PrometheusMetrics>, &RestoreSignal, Guard),
-    resync: Duration,
-) -> Builder<T> {
-    let builder = Informer::builder(client.clone()).resync(resync).restores(restores.clone()).guard(guard);
-    match metrics {
-        Some(metrics) => builder.metrics(metrics.clone()),
-        None => builder,
+/// Options of all informers.
+struct CommonOptions<'a> {
+    client: &'a Client,
+    metrics: Option<&'a kube_informer::PrometheusMetrics>,
+    restores: &'a RestoreSignal,
+    guard: Guard,
+}
+
+impl CommonOptions<'_> {
+    fn builder<T: Decode>(&self, resync: Duration) -> Builder<T> {
+        let builder = Informer::builder(self.client.clone()).resync(resync);
+        let builder = builder.restores(self.restores.clone()).guard(self.guard);
+        match self.metrics {
+            Some(metrics) => builder.metrics(metrics.clone()),
+            None => builder,
+        }
     }
 }

@@ -142,7 +142,7 @@ impl<T: Decode, X: Index<T>> Builder<T, X> {
         let Self { source, resource, scope, backoff, restores, on_undecodable, options } = self;
         let (shared, runners) = Shared::new(&resource, options);
         let origin = Origin { source: source.clone(), namespace: scope.namespace.clone() };
-        let reflector = reflect(source, scope, (backoff, restores.subscribe()), on_undecodable, shared.clone());
+        let reflector = reflect(source, scope, backoff, restores.subscribe(), on_undecodable, shared.clone());
         let running = Running::new(runners, shared.clone().resync(), reflector);
         Informer::new(shared, Arc::new(Mutex::new(Some(running))), Some(origin))
     }

@@ -99,7 +99,8 @@ impl<T: Object> HeldEvents<T> {
         &mut self,
         key: &ObjectKey,
         handler: Id,
-        (outcome, now): (&Outcome, Instant),
+        outcome: &Outcome,
+        now: Instant,
         foreign_only: bool,
     ) -> Vec<Event<T>> {
         self.expire(now);
@@ -165,7 +166,7 @@ mod tests {
             let now = start + Duration::from_secs(60) * minute;
             let key = ObjectKey::new("", format!("object-{minute}").as_str());
             held.begin(&key, handler);
-            assert!(held.end(&key, handler, (&Outcome::Unanswered, now), true).is_empty());
+            assert!(held.end(&key, handler, &Outcome::Unanswered, now, true).is_empty());
             assert!(held.unanswered.len() <= 10, "{} records", held.unanswered.len());
         }
         let end = start + Duration::from_secs(3_600);

@@ -64,7 +64,8 @@ impl Authentication {
         if let Some(user) = reviewer.cached(&key) {
             return user.into();
         }
-        let spec = TokenReviewSpec { token: token.to_owned(), audiences: None };
+        #[expect(clippy::useless_conversion, reason = "an `Option` in the types of earlier Kubernetes versions")]
+        let spec = TokenReviewSpec { token: token.to_owned().into(), audiences: None };
         match reviewer.send(&key, peer, &TokenReview { spec, ..TokenReview::default() }).await {
             Ok(TokenReview { status: Some(status), .. }) => {
                 let user = status.user.filter(|_| status.authenticated == Some(true)).map(User::reviewed);

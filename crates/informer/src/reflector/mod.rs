@@ -61,7 +61,8 @@ pub(crate) struct Scope {
 pub(crate) async fn reflect<T: Decode, X: Index<T>>(
     source: Source,
     scope: Scope,
-    (backoff, restores): (BackoffPolicy, RestoreSubscription),
+    backoff: BackoffPolicy,
+    restores: RestoreSubscription,
     on_undecodable: Choice,
     shared: Arc<Shared<T, X>>,
 ) -> UndecodableObject {

@@ -40,7 +40,7 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         let WriteSide { listeners, held, .. } = &mut *write_side;
         listeners.retain_mut(|(listener, _)| {
             !listener.excludes_writes_of(writer) || {
-                let events = held.end(key, listener.id(), (outcome, now), listener.is_foreign_only());
+                let events = held.end(key, listener.id(), outcome, now, listener.is_foreign_only());
                 events.iter().all(|event| listener.queue(event))
             }
         });
