@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use kube_controller_client::{Client, Deleted, Error, Preconditions, RequestPriority, ReviewedClient};
-use kube_informer::WriteThrough;
+use kube_informer::{OwnWrite, WriteThrough};
 use kube_wire::{Encode, ObjectKey, Uid, Write};
 
 /// Sends the writes of one sync, and puts the responses into the cache.
@@ -148,7 +148,7 @@ impl<'a, T: Encode + Clone> Executor<'a, T> {
                     Ok(answer) => return Ok(accepted(own, write, planned, answer, rules)),
                     Err(error) => error,
                 };
-                own.failed(&error);
+                not_written(own, None, &error);
                 match rules.failed(write, &object, &error) {
                     Failure::Repeat => {}
                     Failure::EndGroup => return Ok(Sent::Ended),
@@ -161,47 +161,41 @@ impl<'a, T: Encode + Clone> Executor<'a, T> {
                     Ok(answer) => return Ok(accepted(own, write, desired, answer, rules)),
                     Err(error) => error,
                 };
-                if error.is_conflict() || error.is_not_found() {
-                    own.conflict(stored);
-                } else {
-                    own.failed(&error);
-                }
+                let is_other_state = error.is_conflict() || error.is_not_found();
+                not_written(own, is_other_state.then_some(&**stored), &error);
                 ended(write, desired, error, rules)
             }
             Write::Delete(stored) => {
                 let (uid, version) = (stored.uid(), stored.resource_version());
-                let unchanged = Preconditions::unchanged(&uid, &version);
+                let preconditions = Preconditions::unchanged(&uid, &version);
                 let own = self.begin(stored);
-                let error = match client.delete::<T>(stored.namespace(), stored.name(), Some(unchanged)).await {
+                let error = match client.delete::<T>(stored.namespace(), stored.name(), Some(preconditions)).await {
                     Ok(outcome) => {
-                        match outcome {
-                            Deleted::Removed => own.deleted(stored),
-                            Deleted::Pending(answer) => own.written(answer),
+                        match (own, outcome) {
+                            (Some(own), Deleted::Removed) => own.deleted(stored),
+                            (Some(own), Deleted::Pending(answer)) => own.written(answer),
+                            (None, _) => {}
                         }
                         rules.accepted(write, &uid);
                         return Ok(Sent::Accepted);
                     }
                     Err(error) => error,
                 };
-                if error.is_conflict() {
-                    own.conflict(stored);
-                } else {
-                    own.failed(&error);
-                }
+                not_written(own, error.is_conflict().then_some(&**stored), &error);
                 // Another client deleted it. The watch will deliver that.
                 if error.is_not_found() { Ok(Sent::Nothing) } else { ended(write, stored, error, rules) }
             }
         }
     }
 
-    fn begin(&self, object: &T) -> OwnWrite<T> {
-        OwnWrite(self.cache.map(|cache| cache.begin(object.namespace(), object.name())))
+    fn begin(&self, object: &T) -> Option<OwnWrite<T>> {
+        self.cache.map(|cache| cache.begin(object.namespace(), object.name()))
     }
 }
 
 /// Puts the response to a create or update into the cache.
 fn accepted<T: Encode>(
-    own: OwnWrite<T>,
+    own: Option<OwnWrite<T>>,
     write: &Write<T>,
     planned: &T,
     answer: T,
@@ -209,9 +203,20 @@ fn accepted<T: Encode>(
 ) -> Sent {
     rules.answered(planned, &answer);
     let uid = answer.uid();
-    own.written(answer);
+    if let Some(own) = own {
+        own.written(answer);
+    }
     rules.accepted(write, &uid);
     Sent::Accepted
+}
+
+/// Reports a failed write to the cache. `other_state` is the stored object that the server no longer has in this state.
+fn not_written<T: Encode>(own: Option<OwnWrite<T>>, other_state: Option<&T>, error: &Error) {
+    match (own, other_state) {
+        (Some(own), Some(stored)) => own.conflict(stored),
+        (Some(own), None) => own.failed(error),
+        (None, _) => {}
+    }
 }
 
 fn ended<T>(write: &Write<T>, sent: &T, error: Error, rules: &mut impl WriteRules<T>) -> Result<Sent, Error> {
@@ -219,34 +224,5 @@ fn ended<T>(write: &Write<T>, sent: &T, error: Error, rules: &mut impl WriteRule
         Failure::EndGroup => Ok(Sent::Ended),
         // Only creates are repeated.
         Failure::Fail | Failure::Repeat => Err(error),
-    }
-}
-
-/// Write whose result goes into the cache, if there is one.
-struct OwnWrite<T>(Option<kube_informer::OwnWrite<T>>);
-
-impl<T: Encode> OwnWrite<T> {
-    fn written(self, answer: T) {
-        if let Some(own) = self.0 {
-            own.written(answer);
-        }
-    }
-
-    fn deleted(self, stored: &T) {
-        if let Some(own) = self.0 {
-            own.deleted(stored);
-        }
-    }
-
-    fn conflict(self, stored: &T) {
-        if let Some(own) = self.0 {
-            own.conflict(stored);
-        }
-    }
-
-    fn failed(self, error: &Error) {
-        if let Some(own) = self.0 {
-            own.failed(error);
-        }
     }
 }

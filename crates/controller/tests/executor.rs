@@ -29,7 +29,7 @@ fn shown(write: &Write<ConfigMap>) -> String {
     format!("{} {}", write.verb(), object.name())
 }
 
-/// What a create of an object that exists is followed by, and a record of what the rules are told.
+/// What follows the create of an object that exists, and a record of the calls.
 struct Rules {
     on_failure: Failure,
     renamed: bool,
