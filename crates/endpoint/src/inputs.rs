@@ -26,6 +26,12 @@ pub struct Inputs {
 impl Inputs {
     /// Reads the inputs for a Service from a cluster.
     pub fn read(cluster: &impl Cluster, service: Arc<Service>) -> Inputs {
+        let pods = cluster.selected_pods(&service);
+        Inputs::of_pods(cluster, service, pods)
+    }
+
+    /// Reads the inputs for a Service whose Pods, by name, have been selected already.
+    pub fn of_pods(cluster: &impl Cluster, service: Arc<Service>, pods: Vec<Arc<Pod>>) -> Inputs {
         let current = cluster.endpoints(&service.key());
         let kept = match &current {
             Some(current) if cluster.withholds_any() => kept_subsets(current, |target| {
@@ -33,7 +39,7 @@ impl Inputs {
             }),
             _ => Vec::new(),
         };
-        Inputs { pods: cluster.selected_pods(&service), service, current, kept }
+        Inputs { service, pods, current, kept }
     }
 
     /// Returns the write that brings the Endpoints object to its desired state, as [`plan`](crate::plan()).

@@ -49,6 +49,11 @@ impl ServiceInputs {
         &self.pods
     }
 
+    /// Returns the Pods that the Service selects, by name.
+    pub fn into_pods(self) -> Vec<Arc<Pod>> {
+        self.pods
+    }
+
     /// Returns the slices that the plan changes.
     pub fn existing(&self) -> &[Arc<EndpointSlice>] {
         &self.existing

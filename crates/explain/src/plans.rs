@@ -50,7 +50,7 @@ impl SelectorPlans {
             plan_explained(inputs.input(desired.groups), hints, &options)
         };
 
-        let inputs = kube_endpoint::Inputs::read(world, service);
+        let inputs = kube_endpoint::Inputs::of_pods(world, service, inputs.into_pods());
         let time = inputs.current.as_deref().and_then(trigger_time);
         let endpoints = inputs.plan(time, Legacy::default());
         Some(SelectorPlans { pods: inputs.pods, decisions, slices, explanation, endpoints })
