@@ -25,6 +25,11 @@ pub struct Inputs {
 }
 impl Inputs {
     pub fn read(cluster: &impl Cluster, service: Arc<Service>) -> Inputs {}
+    pub fn of_pods(
+        cluster: &impl Cluster,
+        service: Arc<Service>,
+        pods: Vec<Arc<Pod>>,
+    ) -> Inputs {}
     pub fn plan(
         &self,
         trigger_time: Option<Timestamp>,

@@ -275,6 +275,7 @@ pub struct ServiceInputs {}
 impl ServiceInputs {
     pub fn read(cluster: &impl Cluster, service: Arc<Service>) -> ServiceInputs {}
     pub fn pods(&self) -> &[Arc<Pod>] {}
+    pub fn into_pods(self) -> Vec<Arc<Pod>> {}
     pub fn existing(&self) -> &[Arc<EndpointSlice>] {}
     pub fn policy(&self) -> HintPolicy {}
     pub fn desired(

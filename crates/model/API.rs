@@ -194,6 +194,9 @@ pub struct Endpoints {
     pub metadata: ObjectMeta,
     pub subsets: Vec<EndpointSubset>,
 }
+impl Endpoints {
+    pub fn is_leader_lock(&self) -> bool {}
+}
 impl Serialize for Endpoints {}
 impl From<&core::Endpoints> for Endpoints {}
 impl From<&Endpoints> for core::Endpoints {}

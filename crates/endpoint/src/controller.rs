@@ -25,7 +25,7 @@ pub use informers::Informers;
 use superfluous::Superfluous;
 use sync::{Syncs, failure_cause};
 use unanswered::UnansweredWrites;
-use watches::{is_lock, watch_endpoints, watch_pods, watch_services};
+use watches::{watch_endpoints, watch_pods, watch_services};
 
 /// Options of the Endpoints controller: concurrency, batching, and rules of earlier versions.
 #[derive(Clone, Copy, Debug)]
@@ -90,7 +90,7 @@ pub fn endpoints_controller(
     let controller = controller.background(async move {
         swept.swept(endpoints.last_resource_version());
         for endpoints in endpoints.list() {
-            if is_lock(&endpoints) {
+            if endpoints.is_leader_lock() {
                 continue;
             }
             let key = endpoints.key();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use kube_endpoint_model::well_known::{LEADER_ANNOTATION, MIRRORING_CONTROLLER, SLICE_CONTROLLER};
+use kube_endpoint_model::well_known::{MIRRORING_CONTROLLER, SLICE_CONTROLLER};
 use kube_endpoint_model::{Cluster as _, Code, EndpointSlice, Endpoints, ObjectKey, Write};
 use kube_endpointslice::{Explanation, Placement, PlacementReason, Plan, SliceName};
 use kube_wire::Object as _;
@@ -80,7 +80,7 @@ impl World {
 
     fn left_over_write(&self, key: &ObjectKey) -> Option<PlannedChange> {
         let endpoints = self.endpoints_of(key)?;
-        if endpoints.metadata.annotations.contains_key(LEADER_ANNOTATION) {
+        if endpoints.is_leader_lock() {
             return None;
         }
         Some(endpoints_write(key, &Write::Delete(Arc::clone(endpoints))))

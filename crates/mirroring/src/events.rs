@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use kube_endpoint_model::well_known::{LEADER_ANNOTATION, SKIP_MIRROR_LABEL};
+use kube_endpoint_model::well_known::SKIP_MIRROR_LABEL;
 use kube_endpoint_model::{Address, Code, Endpoints, Service, SubsetPort};
 use kube_informer::States;
 
@@ -45,7 +45,7 @@ fn opt_out(endpoints: &Endpoints) -> Option<NotMirrored> {
     if endpoints.metadata.labels.get(SKIP_MIRROR_LABEL) == Some("true") {
         Some(NotMirrored::Skipped)
     } else {
-        endpoints.metadata.annotations.contains_key(LEADER_ANNOTATION).then_some(NotMirrored::LeaderLock)
+        endpoints.is_leader_lock().then_some(NotMirrored::LeaderLock)
     }
 }
 
@@ -87,6 +87,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use kube_endpoint_model::well_known::LEADER_ANNOTATION;
     use kube_endpoint_model::{EndpointAddress, EndpointSubset, Labels};
     use rstest::rstest;
 

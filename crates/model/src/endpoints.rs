@@ -8,6 +8,7 @@ use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::metadata::{non_empty, optional_text};
+use crate::well_known::LEADER_ANNOTATION;
 use crate::{Address, ObjectMeta, TargetRef, Text, encode, json};
 
 /// A core/v1 Endpoints object with all fields except `managedFields`, so that it can be written back.
@@ -20,6 +21,14 @@ pub struct Endpoints {
     /// Subsets in wire order.
     #[serde(deserialize_with = "json::list")]
     pub subsets: Vec<EndpointSubset>,
+}
+
+impl Endpoints {
+    /// Returns whether the object is a lock of an older leader election client, by its annotation
+    /// `control-plane.alpha.kubernetes.io/leader`: it is neither mirrored (MI-1) nor swept (EP-H6).
+    pub fn is_leader_lock(&self) -> bool {
+        self.metadata.annotations.contains_key(LEADER_ANNOTATION)
+    }
 }
 
 /// Addresses that share their ports. An absent list is the same as an empty one, as on the wire.

@@ -5,8 +5,8 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use kube_endpoint_model::well_known::{
-    ENDPOINTS_CONTROLLER_NAME as ENDPOINTS, LEADER_ANNOTATION, MIRRORING_CONTROLLER,
-    MIRRORING_CONTROLLER_NAME as MIRRORING, SLICE_CONTROLLER, SLICE_CONTROLLER_NAME as ENDPOINTSLICE,
+    ENDPOINTS_CONTROLLER_NAME as ENDPOINTS, MIRRORING_CONTROLLER, MIRRORING_CONTROLLER_NAME as MIRRORING,
+    SLICE_CONTROLLER, SLICE_CONTROLLER_NAME as ENDPOINTSLICE,
 };
 use kube_endpoint_model::{
     EndpointSlice, Endpoints, Node, ObjectKey, Pod, PodIndex, Service, ServiceIndex, SliceIndex,
@@ -49,14 +49,14 @@ impl Sources {
     /// leader election clients.
     pub(crate) fn keys(&self) -> BTreeSet<ObjectKey> {
         let endpoints = self.endpoints.list();
-        let endpoints = endpoints.iter().filter(|it| !is_lock(it)).map(|it| it.key());
+        let endpoints = endpoints.iter().filter(|it| !it.is_leader_lock()).map(|it| it.key());
         self.services.list().iter().map(|service| service.key()).chain(endpoints).collect()
     }
 
     /// Returns whether a controller compares this Service.
     pub(crate) fn is_compared(&self, controller: &str, key: &ObjectKey) -> bool {
         let service = self.service(key);
-        let has_endpoints = || self.endpoints.get(&key.namespace, &key.name).is_some_and(|it| !is_lock(&it));
+        let has_endpoints = || self.endpoints.get(&key.namespace, &key.name).is_some_and(|it| !it.is_leader_lock());
         match service {
             Some(service) => controller == MIRRORING || has_selector(&service),
             None if controller == MIRRORING => !self.stored_slices(controller, key).is_empty(),
@@ -145,10 +145,6 @@ impl Sources {
         world.add_slices(slices);
         world.changes()
     }
-}
-
-fn is_lock(endpoints: &Endpoints) -> bool {
-    endpoints.metadata.annotations.contains_key(LEADER_ANNOTATION)
 }
 
 pub(crate) fn has_selector(service: &Service) -> bool {

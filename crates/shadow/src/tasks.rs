@@ -11,8 +11,8 @@ use kube_controller::locked;
 use kube_controller_client::Client;
 use kube_endpoint_model::ObjectKey;
 use kube_endpoint_model::well_known::{
-    ENDPOINTS_CONTROLLER_NAME as ENDPOINTS, LEADER_ANNOTATION, MIRRORING_CONTROLLER,
-    MIRRORING_CONTROLLER_NAME as MIRRORING, SLICE_CONTROLLER, SLICE_CONTROLLER_NAME as ENDPOINTSLICE,
+    ENDPOINTS_CONTROLLER_NAME as ENDPOINTS, MIRRORING_CONTROLLER, MIRRORING_CONTROLLER_NAME as MIRRORING,
+    SLICE_CONTROLLER, SLICE_CONTROLLER_NAME as ENDPOINTSLICE,
 };
 use kube_informer::Event;
 use kube_lease_election::LeaseName;
@@ -39,7 +39,7 @@ impl Shadow {
         let shadow = Arc::clone(self);
         caches.endpoints.add_handler(move |event| {
             let endpoints = event.object();
-            if event.is_change() && !endpoints.metadata.annotations.contains_key(LEADER_ANNOTATION) {
+            if event.is_change() && !endpoints.is_leader_lock() {
                 shadow.enqueue(ENDPOINTS, &endpoints.key());
             }
         });

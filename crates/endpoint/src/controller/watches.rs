@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kube_controller::{ControllerBuilder, Urgency};
-use kube_endpoint_model::well_known::{ENDPOINTS_CONTROLLER, ENDPOINTS_MANAGED_BY_LABEL, LEADER_ANNOTATION};
+use kube_endpoint_model::well_known::{ENDPOINTS_CONTROLLER, ENDPOINTS_MANAGED_BY_LABEL};
 use kube_endpoint_model::{Endpoints, ObjectKey, Pod, Service, pod_change};
 use kube_informer::{Event, HandlerHandle};
 use kube_wire::Object as _;
@@ -61,7 +61,7 @@ pub(super) fn watch_endpoints(
         let key = || event.object().key();
         superfluous.version_seen(&endpoints.last_resource_version());
         if let Event::Added { object, relisted: true, .. } = event
-            && !is_lock(object)
+            && !object.is_leader_lock()
             && services.get(object.namespace(), object.name()).is_none()
         {
             superfluous.found_by_list(object);
@@ -93,11 +93,6 @@ pub(super) fn watch_endpoints(
 /// changes other Endpoints queues nothing, even if they have no Service.
 fn is_managed(endpoints: &Endpoints) -> bool {
     endpoints.metadata.labels.get(ENDPOINTS_MANAGED_BY_LABEL) == Some(ENDPOINTS_CONTROLLER)
-}
-
-/// Returns whether the object is a lock of an older leader election client, which no sweep deletes (EP-H6).
-pub(super) fn is_lock(endpoints: &Endpoints) -> bool {
-    endpoints.metadata.annotations.contains_key(LEADER_ANNOTATION)
 }
 
 #[cfg(test)]

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use kube_endpoint::{Legacy, plan};
+use kube_endpoint::Legacy;
 use kube_endpoint_model::well_known::OVER_CAPACITY_ANNOTATION;
 use kube_endpoint_model::{EndpointAddress, Endpoints, Index as _, Pod, PodIndex, Service, Write};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::rig::read;
+use crate::rig::{plan, read};
 
 /// Returns a Service with the target port 8080. The fields of `spec` replace those of its spec.
 fn service(spec: &Value) -> Service {
@@ -41,8 +41,7 @@ fn pods(numbers: std::ops::Range<usize>, ready: impl Fn(usize) -> bool) -> Vec<A
 
 /// Returns the object to create or update; `None` if nothing is to be written.
 fn planned(service: &Service, pods: &[Arc<Pod>], current: Option<&Endpoints>) -> Option<Endpoints> {
-    let current = current.cloned().map(Arc::new);
-    plan(service, pods, current.as_ref(), None, Legacy::default()).and_then(Write::into_after)
+    plan(service, pods, current, None, Legacy::default()).and_then(Write::into_after)
 }
 
 /// Formats subsets as `ready|not ready|protocol/port`, sorted and separated by `;`.

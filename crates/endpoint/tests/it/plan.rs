@@ -9,6 +9,8 @@ use kube_endpoint_model::well_known::{
 use kube_endpoint_model::{Endpoints, IpFamily, Labels, NamedPort, Pod, Service, ServicePort, TargetPort, Text, Write};
 use rstest::rstest;
 
+use crate::rig::plan;
+
 fn service() -> Service {
     Service {
         namespace: "ns".into(),
@@ -47,17 +49,6 @@ fn written(change: Option<Write<Endpoints>>) -> Endpoints {
     let mut endpoints = change.and_then(Write::into_after).expect("a write");
     endpoints.metadata.resource_version = "7".into();
     endpoints
-}
-
-/// Returns the planned write.
-fn plan(
-    service: &Service,
-    pods: &[Arc<Pod>],
-    current: Option<&Endpoints>,
-    trigger_time: Option<jiff::Timestamp>,
-    legacy: Legacy,
-) -> Option<Write<Endpoints>> {
-    kube_endpoint::plan(service, pods, current.cloned().map(Arc::new).as_ref(), trigger_time, legacy)
 }
 
 /// Formats subsets as `ready|not ready|ports`, sorted and separated by `;`.

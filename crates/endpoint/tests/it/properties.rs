@@ -8,7 +8,7 @@ use kube_endpoint_model::{Endpoints, Pod, Service, Write};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::rig::read;
+use crate::rig::{plan, read};
 
 fn service() -> impl Strategy<Value = Service> {
     let cluster_ip = prop::sample::select(vec!["10.96.0.1", "None", "", "fd00::1"]);
@@ -57,17 +57,6 @@ fn pods(max: usize) -> impl Strategy<Value = Vec<Arc<Pod>>> {
         }
         pods.iter().map(|pod| Arc::new(read(pod))).collect()
     })
-}
-
-/// Returns the planned write.
-fn plan(
-    service: &Service,
-    pods: &[Arc<Pod>],
-    current: Option<&Endpoints>,
-    trigger_time: Option<jiff::Timestamp>,
-    legacy: Legacy,
-) -> Option<Write<Endpoints>> {
-    kube_endpoint::plan(service, pods, current.cloned().map(Arc::new).as_ref(), trigger_time, legacy)
 }
 
 fn written(change: Option<Write<Endpoints>>) -> Option<Endpoints> {

@@ -1,5 +1,6 @@
 //! The controller on caches that the test fills, and an API server that records its requests.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1 as core;
@@ -8,7 +9,7 @@ use kube_controller_client::events::EventRecorder;
 use kube_controller_client::{Client, ClientOptions, Config as Connection};
 use kube_dev_apiserver::{Config as ServerConfig, LoggedRequest, On, Server};
 use kube_endpoint::{Config, Informers, Legacy, endpoints_controller};
-use kube_endpoint_model::{Endpoints, Pod, PodIndex, Service, ServiceIndex};
+use kube_endpoint_model::{Endpoints, Pod, PodIndex, Service, ServiceIndex, Write};
 use kube_endpoints_testing::eventually;
 use kube_informer::ManualSource;
 use serde_json::{Value, json};
@@ -199,6 +200,17 @@ impl Rig {
         };
         list["items"].as_array().into_iter().flatten().map(shown).collect()
     }
+}
+
+/// Returns the planned write for a Service whose current Endpoints object is a value.
+pub(crate) fn plan(
+    service: &Service,
+    pods: &[Arc<Pod>],
+    current: Option<&Endpoints>,
+    trigger_time: Option<jiff::Timestamp>,
+    legacy: Legacy,
+) -> Option<Write<Endpoints>> {
+    kube_endpoint::plan(service, pods, current.cloned().map(Arc::new).as_ref(), trigger_time, legacy)
 }
 
 pub(crate) fn read<T: serde::de::DeserializeOwned>(object: &Value) -> T {
