@@ -25,14 +25,12 @@
 
 mod aggregate;
 mod correlate;
-mod last;
 mod name;
 mod recorder;
 mod reference;
 mod spam;
 mod writer;
 
-pub use last::LastMessages;
 pub use recorder::EventRecorder;
 pub use reference::ObjectReference;
 pub use writer::EventWriter;

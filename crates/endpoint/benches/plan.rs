@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use kube_endpoint::{Legacy, plan};
+use kube_endpoint::{Legacy, planned_write};
 use kube_endpoint_model::subsets::repack;
 use kube_endpoint_model::{
     EndpointAddress, EndpointSubset, Endpoints, IpFamily, ObjectReference, Pod, Service, ServicePort, SubsetPort,
@@ -49,7 +49,7 @@ fn pod(at: usize) -> Arc<Pod> {
 }
 
 fn run_plan(service: &Service, pods: &[Arc<Pod>], current: Option<&Arc<Endpoints>>) -> Option<Write<Endpoints>> {
-    plan(service, pods, current, None, Legacy::default())
+    planned_write(service, pods, current, None, Legacy::default())
 }
 
 fn plans(criterion: &mut Criterion) {

@@ -8,14 +8,14 @@ mod sync;
 mod unanswered;
 mod watches;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
-use kube_controller::{Batching, Controller, Metrics};
+use kube_controller::{Batching, Controller, KeyStates, Metrics};
 use kube_controller_client::ReviewedClient;
-use kube_controller_client::events::{EventRecorder, LastMessages};
+use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::ENDPOINTS_CONTROLLER_NAME;
-use kube_endpoint_model::{Endpoints, ObjectKey, TriggerTimes};
+use kube_endpoint_model::{Endpoints, ObjectKey};
 use kube_wire::Object as _;
 use kube_workqueue::{Queue, default_controller_limiter};
 
@@ -72,16 +72,15 @@ pub fn endpoints_controller(
             services: informers.services.lister(),
             pods: informers.pods.lister(),
             endpoints: informers.endpoints.lister(),
+            superfluous,
+            unanswered,
         },
         cache: informers.endpoints.write_through(&handler),
         client: client.into(),
         recorder,
         legacy: config.legacy,
         namespaced_create_events: config.namespaced_create_events,
-        trigger_times: Mutex::new(TriggerTimes::default()),
-        unanswered,
-        superfluous,
-        unusable: LastMessages::default(),
+        states: KeyStates::default(),
         keys: controller.enqueuer(None),
     });
     // The sweep at the start deletes Endpoints whose Service was deleted while no controller ran (EP-H6). Endpoints with

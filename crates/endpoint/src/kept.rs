@@ -19,11 +19,11 @@ pub(crate) fn kept_subsets(current: &Endpoints, is_kept: impl Fn(&TargetRef) -> 
 mod tests {
     use std::sync::Arc;
 
-    use kube_endpoint_model::{IpFamily, Pod, Service, ServicePort, TargetPort, Write};
+    use kube_endpoint_model::{IpFamily, Pod, Service, ServicePort, TargetPort, TriggerTime, Write};
 
     use super::*;
+    use crate::desired::{desired_subsets, planned_write, write_to};
     use crate::legacy::Legacy;
-    use crate::plan::{plan, plan_keeping};
 
     fn service(port: i32) -> Service {
         let port = ServicePort {
@@ -64,11 +64,14 @@ mod tests {
     #[test]
     fn kept_addresses_stay_with_their_ports_and_everything_else_goes_on() {
         let before = [pod(1, true), pod(2, false), pod(3, true), pod(4, false), pod(5, true)];
-        let current = Arc::new(written(plan(&service(80), &before, None, None, Legacy::default())));
+        let current = Arc::new(written(planned_write(&service(80), &before, None, None, Legacy::default())));
         assert_eq!(shown(&current), ["10.0.0.1,10.0.0.3,10.0.0.5|10.0.0.2,10.0.0.4|80"]);
         let kept = kept_subsets(&current, |target| ["p1", "p2"].contains(&&**target.name()));
         let now = [pod(5, false), pod(6, true)];
-        let plan = |kept| plan_keeping(kept, &service(81), &now, Some(&current), None, Legacy::default());
+        let plan = |kept| {
+            let subsets = desired_subsets(kept, &service(81), &now, Legacy::default(), |_, _| {});
+            write_to(&service(81), subsets, Some(&current), TriggerTime::Leave)
+        };
         let mut after = shown(&written(plan(kept)));
         after.sort();
         assert_eq!(after, ["10.0.0.1|10.0.0.2|80", "10.0.0.6|10.0.0.5|81"]);

@@ -62,7 +62,7 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use kube_endpoint::{Legacy, plan};
+//! use kube_endpoint::{Legacy, planned_write};
 //! use kube_endpoint_model::{Pod, Service, Write};
 //!
 //! let service: Service = serde_json::from_str(
@@ -77,12 +77,13 @@
 //! )?;
 //! let pods = [Arc::new(pod)];
 //!
-//! let Some(Write::Create(endpoints)) = plan(&service, &pods, None, None, Legacy::default()) else { panic!("no object exists yet") };
+//! let write = planned_write(&service, &pods, None, None, Legacy::default());
+//! let Some(Write::Create(endpoints)) = write else { panic!("no object exists yet") };
 //! assert_eq!(endpoints.subsets[0].addresses[0].ip.to_string(), "10.1.0.1");
 //! assert_eq!(endpoints.subsets[0].ports[0].port, 8080);
 //!
 //! // The object is up to date: nothing to write.
-//! assert_eq!(plan(&service, &pods, Some(&Arc::new(endpoints)), None, Legacy::default()), None);
+//! assert_eq!(planned_write(&service, &pods, Some(&Arc::new(endpoints)), None, Legacy::default()), None);
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 //!
@@ -91,7 +92,7 @@
 #![doc = include_str!("../UPSTREAM_TESTS.md")]
 
 mod controller;
-mod inputs;
+mod desired;
 mod kept;
 mod legacy;
 mod plan;
@@ -99,7 +100,7 @@ mod priority;
 mod truncate;
 
 pub use controller::{Config, Informers, endpoints_controller};
-pub use inputs::Inputs;
+pub use desired::planned_write;
 pub use legacy::Legacy;
-pub use plan::{explain, plan};
+pub use plan::{Plan, State, plan};
 pub use truncate::MAX_ADDRESSES;

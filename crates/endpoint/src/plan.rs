@@ -1,186 +1,100 @@
-//! Computes the Endpoints object of a Service, and whether it has to be written. No I/O.
+//! The plan for the Endpoints object of one Service.
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
-use kube_endpoint_model::membership::{self, PodOutcome, PodReason};
-use kube_endpoint_model::subsets::{equal_ignoring_versions, repack};
-use kube_endpoint_model::well_known::{
-    ENDPOINTS_CONTROLLER, ENDPOINTS_MANAGED_BY_LABEL, HEADLESS_LABEL, OVER_CAPACITY_ANNOTATION, TRIGGER_TIME_ANNOTATION,
-};
+use kube_endpoint_model::membership::PodOutcome;
+use kube_endpoint_model::well_known::TOLERATE_UNREADY_ANNOTATION;
 use kube_endpoint_model::{
-    EndpointAddress, EndpointSubset, Endpoints, Labels, ObjectMeta, Pod, Service, SubsetPort, Write,
+    Cluster, Endpoints, LastMessage, ObjectKey, Pod, SelectingService, Service, TriggerTimes, WarningEvent, Write,
+    references,
 };
 
+use crate::desired::{desired_subsets, write_to};
+use crate::kept::kept_subsets;
 use crate::legacy::Legacy;
-use crate::truncate::{MAX_ADDRESSES, truncate};
 
-/// Value of the over-capacity annotation of a truncated object.
-const TRUNCATED: &str = "truncated";
+/// What the controller remembers about one Service between plans.
+#[derive(Debug, Default)]
+pub struct State {
+    trigger_times: TriggerTimes,
+    /// Message about Pods that are left out because of their addresses.
+    unusable: LastMessage,
+}
 
-/// Returns the write that brings the Endpoints object of a Service to its desired state (EP-7 to EP-18); `None` if
-/// there is nothing to write.
+impl State {
+    /// Returns the state of a process that does not follow the Service, such as a preview: the trigger time of the stored
+    /// object stays.
+    pub fn unknown() -> State {
+        State { trigger_times: TriggerTimes::unknown(), ..State::default() }
+    }
+}
+
+/// What the controller does about the Endpoints object of one Service.
+#[derive(Debug)]
+pub struct Plan {
+    /// The Service that the plan is for.
+    pub service: SelectingService,
+    /// Write of the Endpoints object; `None` if it stays as it is.
+    pub write: Option<Write<Endpoints>>,
+    /// Events about the Service.
+    pub events: Vec<WarningEvent>,
+    /// Number of Pods that the Service selects.
+    pub pods: usize,
+    /// Whether objects are withheld, so that the plan has to be repeated.
+    pub is_withheld: bool,
+}
+
+/// Plans the Endpoints object of the Service of a name (EP-1, EP-3 to EP-18). Passes the decision about each selected Pod to
+/// `observe`: whether it is an address, and why.
 ///
-/// `pods` are those that the selector matches, in any order, and `current` is the cached object. `trigger_time` is the
-/// new value of the last-change-trigger-time annotation; a write with `None` removes the annotation.
-///
-/// An update that would change only that annotation is omitted. Upstream sends it at every sync if the Service has a
-/// reserved label (EC-8) or too many addresses (EC-12).
+/// The controller, previews and explanations all call it.
 pub fn plan(
-    service: &Service,
-    pods: &[Arc<Pod>],
-    current: Option<&Arc<Endpoints>>,
-    trigger_time: Option<Timestamp>,
+    cluster: &impl Cluster,
+    key: &ObjectKey,
+    state: &mut State,
     legacy: Legacy,
-) -> Option<Write<Endpoints>> {
-    plan_keeping(Vec::new(), service, pods, current, trigger_time, legacy)
-}
-
-/// Returns the same as [`plan`], with these [addresses](crate::kept::kept_subsets) in addition to those of the Pods.
-pub(crate) fn plan_keeping(
-    kept: Vec<EndpointSubset>,
-    service: &Service,
-    pods: &[Arc<Pod>],
-    current: Option<&Arc<Endpoints>>,
-    trigger_time: Option<Timestamp>,
-    legacy: Legacy,
-) -> Option<Write<Endpoints>> {
-    let subsets = desired_subsets(kept, service, pods, legacy);
-    let Some(current) = current else {
-        let metadata =
-            ObjectMeta { namespace: service.namespace.clone(), name: service.name.clone(), ..ObjectMeta::default() };
-        return Some(Write::Create(desired_object(service, subsets, metadata, trigger_time)));
+    observe: impl FnMut(&Arc<Pod>, PodOutcome),
+) -> Plan {
+    let selecting = cluster.selecting_service(key);
+    let is_withheld = selecting == SelectingService::Withheld;
+    let mut plan = Plan { service: selecting, write: None, events: Vec::new(), pods: 0, is_withheld };
+    let service = match &plan.service {
+        SelectingService::Selects(service) => service,
+        // An existing object is not changed (EC-24).
+        SelectingService::Ignored | SelectingService::Withheld => return plan,
+        SelectingService::Missing => {
+            let left_over = cluster.endpoints(key).filter(|endpoints| cluster.is_left_over(endpoints));
+            plan.write = left_over.map(Write::Delete);
+            return plan;
+        }
     };
-
-    let same_subsets = equal_ignoring_versions(&current.subsets, &subsets)
-        || equal_ignoring_versions(&repack(&current.subsets), &subsets);
-    if same_subsets && labels_are_correct(current, service) && capacity_is_correct(current) {
-        return None;
-    }
-    let new = desired_object(service, subsets, current.metadata.clone(), trigger_time);
-    (!equal_except_trigger_time(&new, current)).then(|| Write::Update { stored: Arc::clone(current), desired: new })
-}
-
-/// Passes the decision about each Pod to `observe`: whether it is an address of the Endpoints object of a Service that
-/// selects it, and why. The same code decides for [`plan`].
-pub fn explain(service: &Service, pods: &[Arc<Pod>], legacy: Legacy, mut observe: impl FnMut(&Arc<Pod>, PodOutcome)) {
-    let publish = legacy.publishes_not_ready(service);
-    for pod in pods {
-        observe(
-            pod,
-            match PodAddress::new(service, pod, publish, legacy) {
-                Ok(PodAddress { unready, .. }) => unready.map_or(PodOutcome::Ready, PodOutcome::NotReady),
-                Err(reason) => PodOutcome::LeftOut(reason),
-            },
-        );
-    }
-}
-
-/// Address of one Pod in the Endpoints object of a Service.
-struct PodAddress {
-    address: EndpointAddress,
-    ports: Vec<SubsetPort>,
-    /// Why the address is not ready.
-    unready: Option<PodReason>,
-}
-
-impl PodAddress {
-    /// `publish` is the result of [`Legacy::publishes_not_ready`].
-    fn new(service: &Service, pod: &Pod, publish: bool, legacy: Legacy) -> Result<PodAddress, PodReason> {
-        if let Some(reason) = legacy.exclusion(pod, publish) {
-            return Err(reason);
+    let (pods, current) = (cluster.selected_pods(service), cluster.endpoints(key));
+    let kept = match &current {
+        Some(current) if cluster.withholds_any() => {
+            kept_subsets(current, |target| references::pod(target).is_some_and(|(pod, _)| cluster.withholds_pod(&pod)))
         }
-        let ip = legacy.address(pod, service)?;
-        let address = EndpointAddress {
-            hostname: membership::hostname(pod, service).unwrap_or_default(),
-            ip,
-            // Upstream writes an empty name, which the API server rejects (EC-51).
-            node_name: Some(pod.node_name.clone()).filter(|name| !name.is_empty()),
-            target_ref: Some(membership::target(pod)),
-        };
-        let ports: Vec<SubsetPort> = service
-            .ports
-            .iter()
-            .filter_map(|port| {
-                Some(SubsetPort {
-                    name: port.name.clone(),
-                    port: membership::find_port(pod, port).ok()?,
-                    protocol: port.protocol.clone(),
-                    app_protocol: port.app_protocol.clone(),
-                })
-            })
-            .collect();
-        // An address without ports is listed only for a headless Service without ports (EP-10).
-        if ports.is_empty() && !(service.ports.is_empty() && service.is_headless()) {
-            return Err(PodReason::NoPort);
-        }
-        Ok(PodAddress { address, ports, unready: membership::unready(pod, publish) })
+        _ => Vec::new(),
+    };
+    plan.is_withheld = !kept.is_empty();
+    plan.pods = pods.len();
+    plan.events.extend(legacy.invalid_annotation(service).map(invalid_annotation));
+    plan.events.extend(state.new_unusable(service, &pods, legacy));
+    let trigger_time = state.trigger_times.observe(service, &pods);
+    let subsets = desired_subsets(kept, service, &pods, legacy, observe);
+    plan.write = write_to(service, subsets, current.as_ref(), trigger_time);
+    plan
+}
+
+fn invalid_annotation(value: &str) -> WarningEvent {
+    let message = format!("Annotation {TOLERATE_UNREADY_ANNOTATION} is ignored: {value:?} is not a boolean");
+    WarningEvent { reason: "InvalidTolerateUnreadyEndpoints", message }
+}
+
+impl State {
+    /// Returns the event about Pods that are left out because of their addresses (EC-50), if they have changed.
+    fn new_unusable(&mut self, service: &Service, pods: &[Arc<Pod>], legacy: Legacy) -> Option<WarningEvent> {
+        let event = legacy.unusable_addresses(service, pods).map(|unusable| unusable.event("Endpoints"));
+        let is_new = self.unusable.is_new(event.as_ref().map(|event| &event.message));
+        event.filter(|_| is_new)
     }
-}
-
-/// Returns the subsets of a Service in canonical form, before they are truncated.
-fn desired_subsets(
-    kept: Vec<EndpointSubset>,
-    service: &Service,
-    pods: &[Arc<Pod>],
-    legacy: Legacy,
-) -> Vec<EndpointSubset> {
-    let publish = legacy.publishes_not_ready(service);
-    let mut subsets = kept;
-    for pod in pods {
-        let Ok(PodAddress { address, ports, unready }) = PodAddress::new(service, pod, publish, legacy) else {
-            continue;
-        };
-        let (addresses, not_ready_addresses) =
-            if unready.is_none() { (vec![address], vec![]) } else { (vec![], vec![address]) };
-        subsets.push(EndpointSubset { addresses, not_ready_addresses, ports });
-    }
-    repack(&subsets)
-}
-
-/// Returns the object to write (EP-18). It keeps the metadata of other clients, except for the labels, which are those
-/// of the Service.
-fn desired_object(
-    service: &Service,
-    mut subsets: Vec<EndpointSubset>,
-    metadata: ObjectMeta,
-    trigger_time: Option<Timestamp>,
-) -> Endpoints {
-    let truncated = truncate(&mut subsets);
-    let time = trigger_time.map(|time| time.to_string());
-    let annotations =
-        [(OVER_CAPACITY_ANNOTATION, truncated.then_some(TRUNCATED)), (TRIGGER_TIME_ANNOTATION, time.as_deref())];
-    let annotations = metadata
-        .annotations
-        .without(|key| annotations.iter().any(|(own, _)| *own == key))
-        .with_fitting(annotations.iter().filter_map(|(key, value)| Some((*key, (*value)?))));
-    let headless = (!service.has_cluster_ip()).then_some((HEADLESS_LABEL, ""));
-    let labels = service
-        .labels
-        .without(|key| key == HEADLESS_LABEL)
-        .with(headless.into_iter().chain([(ENDPOINTS_MANAGED_BY_LABEL, ENDPOINTS_CONTROLLER)]));
-    Endpoints { metadata: ObjectMeta { annotations, labels, ..metadata }, subsets }
-}
-
-/// Returns whether the labels are the managed-by label of this controller and those of the Service, apart from the
-/// headless label (EP-16; upstream: `labelsCorrectForEndpoints`).
-fn labels_are_correct(current: &Endpoints, service: &Service) -> bool {
-    let labels = &current.metadata.labels;
-    labels.get(ENDPOINTS_MANAGED_BY_LABEL) == Some(ENDPOINTS_CONTROLLER)
-        && labels.without(|key| key == ENDPOINTS_MANAGED_BY_LABEL || key == HEADLESS_LABEL) == service.labels
-}
-
-/// Returns whether the object is within the limit and has no over-capacity annotation (EP-17; upstream:
-/// `capacityAnnotationSetCorrectly`).
-fn capacity_is_correct(current: &Endpoints) -> bool {
-    let addresses: usize =
-        current.subsets.iter().map(|subset| subset.addresses.len() + subset.not_ready_addresses.len()).sum();
-    addresses <= MAX_ADDRESSES && !current.metadata.annotations.contains_key(OVER_CAPACITY_ANNOTATION)
-}
-
-fn equal_except_trigger_time(a: &Endpoints, b: &Endpoints) -> bool {
-    let without_time = |labels: &Labels| labels.without(|key| key == TRIGGER_TIME_ANNOTATION);
-    a.metadata.labels == b.metadata.labels
-        && without_time(&a.metadata.annotations) == without_time(&b.metadata.annotations)
-        && equal_ignoring_versions(&a.subsets, &b.subsets)
 }

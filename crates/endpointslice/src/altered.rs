@@ -3,29 +3,23 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher};
 use std::io;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::Arc;
 
-use kube_controller::locked;
 use kube_endpoint_model::{EndpointSlice, Labels, ObjectKey, ResourceVersion, Text, Write, well_known};
 use kube_informer::WriteThrough;
 use serde::Serialize;
 
+use crate::options::Options;
 use crate::plan::Plan;
 
-/// Responses with other content than was sent, because an admission policy changed the slice or an older API server
-/// dropped a field.
+/// Responses to writes of one owner with other content than was sent, because an admission policy changed the slice or an
+/// older API server dropped a field.
 ///
 /// Such a slice never equals the desired one, and each sync would send the same content again.
 /// [`suppress`](AlteredWrites::suppress) removes such writes from a plan until the slice or the desired content
 /// changes. Upstream repeats the write in every sync.
-#[derive(Debug)]
-pub(crate) struct AlteredWrites {
-    owner_label: Text,
-    services: Mutex<HashMap<ObjectKey, Altered>>,
-}
-
 #[derive(Debug, Default)]
-struct Altered {
+pub(crate) struct AlteredWrites {
     /// Responses with other content, by name of the slice.
     slices: HashMap<Text, Answer>,
     /// Slices from responses with another owner or managed-by label than was sent.
@@ -41,47 +35,33 @@ struct Answer {
 }
 
 impl AlteredWrites {
-    /// Returns an empty set for slices with this owner label.
-    pub(crate) fn new(owner_label: Text) -> Self {
-        AlteredWrites { owner_label, services: Mutex::default() }
+    /// Returns whether there are no such responses.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.slices.is_empty() && self.misplaced.is_empty()
     }
 
-    /// Returns the name of the owner label in messages.
-    pub(crate) fn label_name(&self) -> &str {
-        if self.owner_label == well_known::SERVICE_NAME_LABEL { "service-name" } else { &self.owner_label }
-    }
-
-    /// Returns whether two states of a slice have the same owner and managed-by labels.
-    pub(crate) fn in_same_place(&self, one: &EndpointSlice, other: &EndpointSlice) -> bool {
-        let (one, other) = (&one.metadata.labels, &other.metadata.labels);
-        let labels = [&*self.owner_label, well_known::SLICE_MANAGED_BY_LABEL];
-        labels.iter().all(|label| one.get(label) == other.get(label))
-    }
-
-    fn services(&self) -> MutexGuard<'_, HashMap<ObjectKey, Altered>> {
-        locked(&self.services)
-    }
-
-    /// Records the response to a create or update.
-    pub(crate) fn answered(&self, service: &ObjectKey, sent: &EndpointSlice, answer: &EndpointSlice) {
+    /// Records the response to a create or update. `owner` is the key of the owner, for the log.
+    pub(crate) fn answered(
+        &mut self,
+        owner: &ObjectKey,
+        options: &Options,
+        sent: &EndpointSlice,
+        answer: &EndpointSlice,
+    ) {
         let metadata = &answer.metadata;
-        let mut services = self.services();
         if has_content(sent, answer) {
-            if let Some(altered) = services.get_mut(service) {
-                altered.slices.remove(&metadata.name);
-            }
+            self.slices.remove(&metadata.name);
             return;
         }
-        let altered = services.entry(service.clone()).or_default();
-        if !self.in_same_place(sent, answer) {
-            altered.misplaced.push(answer.clone());
+        if !in_same_place(options, sent, answer) {
+            self.misplaced.push(answer.clone());
             return;
         }
         let known = Answer { version: metadata.resource_version.clone(), sent: digest(sent) };
-        if altered.slices.insert(metadata.name.clone(), known).is_none() {
+        if self.slices.insert(metadata.name.clone(), known).is_none() {
             tracing::warn!(
                 slice = %ObjectKey { namespace: metadata.namespace.clone(), name: metadata.name.clone() },
-                %service,
+                service = %owner,
                 "The API server changed an EndpointSlice as it was written, which an admission policy may cause; \
                  the same content is not written again"
             );
@@ -93,47 +73,49 @@ impl AlteredWrites {
     ///
     /// While `cache` contains slices whose owner or managed-by label the server has changed, creates are removed
     /// too, since they would add more of these slices. Returns the names of these slices if creates were removed.
-    pub(crate) fn suppress<'a>(
-        &self,
-        service: &ObjectKey,
-        existing: impl IntoIterator<Item = &'a EndpointSlice>,
+    pub(crate) fn suppress(
+        &mut self,
+        existing: &[Arc<EndpointSlice>],
         cache: Option<&WriteThrough<EndpointSlice>>,
         plan: &mut Plan,
     ) -> Vec<String> {
-        let mut services = self.services();
-        let Some(altered) = services.get_mut(service) else { return Vec::new() };
+        if self.is_empty() {
+            return Vec::new();
+        }
         let current: HashMap<&str, &ResourceVersion> =
-            existing.into_iter().map(|slice| (&*slice.metadata.name, &slice.metadata.resource_version)).collect();
-        altered.slices.retain(|name, answer| current.get(&**name).is_some_and(|version| **version == answer.version));
-        altered.misplaced.retain(|slice| !current.contains_key(&*slice.metadata.name) && holds(cache, slice));
-        let misplaced = &altered.misplaced;
-
+            existing.iter().map(|slice| (&*slice.metadata.name, &slice.metadata.resource_version)).collect();
+        self.slices.retain(|name, answer| current.get(&**name).is_some_and(|version| **version == answer.version));
+        self.misplaced.retain(|slice| !current.contains_key(&*slice.metadata.name) && holds(cache, slice));
         let mut refused = Vec::new();
         for plan in &mut plan.types {
             plan.writes.retain(|write| {
                 let Write::Update { desired, .. } = write else { return true };
-                let answer = altered.slices.get(&desired.metadata.name);
+                let answer = self.slices.get(&desired.metadata.name);
                 answer.is_none_or(|answer| answer.sent != digest(desired))
             });
-            if !misplaced.is_empty() && plan.creates().next().is_some() {
+            if !self.misplaced.is_empty() && plan.creates().next().is_some() {
                 plan.writes.retain(|write| !matches!(write, Write::Create(_)));
-                refused = misplaced.iter().map(|slice| slice.metadata.name.to_string()).collect();
+                refused = self.misplaced.iter().map(|slice| slice.metadata.name.to_string()).collect();
             }
-        }
-        if altered.slices.is_empty() && altered.misplaced.is_empty() {
-            services.remove(service);
         }
         refused
     }
+}
 
-    /// Drops the responses of a Service.
-    pub(crate) fn forget(&self, service: &ObjectKey) {
-        self.services().remove(service);
-    }
+/// Returns the name of the owner label in messages.
+pub(crate) fn label_name(options: &Options) -> &str {
+    if options.owner_label == well_known::SERVICE_NAME_LABEL { "service-name" } else { &options.owner_label }
+}
+
+/// Returns whether two states of a slice have the same owner and managed-by labels.
+pub(crate) fn in_same_place(options: &Options, one: &EndpointSlice, other: &EndpointSlice) -> bool {
+    let (one, other) = (&one.metadata.labels, &other.metadata.labels);
+    let labels = [&*options.owner_label, well_known::SLICE_MANAGED_BY_LABEL];
+    labels.iter().all(|label| one.get(label) == other.get(label))
 }
 
 /// Returns whether the cache contains a slice with this name and UID, in any state. Without a cache, it may.
-pub(crate) fn holds(cache: Option<&WriteThrough<EndpointSlice>>, slice: &EndpointSlice) -> bool {
+fn holds(cache: Option<&WriteThrough<EndpointSlice>>, slice: &EndpointSlice) -> bool {
     cache.is_none_or(|cache| {
         let stored = cache.get(&slice.metadata.namespace, &slice.metadata.name);
         stored.is_some_and(|stored| stored.metadata.uid == slice.metadata.uid)
@@ -141,7 +123,7 @@ pub(crate) fn holds(cache: Option<&WriteThrough<EndpointSlice>>, slice: &Endpoin
 }
 
 /// Returns whether a response has the content that was sent.
-fn has_content(sent: &EndpointSlice, answer: &EndpointSlice) -> bool {
+pub(crate) fn has_content(sent: &EndpointSlice, answer: &EndpointSlice) -> bool {
     sent.metadata.labels == answer.metadata.labels
         && sent.metadata.annotations == answer.metadata.annotations
         && sent.metadata.owner_references == answer.metadata.owner_references

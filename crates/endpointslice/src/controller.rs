@@ -7,15 +7,15 @@ mod caches;
 mod sync;
 
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use kube_controller::{Batching, Controller, ControllerBuilder, Metrics, Urgency};
 use kube_controller_client::ReviewedClient;
-use kube_controller_client::events::{EventRecorder, LastMessages};
+use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::{SLICE_CONTROLLER, SLICE_CONTROLLER_NAME};
 use kube_endpoint_model::{
-    EndpointSlice, Node, ObjectKey, Pod, PodIndex, Service, ServiceIndex, SliceIndex, TriggerTimes, pod_change,
+    EndpointSlice, Node, ObjectKey, Pod, PodIndex, Service, ServiceIndex, SliceIndex, pod_change,
 };
 use kube_informer::{Event, Informer};
 use kube_topology::TopologyCache;
@@ -99,8 +99,6 @@ pub fn endpointslice_controller(
         reconciler,
         metrics: slices,
         echo_delay: slice_delay,
-        trigger_times: Mutex::new(TriggerTimes::default()),
-        unusable: LastMessages::default(),
         keys: controller.enqueuer(None),
     });
     let (topology, keys) = (Arc::clone(&syncs), controller.enqueuer(Some("nodes")));

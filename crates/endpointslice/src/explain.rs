@@ -155,7 +155,7 @@ impl fmt::Display for Explanation {
 
 impl Explanation {
     /// Explains a plan by comparing it with the slices that it was computed from.
-    fn of(existing: &[Arc<EndpointSlice>], controller: &str, plan: &Plan) -> Explanation {
+    pub(crate) fn of(existing: &[Arc<EndpointSlice>], controller: &str, plan: &Plan) -> Explanation {
         let mut explanation = Explanation::default();
         let existing = || existing.iter().filter(|slice| slice.is_managed_by(controller));
         for plan in &plan.types {

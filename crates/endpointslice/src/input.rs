@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use jiff::Timestamp;
-use kube_endpoint_model::{AddressType, Endpoint, EndpointSlice, Labels, ObjectKey};
+use kube_endpoint_model::{AddressType, Endpoint, EndpointSlice, Labels, ObjectKey, TriggerTime};
 use kube_topology::{HintPolicy, HintsOutcome, SliceSet, ZoneRatios};
 
 use crate::desired_group::DesiredGroup;
@@ -96,15 +95,6 @@ impl<'a, E> Input<'a, E> {
         self.trigger_time = trigger_time;
         self
     }
-}
-
-/// Treatment of the annotation `endpoints.kubernetes.io/last-change-trigger-time` of slices that are written (RC-42).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TriggerTime {
-    /// Keeps the annotation.
-    Leave,
-    /// Sets the annotation to this time; `None` removes it (EC-13).
-    Write(Option<Timestamp>),
 }
 
 /// Treatment of topology hints by a plan: taken from the desired endpoints, or computed.

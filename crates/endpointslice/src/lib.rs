@@ -150,6 +150,8 @@ mod live;
 pub mod metrics;
 mod options;
 mod owner;
+#[cfg(feature = "apply")]
+mod owner_state;
 mod packing;
 mod plan;
 mod pod_endpoint;
@@ -158,7 +160,7 @@ mod priority;
 #[cfg(feature = "apply")]
 mod reconciler;
 mod recycle;
-mod service_inputs;
+mod service_plan;
 mod single;
 #[cfg(feature = "apply")]
 pub mod slice_events;
@@ -167,6 +169,7 @@ mod slice_labels;
 mod slice_names;
 #[cfg(feature = "apply")]
 mod slice_rules;
+mod stored_zones;
 #[cfg(feature = "apply")]
 mod watch;
 mod withheld;
@@ -180,8 +183,9 @@ pub use desired::{
 pub use desired_endpoint::DesiredEndpoint;
 pub use desired_group::DesiredGroup;
 pub use explain::{Explanation, Placement, PlacementReason, SliceName, plan_explained};
-pub use input::{Hints, Input, ServiceHints, TriggerTime, hinted_types};
+pub use input::{Hints, Input, ServiceHints, hinted_types};
 pub use kept::Kept;
+pub use kube_endpoint_model::TriggerTime;
 #[cfg(feature = "apply")]
 pub use live::LiveReadError;
 pub use options::{Options, Packing};
@@ -190,7 +194,7 @@ pub use plan::{GroupCount, Plan, TypePlan, plan};
 pub use pod_endpoint::{PodEndpoint, endpoint_at};
 #[cfg(feature = "apply")]
 pub use reconciler::{EventSink, Reconciled, Reconciler, ReconcilerBuilder};
-pub use service_inputs::ServiceInputs;
+pub use service_plan::{HintState, OwnerPlan, ServicePlan, State, service_plan};
 pub use slice_labels::SliceLabels;
 #[cfg(feature = "apply")]
 pub use watch::watch_slices;

@@ -1,12 +1,13 @@
 //! Metrics of slice controllers.
 
-mod cache;
 #[cfg(feature = "prometheus")]
 mod prometheus;
+mod sums;
 
-pub use cache::{MetricsCache, Totals};
 #[cfg(feature = "prometheus")]
 pub use prometheus::{PrometheusMetrics, WriteMetrics};
+pub use sums::Totals;
+pub(crate) use sums::{Counted, Sums};
 
 use std::collections::BTreeMap;
 

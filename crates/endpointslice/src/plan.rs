@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use kube_endpoint_model::{
-    AddressType, Endpoint, EndpointPort, EndpointSlice, Labels, ObjectMeta, Text, Write, sort_slice_ports, well_known,
+    AddressType, Endpoint, EndpointPort, EndpointSlice, Labels, ObjectMeta, Text, TriggerTime, Write, sort_slice_ports,
+    well_known,
 };
 use kube_topology::{HintsOutcome, SliceSet, TopologyEvent};
 
@@ -12,7 +13,7 @@ use crate::builder::Builder;
 use crate::desired_endpoint::DesiredEndpoint;
 use crate::desired_group::DesiredGroup;
 use crate::groups;
-use crate::input::{Hints, Input, TriggerTime};
+use crate::input::{Hints, Input};
 use crate::options::{Options, Packing};
 use crate::packing::{Packed, in_stable_order, pack};
 use crate::recycle::recycle;

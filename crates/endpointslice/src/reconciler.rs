@@ -7,26 +7,27 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use kube_controller::{Enqueuer, Executed, Executor, Outcome, locked};
+use kube_controller::{Enqueuer, Executed, Executor, KeyStates, Outcome, locked};
 use kube_controller_client::ReviewedClient;
-use kube_controller_client::events::{EventType, LastMessages};
+use kube_controller_client::events::EventType;
 use kube_endpoint_model::{AddressType, EndpointSlice, Node, ObjectKey, SliceIndex, Text, Write};
 use kube_informer::{Informer, WriteThrough};
-use kube_topology::{HintPolicy, TopologyCache};
+use kube_topology::{HintPolicy, TopologyCache, ZoneRatios};
 use kube_wire::Resource;
 
 pub use self::builder::ReconcilerBuilder;
 pub use self::event_sink::EventSink;
-use crate::altered::AlteredWrites;
+use crate::altered::label_name;
 use crate::apply::{ApplyError, WriteError, WriteFailure};
 use crate::desired_endpoint::DesiredEndpoint;
 use crate::input::{Hints, Input, ServiceHints, hinted_types};
 use crate::live::{LiveReadError, is_gone, live};
-use crate::metrics::{HintLabels, MetricsCache, Operation, SliceMetrics};
+use crate::metrics::{Counted, HintLabels, Operation, SliceMetrics, Sums};
 use crate::options::Options;
 use crate::owner::Owner;
+use crate::owner_state::OwnerState;
 use crate::plan::{Plan, plan};
-use crate::slice_names::SliceNames;
+use crate::service_plan::OwnerPlan;
 use crate::slice_rules::SliceRules;
 
 /// Reconciles the slices of owners with their desired endpoints.
@@ -48,14 +49,12 @@ pub struct Reconciler {
     pub(crate) slices: Option<Informer<EndpointSlice, SliceIndex>>,
     /// With `slices`, set by the handler of the controller or, without one, by the first write.
     pub(crate) cache: OnceLock<WriteThrough<EndpointSlice>>,
-    names: SliceNames,
-    altered: AlteredWrites,
     topology: Option<Mutex<TopologyCache>>,
     traffic_distribution: bool,
     events: Box<dyn EventSink>,
-    hint_events: LastMessages,
     metrics: Arc<dyn SliceMetrics>,
-    totals: Mutex<MetricsCache>,
+    pub(crate) states: KeyStates<ObjectKey, OwnerState>,
+    sums: Mutex<Sums>,
 }
 
 /// Result of a successful reconciliation.
@@ -146,10 +145,30 @@ impl Reconciler {
 
     /// Plans and writes the slices of an owner, emits the events of the plan and reports its metrics.
     ///
+    /// `policy` is the hint policy of the owner; `None` is [`Hints::Leave`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`execute`](Self::execute).
+    pub async fn reconcile<E: DesiredEndpoint>(
+        &self,
+        input: Input<'_, E>,
+        policy: Option<HintPolicy>,
+    ) -> Result<Reconciled, ApplyError> {
+        let policy = policy.map(|policy| self.effective_policy(policy));
+        let (owner, key, existing) = (input.owner.clone(), input.key(), input.existing.to_vec());
+        let (ratios, enabled) = self.hint_state(&key);
+        let enabled = enabled.unwrap_or_else(|| hinted_types(&existing));
+        let hints =
+            policy.map_or(Hints::Leave, |policy| Hints::Decide(ServiceHints { policy, ratios: &ratios, enabled }));
+        let plan = plan(input, hints, &self.options);
+        self.execute(OwnerPlan { owner, key, existing, policy, plan }).await
+    }
+
+    /// Writes the slices of a plan, emits its events and reports its metrics.
+    ///
     /// A plan that goes to the [review](kube_controller_client::Review) of the client is returned, but neither written nor
     /// counted, and its events are not emitted.
-    ///
-    /// `policy` is the hint policy of the owner; `None` is [`Hints::Leave`].
     ///
     /// # Errors
     ///
@@ -158,30 +177,27 @@ impl Reconciler {
     /// slices. With [`WriteFailure::Misplaced`](crate::WriteFailure::Misplaced), creates were not sent, and retries
     /// fail until the cache no longer contains the slices that it names; without a cache, until
     /// [`forget`](Self::forget).
-    pub async fn reconcile<E: DesiredEndpoint>(
-        &self,
-        input: Input<'_, E>,
-        policy: Option<HintPolicy>,
-    ) -> Result<Reconciled, ApplyError> {
-        let policy = policy.map(|policy| self.effective_policy(policy));
-        let (owner, existing_slices, service) = (input.owner, input.existing, input.key());
-        let existing = || existing_slices.iter().map(|slice| &**slice);
-        self.names.exist(&service, existing());
-        let mut plan = self.plan(&service, input, policy);
+    pub async fn execute(&self, planned: OwnerPlan) -> Result<Reconciled, ApplyError> {
+        let key = planned.key.clone();
+        self.execute_with(&mut self.states.take(&key), planned).await
+    }
 
-        if let Some(policy) = policy {
-            self.remember_hints(&service, policy, &plan);
-        }
-        let Options { max_endpoints_per_slice, placeholder, .. } = self.options;
-        self.metrics.totals(locked(&self.totals).update(&service, &plan, max_endpoints_per_slice, placeholder));
-        let misplaced = self.altered.suppress(&service, existing(), self.cache(), &mut plan);
-        let sent = self.send(&owner.kind, &service, &plan, &*self.metrics, policy.map(labels)).await;
+    /// Does the same as [`execute`](Self::execute) with the state of the owner.
+    pub(crate) async fn execute_with(
+        &self,
+        state: &mut OwnerState,
+        planned: OwnerPlan,
+    ) -> Result<Reconciled, ApplyError> {
+        let OwnerPlan { owner, key, existing, policy, mut plan } = planned;
+        self.count(state, &key, policy, &plan);
+        let misplaced = state.suppress(&existing, self.cache(), &mut plan);
+        let sent = self.send(&owner.kind, &key, state, &plan, &*self.metrics, policy.map(labels)).await;
         let Some((writes, mut failures)) = sent else { return Ok(Reconciled { plan, writes: 0 }) };
-        self.emit_hint_events(owner, &service, &plan);
+        self.emit_hint_events(&owner, state, &plan);
         if !misplaced.is_empty() {
-            let label = self.altered.label_name().to_owned();
+            let label = label_name(&self.options).to_owned();
             let source = WriteFailure::Misplaced { label, slices: misplaced };
-            failures.insert(0, failed(&owner.kind, &service, Operation::Create, None, source));
+            failures.insert(0, failed(&owner.kind, &key, Operation::Create, None, source));
         }
         if failures.is_empty() { Ok(Reconciled { plan, writes }) } else { Err(ApplyError(failures)) }
     }
@@ -219,7 +235,7 @@ impl Reconciler {
         slices: Vec<Arc<EndpointSlice>>,
     ) -> Result<Reconciled, ApplyError> {
         let plan = Plan::delete(slices);
-        match self.send(kind, owner, &plan, &(), None).await {
+        match self.send(kind, owner, &mut OwnerState::default(), &plan, &(), None).await {
             None => Ok(Reconciled { plan, writes: 0 }),
             Some((writes, failures)) if failures.is_empty() => Ok(Reconciled { plan, writes }),
             Some((_, failures)) => Err(ApplyError(failures)),
@@ -232,6 +248,7 @@ impl Reconciler {
         &self,
         kind: &Text,
         owner: &ObjectKey,
+        state: &mut OwnerState,
         plan: &Plan,
         metrics: &dyn SliceMetrics,
         hints: Option<HintLabels>,
@@ -244,8 +261,8 @@ impl Reconciler {
         let mut rules = SliceRules {
             owner,
             cache: self.cache(),
-            names: &self.names,
-            altered: &self.altered,
+            options: &self.options,
+            state,
             metrics,
             types: &plan.types,
             hints,
@@ -271,11 +288,11 @@ impl Reconciler {
     /// Emits the hint events of a plan. Events that equal the previous ones are emitted only if the plan has writes or
     /// the owner has changed: upstream repeats them in every sync, but here a sync follows each write, so that each
     /// event would be emitted twice (RC-35).
-    fn emit_hint_events(&self, owner: &Owner, service: &ObjectKey, plan: &Plan) {
+    fn emit_hint_events(&self, owner: &Owner, state: &mut OwnerState, plan: &Plan) {
         let events: Vec<_> = plan.types.iter().flat_map(|plan| &plan.events).collect();
         let messages: Vec<_> = events.iter().map(|event| (event.reason, &event.message)).collect();
         let message = (!events.is_empty()).then_some((&owner.resource_version, messages));
-        if !self.hint_events.is_new(service, message) && plan.is_empty() {
+        if !state.hint_events.is_new(message) && plan.is_empty() {
             return;
         }
         for event in events {
@@ -287,16 +304,11 @@ impl Reconciler {
     /// Drops all state of an owner, usually a deleted one. Deletes no slices: the garbage collector does, or
     /// [`delete`](Self::delete).
     pub fn forget(&self, owner: &ObjectKey) {
-        self.names.forget(owner);
-        self.altered.forget(owner);
-        self.hint_events.forget(owner);
         if let Some(topology) = &self.topology {
             locked(topology).remove_service(owner);
         }
-        let mut cache = locked(&self.totals);
-        if let Some(totals) = cache.remove(owner) {
-            self.metrics.totals(totals);
-            self.metrics.traffic_distributions(&cache.traffic_distributions());
+        if let Some(counted) = self.states.forget(owner).and_then(|state| state.counted) {
+            self.replace_counted(counted, Counted::default());
         }
     }
 
@@ -318,43 +330,43 @@ impl Reconciler {
         }
     }
 
-    fn plan<E: DesiredEndpoint>(&self, service: &ObjectKey, input: Input<'_, E>, policy: Option<HintPolicy>) -> Plan {
-        let Some(policy) = policy else { return plan(input, Hints::Leave, &self.options) };
-        let (ratios, enabled) = match &self.topology {
-            Some(topology) => {
-                let topology = locked(topology);
-                // The history of hints is that of the writer, which only the slices show to another process.
-                let enabled = if self.client.observes() {
-                    hinted_types(input.existing)
-                } else {
-                    topology.enabled_types(service).into_iter().collect::<BTreeSet<AddressType>>()
-                };
-                (topology.ratios(), enabled)
-            }
-            None => Default::default(),
-        };
-        let hints = Hints::Decide(ServiceHints { policy, ratios: &ratios, enabled });
-        plan(input, hints, &self.options)
+    /// Returns what the hints of an owner depend on beside its endpoints: the CPU ratios of the zones, and the address
+    /// types that have hints, for [`HintState::enabled`](crate::HintState::enabled).
+    pub(crate) fn hint_state(&self, owner: &ObjectKey) -> (ZoneRatios, Option<BTreeSet<AddressType>>) {
+        let Some(topology) = &self.topology else { return (ZoneRatios::default(), Some(BTreeSet::new())) };
+        let topology = locked(topology);
+        // The history of hints is that of the writer, which only the slices show to another process.
+        let enabled = (!self.client.observes()).then(|| topology.enabled_types(owner).into_iter().collect());
+        (topology.ratios(), enabled)
     }
 
-    /// Stores the hints of a plan in the topology cache, and reports the traffic distribution that the Service uses.
-    fn remember_hints(&self, service: &ObjectKey, policy: HintPolicy, plan: &Plan) {
-        if let Some(topology) = &self.topology {
+    /// Stores the hints of a plan in the topology cache, and counts it.
+    fn count(&self, state: &mut OwnerState, key: &ObjectKey, policy: Option<HintPolicy>, plan: &Plan) {
+        if let (Some(topology), Some(policy)) = (&self.topology, policy) {
             let mut topology = locked(topology);
             if policy == HintPolicy::Topology {
                 for slice in plan.unsupported.iter().filter_map(Write::before) {
-                    topology.record(service, &slice.address_type, None);
+                    topology.record(key, &slice.address_type, None);
                 }
                 for plan in &plan.types {
-                    topology.record(service, &plan.address_type, plan.hints.clone());
+                    topology.record(key, &plan.address_type, plan.hints.clone());
                 }
             } else {
-                topology.remove_service(service);
+                topology.remove_service(key);
             }
         }
-        let mut totals = locked(&self.totals);
-        if totals.set_traffic_distribution(service, labels(policy).traffic_distribution) {
-            self.metrics.traffic_distributions(&totals.traffic_distributions());
+        let Options { max_endpoints_per_slice: max, placeholder, .. } = self.options;
+        let traffic = policy.and_then(|policy| labels(policy).traffic_distribution);
+        let counted = Counted::of(plan, max, placeholder, traffic);
+        let before = state.counted.replace(counted).unwrap_or_default();
+        self.replace_counted(before, counted);
+    }
+
+    fn replace_counted(&self, before: Counted, now: Counted) {
+        let mut sums = locked(&self.sums);
+        self.metrics.totals(sums.replace(before, now));
+        if let Some(services) = sums.changed_traffic(before, now) {
+            self.metrics.traffic_distributions(services);
         }
     }
 }

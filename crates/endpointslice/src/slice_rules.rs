@@ -7,11 +7,13 @@ use kube_controller_client::{Error, RequestPriority};
 use kube_endpoint_model::{EndpointSlice, ObjectKey, Uid, Write};
 use kube_informer::WriteThrough;
 
-use crate::altered::AlteredWrites;
+use crate::altered::in_same_place;
 use crate::metrics::{HintLabels, Operation, SliceMetrics};
+use crate::options::Options;
+use crate::owner_state::OwnerState;
 use crate::plan::TypePlan;
 use crate::priority::priority;
-use crate::slice_names::{SliceName, SliceNames};
+use crate::slice_names::SliceName;
 
 /// Maximum number of names tried for one slice if slices with these names exist already, as in the API server.
 const NAMES_TO_TRY: usize = 8;
@@ -20,8 +22,8 @@ const NAMES_TO_TRY: usize = 8;
 pub(crate) struct SliceRules<'a> {
     pub(crate) owner: &'a ObjectKey,
     pub(crate) cache: Option<&'a WriteThrough<EndpointSlice>>,
-    pub(crate) names: &'a SliceNames,
-    pub(crate) altered: &'a AlteredWrites,
+    pub(crate) options: &'a Options,
+    pub(crate) state: &'a mut OwnerState,
     pub(crate) metrics: &'a dyn SliceMetrics,
     /// Plans of the address types, each of which is a group of writes.
     pub(crate) types: &'a [TypePlan],
@@ -37,7 +39,7 @@ impl SliceRules<'_> {
     fn is_lost(&self, slice: &EndpointSlice) -> bool {
         let cached = self.cache.and_then(|cache| cache.get(&slice.metadata.namespace, &slice.metadata.name));
         cached.is_some_and(|cached| {
-            cached.metadata.deletion_timestamp.is_some() || !self.altered.in_same_place(&cached, slice)
+            cached.metadata.deletion_timestamp.is_some() || !in_same_place(self.options, &cached, slice)
         })
     }
 
@@ -48,11 +50,11 @@ impl SliceRules<'_> {
             // this owner. The same holds if the slice has been moved to another owner or manager, or is being
             // deleted.
             if error.is_already_exists() && tries < NAMES_TO_TRY && (!name.unanswered || self.is_lost(sent)) {
-                self.name = Some((self.names.take(self.owner, &name.prefix), tries + 1));
+                self.name = Some((self.state.name(&name.prefix), tries + 1));
                 return Failure::Repeat;
             }
             let unanswered = name.unanswered || error.may_have_been_applied();
-            self.names.keep(self.owner, SliceName { unanswered, ..name });
+            self.state.keep_name(SliceName { unanswered, ..name });
         }
         if error.is_namespace_terminating() {
             tracing::debug!(
@@ -72,14 +74,14 @@ impl WriteRules<EndpointSlice> for SliceRules<'_> {
 
     fn to_create<'p>(&mut self, planned: &'p EndpointSlice) -> Cow<'p, EndpointSlice> {
         let prefix = planned.metadata.generate_name.clone().unwrap_or_default();
-        let (name, _) = self.name.get_or_insert_with(|| (self.names.take(self.owner, &prefix), 1));
+        let (name, _) = self.name.get_or_insert_with(|| (self.state.name(&prefix), 1));
         let mut named = planned.clone();
         named.metadata.name = name.name.clone();
         Cow::Owned(named)
     }
 
     fn answered(&mut self, planned: &EndpointSlice, answer: &EndpointSlice) {
-        self.altered.answered(self.owner, planned, answer);
+        self.state.answered(self.owner, self.options, planned, answer);
         self.name = None;
     }
 

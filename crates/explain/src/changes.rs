@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::classes::{Difference, DifferenceClass, classify};
 use crate::mirror::Mirroring;
-use crate::plans::{SelectorPlans, are_known};
+use crate::plans::{SelectorPlans, are_known, endpoints_write};
 use crate::report::{Change, Kind, ObjectRef, Reason};
 use crate::world::World;
 
@@ -38,37 +38,30 @@ impl World {
         let keys: BTreeSet<ObjectKey> =
             self.services().map(|service| service.key()).chain(self.mirrored()).chain(self.left_over()).collect();
         for key in keys {
-            let plans = self.service_of(&key).and_then(|service| SelectorPlans::new(self, &ratios, service));
+            let plans = SelectorPlans::new(self, &ratios, &key);
             if are_known(self, Kind::EndpointSlice) {
-                if let Some(plans) = &plans {
-                    let writes = self.slices_writes(&plans.slices, Some(&plans.explanation));
-                    changes.extend(classified(writes, &self.stored_slices(&key)));
+                if let Some(SelectorPlans { slices, .. }) = &plans {
+                    let writes = self.slices_writes(&slices.plan, Some(&slices.explain(SLICE_CONTROLLER)));
+                    changes.extend(classified(writes, &slices.existing));
                 }
                 let mirroring = Mirroring::new(self, &key);
                 let superfluous = mirroring.superfluous().iter().filter(|slice| has_effect(slice));
                 let mut writes: Vec<_> = superfluous.map(|slice| deleted(slice, vec![differs(SUPERFLUOUS)])).collect();
-                if let Some(mirror) = &mirroring.plan {
-                    writes.extend(self.slices_writes(&mirror.plan, None));
+                if let Some(mirror) = mirroring.plan() {
+                    writes.extend(self.slices_writes(&mirror.slices.plan, None));
                 }
                 changes.extend(classified(writes, &self.slices(&key, MIRRORING_CONTROLLER)));
             }
             if are_known(self, Kind::Endpoints) {
-                let write = match plans.and_then(|plans| plans.endpoints) {
-                    Some(write) => Some(endpoints_write(&key, &write)),
-                    None if self.service_of(&key).is_none() => self.left_over_write(&key),
-                    None => None,
+                let write = match plans {
+                    Some(plans) => plans.endpoints,
+                    None => endpoints_write(self, &key, |_| {}),
                 };
+                let write = write.map(|write| endpoints_change(&key, &write));
                 changes.extend(classified(write.into_iter().collect(), &[]));
             }
         }
         changes
-    }
-
-    /// Returns the slices that the slice controller reads: without those that are being deleted (ES-5).
-    fn stored_slices(&self, key: &ObjectKey) -> Vec<Arc<EndpointSlice>> {
-        let mut slices = self.slices(key, SLICE_CONTROLLER);
-        slices.retain(|slice| slice.metadata.deletion_timestamp.is_none());
-        slices
     }
 
     /// Returns the keys of Endpoints objects without a Service. The Endpoints controller deletes them when it starts
@@ -76,14 +69,6 @@ impl World {
     fn left_over(&self) -> impl Iterator<Item = ObjectKey> {
         let endpoints = self.all_endpoints().map(|endpoints| endpoints.key());
         endpoints.filter(|key| self.service_of(key).is_none())
-    }
-
-    fn left_over_write(&self, key: &ObjectKey) -> Option<PlannedChange> {
-        let endpoints = self.endpoints_of(key)?;
-        if endpoints.is_leader_lock() {
-            return None;
-        }
-        Some(endpoints_write(key, &Write::Delete(Arc::clone(endpoints))))
     }
 
     /// Returns the keys of Services with slices that mirror Endpoints.
@@ -132,7 +117,7 @@ impl World {
     }
 }
 
-fn endpoints_write(key: &ObjectKey, write: &Write<Endpoints>) -> PlannedChange {
+fn endpoints_change(key: &ObjectKey, write: &Write<Endpoints>) -> PlannedChange {
     let (before, after) = (write.before().map(value), write.after().map(value));
     let message = match write {
         Write::Create(_) => "the Service has no Endpoints object",

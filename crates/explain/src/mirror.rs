@@ -3,42 +3,42 @@
 use std::sync::Arc;
 
 use kube_endpoint_model::{Code, EndpointSlice, ObjectKey};
-use kube_endpointslice_mirroring::{Inputs, MirrorPlan, NotMirrored, NothingToMirror};
+use kube_endpointslice_mirroring::{MirrorPlan, NotMirrored, NothingToMirror, plan};
 
 use crate::report::Reason;
 use crate::world::World;
 
 /// Plan of the mirroring controller for the Service of one name.
-pub(crate) struct Mirroring {
-    inputs: Inputs,
-    /// The slices that mirror the Endpoints object; `None` if there is nothing to mirror.
-    pub(crate) plan: Option<MirrorPlan>,
-}
+pub(crate) struct Mirroring(Result<MirrorPlan, NothingToMirror>);
 
 impl Mirroring {
     pub(crate) fn new(world: &World, key: &ObjectKey) -> Mirroring {
-        let inputs = Inputs::read(world, key);
-        Mirroring { plan: inputs.plan(world.settings.max_endpoints_per_subset), inputs }
+        Mirroring(plan(world, key, world.settings.max_endpoints_per_subset))
+    }
+
+    /// Returns the plan for the slices that mirror the Endpoints object; `None` if there is nothing to mirror.
+    pub(crate) fn plan(&self) -> Option<&MirrorPlan> {
+        self.0.as_ref().ok()
     }
 
     /// Returns why the Endpoints object is not mirrored; `None` if it is, or if there is none.
     pub(crate) fn not_mirrored(&self) -> Option<NotMirrored> {
-        match self.inputs.endpoints {
-            Err(NothingToMirror::NotMirrored(reason)) => Some(reason),
+        match &self.0 {
+            Err(NothingToMirror::NotMirrored { reason, .. }) => Some(*reason),
             _ => None,
         }
     }
 
     /// Returns the slices that the controller would delete because there is nothing to mirror.
     pub(crate) fn superfluous(&self) -> &[Arc<EndpointSlice>] {
-        self.inputs.superfluous()
+        self.0.as_ref().err().map(NothingToMirror::superfluous).unwrap_or_default()
     }
 }
 
 /// Returns why the Endpoints object of that name is not mirrored, or which addresses are left out. None for the
 /// Endpoints of a Service with a selector, whose slices are made from Pods.
 pub(crate) fn mirror_reasons(world: &World, key: &ObjectKey, mirroring: &Mirroring) -> Vec<Reason> {
-    match (mirroring.not_mirrored(), &mirroring.plan) {
+    match (mirroring.not_mirrored(), mirroring.plan()) {
         (Some(NotMirrored::Selector), _) | (None, None) => Vec::new(),
         (Some(_), _) if world.service_of(key).is_some_and(|it| it.selector.is_some()) => Vec::new(),
         (Some(reason), _) => vec![not_mirrored(reason)],

@@ -1,15 +1,13 @@
 //! Explains Pods, slices and Endpoints objects.
 
-use std::sync::Arc;
-
 use kube_endpoint_model::well_known::MIRRORING_CONTROLLER;
-use kube_endpoint_model::{Cluster as _, ObjectKey, SelectingService};
-use kube_endpointslice::ServiceInputs;
+use kube_endpoint_model::{Cluster as _, ObjectKey};
+use kube_wire::Object as _;
 
 use crate::mirror::{Mirroring, mirror_reasons, not_mirrored};
 use crate::near_miss::services_near;
 use crate::plans::SelectorPlans;
-use crate::pod_report::{Decisions, pod_report};
+use crate::pod_report::pod_report;
 use crate::report::{Kind, ObjectRef, ObjectReport, PodOfService, PodServicesReport, Reason};
 use crate::slice_findings::{endpoints_finding, finding, slice_findings};
 use crate::world::World;
@@ -20,16 +18,11 @@ impl World {
     pub fn pod(&self, key: &ObjectKey) -> Option<PodServicesReport> {
         let pod = self.pod_of(key)?;
         let selecting = self.selectors.select(&pod.namespace, &pod.labels);
+        let ratios = self.ratios();
         let services = selecting.into_iter().filter_map(|name| {
-            let SelectingService::Selects(service) =
-                self.selecting_service(&ObjectKey { namespace: key.namespace.clone(), name })
-            else {
-                return None;
-            };
-            let inputs = ServiceInputs::read(self, Arc::clone(&service));
-            let mut decisions = Decisions::default();
-            inputs.desired(self, |decision| decisions.add(decision));
-            let pod = pod_report(self, &service, inputs.pods(), pod, decisions.of(pod));
+            let service = self.service_of(&ObjectKey { namespace: key.namespace.clone(), name })?;
+            let plans = SelectorPlans::new(self, &ratios, &service.key())?;
+            let pod = pod_report(self, service, &plans.pods, pod, plans.decisions.of(pod));
             Some(PodOfService { service: service.name.to_string(), pod })
         });
         Some(PodServicesReport {
@@ -45,7 +38,7 @@ impl World {
         let slice = self.slice_of(key)?;
         let service = slice.service_name().map(|name| ObjectKey::new(key.namespace.clone(), name));
         let planned = service.as_ref().map(|service| {
-            let plans = self.service_of(service).and_then(|it| SelectorPlans::new(self, &self.ratios(), it));
+            let plans = SelectorPlans::new(self, &self.ratios(), service);
             PlannedStates::new(plans.as_ref(), &Mirroring::new(self, service))
         });
         let written = written_slice(self, slice, &planned.unwrap_or_default());
@@ -63,7 +56,7 @@ impl World {
     pub fn endpoints(&self, key: &ObjectKey) -> Option<ObjectReport> {
         let endpoints = self.endpoints_of(key)?;
         let service = self.service_of(key);
-        let plans = service.and_then(|it| SelectorPlans::new(self, &self.ratios(), it));
+        let plans = SelectorPlans::new(self, &self.ratios(), key);
         let mirroring = Mirroring::new(self, key);
         let mut reasons: Vec<Reason> = mirror_reasons(self, key, &mirroring);
         if let Some(reason) = mirroring.not_mirrored()

@@ -48,7 +48,7 @@ impl World {
     ) -> ServiceReport {
         let key = service.key();
         let object = ObjectRef::new(Kind::Service, &key);
-        let plans = SelectorPlans::new(self, ratios, service);
+        let plans = SelectorPlans::new(self, ratios, &key);
         let mirroring = Mirroring::new(self, &key);
         let planned = PlannedStates::new(plans.as_ref(), &mirroring);
 
@@ -72,7 +72,7 @@ impl World {
         let would_serve = pods.iter().filter(|pod| pod.state == PodState::Serving).count();
         let serving = traffic.as_ref().map_or(would_serve, |traffic| compare_with_slices(&mut pods, traffic));
         let hints = match &plans {
-            Some(plans) if !self.is_unknown(Kind::Node) => hints_report(self, service, &plans.slices, &pods),
+            Some(plans) if !self.is_unknown(Kind::Node) => hints_report(self, service, &plans.slices.plan, &pods),
             _ => HintsReport { policy: None, reasons: Vec::new() },
         };
         let near_misses = unselected.near_misses(service);
@@ -93,7 +93,7 @@ impl World {
         }
         if are_known(self, Kind::Endpoints) {
             reasons.extend(plans.as_ref().and_then(|plans| endpoints_differ(self, plans, endpoints.as_ref())));
-            reasons.extend(plans.as_ref().and_then(|plans| truncated(service, plans)));
+            reasons.extend(plans.as_ref().and_then(truncated));
             reasons.extend(mirror_reasons(self, &key, &mirroring));
         }
         reasons.extend(ignored_by_controllers(service));
@@ -202,8 +202,8 @@ fn slices_differ(
     mirroring: &Mirroring,
     slices: &[WrittenObject],
 ) -> Option<Reason> {
-    let mirror_plan = mirroring.plan.as_ref().map(|mirror| &mirror.plan);
-    let all = || plans.map(|it| &it.slices).into_iter().chain(mirror_plan);
+    let mirror_plan = mirroring.plan().map(|mirror| &mirror.slices.plan);
+    let all = || plans.map(|it| &it.slices.plan).into_iter().chain(mirror_plan);
     let types = || all().flat_map(|plan| &plan.types);
     let superfluous = mirroring.superfluous().len() + all().map(|plan| plan.unsupported.len()).sum::<usize>();
     let counts = [
@@ -233,9 +233,8 @@ fn endpoints_differ(world: &World, plans: &SelectorPlans, current: Option<&Writt
     Some(Reason { code: Code::EndpointsDiffer, message: format!("Endpoints object {verb}{written}") })
 }
 
-fn truncated(service: &Service, plans: &SelectorPlans) -> Option<Reason> {
-    // Each Pod has at most one address. Most Services have too few Pods to count.
-    let addresses = if plans.pods.len() > MAX_ADDRESSES { plans.addresses(service) } else { 0 };
+fn truncated(plans: &SelectorPlans) -> Option<Reason> {
+    let addresses = plans.addresses;
     let message = || format!("{MAX_ADDRESSES} of {addresses} addresses are in the Endpoints object");
     (addresses > MAX_ADDRESSES).then(|| Reason { code: Code::EndpointsTruncated, message: message() })
 }

@@ -222,8 +222,17 @@ impl Cluster for World {
         self.nodes.get(name).cloned()
     }
 
+    fn knows_nodes(&self) -> bool {
+        !self.is_unknown(Kind::Node)
+    }
+
     fn endpoints(&self, key: &ObjectKey) -> Option<Arc<Endpoints>> {
         self.endpoints.get(key).cloned()
+    }
+
+    /// As when the controller starts (EP-H6): all but locks of old leader election clients.
+    fn is_left_over(&self, endpoints: &Endpoints) -> bool {
+        !endpoints.is_leader_lock()
     }
 
     fn slices(&self, key: &ObjectKey, manager: &str) -> Vec<Arc<EndpointSlice>> {

@@ -22,10 +22,10 @@ impl PlannedStates {
     pub(crate) fn new(selector: Option<&SelectorPlans>, mirroring: &Mirroring) -> Self {
         let mut states = PlannedStates::default();
         if let Some(plans) = selector {
-            states.add(&plans.slices);
+            states.add(&plans.slices.plan);
         }
-        if let Some(mirror) = &mirroring.plan {
-            states.add(&mirror.plan);
+        if let Some(mirror) = mirroring.plan() {
+            states.add(&mirror.slices.plan);
         }
         for slice in mirroring.superfluous() {
             states.0.insert(slice.metadata.name.to_string(), ObjectState::Superfluous);

@@ -6,8 +6,13 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use kube_endpoint_model::{EndpointAddress, EndpointSlice, EndpointSubset, Endpoints, ObjectMeta, SubsetPort, Write};
-use kube_endpointslice_mirroring::{MirrorPlan, plan};
+use kube_endpoint_model::{
+    Cluster, EndpointAddress, EndpointSlice, EndpointSubset, Endpoints, ObjectKey, ObjectMeta, Service, SubsetPort,
+    Write,
+};
+use kube_endpointslice::Plan;
+use kube_endpointslice_mirroring::plan;
+use kube_wire::Object as _;
 
 /// Number of addresses of a subset: the default of `--mirroring-max-endpoints-per-subset`.
 const PER_SUBSET: usize = 1_000;
@@ -41,14 +46,38 @@ fn endpoints(addresses: usize) -> Endpoints {
     }
 }
 
-fn mirror(endpoints: &Endpoints, existing: &[Arc<EndpointSlice>]) -> MirrorPlan {
-    plan(endpoints, existing, NonZeroUsize::new(PER_SUBSET).expect("not zero"))
+/// A mirrored Endpoints object and the slices that exist.
+struct Stored {
+    endpoints: Arc<Endpoints>,
+    slices: Vec<Arc<EndpointSlice>>,
+}
+
+impl Cluster for Stored {
+    fn service(&self, _: &ObjectKey) -> Option<Arc<Service>> {
+        Some(Arc::default())
+    }
+
+    fn endpoints(&self, _: &ObjectKey) -> Option<Arc<Endpoints>> {
+        Some(Arc::clone(&self.endpoints))
+    }
+
+    fn slices(&self, _: &ObjectKey, _: &str) -> Vec<Arc<EndpointSlice>> {
+        self.slices.clone()
+    }
+}
+
+impl Stored {
+    fn plan(&self) -> Plan {
+        let max = NonZeroUsize::new(PER_SUBSET).expect("not zero");
+        plan(self, &self.endpoints.key(), max).expect("mirrored").slices.plan
+    }
 }
 
 /// Returns the slices that mirror these Endpoints as decoded from the API server, which share no strings with the
 /// Endpoints.
-fn settled(endpoints: &Endpoints) -> Vec<Arc<EndpointSlice>> {
-    let created = mirror(endpoints, &[]).plan.types.into_iter().flat_map(|it| it.writes).filter_map(Write::into_after);
+fn settled(endpoints: &Arc<Endpoints>) -> Vec<Arc<EndpointSlice>> {
+    let new = Stored { endpoints: Arc::clone(endpoints), slices: Vec::new() };
+    let created = new.plan().types.into_iter().flat_map(|it| it.writes).filter_map(Write::into_after);
     let read_back = |(at, mut slice): (usize, EndpointSlice)| {
         slice.metadata.name = format!("database-{at:05}").into();
         let full = k8s_openapi::api::discovery::v1::EndpointSlice::from(&slice);
@@ -60,19 +89,20 @@ fn settled(endpoints: &Endpoints) -> Vec<Arc<EndpointSlice>> {
 fn plans(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("mirror");
     for size in [10, 100, 1_000, 10_000] {
-        let endpoints = endpoints(size);
+        let endpoints = Arc::new(endpoints(size));
         let slices = settled(&endpoints);
-        assert!(mirror(&endpoints, &slices).plan.is_empty(), "up-to-date slices are not written");
-        let mut changed = endpoints.clone();
+        let mut changed = Endpoints::clone(&endpoints);
         changed.subsets[0].addresses[0].ip = "192.0.2.1".into();
-        assert_eq!(mirror(&changed, &slices).plan.len(), 1, "one changed address causes one write");
+        let new = Stored { endpoints: Arc::clone(&endpoints), slices: Vec::new() };
+        let changed = Stored { endpoints: Arc::new(changed), slices: slices.clone() };
+        let steady = Stored { endpoints, slices };
+        assert!(steady.plan().is_empty(), "up-to-date slices are not written");
+        assert_eq!(changed.plan().len(), 1, "one changed address causes one write");
         group.throughput(Throughput::Elements(size as u64));
-        for (state, endpoints, existing) in
-            [("steady", &endpoints, &slices[..]), ("changed", &changed, &slices), ("new", &endpoints, &[])]
-        {
+        for (state, stored) in [("steady", &steady), ("changed", &changed), ("new", &new)] {
             group.bench_with_input(BenchmarkId::new(state, size), &(), |bencher, ()| {
                 // The time to drop the plan is not measured.
-                bencher.iter_with_large_drop(|| mirror(black_box(endpoints), existing));
+                bencher.iter_with_large_drop(|| black_box(stored).plan());
             });
         }
     }

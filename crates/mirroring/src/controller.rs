@@ -96,6 +96,7 @@ pub fn mirroring_controller(
     });
     let reconciler = Reconciler::builder(client, options)
         .cache(informers.slices.write_through(&slices))
+        .events(recorder)
         .metrics(Arc::clone(&mirroring) as Arc<dyn SliceMetrics>)
         .build();
     let syncs = Arc::new(Syncs {
@@ -105,7 +106,6 @@ pub fn mirroring_controller(
             slices: informers.slices.lister(),
         },
         reconciler,
-        recorder,
         max_endpoints_per_subset: config.max_endpoints_per_subset,
         metrics: mirroring,
         keys: controller.enqueuer(None),

@@ -83,15 +83,13 @@
 mod controller;
 mod desired;
 mod events;
-mod inputs;
 mod metrics;
 mod plan;
 
 pub use controller::{Config, Informers, mirroring_controller};
 pub use desired::{Mirrored, desired};
 pub use events::{NotMirrored, not_mirrored};
-pub use inputs::{Inputs, NothingToMirror};
 pub use metrics::MirroringMetrics;
 #[cfg(feature = "prometheus")]
 pub use metrics::PrometheusMetrics;
-pub use plan::{MirrorPlan, plan};
+pub use plan::{MirrorPlan, NothingToMirror, plan};

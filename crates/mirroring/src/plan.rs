@@ -1,38 +1,96 @@
-//! Plans the writes that make slices mirror an Endpoints object. No I/O.
+//! Plans the writes that make slices mirror the Endpoints object of one Service. No I/O.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use kube_endpoint_model::well_known::{LAST_APPLIED_ANNOTATION, MIRRORING_CONTROLLER, TRIGGER_TIME_ANNOTATION};
-use kube_endpoint_model::{AddressType, EndpointSlice, Endpoints, Labels};
-use kube_endpointslice::{DesiredGroup, Hints, Input, Options, Owner, Packing, Plan, SliceLabels};
+use kube_endpoint_model::{AddressType, Cluster, EndpointSlice, Endpoints, Labels, ObjectKey, WarningEvent};
+use kube_endpointslice::{Hints, Input, Options, Owner, OwnerPlan, Packing, SliceLabels};
 
 use crate::desired::{Mirrored, desired};
+use crate::events::{NotMirrored, not_mirrored};
 
 /// Address types of mirrored slices.
 const ADDRESS_TYPES: [AddressType; 2] = [AddressType::IPv4, AddressType::IPv6];
 
-/// Writes that mirror an Endpoints object, and the number of addresses that are left out.
-#[derive(Debug, PartialEq)]
+/// What the controller does about the slices of a Service whose Endpoints object is mirrored.
+#[derive(Clone, Debug)]
 pub struct MirrorPlan {
-    /// Slices to create, update and delete.
-    pub plan: Plan,
+    /// Plan for the slices. Their owner is the Endpoints object.
+    pub slices: OwnerPlan,
+    /// Events about the Endpoints object.
+    pub events: Vec<WarningEvent>,
     /// Number of addresses that are not mirrored: invalid ones, and those beyond the limit.
     pub skipped: usize,
     /// Number of invalid addresses. Addresses beyond the limit are not parsed (MI-12).
     pub invalid: usize,
 }
 
-/// Plans the writes that make slices mirror `endpoints` (MI-6 to MI-22), with at most `max` addresses of each subset
+/// Why a Service has no mirrored slices.
+#[derive(Clone, Debug)]
+pub enum NothingToMirror {
+    /// There is no Endpoints object.
+    NoEndpoints {
+        /// Slices to delete (MI-24).
+        superfluous: Vec<Arc<EndpointSlice>>,
+    },
+    /// The Endpoints object is not mirrored.
+    NotMirrored {
+        /// Why it is not.
+        reason: NotMirrored,
+        /// Slices to delete (MI-24).
+        superfluous: Vec<Arc<EndpointSlice>>,
+    },
+    /// The Service or the Endpoints object may exist although the cluster lacks it: the plan has to be repeated.
+    Withheld,
+}
+
+impl NothingToMirror {
+    /// Returns the slices to delete.
+    pub fn superfluous(&self) -> &[Arc<EndpointSlice>] {
+        match self {
+            NothingToMirror::NoEndpoints { superfluous } | NothingToMirror::NotMirrored { superfluous, .. } => {
+                superfluous
+            }
+            NothingToMirror::Withheld => &[],
+        }
+    }
+}
+
+/// Plans the slices that mirror the Endpoints object of a name (MI-1 to MI-24), with at most `max` addresses of each subset
 /// and of each slice.
 ///
-/// `existing` are the slices that this controller manages for the Service of that name, including slices that are being
-/// deleted (MI-4).
-pub fn plan(endpoints: &Endpoints, existing: &[Arc<EndpointSlice>], max: NonZeroUsize) -> MirrorPlan {
+/// The controller, previews and explanations all call it.
+///
+/// # Errors
+///
+/// There is nothing to mirror.
+pub fn plan(cluster: &impl Cluster, key: &ObjectKey, max: NonZeroUsize) -> Result<MirrorPlan, NothingToMirror> {
+    let service = cluster.service(key);
+    let endpoints = cluster.endpoints(key);
+    let reason = endpoints.as_ref().and_then(|endpoints| not_mirrored(endpoints, service.as_deref()));
+    let nothing = endpoints.is_none() || reason.is_some();
+    if nothing && (cluster.withholds_service(key) || cluster.withholds_endpoints(key)) {
+        return Err(NothingToMirror::Withheld);
+    }
+    // Including those that are being deleted (MI-4).
+    let existing = cluster.slices(key, MIRRORING_CONTROLLER);
+    match (endpoints, reason) {
+        (None, _) => Err(NothingToMirror::NoEndpoints { superfluous: existing }),
+        (_, Some(reason)) => Err(NothingToMirror::NotMirrored { reason, superfluous: existing }),
+        (Some(endpoints), None) => Ok(mirror(&endpoints, existing, max)),
+    }
+}
+
+fn mirror(endpoints: &Endpoints, existing: Vec<Arc<EndpointSlice>>, max: NonZeroUsize) -> MirrorPlan {
+    let metadata = &endpoints.metadata;
+    let owner = Owner::new("v1", "Endpoints", metadata);
+    let (labels, annotations) = (SliceLabels::carry(&metadata.labels), mirrored_annotations(&metadata.annotations));
     let Mirrored { groups, skipped, invalid } = desired(endpoints, max);
-    let plan =
-        kube_endpointslice::plan(SliceMetadata::of(endpoints).input(groups, existing), Hints::Leave, &options(max));
-    MirrorPlan { plan, skipped, invalid }
+    let input = Input::new(&owner, &ADDRESS_TYPES, groups, &existing).labels(&labels).annotations(&annotations);
+    let (key, plan) = (input.key(), kube_endpointslice::plan(input, Hints::Leave, &options(max)));
+    let slices = OwnerPlan { owner, key, existing, policy: None, plan };
+    MirrorPlan { slices, events: skip_events(max, skipped, invalid), skipped, invalid }
 }
 
 /// Returns the options of the generic reconciler for mirroring: one slice per group, slices of earlier owners are
@@ -45,31 +103,56 @@ pub(crate) fn options(max: NonZeroUsize) -> Options {
         .packing(Packing::Single)
 }
 
-/// Metadata that slices copy from an Endpoints object.
-pub(crate) struct SliceMetadata {
-    pub(crate) owner: Owner,
-    labels: SliceLabels,
-    annotations: Labels,
-}
-
-impl SliceMetadata {
-    pub(crate) fn of(endpoints: &Endpoints) -> SliceMetadata {
-        let metadata = &endpoints.metadata;
-        SliceMetadata {
-            owner: Owner::new("v1", "Endpoints", metadata),
-            labels: SliceLabels::carry(&metadata.labels),
-            annotations: mirrored_annotations(&metadata.annotations),
-        }
-    }
-
-    /// Returns the input of the generic reconciler.
-    pub(crate) fn input<'a>(&'a self, groups: Vec<DesiredGroup>, existing: &'a [Arc<EndpointSlice>]) -> Input<'a> {
-        Input::new(&self.owner, &ADDRESS_TYPES, groups, existing).labels(&self.labels).annotations(&self.annotations)
-    }
-}
-
 /// Returns the annotations that slices copy from an Endpoints object (MI-19): all except those that describe only that
 /// object.
 fn mirrored_annotations(annotations: &Labels) -> Labels {
     annotations.without(|key| key == TRIGGER_TIME_ANNOTATION || key == LAST_APPLIED_ANNOTATION)
+}
+
+/// Returns the events about skipped addresses (MI-11). `max` is the limit for one subset, `invalid` the number of skipped
+/// addresses that do not parse.
+fn skip_events(max: NonZeroUsize, skipped: usize, invalid: usize) -> Vec<WarningEvent> {
+    let mut events = Vec::new();
+    if invalid > 0 {
+        let message = format!("Skipped {invalid} invalid IP addresses when mirroring to EndpointSlices");
+        events.push(WarningEvent { reason: "InvalidIPAddress", message });
+    }
+    if skipped > invalid {
+        let message = format!(
+            "A max of {max} addresses can be mirrored to EndpointSlices per Endpoints subset. \
+             {skipped} addresses were skipped"
+        );
+        events.push(WarningEvent { reason: "TooManyAddressesToMirror", message });
+    }
+    events
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    const INVALID: (&str, &str) =
+        ("InvalidIPAddress", "Skipped 2 invalid IP addresses when mirroring to EndpointSlices");
+    const TOO_MANY: (&str, &str) = (
+        "TooManyAddressesToMirror",
+        "A max of 1000 addresses can be mirrored to EndpointSlices per Endpoints subset. 5 addresses were skipped",
+    );
+
+    // MI-11
+    #[rstest]
+    #[case::none(0, 0, &[])]
+    #[case::invalid(2, 2, &[INVALID])]
+    #[case::too_many(5, 0, &[TOO_MANY])]
+    #[case::both(5, 2, &[INVALID, TOO_MANY])]
+    fn events_about_skipped_addresses(
+        #[case] skipped: usize,
+        #[case] invalid: usize,
+        #[case] expected: &[(&str, &str)],
+    ) {
+        let events = skip_events(NonZeroUsize::new(1_000).expect("not zero"), skipped, invalid);
+        let shown: Vec<(&str, &str)> = events.iter().map(|event| (event.reason, event.message.as_str())).collect();
+        assert_eq!(shown, expected);
+    }
 }

@@ -32,6 +32,11 @@ pub trait Cluster {
         f(&|name| self.node(name))
     }
 
+    /// Returns whether the Nodes were read. If not, every Node exists, without a zone.
+    fn knows_nodes(&self) -> bool {
+        true
+    }
+
     /// Returns the Endpoints object of this key.
     fn endpoints(&self, key: &ObjectKey) -> Option<Arc<Endpoints>> {
         let _ = key;
@@ -42,6 +47,13 @@ pub trait Cluster {
     fn slices(&self, key: &ObjectKey, manager: &str) -> Vec<Arc<EndpointSlice>> {
         let _ = (key, manager);
         Vec::new()
+    }
+
+    /// Returns whether an Endpoints object without a Service is left over from one, so that it is deleted (EP-1). Others
+    /// stay: users and backup tools create Endpoints before their Service.
+    fn is_left_over(&self, endpoints: &Endpoints) -> bool {
+        let _ = endpoints;
+        false
     }
 
     /// Returns whether a Service that is not there may exist, because a list of the API server is wrong.

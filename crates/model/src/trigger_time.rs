@@ -1,65 +1,81 @@
 //! Value of the annotation `endpoints.kubernetes.io/last-change-trigger-time` (TT-1 to TT-6).
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::{CompactTime, ObjectKey, Pod, Service, Text};
+use crate::{CompactTime, Pod, Service, Text};
 
-/// Times of the last changes of each Service and its Pods, from which the value of the annotation
+/// Treatment of the annotation `endpoints.kubernetes.io/last-change-trigger-time` of an object that is written (RC-42).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TriggerTime {
+    /// Keeps the annotation.
+    Leave,
+    /// Sets the annotation to this time; `None` removes it (EC-13).
+    Write(Option<Timestamp>),
+}
+
+/// Times of the last changes of one Service and its Pods, from which the value of the annotation
 /// `endpoints.kubernetes.io/last-change-trigger-time` is computed (upstream: `TriggerTimeTracker`).
 ///
 /// Each controller has its own, since the result of [`observe`](TriggerTimes::observe) depends on the calls before it.
 #[derive(Debug, Default)]
 pub struct TriggerTimes {
-    services: HashMap<ObjectKey, LastTimes>,
+    last: Last,
 }
 
-#[derive(Debug)]
-struct LastTimes {
-    service: Option<CompactTime>,
-    /// By name, sorted.
-    pods: Box<[(Text, CompactTime)]>,
+#[derive(Debug, Default)]
+enum Last {
+    #[default]
+    NotObserved,
+    Observed {
+        service: Option<CompactTime>,
+        /// By name, sorted.
+        pods: Box<[(Text, CompactTime)]>,
+    },
+    Unknown,
 }
 
 // Two controllers have an entry for each Pod.
-const _: () = assert!(size_of::<(Text, CompactTime)>() == 16 && size_of::<LastTimes>() == 24);
+const _: () = assert!(size_of::<(Text, CompactTime)>() == 16 && size_of::<TriggerTimes>() == 32);
 
 impl TriggerTimes {
+    /// Returns the times of a process that does not follow the Service, such as a preview: annotations stay as they are.
+    pub fn unknown() -> TriggerTimes {
+        TriggerTimes { last: Last::Unknown }
+    }
+
     /// Returns the time to write to the annotation, and stores the times of the Service and its Pods for the next call.
     ///
-    /// The first call for a Service returns its creation time. A later call returns the earliest time that is later
+    /// The first call returns the creation time of the Service. A later call returns the earliest time that is later
     /// than the stored one or has no stored one: the creation time of the Service, and the last transition time of each
-    /// Pod's Ready condition. `None` if there is no such time, for example after a Pod was deleted.
-    pub fn observe(&mut self, key: &ObjectKey, service: &Service, pods: &[Arc<Pod>]) -> Option<Timestamp> {
+    /// Pod's Ready condition. No time if there is none, for example after a Pod was deleted.
+    pub fn observe(&mut self, service: &Service, pods: &[Arc<Pod>]) -> TriggerTime {
+        if matches!(self.last, Last::Unknown) {
+            return TriggerTime::Leave;
+        }
         let mut times: Vec<(&Text, CompactTime)> =
             pods.iter().filter_map(|pod| Some((&pod.name, pod.ready_changed?))).collect();
         if !times.is_sorted_by_key(|(name, _)| *name) {
             times.sort_unstable_by_key(|(name, _)| *name);
         }
         let keep = |times: Vec<(&Text, CompactTime)>| times.into_iter().map(|(name, at)| (name.clone(), at)).collect();
-        let Some(last) = self.services.get_mut(key) else {
-            let times = LastTimes { service: service.created.map(CompactTime::from), pods: keep(times) };
-            self.services.insert(key.clone(), times);
-            return service.created;
+        let created = service.created.map(CompactTime::from);
+        let Last::Observed { service: last, pods: before } = &mut self.last else {
+            self.last = Last::Observed { service: created, pods: keep(times) };
+            return TriggerTime::Write(service.created);
         };
-        let is_new = |time: &Timestamp| last.service.is_none_or(|before| CompactTime::from(*time) > before);
-        let created = service.created.filter(is_new);
-        last.service = service.created.map(CompactTime::from);
+        let is_new = |time: &Timestamp| last.is_none_or(|before| CompactTime::from(*time) > before);
+        let new_service = service.created.filter(is_new);
+        *last = created;
         // Most syncs find one Pod changed, or none.
-        let same = last.pods.iter().zip(&times).take_while(|((name, at), it)| (name, *at) == **it).count();
-        if same == last.pods.len() && same == times.len() {
-            return created;
+        let same = before.iter().zip(&times).take_while(|((name, at), it)| (name, *at) == **it).count();
+        if same == before.len() && same == times.len() {
+            return TriggerTime::Write(new_service);
         }
-        let trigger = earliest_new(&last.pods[same..], &times[same..]).map(CompactTime::timestamp);
-        last.pods = keep(times);
-        trigger.into_iter().chain(created).min()
-    }
-
-    /// Drops the times of a Service, usually a deleted one (TT-6).
-    pub fn forget(&mut self, key: &ObjectKey) {
-        self.services.remove(key);
+        let trigger = earliest_new(&before[same..], &times[same..]).map(CompactTime::timestamp);
+        *before = keep(times);
+        TriggerTime::Write(trigger.into_iter().chain(new_service).min())
     }
 }
 
@@ -77,6 +93,8 @@ fn earliest_new(mut before: &[(Text, CompactTime)], now: &[(&Text, CompactTime)]
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
     use proptest::collection::{btree_map, vec};
     use proptest::prelude::*;
 
@@ -103,7 +121,7 @@ mod tests {
     impl Walk {
         #[track_caller]
         fn step(&mut self, service: &Service, pods: &[Arc<Pod>], expected: Option<i64>) {
-            assert_eq!(self.0.observe(&ObjectKey::new("ns", "s"), service, pods), expected.map(at));
+            assert_eq!(self.0.observe(service, pods), TriggerTime::Write(expected.map(at)));
         }
     }
 
@@ -148,8 +166,16 @@ mod tests {
     fn forgotten_service_starts_over() {
         let mut walk = Walk(TriggerTimes::default());
         walk.step(&service(0), &[pod("a", 1)], Some(0));
-        walk.0.forget(&ObjectKey::new("ns", "s"));
+        walk.0 = TriggerTimes::default();
         walk.step(&service(3), &[pod("a", 1)], Some(3));
+    }
+
+    #[test]
+    fn unknown_times_leave_the_annotation() {
+        let mut times = TriggerTimes::unknown();
+        for _ in 0..2 {
+            assert_eq!(times.observe(&service(3), &[pod("a", 1)]), TriggerTime::Leave);
+        }
     }
 
     proptest! {
@@ -162,7 +188,7 @@ mod tests {
             let mut before: Option<HashMap<String, i64>> = None;
             for round in rounds {
                 let pods: Vec<_> = round.iter().map(|(name, time)| pod(name, *time)).collect();
-                let found = times.observe(&ObjectKey::new("ns", "s"), &service(0), &pods);
+                let found = times.observe(&service(0), &pods);
                 let now: HashMap<String, i64> = round.into_iter().collect();
                 let expected = match &before {
                     None => Some(0),
@@ -170,7 +196,7 @@ mod tests {
                         now.iter().filter(|(name, time)| before.get(*name).is_none_or(|it| *time > it)).map(|it| *it.1).min()
                     }
                 };
-                prop_assert_eq!(found, expected.map(at));
+                prop_assert_eq!(found, TriggerTime::Write(expected.map(at)));
                 before = Some(now);
             }
         }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::membership::PodReason;
-use crate::{Address, AddressError, PodFields, Text};
+use crate::{Address, AddressError, PodFields, Text, WarningEvent};
 
 /// Number of Pods that the text names.
 const NAMED: usize = 3;
@@ -26,12 +26,11 @@ pub struct UnusableAddresses {
 }
 
 impl UnusableAddresses {
-    /// Reason of the Warning event about a Service with such Pods.
-    pub const EVENT: &str = "InvalidPodAddress";
-
-    /// Returns the message of the event. `objects` are those that the Pods are left out of, such as `EndpointSlices`.
-    pub fn message(&self, objects: &str) -> String {
-        format!("Pods are left out of {objects}, since the API server rejects their addresses: {self}")
+    /// Returns the event about a Service with such Pods. `objects` are those that the Pods are left out of, such as
+    /// `EndpointSlices`.
+    pub fn event(&self, objects: &str) -> WarningEvent {
+        let message = format!("Pods are left out of {objects}, since the API server rejects their addresses: {self}");
+        WarningEvent { reason: "InvalidPodAddress", message }
     }
 
     /// Returns the Pods that are left out because of their addresses; `None` if there are none. `reason` returns why a

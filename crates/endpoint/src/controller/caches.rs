@@ -4,13 +4,19 @@ use std::sync::Arc;
 
 use kube_endpoint_model::{Cluster, Endpoints, Labels, ObjectKey, Pod, PodIndex, Service, ServiceIndex};
 use kube_informer::Lister;
+use kube_wire::Object as _;
 
-/// Listers of the informers of the controller.
+use super::superfluous::Superfluous;
+use super::unanswered::UnansweredWrites;
+
+/// Listers of the informers of the controller, and what its handlers have recorded.
 #[derive(Debug)]
 pub(super) struct Caches {
     pub(super) services: Lister<Service, ServiceIndex>,
     pub(super) pods: Lister<Pod, PodIndex>,
     pub(super) endpoints: Lister<Endpoints>,
+    pub(super) superfluous: Arc<Superfluous>,
+    pub(super) unanswered: Arc<UnansweredWrites>,
 }
 
 impl Cluster for Caches {
@@ -24,6 +30,10 @@ impl Cluster for Caches {
 
     fn endpoints(&self, key: &ObjectKey) -> Option<Arc<Endpoints>> {
         self.endpoints.get(&key.namespace, &key.name)
+    }
+
+    fn is_left_over(&self, endpoints: &Endpoints) -> bool {
+        self.superfluous.contains(endpoints) || self.unanswered.may_have_created(&endpoints.key())
     }
 
     fn withholds_service(&self, key: &ObjectKey) -> bool {

@@ -8,7 +8,7 @@ use kube_endpoint_model::{EndpointAddress, Endpoints, Index as _, Pod, PodIndex,
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::rig::{plan, read};
+use crate::rig::{planned_write, read};
 
 /// Returns a Service with the target port 8080. The fields of `spec` replace those of its spec.
 fn service(spec: &Value) -> Service {
@@ -41,7 +41,7 @@ fn pods(numbers: std::ops::Range<usize>, ready: impl Fn(usize) -> bool) -> Vec<A
 
 /// Returns the object to create or update; `None` if nothing is to be written.
 fn planned(service: &Service, pods: &[Arc<Pod>], current: Option<&Endpoints>) -> Option<Endpoints> {
-    plan(service, pods, current, None, Legacy::default()).and_then(Write::into_after)
+    planned_write(service, pods, current, None, Legacy::default()).and_then(Write::into_after)
 }
 
 /// Formats subsets as `ready|not ready|protocol/port`, sorted and separated by `;`.

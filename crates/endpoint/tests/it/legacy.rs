@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kube_endpoint::{Legacy, plan};
+use kube_endpoint::{Legacy, planned_write};
 use kube_endpoint_model::{Endpoints, Pod, Service, Write};
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -19,7 +19,8 @@ const RESTART_POLICY: Legacy =
 /// Returns the addresses of the planned object, each as `ready` or `unready` and the address.
 fn planned(service: &Value, pod: &Value, legacy: Legacy) -> String {
     let (service, pod): (Service, Pod) = (read(service), read(pod));
-    let Some(Write::Create(Endpoints { subsets, .. })) = plan(&service, &[Arc::new(pod)], None, None, legacy) else {
+    let Some(Write::Create(Endpoints { subsets, .. })) = planned_write(&service, &[Arc::new(pod)], None, None, legacy)
+    else {
         panic!("expected a create")
     };
     let mut shown: Vec<String> = Vec::new();

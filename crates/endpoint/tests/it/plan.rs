@@ -9,7 +9,7 @@ use kube_endpoint_model::well_known::{
 use kube_endpoint_model::{Endpoints, IpFamily, Labels, NamedPort, Pod, Service, ServicePort, TargetPort, Text, Write};
 use rstest::rstest;
 
-use crate::rig::plan;
+use crate::rig::planned_write;
 
 fn service() -> Service {
     Service {
@@ -73,11 +73,12 @@ fn shown(endpoints: &Endpoints) -> String {
 #[test]
 fn annotations_beyond_the_limit_of_the_server_are_left_out() {
     let time = "2026-01-02T03:04:05Z".parse().expect("a time");
-    let mut current = written(plan(&service(), &[], None, None, Legacy::default()));
+    let mut current = written(planned_write(&service(), &[], None, None, Legacy::default()));
     for (space, expected) in [(10, None), (1_000, Some("2026-01-02T03:04:05Z"))] {
         let value = "x".repeat(256 * 1024 - "filler".len() - space);
         current.metadata.annotations = [("filler", value.as_str())].into_iter().collect();
-        let update = written(plan(&service(), &pods([pod(1, true)]), Some(&current), Some(time), Legacy::default()));
+        let update =
+            written(planned_write(&service(), &pods([pod(1, true)]), Some(&current), Some(time), Legacy::default()));
         let annotations = &update.metadata.annotations;
         assert_eq!(annotations.get(TRIGGER_TIME_ANNOTATION), expected);
         assert_eq!(annotations.get("filler"), Some(value.as_str()));
@@ -99,7 +100,7 @@ fn membership(#[case] edit: fn(&mut Pod), #[case] publish: bool, #[case] expecte
     let mut pod = pod(1, true);
     edit(&mut pod);
     let service = Service { publish_not_ready_addresses: publish, ..service() };
-    assert_eq!(shown(&written(plan(&service, &pods([pod]), None, None, Legacy::default()))), expected);
+    assert_eq!(shown(&written(planned_write(&service, &pods([pod]), None, None, Legacy::default()))), expected);
 }
 
 // upstream: TestSyncEndpointsHeadlessWithoutPort, TestSyncEndpointsAddDeletePorts, TestEndpointPortFromServicePort
@@ -116,14 +117,14 @@ fn served_ports(#[case] cluster_ip: &str, #[case] ports: Vec<ServicePort>, #[cas
     let mut pod = pod(1, true);
     pod.named_ports = [NamedPort { name: "web".into(), protocol: "TCP".into(), port: 9000 }].into();
     let service = Service { cluster_ip: cluster_ip.into(), ports, ..service() };
-    assert_eq!(shown(&written(plan(&service, &pods([pod]), None, None, Legacy::default()))), expected);
+    assert_eq!(shown(&written(planned_write(&service, &pods([pod]), None, None, Legacy::default()))), expected);
 }
 
 #[test]
 fn an_address_has_host_name_node_name_and_target() {
     let mut named = pod(1, true);
     (named.hostname, named.subdomain, named.node_name) = ("h".into(), "web".into(), Text::default());
-    let endpoints = written(plan(&service(), &pods([named]), None, None, Legacy::default()));
+    let endpoints = written(planned_write(&service(), &pods([named]), None, None, Legacy::default()));
     let address = &endpoints.subsets[0].addresses[0];
     assert_eq!((&*address.hostname, address.node_name.as_deref()), ("h", None), "EC-4");
     let target = address.target_ref.as_ref().expect("a target");
@@ -140,23 +141,27 @@ fn an_address_has_host_name_node_name_and_target() {
 fn carried_labels(#[case] cluster_ip: &str, #[case] labels: &[(&str, &str)], #[case] expected: &[(&str, &str)]) {
     let labels: Labels = labels.iter().copied().collect();
     let service = Service { cluster_ip: cluster_ip.into(), labels, ..service() };
-    let endpoints = written(plan(&service, &[], None, None, Legacy::default()));
+    let endpoints = written(planned_write(&service, &[], None, None, Legacy::default()));
     let managed = (ENDPOINTS_MANAGED_BY_LABEL, "endpoint-controller");
     let expected: Labels = expected.iter().copied().chain([managed]).collect();
     assert_eq!(endpoints.metadata.labels, expected);
-    assert_eq!(plan(&service, &[], Some(&endpoints), None, Legacy::default()), None, "EC-8: not written again");
+    assert_eq!(
+        planned_write(&service, &[], Some(&endpoints), None, Legacy::default()),
+        None,
+        "EC-8: not written again"
+    );
 }
 
 // upstream: TestSyncEndpointsItemsPreexistingIdentical, ...IdenticalUnsorted, TestEndpointSubsetsEqualIgnoreResourceVersion
 #[test]
 fn an_up_to_date_object_is_not_written() {
     let all = pods([pod(1, true), pod(2, true), pod(3, false)]);
-    let current = written(plan(&service(), &all, None, None, Legacy::default()));
-    assert_eq!(plan(&service(), &all, Some(&current), None, Legacy::default()), None);
+    let current = written(planned_write(&service(), &all, None, None, Legacy::default()));
+    assert_eq!(planned_write(&service(), &all, Some(&current), None, Legacy::default()), None);
 
     let mut unsorted = current.clone();
     unsorted.subsets[0].addresses.reverse();
-    assert_eq!(plan(&service(), &all, Some(&unsorted), None, Legacy::default()), None, "order is ignored");
+    assert_eq!(planned_write(&service(), &all, Some(&unsorted), None, Legacy::default()), None, "order is ignored");
 
     let mut versioned = current.clone();
     let target = versioned.subsets[0].addresses[0].target_ref.as_mut().expect("a target");
@@ -165,14 +170,18 @@ fn an_up_to_date_object_is_not_written() {
         ..kube_endpoint_model::ObjectReference::from(&*target)
     }
     .into();
-    assert_eq!(plan(&service(), &all, Some(&versioned), None, Legacy::default()), None, "target versions are ignored");
+    assert_eq!(
+        planned_write(&service(), &all, Some(&versioned), None, Legacy::default()),
+        None,
+        "target versions are ignored"
+    );
 
     let mut headless = current.clone();
     headless.metadata.labels = headless.metadata.labels.with([(HEADLESS_LABEL, "")]);
-    assert_eq!(plan(&service(), &all, Some(&headless), None, Legacy::default()), None, "EC-11");
+    assert_eq!(planned_write(&service(), &all, Some(&headless), None, Legacy::default()), None, "EC-11");
 
     let Some(Write::Update { desired: changed, .. }) =
-        plan(&service(), &pods([pod(1, true)]), Some(&current), None, Legacy::default())
+        planned_write(&service(), &pods([pod(1, true)]), Some(&current), None, Legacy::default())
     else {
         panic!("expected an update")
     };
@@ -181,11 +190,11 @@ fn an_up_to_date_object_is_not_written() {
 
 #[test]
 fn metadata_of_other_clients_is_kept_except_labels() {
-    let mut current = written(plan(&service(), &[], None, None, Legacy::default()));
+    let mut current = written(planned_write(&service(), &[], None, None, Legacy::default()));
     current.metadata.annotations = [("note", "mine")].into_iter().collect();
     current.metadata.finalizers = vec!["example.com/hold".into()];
     current.metadata.labels = current.metadata.labels.with([("extra", "1")]);
-    let updated = written(plan(&service(), &pods([pod(1, true)]), Some(&current), None, Legacy::default()));
+    let updated = written(planned_write(&service(), &pods([pod(1, true)]), Some(&current), None, Legacy::default()));
     assert_eq!(updated.metadata.annotations.get("note"), Some("mine"));
     assert_eq!(updated.metadata.finalizers, current.metadata.finalizers);
     assert!(!updated.metadata.labels.contains_key("extra"), "labels are those of the Service");
@@ -195,12 +204,16 @@ fn metadata_of_other_clients_is_kept_except_labels() {
 #[test]
 fn the_trigger_time_is_set_and_cleared_by_writes_only() {
     let time: jiff::Timestamp = "2026-02-03T04:00:00Z".parse().expect("a time");
-    let current = written(plan(&service(), &[], None, Some(time), Legacy::default()));
+    let current = written(planned_write(&service(), &[], None, Some(time), Legacy::default()));
     let annotation =
         |endpoints: &Endpoints| endpoints.metadata.annotations.get(TRIGGER_TIME_ANNOTATION).map(str::to_owned);
     assert_eq!(annotation(&current).as_deref(), Some("2026-02-03T04:00:00Z"));
-    assert_eq!(plan(&service(), &[], Some(&current), None, Legacy::default()), None, "the time alone causes no write");
-    let cleared = written(plan(&service(), &pods([pod(1, true)]), Some(&current), None, Legacy::default()));
+    assert_eq!(
+        planned_write(&service(), &[], Some(&current), None, Legacy::default()),
+        None,
+        "the time alone causes no write"
+    );
+    let cleared = written(planned_write(&service(), &pods([pod(1, true)]), Some(&current), None, Legacy::default()));
     assert_eq!(annotation(&cleared), None);
 }
 
@@ -208,17 +221,17 @@ fn the_trigger_time_is_set_and_cleared_by_writes_only() {
 #[test]
 fn addresses_over_capacity_are_truncated_annotated_and_written_once() {
     let many = pods((0..1_200).map(|number| pod(number, number < 900)));
-    let current = written(plan(&service(), &many, None, None, Legacy::default()));
+    let current = written(planned_write(&service(), &many, None, None, Legacy::default()));
     assert_eq!(current.metadata.annotations.get(OVER_CAPACITY_ANNOTATION), Some("truncated"));
     let subset = &current.subsets[0];
     assert_eq!((subset.addresses.len(), subset.not_ready_addresses.len()), (900, 100));
-    assert_eq!(plan(&service(), &many, Some(&current), None, Legacy::default()), None, "EC-12");
+    assert_eq!(planned_write(&service(), &many, Some(&current), None, Legacy::default()), None, "EC-12");
 
-    let few = written(plan(&service(), &many[..1_000], Some(&current), None, Legacy::default()));
+    let few = written(planned_write(&service(), &many[..1_000], Some(&current), None, Legacy::default()));
     assert!(!few.metadata.annotations.contains_key(OVER_CAPACITY_ANNOTATION));
 
     let mut warned = few.clone();
     warned.metadata.annotations = [(OVER_CAPACITY_ANNOTATION, "warning")].into_iter().collect();
-    let corrected = written(plan(&service(), &many[..1_000], Some(&warned), None, Legacy::default()));
+    let corrected = written(planned_write(&service(), &many[..1_000], Some(&warned), None, Legacy::default()));
     assert!(!corrected.metadata.annotations.contains_key(OVER_CAPACITY_ANNOTATION));
 }

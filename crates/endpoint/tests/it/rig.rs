@@ -203,14 +203,14 @@ impl Rig {
 }
 
 /// Returns the planned write for a Service whose current Endpoints object is a value.
-pub(crate) fn plan(
+pub(crate) fn planned_write(
     service: &Service,
     pods: &[Arc<Pod>],
     current: Option<&Endpoints>,
     trigger_time: Option<jiff::Timestamp>,
     legacy: Legacy,
 ) -> Option<Write<Endpoints>> {
-    kube_endpoint::plan(service, pods, current.cloned().map(Arc::new).as_ref(), trigger_time, legacy)
+    kube_endpoint::planned_write(service, pods, current.cloned().map(Arc::new).as_ref(), trigger_time, legacy)
 }
 
 pub(crate) fn read<T: serde::de::DeserializeOwned>(object: &Value) -> T {

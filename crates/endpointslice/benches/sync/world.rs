@@ -6,17 +6,15 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::{self as core, PodCondition, PodIP, PodSpec, PodStatus};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube_endpoint_model::{
-    EndpointSlice, Interner, IpFamily, Node, Pod, Service, ServicePort, TargetPort, Text, Write,
-    well_known::SLICE_CONTROLLER,
+    Cluster, EndpointSlice, Interner, IpFamily, Labels, Node, ObjectKey, Pod, Service, ServicePort, TargetPort, Text,
+    Write, well_known::SLICE_CONTROLLER,
 };
-use kube_endpointslice::{
-    Hints, Input, Options, Owner, Plan, ServiceHints, SliceLabels, desired_endpoints_from_service_pods, plan,
-};
-use kube_topology::{HintPolicy, ZoneRatios};
+use kube_endpointslice::{HintState, Options, Plan, State, service_plan};
+use kube_topology::ZoneRatios;
 
 /// State that a sync of the slice controller reads.
 pub(crate) struct World {
-    service: Service,
+    service: Arc<Service>,
     pods: Vec<Arc<Pod>>,
     nodes: HashMap<Text, Arc<Node>, hashbrown::DefaultHashBuilder>,
     pub(crate) slices: Vec<Arc<EndpointSlice>>,
@@ -41,12 +39,13 @@ impl World {
             cluster_ip: "10.96.0.1".into(),
             ip_families: vec![IpFamily::V4],
             ports: vec![port],
+            selector: Some(Labels::default()),
             ..Service::default()
         };
         let node =
             |at: usize| Node { name: node_name(at).into(), zone: ZONES[at % 3].into(), ready: true, ..Node::default() };
         World {
-            service,
+            service: Arc::new(service),
             pods: Interner::default().run(|| (0..pods).map(|at| Arc::new(pod(at))).collect()),
             nodes: (0..500).map(|at| (node_name(at).into(), Arc::new(node(at)))).collect(),
             slices: Vec::new(),
@@ -78,17 +77,30 @@ impl World {
         world
     }
 
-    /// Computes the desired endpoints from the Pods, and plans.
+    /// Plans as a sync of the slice controller does, without the history of earlier syncs.
     pub(crate) fn sync(&self) -> Plan {
-        let desired =
-            desired_endpoints_from_service_pods(&self.service, &self.pods, |name| self.nodes.get(name).cloned());
-        let (owner, labels) = (Owner::service(&self.service), SliceLabels::for_service(&self.service));
-        let address_types = self.service.address_types();
-        let ratios = ZoneRatios::default();
-        let policy = HintPolicy::of(&self.service);
-        let hints = ServiceHints { policy, ratios: &ratios, enabled: BTreeSet::new() };
-        let input = Input::new(&owner, &address_types, desired.groups, &self.slices).labels(&labels);
-        plan(input, Hints::Decide(hints), &self.options)
+        let (key, ratios) = (ObjectKey::new("shop", "web"), ZoneRatios::default());
+        let hints = HintState { ratios: &ratios, enabled: Some(BTreeSet::new()) };
+        let planned = service_plan(self, &key, &mut State::unknown(), &self.options, hints, |_| {});
+        planned.slices.expect("the Service selects Pods").plan
+    }
+}
+
+impl Cluster for World {
+    fn service(&self, _: &ObjectKey) -> Option<Arc<Service>> {
+        Some(Arc::clone(&self.service))
+    }
+
+    fn pods(&self, _: &str, _: &Labels) -> Vec<Arc<Pod>> {
+        self.pods.clone()
+    }
+
+    fn node(&self, name: &str) -> Option<Arc<Node>> {
+        self.nodes.get(name).cloned()
+    }
+
+    fn slices(&self, _: &ObjectKey, _: &str) -> Vec<Arc<EndpointSlice>> {
+        self.slices.clone()
     }
 }
 

@@ -1,25 +1,20 @@
 //! Sync of one Service.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
-use kube_controller::{Enqueuer, FailureCause, Outcome, locked};
-use kube_controller_client::events::{EventType, LastMessages};
-use kube_endpoint_model::membership::{addresses, exclusion};
-use kube_endpoint_model::{
-    Cluster as _, IpFamily, ObjectKey, Pod, SelectingService, Service, TriggerTimes, UnusableAddresses,
-};
+use kube_controller::{Enqueuer, FailureCause, Outcome};
+use kube_controller_client::events::EventType;
+use kube_endpoint_model::{ObjectKey, SelectingService, Service, WarningEvent};
 use kube_informer::WITHHELD_INTERVAL;
 use kube_wire::Decode as _;
 
 use super::caches::Caches;
 use crate::apply::{ApplyError, join};
-use crate::desired::{MissingNode, family};
-use crate::input::TriggerTime;
+use crate::desired::MissingNode;
 use crate::metrics::{SliceMetrics, SyncResult};
-use crate::owner::Owner;
 use crate::reconciler::Reconciler;
-use crate::service_inputs::ServiceInputs;
+use crate::service_plan::{HintState, service_plan};
 
 /// State that the workers share.
 pub(super) struct Syncs {
@@ -28,9 +23,6 @@ pub(super) struct Syncs {
     pub(super) metrics: Arc<dyn SliceMetrics>,
     /// Delay of the second sync of a Service after its slices were written.
     pub(super) echo_delay: Duration,
-    pub(super) trigger_times: Mutex<TriggerTimes>,
-    /// Messages about Pods that are left out because of their addresses.
-    pub(super) unusable: LastMessages,
     pub(super) keys: Enqueuer<ObjectKey>,
 }
 
@@ -82,52 +74,37 @@ impl Syncs {
     }
 
     async fn try_sync(&self, key: &ObjectKey) -> Result<Outcome, SyncError> {
-        let service = match self.caches.selecting_service(key) {
-            SelectingService::Selects(service) => service,
-            // Existing slices are kept (EC-24).
-            SelectingService::Ignored => return Ok(Outcome::Unchanged),
-            SelectingService::Withheld => {
-                self.keys.requeue(key.clone(), WITHHELD_INTERVAL);
-                return Ok(Outcome::Unchanged);
-            }
-            SelectingService::Missing => {
-                // The garbage collector deletes the slices through their owner references (ES-1).
-                locked(&self.trigger_times).forget(key);
-                self.unusable.forget(key);
+        let mut state = self.reconciler.states.take(key);
+        let (ratios, enabled) = self.reconciler.hint_state(key);
+        let hints = HintState { ratios: &ratios, enabled };
+        let planned = service_plan(&self.caches, key, &mut state.service, self.reconciler.options(), hints, |_| {});
+        if planned.is_withheld {
+            self.keys.requeue(key.clone(), WITHHELD_INTERVAL);
+        }
+        let Some(slices) = planned.slices else {
+            drop(state);
+            if planned.service == SelectingService::Missing {
                 self.reconciler.forget(key);
-                return Ok(Outcome::Unchanged);
             }
+            return Ok(Outcome::Unchanged);
         };
-        let owner = Owner::service(&service);
+        let owner = slices.owner.clone();
         if self.reconciler.awaits_deletion(&Service::RESOURCE, &owner, key, &self.keys, self.echo_delay).await {
             return Ok(Outcome::Unchanged);
         }
-
-        let inputs = ServiceInputs::read(&self.caches, Arc::clone(&service));
-        let trigger_time = locked(&self.trigger_times).observe(key, &service, inputs.pods());
-        let desired = inputs.desired(&self.caches, |_| {});
-        self.report_unusable(&owner, key, &service, inputs.pods());
-        let input = inputs.input(desired.groups).trigger_time(TriggerTime::Write(trigger_time));
-        let policy = Some(inputs.policy());
-        let applied = match inputs.kept() {
-            None => self.reconciler.reconcile(input, policy).await,
-            Some(is_kept) => {
-                let kept = input.keep(|endpoint| endpoint.target_ref.as_ref().is_some_and(&is_kept));
-                self.reconciler.reconcile(kept, policy).await
-            }
-        };
-        if inputs.is_withheld() {
-            self.keys.requeue(key.clone(), WITHHELD_INTERVAL);
+        for WarningEvent { reason, message } in planned.events {
+            self.reconciler.events().event(&owner, EventType::Warning, reason, message);
         }
+        let applied = self.reconciler.execute_with(&mut state, slices).await;
 
-        let missing = desired.missing_nodes.into_iter();
+        let missing = planned.missing_nodes.into_iter();
         let missing = missing.map(|missing| Failure::MissingNode { service: key.clone(), missing });
         let mut failures: Vec<Failure> = missing.collect();
         match applied {
             // Upstream syncs again if the watch delivers its write before the response, and then picks up changes that
             // enqueue nothing by themselves (EC-2). Here a sync that wrote is always followed by another (ES-7).
             Ok(done) if failures.is_empty() => {
-                self.keys.set_interval(key, upstream_sync(inputs.pods().len(), done.writes));
+                self.keys.set_interval(key, upstream_sync(planned.pods.len(), done.writes));
                 if done.writes == 0 {
                     return Ok(Outcome::Unchanged);
                 }
@@ -141,19 +118,5 @@ impl Syncs {
         let message = format!("Error updating Endpoint Slices for Service {key}: {error}");
         self.reconciler.events().event(&owner, EventType::Warning, "FailedToUpdateEndpointSlices", message);
         Err(error)
-    }
-
-    /// Emits an event about Pods that are left out because of their addresses (EC-50), if they have changed.
-    fn report_unusable(&self, owner: &Owner, key: &ObjectKey, service: &Service, pods: &[Arc<Pod>]) {
-        let families: Vec<IpFamily> = service.address_types().iter().filter_map(family).collect();
-        let of_a_family = |pod: &Pod| families.iter().find_map(|family| addresses(pod, *family).err());
-        let reason = |pod: &Pod| exclusion(pod, true).or_else(|| of_a_family(pod));
-        let unusable = UnusableAddresses::of(pods.iter().map(|pod| &**pod), reason);
-        let message = unusable.map(|it| it.message("EndpointSlices"));
-        if self.unusable.is_new(key, message.as_ref())
-            && let Some(message) = message
-        {
-            self.reconciler.events().event(owner, EventType::Warning, UnusableAddresses::EVENT, message);
-        }
     }
 }

@@ -2,17 +2,15 @@
 
 use std::sync::{Arc, Mutex, OnceLock};
 
+use kube_controller::KeyStates;
 use kube_controller_client::ReviewedClient;
-use kube_controller_client::events::LastMessages;
 use kube_endpoint_model::{EndpointSlice, SliceIndex};
 use kube_informer::{Informer, WriteThrough};
 use kube_topology::TopologyCache;
 
 use super::{EventSink, Reconciler};
-use crate::altered::AlteredWrites;
 use crate::metrics::SliceMetrics;
 use crate::options::Options;
-use crate::slice_names::SliceNames;
 
 /// Builder of a [`Reconciler`].
 #[must_use]
@@ -89,20 +87,17 @@ impl Reconciler {
     /// Returns the builder of a reconciler that writes with `client`, a [`Client`](kube_controller_client::Client) or one
     /// whose writes are [reviewed](kube_controller_client::Review).
     pub fn builder(client: impl Into<ReviewedClient<EndpointSlice>>, options: Options) -> ReconcilerBuilder {
-        let altered = AlteredWrites::new(options.owner_label.clone());
         let reconciler = Reconciler {
             client: client.into(),
             options,
             slices: None,
             cache: OnceLock::new(),
-            names: SliceNames::default(),
-            altered,
             topology: None,
             traffic_distribution: true,
             events: Box::new(()),
-            hint_events: LastMessages::default(),
             metrics: Arc::new(()),
-            totals: Mutex::default(),
+            states: KeyStates::default(),
+            sums: Mutex::default(),
         };
         ReconcilerBuilder { reconciler }
     }

@@ -13,6 +13,7 @@ use kube_wire::Object as _;
 
 use crate::cluster::Cluster;
 
+pub(crate) mod planned;
 pub(crate) mod written;
 
 /// An endpoint: name of the Pod, address type, address, port numbers, and whether it is ready.
@@ -21,6 +22,7 @@ type Seen = (String, String, String, Vec<i32>, bool);
 /// Checks the law for all Services of a cluster, and returns the number of Pods that were explained.
 pub(crate) fn check(cluster: &Cluster) -> usize {
     let world = cluster.world();
+    planned::check(cluster, &world);
     let mut explained = 0;
     for service in cluster.services.values() {
         let report = world.service(&service.key()).expect("a Service of the world");

@@ -1,7 +1,6 @@
 //! The API server accepts each planned object, whatever Pods, Nodes, Services and Endpoints it has accepted.
 
 use std::collections::BTreeSet;
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use http::Method;
@@ -168,7 +167,7 @@ impl Cluster {
             (name == "node").then(|| Arc::new(Node { name: name.into(), zone: zone.into(), ..Node::default() }))
         };
 
-        let planned = kube_endpoint::plan(&service, &accepted, None, None, Legacy::default());
+        let planned = kube_endpoint::planned_write(&service, &accepted, None, None, Legacy::default());
         let Some(Write::Create(planned)) = planned else { return Err(TestCaseError::fail("Endpoints are created")) };
         let (status, answer) = self.create("api/v1", "endpoints", &json!(planned)).await;
         prop_assert_eq!(status, 201, "{}", answer["message"]);
@@ -200,7 +199,7 @@ impl Cluster {
     async fn check_mirrored(&self, endpoints: &Value) -> Result<bool, TestCaseError> {
         let (201, stored) = self.create("api/v1", "endpoints", endpoints).await else { return Ok(false) };
         let endpoints: Endpoints = read(&stored);
-        let mirrored = kube_endpointslice_mirroring::plan(&endpoints, &[], NonZeroUsize::new(1_000).expect("not zero"));
+        let mirrored = crate::server::mirror(&endpoints, &[], 1_000);
         let mut ports = BTreeSet::new();
         for slice in mirrored.plan.types.iter().flat_map(TypePlan::creates) {
             let (status, answer) = self.create("apis/discovery.k8s.io/v1", "endpointslices", &json!(slice)).await;

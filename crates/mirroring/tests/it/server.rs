@@ -3,17 +3,48 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use kube_endpoint_model::{EndpointSlice, Endpoints, Write};
+use kube_endpoint_model::{Cluster, EndpointSlice, Endpoints, ObjectKey, Service, Write};
 use kube_endpointslice::Plan;
-use kube_endpointslice_mirroring::{MirrorPlan, plan};
+use kube_endpointslice_mirroring::plan;
+use kube_wire::Object as _;
 use serde_json::Value;
 
 pub(crate) fn read<T: serde::de::DeserializeOwned>(object: &Value) -> T {
     serde_json::from_value(object.clone()).expect("valid object")
 }
 
-pub(crate) fn mirror(endpoints: &Endpoints, existing: &[Arc<EndpointSlice>], max: usize) -> MirrorPlan {
-    plan(endpoints, existing, NonZeroUsize::new(max).expect("not zero"))
+/// A mirrored Endpoints object and the slices that exist.
+struct Stored<'a> {
+    endpoints: &'a Endpoints,
+    slices: &'a [Arc<EndpointSlice>],
+}
+
+impl Cluster for Stored<'_> {
+    fn service(&self, _: &ObjectKey) -> Option<Arc<Service>> {
+        Some(Arc::default())
+    }
+
+    fn endpoints(&self, _: &ObjectKey) -> Option<Arc<Endpoints>> {
+        Some(Arc::new(self.endpoints.clone()))
+    }
+
+    fn slices(&self, _: &ObjectKey, _: &str) -> Vec<Arc<EndpointSlice>> {
+        self.slices.to_vec()
+    }
+}
+
+/// Result of a plan.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Mirrored {
+    pub(crate) plan: Plan,
+    pub(crate) skipped: usize,
+    pub(crate) invalid: usize,
+}
+
+pub(crate) fn mirror(endpoints: &Endpoints, existing: &[Arc<EndpointSlice>], max: usize) -> Mirrored {
+    let max = NonZeroUsize::new(max).expect("not zero");
+    let planned = plan(&Stored { endpoints, slices: existing }, &endpoints.key(), max).expect("mirrored");
+    Mirrored { plan: planned.slices.plan, skipped: planned.skipped, invalid: planned.invalid }
 }
 
 /// Returns the slices after a plan was applied. `created` numbers the generated names.

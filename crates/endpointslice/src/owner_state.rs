@@ -1,0 +1,75 @@
+//! What a reconciler remembers about one owner between syncs.
+
+use std::sync::Arc;
+
+use kube_endpoint_model::{EndpointSlice, LastMessage, ObjectKey, Text};
+use kube_informer::WriteThrough;
+
+use crate::altered::{AlteredWrites, has_content};
+use crate::metrics::Counted;
+use crate::options::Options;
+use crate::plan::Plan;
+use crate::service_plan::State;
+use crate::slice_names::{SliceName, SliceNames};
+
+/// State of one owner of slices. It changes with what was sent, not with what was planned.
+#[derive(Debug, Default)]
+pub(crate) struct OwnerState {
+    /// State of the slice controller.
+    #[cfg_attr(not(feature = "controller"), expect(dead_code, reason = "the plans of Services read it"))]
+    pub(crate) service: State,
+    /// Hint events of the last plan.
+    pub(crate) hint_events: LastMessage,
+    /// What the owner adds to the metrics; `None` before its first plan.
+    pub(crate) counted: Option<Counted>,
+    /// `None` for most owners.
+    unsettled: Option<Box<Unsettled>>,
+}
+
+/// Writes of one owner that did not end as planned.
+#[derive(Debug, Default)]
+struct Unsettled {
+    names: SliceNames,
+    altered: AlteredWrites,
+}
+
+impl OwnerState {
+    /// Returns a name for a slice to create: that of a failed create with the same prefix, otherwise a new one.
+    pub(crate) fn name(&mut self, prefix: &Text) -> SliceName {
+        let kept = self.unsettled.as_mut().and_then(|it| it.names.take(prefix));
+        kept.unwrap_or_else(|| SliceName::random(prefix))
+    }
+
+    /// Stores the name of a failed create for the next one.
+    pub(crate) fn keep_name(&mut self, name: SliceName) {
+        self.unsettled.get_or_insert_default().names.keep(name);
+    }
+
+    /// Records the response to a create or update. `owner` is the key of the owner, for the log.
+    pub(crate) fn answered(
+        &mut self,
+        owner: &ObjectKey,
+        options: &Options,
+        sent: &EndpointSlice,
+        answer: &EndpointSlice,
+    ) {
+        if self.unsettled.is_some() || !has_content(sent, answer) {
+            self.unsettled.get_or_insert_default().altered.answered(owner, options, sent, answer);
+        }
+    }
+
+    /// Adapts the state and a plan to each other: names of slices that exist are no longer needed, and writes that the
+    /// server answered with other content are [removed](AlteredWrites::suppress). Returns the names of misplaced slices.
+    pub(crate) fn suppress(
+        &mut self,
+        existing: &[Arc<EndpointSlice>],
+        cache: Option<&WriteThrough<EndpointSlice>>,
+        plan: &mut Plan,
+    ) -> Vec<String> {
+        let Some(unsettled) = &mut self.unsettled else { return Vec::new() };
+        unsettled.names.exist(existing.iter().map(|slice| &**slice));
+        let misplaced = unsettled.altered.suppress(existing, cache, plan);
+        self.unsettled.take_if(|it| it.names.is_empty() && it.altered.is_empty());
+        misplaced
+    }
+}

@@ -1,0 +1,164 @@
+//! The plan for the slices of one Service.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use kube_endpoint_model::membership::{addresses, exclusion};
+use kube_endpoint_model::{
+    AddressType, Cluster, Endpoint, EndpointSlice, IpFamily, LastMessage, ObjectKey, Pod, SelectingService, Service,
+    TriggerTimes, UnusableAddresses, WarningEvent,
+};
+use kube_topology::{HintPolicy, ZoneRatios};
+
+use crate::desired::{MissingNode, PodDecision, desired_endpoints_explained, family};
+use crate::explain::Explanation;
+use crate::input::{Hints, Input, ServiceHints, hinted_types};
+use crate::options::Options;
+use crate::owner::Owner;
+use crate::plan::{Plan, plan};
+use crate::slice_labels::SliceLabels;
+use crate::stored_zones::with_stored_zones;
+use crate::withheld::Withheld;
+
+/// What the slice controller remembers about one Service between plans.
+#[derive(Debug, Default)]
+pub struct State {
+    trigger_times: TriggerTimes,
+    /// Message about Pods that are left out because of their addresses.
+    unusable: LastMessage,
+}
+
+impl State {
+    /// Returns the state of a process that does not follow the Service, such as a preview: the trigger times of the
+    /// stored slices stay.
+    pub fn unknown() -> State {
+        State { trigger_times: TriggerTimes::unknown(), ..State::default() }
+    }
+}
+
+/// What topology hints of a Service depend on beside its endpoints.
+#[derive(Clone, Debug)]
+pub struct HintState<'a> {
+    /// Share of each zone in the CPU of all Nodes.
+    pub ratios: &'a ZoneRatios,
+    /// Address types that have hints; `None` for those of the stored slices.
+    pub enabled: Option<BTreeSet<AddressType>>,
+}
+
+/// Plan for the slices of one owner, and the objects that it is based on.
+#[derive(Clone, Debug)]
+pub struct OwnerPlan {
+    /// Object that owns the slices.
+    pub owner: Owner,
+    /// Key under which the slices are found: [`Input::key`].
+    pub key: ObjectKey,
+    /// Slices that the plan changes.
+    pub existing: Vec<Arc<EndpointSlice>>,
+    /// Hint policy of the owner; `None` if the hints are left as they are.
+    pub policy: Option<HintPolicy>,
+    /// Writes of slices.
+    pub plan: Plan,
+}
+
+impl OwnerPlan {
+    /// Returns the reason why each endpoint is in its slice. `controller` is that of the options of the plan.
+    ///
+    /// For logs and support: it takes several times as long as the plan.
+    pub fn explain(&self, controller: &str) -> Explanation {
+        Explanation::of(&self.existing, controller, &self.plan)
+    }
+}
+
+/// What the slice controller does about one Service.
+#[derive(Debug)]
+pub struct ServicePlan {
+    /// The Service that the plan is for.
+    pub service: SelectingService,
+    /// Plan for its slices; `None` if they stay as they are, because the Service does not select Pods.
+    pub slices: Option<OwnerPlan>,
+    /// Pods that the Service selects, by name.
+    pub pods: Vec<Arc<Pod>>,
+    /// Pods that are left out because their Node is not in the cluster (RC-11): the sync fails after its writes.
+    pub missing_nodes: Vec<MissingNode>,
+    /// Events about the Service.
+    pub events: Vec<WarningEvent>,
+    /// Whether objects are withheld, so that the plan has to be repeated.
+    pub is_withheld: bool,
+}
+
+/// Plans the slices of the Service of a name (ES-1 to ES-5). Passes the decision about each selected Pod and address type
+/// to `observe`.
+///
+/// The controller, previews and explanations all call it. Without [known Nodes](Cluster::knows_nodes), endpoints have
+/// the zones of the stored slices, and hints that depend on Nodes stay.
+pub fn service_plan(
+    cluster: &impl Cluster,
+    key: &ObjectKey,
+    state: &mut State,
+    options: &Options,
+    hints: HintState<'_>,
+    observe: impl FnMut(PodDecision<'_>),
+) -> ServicePlan {
+    let selecting = cluster.selecting_service(key);
+    let is_withheld = selecting == SelectingService::Withheld;
+    let none = ServicePlan {
+        service: selecting.clone(),
+        slices: None,
+        pods: Vec::new(),
+        missing_nodes: Vec::new(),
+        events: Vec::new(),
+        is_withheld,
+    };
+    // The slices of a Service without selector are kept (EC-24). Those of a deleted Service are deleted by the garbage
+    // collector, through their owner references (ES-1).
+    let SelectingService::Selects(service) = selecting else { return none };
+    let mut existing = cluster.slices(key, &options.controller);
+    // A slice that is being deleted does not count (ES-5).
+    existing.retain(|slice| slice.metadata.deletion_timestamp.is_none());
+    let pods = cluster.selected_pods(&service);
+    let withheld = Withheld::of(cluster, &pods, &existing);
+    let desired = cluster.with_nodes(|nodes| {
+        let node = |name: &str| nodes(name).or_else(|| withheld.nodes.get(name).cloned());
+        desired_endpoints_explained(&service, &pods, node, observe)
+    });
+
+    let (owner, address_types) = (Owner::service(&service), service.address_types());
+    let (labels, policy) = (SliceLabels::for_service(&service), HintPolicy::of(&service));
+    let trigger_time = state.trigger_times.observe(&service, &pods);
+    let leaves_hints = policy == HintPolicy::Topology && !cluster.knows_nodes();
+    let enabled = hints.enabled.unwrap_or_else(|| hinted_types(&existing));
+    let decide = Hints::Decide(ServiceHints { policy, ratios: hints.ratios, enabled });
+    let hints = if leaves_hints { Hints::Leave } else { decide };
+    let input =
+        Input::new(&owner, &address_types, desired.groups, &existing).labels(&labels).trigger_time(trigger_time);
+    let plan = if !cluster.knows_nodes() {
+        plan(with_stored_zones(input, leaves_hints), hints, options)
+    } else if withheld.pods.is_empty() {
+        plan(input, hints, options)
+    } else {
+        let is_kept =
+            |endpoint: &Endpoint| endpoint.target_ref.as_ref().is_some_and(|target| withheld.pods.contains(target));
+        plan(input.keep(is_kept), hints, options)
+    };
+    ServicePlan {
+        missing_nodes: desired.missing_nodes,
+        events: state.new_unusable(&service, &pods).into_iter().collect(),
+        is_withheld: !withheld.is_empty(),
+        slices: Some(OwnerPlan { owner, key: key.clone(), existing, policy: Some(policy), plan }),
+        pods,
+        ..none
+    }
+}
+
+impl State {
+    /// Returns the event about Pods that are left out because of their addresses (EC-50), if they have changed.
+    fn new_unusable(&mut self, service: &Service, pods: &[Arc<Pod>]) -> Option<WarningEvent> {
+        let families: Vec<IpFamily> = service.address_types().iter().filter_map(family).collect();
+        let of_a_family = |pod: &Pod| families.iter().find_map(|family| addresses(pod, *family).err());
+        let reason = |pod: &Pod| exclusion(pod, true).or_else(|| of_a_family(pod));
+        let unusable = UnusableAddresses::of(pods.iter().map(|pod| &**pod), reason);
+        let event = unusable.map(|unusable| unusable.event("EndpointSlices"));
+        let is_new = self.unusable.is_new(event.as_ref().map(|event| &event.message));
+        event.filter(|_| is_new)
+    }
+}

@@ -1,0 +1,59 @@
+//! The law of previews: the changes of a Service are the writes of the controllers' plans for it, and nothing else.
+
+use kube_endpoint_model::well_known::SLICE_CONTROLLER;
+use kube_endpoint_model::{EndpointSlice, Metadata as _, ObjectKey, Write};
+use kube_endpoints_explain::{Kind, Settings, World};
+use kube_endpointslice::{HintState, Options, service_plan};
+use kube_topology::ZoneRatios;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::cluster::Cluster;
+
+/// A write: kind, state before and state after.
+type Written = (Kind, Option<Value>, Option<Value>);
+
+/// Checks the law for the Services of a cluster.
+pub(crate) fn check(cluster: &Cluster, world: &World) {
+    let mut expected: Vec<Written> = Vec::new();
+    let keys = cluster.services.keys().chain(cluster.endpoints.keys());
+    let mut keys: Vec<&ObjectKey> = keys.collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let ratios = match cluster.nodes.len() {
+        0 => ZoneRatios::default(),
+        _ => ZoneRatios::from_nodes(cluster.nodes.values()),
+    };
+    for key in keys {
+        expected.extend(planned(world, &cluster.settings, &ratios, key));
+    }
+    let changes = world.changes().into_iter();
+    let mut found: Vec<Written> = changes.map(|change| (change.object.kind, change.before, change.after)).collect();
+    let by_text = |write: &Written| format!("{write:?}");
+    expected.sort_by_cached_key(by_text);
+    found.sort_by_cached_key(by_text);
+    assert_eq!(found, expected);
+}
+
+fn planned(world: &World, settings: &Settings, ratios: &ZoneRatios, key: &ObjectKey) -> Vec<Written> {
+    let options = Options::for_services(SLICE_CONTROLLER).max_endpoints_per_slice(settings.max_endpoints_per_slice);
+    let mut state = kube_endpointslice::State::unknown();
+    let hints = HintState { ratios, enabled: None };
+    let slices = service_plan(world, key, &mut state, &options, hints, |_| {}).slices;
+    let mut slices: Vec<Write<EndpointSlice>> = slices.iter().flat_map(|it| it.plan.writes().cloned()).collect();
+    match kube_endpointslice_mirroring::plan(world, key, settings.max_endpoints_per_subset) {
+        Ok(mirrored) => slices.extend(mirrored.slices.plan.writes().cloned()),
+        Err(nothing) => slices.extend(nothing.superfluous().iter().cloned().map(Write::Delete)),
+    }
+    // A finalizer keeps a slice that is being deleted.
+    slices.retain(|write| !matches!(write, Write::Delete(slice) if slice.metadata.is_terminating()));
+    let mut state = kube_endpoint::State::unknown();
+    let endpoints = kube_endpoint::plan(world, key, &mut state, kube_endpoint::Legacy::default(), |_, _| {}).write;
+    let slices = slices.iter().map(|write| written(Kind::EndpointSlice, write));
+    slices.chain(endpoints.iter().map(|write| written(Kind::Endpoints, write))).collect()
+}
+
+fn written<T: Serialize>(kind: Kind, write: &Write<T>) -> Written {
+    let value = |object: &T| serde_json::to_value(object).expect("JSON");
+    (kind, write.before().map(value), write.after().map(value))
+}
