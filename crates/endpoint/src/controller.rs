@@ -1,6 +1,5 @@
 //! The controller: joins event handlers, queue, caches and sync.
 
-mod caches;
 mod informers;
 mod rules;
 mod superfluous;
@@ -15,12 +14,11 @@ use kube_controller::{Batching, Controller, KeyStates, Metrics};
 use kube_controller_client::ReviewedClient;
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::ENDPOINTS_CONTROLLER_NAME;
-use kube_endpoint_model::{Endpoints, ObjectKey};
+use kube_endpoint_model::{Endpoints, Listers, ObjectKey};
 use kube_wire::Object as _;
 use kube_workqueue::{Queue, default_controller_limiter};
 
 use crate::legacy::Legacy;
-use caches::Caches;
 pub use informers::Informers;
 use superfluous::Superfluous;
 use sync::{Syncs, failure_cause};
@@ -68,13 +66,14 @@ pub fn endpoints_controller(
     let handler = watch_endpoints(&mut controller, informers, Arc::clone(&unanswered), Arc::clone(&superfluous));
     let (services, swept) = (informers.services.lister(), Arc::clone(&superfluous));
     let reconciler = Arc::new(Syncs {
-        caches: Caches {
-            services: informers.services.lister(),
-            pods: informers.pods.lister(),
-            endpoints: informers.endpoints.lister(),
-            superfluous,
-            unanswered,
+        caches: Listers {
+            services: Some(informers.services.lister()),
+            pods: Some(informers.pods.lister()),
+            endpoints: Some(informers.endpoints.lister()),
+            ..Listers::default()
         },
+        superfluous,
+        unanswered,
         cache: informers.endpoints.write_through(&handler),
         client: client.into(),
         recorder,

@@ -102,5 +102,5 @@ mod truncate;
 pub use controller::{Config, Informers, endpoints_controller};
 pub use desired::planned_write;
 pub use legacy::Legacy;
-pub use plan::{Plan, State, plan};
+pub use plan::{Plan, plan};
 pub use truncate::MAX_ADDRESSES;

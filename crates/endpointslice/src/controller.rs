@@ -3,7 +3,6 @@
 //! Handlers of Services, Pods, Nodes and slices enqueue the keys of Services; a sync reconciles the slices of one
 //! Service. The name of the controller in `--controllers` is `endpointslice-controller`.
 
-mod caches;
 mod sync;
 
 use std::num::NonZeroUsize;
@@ -15,7 +14,7 @@ use kube_controller_client::ReviewedClient;
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::{SLICE_CONTROLLER, SLICE_CONTROLLER_NAME};
 use kube_endpoint_model::{
-    EndpointSlice, Node, ObjectKey, Pod, PodIndex, Service, ServiceIndex, SliceIndex, pod_change,
+    EndpointSlice, Listers, Node, ObjectKey, Pod, PodIndex, Service, ServiceIndex, SliceIndex, pod_change,
 };
 use kube_informer::{Event, Informer};
 use kube_topology::TopologyCache;
@@ -28,7 +27,6 @@ use crate::options::Options;
 use crate::reconciler::Reconciler;
 use crate::slice_events::Terminating;
 use crate::watch::{SLICE_CHANGE_DELAY, watch_slices};
-use caches::Caches;
 use sync::{Syncs, failure_cause};
 
 /// Options of the slice controller, named after the flags of kube-controller-manager.
@@ -90,11 +88,12 @@ pub fn endpointslice_controller(
         .metrics(Arc::clone(&slices))
         .build();
     let syncs = Arc::new(Syncs {
-        caches: Caches {
-            services: informers.services.lister(),
-            pods: informers.pods.lister(),
-            nodes: informers.nodes.lister(),
-            slices: informers.slices.lister(),
+        caches: Listers {
+            services: Some(informers.services.lister()),
+            pods: Some(informers.pods.lister()),
+            nodes: Some(informers.nodes.lister()),
+            slices: Some(informers.slices.lister()),
+            ..Listers::default()
         },
         reconciler,
         metrics: slices,

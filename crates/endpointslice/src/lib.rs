@@ -194,7 +194,7 @@ pub use plan::{GroupCount, Plan, TypePlan, plan};
 pub use pod_endpoint::{PodEndpoint, endpoint_at};
 #[cfg(feature = "apply")]
 pub use reconciler::{EventSink, Reconciled, Reconciler, ReconcilerBuilder};
-pub use service_plan::{HintState, OwnerPlan, ServicePlan, State, service_plan};
+pub use service_plan::{HintState, OwnerPlan, ServicePlan, service_plan};
 pub use slice_labels::SliceLabels;
 #[cfg(feature = "apply")]
 pub use watch::watch_slices;

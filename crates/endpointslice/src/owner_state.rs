@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use kube_endpoint_model::{EndpointSlice, LastMessage, ObjectKey, Text};
+use kube_endpoint_model::{EndpointSlice, LastMessage, ObjectKey, ServiceState, Text};
 use kube_informer::WriteThrough;
 
 use crate::altered::{AlteredWrites, has_content};
 use crate::metrics::Counted;
 use crate::options::Options;
 use crate::plan::Plan;
-use crate::service_plan::State;
 use crate::slice_names::{SliceName, SliceNames};
 
 /// State of one owner of slices. It changes with what was sent, not with what was planned.
@@ -17,7 +16,7 @@ use crate::slice_names::{SliceName, SliceNames};
 pub(crate) struct OwnerState {
     /// State of the slice controller.
     #[cfg_attr(not(feature = "controller"), expect(dead_code, reason = "the plans of Services read it"))]
-    pub(crate) service: State,
+    pub(crate) service: ServiceState,
     /// Hint events of the last plan.
     pub(crate) hint_events: LastMessage,
     /// What the owner adds to the metrics; `None` before its first plan.

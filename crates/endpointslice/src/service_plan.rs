@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use kube_endpoint_model::membership::{addresses, exclusion};
 use kube_endpoint_model::{
-    AddressType, Cluster, Endpoint, EndpointSlice, IpFamily, LastMessage, ObjectKey, Pod, SelectingService, Service,
-    TriggerTimes, UnusableAddresses, WarningEvent,
+    AddressType, Cluster, Endpoint, EndpointSlice, IpFamily, ObjectKey, Pod, SelectingService, Service, ServiceState,
+    UnusableAddresses, WarningEvent,
 };
 use kube_topology::{HintPolicy, ZoneRatios};
 
@@ -19,22 +19,6 @@ use crate::plan::{Plan, plan};
 use crate::slice_labels::SliceLabels;
 use crate::stored_zones::with_stored_zones;
 use crate::withheld::Withheld;
-
-/// What the slice controller remembers about one Service between plans.
-#[derive(Debug, Default)]
-pub struct State {
-    trigger_times: TriggerTimes,
-    /// Message about Pods that are left out because of their addresses.
-    unusable: LastMessage,
-}
-
-impl State {
-    /// Returns the state of a process that does not follow the Service, such as a preview: the trigger times of the
-    /// stored slices stay.
-    pub fn unknown() -> State {
-        State { trigger_times: TriggerTimes::unknown(), ..State::default() }
-    }
-}
 
 /// What topology hints of a Service depend on beside its endpoints.
 #[derive(Clone, Debug)]
@@ -94,7 +78,7 @@ pub struct ServicePlan {
 pub fn service_plan(
     cluster: &impl Cluster,
     key: &ObjectKey,
-    state: &mut State,
+    state: &mut ServiceState,
     options: &Options,
     hints: HintState<'_>,
     observe: impl FnMut(PodDecision<'_>),
@@ -124,7 +108,7 @@ pub fn service_plan(
 
     let (owner, address_types) = (Owner::service(&service), service.address_types());
     let (labels, policy) = (SliceLabels::for_service(&service), HintPolicy::of(&service));
-    let trigger_time = state.trigger_times.observe(&service, &pods);
+    let trigger_time = state.observe(&service, &pods);
     let leaves_hints = policy == HintPolicy::Topology && !cluster.knows_nodes();
     let enabled = hints.enabled.unwrap_or_else(|| hinted_types(&existing));
     let decide = Hints::Decide(ServiceHints { policy, ratios: hints.ratios, enabled });
@@ -142,7 +126,7 @@ pub fn service_plan(
     };
     ServicePlan {
         missing_nodes: desired.missing_nodes,
-        events: state.new_unusable(&service, &pods).into_iter().collect(),
+        events: state.changed_unusable(unusable(&service, &pods)).into_iter().collect(),
         is_withheld: !withheld.is_empty(),
         slices: Some(OwnerPlan { owner, key: key.clone(), existing, policy: Some(policy), plan }),
         pods,
@@ -150,15 +134,11 @@ pub fn service_plan(
     }
 }
 
-impl State {
-    /// Returns the event about Pods that are left out because of their addresses (EC-50), if they have changed.
-    fn new_unusable(&mut self, service: &Service, pods: &[Arc<Pod>]) -> Option<WarningEvent> {
-        let families: Vec<IpFamily> = service.address_types().iter().filter_map(family).collect();
-        let of_a_family = |pod: &Pod| families.iter().find_map(|family| addresses(pod, *family).err());
-        let reason = |pod: &Pod| exclusion(pod, true).or_else(|| of_a_family(pod));
-        let unusable = UnusableAddresses::of(pods.iter().map(|pod| &**pod), reason);
-        let event = unusable.map(|unusable| unusable.event("EndpointSlices"));
-        let is_new = self.unusable.is_new(event.as_ref().map(|event| &event.message));
-        event.filter(|_| is_new)
-    }
+/// Returns the event about Pods that are left out because of their addresses (EC-50).
+fn unusable(service: &Service, pods: &[Arc<Pod>]) -> Option<WarningEvent> {
+    let families: Vec<IpFamily> = service.address_types().iter().filter_map(family).collect();
+    let of_a_family = |pod: &Pod| families.iter().find_map(|family| addresses(pod, *family).err());
+    let reason = |pod: &Pod| exclusion(pod, true).or_else(|| of_a_family(pod));
+    let unusable = UnusableAddresses::of(pods.iter().map(|pod| &**pod), reason);
+    unusable.map(|unusable| unusable.event("EndpointSlices"))
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use kube_endpoint::Legacy;
 use kube_endpoint_model::membership::PodOutcome;
 use kube_endpoint_model::well_known::SLICE_CONTROLLER;
-use kube_endpoint_model::{Endpoints, ObjectKey, Pod, Write};
-use kube_endpointslice::{HintState, Options, OwnerPlan, State, service_plan};
+use kube_endpoint_model::{Endpoints, ObjectKey, Pod, ServiceState, Write};
+use kube_endpointslice::{HintState, Options, OwnerPlan, service_plan};
 use kube_topology::ZoneRatios;
 
 use crate::pod_report::Decisions;
@@ -32,7 +32,8 @@ impl SelectorPlans {
         let options =
             Options::for_services(SLICE_CONTROLLER).max_endpoints_per_slice(world.settings.max_endpoints_per_slice);
         let hints = HintState { ratios, enabled: None };
-        let planned = service_plan(world, service, &mut State::unknown(), &options, hints, |it| decisions.add(it));
+        let planned =
+            service_plan(world, service, &mut ServiceState::unknown(), &options, hints, |it| decisions.add(it));
         let mut addresses = 0;
         let endpoints = endpoints_write(world, service, |outcome| {
             addresses += usize::from(!matches!(outcome, PodOutcome::LeftOut(_)));
@@ -47,8 +48,10 @@ pub(crate) fn endpoints_write(
     service: &ObjectKey,
     mut observe: impl FnMut(PodOutcome),
 ) -> Option<Write<Endpoints>> {
-    let mut state = kube_endpoint::State::unknown();
-    kube_endpoint::plan(world, service, &mut state, Legacy::default(), |_, outcome| observe(outcome)).write
+    // As when the controller starts (EP-H6): all but locks of old leader election clients.
+    let is_left_over = |endpoints: &Endpoints| !endpoints.is_leader_lock();
+    let (state, legacy) = (&mut ServiceState::unknown(), Legacy::default());
+    kube_endpoint::plan(world, service, state, legacy, is_left_over, |_, outcome| observe(outcome)).write
 }
 
 /// Returns whether the plans of the controllers can be compared with the slices and Endpoints: everything that they

@@ -230,11 +230,6 @@ impl Cluster for World {
         self.endpoints.get(key).cloned()
     }
 
-    /// As when the controller starts (EP-H6): all but locks of old leader election clients.
-    fn is_left_over(&self, endpoints: &Endpoints) -> bool {
-        !endpoints.is_leader_lock()
-    }
-
     fn slices(&self, key: &ObjectKey, manager: &str) -> Vec<Arc<EndpointSlice>> {
         self.slice_index.managed_slices(&key.namespace, &key.name, manager)
     }

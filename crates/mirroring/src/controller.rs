@@ -1,6 +1,5 @@
 //! The controller: joins event handlers, queue, caches and sync.
 
-mod caches;
 mod sync;
 
 use std::num::NonZeroUsize;
@@ -11,7 +10,7 @@ use kube_controller::{Batching, Controller, FailureCause, Metrics, RetryPolicy, 
 use kube_controller_client::ReviewedClient;
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::MIRRORING_CONTROLLER_NAME;
-use kube_endpoint_model::{EndpointSlice, Endpoints, ObjectKey, Service, ServiceIndex, SliceIndex};
+use kube_endpoint_model::{EndpointSlice, Endpoints, Listers, ObjectKey, Service, ServiceIndex, SliceIndex};
 use kube_endpointslice::metrics::SliceMetrics;
 use kube_endpointslice::slice_events::Terminating;
 use kube_endpointslice::{ApplyError, Reconciler, watch_slices};
@@ -22,7 +21,6 @@ use kube_workqueue::{BucketLimiter, ItemExponential, MaxOf, Queue};
 use crate::events::{endpoints_change_queues, loses_ready_address, service_change_queues};
 use crate::metrics::MirroringMetrics;
 use crate::plan::options;
-use caches::Caches;
 use sync::Syncs;
 
 /// Options of the mirroring controller: concurrency, batching, and the limit of addresses.
@@ -100,10 +98,11 @@ pub fn mirroring_controller(
         .metrics(Arc::clone(&mirroring) as Arc<dyn SliceMetrics>)
         .build();
     let syncs = Arc::new(Syncs {
-        caches: Caches {
-            services: informers.services.lister(),
-            endpoints: informers.endpoints.lister(),
-            slices: informers.slices.lister(),
+        caches: Listers {
+            services: Some(informers.services.lister()),
+            endpoints: Some(informers.endpoints.lister()),
+            slices: Some(informers.slices.lister()),
+            ..Listers::default()
         },
         reconciler,
         max_endpoints_per_subset: config.max_endpoints_per_subset,

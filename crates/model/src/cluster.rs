@@ -49,13 +49,6 @@ pub trait Cluster {
         Vec::new()
     }
 
-    /// Returns whether an Endpoints object without a Service is left over from one, so that it is deleted (EP-1). Others
-    /// stay: users and backup tools create Endpoints before their Service.
-    fn is_left_over(&self, endpoints: &Endpoints) -> bool {
-        let _ = endpoints;
-        false
-    }
-
     /// Returns whether a Service that is not there may exist, because a list of the API server is wrong.
     fn withholds_service(&self, key: &ObjectKey) -> bool {
         let _ = key;

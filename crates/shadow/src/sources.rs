@@ -9,7 +9,7 @@ use kube_endpoint_model::well_known::{
     SLICE_CONTROLLER, SLICE_CONTROLLER_NAME as ENDPOINTSLICE,
 };
 use kube_endpoint_model::{
-    EndpointSlice, Endpoints, Node, ObjectKey, Pod, PodIndex, Service, ServiceIndex, SliceIndex,
+    Cluster as _, EndpointSlice, Endpoints, Listers, Node, ObjectKey, Pod, Service, ServiceIndex,
 };
 use kube_endpoints_explain::{Change, Settings, World};
 use kube_informer::Lister;
@@ -18,14 +18,13 @@ use kube_wire::Object as _;
 use crate::ledger::Fingerprint;
 use crate::options::Informers;
 
-/// Listers of all caches, and the limits of the controllers.
+/// All caches, and the limits of the controllers.
 #[derive(Debug)]
 pub(crate) struct Sources {
-    pub(crate) services: Lister<Service, ServiceIndex>,
-    pods: Lister<Pod, PodIndex>,
+    services: Lister<Service, ServiceIndex>,
     nodes: Lister<Node>,
     endpoints: Lister<Endpoints>,
-    slices: Lister<EndpointSlice, SliceIndex>,
+    caches: Listers,
     limits: Settings,
 }
 
@@ -33,16 +32,21 @@ impl Sources {
     pub(crate) fn new(caches: &Informers, limits: Settings) -> Sources {
         Sources {
             services: caches.services.lister(),
-            pods: caches.pods.lister(),
             nodes: caches.nodes.lister(),
             endpoints: caches.endpoints.lister(),
-            slices: caches.slices.lister(),
+            caches: Listers {
+                services: Some(caches.services.lister()),
+                pods: Some(caches.pods.lister()),
+                nodes: Some(caches.nodes.lister()),
+                endpoints: Some(caches.endpoints.lister()),
+                slices: Some(caches.slices.lister()),
+            },
             limits,
         }
     }
 
     pub(crate) fn service(&self, key: &ObjectKey) -> Option<Arc<Service>> {
-        self.services.get(&key.namespace, &key.name)
+        self.caches.service(key)
     }
 
     /// Returns the keys that the controllers compare: those of Services, and of Endpoints objects except locks of old
@@ -56,7 +60,7 @@ impl Sources {
     /// Returns whether a controller compares this Service.
     pub(crate) fn is_compared(&self, controller: &str, key: &ObjectKey) -> bool {
         let service = self.service(key);
-        let has_endpoints = || self.endpoints.get(&key.namespace, &key.name).is_some_and(|it| !it.is_leader_lock());
+        let has_endpoints = || self.caches.endpoints(key).is_some_and(|it| !it.is_leader_lock());
         match service {
             Some(service) => controller == MIRRORING || has_selector(&service),
             None if controller == MIRRORING => !self.stored_slices(controller, key).is_empty(),
@@ -69,7 +73,7 @@ impl Sources {
         let (mut inputs, mut outputs) = (DefaultHasher::new(), DefaultHasher::new());
         let service = self.service(key);
         service.as_ref().map(|it| (&it.uid, &it.resource_version)).hash(&mut inputs);
-        let endpoints = self.endpoints.get(&key.namespace, &key.name);
+        let endpoints = self.caches.endpoints(key);
         let endpoints = endpoints.as_ref().map(|it| (&it.metadata.uid, &it.metadata.resource_version));
         match controller {
             ENDPOINTS => endpoints.hash(&mut outputs),
@@ -79,7 +83,7 @@ impl Sources {
         if controller != MIRRORING
             && let Some(service) = &service
         {
-            let pods = self.selected(service);
+            let pods = self.caches.selected_pods(service);
             for pod in &pods {
                 (&pod.uid, &pod.resource_version).hash(&mut inputs);
             }
@@ -110,15 +114,6 @@ impl Sources {
         });
     }
 
-    fn selected(&self, service: &Service) -> Vec<Arc<Pod>> {
-        match &service.selector {
-            Some(selector) if !service.external_name => {
-                self.pods.read(|_, index| index.select(&service.namespace, selector))
-            }
-            _ => Vec::new(),
-        }
-    }
-
     /// Returns the slices of a Service that a controller reads; none for the Endpoints controller.
     pub(crate) fn stored_slices(&self, controller: &str, key: &ObjectKey) -> Vec<Arc<EndpointSlice>> {
         let manager = match controller {
@@ -126,7 +121,7 @@ impl Sources {
             MIRRORING => MIRRORING_CONTROLLER,
             _ => return Vec::new(),
         };
-        let mut slices = self.slices.read(|_, index| index.managed_slices(&key.namespace, &key.name, manager));
+        let mut slices = self.caches.slices(key, manager);
         // The slice controller ignores slices that are being deleted (ES-5).
         slices.retain(|slice| controller == MIRRORING || slice.metadata.deletion_timestamp.is_none());
         slices
@@ -136,11 +131,11 @@ impl Sources {
     pub(crate) fn changes(&self, key: &ObjectKey) -> Vec<Change> {
         let mut world = World::new(self.limits.clone());
         if let Some(service) = self.service(key) {
-            world.add_pods(self.selected(&service));
+            world.add_pods(self.caches.selected_pods(&service));
             world.add_services([service]);
         }
         world.add_nodes(self.nodes.list());
-        world.add_endpoints(self.endpoints.get(&key.namespace, &key.name));
+        world.add_endpoints(self.caches.endpoints(key));
         let slices = [ENDPOINTSLICE, MIRRORING].into_iter().flat_map(|controller| self.stored_slices(controller, key));
         world.add_slices(slices);
         world.changes()

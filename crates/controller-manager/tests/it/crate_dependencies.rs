@@ -47,7 +47,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         ],
     ),
     ("serving", &["kube-controller", "kube-controller-client", "kube-wire"]),
-    ("model", &["kube-wire"]),
+    ("model", &["kube-informer", "kube-wire"]),
     ("testing", &["kube-wire"]),
     ("topology", &["kube-endpoint-model"]),
     (

@@ -6,24 +6,29 @@ use std::time::Duration;
 use kube_controller::{Enqueuer, Executor, FailureCause, KeyStates, Outcome};
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
 use kube_controller_client::{Error, ReviewedClient};
-use kube_endpoint_model::{Cluster as _, Endpoints, ObjectKey, SelectingService, WarningEvent, Write};
+use kube_endpoint_model::{
+    Cluster as _, Endpoints, Listers, ObjectKey, SelectingService, ServiceState, WarningEvent, Write,
+};
 use kube_informer::{WITHHELD_INTERVAL, WriteThrough};
 
-use super::caches::Caches;
 use super::rules::EndpointsRules;
+use super::superfluous::Superfluous;
+use super::unanswered::UnansweredWrites;
 use crate::legacy::Legacy;
-use crate::plan::{State, plan};
+use crate::plan::plan;
 
 /// Reconciles the Endpoints object of one Service; shared by the workers.
 pub(super) struct Syncs {
-    pub(super) caches: Caches,
+    pub(super) caches: Listers,
     /// Stores the responses to own writes in the cache of Endpoints.
     pub(super) cache: WriteThrough<Endpoints>,
     pub(super) client: ReviewedClient<Endpoints>,
     pub(super) recorder: EventRecorder,
     pub(super) legacy: Legacy,
     pub(super) namespaced_create_events: bool,
-    pub(super) states: KeyStates<ObjectKey, State>,
+    pub(super) states: KeyStates<ObjectKey, ServiceState>,
+    pub(super) superfluous: Arc<Superfluous>,
+    pub(super) unanswered: Arc<UnansweredWrites>,
     pub(super) keys: Enqueuer<ObjectKey>,
 }
 
@@ -58,14 +63,15 @@ impl Syncs {
     ///
     /// The write failed. The key must be retried.
     pub(super) async fn sync(&self, key: &ObjectKey) -> Result<Outcome, SyncError> {
-        let plan = plan(&self.caches, key, &mut self.states.take(key), self.legacy, |_, _| {});
+        let is_left_over = |endpoints: &Endpoints| self.is_left_over(key, endpoints);
+        let plan = plan(&self.caches, key, &mut self.states.take(key), self.legacy, is_left_over, |_, _| {});
         if plan.is_withheld {
             self.keys.requeue(key.clone(), WITHHELD_INTERVAL);
         }
         let service = match &plan.service {
             SelectingService::Selects(service) => service,
             SelectingService::Ignored => {
-                self.caches.superfluous.service_exists(key);
+                self.superfluous.service_exists(key);
                 return Ok(Outcome::Unchanged);
             }
             SelectingService::Withheld => return Ok(Outcome::Unchanged),
@@ -74,7 +80,7 @@ impl Syncs {
                 return self.delete(key, plan.write).await;
             }
         };
-        self.caches.superfluous.service_exists(key);
+        self.superfluous.service_exists(key);
         for WarningEvent { reason, message } in plan.events {
             self.recorder.event(&ObjectReference::to(&**service), EventType::Warning, reason, message);
         }
@@ -85,14 +91,13 @@ impl Syncs {
     /// Deletes the Endpoints object of a Service that does not exist, if it is superfluous (EP-1). `planned` is the delete
     /// of the cached object; the server may have one that the watch has not delivered yet.
     async fn delete(&self, key: &ObjectKey, planned: Option<Write<Endpoints>>) -> Result<Outcome, SyncError> {
-        let Caches { superfluous, unanswered, .. } = &self.caches;
         let write = match planned {
             Some(write) => Some(write),
             None if self.may_be_on_server(key) => self.find_left_over(key).await?.map(Write::Delete),
             None => {
                 // The cached object is a new one.
-                superfluous.removed(key);
-                unanswered.remove(key);
+                self.superfluous.removed(key);
+                self.unanswered.remove(key);
                 return Ok(Outcome::Unchanged);
             }
         };
@@ -100,14 +105,18 @@ impl Syncs {
         if self.client.observes() {
             return Ok(Outcome::Unchanged);
         }
-        superfluous.removed(key);
+        self.superfluous.removed(key);
         Ok(outcome)
+    }
+
+    /// Returns whether Endpoints without a Service are superfluous.
+    fn is_left_over(&self, key: &ObjectKey, endpoints: &Endpoints) -> bool {
+        self.superfluous.contains(endpoints) || self.unanswered.may_have_created(key)
     }
 
     /// Returns whether the server may have superfluous Endpoints that are not in the cache.
     fn may_be_on_server(&self, key: &ObjectKey) -> bool {
-        let Caches { superfluous, unanswered, .. } = &self.caches;
-        let may_exist = superfluous.is_service_deleted(key) || unanswered.may_have_created(key);
+        let may_exist = self.superfluous.is_service_deleted(key) || self.unanswered.may_have_created(key);
         may_exist && self.caches.endpoints(key).is_none()
     }
 
@@ -117,12 +126,12 @@ impl Syncs {
             return Ok(None);
         }
         let found = match self.client.client().get::<Endpoints>(&key.namespace, &key.name).await {
-            Ok(found) => Some(found).filter(|found| self.caches.is_left_over(found)),
+            Ok(found) => Some(found).filter(|found| self.is_left_over(key, found)),
             Err(error) if error.is_not_found() => None,
             Err(source) => return Err(SyncError { verb: "get", key: key.clone(), source }),
         };
         if found.is_none() {
-            self.caches.unanswered.nothing_to_delete(key);
+            self.unanswered.nothing_to_delete(key);
         }
         Ok(found.map(Arc::new))
     }
@@ -133,7 +142,7 @@ impl Syncs {
             service: key,
             recorder: &self.recorder,
             namespaced_create_events: self.namespaced_create_events,
-            superfluous: &self.caches.superfluous,
+            superfluous: &self.superfluous,
         };
         let executor = Executor::new(&self.client, Some(&self.cache));
         let mut executed = executor.execute(key, [write.as_slice()].into_iter(), &mut rules).await;
@@ -143,11 +152,10 @@ impl Syncs {
         let failure = executed.failures.pop().map(|(_, error)| error);
         let result = failure.map_or(Ok(Outcome::of_writes(executed.writes)), Err);
         let Some(write) = &write else { return Ok(Outcome::Unchanged) };
-        let unanswered = &self.caches.unanswered;
         let recorded = match write {
-            Write::Create(_) => unanswered.record_create(key, result),
-            Write::Update { .. } => unanswered.record(key, result),
-            Write::Delete(_) => unanswered.record_delete(key, result),
+            Write::Create(_) => self.unanswered.record_create(key, result),
+            Write::Update { .. } => self.unanswered.record(key, result),
+            Write::Delete(_) => self.unanswered.record_delete(key, result),
         };
         recorded.map_err(|source| SyncError { verb: write.verb(), key: key.clone(), source })
     }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::{self as core, PodCondition, PodIP, PodSpec, PodStatus};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube_endpoint_model::{
-    Cluster, EndpointSlice, Interner, IpFamily, Labels, Node, ObjectKey, Pod, Service, ServicePort, TargetPort, Text,
-    Write, well_known::SLICE_CONTROLLER,
+    Cluster, EndpointSlice, Interner, IpFamily, Labels, Node, ObjectKey, Pod, Service, ServicePort, ServiceState,
+    TargetPort, Text, Write, well_known::SLICE_CONTROLLER,
 };
-use kube_endpointslice::{HintState, Options, Plan, State, service_plan};
+use kube_endpointslice::{HintState, Options, Plan, service_plan};
 use kube_topology::ZoneRatios;
 
 /// State that a sync of the slice controller reads.
@@ -81,7 +81,7 @@ impl World {
     pub(crate) fn sync(&self) -> Plan {
         let (key, ratios) = (ObjectKey::new("shop", "web"), ZoneRatios::default());
         let hints = HintState { ratios: &ratios, enabled: Some(BTreeSet::new()) };
-        let planned = service_plan(self, &key, &mut State::unknown(), &self.options, hints, |_| {});
+        let planned = service_plan(self, &key, &mut ServiceState::unknown(), &self.options, hints, |_| {});
         planned.slices.expect("the Service selects Pods").plan
     }
 }

@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use kube_controller::{Enqueuer, FailureCause, Outcome};
 use kube_controller_client::events::EventType;
-use kube_endpoint_model::{ObjectKey, SelectingService, Service, WarningEvent};
-use kube_informer::WITHHELD_INTERVAL;
+use kube_endpoint_model::{Listers, ObjectKey, SelectingService, Service, WarningEvent};
+use kube_informer::{Lister, WITHHELD_INTERVAL};
 use kube_wire::Decode as _;
 
-use super::caches::Caches;
 use crate::apply::{ApplyError, join};
 use crate::desired::MissingNode;
 use crate::metrics::{SliceMetrics, SyncResult};
@@ -18,7 +17,7 @@ use crate::service_plan::{HintState, service_plan};
 
 /// State that the workers share.
 pub(super) struct Syncs {
-    pub(super) caches: Caches,
+    pub(super) caches: Listers,
     pub(super) reconciler: Reconciler,
     pub(super) metrics: Arc<dyn SliceMetrics>,
     /// Delay of the second sync of a Service after its slices were written.
@@ -62,7 +61,7 @@ pub(super) fn failure_cause(error: &(dyn std::error::Error + 'static)) -> Failur
 impl Syncs {
     /// Recomputes the CPU ratios of the zones, and returns the Services to sync (ES-H10).
     pub(super) fn nodes_changed(&self) -> Vec<ObjectKey> {
-        let nodes = self.caches.nodes.list();
+        let nodes = self.caches.nodes.as_ref().map(Lister::list).unwrap_or_default();
         self.reconciler.set_nodes(nodes.iter().map(|node| &**node))
     }
 

@@ -6,19 +6,18 @@ use std::time::Duration;
 
 use kube_controller::{Enqueuer, Outcome};
 use kube_controller_client::events::EventType;
-use kube_endpoint_model::{Endpoints, ObjectKey, WarningEvent};
+use kube_endpoint_model::{Endpoints, Listers, ObjectKey, WarningEvent};
 use kube_endpointslice::{ApplyError, Reconciler};
 use kube_informer::WITHHELD_INTERVAL;
 use kube_wire::Decode as _;
 use tokio::time::Instant;
 
-use super::caches::Caches;
 use crate::metrics::MirroringMetrics;
 use crate::plan::{MirrorPlan, NothingToMirror, plan};
 
 /// Mirrors the Endpoints of one Service; shared by the workers.
 pub(super) struct Syncs {
-    pub(super) caches: Caches,
+    pub(super) caches: Listers,
     pub(super) reconciler: Reconciler,
     pub(super) max_endpoints_per_subset: NonZeroUsize,
     pub(super) metrics: Arc<dyn MirroringMetrics>,

@@ -1,7 +1,7 @@
 //! The law of previews: the changes of a Service are the writes of the controllers' plans for it, and nothing else.
 
 use kube_endpoint_model::well_known::SLICE_CONTROLLER;
-use kube_endpoint_model::{EndpointSlice, Metadata as _, ObjectKey, Write};
+use kube_endpoint_model::{EndpointSlice, Endpoints, Metadata as _, ObjectKey, ServiceState, Write};
 use kube_endpoints_explain::{Kind, Settings, World};
 use kube_endpointslice::{HintState, Options, service_plan};
 use kube_topology::ZoneRatios;
@@ -37,7 +37,7 @@ pub(crate) fn check(cluster: &Cluster, world: &World) {
 
 fn planned(world: &World, settings: &Settings, ratios: &ZoneRatios, key: &ObjectKey) -> Vec<Written> {
     let options = Options::for_services(SLICE_CONTROLLER).max_endpoints_per_slice(settings.max_endpoints_per_slice);
-    let mut state = kube_endpointslice::State::unknown();
+    let mut state = ServiceState::unknown();
     let hints = HintState { ratios, enabled: None };
     let slices = service_plan(world, key, &mut state, &options, hints, |_| {}).slices;
     let mut slices: Vec<Write<EndpointSlice>> = slices.iter().flat_map(|it| it.plan.writes().cloned()).collect();
@@ -47,8 +47,9 @@ fn planned(world: &World, settings: &Settings, ratios: &ZoneRatios, key: &Object
     }
     // A finalizer keeps a slice that is being deleted.
     slices.retain(|write| !matches!(write, Write::Delete(slice) if slice.metadata.is_terminating()));
-    let mut state = kube_endpoint::State::unknown();
-    let endpoints = kube_endpoint::plan(world, key, &mut state, kube_endpoint::Legacy::default(), |_, _| {}).write;
+    let (state, legacy) = (&mut ServiceState::unknown(), kube_endpoint::Legacy::default());
+    let is_left_over = |endpoints: &Endpoints| !endpoints.is_leader_lock();
+    let endpoints = kube_endpoint::plan(world, key, state, legacy, is_left_over, |_, _| {}).write;
     let slices = slices.iter().map(|write| written(Kind::EndpointSlice, write));
     slices.chain(endpoints.iter().map(|write| written(Kind::Endpoints, write))).collect()
 }
