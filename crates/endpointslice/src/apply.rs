@@ -5,8 +5,6 @@ use kube_controller::FailureCause;
 use kube_controller_client::Error;
 use kube_endpoint_model::{ObjectKey, Text};
 
-use crate::metrics::Operation;
-
 /// Failed writes of a plan.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", join(.0))]
@@ -33,11 +31,11 @@ impl ApplyError {
 
 /// Failed write of a slice.
 #[derive(Debug, thiserror::Error)]
-#[error("failed to {} {slice}EndpointSlice for {owner} {service}", .operation.as_str(), slice = named(.slice.as_ref()))]
+#[error("failed to {verb} {slice}EndpointSlice for {owner} {service}", slice = named(.slice.as_ref()))]
 #[non_exhaustive]
 pub struct WriteError {
-    /// Operation that failed.
-    pub operation: Operation,
+    /// Verb of the write: `create`, `update` or `delete`.
+    pub verb: &'static str,
     /// Name of the slice; `None` for a create.
     pub slice: Option<String>,
     /// Kind of the owner of the slice.

@@ -11,7 +11,6 @@ pub(crate) use sums::{Counted, Sums};
 
 use std::collections::BTreeMap;
 
-use kube_endpoint_model::Write;
 use kube_topology::TrafficDistribution;
 
 use crate::plan::Plan;
@@ -31,37 +30,6 @@ impl SyncResult {
         match self {
             SyncResult::Success => "success",
             SyncResult::Error => "error",
-        }
-    }
-}
-
-/// Operation that writes a slice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
-    /// Create of a slice.
-    Create,
-    /// Update of a slice.
-    Update,
-    /// Delete of a slice.
-    Delete,
-}
-
-impl Operation {
-    /// Returns the operation of a write.
-    pub fn of<T>(write: &Write<T>) -> Operation {
-        match write {
-            Write::Create(_) => Operation::Create,
-            Write::Update { .. } => Operation::Update,
-            Write::Delete(_) => Operation::Delete,
-        }
-    }
-
-    /// Returns upstream's label value: `create`, `update` or `delete`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Operation::Create => "create",
-            Operation::Update => "update",
-            Operation::Delete => "delete",
         }
     }
 }
@@ -92,9 +60,10 @@ pub trait SliceMetrics: Send + Sync {
         let _ = services;
     }
 
-    /// Counts a write that the API server accepted.
-    fn wrote(&self, operation: Operation) {
-        let _ = operation;
+    /// Counts a write that the API server accepted, by its [verb](kube_endpoint_model::Write::verb), which is upstream's
+    /// label value.
+    fn wrote(&self, verb: &'static str) {
+        let _ = verb;
     }
 
     /// Observes the number of changed slices of one address type, after all its writes succeeded (RC-46).

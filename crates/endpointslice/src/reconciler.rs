@@ -22,7 +22,7 @@ use crate::apply::{ApplyError, WriteError, WriteFailure};
 use crate::desired_endpoint::DesiredEndpoint;
 use crate::input::{Hints, Input, ServiceHints, hinted_types};
 use crate::live::{LiveReadError, is_gone, live};
-use crate::metrics::{Counted, HintLabels, Operation, SliceMetrics, Sums};
+use crate::metrics::{Counted, HintLabels, SliceMetrics, Sums};
 use crate::options::Options;
 use crate::owner::Owner;
 use crate::owner_state::OwnerState;
@@ -197,7 +197,7 @@ impl Reconciler {
         if !misplaced.is_empty() {
             let label = label_name(&self.options).to_owned();
             let source = WriteFailure::Misplaced { label, slices: misplaced };
-            failures.insert(0, failed(&owner.kind, &key, Operation::Create, None, source));
+            failures.insert(0, failed(&owner.kind, &key, "create", None, source));
         }
         if failures.is_empty() { Ok(Reconciled { plan, writes }) } else { Err(ApplyError(failures)) }
     }
@@ -272,7 +272,7 @@ impl Reconciler {
             Executor::new(&self.client, self.cache()).execute(owner, groups, &mut rules).await;
         let write_error = |(write, error): (&Write<EndpointSlice>, _)| {
             let slice = write.before().map(|slice| slice.metadata.name.to_string());
-            failed(kind, owner, Operation::of(write), slice, WriteFailure::Request(error))
+            failed(kind, owner, write.verb(), slice, WriteFailure::Request(error))
         };
         (!is_reviewed).then(|| (writes, failures.into_iter().map(write_error).collect()))
     }
@@ -374,11 +374,11 @@ impl Reconciler {
 fn failed(
     owner: &Text,
     service: &ObjectKey,
-    operation: Operation,
+    verb: &'static str,
     slice: Option<String>,
     source: WriteFailure,
 ) -> WriteError {
-    WriteError { operation, slice, owner: owner.clone(), service: service.clone(), source }
+    WriteError { verb, slice, owner: owner.clone(), service: service.clone(), source }
 }
 
 fn labels(policy: HintPolicy) -> HintLabels {

@@ -8,7 +8,7 @@ use kube_endpoint_model::{EndpointSlice, ObjectKey, Uid, Write};
 use kube_informer::WriteThrough;
 
 use crate::altered::in_same_place;
-use crate::metrics::{HintLabels, Operation, SliceMetrics};
+use crate::metrics::{HintLabels, SliceMetrics};
 use crate::options::Options;
 use crate::owner_state::OwnerState;
 use crate::plan::TypePlan;
@@ -86,7 +86,7 @@ impl WriteRules<EndpointSlice> for SliceRules<'_> {
     }
 
     fn accepted(&mut self, write: &Write<EndpointSlice>, _: &Uid) {
-        self.metrics.wrote(Operation::of(write));
+        self.metrics.wrote(write.verb());
     }
 
     fn failed(&mut self, write: &Write<EndpointSlice>, sent: &EndpointSlice, error: &Error) -> Failure {

@@ -13,7 +13,7 @@ const PREFIX: &str = "endpoint_slice_mirroring_controller_";
 fn metrics_have_the_names_types_and_buckets_of_upstream() {
     let registry = Registry::new();
     let metrics = PrometheusMetrics::register(&registry).expect("unused names");
-    metrics.wrote(kube_endpointslice::metrics::Operation::Create);
+    metrics.wrote("create");
     metrics.skipped(3);
     metrics.sync_duration(std::time::Duration::from_micros(2_700));
     let (mut ipv4, mut ipv6) = (TypePlan::empty(AddressType::IPv4), TypePlan::empty(AddressType::IPv6));

@@ -8,7 +8,7 @@ use prometheus::{
     Histogram, HistogramOpts, HistogramVec, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, exponential_buckets,
 };
 
-use super::{HintLabels, Operation, SliceMetrics, SyncResult, Totals};
+use super::{HintLabels, SliceMetrics, SyncResult, Totals};
 use crate::plan::Plan;
 
 /// Metrics of writes, which each slice controller has under a prefix of its own.
@@ -166,8 +166,8 @@ impl SliceMetrics for WriteMetrics {
         self.desired_slices.set(integer(desired_slices));
     }
 
-    fn wrote(&self, operation: Operation) {
-        self.changes.iter().for_each(|counter| counter.with_label_values(&[operation.as_str()]).inc());
+    fn wrote(&self, verb: &'static str) {
+        self.changes.iter().for_each(|counter| counter.with_label_values(&[verb]).inc());
     }
 }
 
@@ -261,8 +261,8 @@ impl SliceMetrics for PrometheusMetrics {
         }
     }
 
-    fn wrote(&self, operation: Operation) {
-        self.writes.wrote(operation);
+    fn wrote(&self, verb: &'static str) {
+        self.writes.wrote(verb);
     }
 
     fn changed(&self, slices: usize, hints: HintLabels) {

@@ -105,7 +105,7 @@ async fn what_counts_as_what() {
 #[test]
 fn changes_have_two_names_since_1_38() {
     let written = |metrics: &PrometheusMetrics, registry: &Registry| {
-        metrics.wrote(kube_endpointslice::metrics::Operation::Create);
+        metrics.wrote("create");
         let text = exposition(registry);
         let lines = text.lines().filter(|line| line.contains("endpoint_slice_controller_changes"));
         lines.filter(|line| !line.starts_with("# TYPE")).map(str::to_owned).collect::<Vec<_>>()
@@ -140,7 +140,7 @@ fn each_controller_of_a_process_chooses_its_prefix() {
     };
     for prefix in ["pools", "secondary_network"] {
         let metrics = PrometheusMetrics::register_with_prefix(&registry, prefix).expect("another prefix");
-        metrics.wrote(kube_endpointslice::metrics::Operation::Create);
+        metrics.wrote("create");
         assert_eq!(
             suffixes(&format!("{prefix}_")),
             [
@@ -169,7 +169,7 @@ fn each_controller_of_a_process_chooses_its_prefix() {
 fn mirroring_has_its_own_prefix_and_stability() {
     let registry = Registry::new();
     let metrics = WriteMetrics::register_mirroring(&registry).expect("an empty registry");
-    metrics.wrote(kube_endpointslice::metrics::Operation::Delete);
+    metrics.wrote("delete");
     let text = exposition(&registry);
     for line in [
         "# HELP endpoint_slice_mirroring_controller_endpoints_updated_per_sync [ALPHA] Number of endpoints updated on each Endpoints sync",

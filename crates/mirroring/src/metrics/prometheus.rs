@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kube_endpointslice::metrics::{Operation, SliceMetrics, Totals, WriteMetrics};
+use kube_endpointslice::metrics::{SliceMetrics, Totals, WriteMetrics};
 use kube_endpointslice::{Plan, TypePlan};
 use prometheus::{Histogram, HistogramOpts, Registry, exponential_buckets};
 
@@ -65,8 +65,8 @@ impl SliceMetrics for PrometheusMetrics {
         self.writes.totals(totals);
     }
 
-    fn wrote(&self, operation: Operation) {
-        self.writes.wrote(operation);
+    fn wrote(&self, verb: &'static str) {
+        self.writes.wrote(verb);
     }
 }
 
