@@ -7,24 +7,25 @@ use std::time::Duration;
 
 use http::Uri;
 use hyper_rustls::{HttpsConnectorBuilder, MaybeHttpsStream};
-use hyper_util::client::legacy::connect::{
-    HttpConnector,
-    dns::GaiResolver,
-    proxy::{SocksV5, Tunnel},
+use hyper_util::{
+    client::legacy::connect::{
+        HttpConnector,
+        dns::GaiResolver,
+        proxy::{SocksV5, Tunnel},
+    },
+    rt::TokioIo,
 };
+use tokio::net::TcpStream;
 use tower::{BoxError, ServiceExt as _, timeout::Timeout, util::BoxCloneSyncService};
 
 use self::transport_stream::TransportStream;
-use crate::{
-    Timeouts,
-    prepared::Prepared,
-    proxy::{Proxy, ProxyKind},
-};
+use crate::{Timeouts, prepared::Prepared, proxy::Proxy};
 
 /// Opens the connections of a pool. Boxed, because hyper-util's legacy client requires the connector's future to be
 /// `Unpin`.
 pub(crate) type Connector = BoxCloneSyncService<Uri, MaybeHttpsStream<TransportStream>, BoxError>;
-type Dialer = BoxCloneSyncService<Uri, TransportStream, BoxError>;
+type Tcp = TokioIo<TcpStream>;
+type Dialer = BoxCloneSyncService<Uri, MaybeHttpsStream<Tcp>, BoxError>;
 
 /// Minimum TCP keep-alive time and interval: the kernel takes whole seconds.
 const MIN_KEEPALIVE: Duration = Duration::from_secs(1);
@@ -41,9 +42,10 @@ struct ProxyError {
 pub(crate) fn connector(prepared: &Prepared, timeouts: &Timeouts) -> Connector {
     let tcp = tcp(GaiResolver::new(), timeouts);
     let dialer = match &prepared.proxy {
-        None => Dialer::new(tcp.map_response(TransportStream::direct).map_err(BoxError::from)),
-        Some(proxy) => proxy_connector(proxy, tcp, prepared),
+        None => Dialer::new(tcp.map_response(MaybeHttpsStream::Http).map_err(BoxError::from)),
+        Some(proxy) => tunnel(proxy, tcp, prepared),
     };
+    let dialer = dialer.map_response(TransportStream::new);
     let mut builder = HttpsConnectorBuilder::new().with_tls_config(prepared.tls.clone()).https_or_http();
     if let Some(resolver) = prepared.server_name_resolver() {
         builder = builder.with_server_name_resolver(resolver);
@@ -52,37 +54,27 @@ pub(crate) fn connector(prepared: &Prepared, timeouts: &Timeouts) -> Connector {
     BoxCloneSyncService::new(Timeout::new(https, timeouts.connect))
 }
 
-/// Returns a connector through a proxy: a SOCKS or `CONNECT` tunnel, or a connection to the proxy itself for forwarded
-/// requests.
-fn proxy_connector(proxy: &Proxy, tcp: HttpConnector, prepared: &Prepared) -> Dialer {
+/// Returns a connector through a proxy: SOCKS 5, or `CONNECT` of HTTP.
+fn tunnel(proxy: &Proxy, tcp: HttpConnector, prepared: &Prepared) -> Dialer {
     // As in Go, the certificate of an https proxy is verified with the certificate authorities of the cluster.
     let builder = HttpsConnectorBuilder::new().with_tls_config(prepared.tls.clone()).https_or_http();
     let to_proxy = builder.enable_http1().wrap_connector(tcp);
-    let proxy_error = {
+    let failed = {
         let proxy = proxy.clone();
         move |cause: BoxError| BoxError::from(ProxyError { proxy: proxy.clone(), cause })
     };
-    match proxy.kind {
-        ProxyKind::Socks5 => {
-            let mut socks = SocksV5::new(proxy.address.clone(), to_proxy);
-            if let Some((user, password)) = &proxy.login {
-                socks = socks.with_auth(user.clone(), password.clone());
-            }
-            Dialer::new(socks.map_response(TransportStream::tunnel).map_err(move |error| proxy_error(error.into())))
+    if proxy.is_socks() {
+        let mut socks = SocksV5::new(proxy.address.clone(), to_proxy);
+        if let Some((user, password)) = proxy.login().raw_auth() {
+            socks = socks.with_auth(user.to_owned(), password.to_owned());
         }
-        ProxyKind::Http if prepared.uses_forward_proxy() => {
-            let address = proxy.address.clone();
-            let forward = to_proxy.map_request(move |_server: Uri| address.clone());
-            Dialer::new(forward.map_response(TransportStream::forwarded).map_err(proxy_error))
-        }
-        ProxyKind::Http => {
-            let mut tunnel = Tunnel::new(proxy.address.clone(), to_proxy);
-            if let Some(header) = proxy.authorization() {
-                tunnel = tunnel.with_auth(header);
-            }
-            Dialer::new(tunnel.map_response(TransportStream::tunnel).map_err(move |error| proxy_error(error.into())))
-        }
+        return Dialer::new(socks.map_err(move |error| failed(error.into())));
     }
+    let mut tunnel = Tunnel::new(proxy.address.clone(), to_proxy);
+    if let Some(header) = proxy.login().basic_auth() {
+        tunnel = tunnel.with_auth(header.clone());
+    }
+    Dialer::new(tunnel.map_err(move |error| failed(error.into())))
 }
 
 fn tcp<R>(resolver: R, timeouts: &Timeouts) -> HttpConnector<R> {
@@ -106,7 +98,7 @@ fn tcp<R>(resolver: R, timeouts: &Timeouts) -> HttpConnector<R> {
 mod tests {
     use std::{array, convert::Infallible, net::SocketAddr};
 
-    use tokio::net::{TcpListener, TcpSocket, TcpStream};
+    use tokio::net::{TcpListener, TcpSocket};
     use tower::service_fn;
 
     use super::*;

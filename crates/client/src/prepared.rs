@@ -13,7 +13,7 @@ use tower::BoxError;
 use crate::{
     credential_plugin::{self, CredentialPlugin},
     kube_error::KubeError,
-    proxy::{Proxy, ProxyKind},
+    proxy::Proxy,
     token_file::TokenFile,
 };
 
@@ -25,7 +25,6 @@ pub(crate) struct Prepared {
     pub(crate) tls: rustls::ClientConfig,
     pub(crate) proxy: Option<Proxy>,
     tls_server_name: Option<ServerName<'static>>,
-    is_plain_http: bool,
 }
 
 /// How requests are authenticated.
@@ -69,14 +68,7 @@ impl Prepared {
             tls: config.rustls_client_config().map_err(|error| KubeError::new(&error))?,
             proxy,
             tls_server_name,
-            is_plain_http,
         })
-    }
-
-    /// Whether requests are forwarded by an HTTP proxy. For https servers the proxy is used as a `CONNECT` tunnel
-    /// instead.
-    pub(crate) fn uses_forward_proxy(&self) -> bool {
-        self.is_plain_http && self.proxy.as_ref().is_some_and(|proxy| proxy.kind == ProxyKind::Http)
     }
 
     pub(crate) fn server_name_resolver(&self) -> Option<FixedServerNameResolver> {

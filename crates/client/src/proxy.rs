@@ -1,98 +1,95 @@
-//! Proxy configuration from `proxy-url` or the environment, with the rules of Go's `http.ProxyFromEnvironment`
-//! (`golang.org/x/net/http/httpproxy`).
-
-mod no_proxy;
+//! Proxy configuration from `proxy-url` or the environment, with the parser and matcher of hyper-util.
 
 use std::fmt;
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
-use http::{HeaderValue, Uri, uri::Scheme};
-use percent_encoding::percent_decode_str;
-
-use self::no_proxy::NoProxy;
+use http::Uri;
+use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 
 /// A proxy. `Display` and `Debug` omit the credentials.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub(crate) struct Proxy {
-    pub(crate) kind: ProxyKind,
+    intercept: Intercept,
     /// `http://host:port`, or `https://host:port` if the connection to the proxy uses TLS.
     pub(crate) address: Uri,
-    pub(crate) login: Option<(String, String)>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ProxyKind {
-    /// HTTP proxy: `CONNECT` tunnel for https servers, forwarding for http servers.
-    Http,
-    /// SOCKS 5 proxy, which resolves host names.
-    Socks5,
 }
 
 impl Proxy {
     /// Parses a proxy URL, which must have a scheme.
-    pub(crate) fn parse(text: &str) -> Result<Proxy, String> {
-        // Errors do not include the URL, which may contain a password.
-        let url: Uri = text.parse().map_err(|error| format!("not a URL: {error}"))?;
-        let (kind, scheme, port) = match url.scheme_str() {
-            Some("http") => (ProxyKind::Http, Scheme::HTTP, 80),
-            Some("https") => (ProxyKind::Http, Scheme::HTTPS, 443),
-            Some("socks5" | "socks5h") => (ProxyKind::Socks5, Scheme::HTTP, 1080),
-            Some(scheme) => return Err(format!("scheme {scheme:?} is none of http, https, socks5 and socks5h")),
+    pub(crate) fn parse(url: &str) -> Result<Proxy, String> {
+        let (scheme, default_port) = match url.split_once("://") {
+            Some(("http", _)) => ("http", 80),
+            Some(("https", _)) => ("https", 443),
+            Some(("socks5" | "socks5h", _)) => ("http", 1080),
+            Some((scheme, _)) => return Err(format!("scheme {scheme:?} is none of http, https, socks5 and socks5h")),
             None => return Err("no scheme: write http://, https:// or socks5://".to_owned()),
         };
-        let authority = url.authority().map_or("", http::uri::Authority::as_str);
-        let login = authority.rsplit_once('@').map(|(login, _)| {
-            let (user, password) = login.split_once(':').unwrap_or((login, ""));
-            let decoded = |text| percent_decode_str(text).decode_utf8_lossy().into_owned();
-            (decoded(user), decoded(password))
-        });
-        let host = url.host().filter(|host| !host.is_empty()).ok_or("no host")?;
-        let address = Uri::builder()
-            .scheme(scheme)
-            .authority(format!("{host}:{}", url.port_u16().unwrap_or(port)))
-            .path_and_query("/")
-            .build()
-            .map_err(|error| error.to_string())?;
-        Ok(Proxy { kind, address, login })
+        // Errors do not include the URL, which may contain a password.
+        let intercept = Matcher::builder().all(url).build().intercept(&Uri::from_static("https://server"));
+        let intercept = intercept.ok_or("not a URL")?;
+        let host = intercept.uri().host().filter(|host| !host.is_empty()).ok_or("no host")?;
+        let port = intercept.uri().port_u16().unwrap_or(default_port);
+        let address = Uri::builder().scheme(scheme).authority(format!("{host}:{port}")).path_and_query("/").build();
+        Ok(Proxy { address: address.map_err(|error| error.to_string())?, intercept })
     }
 
     /// Returns the proxy for a server according to the environment, or `None` for a direct connection. `variable`
     /// returns the value of an environment variable.
     ///
     /// Reads `HTTPS_PROXY` or `HTTP_PROXY`, depending on the scheme of the server, and `NO_PROXY`; the lower-case names
-    /// are used if these are unset or empty. `localhost` and loopback addresses are always direct.
+    /// are used if these are unset or empty. `localhost` and loopback addresses are always direct, as in Go.
     pub(crate) fn from_env(variable: impl Fn(&str) -> Option<String>, server: &Uri) -> Result<Option<Proxy>, String> {
         let lookup = |name: &str| {
             let non_empty = |name: &str| variable(name).filter(|value| !value.is_empty());
             non_empty(name).or_else(|| non_empty(&name.to_lowercase()))
         };
-        let (name, default_port) =
-            if server.scheme() == Some(&Scheme::HTTPS) { ("HTTPS_PROXY", 443) } else { ("HTTP_PROXY", 80) };
-        let (Some(text), Some(host)) = (lookup(name), server.host()) else { return Ok(None) };
-        let no_proxy = NoProxy::parse(&lookup("NO_PROXY").unwrap_or_default());
-        if no_proxy.matches(host, server.port_u16().unwrap_or(default_port)) {
-            return Ok(None);
-        }
-        let full = if text.contains("://") { text } else { format!("http://{text}") };
-        Proxy::parse(full.trim()).map(Some).map_err(|cause| format!("{name}: {cause}"))
+        let (name, port) = match server.scheme_str() {
+            Some("https") => ("HTTPS_PROXY", server.port_u16().unwrap_or(443)),
+            _ => ("HTTP_PROXY", server.port_u16().unwrap_or(80)),
+        };
+        let Some(url) = lookup(name) else { return Ok(None) };
+        let url = if url.contains("://") { url } else { format!("http://{url}") };
+        let proxy = Proxy::parse(url.trim()).map_err(|cause| format!("{name}: {cause}"))?;
+        let no_proxy = no_proxy(&lookup("NO_PROXY").unwrap_or_default(), port);
+        let matcher = Matcher::builder().all("http://proxy").no(no_proxy).build();
+        Ok(matcher.intercept(server).is_some().then_some(proxy))
     }
 
-    /// Returns the value of the `Proxy-Authorization` header.
-    pub(crate) fn authorization(&self) -> Option<HeaderValue> {
-        let (user, password) = self.login.as_ref()?;
-        let mut header =
-            HeaderValue::try_from(format!("Basic {}", STANDARD.encode(format!("{user}:{password}")))).ok()?;
-        header.set_sensitive(true);
-        Some(header)
+    /// Returns whether this is a SOCKS 5 proxy, which resolves host names. Otherwise it is an HTTP proxy.
+    pub(crate) fn is_socks(&self) -> bool {
+        self.intercept.uri().scheme_str().is_some_and(|scheme| scheme.starts_with("socks"))
     }
+
+    /// Returns the credentials for the proxy.
+    pub(crate) fn login(&self) -> &Intercept {
+        &self.intercept
+    }
+}
+
+/// Returns the entries of `NO_PROXY` for a server port, as hyper-util reads them. It does not read ports and stars.
+fn no_proxy(text: &str, port: u16) -> String {
+    let mut entries = vec!["localhost", "127.0.0.0/8", "::1"];
+    for entry in text.split(',').map(str::trim) {
+        if entry == "*" {
+            entries.extend(["*", "0.0.0.0/0", "::/0"]);
+        }
+        let entry = entry.strip_prefix('*').unwrap_or(entry);
+        entries.push(match entry.rsplit_once(':') {
+            // An IPv6 address with a port has brackets.
+            Some((host, number)) if !host.contains(':') || host.ends_with(']') => {
+                if number.parse() != Ok(port) {
+                    continue;
+                }
+                host.trim_matches(['[', ']'])
+            }
+            _ => entry,
+        });
+    }
+    entries.join(",")
 }
 
 impl fmt::Display for Proxy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let scheme = match self.kind {
-            ProxyKind::Http => self.address.scheme_str().unwrap_or_default(),
-            ProxyKind::Socks5 => "socks5",
-        };
+        let scheme = if self.is_socks() { "socks5" } else { self.address.scheme_str().unwrap_or_default() };
         write!(f, "{scheme}://{}", self.address.authority().map_or("", http::uri::Authority::as_str))
     }
 }
@@ -117,7 +114,7 @@ mod tests {
     #[case("http://user:secret@proxy:3128/", Ok("http://proxy:3128"))]
     #[case("ftp://user:secret@proxy", Err("scheme \"ftp\" is none of http, https, socks5 and socks5h"))]
     #[case("proxy:3128", Err("no scheme: write http://, https:// or socks5://"))]
-    #[case("http://user:sec ret@proxy", Err("not a URL: invalid uri character"))]
+    #[case("http://user:sec ret@proxy", Err("not a URL"))]
     fn display_and_debug_omit_the_password(#[case] url: &str, #[case] expect: Result<&str, &str>) {
         let parsed = Proxy::parse(url).map(|proxy| format!("{proxy} {proxy:?}"));
         assert_eq!(parsed, expect.map(|text| format!("{text} {text}")).map_err(str::to_owned));
@@ -128,8 +125,14 @@ mod tests {
     #[case("http://Aladdin:open%20sesame@proxy", Some("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="))]
     #[case("http://user@proxy", Some("Basic dXNlcjo="))]
     fn login_is_sent_as_basic_authorization(#[case] url: &str, #[case] expect: Option<&str>) {
-        let header = Proxy::parse(url).unwrap().authorization();
-        assert_eq!(header.as_ref().map(|value| value.to_str().unwrap()), expect);
+        let proxy = Proxy::parse(url).unwrap();
+        assert_eq!(proxy.login().basic_auth().map(|value| value.to_str().unwrap()), expect);
+    }
+
+    /// Returns the proxy for a server in an environment.
+    fn found(variables: &[(&str, &str)], server: &str) -> Result<Option<String>, String> {
+        let variable = |name: &str| variables.iter().find(|(it, _)| *it == name).map(|(_, value)| (*value).to_owned());
+        Proxy::from_env(variable, &server.parse().unwrap()).map(|proxy| proxy.map(|proxy| proxy.to_string()))
     }
 
     // golang.org/x/net/http/httpproxy: TestProxyFromURL, TestInvalidProxy
@@ -151,9 +154,40 @@ mod tests {
         #[case] server: &str,
         #[case] expect: Result<Option<&str>, &str>,
     ) {
-        let variable = |name: &str| variables.iter().find(|(it, _)| *it == name).map(|(_, value)| (*value).to_owned());
-        let found = Proxy::from_env(variable, &server.parse().unwrap());
-        let found = found.map(|proxy| proxy.map(|proxy| proxy.to_string()));
-        assert_eq!(found, expect.map(|proxy| proxy.map(str::to_owned)).map_err(str::to_owned));
+        assert_eq!(found(variables, server), expect.map(|proxy| proxy.map(str::to_owned)).map_err(str::to_owned));
+    }
+
+    // golang.org/x/net/http/httpproxy: UseProxyTests. Here `.example.com` matches `example.com`, too, as in curl.
+    #[rstest]
+    #[case("", "api.test", false)]
+    #[case("", "localhost", true)]
+    #[case("", "LOCALHOST", true)]
+    #[case("", "127.9.9.9", true)]
+    #[case("", "[::1]", true)]
+    #[case("", "127.example.com", false)]
+    #[case("*", "api.test", true)]
+    #[case("x, *", "10.1.2.3", true)]
+    #[case("*", "[2001:db8::7]", true)]
+    #[case("10.0.0.0/8", "10.1.2.3", true)]
+    #[case("10.0.0.0/8", "11.1.2.3", false)]
+    #[case("2001:db8::/32", "[2001:db8::7]", true)]
+    #[case("10.1.2.3", "10.1.2.3", true)]
+    #[case("10.1.2.3:6443", "10.1.2.3", true)]
+    #[case("10.1.2.3:443", "10.1.2.3", false)]
+    #[case("[2001:db8::7]:6443", "[2001:db8::7]", true)]
+    #[case("2001:db8::7", "[2001:db8::7]", true)]
+    #[case("example.com", "example.com", true)]
+    #[case("example.com", "API.Example.com", true)]
+    #[case("example.com", "notexample.com", false)]
+    #[case(".example.com", "api.example.com", true)]
+    #[case("*.example.com", "api.example.com", true)]
+    #[case("*.example.com", "notexample.com", false)]
+    #[case(" example.com:6443 ,other", "api.example.com", true)]
+    #[case("example.com:443", "api.example.com", false)]
+    #[case("example.com:x,,:,*.", "api.example.com", false)]
+    fn no_proxy_entries_match_as_in_go(#[case] no_proxy: &str, #[case] host: &str, #[case] is_direct: bool) {
+        let variables = [("HTTPS_PROXY", "http://a:1"), ("NO_PROXY", no_proxy)];
+        let expect = (!is_direct).then(|| "http://a:1".to_owned());
+        assert_eq!(found(&variables, &format!("https://{host}:6443")), Ok(expect));
     }
 }

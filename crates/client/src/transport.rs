@@ -10,7 +10,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{Request, Response, header::PROXY_AUTHORIZATION};
+use http::Response;
 use http_body_util::Full;
 use hyper_util::{
     client::legacy::Client,
@@ -30,7 +30,6 @@ use crate::{
     connector::{Connector, connector},
     credential_plugin,
     prepared::Identity,
-    proxy::Proxy,
     response_body::ResponseBody,
     service::Service,
     service_account::ServiceAccount,
@@ -124,17 +123,9 @@ impl Pools {
         let loaded = Arc::clone(&configuration.borrow_and_update());
         let prepared = loaded.prepared(account.is_none())?;
         let connector = connector(prepared, timeouts);
-        let proxy = prepared.proxy.as_ref().filter(|_| prepared.uses_forward_proxy()).and_then(Proxy::authorization);
         let service = || {
             let client = MapErr::new(http_client(connector.clone(), timeouts), BoxError::from);
             let client = client.map_response(|response: Response<_>| response.map(ResponseBody::Network));
-            let proxy = proxy.clone();
-            let client = client.map_request(move |mut request: Request<_>| {
-                if let Some(header) = &proxy {
-                    request.headers_mut().insert(PROXY_AUTHORIZATION, header.clone());
-                }
-                request
-            });
             let stack = ServiceBuilder::new().layer(prepared.base.clone()).layer(prepared.headers.clone());
             match (account, &prepared.identity) {
                 (Some(account), _) => account.authenticate(BoxCloneSyncService::new(stack.service(client))),

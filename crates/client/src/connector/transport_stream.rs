@@ -1,4 +1,4 @@
-//! The transport stream under TLS: direct, tunnelled or to a forwarding proxy.
+//! The transport stream under TLS.
 
 use std::{
     io,
@@ -12,43 +12,26 @@ use hyper_util::{
     client::legacy::connect::{Connected, Connection},
     rt::TokioIo,
 };
-use tokio::{io::BufReader, net::TcpStream};
+use tokio::io::BufReader;
 
-type Tcp = TokioIo<TcpStream>;
+use super::Tcp;
 
 /// Size of the read buffer in bytes. rustls reads at most 4 KiB at once, so that without a buffer below it a slice of
 /// 20 KiB would cost six system calls.
 const READ_BUFFER: usize = 32 << 10;
 
-/// A TCP connection, or a TLS connection to an https proxy.
-pub(crate) struct TransportStream {
-    stream: TokioIo<BufReader<TokioIo<MaybeHttpsStream<Tcp>>>>,
-    /// Whether a proxy forwards the requests, which then contain the absolute URL.
-    forwarded: bool,
-}
+/// A TCP connection, or a TLS connection to an https proxy, with a read buffer.
+pub(crate) struct TransportStream(TokioIo<BufReader<TokioIo<MaybeHttpsStream<Tcp>>>>);
 
 impl TransportStream {
-    pub(super) fn direct(stream: Tcp) -> TransportStream {
-        TransportStream::new(MaybeHttpsStream::Http(stream), false)
-    }
-
-    pub(super) fn tunnel(stream: MaybeHttpsStream<Tcp>) -> TransportStream {
-        TransportStream::new(stream, false)
-    }
-
-    pub(super) fn forwarded(stream: MaybeHttpsStream<Tcp>) -> TransportStream {
-        TransportStream::new(stream, true)
-    }
-
-    fn new(stream: MaybeHttpsStream<Tcp>, forwarded: bool) -> TransportStream {
-        let stream = BufReader::with_capacity(READ_BUFFER, TokioIo::new(stream));
-        TransportStream { stream: TokioIo::new(stream), forwarded }
+    pub(super) fn new(stream: MaybeHttpsStream<Tcp>) -> TransportStream {
+        TransportStream(TokioIo::new(BufReader::with_capacity(READ_BUFFER, TokioIo::new(stream))))
     }
 }
 
 impl Connection for TransportStream {
     fn connected(&self) -> Connected {
-        self.stream.inner().get_ref().inner().connected().proxy(self.forwarded)
+        self.0.inner().get_ref().inner().connected()
     }
 }
 
@@ -58,25 +41,25 @@ impl Read for TransportStream {
         context: &mut Context<'_>,
         buffer: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
+        Pin::new(&mut self.0).poll_read(context, buffer)
     }
 }
 
 impl Write for TransportStream {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
+        Pin::new(&mut self.0).poll_write(context, bytes)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
+        Pin::new(&mut self.0).poll_flush(context)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
+        Pin::new(&mut self.0).poll_shutdown(context)
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
+        self.0.is_write_vectored()
     }
 
     fn poll_write_vectored(
@@ -84,6 +67,6 @@ impl Write for TransportStream {
         context: &mut Context<'_>,
         buffers: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(context, buffers)
+        Pin::new(&mut self.0).poll_write_vectored(context, buffers)
     }
 }

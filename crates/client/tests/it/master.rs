@@ -75,7 +75,7 @@ async fn no_credentials_are_sent_over_plain_http(#[case] user: &str, #[case] imp
 }
 
 /// Serves one request over plain HTTP; returns its head.
-async fn serve_recorded() -> (String, tokio::sync::mpsc::UnboundedReceiver<String>) {
+pub(crate) async fn serve_recorded() -> (String, tokio::sync::mpsc::UnboundedReceiver<String>) {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("bind");
