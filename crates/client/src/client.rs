@@ -29,7 +29,8 @@ use crate::{
     error::status_of,
     failure::transport_error,
     gate::{Gate, WriteGate},
-    limiter::{Limiter, Permit},
+    limiter::Limiter,
+    limits::Permit,
     outgoing::Outgoing,
     response_body::ResponseBody,
     retry::{self, Outcome},
@@ -54,11 +55,7 @@ pub struct Client {
 struct Shared {
     server: String,
     user_agent: HeaderValue,
-    content_type: Encoding,
-    /// Whether writes fail without being sent.
-    read_only: bool,
-    /// Timeout of the response headers, and again of the whole body.
-    request_timeout: Duration,
+    options: ClientOptions,
     limiter: Limiter,
     transport: Transport,
     credentials: Credentials,
@@ -97,30 +94,26 @@ impl Client {
         options: ClientOptions,
         metrics: Arc<dyn ClientMetrics>,
     ) -> Result<Self, ConfigError> {
-        let ClientOptions { user_agent, qps, burst, adaptive, content_type, timeouts, read_only, log_warnings } =
-            options;
         let server = config.server();
-        let user_agent = HeaderValue::from_str(&user_agent).map_err(|_| ConfigError::Connection {
+        let user_agent = HeaderValue::from_str(&options.user_agent).map_err(|_| ConfigError::Connection {
             server: server.clone(),
-            source: format!("user agent {user_agent:?} is not a valid header value").into(),
+            source: format!("user agent {:?} is not a valid header value", options.user_agent).into(),
         })?;
-        let transport = Transport::new(config, &timeouts)?;
-        let (credentials, availability) = (config.credentials.clone(), config.availability.clone());
-        let limiter = if adaptive { Limiter::adaptive(Arc::clone(&metrics)) } else { Limiter::rate(qps, burst) };
-        let warnings = Warnings::new(log_warnings);
+        let limiter = match &options {
+            ClientOptions { adaptive: true, .. } => Limiter::adaptive(Arc::clone(&metrics)),
+            ClientOptions { qps, burst, .. } => Limiter::rate(*qps, *burst),
+        };
         let shared = Shared {
             server,
             user_agent,
-            content_type,
-            read_only,
-            request_timeout: timeouts.request,
             limiter,
-            transport,
-            credentials,
-            availability,
+            transport: Transport::new(config, &options.timeouts)?,
+            credentials: config.credentials.clone(),
+            availability: config.availability.clone(),
             metrics,
-            warnings,
+            warnings: Warnings::new(options.log_warnings),
             json_writes: AtomicBool::new(false),
+            options,
         };
         Ok(Self {
             shared: Arc::new(shared),
@@ -157,25 +150,11 @@ impl Client {
     ///
     /// Those of [`new`](Self::new).
     pub fn separate(&self, timeouts: Timeouts) -> Result<Self, ConfigError> {
-        let Shared {
-            server, user_agent, content_type, read_only, credentials, availability, metrics, warnings, ..
-        } = &*self.shared;
-        let ClientOptions { qps, burst, .. } = ClientOptions::default();
-        let shared = Shared {
-            server: server.clone(),
-            user_agent: user_agent.clone(),
-            content_type: *content_type,
-            read_only: *read_only,
-            request_timeout: timeouts.request,
-            limiter: Limiter::rate(qps, burst),
-            transport: Transport::new(self.shared.transport.config(), &timeouts)?,
-            credentials: credentials.clone(),
-            availability: availability.clone(),
-            metrics: Arc::clone(metrics),
-            warnings: warnings.anew(),
-            json_writes: AtomicBool::new(false),
-        };
-        Ok(Self { shared: Arc::new(shared), gate: Gate::default(), shutdown: None, ..self.clone() })
+        let ClientOptions { qps, burst, adaptive, .. } = ClientOptions::default();
+        let options = ClientOptions { qps, burst, adaptive, timeouts, ..self.shared.options.clone() };
+        let metrics = Arc::clone(&self.shared.metrics);
+        let Self { shared, .. } = Self::with_client_metrics(self.shared.transport.config(), options, metrics)?;
+        Ok(Self { shared, gate: Gate::default(), shutdown: None, ..self.clone() })
     }
 
     /// Returns a clone that sends no request after `shutdown` is cancelled.
@@ -227,7 +206,7 @@ impl Client {
 
     /// Returns [`ClientOptions::content_type`].
     pub fn content_type(&self) -> Encoding {
-        self.shared.content_type
+        self.shared.options.content_type
     }
 
     /// Reads a JSON document by path, such as discovery or `/version`.
@@ -243,7 +222,7 @@ impl Client {
 
     /// Fails with [`Error::ReadOnly`] if the client is read-only, unless the method is GET.
     fn check_writable(&self, call: &Call, method: &Method) -> Result<(), Error> {
-        if self.shared.read_only && *method != Method::GET {
+        if self.shared.options.read_only && *method != Method::GET {
             return Err(Error::ReadOnly { call: call.clone() });
         }
         Ok(())
@@ -271,7 +250,7 @@ impl Client {
 
     async fn exchange(&self, call: &Call, outgoing: &Outgoing) -> Result<(Result<Encoding, String>, Bytes), Error> {
         let response = self.send(&self.shared.transport.calls(), call, outgoing, true).await?;
-        let limit = self.shared.request_timeout;
+        let limit = self.shared.options.timeouts.request;
         if response.status().is_success() {
             let encoding = encoding_of(response.headers());
             let body = read_body(call, response.into_body(), limit).await?;
@@ -293,7 +272,7 @@ impl Client {
     }
 
     /// Waits for the limiter and reports the wait.
-    async fn wait_for_limiter(&self, method: &Method, call: &Call) -> Permit<'_> {
+    async fn wait_for_limiter(&self, method: &Method, call: &Call) -> Option<Permit<'_>> {
         let start = Instant::now();
         let permit = self.shared.limiter.wait(call, self.priority).await;
         self.shared.metrics.rate_limited(method, start.elapsed());
@@ -325,15 +304,11 @@ impl Client {
         throttled: bool,
     ) -> Result<Response<ResponseBody>, Error> {
         self.check_writable(call, &outgoing.method)?;
-        let limit = self.shared.request_timeout;
+        let limit = self.shared.options.timeouts.request;
         let mut retries = 0;
         loop {
             let permit = async {
-                if throttled || retries > 0 {
-                    self.wait_for_limiter(&outgoing.method, call).await
-                } else {
-                    Permit::default()
-                }
+                if throttled || retries > 0 { self.wait_for_limiter(&outgoing.method, call).await } else { None }
             };
             let permit = self.unless_shutdown(call, permit).await?;
             let request = self.request(call, outgoing)?;
@@ -342,7 +317,7 @@ impl Client {
                 Ok(result) => result.map_err(|error| transport_error(call, error)),
                 Err(_) => Err(timeout_error(call, limit)),
             };
-            let pauses = permit.finish(result.as_ref().ok());
+            let pauses = permit.is_some_and(|permit| permit.finish(result.as_ref().ok()));
             let code = result.as_ref().ok().map(Response::status);
             tracing::trace!(%call, code = code.map(|code| code.as_u16()), "Request");
             self.record_attempt(call, &result);

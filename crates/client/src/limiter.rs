@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use http::Response;
-
-use crate::limits::{self, AdaptiveLimits};
+use crate::limits::{AdaptiveLimits, Permit};
 use crate::throttle::Throttle;
 use crate::{Call, ClientMetrics, RequestPriority};
 
@@ -31,27 +29,14 @@ impl Limiter {
         matches!(self, Self::Adaptive(_))
     }
 
-    /// Waits until the request may be sent.
-    pub(crate) async fn wait(&self, call: &Call, priority: RequestPriority) -> Permit<'_> {
+    /// Waits until the request may be sent. The permit, if there is one, counts it while it is in flight.
+    pub(crate) async fn wait(&self, call: &Call, priority: RequestPriority) -> Option<Permit<'_>> {
         match self {
             Self::Rate(throttle) => {
                 throttle.wait().await;
-                Permit(None)
+                None
             }
-            Self::Adaptive(limits) => Permit(limits.acquire(call, priority).await),
+            Self::Adaptive(limits) => limits.acquire(call, priority).await,
         }
-    }
-}
-
-/// Permission to send one attempt. Dropping it without a response ends the attempt.
-#[derive(Default)]
-pub(crate) struct Permit<'a>(Option<limits::Permit<'a>>);
-
-impl Permit<'_> {
-    /// Ends the attempt with its response, `None` for a failure.
-    ///
-    /// Returns whether the limiter delays the next attempt after a 429 with `Retry-After`.
-    pub(crate) fn finish<B>(self, response: Option<&Response<B>>) -> bool {
-        self.0.is_some_and(|permit| permit.finish(response.map(|it| (it.status(), it.headers()))))
     }
 }

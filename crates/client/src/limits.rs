@@ -1,15 +1,9 @@
 //! Adaptive limits of the requests in flight: the async shell around [`Levels`].
 
 mod adaptive;
-mod ceiling;
-mod latency;
 mod levels;
 mod queue;
 
-#[cfg(test)]
-mod goals;
-#[cfg(test)]
-mod model;
 #[cfg(test)]
 mod tests;
 
@@ -17,7 +11,7 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use http::{HeaderMap, HeaderName, StatusCode};
+use http::{HeaderName, Response, StatusCode};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
@@ -101,21 +95,20 @@ pub(crate) struct Permit<'a> {
 }
 
 impl Permit<'_> {
-    /// Ends the request with the status and headers of its response, `None` without a response.
+    /// Ends the request with its response; `None` without a response.
     ///
     /// Returns whether the priority level pauses until the server accepts requests again, so that the next attempt need
     /// not wait for `Retry-After` by itself.
-    pub(crate) fn finish(mut self, response: Option<(StatusCode, &HeaderMap)>) -> bool {
+    pub(crate) fn finish<B>(mut self, response: Option<&Response<B>>) -> bool {
         let answer = match response {
-            None => Answer::Failed,
-            Some((StatusCode::TOO_MANY_REQUESTS, headers)) => {
-                let seconds = retry::retry_after(headers);
+            Some(response) if response.status() == StatusCode::TOO_MANY_REQUESTS => {
+                let seconds = retry::retry_after(response.headers());
                 Answer::Rejected(seconds.map(|seconds| Duration::from_secs(u64::from(seconds))))
             }
-            Some((code, _)) if code.is_server_error() => Answer::Failed,
-            Some(_) => Answer::Served,
+            Some(response) if !response.status().is_server_error() => Answer::Served,
+            _ => Answer::Failed,
         };
-        let uid = response.and_then(|(_, headers)| headers.get(PRIORITY_LEVEL)?.to_str().ok());
+        let uid = response.and_then(|response| response.headers().get(PRIORITY_LEVEL)?.to_str().ok());
         if let Some(sent) = self.sent {
             let mut levels = self.limits.levels();
             let uid = uid.filter(|uid| !uid.is_empty());

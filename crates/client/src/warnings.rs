@@ -21,11 +21,6 @@ impl Warnings {
         Self { ignored: !logged, ..Self::default() }
     }
 
-    /// Returns no warnings so far, with the same setting.
-    pub(crate) fn anew(&self) -> Self {
-        Self::new(!self.ignored)
-    }
-
     /// Returns the warnings of a response that have not been returned before.
     pub(crate) fn new_warnings(&self, headers: &HeaderMap) -> Vec<String> {
         let mut unseen = Vec::new();
@@ -91,8 +86,7 @@ mod tests {
         let (one, other) = ("one".to_owned(), "other".to_owned());
         assert_eq!(warnings.new_warnings(&headers(&[one.clone(), other.clone()])), [one.clone(), other]);
         assert!(warnings.new_warnings(&headers(std::slice::from_ref(&one))).is_empty());
-        assert_eq!(warnings.anew().new_warnings(&headers(std::slice::from_ref(&one))).len(), 1);
-        assert!(Warnings::new(false).anew().new_warnings(&headers(&[one])).is_empty());
+        assert!(Warnings::new(false).new_warnings(&headers(&[one])).is_empty());
         let flood: Vec<String> = (0..2 * MAX_WARNINGS).map(|number| number.to_string()).collect();
         let returned: usize =
             flood.iter().map(|text| warnings.new_warnings(&headers(std::slice::from_ref(text))).len()).sum();

@@ -91,7 +91,7 @@ impl Client {
     ) -> Result<Body, Error> {
         let response = self.send(service, &call, outgoing, replaced.is_none()).await?;
         if !response.status().is_success() {
-            return Err(api_error(&call, response, self.shared.request_timeout).await);
+            return Err(api_error(&call, response, self.shared.options.timeouts.request).await);
         }
         let (head, body) = response.into_parts();
         Body::new(call, &head.headers, body, replaced)

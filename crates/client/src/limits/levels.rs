@@ -8,15 +8,13 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use super::adaptive::{AdaptiveLimit, Answer};
-use super::latency::RequestKind;
 use super::queue::{PriorityQueue, RequestPriority, Ticket};
 use crate::metrics::LimitState;
 
 /// Maximum number of levels; requests at others are at the level without UID. The default configuration of a cluster
 /// has eight.
 const MAX_LEVELS: usize = 32;
-/// Maximum number of kinds of requests. Others, and requests for paths, are at the level without UID, and their latency
-/// is not measured.
+/// Maximum number of kinds of requests. Others, and requests for paths, are at the level without UID.
 const MAX_KINDS: usize = 256;
 
 /// A request that waits or is in flight.
@@ -24,7 +22,8 @@ const MAX_KINDS: usize = 256;
 pub(crate) struct Admission {
     ticket: Ticket,
     level: usize,
-    kind: Option<RequestKind>,
+    /// Index in [`Levels::kinds`].
+    kind: Option<usize>,
 }
 
 /// Limits of all priority levels.
@@ -82,7 +81,7 @@ impl Levels {
         Admission { ticket, level, kind }
     }
 
-    fn kind(&mut self, verb: &'static str, resource: &str) -> Option<RequestKind> {
+    fn kind(&mut self, verb: &'static str, resource: &str) -> Option<usize> {
         let known = self.kinds.iter().position(|it| it.verb == verb && it.resource == resource);
         known.or_else(|| {
             // Paths are as many as there are objects.
@@ -137,8 +136,7 @@ impl Levels {
         answer: Answer,
         uid: Option<&str>,
     ) {
-        let measured = request.kind.filter(|kind| is_measured(&self.kinds[*kind]));
-        self.all[request.level].limit.answered(sent, now, measured, answer);
+        self.all[request.level].limit.answered(sent, now, answer);
         if let (Some(uid), Some(kind)) = (uid, request.kind) {
             self.learn(kind, uid);
         }
@@ -146,7 +144,7 @@ impl Levels {
     }
 
     /// Assigns later requests of this kind to a level.
-    fn learn(&mut self, kind: RequestKind, uid: &str) {
+    fn learn(&mut self, kind: usize, uid: &str) {
         let before = self.kinds[kind].level;
         if self.all[before].uid == uid {
             return;
@@ -169,11 +167,6 @@ impl Levels {
         let (limit, in_flight) = (limit.limit().into(), limit.in_flight().into());
         LimitState { priority_level: uid, limit, in_flight, waiting: queue.len() }
     }
-}
-
-/// Returns whether latencies of a kind of request are compared. Those of lists depend on the number of objects.
-fn is_measured(kind: &Kind) -> bool {
-    matches!(kind.verb, "create" | "update" | "patch" | "delete" | "get")
 }
 
 #[cfg(test)]

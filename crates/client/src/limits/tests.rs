@@ -1,8 +1,10 @@
 //! The async shell, in paused time.
 
+mod goals;
+mod model;
+
 use std::sync::Mutex as StdMutex;
 
-use http::HeaderValue;
 use http::header::RETRY_AFTER;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
@@ -32,10 +34,12 @@ fn slices() -> Call {
     Call::new("update", "endpointslices.discovery.k8s.io", "shop", "web")
 }
 
-fn headers(level: &'static str, retry_after: Option<&'static str>) -> HeaderMap {
-    let level = [(PRIORITY_LEVEL, HeaderValue::from_static(level))];
-    let retry_after = retry_after.map(|seconds| (RETRY_AFTER, HeaderValue::from_static(seconds)));
-    level.into_iter().chain(retry_after).collect()
+fn response(status: StatusCode, level: &str, retry_after: Option<&str>) -> Response<()> {
+    let mut response = Response::builder().status(status).header(PRIORITY_LEVEL, level);
+    if let Some(seconds) = retry_after {
+        response = response.header(RETRY_AFTER, seconds);
+    }
+    response.body(()).unwrap()
 }
 
 async fn permits<'a>(limits: &'a AdaptiveLimits, call: &Call) -> Vec<Permit<'a>> {
@@ -59,7 +63,7 @@ async fn waiting_requests_are_sent_by_priority() {
             order.lock().unwrap().push(priority);
             // Later than the next request can be sent.
             sleep(Duration::from_millis(1)).await;
-            permit.finish(None);
+            permit.finish::<()>(None);
         });
     }
     tokio::task::yield_now().await;
@@ -110,7 +114,7 @@ async fn a_priority_level_pauses_after_429() {
     let (call, events) = (slices(), Call::new("create", "events", "shop", "web"));
     for (call, level) in [(&call, "workload-high"), (&events, "workload-low")] {
         let permit = limits.acquire(call, Other).await.expect("limited");
-        assert!(!permit.finish(Some((StatusCode::OK, &headers(level, None)))));
+        assert!(!permit.finish(Some(&response(StatusCode::OK, level, None))));
     }
     let rejected = limits.acquire(&call, Other).await.expect("limited");
     let start = Instant::now();
@@ -120,7 +124,7 @@ async fn a_priority_level_pauses_after_429() {
         assert_eq!(start.elapsed(), MAX_PAUSE, "of the requested 30 s");
         let mut second = Box::pin(limits.acquire(&call, Other));
         assert!(futures::poll!(&mut second).is_pending(), "one at a time");
-        probe.finish(Some((StatusCode::OK, &headers("workload-high", None))));
+        probe.finish(Some(&response(StatusCode::OK, "workload-high", None)));
         assert!(second.await.is_some());
         assert_eq!(start.elapsed(), MAX_PAUSE);
     };
@@ -129,10 +133,12 @@ async fn a_priority_level_pauses_after_429() {
         assert!(limits.acquire(&events, Other).await.is_some());
         assert!(start.elapsed() < MAX_PAUSE / 2);
     };
-    let too_many = StatusCode::TOO_MANY_REQUESTS;
-    assert!(rejected.finish(Some((too_many, &headers("workload-high", Some("30"))))), "the next attempt waits here");
+    assert!(
+        rejected.finish(Some(&response(StatusCode::TOO_MANY_REQUESTS, "workload-high", Some("30")))),
+        "the next attempt waits here"
+    );
     tokio::join!(waiting, other_level);
-    assert_eq!(states.0.lock().unwrap()["workload-high"], (2, 0, 0));
+    assert_eq!(states.0.lock().unwrap()["workload-high"], (3, 0, 0));
 }
 
 /// The pause begins while a request waits, and nothing is in flight that could wake it.
@@ -144,7 +150,7 @@ async fn a_request_that_waits_when_a_pause_begins_is_sent_after_it() {
     let start = Instant::now();
     let reject = async {
         for permit in permits {
-            permit.finish(Some((StatusCode::TOO_MANY_REQUESTS, &headers("a", Some("1")))));
+            permit.finish(Some(&response(StatusCode::TOO_MANY_REQUESTS, "a", Some("1"))));
         }
     };
     let (permit, ()) = tokio::join!(limits.acquire(&call, Other), reject);

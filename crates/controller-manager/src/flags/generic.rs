@@ -40,8 +40,8 @@ pub(super) struct Generic {
     feature_gates: Vec<String>,
 
     /// Sustained requests per second to the API server, for each controller; 0 or less disables the limit. With `auto`,
-    /// the number of requests in flight is limited instead: it grows while the API server answers quickly, and shrinks
-    /// when it answers slowly or with 429. Writes that remove endpoints are sent first, then those that add endpoints.
+    /// the number of requests in flight is limited instead: it grows while it is reached, and shrinks when the API server
+    /// answers 429. Writes that remove endpoints are sent first, then those that add endpoints.
     #[arg(long, value_name = "NUMBER|auto", value_parser = Qps::parse, default_value_t = Qps::PerSecond(ClientSettings::default().qps))]
     kube_api_qps: Qps,
 

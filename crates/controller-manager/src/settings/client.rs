@@ -24,8 +24,8 @@ pub struct ClientSettings {
     /// [`ClientOptions::adaptive`](kube_controller_client::ClientOptions::adaptive). `qps` and `burst` are then ignored.
     /// The client of leader election is never limited.
     pub adaptive: bool,
-    /// `--kube-api-content-type`: preferred encoding of reads; types and servers without protobuf are read as JSON.
-    /// Writes are always JSON.
+    /// `--kube-api-content-type`: preferred encoding of reads and writes. Types and servers without protobuf are read and
+    /// written as JSON, and patches and deletes always are.
     pub content_type: Encoding,
     /// `--use-service-account-credentials`: each controller writes as its own service account in `kube-system`
     /// (`endpoint-controller`, `endpointslice-controller`, `endpointslicemirroring-controller`), to which Kubernetes

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::time::{Duration, Instant};
 
-use super::adaptive::{AdaptiveLimit, Answer};
+use crate::limits::adaptive::{AdaptiveLimit, Answer};
 
 /// Network time of a request and its response together.
 const NETWORK: Duration = Duration::from_millis(1);
@@ -270,7 +270,7 @@ impl Run<'_> {
         client.in_flight -= 1;
         if let Some(limit) = &mut client.limit {
             let answer = if is_served { Answer::Served } else { Answer::Rejected(Some(RETRY_AFTER)) };
-            limit.answered(start + request.sent, now, Some(0), answer);
+            limit.answered(start + request.sent, now, answer);
         }
         if is_served {
             client.served.requests.push((request.arrived, self.now));
