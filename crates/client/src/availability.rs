@@ -39,9 +39,7 @@ pub struct Availability {
 #[derive(Default)]
 struct Shared {
     breaker: Mutex<Breaker>,
-    /// Notified by each answer. Not a `watch` channel, which wakes its receivers in random order.
-    answered: Notify,
-    /// Notified by each recovery.
+    /// Notified by each recovery. Not a `watch` channel, which wakes its receivers in random order.
     recovered: Notify,
     /// Held while a caller waits for its turn to retry. First come, first served.
     turn: tokio::sync::Mutex<()>,
@@ -58,16 +56,19 @@ impl Availability {
         self.locked().recovered_at()
     }
 
-    /// Returns a future that ends at the next response with a status below 500 to any request. Responses before this
-    /// call do not count.
-    pub fn next_answer(&self) -> impl Future<Output = ()> + Send + use<> {
-        self.next_change(|shared| &shared.answered, |breaker| breaker.answers)
-    }
-
     /// Returns a future that ends when the server becomes available after it was unavailable. Pending while it stays
     /// available.
     pub fn recovery(&self) -> impl Future<Output = ()> + Send + use<> {
-        self.next_change(|shared| &shared.recovered, |breaker| breaker.recoveries)
+        let (availability, before) = (self.clone(), self.locked().recoveries);
+        async move {
+            loop {
+                let changed = availability.shared.recovered.notified();
+                if availability.locked().recoveries != before {
+                    return;
+                }
+                changed.await;
+            }
+        }
     }
 
     /// Waits before a request is repeated whose failure was the server's: no response, 429, or a status of 500 or above.
@@ -101,31 +102,10 @@ impl Availability {
         let change = breaker.record(attempt, now);
         let has_recovered = breaker.recoveries != recoveries;
         drop(breaker);
-        if attempt == Attempt::Answered {
-            self.shared.answered.notify_waiters();
-        }
         if has_recovered {
             self.shared.recovered.notify_waiters();
         }
         change
-    }
-
-    /// Returns a future that ends when `count`, whose changes `notify` announces, differs from its value at this call.
-    fn next_change(
-        &self,
-        notify: fn(&Shared) -> &Notify,
-        count: fn(&Breaker) -> u64,
-    ) -> impl Future<Output = ()> + Send + use<> {
-        let (availability, before) = (self.clone(), count(&self.locked()));
-        async move {
-            loop {
-                let changed = notify(&availability.shared).notified();
-                if count(&availability.locked()) != before {
-                    return;
-                }
-                changed.await;
-            }
-        }
     }
 
     fn locked(&self) -> MutexGuard<'_, Breaker> {
@@ -170,16 +150,16 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn futures_end_at_answers_after_their_creation() {
+    async fn recovery_ends_after_an_outage() {
         let availability = Availability::default();
         record(&availability, Attempt::Answered, 1);
-        let (answer, recovery) = (availability.next_answer(), availability.recovery());
+        let recovery = availability.recovery();
         record(&availability, Attempt::Failed, 3);
         assert!(!availability.is_available());
         let late = availability.recovery();
         record(&availability, Attempt::Answered, 1);
         assert!(availability.is_available());
-        assert!(answer.now_or_never().is_some() && recovery.now_or_never().is_some() && late.now_or_never().is_some());
+        assert!(recovery.now_or_never().is_some() && late.now_or_never().is_some());
         let recovery = availability.recovery();
         record(&availability, Attempt::Answered, 1);
         assert!(recovery.now_or_never().is_none(), "it was available");

@@ -93,25 +93,14 @@ impl Config {
     ///
     /// [`ConfigError::Infer`] if there is neither; [`ConfigError::Kubeconfig`] if there is a kubeconfig that cannot be
     /// used, as for [`from_kubeconfig_with`](Self::from_kubeconfig_with).
-    pub async fn infer() -> Result<Self, ConfigError> {
-        Self::infer_with(KubeconfigOptions::default()).await
-    }
-
-    /// As [`infer`](Self::infer), with another file, context, cluster or user of the kubeconfig if `options` select it. A
-    /// file or name that is selected must exist: the service account is not tried then.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`infer`](Self::infer).
     #[expect(clippy::unused_async, reason = "as `from_kubeconfig_with`")]
-    pub async fn infer_with(options: KubeconfigOptions) -> Result<Self, ConfigError> {
-        let is_selected = options != KubeconfigOptions::default();
-        Self::infer_from(KubeconfigFiles::resolve(options), is_selected)
+    pub async fn infer() -> Result<Self, ConfigError> {
+        Self::infer_from(KubeconfigFiles::resolve(KubeconfigOptions::default()))
     }
 
-    fn infer_from(files: Result<KubeconfigFiles, ConfigError>, is_selected: bool) -> Result<Self, ConfigError> {
+    fn infer_from(files: Result<KubeconfigFiles, ConfigError>) -> Result<Self, ConfigError> {
         let kubeconfig = match files.and_then(|files| Self::load(Origin::Kubeconfig(Box::new(files)), None)) {
-            Err(error) if error.is_missing_file() && !is_selected => error,
+            Err(error) if error.is_missing_file() => error,
             result => return result,
         };
         Self::in_cluster()
@@ -336,7 +325,7 @@ users: [{name: dev, user: {}}]
         let infer = |variable: Option<&Path>, home: Option<&Path>| {
             let variable = variable.map(|path| path.as_os_str().to_owned());
             let files = KubeconfigFiles::resolve_in(KubeconfigOptions::default(), variable, home.map(Path::to_owned));
-            Config::infer_from(files, false)
+            Config::infer_from(files)
         };
         let nowhere = infer(Some("/nowhere/config".as_ref()), None).unwrap_err().to_string_full();
         assert!(
@@ -353,13 +342,6 @@ users: [{name: dev, user: {}}]
         assert!(matches!(invalid, ConfigError::Kubeconfig { .. }), "{invalid}");
         std::fs::write(&path, GOOD).unwrap();
         assert_eq!(infer(Some(&path), None).unwrap().server(), "http://127.0.0.1:8080/");
-    }
-
-    #[tokio::test]
-    async fn selected_kubeconfig_must_exist() {
-        let options = KubeconfigOptions { path: Some("/nowhere/config".into()), ..KubeconfigOptions::default() };
-        let error = Config::infer_with(options).await.unwrap_err();
-        assert!(matches!(error, ConfigError::Kubeconfig { .. }), "{error}");
     }
 
     #[tokio::test]

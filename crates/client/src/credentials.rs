@@ -1,6 +1,6 @@
 //! Tracks whether the API server accepts the credentials of a configuration.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use http::StatusCode;
 use tokio::time::Instant;
@@ -8,40 +8,27 @@ use tokio::time::Instant;
 /// State of the credentials of a configuration: whether the API server accepts them, from the status codes of the
 /// responses to all its clients. Clones share the state.
 #[derive(Debug, Clone, Default)]
-pub struct Credentials(Arc<Mutex<CredentialsState>>);
+pub struct Credentials(Arc<Mutex<Option<Instant>>>);
 
 impl Credentials {
-    /// Returns the time of the last response with a status below 500 other than 401. `None` before the first.
-    pub fn accepted_at(&self) -> Option<Instant> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).accepted_at
-    }
-
     /// Returns the time of the first 401 response since the credentials were last accepted. `None` while they are
     /// accepted, and before the first response.
     ///
     /// Requests without a response and 5xx responses, which may come from a load balancer, do not change the state.
     pub fn rejected_since(&self) -> Option<Instant> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).rejected_since
+        *self.rejected()
     }
 
     pub(crate) fn record_response(&self, code: StatusCode, now: Instant) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).record_response(code, now);
-    }
-}
-
-#[derive(Debug, Default)]
-struct CredentialsState {
-    accepted_at: Option<Instant>,
-    rejected_since: Option<Instant>,
-}
-
-impl CredentialsState {
-    fn record_response(&mut self, code: StatusCode, now: Instant) {
         if code == StatusCode::UNAUTHORIZED {
-            self.rejected_since.get_or_insert(now);
+            self.rejected().get_or_insert(now);
         } else if !code.is_server_error() {
-            *self = CredentialsState { accepted_at: Some(now), rejected_since: None };
+            *self.rejected() = None;
         }
+    }
+
+    fn rejected(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -53,26 +40,22 @@ mod tests {
 
     use super::*;
 
-    /// Responses one second apart; expected seconds of `accepted_at` and `rejected_since`.
+    /// Responses one second apart; expected second of `rejected_since`.
     #[rstest]
-    #[case::none(&[], None, None)]
-    #[case::accepted(&[200, 200], Some(1), None)]
-    #[case::rejected(&[200, 401, 401], Some(0), Some(1))]
-    #[case::never_accepted(&[401, 401], None, Some(0))]
-    #[case::renewed(&[401, 200], Some(1), None)]
-    #[case::forbidden_counts_as_accepted(&[401, 403], Some(1), None)]
-    #[case::server_errors_change_nothing(&[401, 503, 500], None, Some(0))]
+    #[case::none(&[], None)]
+    #[case::accepted(&[200, 200], None)]
+    #[case::rejected(&[200, 401, 401], Some(1))]
+    #[case::never_accepted(&[401, 401], Some(0))]
+    #[case::renewed(&[401, 200], None)]
+    #[case::forbidden_counts_as_accepted(&[401, 403], None)]
+    #[case::server_errors_change_nothing(&[401, 503, 500], Some(0))]
     #[tokio::test(start_paused = true)]
-    async fn status_codes_update_the_state(
-        #[case] codes: &[u16],
-        #[case] accepted: Option<u64>,
-        #[case] rejected: Option<u64>,
-    ) {
+    async fn status_codes_update_the_state(#[case] codes: &[u16], #[case] rejected: Option<u64>) {
         let (credentials, start) = (Credentials::default(), Instant::now());
         let at = |second| start + Duration::from_secs(second);
         for (second, code) in (0..).zip(codes) {
             credentials.record_response(StatusCode::from_u16(*code).unwrap(), at(second));
         }
-        assert_eq!((credentials.accepted_at(), credentials.rejected_since()), (accepted.map(at), rejected.map(at)));
+        assert_eq!(credentials.rejected_since(), rejected.map(at));
     }
 }

@@ -166,11 +166,6 @@ impl Error {
         self.is_forbidden() && self.status().is_some_and(|status| status.has_cause(reason::NAMESPACE_TERMINATING))
     }
 
-    /// Returns whether the server returned 429 (too many requests).
-    pub fn is_too_many_requests(&self) -> bool {
-        self.status().is_some_and(|status| status.code == StatusCode::TOO_MANY_REQUESTS.as_u16())
-    }
-
     /// Returns the delay before a retry that the server requested, at most [`MAX_RETRY_AFTER`](crate::MAX_RETRY_AFTER).
     /// `None` if it requested none.
     pub fn retry_after(&self) -> Option<Duration> {
@@ -214,7 +209,7 @@ mod tests {
         "forbidden namespace_terminating"
     )]
     #[case::expired(410, r#"{"reason":"Expired","code":410}"#, "expired")]
-    #[case::too_many_requests(429, "{}", "too_many_requests server")]
+    #[case::too_many_requests(429, "{}", "server")]
     #[case::unauthorized(401, "{}", "server")]
     #[case::quota(403, r#"{"reason":"Forbidden","code":403}"#, "forbidden")]
     #[case::invalid(422, "{}", "")]
@@ -229,7 +224,6 @@ mod tests {
             (error.is_forbidden(), "forbidden"),
             (error.is_namespace_terminating(), "namespace_terminating"),
             (error.is_expired(), "expired"),
-            (error.is_too_many_requests(), "too_many_requests"),
             (error.may_have_been_applied(), "unanswered"),
             (error.is_server_failure(), "server"),
             (error.is_unreachable(), "unreachable"),

@@ -25,6 +25,11 @@ pub struct PatchedMetadata {
     pub generation: i64,
 }
 
+#[derive(Deserialize)]
+struct PatchResponse {
+    metadata: PatchedMetadata,
+}
+
 /// Result of a successful delete request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deleted<T> {
@@ -203,19 +208,8 @@ impl Client {
         }
         let mut outgoing = Outgoing::json(Method::PATCH, path_and_query, encode(&call, patch)?);
         outgoing.content_type = Some(MERGE_PATCH);
-        self.send_patch(call, &outgoing).await
-    }
-
-    async fn send_patch(&self, call: Call, outgoing: &Outgoing) -> Result<PatchedMetadata, Error> {
-        #[derive(Deserialize)]
-        struct PatchResponse {
-            metadata: PatchedMetadata,
-        }
-        let body = self.call(&call, outgoing).await?;
-        let response = serde_json::from_slice::<PatchResponse>(&body);
-        response
-            .map(|response| response.metadata)
-            .map_err(|error| Error::InvalidResponse { call, source: error.into() })
+        let response = serde_json::from_slice::<PatchResponse>(&self.call(&call, &outgoing).await?);
+        response.map(|it| it.metadata).map_err(|error| Error::InvalidResponse { call, source: error.into() })
     }
 }
 

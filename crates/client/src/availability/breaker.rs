@@ -43,8 +43,6 @@ pub(super) struct Breaker {
     failing_since: Option<Instant>,
     /// When the server became available after it had been unavailable.
     recovered_at: Option<Instant>,
-    /// Number of responses with a status below 500.
-    pub(super) answers: u64,
     /// Number of changes from unavailable to available.
     pub(super) recoveries: u64,
     /// Number of callers that wait for a retry.
@@ -73,7 +71,6 @@ impl Breaker {
     pub(super) fn record(&mut self, attempt: Attempt, now: Instant) -> Option<Change> {
         match attempt {
             Attempt::Answered => {
-                self.answers += 1;
                 let (was_available, since) = (self.is_available(), self.failing_since.take());
                 self.failures = 0;
                 if was_available {

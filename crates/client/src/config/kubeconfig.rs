@@ -8,7 +8,7 @@ use std::{
 };
 
 use http::uri::Scheme;
-use kube::config::{AuthInfo, Cluster, Context, Kubeconfig, KubeconfigError, NamedAuthInfo, NamedContext};
+use kube::config::{AuthInfo, Cluster, Context, Kubeconfig, KubeconfigError, NamedContext};
 use tower::BoxError;
 
 use super::{
@@ -52,7 +52,7 @@ pub struct KubeconfigOptions {
 }
 
 /// Files and overrides of a kubeconfig. The environment has been read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct KubeconfigFiles {
     /// Files in order of precedence; at least one.
     paths: Vec<PathBuf>,
@@ -94,10 +94,9 @@ impl KubeconfigFiles {
         if let Some(user) = self.options.user.as_ref().filter(|user| !has_user(&kubeconfig, user)) {
             return Err(failed(format!("auth info {user:?} does not exist").into()));
         }
-        self.select(&mut kubeconfig);
-        self.options.override_user(&mut kubeconfig);
+        self.options.select(&mut kubeconfig);
         self.options.override_cluster(&mut kubeconfig).map_err(failed)?;
-        let (inner, proxy_url, referenced) = load_context(kubeconfig).map_err(failed)?;
+        let (inner, proxy_url, referenced) = load_context(kubeconfig, &self.options).map_err(failed)?;
         files.extend(referenced);
         Ok((inner, proxy_url, files))
     }
@@ -129,34 +128,6 @@ impl KubeconfigFiles {
         })
     }
 
-    /// Makes the context of the overrides the current one, with the cluster and user of the overrides.
-    fn select(&self, kubeconfig: &mut Kubeconfig) {
-        let KubeconfigOptions { context, cluster, user, .. } = &self.options;
-        if context.is_some() {
-            kubeconfig.current_context.clone_from(context);
-        }
-        let Some(name) = &kubeconfig.current_context else {
-            // As in client-go, an explicit cluster needs no context.
-            if let Some(cluster) = cluster {
-                let context = Context { cluster: cluster.clone(), user: user.clone(), ..Context::default() };
-                // No context of the file is used, so that its name cannot conflict with another.
-                kubeconfig.contexts =
-                    vec![NamedContext { name: String::new(), context: Some(context), ..Default::default() }];
-                kubeconfig.current_context = Some(String::new());
-            }
-            return;
-        };
-        let named = kubeconfig.contexts.iter_mut().find(|named| named.name == *name);
-        if let Some(context) = named.and_then(|named| named.context.as_mut()) {
-            if let Some(cluster) = cluster {
-                context.cluster.clone_from(cluster);
-            }
-            if user.is_some() {
-                context.user.clone_from(user);
-            }
-        }
-    }
-
     /// Returns the paths as `$KUBECONFIG` lists them.
     fn joined_paths(&self) -> PathBuf {
         match self.paths.as_slice() {
@@ -177,13 +148,29 @@ impl KubeconfigOptions {
         self.token.take_if(|token| token.expose().is_empty());
     }
 
-    /// Overrides the credentials and the impersonation of the user of the current context.
-    fn override_user(&self, kubeconfig: &mut Kubeconfig) {
-        let Self { token, impersonate, impersonate_groups, impersonate_uid, .. } = self;
-        if token.is_none() && impersonate.is_none() && impersonate_groups.is_empty() && impersonate_uid.is_none() {
-            return;
+    /// Makes the context of the overrides the current one, with the cluster and user of the overrides.
+    fn select(&self, kubeconfig: &mut Kubeconfig) {
+        let Self { context, cluster, user, .. } = self;
+        if context.is_some() {
+            kubeconfig.current_context.clone_from(context);
+        } else if kubeconfig.current_context.is_none() && cluster.is_some() {
+            // As in client-go, an explicit cluster needs no context. Its name cannot conflict with another.
+            kubeconfig.contexts = vec![NamedContext { context: Some(Context::default()), ..NamedContext::default() }];
+            kubeconfig.current_context = Some(String::new());
         }
-        let mut user = user(kubeconfig).cloned().unwrap_or_default();
+        if let Some(current) = context_mut(kubeconfig) {
+            if let Some(cluster) = cluster {
+                current.cluster.clone_from(cluster);
+            }
+            if user.is_some() {
+                current.user.clone_from(user);
+            }
+        }
+    }
+
+    /// Overrides the credentials and the impersonation of a user.
+    fn override_user(&self, user: &mut AuthInfo) {
+        let Self { token, impersonate, impersonate_groups, impersonate_uid, .. } = self;
         if let Some(token) = token {
             // As in client-go, a token replaces what the credential plugin returns. Here it replaces all that would be sent
             // in its header.
@@ -199,14 +186,6 @@ impl KubeconfigOptions {
         }
         if impersonate_uid.is_some() {
             user.impersonate_uid.clone_from(impersonate_uid);
-        }
-        let Some(context) = context_mut(kubeconfig) else { return };
-        // A user of the file keeps its name, so that one that does not exist is still an error, unless there is a token.
-        let name = context.user.clone().unwrap_or_default();
-        context.user = Some(name.clone());
-        if token.is_some() || name.is_empty() || has_user(kubeconfig, &name) {
-            kubeconfig.auth_infos.retain(|named| named.name != name);
-            kubeconfig.auth_infos.push(NamedAuthInfo { name, auth_info: Some(user), ..Default::default() });
         }
     }
 
@@ -235,18 +214,20 @@ impl KubeconfigOptions {
 
 /// Loads the current context of a kubeconfig that is text, with the files that it refers to.
 pub(super) fn load_text(text: &str) -> Result<Parsed, BoxError> {
-    load_context(Kubeconfig::from_yaml(text).map_err(describe)?)
+    load_context(Kubeconfig::from_yaml(text).map_err(describe)?, &KubeconfigOptions::default())
 }
 
 /// Loads the current context, with the files that it refers to.
-fn load_context(kubeconfig: Kubeconfig) -> Result<Parsed, BoxError> {
-    let files = Files::read(referenced_files(&kubeconfig).iter().map(PathBuf::as_path));
-    let proxy_url = cluster(&kubeconfig).and_then(|cluster| cluster.proxy_url.clone()).filter(|url| !url.is_empty());
-    let missing_user = missing_user(&kubeconfig);
+fn load_context(mut kubeconfig: Kubeconfig, options: &KubeconfigOptions) -> Result<Parsed, BoxError> {
+    let missing_user = missing_user(&mut kubeconfig).filter(|_| options.token.is_none());
+    let cluster = cluster_mut(&mut kubeconfig).cloned().unwrap_or_default();
+    let mut files = Files::read(cluster.certificate_authority.as_deref().map(Path::new));
     let mut inner = kube::Config::try_from(kubeconfig).map_err(describe)?;
     if let Some(error) = missing_user {
         return Err(error.into());
     }
+    options.override_user(&mut inner.auth_info);
+    files.extend(Files::of_user(&inner.auth_info));
     if inner.cluster_url.scheme().is_none() {
         let url = &inner.cluster_url;
         return Err(format!("server address \"{url}\" has no scheme: write https://{url} or http://{url}").into());
@@ -256,7 +237,7 @@ fn load_context(kubeconfig: Kubeconfig) -> Result<Parsed, BoxError> {
     if inner.default_namespace.is_empty() {
         "default".clone_into(&mut inner.default_namespace);
     }
-    Ok((inner, proxy_url, files))
+    Ok((inner, cluster.proxy_url.filter(|url| !url.is_empty()), files))
 }
 
 /// Returns the paths that `$KUBECONFIG` lists, or that of the file in the home directory.
@@ -281,51 +262,27 @@ fn default_paths(variable: Option<OsString>, home: Option<PathBuf>) -> Result<Ve
 }
 
 /// Returns the error for a context whose user does not exist, which `kube` and client-go replace by the anonymous user.
-fn missing_user(kubeconfig: &Kubeconfig) -> Option<String> {
-    let name = context(kubeconfig)?.user.as_ref().filter(|name| !name.is_empty() && !has_user(kubeconfig, name))?;
+fn missing_user(kubeconfig: &mut Kubeconfig) -> Option<String> {
+    let name = context_mut(kubeconfig)?.user.clone()?;
     let context = kubeconfig.current_context.as_deref().unwrap_or_default();
-    Some(format!("user {name:?} was not found for context {context:?}"))
+    let is_missing = !name.is_empty() && !has_user(kubeconfig, &name);
+    is_missing.then(|| format!("user {name:?} was not found for context {context:?}"))
 }
 
 fn has_user(kubeconfig: &Kubeconfig, name: &str) -> bool {
     kubeconfig.auth_infos.iter().any(|named| named.name == name)
 }
 
-fn context(kubeconfig: &Kubeconfig) -> Option<&Context> {
-    let mut contexts = kubeconfig.contexts.iter();
-    contexts.find(|named| Some(&named.name) == kubeconfig.current_context.as_ref())?.context.as_ref()
-}
-
-/// Returns the cluster of the current context.
-fn cluster(kubeconfig: &Kubeconfig) -> Option<&Cluster> {
-    let name = &context(kubeconfig)?.cluster;
-    kubeconfig.clusters.iter().find(|named| named.name == *name)?.cluster.as_ref()
-}
-
+/// Returns the current context.
 fn context_mut(kubeconfig: &mut Kubeconfig) -> Option<&mut Context> {
     let mut contexts = kubeconfig.contexts.iter_mut();
     contexts.find(|named| Some(&named.name) == kubeconfig.current_context.as_ref())?.context.as_mut()
 }
 
+/// Returns the cluster of the current context.
 fn cluster_mut(kubeconfig: &mut Kubeconfig) -> Option<&mut Cluster> {
-    let name = context(kubeconfig)?.cluster.clone();
+    let name = context_mut(kubeconfig)?.cluster.clone();
     kubeconfig.clusters.iter_mut().find(|named| named.name == name)?.cluster.as_mut()
-}
-
-/// Returns the user of the current context.
-fn user(kubeconfig: &Kubeconfig) -> Option<&AuthInfo> {
-    let name = context(kubeconfig)?.user.as_ref()?;
-    kubeconfig.auth_infos.iter().find(|named| named.name == *name)?.auth_info.as_ref()
-}
-
-/// Returns the certificate and key files of the current context. Token files are excluded: `TokenFile` reloads them
-/// without new connections.
-fn referenced_files(kubeconfig: &Kubeconfig) -> Vec<PathBuf> {
-    let authority = cluster(kubeconfig).and_then(|cluster| cluster.certificate_authority.as_ref());
-    let user = user(kubeconfig);
-    let certificate = user.and_then(|user| user.client_certificate.as_ref());
-    let key = user.and_then(|user| user.client_key.as_ref());
-    [authority, certificate, key].into_iter().flatten().map(PathBuf::from).collect()
 }
 
 /// Returns the error without the path of the kubeconfig, which the caller adds.

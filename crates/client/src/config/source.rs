@@ -55,6 +55,12 @@ impl Files {
         Files(paths.into_iter().map(|path| (path.to_owned(), fs::read(path).ok())).collect())
     }
 
+    /// Reads the certificate and key of a user, which `kube` reads each time a TLS configuration is made. Token files are
+    /// excluded: [`TokenFile`](crate::token_file::TokenFile) reloads them without new connections.
+    pub(super) fn of_user(user: &AuthInfo) -> Files {
+        Files::read([&user.client_certificate, &user.client_key].into_iter().flatten().map(Path::new))
+    }
+
     pub(super) fn extend(&mut self, other: Files) {
         self.0.extend(other.0);
     }
@@ -116,10 +122,8 @@ fn load_kube(config: &kube::Config) -> Result<Parsed, ConfigError> {
     let url = config.cluster_url.to_string();
     parse_server_address(&url, &Scheme::HTTPS)?;
     check_certificate_authority(config).map_err(|source| ConfigError::Server { url, source: source.into() })?;
-    // `kube` reads the certificate and key of the user each time a TLS configuration is made, and the authority always.
-    let user = &config.auth_info;
-    let identity = [&user.client_certificate, &user.client_key].into_iter().flatten().map(Path::new);
-    let files = Files::read(config.root_cert_file.as_deref().into_iter().chain(identity));
+    let mut files = Files::read(config.root_cert_file.as_deref());
+    files.extend(Files::of_user(&config.auth_info));
     Ok((config.clone(), config.proxy_url.as_ref().map(ToString::to_string), files))
 }
 
