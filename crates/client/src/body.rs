@@ -12,7 +12,7 @@ use http_body_util::BodyDataStream;
 use kube_wire::Encoding;
 use tokio_util::sync::ReusableBoxFuture;
 
-use crate::{Call, Error, failure::transport_error, response_body::ResponseBody};
+use crate::{Call, Error, failure::transport_error, service::ResponseBody};
 
 /// Future that resolves when the connection of a watch is to be replaced.
 pub(crate) type Replaced = ReusableBoxFuture<'static, ()>;

@@ -32,9 +32,8 @@ use crate::{
     limiter::Limiter,
     limits::Permit,
     outgoing::Outgoing,
-    response_body::ResponseBody,
     retry::{self, Outcome},
-    service::Service,
+    service::{ResponseBody, Service},
     transport::Transport,
     warnings::Warnings,
 };
@@ -99,14 +98,10 @@ impl Client {
             server: server.clone(),
             source: format!("user agent {:?} is not a valid header value", options.user_agent).into(),
         })?;
-        let limiter = match &options {
-            ClientOptions { adaptive: true, .. } => Limiter::adaptive(Arc::clone(&metrics)),
-            ClientOptions { qps, burst, .. } => Limiter::rate(*qps, *burst),
-        };
         let shared = Shared {
             server,
             user_agent,
-            limiter,
+            limiter: Limiter::new(&options, Arc::clone(&metrics)),
             transport: Transport::new(config, &options.timeouts)?,
             credentials: config.credentials.clone(),
             availability: config.availability.clone(),

@@ -6,22 +6,25 @@ mod from_kube;
 mod kubeconfig;
 mod live;
 mod source;
-mod target;
 
 use std::{convert::Infallible, fmt, path::Path, sync::Arc};
 
 use bytes::Bytes;
-use http::{Request, Response};
-use http_body_util::Full;
-use tower::{BoxError, Service};
+use http::{Request, Response, Uri};
+use http_body::Body;
+use http_body_util::{BodyExt as _, Full};
+use tower::{
+    BoxError, Service as TowerService, ServiceExt as _,
+    util::{BoxCloneSyncService, MapErr},
+};
 
 pub use self::{bearer_token::BearerToken, error::ConfigError, kubeconfig::KubeconfigOptions};
 use self::{
     kubeconfig::KubeconfigFiles,
     source::{Origin, Source},
 };
-pub(crate) use self::{live::Live, source::Loaded, target::Target};
-use crate::{Availability, Client, Credentials, service_account::ServiceAccount};
+pub(crate) use self::{live::Live, source::Loaded};
+use crate::{Availability, Client, Credentials, service::Service, service_account::ServiceAccount};
 
 /// Address, certificate authority and credentials of an API server.
 ///
@@ -30,8 +33,10 @@ use crate::{Availability, Client, Credentials, service_account::ServiceAccount};
 /// state. The counterpart of `kube::Config`; code that needs both writes `use kube::Config as KubeConfig`.
 #[derive(Clone)]
 pub struct Config {
-    pub(crate) target: Target,
-    /// Service account whose tokens replace the credentials of `target`.
+    pub(crate) live: Arc<Live>,
+    /// Service that gets the requests in place of the server.
+    pub(crate) service: Option<Service>,
+    /// Service account whose tokens replace the credentials of the configuration.
     pub(crate) account: Option<ServiceAccount>,
     pub(crate) credentials: Credentials,
     pub(crate) availability: Availability,
@@ -39,12 +44,28 @@ pub struct Config {
 
 impl Config {
     fn load(origin: Origin, server: Option<String>) -> Result<Self, ConfigError> {
-        let live = Live::new(Source { origin, server })?;
-        Ok(Self::with_target(Target::Network(Arc::new(live))))
+        Ok(Self::with(Live::new(Source { origin, server })?, None))
     }
 
-    fn with_target(target: Target) -> Self {
-        Self { target, account: None, credentials: Credentials::default(), availability: Availability::default() }
+    fn with(live: Live, service: Option<Service>) -> Self {
+        let (credentials, availability) = (Credentials::default(), Availability::default());
+        Self { live: Arc::new(live), service, account: None, credentials, availability }
+    }
+
+    /// Returns a configuration for an in-process service that stands for a server with this default namespace.
+    fn in_process<S, B>(service: S, namespace: &str) -> Self
+    where
+        S: TowerService<Request<Full<Bytes>>, Response = Response<B>> + Clone + Send + Sync + 'static,
+        S::Error: Into<BoxError>,
+        S::Future: Send + 'static,
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        let mut inner = kube::Config::new(Uri::from_static("http://in-process/"));
+        namespace.clone_into(&mut inner.default_namespace);
+        let service = MapErr::new(service, Into::into);
+        let boxed = |response: Response<B>| response.map(|body| body.map_err(Into::into).boxed_unsync());
+        Self::with(Live::fixed(inner), Some(BoxCloneSyncService::new(service.map_response(boxed))))
     }
 
     /// Loads the current context of a kubeconfig file. The certificate and key of the user are read, and its
@@ -151,13 +172,13 @@ impl Config {
     /// ```
     pub fn from_service<S, B>(service: S) -> Self
     where
-        S: Service<Request<Full<Bytes>>, Response = Response<B>> + Clone + Send + Sync + 'static,
+        S: TowerService<Request<Full<Bytes>>, Response = Response<B>> + Clone + Send + Sync + 'static,
         S::Error: Into<BoxError>,
         S::Future: Send + 'static,
-        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B: Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
-        Self::with_target(Target::in_process(service, "default"))
+        Self::in_process(service, "default")
     }
 
     /// Replaces the server address (`--master`) and keeps the credentials; the configuration is loaded again.
@@ -170,11 +191,11 @@ impl Config {
     /// [`ConfigError::Server`] if the address is not an http or https URL, or if this configuration is
     /// [`over`](Self::from_service) a service; [`ConfigError::Kubeconfig`] or [`ConfigError::InCluster`] if loading fails.
     pub fn with_server(self, url: &str) -> Result<Self, ConfigError> {
-        let Target::Network(live) = &self.target else {
+        if self.service.is_some() {
             let source = "the configuration uses an in-process service, which has no address".into();
             return Err(ConfigError::Server { url: url.to_owned(), source });
-        };
-        let origin = live.source().origin.clone();
+        }
+        let origin = self.live.source().origin.clone();
         Ok(Self { account: self.account, ..Self::load(origin, Some(url.to_owned()))? })
     }
 
@@ -190,7 +211,7 @@ impl Config {
     /// client-go replaces connections when a client certificate changes (`transport/cert_rotation.go`), but never
     /// reloads a kubeconfig.
     pub fn follow_files(&self) -> impl Future<Output = Infallible> + Send + use<> {
-        self.target.clone().follow_files()
+        Arc::clone(&self.live).follow()
     }
 
     /// Returns the state of the credentials, as updated by the responses to all clients of this configuration.
@@ -213,30 +234,32 @@ impl Config {
     #[must_use]
     pub fn as_service_account(&self, token_client: Client, namespace: &str, name: &str) -> Self {
         let account = Some(ServiceAccount::new(token_client, namespace, name));
-        let (target, availability) = (self.target.clone(), self.availability.clone());
-        Self { target, account, credentials: Credentials::default(), availability }
+        Self { account, credentials: Credentials::default(), ..self.clone() }
     }
 
     /// Returns the URL of the server; `http://in-process/` for a configuration [`over`](Self::from_service) a service.
     pub fn server(&self) -> String {
-        self.target.server()
+        self.live.loaded().inner.cluster_url.to_string()
     }
 
     /// Returns whether connections over TLS check the certificate of the server: not with `insecure-skip-tls-verify` in
     /// the kubeconfig.
     pub fn verifies_server(&self) -> bool {
-        self.target.verifies_server()
+        let inner = &self.live.loaded().inner;
+        !inner.accept_invalid_certs || inner.cluster_url.scheme_str() == Some("http")
     }
 
     /// Returns the namespace of the kubeconfig's context, or in a Pod that of its service account; `default` if there is
     /// none.
     pub fn default_namespace(&self) -> String {
-        self.target.default_namespace()
+        self.live.loaded().inner.default_namespace.clone()
     }
 
     /// Returns the host of the server, with the port if the address has one.
     pub(crate) fn host(&self) -> String {
-        self.target.host()
+        let loaded = self.live.loaded();
+        let authority = loaded.inner.cluster_url.authority().map_or("", http::uri::Authority::as_str);
+        authority.rsplit_once('@').map_or(authority, |(_, host)| host).to_owned()
     }
 }
 

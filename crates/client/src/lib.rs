@@ -103,12 +103,10 @@ mod prepared;
 #[cfg(feature = "prometheus")]
 mod prometheus;
 mod proxy;
-mod response_body;
 mod retry;
 mod review;
 mod service;
 mod service_account;
-mod throttle;
 mod timeouts;
 mod token_file;
 mod transport;

@@ -1,11 +1,12 @@
-//! The type of the services that send requests.
+//! The service that sends requests.
 
 use bytes::Bytes;
 use http::{Request, Response};
-use http_body_util::Full;
+use http_body_util::{Full, combinators::UnsyncBoxBody};
 use tower::{BoxError, util::BoxCloneSyncService};
 
-use crate::response_body::ResponseBody;
+/// Body of a response, from the network or from an in-process service.
+pub(crate) type ResponseBody = UnsyncBoxBody<Bytes, BoxError>;
 
-/// A stack of layers that authenticates requests and sends them.
+/// Sends requests and returns their responses.
 pub(crate) type Service = BoxCloneSyncService<Request<Full<Bytes>>, Response<ResponseBody>, BoxError>;

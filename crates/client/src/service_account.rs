@@ -17,7 +17,12 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 use tower::{BoxError, ServiceExt as _, service_fn, util::BoxCloneSyncService};
 
-use crate::{Call, Client, Error, outgoing::Outgoing, response_body::ResponseBody, service::Service, writes::encode};
+use crate::{
+    Call, Client, Error,
+    outgoing::Outgoing,
+    service::{ResponseBody, Service},
+    writes::encode,
+};
 use kube_wire::Decode as _;
 use token::{TokenAction, TokenState};
 

@@ -11,7 +11,8 @@ use std::{
 
 use bytes::Bytes;
 use http::Response;
-use http_body_util::Full;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
 use hyper_util::{
     client::legacy::Client,
     rt::{TokioExecutor, TokioTimer},
@@ -26,13 +27,11 @@ use tower::{
 use crate::{
     Config, ConfigError, Timeouts,
     body::Replaced,
-    config::{Live, Loaded, Target},
+    config::Loaded,
     connector::{Connector, connector},
     credential_plugin,
-    prepared::Identity,
-    response_body::ResponseBody,
+    prepared::{Identity, Prepared},
     service::Service,
-    service_account::ServiceAccount,
 };
 
 /// HTTP/2 flow-control windows of a stream and of a connection, in bytes. The connection window is 32 times larger,
@@ -57,8 +56,8 @@ struct Pools {
     calls: Service,
     /// Pool for watches.
     watches: Service,
-    /// Notifies of a changed configuration; `None` for an in-process service, which never changes.
-    configuration: Option<watch::Receiver<Arc<Loaded>>>,
+    /// Notifies of a changed configuration.
+    configuration: watch::Receiver<Arc<Loaded>>,
 }
 
 impl Transport {
@@ -79,22 +78,19 @@ impl Transport {
     /// Returns the pool for watches, and a future that resolves when it is replaced.
     pub(crate) fn watches(&self) -> (Service, Replaced) {
         let pools = self.pools();
-        let replaced = match pools.configuration.clone() {
-            None => ReusableBoxFuture::new(pending()),
-            Some(mut configuration) => ReusableBoxFuture::new(async move {
-                if configuration.changed().await.is_err() {
-                    // The configuration has been dropped and can no longer change.
-                    pending::<()>().await;
-                }
-            }),
-        };
+        let mut configuration = pools.configuration.clone();
+        let replaced = ReusableBoxFuture::new(async move {
+            if configuration.changed().await.is_err() {
+                // The configuration has been dropped and can no longer change.
+                pending::<()>().await;
+            }
+        });
         (pools.watches.clone(), replaced)
     }
 
     fn pools(&self) -> MutexGuard<'_, Pools> {
         let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
-        let changed = |configuration: &watch::Receiver<_>| configuration.has_changed().unwrap_or(false);
-        if pools.configuration.as_ref().is_some_and(changed)
+        if pools.configuration.has_changed().unwrap_or(false)
             // `Live::reload` publishes only configurations that can be used; on an error here the old pools stay.
             && let Ok(new) = Pools::new(&self.config, &self.timeouts)
         {
@@ -106,40 +102,38 @@ impl Transport {
 
 impl Pools {
     fn new(config: &Config, timeouts: &Timeouts) -> Result<Self, ConfigError> {
-        match &config.target {
-            Target::Network(live) => Self::network(live, config.account.as_ref(), timeouts),
-            Target::InProcess { service, .. } => {
-                let service = || match &config.account {
-                    Some(account) => account.authenticate(service.clone()),
-                    None => service.clone(),
-                };
-                Ok(Self { calls: service(), watches: service(), configuration: None })
-            }
-        }
-    }
-
-    fn network(live: &Live, account: Option<&ServiceAccount>, timeouts: &Timeouts) -> Result<Self, ConfigError> {
-        let mut configuration = live.subscribe();
+        let mut configuration = config.live.subscribe();
         let loaded = Arc::clone(&configuration.borrow_and_update());
-        let prepared = loaded.prepared(account.is_none())?;
-        let connector = connector(prepared, timeouts);
-        let service = || {
-            let client = MapErr::new(http_client(connector.clone(), timeouts), BoxError::from);
-            let client = client.map_response(|response: Response<_>| response.map(ResponseBody::Network));
-            let stack = ServiceBuilder::new().layer(prepared.base.clone()).layer(prepared.headers.clone());
-            match (account, &prepared.identity) {
-                (Some(account), _) => account.authenticate(BoxCloneSyncService::new(stack.service(client))),
-                (None, Identity::TokenFile(file)) => file.authenticate(BoxCloneSyncService::new(stack.service(client))),
-                (None, Identity::Header(auth, plugin)) => {
-                    let plugin = plugin.clone();
-                    let describe = move |error| credential_plugin::describe_in_request(error, plugin.as_ref());
-                    BoxCloneSyncService::new(MapErr::new(stack.layer(auth).service(client), describe))
-                }
-                (None, Identity::Connection) => BoxCloneSyncService::new(stack.service(client)),
-            }
+        let (calls, watches) = if let Some(service) = &config.service {
+            (service.clone(), service.clone())
+        } else {
+            let prepared = loaded.prepared(config.account.is_none())?;
+            let connector = connector(prepared, timeouts);
+            (network(prepared, connector.clone(), timeouts), network(prepared, connector, timeouts))
         };
-        let (calls, watches) = (service(), service());
-        Ok(Self { calls, watches, configuration: Some(configuration) })
+        let [calls, watches] = [calls, watches].map(|service| match &config.account {
+            Some(account) => account.authenticate(service),
+            None => service,
+        });
+        Ok(Self { calls, watches, configuration })
+    }
+}
+
+/// Returns a service with its own connections, which authenticates as the user of the configuration.
+fn network(prepared: &Prepared, connector: Connector, timeouts: &Timeouts) -> Service {
+    let client = MapErr::new(http_client(connector, timeouts), BoxError::from);
+    let client = client.map_response(|response: Response<Incoming>| {
+        response.map(|body| BodyExt::boxed_unsync(body.map_err(BoxError::from)))
+    });
+    let stack = ServiceBuilder::new().layer(prepared.base.clone()).layer(prepared.headers.clone());
+    match &prepared.identity {
+        Identity::TokenFile(file) => file.authenticate(BoxCloneSyncService::new(stack.service(client))),
+        Identity::Header(auth, plugin) => {
+            let plugin = plugin.clone();
+            let describe = move |error| credential_plugin::describe_in_request(error, plugin.as_ref());
+            BoxCloneSyncService::new(MapErr::new(stack.layer(auth).service(client), describe))
+        }
+        Identity::Connection => BoxCloneSyncService::new(stack.service(client)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use http::{HeaderValue, Method};
 use kube_wire::{Decode, Encode, Resource, ResourceVersion, Uid, percent_encode};
-use serde::{Deserialize, Serialize, de::IgnoredAny};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{Call, Client, Error, Preconditions, outgoing::Outgoing, writes::encode};
@@ -40,30 +40,13 @@ pub enum Deleted<T> {
     Pending(T),
 }
 
-/// The part of a delete response that shows whether the object is gone. For a removed object the server returns a
-/// `Status`, or for some types the last state of the object.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct DeleteResponse {
-    kind: String,
-    metadata: DeleteResponseMetadata,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct DeleteResponseMetadata {
-    deletion_timestamp: Option<IgnoredAny>,
-    deletion_grace_period_seconds: Option<i64>,
-    finalizers: Option<Vec<IgnoredAny>>,
-}
-
-impl DeleteResponse {
-    fn is_pending(&self, kind: &str) -> bool {
-        let DeleteResponseMetadata { deletion_timestamp, deletion_grace_period_seconds, finalizers } = &self.metadata;
-        let waits = deletion_grace_period_seconds.is_some_and(|seconds| seconds > 0)
-            || finalizers.as_ref().is_some_and(|finalizers| !finalizers.is_empty());
-        self.kind == kind && deletion_timestamp.is_some() && waits
-    }
+/// Returns whether the response to a delete shows an object that waits for finalizers or its grace period. For a removed
+/// object the server returns a `Status`, or for some types the last state of the object.
+fn is_pending(response: &Value, kind: &str) -> bool {
+    let metadata = &response["metadata"];
+    let has_grace = metadata["deletionGracePeriodSeconds"].as_i64().is_some_and(|seconds| seconds > 0);
+    let has_finalizers = metadata["finalizers"].as_array().is_some_and(|finalizers| !finalizers.is_empty());
+    response["kind"] == kind && !metadata["deletionTimestamp"].is_null() && (has_grace || has_finalizers)
 }
 
 /// Typed requests. They accept every type that implements [`kube_wire::Decode`], and for writes [`kube_wire::Encode`], as
@@ -159,8 +142,7 @@ impl Client {
         let outgoing =
             Outgoing::json(Method::DELETE, T::RESOURCE.object_path(namespace, name), encode(&call, &options)?);
         let response = self.call(&call, &outgoing).await?;
-        let parsed = serde_json::from_slice::<DeleteResponse>(&response).unwrap_or_default();
-        if parsed.is_pending(T::RESOURCE.kind) {
+        if is_pending(&serde_json::from_slice(&response).unwrap_or_default(), T::RESOURCE.kind) {
             self.decode(|| decode(call, &response)).map(Deleted::Pending)
         } else {
             Ok(Deleted::Removed)

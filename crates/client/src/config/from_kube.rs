@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::Request;
 use http_body_util::{BodyExt as _, Full};
 
-use super::{Config, ConfigError, Target, source::Origin};
+use super::{Config, ConfigError, source::Origin};
 
 /// Uses the server, TLS settings and credentials of a configuration of `kube`.
 ///
@@ -40,6 +40,6 @@ impl Config {
                 client.send(Request::from_parts(parts, body.into())).await
             }
         });
-        Self::with_target(Target::in_process(service, &namespace))
+        Self::in_process(service, &namespace)
     }
 }

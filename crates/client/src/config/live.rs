@@ -1,13 +1,13 @@
 //! A configuration that is reloaded when its files change.
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{convert::Infallible, future::pending, sync::Arc, time::Duration};
 
 use display_full_error::DisplayFullErrorExt as _;
 use tokio::{sync::watch, task::spawn_blocking, time::sleep};
 
 use super::{
     error::ConfigError,
-    source::{Loaded, Source},
+    source::{Files, Loaded, Origin, Source},
 };
 
 /// Interval between two checks of the files. client-go checks client certificates every 5 min and never a kubeconfig.
@@ -23,6 +23,12 @@ impl Live {
     pub(crate) fn new(source: Source) -> Result<Live, ConfigError> {
         let loaded = watch::Sender::new(Arc::new(source.load()?));
         Ok(Live { source, loaded })
+    }
+
+    /// Returns a configuration without files, which never changes.
+    pub(super) fn fixed(inner: kube::Config) -> Live {
+        let source = Source { origin: Origin::Kube(Arc::new(inner.clone())), server: None };
+        Live { source, loaded: watch::Sender::new(Arc::new(Loaded::new(inner, None, Files::read([])))) }
     }
 
     pub(crate) fn source(&self) -> &Source {
@@ -53,6 +59,9 @@ impl Live {
     }
 
     pub(crate) async fn follow(self: Arc<Self>) -> Infallible {
+        if !self.loaded().has_files() {
+            return pending().await;
+        }
         let mut last_failure = None;
         loop {
             sleep(INTERVAL).await;

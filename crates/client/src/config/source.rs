@@ -89,7 +89,7 @@ impl Source {
         }
         // `kube` sets it from the environment for kubeconfigs only, and ignores NO_PROXY. `Proxy` replaces it.
         inner.proxy_url = None;
-        Ok(Loaded { inner, proxy_url, files, own: OnceLock::new(), anonymous: OnceLock::new() })
+        Ok(Loaded::new(inner, proxy_url, files))
     }
 }
 
@@ -147,6 +147,14 @@ pub(super) fn check_certificate_authority(config: &kube::Config) -> Result<(), &
 }
 
 impl Loaded {
+    pub(super) fn new(inner: kube::Config, proxy_url: Option<String>, files: Files) -> Loaded {
+        Loaded { inner, proxy_url, files, own: OnceLock::new(), anonymous: OnceLock::new() }
+    }
+
+    pub(super) fn has_files(&self) -> bool {
+        !self.files.0.is_empty()
+    }
+
     /// Whether the content of a file has changed since it was loaded.
     pub(crate) fn is_outdated(&self) -> bool {
         self.files.changed()
