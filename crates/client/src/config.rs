@@ -1,6 +1,5 @@
 //! The [`Config`] of a client: server address, TLS and credentials.
 
-mod bearer_token;
 mod error;
 mod from_kube;
 mod kubeconfig;
@@ -18,7 +17,7 @@ use tower::{
     util::{BoxCloneSyncService, MapErr},
 };
 
-pub use self::{bearer_token::BearerToken, error::ConfigError, kubeconfig::KubeconfigOptions};
+pub use self::{error::ConfigError, kubeconfig::KubeconfigOptions};
 use self::{
     kubeconfig::KubeconfigFiles,
     source::{Origin, Source},

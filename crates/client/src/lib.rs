@@ -118,7 +118,7 @@ pub use availability::Availability;
 pub use body::Body;
 pub use call::Call;
 pub use client::Client;
-pub use config::{BearerToken, Config, ConfigError, KubeconfigOptions};
+pub use config::{Config, ConfigError, KubeconfigOptions};
 pub use credentials::Credentials;
 pub use error::{Error, TransportKind};
 pub use gate::WriteGate;
@@ -131,6 +131,9 @@ pub use prometheus::PrometheusMetrics;
 pub use review::{Review, ReviewedClient};
 pub use timeouts::Timeouts;
 pub use typed::{Deleted, PatchedMetadata};
+
+/// Secret text, such as a bearer token. `Debug` does not show it.
+pub use secrecy::SecretString;
 
 // Items of `kube_wire` in this crate's API.
 pub use kube_wire::{Accept, Encoding, ListParams, MAX_RETRY_AFTER, Resource, Status, WatchParams};

@@ -7,7 +7,7 @@ use std::{ffi::OsString, num::NonZeroUsize, path::PathBuf, time::Duration};
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum, error::ErrorKind};
 use clap_complete::Shell;
-use kube_controller_client::BearerToken;
+use kube_controller_client::SecretString;
 use kube_endpoint_model::parse_go_bool;
 use kube_endpoints_explain::Settings;
 
@@ -80,7 +80,7 @@ pub(crate) struct GlobalArgs {
     pub(crate) impersonate_uid: Option<String>,
     /// Bearer token, instead of the credentials of the user except a client certificate
     #[arg(long, global = true, value_name = "TOKEN")]
-    pub(crate) token: Option<BearerToken>,
+    pub(crate) token: Option<SecretString>,
     /// File with the certificate authorities of the API server [default: those of the cluster]
     #[arg(long, global = true, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub(crate) certificate_authority: Option<PathBuf>,

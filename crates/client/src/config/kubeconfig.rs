@@ -9,10 +9,10 @@ use std::{
 
 use http::uri::Scheme;
 use kube::config::{AuthInfo, Cluster, Context, Kubeconfig, KubeconfigError, NamedContext};
+use secrecy::{ExposeSecret as _, SecretString};
 use tower::BoxError;
 
 use super::{
-    bearer_token::BearerToken,
     error::ConfigError,
     source::{Files, Parsed, check_certificate_authority, parse_server_address},
 };
@@ -21,7 +21,7 @@ use crate::kube_error::KubeError;
 /// Files of a kubeconfig, and overrides of its context, as the flags of kubectl select them.
 ///
 /// The default is what kubectl uses without flags.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct KubeconfigOptions {
     /// The only file to read (`--kubeconfig`). `None` reads the files of `$KUBECONFIG`, or `~/.kube/config` if that is
     /// unset or empty.
@@ -40,7 +40,7 @@ pub struct KubeconfigOptions {
     pub impersonate_uid: Option<String>,
     /// Bearer token (`--token`); replaces the token, password or credential plugin of the user, while a client
     /// certificate stays in use.
-    pub token: Option<BearerToken>,
+    pub token: Option<SecretString>,
     /// File with the certificate authorities of the server (`--certificate-authority`); replaces those of the cluster and
     /// its `insecure-skip-tls-verify`.
     pub certificate_authority: Option<PathBuf>,
@@ -145,7 +145,7 @@ impl KubeconfigOptions {
             value.take_if(|value| value.is_empty());
         }
         self.certificate_authority.take_if(|path| path.as_os_str().is_empty());
-        self.token.take_if(|token| token.expose().is_empty());
+        self.token.take_if(|token| token.expose_secret().is_empty());
     }
 
     /// Makes the context of the overrides the current one, with the cluster and user of the overrides.
@@ -171,10 +171,10 @@ impl KubeconfigOptions {
     /// Overrides the credentials and the impersonation of a user.
     fn override_user(&self, user: &mut AuthInfo) {
         let Self { token, impersonate, impersonate_groups, impersonate_uid, .. } = self;
-        if let Some(token) = token {
+        if token.is_some() {
             // As in client-go, a token replaces what the credential plugin returns. Here it replaces all that would be sent
             // in its header.
-            user.token = Some(token.expose().to_owned().into());
+            user.token.clone_from(token);
             (user.token_file, user.exec, user.auth_provider) = (None, None, None);
             (user.username, user.password) = (None, None);
         }
