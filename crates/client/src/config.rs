@@ -9,7 +9,7 @@ mod source;
 use std::{convert::Infallible, fmt, path::Path, sync::Arc};
 
 use bytes::Bytes;
-use http::{Request, Response, Uri};
+use http::{Request, Response, Uri, uri::Scheme};
 use http_body::Body;
 use http_body_util::{BodyExt as _, Full};
 use tower::{
@@ -19,8 +19,8 @@ use tower::{
 
 pub use self::{error::ConfigError, kubeconfig::KubeconfigOptions};
 use self::{
-    kubeconfig::KubeconfigFiles,
-    source::{Origin, Source},
+    kubeconfig::{KubeconfigFiles, load_text},
+    source::{Origin, Source, parse_server_address},
 };
 pub(crate) use self::{live::Live, source::Loaded};
 use crate::{Availability, Client, Credentials, service::Service, service_account::ServiceAccount};
@@ -133,7 +133,8 @@ impl Config {
     ///
     /// [`ConfigError::Text`], as for [`from_kubeconfig`](Self::from_kubeconfig).
     pub fn from_kubeconfig_text(text: &str) -> Result<Self, ConfigError> {
-        Self::load(Origin::Text(text.into()), None)
+        let inner = load_text(text).map_err(|source| ConfigError::Text { source })?;
+        Self::load(Origin::Kube(Arc::new(inner)), None)
     }
 
     /// Returns a configuration for the server at `url`, without credentials. Without a scheme it is `http`.
@@ -142,7 +143,7 @@ impl Config {
     ///
     /// [`ConfigError::Server`] if it is not an http or https URL.
     pub fn from_url(url: &str) -> Result<Self, ConfigError> {
-        Self::load(Origin::Url(url.to_owned()), None)
+        Self::load(Origin::Kube(Arc::new(kube::Config::new(parse_server_address(url, &Scheme::HTTP)?))), None)
     }
 
     /// Returns a configuration that sends requests to an in-process `tower` service instead of the network, without

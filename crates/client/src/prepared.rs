@@ -40,9 +40,9 @@ pub(crate) enum Identity {
 impl Prepared {
     /// Reads the client certificate, key and token file, and runs the credential plugin, as configured.
     ///
-    /// `proxy_url` is the `proxy-url` of the kubeconfig and applies to every server, regardless of `NO_PROXY`. Without
-    /// it the proxy is taken from the environment.
-    pub(crate) fn new(config: &kube::Config, proxy_url: Option<&str>) -> Result<Prepared, BoxError> {
+    /// The `proxy-url` of the kubeconfig applies to every server, regardless of `NO_PROXY`. Without it the proxy is taken
+    /// from the environment.
+    pub(crate) fn new(config: &kube::Config) -> Result<Prepared, BoxError> {
         // `kube` builds its TLS configuration with the process-wide crypto provider, and rustls panics if several are
         // compiled in and none is installed.
         if CryptoProvider::get_default().is_none() {
@@ -56,8 +56,8 @@ impl Prepared {
                 Some(parsed)
             }
         };
-        let proxy = match proxy_url {
-            Some(url) => Some(Proxy::parse(url).map_err(|cause| format!("proxy-url: {cause}"))?),
+        let proxy = match &config.proxy_url {
+            Some(url) => Some(Proxy::parse(&url.to_string()).map_err(|cause| format!("proxy-url: {cause}"))?),
             None => Proxy::from_env(|name| std::env::var(name).ok(), &config.cluster_url)?,
         };
         let is_plain_http = config.cluster_url.scheme() == Some(&Scheme::HTTP);

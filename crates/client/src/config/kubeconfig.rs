@@ -96,9 +96,9 @@ impl KubeconfigFiles {
         }
         self.options.select(&mut kubeconfig);
         self.options.override_cluster(&mut kubeconfig).map_err(failed)?;
-        let (inner, proxy_url, referenced) = load_context(kubeconfig, &self.options).map_err(failed)?;
+        let (inner, referenced) = load_context(kubeconfig, &self.options).map_err(failed)?;
         files.extend(referenced);
-        Ok((inner, proxy_url, files))
+        Ok((inner, files))
     }
 
     /// Merges the files: of each name and of each scalar value, the first file that has it counts.
@@ -212,9 +212,10 @@ impl KubeconfigOptions {
     }
 }
 
-/// Loads the current context of a kubeconfig that is text, with the files that it refers to.
-pub(super) fn load_text(text: &str) -> Result<Parsed, BoxError> {
-    load_context(Kubeconfig::from_yaml(text).map_err(describe)?, &KubeconfigOptions::default())
+/// Loads the current context of a kubeconfig that is text.
+pub(super) fn load_text(text: &str) -> Result<kube::Config, BoxError> {
+    let kubeconfig = Kubeconfig::from_yaml(text).map_err(describe)?;
+    load_context(kubeconfig, &KubeconfigOptions::default()).map(|(inner, _)| inner)
 }
 
 /// Loads the current context, with the files that it refers to.
@@ -226,6 +227,8 @@ fn load_context(mut kubeconfig: Kubeconfig, options: &KubeconfigOptions) -> Resu
     if let Some(error) = missing_user {
         return Err(error.into());
     }
+    // Otherwise it is from the environment, whose `NO_PROXY` kube compares with the proxy.
+    inner.proxy_url.take_if(|_| cluster.proxy_url.as_ref().is_none_or(String::is_empty));
     options.override_user(&mut inner.auth_info);
     files.extend(Files::of_user(&inner.auth_info));
     if inner.cluster_url.scheme().is_none() {
@@ -237,7 +240,7 @@ fn load_context(mut kubeconfig: Kubeconfig, options: &KubeconfigOptions) -> Resu
     if inner.default_namespace.is_empty() {
         "default".clone_into(&mut inner.default_namespace);
     }
-    Ok((inner, cluster.proxy_url.filter(|url| !url.is_empty()), files))
+    Ok((inner, files))
 }
 
 /// Returns the paths that `$KUBECONFIG` lists, or that of the file in the home directory.

@@ -28,7 +28,7 @@ impl Live {
     /// Returns a configuration without files, which never changes.
     pub(super) fn fixed(inner: kube::Config) -> Live {
         let source = Source { origin: Origin::Kube(Arc::new(inner.clone())), server: None };
-        Live { source, loaded: watch::Sender::new(Arc::new(Loaded::new(inner, None, Files::read([])))) }
+        Live { source, loaded: watch::Sender::new(Arc::new(Loaded::new(inner, Files::read([])))) }
     }
 
     pub(crate) fn source(&self) -> &Source {

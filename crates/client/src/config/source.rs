@@ -11,22 +11,16 @@ use http::{Uri, uri::Scheme};
 use kube::config::AuthInfo;
 use tower::BoxError;
 
-use super::{
-    error::ConfigError,
-    kubeconfig::{KubeconfigFiles, load_text},
-};
+use super::{error::ConfigError, kubeconfig::KubeconfigFiles};
 use crate::{kube_error::KubeError, prepared::Prepared};
 
 /// Origin of a configuration.
 #[derive(Debug, Clone)]
 pub(crate) enum Origin {
     Kubeconfig(Box<KubeconfigFiles>),
-    /// Text of a kubeconfig.
-    Text(Arc<str>),
-    /// Configuration of `kube`.
+    /// Configuration of `kube`, or one without files.
     Kube(Arc<kube::Config>),
     InCluster,
-    Url(String),
 }
 
 /// An origin, and the server address that overrides the one of the origin (`--master`).
@@ -39,8 +33,6 @@ pub(crate) struct Source {
 /// A loaded configuration. [`Prepared`] state is created on first use.
 pub(crate) struct Loaded {
     pub(crate) inner: kube::Config,
-    /// The `proxy-url` of the kubeconfig.
-    proxy_url: Option<String>,
     files: Files,
     own: OnceLock<Prepared>,
     anonymous: OnceLock<Prepared>,
@@ -73,12 +65,10 @@ impl Files {
 impl Source {
     /// Loads the configuration. Client certificates and keys are read by [`Loaded::prepared`].
     pub(crate) fn load(&self) -> Result<Loaded, ConfigError> {
-        let (mut inner, proxy_url, files) = match &self.origin {
+        let (mut inner, files) = match &self.origin {
             Origin::Kubeconfig(files) => files.load()?,
-            Origin::Text(text) => load_text(text).map_err(|source| ConfigError::Text { source })?,
             Origin::Kube(config) => load_kube(config)?,
             Origin::InCluster => load_in_cluster().map_err(|source| ConfigError::InCluster { source })?,
-            Origin::Url(url) => (kube::Config::new(parse_server_address(url, &Scheme::HTTP)?), None, Files::read([])),
         };
         if let Some(server) = &self.server {
             set_server(&mut inner, server)?;
@@ -87,9 +77,7 @@ impl Source {
                 inner.tls_server_name = files.tls_server_name().cloned();
             }
         }
-        // `kube` sets it from the environment for kubeconfigs only, and ignores NO_PROXY. `Proxy` replaces it.
-        inner.proxy_url = None;
-        Ok(Loaded::new(inner, proxy_url, files))
+        Ok(Loaded::new(inner, files))
     }
 }
 
@@ -115,8 +103,8 @@ pub(super) fn parse_server_address(url: &str, scheme: &Scheme) -> Result<Uri, Co
     }
 }
 
-/// A configuration, its `proxy-url`, and the contents of its files.
-pub(super) type Parsed = (kube::Config, Option<String>, Files);
+/// A configuration, with the `proxy-url` of a kubeconfig only, and the contents of its files.
+pub(super) type Parsed = (kube::Config, Files);
 
 fn load_kube(config: &kube::Config) -> Result<Parsed, ConfigError> {
     let url = config.cluster_url.to_string();
@@ -124,7 +112,7 @@ fn load_kube(config: &kube::Config) -> Result<Parsed, ConfigError> {
     check_certificate_authority(config).map_err(|source| ConfigError::Server { url, source: source.into() })?;
     let mut files = Files::read(config.root_cert_file.as_deref());
     files.extend(Files::of_user(&config.auth_info));
-    Ok((config.clone(), config.proxy_url.as_ref().map(ToString::to_string), files))
+    Ok((config.clone(), files))
 }
 
 fn load_in_cluster() -> Result<Parsed, BoxError> {
@@ -134,7 +122,7 @@ fn load_in_cluster() -> Result<Parsed, BoxError> {
     let files = Files::read(load()?.root_cert_file.iter().map(PathBuf::as_path));
     let inner = load()?;
     check_certificate_authority(&inner)?;
-    Ok((inner, None, files))
+    Ok((inner, files))
 }
 
 /// Rejects a certificate authority file without certificates, as client-go does: it may be empty while it is being
@@ -147,8 +135,8 @@ pub(super) fn check_certificate_authority(config: &kube::Config) -> Result<(), &
 }
 
 impl Loaded {
-    pub(super) fn new(inner: kube::Config, proxy_url: Option<String>, files: Files) -> Loaded {
-        Loaded { inner, proxy_url, files, own: OnceLock::new(), anonymous: OnceLock::new() }
+    pub(super) fn new(inner: kube::Config, files: Files) -> Loaded {
+        Loaded { inner, files, own: OnceLock::new(), anonymous: OnceLock::new() }
     }
 
     pub(super) fn has_files(&self) -> bool {
@@ -169,11 +157,11 @@ impl Loaded {
         }
         let connection_error = |source| ConfigError::Connection { server: self.inner.cluster_url.to_string(), source };
         let prepared = if own {
-            Prepared::new(&self.inner, self.proxy_url.as_deref())
+            Prepared::new(&self.inner)
         } else {
             let mut anonymous = self.inner.clone();
             anonymous.auth_info = AuthInfo::default();
-            Prepared::new(&anonymous, self.proxy_url.as_deref())
+            Prepared::new(&anonymous)
         };
         let prepared = prepared.map_err(connection_error)?;
         Ok(slot.get_or_init(|| prepared))

@@ -55,7 +55,7 @@ fn load(folder: &TempDir, flags: &str) -> Result<(String, String), String> {
     let variable = env::join_paths(paths).unwrap();
     let loaded = KubeconfigFiles::resolve_in(options(flags), Some(variable), None).and_then(|files| files.load());
     match loaded {
-        Ok((inner, _, _)) => Ok((inner.cluster_url.to_string(), inner.default_namespace)),
+        Ok((inner, _)) => Ok((inner.cluster_url.to_string(), inner.default_namespace)),
         Err(error) => Err(error.to_string_full().replace(&folder.path().display().to_string(), "")),
     }
 }
@@ -96,7 +96,7 @@ fn impersonation_is_overridden(#[case] flags: &str, #[case] user: Option<&str>, 
     let mut options = options(flags);
     options.user = options.user.or(Some("acting".to_owned()));
     let variable = env::join_paths(["first", "second"].map(|name| folder.path().join(name))).unwrap();
-    let (config, _, _) = KubeconfigFiles::resolve_in(options, Some(variable), None).unwrap().load().unwrap();
+    let (config, _) = KubeconfigFiles::resolve_in(options, Some(variable), None).unwrap().load().unwrap();
     assert_eq!(config.auth_info.impersonate.as_deref(), user);
     assert_eq!(config.auth_info.impersonate_groups.unwrap_or_default(), groups);
 }
@@ -274,7 +274,7 @@ fn all_files_are_followed() {
     std::fs::write(&first, FIRST.replace("''", "dev")).unwrap();
     let variable = env::join_paths([&first, &missing]).unwrap();
     let files = KubeconfigFiles::resolve_in(KubeconfigOptions::default(), Some(variable), None).unwrap();
-    let changed = || files.load().unwrap().2;
+    let changed = || files.load().unwrap().1;
     let before = changed();
     assert!(before == changed(), "unchanged files are equal");
     std::fs::write(&missing, SECOND).unwrap();
