@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use http::{HeaderName, Response, StatusCode};
 use tokio::sync::Notify;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, timeout_at};
 
 use self::adaptive::Answer;
 use self::levels::{Admission, Levels};
@@ -43,12 +43,7 @@ impl AdaptiveLimits {
         if call.resource() == EXEMPT {
             return None;
         }
-        let request = {
-            let mut levels = self.levels();
-            let request = levels.enqueue(call.verb(), call.resource(), priority, Instant::now().into_std());
-            self.report(&levels, request);
-            request
-        };
+        let request = self.levels().enqueue(call.verb(), call.resource(), priority, Instant::now().into_std());
         let mut permit = Permit { limits: self, request, sent: None, is_finished: false };
         loop {
             let mut changed = pin!(self.changed.notified());
@@ -62,16 +57,9 @@ impl AdaptiveLimits {
                 }
                 levels.paused_until(request, now)
             };
-            let resumed = async {
-                match paused_until {
-                    Some(until) => sleep_until(until.into()).await,
-                    None => std::future::pending().await,
-                }
-            };
-            tokio::select! {
-                biased;
-                () = changed => {}
-                () = resumed => {}
+            match paused_until {
+                Some(until) => drop(timeout_at(until.into(), changed).await),
+                None => changed.await,
             }
         }
     }

@@ -7,9 +7,7 @@ use std::sync::Arc;
 
 use display_full_error::DisplayFullErrorExt as _;
 use http::header::AUTHORIZATION;
-use http::{HeaderValue, Method, Request, Response, StatusCode};
-use http_body_util::Full;
-use hyper::body::Bytes;
+use http::{HeaderValue, Method, Request, StatusCode};
 use k8s_openapi::api::authentication::v1::{TokenRequest, TokenRequestSpec};
 use k8s_openapi::api::core::v1::{Namespace, ServiceAccount as Account};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -17,12 +15,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 use tower::{BoxError, ServiceExt as _, service_fn, util::BoxCloneSyncService};
 
-use crate::{
-    Call, Client, Error,
-    outgoing::Outgoing,
-    service::{ResponseBody, Service},
-    writes::encode,
-};
+use crate::{Call, Client, Error, outgoing::Outgoing, service::Service, writes::encode};
 use kube_wire::Decode as _;
 use token::{TokenAction, TokenState};
 
@@ -60,25 +53,19 @@ impl ServiceAccount {
     /// Wraps a service so that every request carries a token of the account.
     pub(crate) fn authenticate(&self, inner: Service) -> Service {
         let account = self.clone();
-        BoxCloneSyncService::new(service_fn(move |request| {
+        BoxCloneSyncService::new(service_fn(move |mut request: Request<_>| {
             let (account, inner) = (account.clone(), inner.clone());
-            async move { account.send(inner, request).await }
+            async move {
+                let token = account.token().await?;
+                request.headers_mut().insert(AUTHORIZATION, token.clone());
+                let response = inner.oneshot(request).await?;
+                if response.status() == StatusCode::UNAUTHORIZED {
+                    // The caller sees the 401 and decides whether to retry; the next request uses a new token.
+                    account.shared.token.lock().await.reject(&token);
+                }
+                Ok(response)
+            }
         }))
-    }
-
-    async fn send(
-        &self,
-        inner: Service,
-        mut request: Request<Full<Bytes>>,
-    ) -> Result<Response<ResponseBody>, BoxError> {
-        let token = self.token().await?;
-        request.headers_mut().insert(AUTHORIZATION, token.clone());
-        let response = inner.oneshot(request).await?;
-        if response.status() == StatusCode::UNAUTHORIZED {
-            // The caller sees the 401 and decides whether to retry; the next request uses a new token.
-            self.shared.token.lock().await.reject(&token);
-        }
-        Ok(response)
     }
 
     /// Returns the `Authorization` header with a current token. One request renews the token; concurrent requests wait
