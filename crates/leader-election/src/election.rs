@@ -1,5 +1,6 @@
 //! The [`Election`]: runs an [`Elector`] with a client and the clock.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use kube_ambient::since_boot;
 use kube_controller_client::Client;
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use crate::fence::{ElectionState, FenceTerm};
@@ -85,6 +86,33 @@ impl Election {
             },
         };
         runner.run(&client, &mut lease_watch, stop).await
+    }
+
+    /// Runs the election beside the work of the process, and releases the lease when the work has ended. Returns the result
+    /// of the work; `None` if the lease is lost before.
+    ///
+    /// `work` is polled from the start; the part that needs the lease awaits [`Fence::wait_until_leading`]. If it fails, the
+    /// lease is not released, since a task may still write, and the next leader waits until the lease expires. So it does if
+    /// the release takes longer than `release_timeout`.
+    pub async fn run_beside<T, E>(
+        self,
+        work: impl Future<Output = Result<T, E>>,
+        release_timeout: Duration,
+    ) -> Option<Result<T, E>> {
+        let release = CancellationToken::new();
+        let mut election = pin!(self.run(release.clone()));
+        let result = tokio::select! {
+            biased;
+            _ = election.as_mut() => return None,
+            result = work => result,
+        };
+        if result.is_ok() {
+            release.cancel();
+            if timeout(release_timeout, election).await.is_err() {
+                tracing::warn!("Unable to release the lease; the next leader waits until it expires");
+            }
+        }
+        Some(result)
     }
 }
 

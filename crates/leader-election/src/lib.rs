@@ -6,6 +6,7 @@
 //! it is for:
 //!
 //! - **One active instance**: [`Election::run`] acquires and renews the Lease, and returns when it is lost or released.
+//!   [`Election::run_beside`] does so while the work of the process runs, and releases the Lease after it.
 //! - **Gated writes**: [`Fence`] is a [`WriteGate`](kube_controller_client::WriteGate). A
 //!   [gated](kube_controller_client::Client::gated) client starts no write after the end of the term, which is one
 //!   renew deadline (10 s by default) after the last successful renewal was sent, even if the process was stopped
@@ -45,22 +46,19 @@
 //! # Example
 //!
 //! `elections` is the client of the election, with [`Timing::timeouts`]; `client` is that of the controllers, which get
-//! a gated clone of it. The example passes one token to both the controllers and the election. A program with writes in
-//! flight at shutdown needs two tokens: it cancels that of the controllers, waits for them, and then cancels that of
-//! the election. The
-//! [book](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/writing-a-controller.md) has such a
-//! program.
+//! a gated clone of it.
 //!
 //! ```no_run
 //! use std::sync::Arc;
+//! use std::time::Duration;
 //!
 //! use kube_controller_client::Client;
-//! use kube_lease_election::{Election, ElectionOptions, End, LeaseName, Timing, identity};
+//! use kube_lease_election::{Election, ElectionOptions, LeaseName, Timing, identity};
 //! use tokio_util::sync::CancellationToken;
 //!
-//! # async fn control(client: Client, stop: CancellationToken) {}
-//! # async fn example(elections: Client, client: Client) {
-//! let (election, fence) = Election::new(
+//! # async fn control(client: Client, stop: CancellationToken) -> std::io::Result<()> { Ok(()) }
+//! # async fn example(elections: Client, client: Client, stop: CancellationToken) -> std::io::Result<()> {
+//! let (election, mut fence) = Election::new(
 //!     elections,
 //!     ElectionOptions {
 //!         lease: LeaseName { namespace: "kube-system".to_owned(), name: "my-controller".to_owned() },
@@ -70,20 +68,16 @@
 //!         metrics: None,
 //!     },
 //! );
-//! let stop = CancellationToken::new();
-//! let mut tasks = tokio::task::JoinSet::new();
-//! tasks.spawn({
-//!     let (client, stop, mut fence) = (client.gated(Arc::new(fence.clone())), stop.clone(), fence.clone());
-//!     async move {
-//!         if fence.wait_until_leading().await {
-//!             control(client, stop).await;
-//!         }
+//! let client = client.gated(Arc::new(fence.clone()));
+//! let work = async move {
+//!     match stop.run_until_cancelled(fence.wait_until_leading()).await {
+//!         Some(true) => control(client, stop).await,
+//!         _ => Ok(()),
 //!     }
-//! });
-//! // Cancel `stop` after the work has ended: this releases the lease, and a successor need not wait for its expiry.
-//! match election.run(stop).await {
-//!     End::Released | End::Stopped => println!("stopped on request"),
-//!     End::Lost => std::process::exit(1), // as upstream does: another process may lead
+//! };
+//! match election.run_beside(work, Duration::from_secs(1)).await {
+//!     Some(done) => done,
+//!     None => std::process::exit(1), // as upstream does: another process may lead
 //! }
 //! # }
 //! ```
