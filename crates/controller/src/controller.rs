@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::future::{Future, pending, poll_fn};
 use std::hash::Hash;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::{fmt, fmt::Display};
@@ -15,11 +15,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::enqueuer::Enqueuer;
 use crate::supervisor::panic_message;
-use crate::workers::{BoxError, Workers};
+use crate::workers::{BoxError, BoxFuture, SyncFn, Workers};
 use crate::{Action, Batching, ControllerMetrics, FailureCause, RetryPolicy, ServerGate};
-
-type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
-type SyncFn<K> = dyn Fn(K) -> BoxFuture<Result<Action, BoxError>> + Send + Sync;
 
 /// Receivers of the measurements of a controller and its work queue. The default disables them.
 #[derive(Clone, Default)]
@@ -46,7 +43,7 @@ struct SyncPanicked(String);
 /// an example.
 pub struct Controller<K> {
     options: ControllerBuilder<K>,
-    sync: Box<SyncFn<K>>,
+    sync: Arc<SyncFn<K>>,
     ready: BoxFuture<()>,
 }
 
@@ -66,11 +63,13 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Controller<K> {
         queue: kube_workqueue::Builder<K>,
         metrics: Metrics,
     ) -> ControllerBuilder<K> {
-        let (queue, timer) = match metrics.queue {
+        let queue = match metrics.queue {
             Some(provider) => queue.metrics(provider).build(),
             None => queue.build(),
         };
-        ControllerBuilder::new(Workers::new(name, queue, timer).metrics(metrics.controller))
+        let workers = Workers::new(name.into(), queue, metrics.controller);
+        let enqueuer = Enqueuer::new(workers.queue.clone(), workers.removals.clone());
+        ControllerBuilder { workers, enqueuer, handlers: Vec::new(), background: Box::pin(async {}) }
     }
 
     /// Sets a future that must end before the first key is synced. It is first polled after all watched caches have
@@ -87,7 +86,7 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Controller<K> {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        let sync = Arc::new(self.sync);
+        let sync = self.sync;
         let waiting = move |key: K| -> BoxFuture<_> {
             let (waited, sync) = (wait(), Arc::clone(&sync));
             Box::pin(async move {
@@ -95,7 +94,7 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Controller<K> {
                 sync(key).await
             })
         };
-        Controller { sync: Box::new(waiting), ..self }
+        Controller { sync: Arc::new(waiting), ..self }
     }
 
     /// Contains panics of syncs: calls `report` with the message of the panic, and retries the key as after an error. By
@@ -103,7 +102,7 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Controller<K> {
     /// of a sync could leave state that the next sync misreads.
     #[must_use]
     pub fn contain_panics(self, report: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        let (sync, report) = (Arc::new(self.sync), Arc::new(report));
+        let (sync, report) = (self.sync, Arc::new(report));
         let contained = move |key: K| -> BoxFuture<_> {
             let (sync, report) = (Arc::clone(&sync), Arc::clone(&report));
             Box::pin(async move {
@@ -123,14 +122,14 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Controller<K> {
                 })
             })
         };
-        Controller { sync: Box::new(contained), ..self }
+        Controller { sync: Arc::new(contained), ..self }
     }
 
     /// Sets the gate at which keys wait while the API server fails, for several controllers of a process. By default, each
     /// has one of its own.
     #[must_use]
     pub fn server_gate(mut self, gate: ServerGate) -> Self {
-        self.options.workers = self.options.workers.server_gate(gate);
+        self.options.workers.gate = gate;
         self
     }
 
@@ -175,28 +174,26 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Controller<K> {
 }
 
 impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> ControllerBuilder<K> {
-    fn new(workers: Workers<K>) -> Self {
-        let enqueuer = Enqueuer::new(workers.queue().clone(), workers.removals().clone());
-        ControllerBuilder { workers, enqueuer, handlers: Vec::new(), background: Box::pin(async {}) }
-    }
-
     /// Sets the number of keys that are synced concurrently; 1 by default, and 0 counts as 1.
-    pub fn concurrency(self, count: usize) -> Self {
-        ControllerBuilder { workers: self.workers.concurrency(count), ..self }
+    pub fn concurrency(mut self, count: usize) -> Self {
+        self.workers.concurrency = count;
+        self
     }
 
     /// Sets how failed keys are retried; [`RetryPolicy::default`] by default.
-    pub fn retry(self, policy: RetryPolicy) -> Self {
-        ControllerBuilder { workers: self.workers.retry(policy), ..self }
+    pub fn retry(mut self, policy: RetryPolicy) -> Self {
+        self.workers.retry = policy;
+        self
     }
 
     /// Sets the function that returns what a sync failed because of, from its error; [`FailureCause::Key`] by default.
     /// It gets the error that the sync returned, which it can downcast.
     pub fn failure_cause(
-        self,
+        mut self,
         classify: impl Fn(&(dyn std::error::Error + 'static)) -> FailureCause + Send + Sync + 'static,
     ) -> Self {
-        ControllerBuilder { workers: self.workers.failure_cause(classify), ..self }
+        self.workers.classify = Arc::new(classify);
+        self
     }
 
     /// Sets how the changes of a key are combined into syncs, see [`Enqueuer::add_change_after`]; [`Batching::None`] by
@@ -222,7 +219,7 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> ControllerBuilder<K
     {
         let name = name.into();
         let unmeasured = self.enqueuer.clone();
-        let measured = self.enqueuer.measured(self.workers.observer(), Arc::clone(&name));
+        let measured = self.enqueuer.measured(&self.workers.observer, Arc::clone(&name));
         let handle = move |event: Event<T>| {
             handle(&event, if event.is_change() { &measured } else { &unmeasured });
         };
@@ -234,7 +231,7 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> ControllerBuilder<K
     /// Returns an enqueuer of this controller's queue for code other than handlers. `source` is the name of its adds in
     /// metrics; without one, their propagation latency is not measured.
     pub fn enqueuer(&self, source: Option<&str>) -> Enqueuer<K> {
-        let measured = |source: &str| self.enqueuer.measured(self.workers.observer(), source.into());
+        let measured = |source: &str| self.enqueuer.measured(&self.workers.observer, source.into());
         source.map_or_else(|| self.enqueuer.clone(), measured)
     }
 
@@ -245,7 +242,9 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> ControllerBuilder<K
         ControllerBuilder { background: Box::pin(future), ..self }
     }
 
-    /// Returns the controller. `sync` reconciles the object of one key; see [`Workers::run`].
+    /// Returns the controller. `sync` reconciles the object of one key. After an error it is called again according to the
+    /// [`RetryPolicy`] and the [`FailureCause`], and after an [`Action::requeue`] when the delay has passed. It is never
+    /// called concurrently for the same key.
     pub fn build<S, F, O, E>(self, sync: S) -> Controller<K>
     where
         S: Fn(K) -> F + Send + Sync + 'static,
@@ -257,7 +256,7 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> ControllerBuilder<K
             let result = sync(key);
             Box::pin(async { result.await.map(Into::into).map_err(Into::into) })
         };
-        Controller { options: self, sync: Box::new(sync), ready: Box::pin(async {}) }
+        Controller { options: self, sync: Arc::new(sync), ready: Box::pin(async {}) }
     }
 }
 

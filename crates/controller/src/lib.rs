@@ -4,7 +4,7 @@
 //! `controller.New` in controller-runtime. What it is for:
 //!
 //! - **Wiring**: [`Controller`] joins handlers of [informers](kube_informer), a [work queue](kube_workqueue) and
-//!   workers that start when all caches have synced. [`Workers`] are the same without informers.
+//!   workers that start when all caches have synced. Without handlers, it syncs the keys that other code adds.
 //! - **Retries**: a [`RetryPolicy`] retries a failed key with back-off, by default 15 times (with client-go's default
 //!   rate limiter over about 164 s), and then every 1,000 s instead of dropping it.
 //! - **Outages**: failures of the API server are no failures of a key. With [`ControllerBuilder::failure_cause`], keys
@@ -142,4 +142,3 @@ pub use prometheus::PrometheusControllers;
 pub use retries::RetryPolicy;
 pub use server_gate::ServerGate;
 pub use supervisor::{Supervisor, SupervisorError};
-pub use workers::Workers;

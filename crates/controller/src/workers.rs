@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::hash::Hash;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
@@ -16,88 +17,46 @@ use crate::server_gate::{Admission, Member, ServerGate};
 use crate::{Action, ControllerMetrics, FailureCause, Outcome};
 
 pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
+pub(crate) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+/// Reconciles the object of one key.
+pub(crate) type SyncFn<K> = dyn Fn(K) -> BoxFuture<Result<Action, BoxError>> + Send + Sync;
 
 /// Returns what a sync failed because of.
 type Classify = dyn Fn(&(dyn std::error::Error + 'static)) -> FailureCause + Send + Sync;
 
-/// Workers that sync the keys of a queue, without informers.
-pub struct Workers<K> {
-    name: Arc<str>,
-    queue: Queue<K>,
-    timer: Timer<K>,
-    concurrency: usize,
-    retry: RetryPolicy,
-    metrics: Option<Arc<dyn ControllerMetrics>>,
-    observer: Observer<K>,
-    removals: Removals<K>,
-    gate: ServerGate,
-    classify: Arc<Classify>,
+/// Workers that sync the keys of a queue, with the options of a [`ControllerBuilder`](crate::ControllerBuilder).
+pub(crate) struct Workers<K> {
+    pub(crate) name: Arc<str>,
+    pub(crate) queue: Queue<K>,
+    pub(crate) timer: Timer<K>,
+    pub(crate) concurrency: usize,
+    pub(crate) retry: RetryPolicy,
+    pub(crate) metrics: Option<Arc<dyn ControllerMetrics>>,
+    pub(crate) observer: Observer<K>,
+    pub(crate) removals: Removals<K>,
+    pub(crate) gate: ServerGate,
+    pub(crate) classify: Arc<Classify>,
 }
 
-impl<K> Workers<K>
-where
-    K: Clone + Eq + Hash + Display + Send + Sync + 'static,
-{
-    /// Returns one worker with the default [`RetryPolicy`] and without metrics. `name` identifies the controller in
-    /// logs.
-    pub fn new(name: impl Into<Arc<str>>, queue: Queue<K>, timer: Timer<K>) -> Self {
+impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Workers<K> {
+    /// Returns one worker with the default options.
+    pub(crate) fn new(
+        name: Arc<str>,
+        (queue, timer): (Queue<K>, Timer<K>),
+        metrics: Option<Arc<dyn ControllerMetrics>>,
+    ) -> Self {
         Workers {
-            name: name.into(),
+            name,
             queue,
             timer,
             concurrency: 1,
             retry: RetryPolicy::default(),
-            metrics: None,
-            observer: Observer::new(None),
+            observer: Observer::new(metrics.clone()),
+            metrics,
             removals: Removals::default(),
             gate: ServerGate::default(),
             classify: Arc::new(|_| FailureCause::Key),
         }
-    }
-
-    /// Sets the number of keys that are synced concurrently; 1 by default, and 0 counts as 1.
-    #[must_use]
-    pub fn concurrency(self, concurrency: usize) -> Self {
-        Workers { concurrency, ..self }
-    }
-
-    /// Sets how failed keys are retried; [`RetryPolicy::default`] by default.
-    #[must_use]
-    pub fn retry(self, retry: RetryPolicy) -> Self {
-        Workers { retry, ..self }
-    }
-
-    /// Sets the receiver of measurements; `None` disables them.
-    #[must_use]
-    pub fn metrics(self, metrics: Option<Arc<dyn ControllerMetrics>>) -> Self {
-        Workers { observer: Observer::new(metrics.clone()), metrics, ..self }
-    }
-
-    /// Sets the function that returns what a sync failed because of, from its error; [`FailureCause::Key`] by default.
-    #[must_use]
-    pub fn failure_cause(
-        self,
-        classify: impl Fn(&(dyn std::error::Error + 'static)) -> FailureCause + Send + Sync + 'static,
-    ) -> Self {
-        Workers { classify: Arc::new(classify), ..self }
-    }
-
-    /// Sets the gate at which keys wait while the server fails. By default, each controller has one of its own.
-    #[must_use]
-    pub fn server_gate(self, gate: ServerGate) -> Self {
-        Workers { gate, ..self }
-    }
-
-    pub(crate) fn queue(&self) -> &Queue<K> {
-        &self.queue
-    }
-
-    pub(crate) fn observer(&self) -> &Observer<K> {
-        &self.observer
-    }
-
-    pub(crate) fn removals(&self) -> &Removals<K> {
-        &self.removals
     }
 
     /// Syncs keys until `stop` is cancelled, then shuts the queue down and returns when the running syncs have ended.
@@ -110,15 +69,8 @@ where
     /// # Panics
     ///
     /// If a sync panics. The panic is propagated so that a [`Supervisor`](crate::Supervisor) stops all other tasks.
-    pub async fn run<S, F, O, E>(self, stop: CancellationToken, sync: S)
-    where
-        S: Fn(K) -> F + Send + Sync + 'static,
-        F: Future<Output = Result<O, E>> + Send + 'static,
-        O: Into<Action> + Send + 'static,
-        E: Into<BoxError> + Send + 'static,
-    {
+    pub(crate) async fn run(self, stop: CancellationToken, sync: Arc<SyncFn<K>>) {
         let Workers { name, queue, timer, concurrency, retry, metrics, observer, removals, gate, classify } = self;
-        let sync = Arc::new(sync);
         let mut tasks = JoinSet::new();
         let retries = Arc::new(Retries {
             controller: Arc::clone(&name),
@@ -180,13 +132,7 @@ struct Worker<K> {
 }
 
 impl<K: Clone + Eq + Hash + Display + Send + 'static> Worker<K> {
-    async fn run<S, F, O, E>(self, stop: CancellationToken, sync: Arc<S>)
-    where
-        S: Fn(K) -> F,
-        F: Future<Output = Result<O, E>>,
-        O: Into<Action>,
-        E: Into<BoxError>,
-    {
+    async fn run(self, stop: CancellationToken, sync: Arc<SyncFn<K>>) {
         let Worker { retries, classify, observer, running } = self;
         let Retries { queue, gate, removals, .. } = &*retries;
         loop {
@@ -212,7 +158,7 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Worker<K> {
             }
             running.fetch_add(1, Relaxed);
             let observation = observer.start(&key);
-            let result = sync(key.clone()).await.map(Into::into);
+            let result = sync(key.clone()).await;
             observation.end(&result.as_ref().map(|action| action.outcome));
             running.fetch_sub(1, Relaxed);
             let failed = match result {
@@ -227,7 +173,6 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Worker<K> {
                     None
                 }
                 Err(error) => {
-                    let error = error.into();
                     let cause = classify(&*error);
                     retries.requeue(key, &*error, cause, urgent);
                     Some(cause)

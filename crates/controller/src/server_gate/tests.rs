@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use kube_informer::NeverSynced;
 use kube_workqueue::{Queue, endpoint_slice_limiter};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, sleep_until};
@@ -11,8 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::enqueuer::Enqueuer;
-use crate::observer::Observer;
-use crate::{Urgency, Workers};
+use crate::{Controller, Metrics, Urgency};
 
 /// Why the server fails a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -47,7 +47,7 @@ struct Rig {
     keys: [Enqueuer<String>; 2],
     gate: ServerGate,
     exhausted: Arc<Exhausted>,
-    _tasks: JoinSet<()>,
+    _tasks: JoinSet<Result<(), NeverSynced>>,
 }
 
 impl Rig {
@@ -55,11 +55,10 @@ impl Rig {
         let server = Arc::new(Server { fails: Box::new(fails), start: Instant::now(), attempts: Mutex::default() });
         let (gate, exhausted, mut tasks) = (ServerGate::default(), Arc::new(Exhausted::default()), JoinSet::new());
         let keys = ["endpoints", "slices"].map(|name| {
-            let (queue, timer) = Queue::builder().limiter(endpoint_slice_limiter()).build();
-            let workers = Workers::new(name, queue.clone(), timer).concurrency(5).metrics(Some(exhausted.clone()));
-            let workers = workers.failure_cause(cause).server_gate(gate.clone());
-            let keys = Enqueuer::new(queue, workers.removals().clone());
-            let keys = keys.measured(&Observer::new(None), "pods".into());
+            let metrics = Metrics { queue: None, controller: Some(exhausted.clone()) };
+            let builder = Controller::builder(name, Queue::builder().limiter(endpoint_slice_limiter()), metrics);
+            let builder = builder.concurrency(5).failure_cause(cause);
+            let keys = builder.enqueuer(Some("pods"));
             let server = Arc::clone(&server);
             let sync = move |key: String| {
                 let server = Arc::clone(&server);
@@ -71,7 +70,7 @@ impl Rig {
                     failed.map_or(Ok(()), |cause| Err(No(cause)))
                 }
             };
-            tasks.spawn(workers.run(CancellationToken::new(), sync));
+            tasks.spawn(builder.build(sync).server_gate(gate.clone()).run(CancellationToken::new()));
             keys
         });
         Rig { server, keys, gate, exhausted, _tasks: tasks }

@@ -8,7 +8,7 @@ use rstest::rstest;
 use tokio::time::{Instant, sleep};
 
 use super::*;
-use crate::PendingKeys;
+use crate::{Controller, ControllerBuilder, Metrics, PendingKeys};
 
 #[derive(Debug, thiserror::Error)]
 #[error("not yet")]
@@ -23,13 +23,19 @@ impl ControllerMetrics for Exhausted {
     }
 }
 
+/// Returns the builder of a controller without informers.
+fn builder(limiter: ItemExponential<String>, metrics: Option<Arc<dyn ControllerMetrics>>) -> ControllerBuilder<String> {
+    let metrics = Metrics { queue: None, controller: metrics };
+    Controller::builder("test", Queue::builder().limiter(limiter), metrics)
+}
+
 /// Runs workers over one key whose sync fails `failures` times. Returns the time of each sync in milliseconds, and
 /// how often the retries were exhausted.
 async fn sync_times(failures: usize, retry: RetryPolicy) -> (Vec<u128>, usize) {
     let metrics = Arc::new(Exhausted::default());
     let limiter = ItemExponential::new(Duration::from_millis(10), Duration::from_secs(1));
-    let (queue, timer) = Queue::builder().limiter(limiter).build();
-    queue.add("key".to_owned());
+    let controller = builder(limiter, Some(metrics.clone())).concurrency(2).retry(retry);
+    controller.enqueuer(None).add("key".to_owned());
     let stop = CancellationToken::new();
     let start = Instant::now();
     let times = Arc::new(Mutex::new(Vec::new()));
@@ -45,8 +51,7 @@ async fn sync_times(failures: usize, retry: RetryPolicy) -> (Vec<u128>, usize) {
             async move { result }
         }
     };
-    let workers = Workers::new("test", queue, timer).concurrency(2).retry(retry).metrics(Some(metrics.clone()));
-    workers.run(stop, sync).await;
+    controller.build(sync).run(stop).await.unwrap();
     (times.lock().unwrap().clone(), metrics.0.load(Relaxed))
 }
 
@@ -83,7 +88,9 @@ impl ControllerMetrics for Counted {
 #[tokio::test(start_paused = true)]
 async fn queued_delayed_failed_and_running_keys_are_pending() {
     const SECOND: Duration = Duration::from_secs(1);
-    let (queue, timer) = Queue::builder().limiter(ItemExponential::new(60 * SECOND, 60 * SECOND)).build();
+    let metrics = Arc::new(Counted::default());
+    let controller = builder(ItemExponential::new(60 * SECOND, 60 * SECOND), Some(metrics.clone()));
+    let queue = controller.enqueuer(None);
     for key in ["failing", "slow", "queued"] {
         queue.add(key.to_owned());
     }
@@ -95,10 +102,8 @@ async fn queued_delayed_failed_and_running_keys_are_pending() {
         sleep(10 * SECOND).await;
         Ok(())
     };
-    let (metrics, stop) = (Arc::new(Counted::default()), CancellationToken::new());
-    let workers = Workers::new("test", queue, timer).metrics(Some(metrics.clone()));
-    let mut tasks = JoinSet::new();
-    tasks.spawn(workers.run(stop.clone(), sync));
+    let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
+    tasks.spawn(controller.build(sync).run(stop.clone()));
     sleep(SECOND).await;
     let count = metrics.0.lock().unwrap().take().unwrap();
     assert_eq!(count(), Some(4));
@@ -113,7 +118,6 @@ async fn queued_delayed_failed_and_running_keys_are_pending() {
 #[tokio::test(start_paused = true)]
 async fn an_event_resets_the_retries_of_an_exhausted_key() {
     let limiter = ItemExponential::new(Duration::from_millis(10), Duration::from_secs(1));
-    let (queue, timer) = Queue::builder().limiter(limiter).build();
     let retry = RetryPolicy { max_retries: 2, slow_interval: Duration::from_secs(1_000) };
     let (stop, times) = (CancellationToken::new(), Arc::new(Mutex::new(Vec::new())));
     let start = Instant::now();
@@ -125,8 +129,9 @@ async fn an_event_resets_the_retries_of_an_exhausted_key() {
         }
     };
     let mut tasks = JoinSet::new();
-    let workers = Workers::new("test", queue.clone(), timer).retry(retry);
-    tasks.spawn(workers.run(stop.clone(), sync));
+    let controller = builder(limiter, None).retry(retry);
+    let queue = controller.enqueuer(None);
+    tasks.spawn(controller.build(sync).run(stop.clone()));
     queue.add("key".to_owned());
     tokio::time::sleep(Duration::from_secs(100)).await;
     queue.add("key".to_owned());
@@ -139,7 +144,6 @@ async fn an_event_resets_the_retries_of_an_exhausted_key() {
 /// milliseconds.
 async fn syncs_with_events(events: impl IntoIterator<Item = u64>, end: u64) -> Vec<u64> {
     let limiter = ItemExponential::new(Duration::from_secs(1), Duration::from_secs(1_000));
-    let (queue, timer) = Queue::builder().limiter(limiter).build();
     let (stop, times) = (CancellationToken::new(), Arc::new(Mutex::new(Vec::new())));
     let start = Instant::now();
     let sync = {
@@ -151,7 +155,9 @@ async fn syncs_with_events(events: impl IntoIterator<Item = u64>, end: u64) -> V
         }
     };
     let mut tasks = JoinSet::new();
-    tasks.spawn(Workers::new("test", queue.clone(), timer).run(stop.clone(), sync));
+    let controller = builder(limiter, None);
+    let queue = controller.enqueuer(None);
+    tasks.spawn(controller.build(sync).run(stop.clone()));
     for at in events {
         tokio::time::sleep_until(start + Duration::from_millis(at)).await;
         queue.add("key".to_owned());
@@ -185,7 +191,6 @@ async fn a_lone_event_during_a_back_off_is_synced_at_once() {
 /// seconds. Returns the time of each sync in seconds.
 async fn requeue_times(results: Vec<Result<Action, NotYet>>, event: u64) -> Vec<u64> {
     let limiter = ItemExponential::new(Duration::from_secs(1), Duration::from_secs(1_000));
-    let (queue, timer) = Queue::builder().limiter(limiter).build();
     let (stop, times) = (CancellationToken::new(), Arc::new(Mutex::new(Vec::new())));
     let (start, results) = (Instant::now(), Mutex::new(results.into_iter()));
     let sync = {
@@ -197,7 +202,9 @@ async fn requeue_times(results: Vec<Result<Action, NotYet>>, event: u64) -> Vec<
         }
     };
     let mut tasks = JoinSet::new();
-    tasks.spawn(Workers::new("test", queue.clone(), timer).run(stop.clone(), sync));
+    let controller = builder(limiter, None);
+    let queue = controller.enqueuer(None);
+    tasks.spawn(controller.build(sync).run(stop.clone()));
     queue.add("key".to_owned());
     tokio::time::sleep(Duration::from_secs(event)).await;
     queue.add("key".to_owned());
@@ -228,9 +235,8 @@ async fn a_sync_requeues_its_key_after_a_delay(#[case] results: Vec<Result<Actio
 #[tokio::test(start_paused = true)]
 #[should_panic(expected = "broken")]
 async fn a_panic_in_a_sync_reaches_the_caller() {
-    let (queue, timer) = Queue::builder().limiter(ItemExponential::new(Duration::ZERO, Duration::ZERO)).build();
-    queue.add("key".to_owned());
-    let workers = Workers::new("test", queue, timer);
+    let controller = builder(ItemExponential::new(Duration::ZERO, Duration::ZERO), None);
+    controller.enqueuer(None).add("key".to_owned());
     let sync = |_: String| async { if true { panic!("broken") } else { Ok::<(), NotYet>(()) } };
-    workers.run(CancellationToken::new(), sync).await;
+    controller.build(sync).run(CancellationToken::new()).await.unwrap();
 }
