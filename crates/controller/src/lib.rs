@@ -100,6 +100,7 @@
 //! Ids such as `EC-36` name rules of the
 //! [contract](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/contract.md).
 
+mod any_informer;
 mod back_off;
 mod batching;
 mod controller;
@@ -125,6 +126,7 @@ mod server_gate;
 mod supervisor;
 mod workers;
 
+pub use any_informer::AnyInformer;
 pub use batching::{Batching, UnknownBatching, Urgency};
 pub use controller::{Controller, ControllerBuilder, Metrics};
 pub use enqueuer::Enqueuer;

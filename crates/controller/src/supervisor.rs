@@ -8,6 +8,8 @@ use std::time::Duration;
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
+use crate::ServerGate;
+
 type BoxError = Box<dyn Error + Send + Sync>;
 
 /// Set of the long-running tasks of a process, of which the first failure stops all.
@@ -80,6 +82,22 @@ impl Supervisor {
     ) {
         let handle = self.tasks.spawn(async { task.await.map_err(BoxError::from) });
         self.names.insert(handle.id(), name.into());
+    }
+
+    /// Returns a gate for the controllers of the process. It lets waiting keys through when a future of `recovery` ends: when
+    /// the server answers again after it had not, as `Availability::recovery` of `kube-controller-client`.
+    pub fn server_gate<F>(&mut self, recovery: impl Fn() -> F + Send + 'static) -> ServerGate
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let (gate, stop) = (ServerGate::default(), self.stop.clone());
+        let answered = gate.clone();
+        self.spawn("availability of the API server", async move {
+            while stop.run_until_cancelled(recovery()).await.is_some() {
+                answered.server_answered();
+            }
+        });
+        gate
     }
 
     /// Waits until the token is cancelled or a task ends, then cancels the token and waits up to `grace` for the

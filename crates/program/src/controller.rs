@@ -3,37 +3,31 @@
 use std::error::Error;
 use std::fmt;
 use std::future::{Future, pending};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures::future::join_all;
 use kube_controller::{
-    Action, Batching, ControllerBuilder, FailureCause, Health, Metrics, Owns, Probe, RetryPolicy, ServerGate,
+    Action, AnyInformer, Batching, ControllerBuilder, FailureCause, Health, Metrics, Owns, Probe, RetryPolicy,
     Supervisor,
 };
 use kube_controller_client::Client;
 use kube_controller_client::events::EventRecorder;
-use kube_informer::{HandlerHandle, Informer, InformerMetrics, InformerMetricsProvider, UndecodableObject};
-use kube_lease_election::{ElectionMetricsProvider, LeaseName, Timing};
-use kube_wire::{Decode, Index, ObjectKey, Resource};
+use kube_informer::{HandlerHandle, Informer, InformerMetricsProvider};
+use kube_lease_election::{Election, ElectionMetricsProvider, ElectionOptions, Fence, LeaseName, Timing, identity};
+use kube_wire::{Decode, Index, ObjectKey};
 use kube_workqueue::{Queue, default_controller_limiter};
 use tokio_util::sync::CancellationToken;
 
+use crate::ControllerError;
 use crate::gate::Gate;
-use crate::{ControllerError, elected};
 
 /// Time for running syncs and requests to end after the stop.
 const GRACE: Duration = Duration::from_secs(5);
-/// Time for a watch to show the state at the start of a term, before the informer lists again. The watch of a resource
-/// that does not change never shows it.
-const CATCH_UP: Duration = Duration::from_millis(500);
 
-type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// Returns the future that runs a task until the token is cancelled.
-type Task = Box<dyn FnOnce(CancellationToken) -> BoxFuture<Result<(), UndecodableObject>> + Send>;
-/// Returns a future that ends when an informer has the current state of the server.
-type CatchUp = Box<dyn Fn() -> BoxFuture<()> + Send + Sync>;
+type Task = Box<dyn FnOnce(CancellationToken) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
 /// Calls its argument with the index of the primary informer.
 type ReadIndex<X> = Arc<dyn Fn(&mut dyn FnMut(&X)) + Send + Sync>;
 
@@ -58,8 +52,7 @@ struct Parts {
     running: Arc<OnceLock<CancellationToken>>,
     builder: ControllerBuilder<ObjectKey>,
     tasks: Vec<(String, Task)>,
-    stores: Vec<HandlerHandle>,
-    catch_ups: Vec<CatchUp>,
+    informers: Vec<Arc<dyn AnyInformer>>,
     lease: Option<LeaseName>,
     timing: Timing,
     /// Error of an earlier call, which `run` returns.
@@ -70,15 +63,6 @@ struct Parts {
     election_metrics: Option<Arc<dyn ElectionMetricsProvider>>,
     #[cfg(all(feature = "http", feature = "prometheus"))]
     registry: Option<prometheus::Registry>,
-}
-
-/// Provider of metrics that several informers share.
-struct SharedMetrics(Arc<dyn InformerMetricsProvider>);
-
-impl InformerMetricsProvider for SharedMetrics {
-    fn informer(&self, resource: &Resource) -> Arc<dyn InformerMetrics> {
-        self.0.informer(resource)
-    }
 }
 
 impl Controller {
@@ -126,8 +110,7 @@ impl Controller {
             running,
             builder,
             tasks: Vec::new(),
-            stores: Vec::new(),
-            catch_ups: Vec::new(),
+            informers: Vec::new(),
             lease: None,
             timing: Timing::default(),
             invalid: None,
@@ -185,7 +168,7 @@ impl<X: 'static> Controller<X> {
     pub fn informer<T: Decode>(&self) -> kube_informer::Builder<T> {
         let builder = Informer::builder(self.parts.client.clone());
         match &self.parts.informer_metrics {
-            Some(metrics) => builder.metrics(SharedMetrics(Arc::clone(metrics))),
+            Some(metrics) => builder.metrics(Arc::clone(metrics)),
             None => builder,
         }
     }
@@ -220,13 +203,8 @@ impl<X: 'static> Controller<X> {
 
     /// Runs an informer that queues nothing by itself, or whose handler is added with [`handlers`](Self::handlers).
     pub fn caches<T: Decode, Y: Index<T>>(mut self, objects: &Informer<T, Y>) -> Self {
-        let running = objects.clone();
-        let task: Task = Box::new(move |stop| Box::pin(running.try_run(stop)));
-        self.parts.tasks.push((objects.resource().to_string(), task));
-        self.parts.stores.push(objects.store_synced());
         self.parts.health.add_informer(objects.resource().plural, objects.progress());
-        let behind = objects.clone();
-        self.parts.catch_ups.push(Box::new(move || Box::pin(behind.catch_up(CATCH_UP))));
+        self.parts.informers.push(Arc::new(objects.clone()));
         self
     }
 
@@ -272,14 +250,7 @@ impl<X: 'static> Controller<X> {
         name: impl Into<String>,
         task: impl FnOnce(CancellationToken) -> F + Send + 'static,
     ) -> Self {
-        let task: Task = Box::new(move |stop| {
-            let running = task(stop);
-            Box::pin(async {
-                running.await;
-                Ok(())
-            })
-        });
-        self.parts.tasks.push((name.into(), task));
+        self.parts.tasks.push((name.into(), Box::new(move |stop| Box::pin(task(stop)))));
         self
     }
 
@@ -287,13 +258,7 @@ impl<X: 'static> Controller<X> {
     /// writer runs with the controller. Call it before the methods that consume the controller.
     pub fn recorder(&mut self) -> EventRecorder {
         let (recorder, writer) = EventRecorder::new(self.parts.client.clone(), &self.parts.name);
-        let task: Task = Box::new(move |stop| {
-            Box::pin(async {
-                writer.run(stop).await;
-                Ok(())
-            })
-        });
-        self.parts.tasks.push(("events".to_owned(), task));
+        self.parts.tasks.push(("events".to_owned(), Box::new(move |stop| Box::pin(writer.run(stop)))));
         recorder
     }
 
@@ -319,7 +284,8 @@ impl<X: 'static> Controller<X> {
     /// of an [`Action::requeue`].
     ///
     /// Syncs start when all caches are filled and, with leader election, have the state that the server has at the start
-    /// of the term. At the end, running syncs are completed and the Lease is released.
+    /// of the term. At the end, running syncs are completed and the Lease is released; after a failure it is not, and the next
+    /// leader waits until it expires.
     ///
     /// # Errors
     ///
@@ -335,7 +301,7 @@ impl<X: 'static> Controller<X> {
         O: Into<Action>,
         E: Into<Box<dyn Error + Send + Sync>>,
     {
-        let Parts { name, client, gate, builder, tasks, stores, catch_ups, lease, timing, .. } = self.parts;
+        let Parts { name, client, gate, builder, tasks, informers, lease, timing, .. } = self.parts;
         if let Some(invalid) = self.parts.invalid {
             return Err(invalid);
         }
@@ -344,7 +310,7 @@ impl<X: 'static> Controller<X> {
             Some(_) if !self.parts.is_gated => return Err(ControllerError::OwnsWithoutGate),
             Some(lease) => {
                 let metrics = self.parts.election_metrics.as_ref();
-                let (election, fence) = elected::election(&client, lease.clone(), timing, metrics)?;
+                let (election, fence) = election(&client, lease.clone(), timing, metrics)?;
                 let checked = fence.clone();
                 self.parts.health.add_leader_election(lease, move || checked.is_overdue());
                 gate.lead(fence.clone());
@@ -355,9 +321,18 @@ impl<X: 'static> Controller<X> {
         // Fails only if already set, and this method consumes the controller.
         let _ = self.parts.running.set(stop.clone());
         let context = Arc::new(context);
-        let server_gate = ServerGate::default();
-        let controller = builder.build(move |key| sync(Arc::clone(&context), key)).server_gate(server_gate.clone());
+        let mut supervisor = Supervisor::new(stop.clone());
+        for informer in &informers {
+            supervisor.try_spawn(informer.resource().to_string(), informer.run(stop.clone()));
+        }
+        for (name, task) in tasks {
+            supervisor.spawn(name, task(stop.clone()));
+        }
+        let availability = client.availability().clone();
+        let server_gate = supervisor.server_gate(move || availability.recovery());
+        let controller = builder.build(move |key| sync(Arc::clone(&context), key)).server_gate(server_gate);
         let controller = controller.wait_for(async move {
+            let stores: Vec<HandlerHandle> = informers.iter().map(|informer| informer.store_synced()).collect();
             for store in &stores {
                 if !store.synced().await {
                     // The informer has ended, which ends the controller.
@@ -368,21 +343,33 @@ impl<X: 'static> Controller<X> {
                 if !fence.wait_until_leading().await {
                     return pending().await;
                 }
-                join_all(catch_ups.iter().map(|catch_up| catch_up())).await;
+                join_all(informers.iter().map(|informer| informer.catch_up())).await;
             }
         });
-        let mut supervisor = Supervisor::new(stop.clone());
-        for (name, task) in tasks {
-            supervisor.try_spawn(name, task(stop.clone()));
+        supervisor.try_spawn(&*name, controller.run(stop.clone()));
+        let mut work = pin!(supervisor.run(GRACE));
+        let Some(election) = election else { return Ok(work.await?) };
+        if let Some(done) = election.run_beside(work.as_mut(), GRACE).await {
+            return Ok(done?);
         }
-        let running = stop.clone();
-        supervisor.try_spawn(&*name, controller.run(running));
-        let availability = client.availability().clone();
-        let following = server_gate.follow(move || availability.recovery(), stop.clone());
-        supervisor.spawn("availability of the API server", following);
-        let Some(election) = election else { return Ok(supervisor.run(GRACE).await?) };
-        elected::run(election, supervisor, GRACE, stop).await
+        stop.cancel();
+        // Gated clients start no further write.
+        work.await?;
+        Err(ControllerError::LeaseLost)
     }
+}
+
+/// Returns an election with a client of its own and a new identity.
+fn election(
+    client: &Client,
+    lease: LeaseName,
+    timing: Timing,
+    metrics: Option<&Arc<dyn ElectionMetricsProvider>>,
+) -> Result<(Election, Fence), ControllerError> {
+    let client = client.separate(timing.timeouts()).map_err(ControllerError::Elections)?;
+    let metrics = metrics.map(|metrics| metrics.election(&lease.name));
+    let options = ElectionOptions { lease, identity: identity(), timing, recorder: None, metrics };
+    Ok(Election::new(client, options))
 }
 
 /// Returns what a sync failed because of: the cause of the first error of a request in the source chain.

@@ -90,7 +90,6 @@
 //!   [`ControllerError::LeaseLost`].
 
 mod controller;
-mod elected;
 mod error;
 mod gate;
 #[cfg(feature = "http")]
