@@ -101,9 +101,7 @@ pub(crate) fn settings(mode: Mode) -> Settings {
     settings.client.burst = 4_000;
     settings.client.service_account_credentials = mode != Mode::Elected;
     let batch_period = Duration::from_millis(500);
-    settings.endpoint.batch_period = batch_period;
-    settings.endpointslice.batch_period = batch_period;
-    settings.mirroring.batch_period = batch_period;
+    settings.syncs.all_mut().for_each(|syncs| syncs.batch_period = batch_period);
     match mode {
         Mode::Plain | Mode::Restarted => {}
         Mode::Resync => settings.min_resync_period = Duration::from_secs(2),

@@ -1,22 +1,20 @@
 //! The informers of the process: one per resource, shared by the controllers.
 
-use std::future::{Ready, ready};
-use std::time::Duration;
-
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, Shared, join_all};
-use kube_controller::Supervisor;
+use kube_controller::{AnyInformer, Supervisor};
 use kube_controller_client::Client;
 use kube_endpoint_model::{
     EndpointSlice, Endpoints, Node, Pod, PodIndex, Service, ServiceIndex, SliceIndex, references::Written,
 };
-use kube_informer::{Builder, Guard, HandlerHandle, Index, Informer, Progress, RestoreSignal};
-use kube_wire::Decode;
+use kube_informer::{Builder, Informer, RestoreSignal};
+use kube_wire::{Decode, Resource};
 use tokio_util::sync::CancellationToken;
 
 use crate::controllers::Controllers;
-use crate::discovery::{RESOURCE, SliceApi};
+use crate::discovery::SliceApi;
 use crate::held_lists::HeldLists;
+use crate::settings::Settings;
 
 /// The informers of the process. An informer that no enabled controller reads is not started and sends no requests.
 #[derive(Clone)]
@@ -30,205 +28,143 @@ pub(crate) struct Caches {
     pub(crate) restores: RestoreSignal,
 }
 
-/// Returns whether `controllers` read Services, Pods, Nodes, Endpoints and EndpointSlices, in this order.
-fn read_by(controllers: Controllers) -> [bool; 5] {
-    let Controllers { endpoints, endpointslice, mirroring } = controllers;
-    [
-        endpoints || endpointslice || mirroring,
-        endpoints || endpointslice,
-        endpointslice,
-        endpoints || mirroring,
-        endpointslice || mirroring,
-    ]
-}
-
-/// State of a running informer for the health checks.
-pub(crate) struct Cache {
-    /// Plural name of the resource.
-    pub(crate) resource: &'static str,
-    /// Synced once the first list is stored.
-    pub(crate) synced: HandlerHandle,
-    pub(crate) progress: Progress,
-}
-
 impl Caches {
     /// Builds the informers without starting them.
-    ///
-    /// Each resync period is drawn at random between `min_resync_period` and twice that, as upstream's
-    /// `ResyncPeriod`; zero disables resyncs.
     pub(crate) fn new(
         client: &Client,
-        min_resync_period: Duration,
-        guard: Guard,
+        settings: &Settings,
         metrics: Option<&kube_informer::PrometheusMetrics>,
     ) -> Caches {
-        // Random, so that the informers do not resync at the same time.
-        let resync = || min_resync_period.mul_f64(kube_ambient::random_range(1.0..2.0));
         let restores = RestoreSignal::default();
-        let common = CommonOptions { client, metrics, restores: &restores, guard };
+        let common = CommonOptions { client, settings, metrics, restores: &restores };
         Caches {
-            services: common.builder(resync()).index(ServiceIndex::default()).build(),
-            pods: common.builder(resync()).index(PodIndex::default()).build(),
-            nodes: common.builder(resync()).build(),
-            endpoints: common.builder(resync()).build(),
-            slices: common.builder(resync()).index(SliceIndex::default()).build(),
+            services: common.builder().index(ServiceIndex::default()).build(),
+            pods: common.builder().index(PodIndex::default()).build(),
+            nodes: common.builder().build(),
+            endpoints: common.builder().build(),
+            slices: common.builder().index(SliceIndex::default()).build(),
             restores,
         }
     }
 
-    /// Returns the held list of each cache.
-    pub(crate) fn held_lists(&self) -> HeldLists {
-        vec![
-            ("services", self.services.held_list()),
-            ("pods", self.pods.held_list()),
-            ("nodes", self.nodes.held_list()),
-            ("endpoints", self.endpoints.held_list()),
-            (RESOURCE, self.slices.held_list()),
-        ]
+    /// Returns all informers, in the order of their start.
+    fn all(&self) -> [&dyn AnyInformer; 5] {
+        [&self.services, &self.pods, &self.nodes, &self.endpoints, &self.slices]
     }
 
-    /// Starts the informers that `controllers` read. The informer of EndpointSlices starts once `discovery` finds them
-    /// served.
+    /// Returns the informers that `controllers` read, in the order of their start.
+    pub(crate) fn read_by(&self, controllers: &Controllers) -> impl Iterator<Item = &dyn AnyInformer> {
+        let resources = controllers.reads();
+        self.all().into_iter().filter(move |informer| resources.contains(&informer.resource()))
+    }
+
+    /// Returns the held list of each cache.
+    pub(crate) fn held_lists(&self) -> HeldLists {
+        self.all().map(|informer| (informer.resource().plural, informer.held_list())).into()
+    }
+
+    /// Starts the informers that `controllers` read. The informer of EndpointSlices starts once `api` finds them served with
+    /// `client`.
     pub(crate) fn spawn(
         &self,
         supervisor: &mut Supervisor,
-        controllers: Controllers,
-        discovery: (Client, SliceApi),
+        controllers: &Controllers,
+        client: &Client,
+        api: &SliceApi,
         stop: &CancellationToken,
-    ) -> Vec<Cache> {
-        let [services, pods, nodes, endpoints, slices] = read_by(controllers);
-        let mut caches = Vec::new();
-        if services {
-            caches.push(spawn(supervisor, "services", &self.services, start_immediately(), stop));
+    ) {
+        for informer in self.read_by(controllers) {
+            let (name, run) = (format!("informer of {}", informer.resource().plural), informer.run(stop.clone()));
+            if informer.resource() != EndpointSlice::RESOURCE {
+                supervisor.try_spawn(name, run);
+                continue;
+            }
+            let (client, api, stop) = (client.clone(), api.clone(), stop.clone());
+            let waiting = controllers.slice_controllers();
+            supervisor.try_spawn(name, async move {
+                if api.wait_until_served(&client, &waiting, &stop).await { run.await } else { Ok(()) }
+            });
         }
-        if pods {
-            caches.push(spawn(supervisor, "pods", &self.pods, start_immediately(), stop));
-        }
-        if nodes {
-            caches.push(spawn(supervisor, "nodes", &self.nodes, start_immediately(), stop));
-        }
-        if endpoints {
-            caches.push(spawn(supervisor, "endpoints", &self.endpoints, start_immediately(), stop));
-        }
-        if slices {
-            let stopped = stop.clone();
-            let served = async move {
-                let (client, api) = discovery;
-                api.wait_until_served(&client, &controllers.slice_controllers(), &stopped).await
-            };
-            caches.push(spawn(supervisor, RESOURCE, &self.slices, served, stop));
-        }
-        caches
+    }
+
+    /// Compares the caches of `resources` with the objects to which the slices and Endpoints in them refer.
+    async fn check_references(&self, resources: &[Resource]) {
+        let has = |resource: Resource| resources.contains(&resource);
+        let slices = if has(EndpointSlice::RESOURCE) { self.slices.lister().list() } else { Vec::new() };
+        let endpoints = if has(Endpoints::RESOURCE) { self.endpoints.lister().list() } else { Vec::new() };
+        let written = Written { slices: &slices, endpoints: &endpoints };
+        let checks = [
+            has(Service::RESOURCE).then(|| self.services.check_references(written.services()).boxed()),
+            has(Pod::RESOURCE).then(|| self.pods.check_references(written.pods()).boxed()),
+            has(Node::RESOURCE).then(|| self.nodes.check_references(written.nodes()).boxed()),
+            has(Endpoints::RESOURCE).then(|| self.endpoints.check_references(written.endpoints()).boxed()),
+        ];
+        join_all(checks.into_iter().flatten()).await;
     }
 }
 
-/// Time that a controller waits at its start for a watch to reach the current resource version of the server before it
-/// lists instead.
-const CATCH_UP_TIMEOUT: Duration = Duration::from_millis(500);
-
-/// One future per cache, which ends once the cache has the state that the server had when this was created.
+/// The wait of controllers, before their first sync, until their caches have the state that the server had when this was
+/// created.
 pub(crate) struct CaughtUp {
     caches: Caches,
-    services: CacheCaughtUp,
-    pods: CacheCaughtUp,
-    nodes: CacheCaughtUp,
-    endpoints: CacheCaughtUp,
-    slices: CacheCaughtUp,
+    each: Vec<(Resource, Shared<BoxFuture<'static, ()>>)>,
 }
-
-type CacheCaughtUp = Shared<BoxFuture<'static, ()>>;
 
 impl CaughtUp {
     pub(crate) fn new(caches: &Caches) -> CaughtUp {
-        CaughtUp {
-            caches: caches.clone(),
-            services: catch_up(&caches.services),
-            pods: catch_up(&caches.pods),
-            nodes: catch_up(&caches.nodes),
-            endpoints: catch_up(&caches.endpoints),
-            slices: catch_up(&caches.slices),
-        }
+        let each = caches.all().map(|informer| (informer.resource(), informer.catch_up().shared()));
+        CaughtUp { caches: caches.clone(), each: each.into() }
     }
 
-    /// Waits for the caches that `controllers` read, so that they see all writes of the process that led before, and
-    /// until the guard has compared them with what is written.
-    pub(crate) fn wait(&self, controllers: Controllers) -> impl Future<Output = ()> + Send + use<> {
-        let caches = [&self.services, &self.pods, &self.nodes, &self.endpoints, &self.slices];
-        let read = caches.into_iter().zip(read_by(controllers)).filter(|(_, is_read)| *is_read);
-        let caught_up = join_all(read.map(|(cache, _)| cache.clone()));
+    /// Waits for the caches of `resources`, so that they contain all writes of the process that led before, and until the
+    /// guard has compared them with what is written.
+    pub(crate) fn wait(&self, resources: Vec<Resource>) -> impl Future<Output = ()> + Send + use<> {
+        let read = self.each.iter().filter(|(resource, _)| resources.contains(resource));
+        let caught_up = join_all(read.map(|(_, caught_up)| caught_up.clone()));
         let caches = self.caches.clone();
         async move {
             caught_up.await;
-            caches.check_references(read_by(controllers)).await;
+            caches.check_references(&resources).await;
         }
     }
-}
-
-impl Caches {
-    /// Compares these caches with the objects to which the slices and Endpoints in them refer: Services, Pods, Nodes,
-    /// Endpoints and EndpointSlices.
-    async fn check_references(&self, [services, pods, nodes, endpoints, slices]: [bool; 5]) {
-        let stored_slices = if slices { self.slices.lister().list() } else { Vec::new() };
-        let stored_endpoints = if endpoints { self.endpoints.lister().list() } else { Vec::new() };
-        let written = Written { slices: &stored_slices, endpoints: &stored_endpoints };
-        let mut checks = Vec::new();
-        if services {
-            checks.push(self.services.check_references(written.services()).boxed());
-        }
-        if pods {
-            checks.push(self.pods.check_references(written.pods()).boxed());
-        }
-        if nodes {
-            checks.push(self.nodes.check_references(written.nodes()).boxed());
-        }
-        if endpoints {
-            checks.push(self.endpoints.check_references(written.endpoints()).boxed());
-        }
-        join_all(checks).await;
-    }
-}
-
-fn catch_up<T: Decode, X: Index<T>>(cache: &Informer<T, X>) -> CacheCaughtUp {
-    cache.catch_up(CATCH_UP_TIMEOUT).boxed().shared()
-}
-
-/// The `may_start` of an informer that starts at once.
-fn start_immediately() -> Ready<bool> {
-    ready(true)
-}
-
-/// Starts the task of one informer, which runs the informer once `may_start` returns `true`.
-fn spawn<T: Decode, X: Index<T>>(
-    supervisor: &mut Supervisor,
-    resource: &'static str,
-    informer: &Informer<T, X>,
-    may_start: impl Future<Output = bool> + Send + 'static,
-    stop: &CancellationToken,
-) -> Cache {
-    let run = informer.run(stop.clone());
-    supervisor.spawn(format!("informer of {resource}"), async {
-        if may_start.await {
-            run.await;
-        }
-    });
-    Cache { resource, synced: informer.store_synced(), progress: informer.progress() }
 }
 
 /// Options of all informers.
 struct CommonOptions<'a> {
     client: &'a Client,
+    settings: &'a Settings,
     metrics: Option<&'a kube_informer::PrometheusMetrics>,
     restores: &'a RestoreSignal,
-    guard: Guard,
 }
 
 impl CommonOptions<'_> {
-    fn builder<T: Decode>(&self, resync: Duration) -> Builder<T> {
+    /// Returns a builder. The resync period is drawn at random between `min_resync_period` and twice that, as upstream's
+    /// `ResyncPeriod`, so that the informers do not resync at the same time; zero disables resyncs.
+    fn builder<T: Decode>(&self) -> Builder<T> {
+        let Settings { min_resync_period, guard, .. } = self.settings;
+        let resync = min_resync_period.mul_f64(kube_ambient::random_range(1.0..2.0));
         let builder = Informer::builder(self.client.clone()).resync(resync);
-        let builder = builder.restores(self.restores.clone()).guard(self.guard);
+        let builder = builder.restores(self.restores.clone()).guard(*guard);
         match self.metrics {
             Some(metrics) => builder.metrics(metrics.clone()),
             None => builder,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kube_controller_client::{ClientOptions, Config};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn every_resource_that_a_controller_reads_has_a_cache() {
+        let client = Client::new(&Config::from_url("http://127.0.0.1:1").unwrap(), ClientOptions::default()).unwrap();
+        let caches = Caches::new(&client, &Settings::default(), None);
+        let resources = caches.all().map(AnyInformer::resource);
+        for resource in Controllers::default().reads() {
+            assert!(resources.contains(&resource), "{resource}");
         }
     }
 }

@@ -8,14 +8,13 @@
 
 use std::sync::{Arc, OnceLock};
 
-use kube_controller::{Health, Probe};
+use kube_controller::{AnyInformer, Health, Probe};
 use kube_controller_client::Credentials;
 use kube_informer::HandlerHandle;
 use kube_lease_election::Fence;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::caches::Cache;
 use crate::credentials;
 use crate::discovery::{GROUP_VERSION, SliceApi};
 use crate::settings::LeaderElection;
@@ -68,12 +67,13 @@ impl Checks {
     }
 
     /// Adds a check for each cache that the controllers read: `informer-pods` and so on.
-    pub(crate) fn add_caches(&self, caches: Vec<Cache>) {
-        for Cache { resource, progress, .. } in &caches {
-            self.health.add_informer(resource, progress.clone());
-        }
+    pub(crate) fn add_caches<'a>(&self, informers: impl Iterator<Item = &'a dyn AnyInformer>) {
+        let add = |informer: &dyn AnyInformer| {
+            self.health.add_informer(informer.resource().plural, informer.progress());
+            informer.store_synced()
+        };
         // Fails only if already set, and this method is called once.
-        let _ = self.caches.set(caches.into_iter().map(|cache| cache.synced).collect());
+        let _ = self.caches.set(informers.map(add).collect());
     }
 
     /// Sets the fence that `leaderElection` and [`leads`](Self::leads) read. Later calls have no effect.
@@ -118,32 +118,31 @@ mod tests {
         let stop = CancellationToken::new();
         let checks = Checks::new(&stop, None, &Credentials::default());
         let (nodes, source) = ManualSource::<Node>::new();
-        let cache = Cache { resource: "nodes", synced: nodes.store_synced(), progress: nodes.progress() };
-        checks.add_caches(vec![cache]);
+        checks.add_caches(std::iter::once::<&dyn AnyInformer>(&nodes));
         let lines = |sync: &str, informer: &str, result: &str| {
             let text = format!("{sync}\n[+]credentials ok\n[+]shutdown ok\n{informer}\nreadyz check {result}\n");
             (text, 200, 200)
         };
         let unsynced = "[-]informer-sync failed: not synced yet: manual source";
-        let not_started = lines(unsynced, "[-]informer-nodes failed: not started", "failed");
+        let not_started = lines(unsynced, "[-]informer-manual source failed: not started", "failed");
         assert_eq!(probes(&checks), not_started);
 
         let mut tasks = JoinSet::new();
         tasks.spawn(nodes.run(stop.clone()));
         tokio::task::yield_now().await;
         advance(seconds(600)).await;
-        let syncing = lines(unsynced, "[-]informer-nodes failed: no complete list in 600 s", "failed");
+        let syncing = lines(unsynced, "[-]informer-manual source failed: no complete list in 600 s", "failed");
         assert_eq!(probes(&checks), syncing);
 
         source.replace([], "1");
-        let ready = lines("[+]informer-sync ok", "[+]informer-nodes ok", "passed");
+        let ready = lines("[+]informer-sync ok", "[+]informer-manual source ok", "passed");
         for _ in 0..5 {
             advance(seconds(60)).await;
             source.bookmark("2");
             assert_eq!(probes(&checks), ready);
         }
         advance(seconds(181)).await;
-        let stalled = "[-]informer-nodes failed: no list, event or bookmark for 181 s";
+        let stalled = "[-]informer-manual source failed: no list, event or bookmark for 181 s";
         assert_eq!(probes(&checks), lines("[+]informer-sync ok", stalled, "failed"));
         source.bookmark("3");
         assert_eq!(probes(&checks), ready);

@@ -1,67 +1,117 @@
-//! Builds the clients of the process from its settings.
+//! The clients of the process.
 
 use std::sync::Arc;
 
 use kube_controller_client::{Client, ClientOptions, Config, ConfigError, Timeouts};
+use kube_endpoint_model::Interner;
 use kube_lease_election::Fence;
+use tokio_util::sync::CancellationToken;
 
 use crate::metrics::Metrics;
 use crate::settings::{ClientSettings, Mode, Settings};
 use crate::user_agent::user_agent;
 
-/// Options that all clients of the process share.
-#[derive(Clone)]
+/// Namespace of the controllers' service accounts.
+const ACCOUNTS_NAMESPACE: &str = "kube-system";
+
+/// The API server, and the options that all clients of the process share.
 pub(crate) struct Clients {
+    pub(crate) config: Config,
     settings: ClientSettings,
-    metrics: Option<Metrics>,
+    metrics: Option<kube_controller_client::PrometheusMetrics>,
     /// In shadow mode: a second barrier besides the reviews that withhold all writes.
     read_only: bool,
+    /// Shared by the informers and the responses to writes.
+    interner: Interner,
+    /// Cancelled some time after the stop: from then on the clients of the controllers start no requests.
+    pub(crate) request_deadline: CancellationToken,
 }
 
+/// Sustained requests per second, and requests at once.
+type Rate = (f32, u32);
+
 impl Clients {
-    pub(crate) fn new(settings: &Settings, metrics: Option<&Metrics>) -> Clients {
-        let read_only = settings.mode == Mode::Shadow;
-        Clients { settings: settings.client.clone(), metrics: metrics.cloned(), read_only }
+    pub(crate) fn new(config: Config, settings: &Settings, metrics: Option<&Metrics>) -> Clients {
+        Clients {
+            config,
+            settings: settings.client.clone(),
+            metrics: metrics.map(|metrics| metrics.clients.clone()),
+            read_only: settings.mode == Mode::Shadow,
+            interner: Interner::default(),
+            request_deadline: CancellationToken::new(),
+        }
     }
 
-    /// Returns a client. `part` is the last part of its user agent.
-    pub(crate) fn client(&self, config: &Config, part: &str) -> Result<Client, ConfigError> {
-        self.build(config, part, Timeouts::default())
+    /// Returns the client of the informers.
+    pub(crate) fn reader(&self) -> Result<Client, ConfigError> {
+        Ok(self.client(&self.config, "shared-informers")?.decoding_in(self.interner.clone()))
     }
 
-    /// Returns a client without rate limit, for leader election: renewals are a request every few seconds, and a rate
+    /// Returns the client of the leader election, without rate limit: renewals are a request every few seconds, and a rate
     /// limiter could only delay one past the renew deadline.
-    pub(crate) fn unlimited(&self, config: &Config, part: &str, timeouts: Timeouts) -> Result<Client, ConfigError> {
-        self.with_rate(0.0, 0).build(config, part, timeouts)
+    pub(crate) fn election(&self, timeouts: Timeouts) -> Result<Client, ConfigError> {
+        self.build(&self.config, "leader-election", Some((0.0, 0)), timeouts)
     }
 
-    /// Returns a client that sends at most `per_second` requests per second.
-    pub(crate) fn limited(&self, config: &Config, part: &str, per_second: u16) -> Result<Client, ConfigError> {
-        self.with_rate(f32::from(per_second), per_second.into()).build(config, part, Timeouts::default())
+    /// Returns the client of the detection of a second writer, which sends at most `per_second` requests per second.
+    pub(crate) fn second_writer(&self, per_second: u16) -> Result<Client, ConfigError> {
+        let rate = Some((f32::from(per_second), per_second.into()));
+        self.build(&self.config, "second-writer", rate, Timeouts::default())
     }
 
-    fn with_rate(&self, qps: f32, burst: u32) -> Clients {
-        let settings = ClientSettings { qps, burst, adaptive: false, ..self.settings.clone() };
-        Clients { settings, ..self.clone() }
+    /// Returns the client that requests the tokens of the controllers' service accounts; `None` if the controllers use the
+    /// credentials of the process.
+    pub(crate) fn tokens(&self, fence: Option<&Fence>) -> Result<Option<Client>, ConfigError> {
+        let client = || Ok(self.gated(&self.client(&self.config, "service-accounts")?, fence));
+        self.settings.service_account_credentials.then(client).transpose()
     }
 
-    fn build(&self, config: &Config, part: &str, timeouts: Timeouts) -> Result<Client, ConfigError> {
+    /// Returns the client that a controller writes with, as its service account if there are `tokens`.
+    pub(crate) fn writer(
+        &self,
+        account: &str,
+        tokens: Option<&Client>,
+        fence: Option<&Fence>,
+    ) -> Result<Client, ConfigError> {
+        let client = match tokens {
+            None => self.client(&self.config, account)?,
+            Some(tokens) => {
+                let config = self.config.as_service_account(tokens.clone(), ACCOUNTS_NAMESPACE, account);
+                self.client(&config, &format!("system:serviceaccount:{ACCOUNTS_NAMESPACE}:{account}"))?
+            }
+        };
+        Ok(self.gated(&client.decoding_in(self.interner.clone()), fence))
+    }
+
+    /// Returns a client that starts no request after the deadline, and no write while `fence` is closed.
+    fn gated(&self, client: &Client, fence: Option<&Fence>) -> Client {
+        let client = client.with_shutdown(self.request_deadline.clone());
+        match fence {
+            Some(fence) => client.gated(Arc::new(fence.clone())),
+            None => client,
+        }
+    }
+
+    /// Returns a client with the rate limit of the settings. `part` is the last part of its user agent.
+    fn client(&self, config: &Config, part: &str) -> Result<Client, ConfigError> {
+        self.build(config, part, None, Timeouts::default())
+    }
+
+    fn build(
+        &self,
+        config: &Config,
+        part: &str,
+        rate: Option<Rate>,
+        timeouts: Timeouts,
+    ) -> Result<Client, ConfigError> {
         let ClientSettings { qps, burst, adaptive, content_type, .. } = self.settings;
+        let ((qps, burst), adaptive) = rate.map_or(((qps, burst), adaptive), |rate| (rate, false));
         let (user_agent, read_only) = (user_agent(part), self.read_only);
         let defaults = ClientOptions::default();
         let options = ClientOptions { user_agent, qps, burst, adaptive, content_type, timeouts, read_only, ..defaults };
         match &self.metrics {
-            Some(metrics) => Client::with_metrics(config, options, &metrics.clients),
+            Some(metrics) => Client::with_metrics(config, options, metrics),
             None => Client::new(config, options),
         }
-    }
-}
-
-/// Returns the client gated by `fence`: its writes are sent only while the lease is held. Without a fence, the client
-/// itself.
-pub(crate) fn fenced(client: Client, fence: Option<&Fence>) -> Client {
-    match fence {
-        Some(fence) => client.gated(Arc::new(Fence::clone(fence))),
-        None => client,
     }
 }

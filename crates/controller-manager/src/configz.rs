@@ -6,6 +6,7 @@ use std::time::Duration;
 use kube_controller_client::Encoding;
 use serde_json::{Value, json};
 
+use crate::controllers;
 use crate::go_duration::GoDuration;
 use crate::settings::{ClientSettings, LeaderElection, Mode, Settings, ShadowSettings};
 
@@ -24,47 +25,8 @@ pub(crate) fn configz(settings: &Settings) -> Value {
             "LeaderElection": election(settings.leader_election.as_ref()),
         },
     });
-    #[cfg(feature = "endpoint")]
-    {
-        let kube_endpoint::Config {
-            concurrent_syncs,
-            batch_period,
-            batching: _,
-            legacy: _,
-            namespaced_create_events: _,
-        } = settings.endpoint;
-        configuration["EndpointController"] = json!({
-            "ConcurrentEndpointSyncs": concurrent_syncs,
-            "EndpointUpdatesBatchPeriod": format_duration(batch_period),
-        });
-    }
-    #[cfg(feature = "endpointslice")]
-    {
-        let kube_endpointslice::controller::Config {
-            concurrent_syncs,
-            max_endpoints_per_slice,
-            batch_period,
-            batching: _,
-        } = settings.endpointslice;
-        configuration["EndpointSliceController"] = json!({
-            "ConcurrentServiceEndpointSyncs": concurrent_syncs,
-            "MaxEndpointsPerSlice": max_endpoints_per_slice,
-            "EndpointUpdatesBatchPeriod": format_duration(batch_period),
-        });
-    }
-    #[cfg(feature = "mirroring")]
-    {
-        let kube_endpointslice_mirroring::Config {
-            concurrent_syncs,
-            max_endpoints_per_subset,
-            batch_period,
-            batching: _,
-        } = settings.mirroring;
-        configuration["EndpointSliceMirroringController"] = json!({
-            "MirroringConcurrentServiceEndpointSyncs": concurrent_syncs,
-            "MirroringMaxEndpointsPerSubset": max_endpoints_per_subset,
-            "MirroringEndpointUpdatesBatchPeriod": format_duration(batch_period),
-        });
+    for (section, fields) in controllers::configz(settings) {
+        configuration[section] = fields;
     }
     if settings.mode == Mode::Shadow {
         configuration["Shadow"] = shadow(&settings.shadow);

@@ -1,35 +1,72 @@
-//! The flag `--controllers`: which controllers run.
+//! The controllers of this program, and the flag `--controllers`.
+//!
+//! A controller is a file in `controllers/` and its name in [`registry!`]. The file has its [`Registration`] and its
+//! `Flags`.
 
+mod endpoints;
+mod endpointslice;
+mod mirroring;
+mod registration;
 mod upstream_only;
 
-pub(crate) use kube_endpoint_model::well_known::{
-    ENDPOINTS_CONTROLLER_NAME as ENDPOINTS, MIRRORING_CONTROLLER_NAME as MIRRORING,
-    SLICE_CONTROLLER_NAME as ENDPOINTSLICE,
-};
-use upstream_only::UPSTREAM_ONLY;
+use clap::Args;
+use kube_endpoint_model::EndpointSlice;
+use kube_wire::{Decode as _, Resource};
+use serde_json::Value;
 
 use crate::feature_gates::{ENDPOINT_SLICE, FeatureGates};
+use crate::settings::{Settings, SyncSettings};
+use registration::Built;
+pub(crate) use registration::{Parts, Registration};
+use upstream_only::UPSTREAM_ONLY;
+
+/// Declares the list of controllers, their settings and their flags, from the names of their modules.
+macro_rules! registry {
+    ($($controller:ident),+ $(,)?) => {
+        /// The controllers of this program, in the order of their start.
+        const REGISTRY: &[Registration] = &[$($controller::REGISTRATION),+];
+
+        /// Concurrency and batching of each controller.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct ControllerSyncs {
+            $(#[doc = concat!("Those of the controller `", stringify!($controller), "`.")] pub $controller: SyncSettings),+
+        }
+
+        impl ControllerSyncs {
+            /// Returns the settings of all controllers.
+            pub fn all_mut(&mut self) -> impl Iterator<Item = &mut SyncSettings> {
+                [$(&mut self.$controller),+].into_iter()
+            }
+        }
+
+        /// Flags of each controller.
+        #[derive(Clone, Debug, Args)]
+        pub(crate) struct ControllerFlags {
+            $(#[command(flatten)] $controller: $controller::Flags),+
+        }
+
+        impl ControllerFlags {
+            pub(crate) fn apply(&self, settings: &mut Settings, errors: &mut Vec<String>) {
+                $(self.$controller.apply(settings, errors);)+
+            }
+        }
+    };
+}
+
+registry! {
+    endpoints,
+    endpointslice,
+    mirroring,
+}
 
 /// The set of enabled controllers, the value of `--controllers`; all by default.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Controllers {
-    /// Whether `endpoints-controller` is enabled.
-    pub endpoints: bool,
-    /// Whether `endpointslice-controller` is enabled.
-    pub endpointslice: bool,
-    /// Whether `endpointslice-mirroring-controller` is enabled.
-    pub mirroring: bool,
-}
-
-impl Controllers {
-    /// No controller enabled.
-    pub(crate) const NONE: Controllers = Controllers { endpoints: false, endpointslice: false, mirroring: false };
-}
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Controllers(Vec<&'static str>);
 
 impl Default for Controllers {
     /// All controllers enabled.
     fn default() -> Self {
-        Controllers { endpoints: true, endpointslice: true, mirroring: true }
+        Controllers(REGISTRY.iter().map(|it| it.name).collect())
     }
 }
 
@@ -40,13 +77,14 @@ pub struct UnknownController {
     name: String,
 }
 
-/// The controllers of this program: canonical name, and alias (the name before Kubernetes 1.28).
-const IMPLEMENTED: [(&str, &str); 3] =
-    [(ENDPOINTS, "endpoint"), (ENDPOINTSLICE, "endpointslice"), (MIRRORING, "endpointslicemirroring")];
-
 fn is_known(name: &str) -> bool {
-    IMPLEMENTED.iter().any(|(canonical, alias)| name == *canonical || name == *alias)
+    REGISTRY.iter().any(|it| name == it.name || name == it.alias)
         || UPSTREAM_ONLY.iter().any(|(canonical, alias)| name == *canonical || Some(name) == *alias)
+}
+
+/// Returns the sections of `/configz` of the controllers that are compiled in.
+pub(crate) fn configz(settings: &Settings) -> impl Iterator<Item = (&'static str, Value)> {
+    REGISTRY.iter().filter(|it| it.build.is_some()).map(|it| (it.configz)(settings))
 }
 
 impl Controllers {
@@ -71,96 +109,98 @@ impl Controllers {
             return Err(unknown);
         }
         let wildcard = list.iter().any(|entry| entry == "*");
-        let enabled = |(canonical, alias): (&str, &str)| {
+        let is_enabled = |it: &&Registration| {
             list.iter()
                 .find_map(|entry| match entry.strip_prefix('-') {
-                    Some(name) if name == canonical || name == alias => Some(false),
-                    None if entry == canonical || entry == alias => Some(true),
+                    Some(name) if name == it.name || name == it.alias => Some(false),
+                    None if entry == it.name || entry == it.alias => Some(true),
                     _ => None,
                 })
                 .unwrap_or(wildcard)
         };
-        let [endpoints, endpointslice, mirroring] = IMPLEMENTED.map(enabled);
-        Ok(Controllers { endpoints, endpointslice, mirroring })
+        Ok(Controllers(REGISTRY.iter().filter(is_enabled).map(|it| it.name).collect()))
     }
 
-    /// Returns the names of the enabled controllers that write EndpointSlices.
-    pub(crate) fn slice_controllers(self) -> Vec<&'static str> {
-        let both = [(ENDPOINTSLICE, self.endpointslice), (MIRRORING, self.mirroring)];
-        both.into_iter().filter(|(_, runs)| *runs).map(|(name, _)| name).collect()
+    /// Returns the canonical names of the enabled controllers, in the order of their start.
+    pub fn names(&self) -> &[&'static str] {
+        &self.0
     }
 
-    /// Returns the names of the enabled controllers.
-    pub(crate) fn names(self) -> Vec<&'static str> {
-        let endpoints = self.endpoints.then_some(ENDPOINTS);
-        endpoints.into_iter().chain(self.slice_controllers()).collect()
+    /// Returns the registrations of the enabled controllers, in the order of their start.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &'static Registration> {
+        REGISTRY.iter().filter(|it| self.0.contains(&it.name))
+    }
+
+    /// Returns the resources whose caches the enabled controllers read, with repetitions.
+    pub(crate) fn reads(&self) -> Vec<Resource> {
+        self.iter().flat_map(|it| it.reads).copied().collect()
+    }
+
+    /// Returns whether the value of a managed-by label is that of an enabled controller.
+    pub(crate) fn manage(&self, label: &str) -> bool {
+        self.iter().any(|it| it.managed_by == label)
+    }
+
+    /// Returns the names of the enabled controllers that need the EndpointSlice API.
+    pub(crate) fn slice_controllers(&self) -> Vec<&'static str> {
+        self.iter().filter(|it| it.reads.contains(&EndpointSlice::RESOURCE)).map(|it| it.name).collect()
     }
 
     /// Returns the controllers to run: those enabled, compiled in, and not disabled by a feature gate. Logs a warning for
     /// each other one that is enabled.
     pub(crate) fn running(self, gates: &FeatureGates) -> Controllers {
-        let mut running = self.compiled_in();
-        if !gates.enabled(ENDPOINT_SLICE) {
-            for name in running.slice_controllers() {
-                tracing::warn!("Not starting {name} since EndpointSlice feature gate is disabled");
-            }
-            (running.endpointslice, running.mirroring) = (false, false);
-        }
-        running
+        let compiled_in = self.without(|it| it.build.is_none(), "this program was built without it");
+        let is_gated =
+            |it: &Registration| it.reads.contains(&EndpointSlice::RESOURCE) && !gates.enabled(ENDPOINT_SLICE);
+        compiled_in.without(is_gated, "EndpointSlice feature gate is disabled")
     }
 
-    /// Returns the enabled controllers that are compiled in, and logs a warning for each other one.
-    fn compiled_in(self) -> Controllers {
-        let compiled = |enabled: bool, name: &str, available: bool| {
-            if enabled && !available {
-                tracing::warn!("Not starting {name} since this program was built without it");
-            }
-            enabled && available
-        };
-        Controllers {
-            endpoints: compiled(self.endpoints, ENDPOINTS, cfg!(feature = "endpoint")),
-            endpointslice: compiled(self.endpointslice, ENDPOINTSLICE, cfg!(feature = "endpointslice")),
-            mirroring: compiled(self.mirroring, MIRRORING, cfg!(feature = "mirroring")),
+    /// Returns the controllers without those for which `is_excluded` is true. Logs a warning with the reason for each of
+    /// these.
+    fn without(&self, is_excluded: impl Fn(&Registration) -> bool, reason: &str) -> Controllers {
+        let (excluded, rest): (Vec<_>, Vec<_>) = self.iter().partition(|it| is_excluded(it));
+        for name in excluded.iter().map(|it| it.name) {
+            tracing::warn!("Not starting {name} since {reason}");
         }
+        Controllers(rest.iter().map(|it| it.name).collect())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use rstest::rstest;
+
+    use super::*;
+
+    const ENDPOINTS: &str = "endpoints-controller";
+    const ENDPOINTSLICE: &str = "endpointslice-controller";
+    const MIRRORING: &str = "endpointslice-mirroring-controller";
 
     fn parse(list: &str) -> Result<Controllers, Vec<UnknownController>> {
         Controllers::parse(&list.split(',').filter(|it| !it.is_empty()).map(str::to_owned).collect::<Vec<_>>())
     }
 
     #[rstest]
-    #[case("*", (true, true, true))]
-    #[case("*,-endpoints-controller", (false, true, true))]
-    #[case("-endpointslice,*", (true, false, true))]
-    #[case("endpointslicemirroring", (false, false, true))]
-    #[case("-endpoint,endpoint,*", (false, true, true))]
-    #[case("endpoint,-endpoints-controller", (true, false, false))]
-    #[case("", (false, false, false))]
-    #[case("*,bootstrapsigner,tokencleaner", (true, true, true))] // kubeadm
-    #[case("-csrsigning,endpoint,pod-garbage-collector-controller", (true, false, false))]
-    fn controllers_flag_resolves_by_upstreams_rules(
-        #[case] list: &str,
-        #[case] (endpoints, endpointslice, mirroring): (bool, bool, bool),
-    ) {
-        assert_eq!(parse(list), Ok(Controllers { endpoints, endpointslice, mirroring }));
+    #[case("*", &[ENDPOINTS, ENDPOINTSLICE, MIRRORING])]
+    #[case("*,-endpoints-controller", &[ENDPOINTSLICE, MIRRORING])]
+    #[case("-endpointslice,*", &[ENDPOINTS, MIRRORING])]
+    #[case("endpointslicemirroring", &[MIRRORING])]
+    #[case("-endpoint,endpoint,*", &[ENDPOINTSLICE, MIRRORING])]
+    #[case("endpoint,-endpoints-controller", &[ENDPOINTS])]
+    #[case("", &[])]
+    #[case("*,bootstrapsigner,tokencleaner", &[ENDPOINTS, ENDPOINTSLICE, MIRRORING])] // kubeadm
+    #[case("-csrsigning,endpoint,pod-garbage-collector-controller", &[ENDPOINTS])]
+    fn controllers_flag_resolves_by_upstreams_rules(#[case] list: &str, #[case] expected: &[&str]) {
+        assert_eq!(parse(list).unwrap().names(), expected);
     }
 
     #[rstest]
-    #[case::alone(&[""], (false, false, false))]
-    #[case::at_the_end(&["*", "-endpoint", ""], (false, true, true))]
-    #[case::at_the_beginning(&["", "endpoint"], (true, false, false))]
-    fn empty_entries_are_ignored(
-        #[case] list: &[&str],
-        #[case] (endpoints, endpointslice, mirroring): (bool, bool, bool),
-    ) {
+    #[case::alone(&[""], &[])]
+    #[case::at_the_end(&["*", "-endpoint", ""], &[ENDPOINTSLICE, MIRRORING])]
+    #[case::at_the_beginning(&["", "endpoint"], &[ENDPOINTS])]
+    fn empty_entries_are_ignored(#[case] list: &[&str], #[case] expected: &[&str]) {
         let list: Vec<_> = list.iter().map(|it| (*it).to_owned()).collect();
-        assert_eq!(Controllers::parse(&list), Ok(Controllers { endpoints, endpointslice, mirroring }));
+        assert_eq!(Controllers::parse(&list).unwrap().names(), expected);
     }
 
     #[rstest]
@@ -177,8 +217,16 @@ mod tests {
     }
 
     #[test]
+    fn help_names_every_controller_and_its_account() {
+        let reference = crate::flag_reference();
+        for Registration { name, account, .. } in REGISTRY {
+            assert!(reference.contains(name) && reference.contains(account), "{name}");
+        }
+    }
+
+    #[test]
     fn names_and_aliases_are_unique() {
-        let implemented = IMPLEMENTED.iter().flat_map(|(name, alias)| [*name, *alias]);
+        let implemented = REGISTRY.iter().flat_map(|it| [it.name, it.alias]);
         let upstream_only = UPSTREAM_ONLY.iter().flat_map(|(name, alias)| std::iter::once(*name).chain(*alias));
         let mut names: Vec<&str> = implemented.chain(upstream_only).collect();
         let count = names.len();

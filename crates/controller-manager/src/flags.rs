@@ -3,12 +3,9 @@
 mod authentication;
 mod authorization;
 mod batching;
-mod endpoints;
-mod endpointslice;
 mod generic;
 mod leader_election;
 mod logs;
-mod mirroring;
 mod misc;
 mod mode;
 mod reference;
@@ -28,8 +25,9 @@ use kube_endpoint_model::parse_go_bool;
 pub use reference::flag_reference;
 use removed::RemovedFlag;
 use split::{GivenFlag, Origin, split};
+pub(crate) use value::Bounds;
 
-use crate::controllers::Controllers;
+use crate::controllers::ControllerFlags;
 use crate::settings::Settings;
 
 /// Runs the endpoint controllers of Kubernetes: endpoints, endpointslice and endpointslice-mirroring, in place of those
@@ -53,11 +51,7 @@ struct Flags {
     #[command(flatten)]
     authorization: authorization::Authorization,
     #[command(flatten)]
-    endpoints: endpoints::Endpoints,
-    #[command(flatten)]
-    endpointslice: endpointslice::EndpointSlice,
-    #[command(flatten)]
-    mirroring: mirroring::Mirroring,
+    controllers: ControllerFlags,
     #[command(flatten)]
     batching: batching::BatchingFlags,
     #[command(flatten)]
@@ -155,22 +149,20 @@ fn settings(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<String>)
         secure_serving,
         authentication,
         authorization,
-        endpoints,
-        endpointslice,
-        mirroring,
+        controllers,
         batching,
         logs,
         misc,
         global: _,
     } = flags;
-    let controllers = generic.controllers(errors);
-    if controllers == Controllers::NONE && errors.is_empty() {
+    let enabled = generic.controllers(errors);
+    if enabled.names().is_empty() && errors.is_empty() {
         warnings
             .push("--controllers enables no controller: add * for all others, as in --controllers=*,-name".to_owned());
     }
     let emulated_version = generic.emulated_version(misc.allow_upstream_flags, errors, warnings);
     let mut settings = Settings {
-        controllers,
+        controllers: enabled,
         emulated_version,
         feature_gates: generic.feature_gates(emulated_version, errors, warnings),
         client: generic.client(errors),
@@ -182,13 +174,7 @@ fn settings(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<String>)
     };
     misc.apply(&mut settings.client);
     mode.apply(&mut settings, errors);
-    endpoints.apply(&mut settings, errors);
-    #[cfg(feature = "endpoint")]
-    {
-        settings.endpoint.legacy = settings.feature_gates.legacy();
-    }
-    endpointslice.apply(&mut settings, errors);
-    mirroring.apply(&mut settings, errors);
+    controllers.apply(&mut settings, errors);
     batching.apply(&mut settings);
     settings
 }

@@ -1,6 +1,5 @@
 //! Runs the controllers under leader election.
 
-use std::pin::pin;
 use std::time::Duration;
 
 use kube_controller::Supervisor;
@@ -25,13 +24,6 @@ const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Time limit for writing the last election event at shutdown.
 const EVENT_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Observers of the election: health checks and metrics.
-#[derive(Clone, Copy)]
-pub(crate) struct Observers<'a> {
-    pub(crate) checks: &'a Checks,
-    pub(crate) metrics: Option<&'a Metrics>,
-}
-
 /// What the controllers of a leader get from the election.
 #[derive(Clone)]
 pub(crate) struct Leading {
@@ -54,7 +46,8 @@ pub(crate) struct Leading {
 pub(crate) async fn lead(
     client: Client,
     settings: LeaderElection,
-    observers: Observers<'_>,
+    checks: &Checks,
+    metrics: Option<&Metrics>,
     standby: Supervisor,
     start: impl FnOnce(&mut Supervisor, Leading) -> Result<(), RunError>,
     stop: CancellationToken,
@@ -65,22 +58,14 @@ pub(crate) async fn lead(
     // Ends once the election and the tasks, which hold the recorder, have ended and the last event is written.
     let mut events = JoinSet::new();
     events.spawn(writer.run(CancellationToken::new()));
-    let metrics = observers.metrics.map(|metrics| metrics.elections.election(&lease.name));
+    let metrics = metrics.map(|metrics| metrics.elections.election(&lease.name));
     let options = ElectionOptions { lease, identity: identity(), timing, recorder: Some(recorder.clone()), metrics };
     let (election, fence) = Election::new(client, options);
-    observers.checks.set_fence(&fence);
+    checks.set_fence(&fence);
     let leading = Leading { fence: fence.clone(), lease: election.lease(), recorder };
-    let release = CancellationToken::new();
-    let mut election = pin!(election.run(release.clone()));
-
     let work = async {
         let mut elected = fence.clone();
-        let leads = tokio::select! {
-            biased;
-            () = stop.cancelled() => false,
-            leads = elected.wait_until_leading() => leads,
-        };
-        if leads {
+        if stop.run_until_cancelled(elected.wait_until_leading()).await == Some(true) {
             let mut supervisor = Supervisor::new(stop.clone());
             start(&mut supervisor, leading)?;
             supervisor.run(GRACE).await?;
@@ -89,20 +74,10 @@ pub(crate) async fn lead(
     };
     let standby = async { Ok(standby.run(GRACE).await?) };
     let tasks = async { tokio::try_join!(standby, work) };
-    let result = tokio::select! {
-        biased;
-        _ = election.as_mut() => Err(RunError::LeaseLost),
-        result = tasks => result.map(drop),
-    };
-    if result.is_ok() {
-        release.cancel();
-        if timeout(RELEASE_TIMEOUT, election).await.is_err() {
-            tracing::warn!("Unable to release the lease; the next leader waits until it expires");
-        }
-    }
+    let result = election.run_beside(tasks, RELEASE_TIMEOUT).await.unwrap_or(Err(RunError::LeaseLost));
     if !matches!(result, Err(RunError::Task(_))) {
         // Events are best effort: a timeout is not an error.
         let _ = timeout(EVENT_TIMEOUT, events.join_next()).await;
     }
-    result
+    result.map(drop)
 }

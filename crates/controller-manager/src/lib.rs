@@ -97,7 +97,7 @@ mod shadow;
 mod shadow;
 mod user_agent;
 
-pub use controllers::{Controllers, UnknownController};
+pub use controllers::{ControllerSyncs, Controllers, UnknownController};
 pub use emulation::EmulatedVersion;
 pub use error::RunError;
 pub use feature_gates::{FeatureGateError, FeatureGates, Gate, Stage, feature_gate_reference};
@@ -109,4 +109,6 @@ pub use kube_controller_serving::{
 };
 pub use logging::{LogFormat, LoggingSettings, start_logging};
 pub use manager::run;
-pub use settings::{ClientSettings, LeaderElection, Mode, SecondWriterSettings, Settings, ShadowSettings};
+pub use settings::{
+    ClientSettings, LeaderElection, Mode, SecondWriterSettings, Settings, ShadowSettings, SyncSettings,
+};

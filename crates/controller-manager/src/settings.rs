@@ -4,14 +4,12 @@ mod client;
 mod election;
 mod mode;
 mod second_writer;
+mod syncs;
 
 use std::collections::BTreeMap;
-#[cfg(any(feature = "endpointslice", feature = "mirroring"))]
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-#[cfg(any(feature = "endpoint", feature = "endpointslice", feature = "mirroring"))]
-use kube_controller::Batching;
 use kube_controller_serving::ServingSettings;
 use kube_informer::Guard;
 use prometheus::Registry;
@@ -22,8 +20,10 @@ pub(crate) use election::{RESOURCE_NAME, RESOURCE_NAMESPACE};
 pub use mode::{Mode, ShadowSettings};
 pub(crate) use mode::{SETTLE_PERIOD, WRITER_LEASE, lease_name};
 pub use second_writer::SecondWriterSettings;
+pub(crate) use syncs::CONCURRENT_SYNCS;
+pub use syncs::SyncSettings;
 
-use crate::controllers::Controllers;
+use crate::controllers::{ControllerSyncs, Controllers};
 use crate::emulation::EmulatedVersion;
 use crate::feature_gates::FeatureGates;
 use crate::logging::LoggingSettings;
@@ -43,15 +43,12 @@ pub struct Settings {
     /// `--emulated-version`: version of Kubernetes whose controllers the program behaves as. The feature gates are set
     /// apart, see [`FeatureGates::of_version`].
     pub emulated_version: EmulatedVersion,
-    /// Settings of the Endpoints controller. In later emulated versions, `namespaced_create_events` is always set.
-    #[cfg(feature = "endpoint")]
-    pub endpoint: kube_endpoint::Config,
-    /// Settings of the EndpointSlice controller.
-    #[cfg(feature = "endpointslice")]
-    pub endpointslice: kube_endpointslice::controller::Config,
-    /// Settings of the mirroring controller.
-    #[cfg(feature = "mirroring")]
-    pub mirroring: kube_endpointslice_mirroring::Config,
+    /// Concurrency and batching of each controller.
+    pub syncs: ControllerSyncs,
+    /// `--max-endpoints-per-slice`: maximum number of endpoints that a slice is filled with; 100 by default.
+    pub max_endpoints_per_slice: NonZeroUsize,
+    /// `--mirroring-max-endpoints-per-subset`: maximum number of addresses of a subset that are mirrored; 1,000 by default.
+    pub max_endpoints_per_subset: NonZeroUsize,
     /// Rate limits, encoding and credentials for the API server.
     pub client: ClientSettings,
     /// `--min-resync-period`: each informer resyncs at a period drawn between this and twice this; zero disables
@@ -78,8 +75,6 @@ pub struct Settings {
     pub flags: BTreeMap<String, String>,
 }
 
-/// Default number of workers of each controller.
-pub(crate) const CONCURRENT_SYNCS: u16 = 5;
 /// Default of `--max-endpoints-per-slice`.
 pub(crate) const MAX_ENDPOINTS_PER_SLICE: u16 = 100;
 /// Default of `--mirroring-max-endpoints-per-subset`.
@@ -88,9 +83,8 @@ pub(crate) const MAX_ENDPOINTS_PER_SUBSET: u16 = 1_000;
 pub(crate) const MIN_RESYNC_PERIOD: Duration = Duration::from_secs(12 * 60 * 60);
 
 /// Converts a number that the bounds of a flag, or a constant, keep above zero.
-#[cfg(any(feature = "endpointslice", feature = "mirroring"))]
-pub(crate) fn at_least_one(number: u16) -> NonZeroUsize {
-    NonZeroUsize::new(usize::from(number)).unwrap_or(NonZeroUsize::MIN)
+pub(crate) fn at_least_one(number: usize) -> NonZeroUsize {
+    NonZeroUsize::new(number).unwrap_or(NonZeroUsize::MIN)
 }
 
 impl Default for Settings {
@@ -100,28 +94,9 @@ impl Default for Settings {
             shadow: ShadowSettings::default(),
             controllers: Controllers::default(),
             emulated_version: EmulatedVersion::default(),
-            #[cfg(feature = "endpoint")]
-            endpoint: kube_endpoint::Config {
-                concurrent_syncs: usize::from(CONCURRENT_SYNCS),
-                batch_period: Duration::ZERO,
-                batching: Batching::default(),
-                legacy: kube_endpoint::Legacy::default(),
-                namespaced_create_events: false,
-            },
-            #[cfg(feature = "endpointslice")]
-            endpointslice: kube_endpointslice::controller::Config {
-                concurrent_syncs: usize::from(CONCURRENT_SYNCS),
-                max_endpoints_per_slice: at_least_one(MAX_ENDPOINTS_PER_SLICE),
-                batch_period: Duration::ZERO,
-                batching: Batching::default(),
-            },
-            #[cfg(feature = "mirroring")]
-            mirroring: kube_endpointslice_mirroring::Config {
-                concurrent_syncs: usize::from(CONCURRENT_SYNCS),
-                max_endpoints_per_subset: at_least_one(MAX_ENDPOINTS_PER_SUBSET),
-                batch_period: Duration::ZERO,
-                batching: Batching::default(),
-            },
+            syncs: ControllerSyncs::default(),
+            max_endpoints_per_slice: at_least_one(usize::from(MAX_ENDPOINTS_PER_SLICE)),
+            max_endpoints_per_subset: at_least_one(usize::from(MAX_ENDPOINTS_PER_SUBSET)),
             client: ClientSettings::default(),
             min_resync_period: MIN_RESYNC_PERIOD,
             guard: Guard::default(),

@@ -48,16 +48,9 @@ pub(crate) fn start(
 }
 
 /// Returns the limits that the plans depend on.
-#[cfg_attr(not(any(feature = "endpointslice", feature = "mirroring")), expect(unused, reason = "limits of slices"))]
 fn limits(settings: &Settings) -> Limits {
     let mut limits = Limits::default();
-    #[cfg(feature = "endpointslice")]
-    {
-        limits.max_endpoints_per_slice = settings.endpointslice.max_endpoints_per_slice;
-    }
-    #[cfg(feature = "mirroring")]
-    {
-        limits.max_endpoints_per_subset = settings.mirroring.max_endpoints_per_subset;
-    }
+    limits.max_endpoints_per_slice = settings.max_endpoints_per_slice;
+    limits.max_endpoints_per_subset = settings.max_endpoints_per_subset;
     limits
 }

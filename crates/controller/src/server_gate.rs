@@ -14,7 +14,6 @@ use display_full_error::DisplayFullErrorExt as _;
 use kube_workqueue::Queue;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep_until};
-use tokio_util::sync::CancellationToken;
 
 use self::parked::Parked;
 use self::state::{Opened, State, Turn};
@@ -65,18 +64,10 @@ impl ServerGate {
 
     /// Syncs all waiting keys if the server could not be reached, otherwise one of them at once: the server answered another
     /// request, after it had not for some time.
-    pub fn server_answered(&self) {
+    pub(crate) fn server_answered(&self) {
         let opened = locked(&self.0.state).answered(Instant::now());
         self.opened(opened);
         self.changed(0);
-    }
-
-    /// Calls [`server_answered`](Self::server_answered) each time that a future of `recovery` ends, until `stop` is cancelled.
-    /// Such a future ends when the server answers again, as `Availability::recovery` of `kube-controller-client`.
-    pub async fn follow<F: Future<Output = ()>>(self, recovery: impl Fn() -> F, stop: CancellationToken) {
-        while stop.run_until_cancelled(recovery()).await.is_some() {
-            self.server_answered();
-        }
     }
 
     fn changed(&self, openings: u64) {

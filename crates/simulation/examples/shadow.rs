@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use endpoint_controller_manager::{Batching, LeaderElection, Mode, Settings, ShadowSettings, run};
+use endpoint_controller_manager::{Batching, Controllers, LeaderElection, Mode, Settings, ShadowSettings, run};
 use kube_controller_client::{Config, Encoding};
 use kube_simulation::endpoints::{Options, RecordedScenario, builtin_recordings, random, scenario};
 use kube_simulation::{Chaos, Disturbance, Faults, Process, Simulation};
@@ -48,7 +48,7 @@ const WRITERS: [Writer; 4] = [Writer::Healthy, Writer::Slow, Writer::Stalled, Wr
 fn shadow(max_endpoints_per_slice: NonZeroUsize) -> Process {
     Process::new("shadow", move |environment| {
         let mut settings = Settings { mode: Mode::Shadow, ..Settings::default() };
-        settings.endpointslice.max_endpoints_per_slice = max_endpoints_per_slice;
+        settings.max_endpoints_per_slice = max_endpoints_per_slice;
         let lease = LeaderElection::default().lease;
         settings.shadow = ShadowSettings { writer_lease: Some(lease), ..ShadowSettings::default() };
         run(Config::from_service(environment.transport), settings, environment.stop)
@@ -60,7 +60,7 @@ fn active(options: Options, change: fn(&mut Settings)) -> Process {
     let process = Process::new("a", move |environment| {
         let mut settings = Settings { leader_election: Some(LeaderElection::default()), ..Settings::default() };
         settings.client.content_type = options.encoding;
-        settings.endpointslice.max_endpoints_per_slice = options.max_endpoints_per_slice;
+        settings.max_endpoints_per_slice = options.max_endpoints_per_slice;
         change(&mut settings);
         run(Config::from_service(environment.transport), settings, environment.stop)
     });
@@ -84,7 +84,9 @@ fn history(seed: u64, writer: Writer) -> Simulation {
             return simulation;
         }
         Writer::Partial => {
-            simulation.processes[0] = active(options, |settings| settings.controllers.endpoints = false);
+            simulation.processes[0] = active(options, |settings| {
+                settings.controllers = Controllers::parse(&["*", "-endpoints-controller"].map(str::to_owned)).unwrap();
+            });
             return simulation;
         }
         Writer::Stalled => Disturbance::Freeze("a".to_owned(), 45_000),

@@ -31,9 +31,7 @@ fn manager(batching: Batching) -> Process {
         let mut settings = Settings::default();
         settings.client.content_type = Encoding::Json;
         (settings.client.qps, settings.client.burst) = (2_000.0, 4_000);
-        settings.endpoint.batching = batching;
-        settings.endpointslice.batching = batching;
-        settings.mirroring.batching = batching;
+        settings.syncs.all_mut().for_each(|syncs| syncs.batching = batching);
         run(Config::from_service(environment.transport), settings, environment.stop)
     })
 }

@@ -19,19 +19,8 @@ pub(super) struct BatchingFlags {
 impl BatchingFlags {
     /// Sets the batching of all controllers.
     pub(super) fn apply(&self, settings: &mut Settings) {
-        let BatchingFlags { updates_batching } = self;
-        #[cfg(feature = "endpoint")]
-        {
-            settings.endpoint.batching = *updates_batching;
+        for syncs in settings.syncs.all_mut() {
+            syncs.batching = self.updates_batching;
         }
-        #[cfg(feature = "endpointslice")]
-        {
-            settings.endpointslice.batching = *updates_batching;
-        }
-        #[cfg(feature = "mirroring")]
-        {
-            settings.mirroring.batching = *updates_batching;
-        }
-        let _ = (settings, updates_batching);
     }
 }

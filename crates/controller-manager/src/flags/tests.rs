@@ -71,36 +71,34 @@ fn defaults_match_upstream(#[case] flag: &str, #[case] value: &str) {
 #[case(&["--max_endpoints_per_slice=7"])]
 #[case(&["--max-endpoints-per-slice=0x7"])]
 #[case(&["--max-endpoints-per-slice=9", "--max-endpoints-per-slice=7"])]
-#[cfg(feature = "endpointslice")]
 fn flag_spellings_are_equivalent(#[case] arguments: &[&str]) {
-    assert_eq!(settings(arguments).endpointslice.max_endpoints_per_slice.get(), 7);
+    assert_eq!(settings(arguments).max_endpoints_per_slice.get(), 7);
 }
 
 #[test]
-#[cfg(feature = "endpoint")]
 fn lists_and_durations_are_parsed() {
+    let (endpoints, slices, mirroring) =
+        ("endpoints-controller", "endpointslice-controller", "endpointslice-mirroring-controller");
     let it = settings(&["--controllers=*,-endpoints-controller", "--endpoint-updates-batch-period=1m30s"]);
-    assert!(!it.controllers.endpoints && it.controllers.mirroring);
-    assert_eq!(it.endpoint.batch_period, Duration::from_secs(90));
+    assert_eq!(it.controllers.names(), [slices, mirroring]);
+    assert_eq!(it.syncs.endpoints.batch_period, Duration::from_secs(90));
     let it = settings(&["--controllers", "-endpoints-controller,endpointslice"]);
-    assert!(it.controllers.endpointslice && !it.controllers.endpoints && !it.controllers.mirroring);
+    assert_eq!(it.controllers.names(), [slices]);
     // As upstream, the first occurrence replaces the default, later ones add to it.
     let it = settings(&["--controllers=endpoint", "--controllers=endpointslice"]);
-    assert!(it.controllers.endpoints && it.controllers.endpointslice && !it.controllers.mirroring);
-    let it = settings(&["--controllers="]);
-    assert!(!it.controllers.endpoints && !it.controllers.endpointslice && !it.controllers.mirroring);
+    assert_eq!(it.controllers.names(), [endpoints, slices]);
+    assert!(settings(&["--controllers="]).controllers.names().is_empty());
 }
 
 #[test]
-#[cfg(all(feature = "endpoint", feature = "endpointslice", feature = "mirroring"))]
 fn batching_applies_to_all_controllers() {
     for (arguments, expected) in [
         (&[][..], kube_controller::Batching::None),
         (&["--updates-batching=none"], kube_controller::Batching::None),
         (&["--updates-batching=adaptive"], kube_controller::Batching::Adaptive),
     ] {
-        let it = settings(arguments);
-        assert_eq!([it.endpoint.batching, it.endpointslice.batching, it.mirroring.batching], [expected; 3]);
+        let mut it = settings(arguments);
+        assert!(it.syncs.all_mut().all(|syncs| syncs.batching == expected), "{:?}", it.syncs);
     }
 }
 
@@ -134,8 +132,8 @@ fn repeated_feature_gates_flags_are_merged() {
         "--feature-gates=LegacySingleStackEndpoints=true,LegacyRestartPolicyMembership=true",
         "--feature-gates=LegacyRestartPolicyMembership=false,LegacyTolerateUnreadyEndpoints=true",
     ])
-    .endpoint
-    .legacy;
+    .feature_gates
+    .legacy();
     assert!(legacy.single_stack_endpoints && legacy.tolerate_unready_endpoints && !legacy.restart_policy_membership);
 }
 

@@ -5,20 +5,20 @@ use std::path::PathBuf;
 use kube_endpoint_model::parse_go_bool;
 
 /// Bounds of a numeric flag, both inclusive.
-pub(super) struct Bounds {
+pub(crate) struct Bounds {
     flag: &'static str,
     min: i64,
     max: i64,
 }
 
 impl Bounds {
-    pub(super) fn new(flag: &'static str, min: i64, max: i64) -> Bounds {
+    pub(crate) fn new(flag: &'static str, min: i64, max: i64) -> Bounds {
         Bounds { flag, min, max }
     }
 
     /// Returns the number, clamped to the bounds. A number out of bounds is appended to `errors` in upstream's
     /// wording (CM-1).
-    pub(super) fn check<T: TryFrom<i64> + Default>(&self, number: i64, errors: &mut Vec<String>) -> T {
+    pub(crate) fn check<T: TryFrom<i64> + Default>(&self, number: i64, errors: &mut Vec<String>) -> T {
         let Bounds { flag, min, max } = self;
         if number < *min {
             errors.push(format!("{flag} must not be less than {min}, but got {number}"));

@@ -1,8 +1,6 @@
 //! Which events of other clients' writes count.
 
-use kube_endpoint_model::well_known::{
-    ENDPOINTS_CONTROLLER, ENDPOINTS_MANAGED_BY_LABEL, MIRRORING_CONTROLLER, SLICE_CONTROLLER, SLICE_MANAGED_BY_LABEL,
-};
+use kube_endpoint_model::well_known::{ENDPOINTS_MANAGED_BY_LABEL, SLICE_MANAGED_BY_LABEL};
 use kube_endpoint_model::{EndpointSlice, Endpoints, ObjectMeta};
 use kube_informer::Event;
 use kube_wire::{Decode, ObjectKey, ResourceVersion, Uid};
@@ -83,19 +81,13 @@ impl Managed for Endpoints {
 }
 
 /// Returns whether the managed-by label of an object names a controller that runs. Other programs may run the rest.
-fn is_ours<T: Managed>(object: &T, controllers: Controllers) -> bool {
-    let Controllers { endpoints, endpointslice, mirroring } = controllers;
-    match object.metadata().labels.get(T::MANAGED_BY) {
-        Some(ENDPOINTS_CONTROLLER) => endpoints,
-        Some(SLICE_CONTROLLER) => endpointslice,
-        Some(MIRRORING_CONTROLLER) => mirroring,
-        _ => false,
-    }
+fn is_ours<T: Managed>(object: &T, controllers: &Controllers) -> bool {
+    object.metadata().labels.get(T::MANAGED_BY).is_some_and(|label| controllers.manage(label))
 }
 
 /// Returns the change that an event of another client's write shows; `None` if it does not count: an object of other
 /// controllers, a write without effect, or the beginning of a deletion.
-pub(super) fn change<T: Managed>(event: &Event<T>, controllers: Controllers) -> Option<Change> {
+pub(super) fn change<T: Managed>(event: &Event<T>, controllers: &Controllers) -> Option<Change> {
     let (old, new) = event.states();
     if !old.into_iter().chain(new).any(|state| is_ours(&**state, controllers)) {
         return None;

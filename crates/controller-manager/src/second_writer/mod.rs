@@ -134,7 +134,7 @@ impl SecondWriter {
         found: &UnboundedSender<Found>,
     ) {
         let options = HandlerOptions::named("second-writer").resync(Duration::ZERO).foreign_writes();
-        let (queue, found, controllers) = (queue.clone(), found.clone(), self.controllers);
+        let (queue, found, controllers) = (queue.clone(), found.clone(), self.controllers.clone());
         let counts = Arc::clone(counts);
         informer.add_handler_with(options, move |event| {
             if !counts.load(Ordering::Relaxed) {
@@ -142,7 +142,7 @@ impl SecondWriter {
             }
             let at = Instant::now();
             // Sending fails only if the task has ended.
-            let _ = match change(&event, controllers) {
+            let _ = match change(&event, &controllers) {
                 None => Ok(()),
                 Some(Change::Deleted(object, owner)) => found.send(Found::Deleted { object, owner, at }),
                 Some(Change::Written(object, version)) => match queue.try_send(Unattributed { object, version, at }) {

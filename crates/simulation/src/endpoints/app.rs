@@ -28,10 +28,8 @@ pub fn controller_manager(name: &str, options: Options) -> Process {
     let process = Process::new(name, move |environment| {
         let mut settings = Settings::default();
         settings.client.content_type = options.encoding;
-        settings.endpointslice.max_endpoints_per_slice = options.max_endpoints_per_slice;
-        settings.endpoint.batching = options.batching;
-        settings.endpointslice.batching = options.batching;
-        settings.mirroring.batching = options.batching;
+        settings.max_endpoints_per_slice = options.max_endpoints_per_slice;
+        settings.syncs.all_mut().for_each(|syncs| syncs.batching = options.batching);
         if options.checks_all_lists {
             settings.guard.free = 0;
         }

@@ -1,12 +1,16 @@
 use std::sync::Arc;
 
+use kube_endpoint_model::well_known::{ENDPOINTS_CONTROLLER, MIRRORING_CONTROLLER, SLICE_CONTROLLER};
 use kube_wire::Decode;
 use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::*;
 
-const ALL: Controllers = Controllers { endpoints: true, endpointslice: true, mirroring: true };
+/// Returns the controllers that a value of `--controllers` enables.
+fn controllers(list: &str) -> Controllers {
+    Controllers::parse(&list.split(',').map(str::to_owned).collect::<Vec<_>>()).unwrap()
+}
 
 fn decoded<T: Decode>(object: &Value) -> Arc<T> {
     Arc::new(T::from_json(&serde_json::to_vec(object).unwrap()).unwrap())
@@ -50,34 +54,34 @@ fn ours(version: u32, changes: &Value) -> Arc<EndpointSlice> {
 )]
 fn creates_and_updates_of_managed_slices_count(#[case] event: Event<EndpointSlice>, #[case] version: Option<u64>) {
     let object = Object { resource: "endpointslices", key: ObjectKey::new("shop", "web-1") };
-    assert_eq!(change(&event, ALL), version.map(|version| Change::Written(object, version.into())));
+    assert_eq!(change(&event, &controllers("*")), version.map(|version| Change::Written(object, version.into())));
 }
 
 #[rstest]
-#[case::running(SLICE_CONTROLLER, Controllers { endpointslice: true, ..Controllers::NONE }, true)]
-#[case::not_running(SLICE_CONTROLLER, Controllers { endpointslice: false, ..ALL }, false)]
-#[case::mirroring(MIRRORING_CONTROLLER, Controllers { mirroring: true, ..Controllers::NONE }, true)]
-#[case::mirroring_not_running(MIRRORING_CONTROLLER, Controllers { mirroring: false, ..ALL }, false)]
+#[case::running(SLICE_CONTROLLER, "endpointslice-controller", true)]
+#[case::not_running(SLICE_CONTROLLER, "*,-endpointslice-controller", false)]
+#[case::mirroring(MIRRORING_CONTROLLER, "endpointslice-mirroring-controller", true)]
+#[case::mirroring_not_running(MIRRORING_CONTROLLER, "*,-endpointslice-mirroring-controller", false)]
 fn objects_of_controllers_that_do_not_run_do_not_count(
     #[case] manager: &str,
-    #[case] controllers: Controllers,
+    #[case] list: &str,
     #[case] expected: bool,
 ) {
-    assert_eq!(change(&added(slice(6, manager, &json!({}))), controllers).is_some(), expected);
+    assert_eq!(change(&added(slice(6, manager, &json!({}))), &controllers(list)).is_some(), expected);
 }
 
 #[rstest]
-#[case::managed(json!({ENDPOINTS_MANAGED_BY_LABEL: ENDPOINTS_CONTROLLER}), ALL, true)]
-#[case::custom(json!({}), ALL, false)]
+#[case::managed(json!({ENDPOINTS_MANAGED_BY_LABEL: ENDPOINTS_CONTROLLER}), "*", true)]
+#[case::custom(json!({}), "*", false)]
 #[case::not_running(
     json!({ENDPOINTS_MANAGED_BY_LABEL: ENDPOINTS_CONTROLLER}),
-    Controllers { endpoints: false, ..ALL },
+    "*,-endpoints-controller",
     false
 )]
-fn managed_endpoints_count(#[case] labels: Value, #[case] controllers: Controllers, #[case] expected: bool) {
+fn managed_endpoints_count(#[case] labels: Value, #[case] list: &str, #[case] expected: bool) {
     let object = decoded::<Endpoints>(&json!({"metadata": {"namespace": "shop", "name": "web", "labels": labels}}));
     let event = Event::Added { object, initial: false, relisted: false };
-    assert_eq!(change(&event, controllers).is_some(), expected);
+    assert_eq!(change(&event, &controllers(list)).is_some(), expected);
 }
 
 #[rstest]
@@ -86,11 +90,12 @@ fn managed_endpoints_count(#[case] labels: Value, #[case] controllers: Controlle
 fn the_owner_decides_about_a_deleted_slice(#[case] kind: &str, #[case] expected: Owner) {
     let owner = json!([{"apiVersion": "v1", "kind": kind, "name": "web", "uid": "o", "controller": true}]);
     let object = ours(6, &json!({"ownerReferences": owner}));
-    let Some(Change::Deleted(_, owner)) = change(&Event::Deleted { object, tombstone: false }, ALL) else {
+    let Some(Change::Deleted(_, owner)) = change(&Event::Deleted { object, tombstone: false }, &controllers("*"))
+    else {
         panic!("expected a deletion")
     };
     assert_eq!(owner, expected);
     let orphan = Event::Deleted { object: ours(6, &json!({})), tombstone: true };
-    let Some(Change::Deleted(_, owner)) = change(&orphan, ALL) else { panic!("expected a deletion") };
+    let Some(Change::Deleted(_, owner)) = change(&orphan, &controllers("*")) else { panic!("expected a deletion") };
     assert_eq!(owner, Owner::Service(ObjectKey::new("shop", "web"), None), "by the label, without a reference");
 }

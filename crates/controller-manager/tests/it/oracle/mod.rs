@@ -60,7 +60,7 @@ struct RunningControllers {
 
 impl RunningControllers {
     fn start(cluster: &Cluster) -> RunningControllers {
-        let controllers = Controllers { endpointslice: false, ..Controllers::default() };
+        let controllers = Controllers::parse(&["*".to_owned(), "-endpointslice-controller".to_owned()]).expect("names");
         let client = ClientSettings { qps: 0.0, ..ClientSettings::default() };
         let settings = Settings { controllers, client, ..Settings::default() };
         let config = Config::from_url(&cluster.server.url()).expect("a configuration");
