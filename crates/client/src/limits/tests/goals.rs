@@ -94,29 +94,38 @@ proptest! {
         }
     }
 
-    /// For 10 s the server has one seat instead of ten. From 2 s after that on, nothing is left of the backlog.
+    /// For 10 s the server has one seat instead of ten. From 2 s after that on, nothing is left of the backlog: the p99 of
+    /// eight runs, since a single one has too few requests for it.
     #[test]
     fn latency_recovers_within_2_seconds_after_an_overload(seed in 0..1_000_u64, queue in prop_oneof![Just(0_usize), Just(50)]) {
         // A server without queue rejects the instance whenever the neighbour occupies all seats.
         let neighbour = if queue == 0 { 0.0 } else { 1_000.0 };
         let overload = vec![(seconds(20), 1), (seconds(30), 10)];
-        let model = model(seed, vec![(CHANGES, WORKERS)]);
-        let (instances, _) = run(&Model { seats_at: overload, queue, neighbour, ..model });
-        let late = instances[0].requests.iter().filter(|(arrived, _)| *arrived > seconds(32));
-        let p99 = quantile(late.map(|(arrived, done)| done.saturating_sub(*arrived)).collect(), 0.99);
+        let mut latencies = Vec::new();
+        for run_number in 0..8 {
+            let model = model(seed + 1_000 * run_number, vec![(CHANGES, WORKERS)]);
+            let (instances, _) = run(&Model { seats_at: overload.clone(), queue, neighbour, ..model });
+            let late = instances[0].requests.iter().filter(|(arrived, _)| *arrived > seconds(32));
+            latencies.extend(late.map(|(arrived, done)| done.saturating_sub(*arrived)));
+            prop_assert!(rejected_percent(&instances[0]) < 1);
+        }
+        let p99 = quantile(latencies, 0.99);
         prop_assert!(p99 < millis(50), "{p99:?}");
-        prop_assert!(rejected_percent(&instances[0]) < 1);
     }
 
-    /// The same with a client that always has requests to send.
+    /// The same with a client that always has requests to send: the sum of eight runs.
     #[test]
     fn throughput_recovers_within_2_seconds_after_an_overload(seed in 0..1_000_u64, workers in prop_oneof![Just(WORKERS), Just(50)]) {
         let overload = vec![(seconds(20), 1), (seconds(30), 10)];
-        let (instances, _) = run(&Model { seats_at: overload, ..model(seed, vec![(BACKLOG, workers)]) });
-        let (before, after) =
-            (instances[0].between(seconds(10), seconds(18)), instances[0].between(seconds(32), seconds(40)));
+        let (mut before, mut after) = (0, 0);
+        for run_number in 0..8 {
+            let model = model(seed + 1_000 * run_number, vec![(BACKLOG, workers)]);
+            let (instances, _) = run(&Model { seats_at: overload.clone(), ..model });
+            before += instances[0].between(seconds(10), seconds(18));
+            after += instances[0].between(seconds(32), seconds(40));
+            prop_assert!(rejected_percent(&instances[0]) < 1);
+        }
         prop_assert!(after * 100 >= before * 90, "{after} instead of {before}");
-        prop_assert!(rejected_percent(&instances[0]) < 1);
     }
 
     /// Rejections show the capacity of a server without a queue, which does not get slower. The limit finds it and stays
