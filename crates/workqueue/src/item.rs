@@ -1,6 +1,6 @@
 //! The guard of a key in process.
 
-use std::{borrow::Cow, fmt, hash::Hash, ops::Deref};
+use std::{fmt, hash::Hash, ops::Deref};
 
 use crate::{
     Queue,
@@ -8,8 +8,6 @@ use crate::{
 };
 
 /// A key in process, from [`Queue::get`]. Dropping the guard ends the processing, as [`done`](Item::done) does.
-///
-/// It borrows the queue; [`into_owned`](Item::into_owned) makes a guard for a task of its own.
 #[must_use = "dropping it ends the processing of its key"]
 pub struct Item<'a, K> {
     in_process: InProcess<'a, K>,
@@ -18,32 +16,21 @@ pub struct Item<'a, K> {
 
 /// The processing of one key; dropping it calls `done`. Separate from the key so that a guard can be taken apart.
 struct InProcess<'a, K> {
-    /// Borrowed by default: cloning an `Arc` would cost two atomic operations per key.
-    queue: Cow<'a, Queue<K>>,
+    /// Borrowed: cloning an `Arc` would cost two atomic operations per key.
+    queue: &'a Queue<K>,
     index: Index,
-    /// `false` once [`Item::into_owned`] has moved the processing to another guard.
-    is_mine: bool,
 }
 
 impl<'a, K> Item<'a, K> {
     #[inline]
     pub(crate) fn new(queue: &'a Queue<K>, taken: Taken<K>) -> Self {
         let Taken { key, index } = taken;
-        Self { in_process: InProcess { queue: Cow::Borrowed(queue), index, is_mine: true }, key }
+        Self { in_process: InProcess { queue, index }, key }
     }
 
     /// Returns the key.
     pub fn key(&self) -> &K {
         &self.key
-    }
-
-    /// Returns a guard that owns a handle of the queue, for a task that outlives the borrow.
-    pub fn into_owned(self) -> Item<'static, K> {
-        let Self { mut in_process, key } = self;
-        in_process.is_mine = false;
-        let queue = Cow::Owned(Queue::clone(&in_process.queue));
-        let index = in_process.index;
-        Item { in_process: InProcess { queue, index, is_mine: true }, key }
     }
 
     /// Ends the processing of the key, as dropping does. If the key was added meanwhile, it is queued again.
@@ -79,9 +66,7 @@ impl<K> Deref for Item<'_, K> {
 impl<K> Drop for InProcess<'_, K> {
     #[inline]
     fn drop(&mut self) {
-        if self.is_mine {
-            self.queue.shared.done(self.index);
-        }
+        self.queue.shared.done(self.index);
     }
 }
 

@@ -6,19 +6,17 @@
 //!
 //! - **Deduplication**: a key that is added many times before a worker gets it is processed once.
 //! - **One worker per key**: a key that is added while it is being processed is queued again when that worker is done.
-//! - **Delays and retries**: [`Queue::add_after`]; [`Queue::add_debounced`], which waits for a quiet time; and [`Item::retry`] and
-//!   [`Queue::add_rate_limited`] with client-go's [default limiter](default_controller_limiter): per key 5 ms, doubling up to
-//!   1,000 s, and for the retries of all keys together 10 per second with a burst of 100. [`Jittered`] adds jitter. The
-//!   [`Timer`], which the owner spawns, queues delayed keys on time; without it, waiting [`get`](Queue::get)s do.
+//! - **Delays and retries**: [`Queue::add_after`]; and [`Item::retry`] and [`Queue::add_rate_limited`] with client-go's
+//!   [default limiter](default_controller_limiter): per key 5 ms, doubling up to 1,000 s, and for the retries of all keys
+//!   together 10 per second with a burst of 100. The [`Timer`], which the owner spawns, queues delayed keys on time; without
+//!   it, waiting [`get`](Queue::get)s do.
 //! - **Rate limits** are limits of retries, as in client-go: other adds and the workers are never slowed down. To process at most
 //!   500 keys per second, say, workers share a [`TokenBucket`](TokenBucket#limit-of-the-processing-rate).
 //! - **Order**: first in, first out. The queue is unbounded, and an add never waits and never fails.
 //! - **Shutdown**: after [`Queue::shut_down`], adds are ignored and [`Queue::get`] returns the queued keys, then
-//!   `None`; [`Queue::shut_down_with_drain`] also waits until the queued keys are processed. Both drop delayed keys,
-//!   [`Queue::drain`] queues them on request.
+//!   `None`; [`Queue::shut_down_with_drain`] also waits until the queued keys are processed. Both drop delayed keys.
 //! - **Metrics**: upstream's seven `workqueue_*` metrics, under upstream's names, with the [feature `prometheus`](#metrics).
-//! - **Tests**: delays follow tokio's clock, so that they take no time in `#[tokio::test(start_paused = true)]`, and
-//!   [`Queue::settled`] waits until all work is done.
+//! - **Tests**: delays follow tokio's clock, so that they take no time in `#[tokio::test(start_paused = true)]`.
 //!
 //! ```text
 //! add ----------------------------------------> ready keys --get--> keys in process --done--> removed
@@ -38,13 +36,11 @@
 //! # Example
 //!
 //! Five workers with a retry loop. A key that fails 16 times in a row is dropped until it is added again. The name
-//! would be the label of metrics; without a provider there are none. `default/db` is processed without its delay when
-//! the queue is drained. From then on a failure is final, since `retry` adds nothing to a queue that is shut down:
+//! would be the label of metrics; without a provider there are none. From the shutdown on a failure is final, since `retry`
+//! adds nothing to a queue that is shut down:
 //!
 //! ```
-//! use std::time::Duration;
-//!
-//! use kube_workqueue::{Delayed, Queue};
+//! use kube_workqueue::Queue;
 //! use tokio::task::JoinSet;
 //!
 //! # #[derive(Debug)] struct Error;
@@ -71,9 +67,8 @@
 //!     tasks.spawn(work(queue.clone()));
 //! }
 //! queue.add("default/web".to_owned());
-//! queue.add_after("default/db".to_owned(), Duration::from_millis(5));
 //!
-//! queue.drain(Delayed::Queue).await;
+//! queue.shut_down_with_drain().await;
 //! tasks.join_all().await;
 //! # }
 //! ```
@@ -111,8 +106,8 @@
 //! ```
 //!
 //! `workqueue_depth` does not count delayed keys. `workqueue_retries_total` counts, as upstream, retries and all other adds with a
-//! delay, such as those of [`Queue::add_after`] and [`Queue::add_debounced`]. For other systems of metrics, implement
-//! [`MetricsProvider`] and [`QueueMetrics`].
+//! delay, such as those of [`Queue::add_after`]. For other systems of metrics, implement [`MetricsProvider`] and
+//! [`QueueMetrics`].
 //!
 //! # Items with data
 //!
@@ -137,7 +132,7 @@
 //! let pending = Mutex::new(HashMap::new());
 //! let submit = |key: &str, data: &str| {
 //!     pending.lock().unwrap().insert(key.to_owned(), data.to_owned());
-//!     queue.add_ref(key);
+//!     queue.add(key.to_owned());
 //! };
 //! submit("receiver", "old");
 //! submit("receiver", "newest");
@@ -163,26 +158,14 @@
 //! # Removing a key
 //!
 //! The set of keys to be processed is also kept beside the queue. A worker looks its key up there, and forgets a key that was
-//! removed. This covers a key in any state: queued, delayed, and in process, in which case its worker may retry it once more. The
-//! queue therefore has no method that removes a key; [`cancel_delay`](Queue::cancel_delay) saves the wake-up at the end of a delay,
-//! and [`forget`](Queue::forget) resets the retries at once.
+//! removed:
 //!
 //! ```
-//! use std::collections::HashMap;
-//! use std::sync::{Arc, Mutex};
-//!
-//! use kube_workqueue::Queue;
-//!
-//! /// Addresses by name of the device.
-//! type Devices = Arc<Mutex<HashMap<String, String>>>;
-//!
-//! fn remove(devices: &Devices, queue: &Queue<String>, name: &String) {
-//!     devices.lock().unwrap().remove(name);
-//!     queue.cancel_delay(name);
-//!     queue.forget(name);
-//! }
-//!
-//! async fn work(devices: Devices, queue: Queue<String>) {
+//! # use std::{collections::HashMap, sync::Mutex};
+//! # use kube_workqueue::Queue;
+//! # async fn configure(_: &str) -> bool { true }
+//! /// `devices` are addresses by name.
+//! async fn work(devices: &Mutex<HashMap<String, String>>, queue: Queue<String>) {
 //!     while let Some(name) = queue.get().await {
 //!         let address = devices.lock().unwrap().get(&*name).cloned();
 //!         match address {
@@ -192,93 +175,10 @@
 //!         }
 //!     }
 //! }
-//! # async fn configure(address: &str) -> bool {
-//! #     tokio::time::sleep(std::time::Duration::from_millis(1)).await;
-//! #     address == "reachable"
-//! # }
-//! # #[tokio::main(flavor = "current_thread", start_paused = true)]
-//! # async fn main() {
-//! # let (queue, _timer) = Queue::<String>::builder().build();
-//! # let names = ["queued", "delayed", "in process", "kept"].map(str::to_owned);
-//! # let devices: Devices = Arc::default();
-//! # let mut tasks = tokio::task::JoinSet::new();
-//! # tasks.spawn(work(devices.clone(), queue.clone()));
-//! # for name in &names {
-//! #     let address = if name == "kept" { "reachable" } else { "unreachable" };
-//! #     devices.lock().unwrap().insert(name.clone(), address.to_owned());
-//! # }
-//! # queue.add_rate_limited("delayed".to_owned());
-//! # queue.add("in process".to_owned());
-//! # tokio::task::yield_now().await;
-//! # queue.add("queued".to_owned());
-//! # queue.add("kept".to_owned());
-//! # assert_eq!((queue.len(), queue.delayed()), (2, 1));
-//! # for name in &names[..3] {
-//! #     remove(&devices, &queue, name);
-//! # }
-//! # assert_eq!((queue.len(), queue.delayed()), (2, 0));
-//! # queue.settled().await;
-//! # assert_eq!(names.map(|it| queue.num_requeues(&it)), [0; 4]);
-//! # assert_eq!(devices.lock().unwrap().len(), 1);
-//! # }
 //! ```
 //!
-//! In [the example with data](#items-with-data), a removal that only takes the data out of `pending` is undone if the key is in
-//! process: its worker has the data, and puts them back when it fails. There, the removal puts a mark in the place of the data and
-//! adds the key. `or_insert` keeps the mark, as it keeps newer data; the next `get` of the key removes it:
-//!
-//! ```
-//! # use std::collections::HashMap;
-//! # use std::sync::{Arc, Mutex};
-//! #
-//! # use kube_workqueue::Queue;
-//! #
-//! /// Data by key; `None` marks a removed key.
-//! type Pending = Arc<Mutex<HashMap<String, Option<String>>>>;
-//!
-//! fn remove(pending: &Pending, queue: &Queue<String>, key: &str) {
-//!     pending.lock().unwrap().insert(key.to_owned(), None);
-//!     queue.add_ref(key);
-//! }
-//!
-//! async fn work(pending: Pending, queue: Queue<String>) {
-//!     while let Some(item) = queue.get().await {
-//!         let taken = pending.lock().unwrap().remove(&*item);
-//!         match taken {
-//!             // An earlier `get` has taken the data or the mark.
-//!             None => {}
-//!             Some(None) => item.forget(),
-//!             Some(Some(data)) if deliver(&data).await => item.forget(),
-//!             Some(Some(data)) => {
-//!                 pending.lock().unwrap().entry(item.clone()).or_insert(Some(data));
-//!                 item.retry();
-//!             }
-//!         }
-//!     }
-//! }
-//! # static ATTEMPTS: Mutex<u32> = Mutex::new(0);
-//! # async fn deliver(_data: &str) -> bool {
-//! #     *ATTEMPTS.lock().unwrap() += 1;
-//! #     tokio::time::sleep(std::time::Duration::from_millis(1)).await;
-//! #     false
-//! # }
-//! # #[tokio::main(flavor = "current_thread", start_paused = true)]
-//! # async fn main() {
-//! # let (queue, _timer) = Queue::<String>::builder().build();
-//! # let pending = Pending::default();
-//! # let mut tasks = tokio::task::JoinSet::new();
-//! # tasks.spawn(work(pending.clone(), queue.clone()));
-//! # pending.lock().unwrap().insert("receiver".to_owned(), Some("data".to_owned()));
-//! # queue.add_ref("receiver");
-//! # tokio::task::yield_now().await;
-//! # assert_eq!(*ATTEMPTS.lock().unwrap(), 1);
-//! # remove(&pending, &queue, "receiver");
-//! # queue.settled().await;
-//! # assert_eq!(*ATTEMPTS.lock().unwrap(), 1);
-//! # assert!(pending.lock().unwrap().is_empty());
-//! # assert_eq!(queue.num_requeues(&"receiver".to_owned()), 0);
-//! # }
-//! ```
+//! This covers a key in any state: queued, delayed, and in process, in which case its worker may retry it once more. The queue
+//! therefore has no method that removes a key; [`forget`](Queue::forget) resets the retries at once.
 //!
 //! # From client-go
 //!
@@ -296,7 +196,6 @@
 //! | `NewTypedItemExponentialFailureRateLimiter` | [`ItemExponential`] |
 //! | `TypedBucketRateLimiter` | [`BucketLimiter`], and [`TokenBucket`] without keys |
 //! | `NewTypedMaxOfRateLimiter` | [`MaxOf`] |
-//! | `wait.Jitter` of apimachinery | [`Jittered`] |
 //! | `DefaultTypedControllerRateLimiter` | [`default_controller_limiter`] |
 //! | `MetricsProvider` | [`MetricsProvider`] and [`QueueMetrics`]; `PrometheusMetrics` with the feature `prometheus` |
 //!
@@ -310,9 +209,7 @@
 //! - A clock that goes back adds no tokens to a [`TokenBucket`].
 //! - The gauges of keys in process are set to zero when the last one is done after a shutdown; upstream keeps the last sample.
 //! - There is no global metrics provider: a queue without a name and a provider has no metrics.
-//! - [`add_after_about`](Queue::add_after_about), [`add_debounced`](Queue::add_debounced),
-//!   [`cancel_delay`](Queue::cancel_delay), [`idle`](Queue::idle), [`settled`](Queue::settled) and
-//!   [`Delayed::Queue`] have no counterpart upstream.
+//! - [`add_after_about`](Queue::add_after_about) has no counterpart upstream.
 //! - Not implemented: `TypedQueue` (another order of keys), `ParallelizeUntil`, and the limiters
 //!   `TypedItemFastSlowRateLimiter` and `TypedWithMaxWaitRateLimiter`.
 //!
@@ -357,9 +254,9 @@ mod readme {}
 
 mod builder;
 mod core;
+mod drain;
 mod due;
 mod get;
-mod idle;
 mod item;
 mod limiter;
 mod metrics;
@@ -375,12 +272,11 @@ mod waiters;
 pub use crate::prometheus::PrometheusMetrics;
 pub use crate::{
     builder::Builder,
-    core::Delayed,
+    drain::Drain,
     get::Get,
-    idle::{Drain, Idle, Settled},
     item::Item,
     limiter::{
-        BucketLimiter, FOREVER, ItemExponential, Jittered, MaxOf, RateLimiter, TokenBucket, default_controller_limiter,
+        BucketLimiter, FOREVER, ItemExponential, MaxOf, RateLimiter, TokenBucket, default_controller_limiter,
         endpoint_slice_limiter,
     },
     metrics::{MetricsProvider, QueueMetrics},

@@ -5,7 +5,6 @@
 mod bucket;
 mod combine;
 mod exponential;
-mod jitter;
 mod rate_limiter;
 mod tries;
 
@@ -15,7 +14,6 @@ pub use self::{
     bucket::{BucketLimiter, FOREVER, TokenBucket},
     combine::MaxOf,
     exponential::ItemExponential,
-    jitter::Jittered,
     rate_limiter::RateLimiter,
 };
 

@@ -33,8 +33,7 @@ pub trait QueueMetrics: Send + Sync {
     /// Records that a worker is done with a key, `worked` after it got the key.
     fn finished(&self, worked: Duration);
 
-    /// Counts a rate-limited add, or another one with a delay (a zero delay included), such as
-    /// [`add_debounced`](crate::Queue::add_debounced): not only failures, as in client-go.
+    /// Counts a rate-limited add, or another one with a delay (a zero delay included): not only failures, as in client-go.
     fn retried(&self);
 
     /// Sets the sum and the maximum of the times that the keys now in process have taken so far. Called every 500 ms

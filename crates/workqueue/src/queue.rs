@@ -1,16 +1,10 @@
 //! The handle of a queue: its public methods.
 
-use std::{borrow::Borrow, fmt, hash::Hash, time::Duration};
+use std::{fmt, hash::Hash, time::Duration};
 
 use tokio::time::Instant;
 
-use crate::{
-    Builder, Delayed,
-    get::Get,
-    idle::{Drain, Idle, Settled},
-    shared::Shared,
-    sync::Arc,
-};
+use crate::{Builder, drain::Drain, get::Get, shared::Shared, sync::Arc};
 
 /// A keyed work queue. Clones are handles of the same queue.
 ///
@@ -39,20 +33,10 @@ impl<K: Clone + Eq + Hash + Send + 'static> Queue<K> {
         self.shared.add(key);
     }
 
-    /// Queues `key` as [`add`](Self::add) does, but makes a `K` of it only if the queue does not hold the key already.
-    ///
-    /// Saves an allocation per event where most events are of keys that are queued, as `&str` for `Arc<str>`.
-    pub fn add_ref<Q: Hash + Eq + ?Sized>(&self, key: &Q)
-    where
-        K: Borrow<Q> + for<'q> From<&'q Q>,
-    {
-        self.shared.add_borrowed(key);
-    }
-
     /// Queues `key` after `delay`; immediately if the delay is zero.
     ///
     /// If the key is delayed already, the earlier deadline counts. [`add`](Self::add) does not cancel a delayed add.
-    /// Keys still delayed at shutdown are dropped, unless [`drain`](Self::drain) queues them.
+    /// Keys still delayed at shutdown are dropped.
     pub fn add_after(&self, key: K, delay: Duration) {
         self.shared.add_after(key, delay, Duration::ZERO);
     }
@@ -66,91 +50,6 @@ impl<K: Clone + Eq + Hash + Send + 'static> Queue<K> {
         self.shared.add_after(key, delay, delay / 10);
     }
 
-    /// Queues `key` once `quiet` has passed without another call for it, and at the latest `longest` after the first
-    /// call (trailing debounce); immediately if either is zero.
-    ///
-    /// Of different `longest` the earliest end counts. A deadline of [`add_after`](Self::add_after) for the same key, or of a
-    /// retry, is not postponed: the earlier of the deadlines counts.
-    ///
-    /// # Changes of failing keys
-    ///
-    /// A back-off is a deadline like others, so that a change can end it early, as upstream with `Add` and `AddAfter`: the key is
-    /// processed at the end of `quiet`, and a further failure still doubles the next back-off. The workers of `kube-controller` do not
-    /// count such a failure. If a failing key is to be left
-    /// alone, its worker can put it back until the back-off ends; producers then need no check:
-    ///
-    /// ```
-    /// use std::collections::HashMap;
-    /// use std::sync::{Arc, Mutex};
-    /// use std::time::Duration;
-    ///
-    /// use kube_workqueue::{ItemExponential, Queue, RateLimiter};
-    /// use tokio::time::Instant;
-    ///
-    /// struct BackOff {
-    ///     limiter: ItemExponential<String>,
-    ///     /// Ends of the delays of failing devices.
-    ///     until: HashMap<String, Instant>,
-    /// }
-    ///
-    /// async fn work(queue: Queue<String>, back_off: Arc<Mutex<BackOff>>) {
-    ///     while let Some(device) = queue.get().await {
-    ///         let until = back_off.lock().unwrap().until.get(&*device).copied();
-    ///         let early = until.map_or(Duration::ZERO, |until| until.saturating_duration_since(Instant::now()));
-    ///         if !early.is_zero() {
-    ///             queue.add_after(device.clone(), early);
-    ///             continue;
-    ///         }
-    ///         let succeeded = configure(&device).await;
-    ///         let mut back_off = back_off.lock().unwrap();
-    ///         if succeeded {
-    ///             back_off.limiter.forget(&device);
-    ///             back_off.until.remove(&*device);
-    ///         } else {
-    ///             let now = Instant::now();
-    ///             let delay = back_off.limiter.when(&device, now.into_std());
-    ///             back_off.until.insert(device.clone(), now + delay);
-    ///             queue.add_after(device.clone(), delay);
-    ///         }
-    ///     }
-    /// }
-    /// # static ATTEMPTS: Mutex<Vec<Instant>> = Mutex::new(Vec::new());
-    /// # async fn configure(_device: &str) -> bool {
-    /// #     ATTEMPTS.lock().unwrap().push(Instant::now());
-    /// #     false
-    /// # }
-    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
-    /// # async fn main() {
-    /// # let (queue, timer) = Queue::builder().build();
-    /// # let limiter = ItemExponential::new(Duration::from_millis(50), Duration::from_secs(60));
-    /// # let back_off = Arc::new(Mutex::new(BackOff { limiter, until: HashMap::new() }));
-    /// # let mut tasks = tokio::task::JoinSet::new();
-    /// # tasks.spawn(timer.run());
-    /// # tasks.spawn(work(queue.clone(), back_off));
-    /// # for _ in 0..200 {
-    /// #     queue.add_debounced("router-1".to_owned(), Duration::from_millis(20), Duration::from_millis(40));
-    /// #     tokio::time::sleep(Duration::from_millis(10)).await;
-    /// # }
-    /// # let attempts = ATTEMPTS.lock().unwrap().clone();
-    /// # let gaps: Vec<_> = attempts.windows(2).map(|it| (it[1] - it[0]).as_millis()).collect();
-    /// # assert_eq!(gaps, [50, 100, 200, 400, 800]);
-    /// # }
-    /// ```
-    pub fn add_debounced(&self, key: K, quiet: Duration, longest: Duration) {
-        self.shared.add_debounced(key, quiet, longest);
-    }
-
-    /// Cancels the delayed add of `key`, that of a retry included; returns whether there was one. A key that is queued or in
-    /// process stays so.
-    ///
-    /// The rate limiter keeps its retries; see [`forget`](Self::forget).
-    pub fn cancel_delay<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> bool
-    where
-        K: Borrow<Q>,
-    {
-        self.shared.cancel(key)
-    }
-
     /// Queues `key` after the delay that the queue's [`RateLimiter`](crate::RateLimiter) returns, and returns that delay. A
     /// key that is delayed already may be queued earlier.
     pub fn add_rate_limited(&self, key: K) -> Duration {
@@ -161,10 +60,6 @@ impl<K: Clone + Eq + Hash + Send + 'static> Queue<K> {
     }
 
     /// Resets the rate limiter's retries of `key`. Queued and delayed adds of the key are not affected.
-    ///
-    /// It takes no borrowed form of the key, unlike [`cancel_delay`](Self::cancel_delay): the limiter is a trait object, whose
-    /// methods cannot be generic. For a queue of `String`s that is `queue.forget(&"router-1".to_owned())`; an
-    /// [`Item`](crate::Item) dereferences to its key.
     pub fn forget(&self, key: &K) {
         self.shared.with_limiter(|limiter| limiter.forget(key));
     }
@@ -172,8 +67,6 @@ impl<K: Clone + Eq + Hash + Send + 'static> Queue<K> {
     /// Returns the number of rate-limited adds of `key` since it was last forgotten: in a worker that retries each failure,
     /// the failed attempts so far, so 0 in the first attempt. Always 0 if the limiter counts none, as a
     /// [`BucketLimiter`](crate::BucketLimiter) alone; of several limiters ([`MaxOf`](crate::MaxOf)), the largest number.
-    ///
-    /// It takes no borrowed form of the key, see [`forget`](Self::forget).
     pub fn num_requeues(&self, key: &K) -> u32 {
         self.shared.with_limiter(|limiter| limiter.requeues(key))
     }
@@ -212,47 +105,21 @@ impl<K> Queue<K> {
         self.shared.is_shutting_down()
     }
 
-    /// Waits until no key is queued or in process, which may be so at once. Delayed keys do not count.
-    ///
-    /// To act between two rounds of work. Keys may be added again before the caller continues. With retries and other delayed
-    /// keys, [`settled`](Self::settled) waits for these too.
-    pub fn idle(&self) -> Idle<'_, K> {
-        Idle::new(self)
-    }
-
-    /// Waits until no key is queued, in process or delayed, which may be so at once: all work that was added is done.
-    ///
-    /// For tests and batch programs. The three are compared under one lock, so a key that fires, or that
-    /// [`Item::retry`](crate::Item::retry) delays, is not missed, as it can be between [`idle`](Self::idle) and
-    /// [`delayed`](Self::delayed). A worker that drops its [`Item`](crate::Item) before it adds the key again leaves a gap,
-    /// in which the queue is settled.
-    pub fn settled(&self) -> Settled<'_, K> {
-        Settled::new(self)
-    }
-
     /// Shuts the queue down: later adds are ignored and delayed keys dropped. Queued keys are still handed out; after
     /// them, [`get`](Queue::get) returns `None`. The [`Timer`](crate::Timer) ends.
     ///
-    /// Also completes every pending [`drain`](Queue::drain).
+    /// Also completes every pending [`Drain`].
     pub fn shut_down(&self) {
-        self.shared.shut_down(false, Delayed::Drop);
+        self.shared.shut_down(false);
     }
 
     /// Shuts the queue down like [`shut_down`](Queue::shut_down), then waits until every queued key has been processed,
     /// keys that were added again while in process included. Workers must keep calling `get` until it returns `None`.
-    ///
-    /// The same as [`drain`](Queue::drain) with [`Delayed::Drop`].
-    pub fn shut_down_with_drain(&self) -> Drain<'_, K> {
-        self.drain(Delayed::Drop)
-    }
-
-    /// Shuts the queue down, queues or drops the delayed keys, and waits until every queued key has been processed.
-    ///
     /// Failures during a drain are final: [`Item::retry`](crate::Item::retry) drops the key.
     ///
     /// The shutdown happens in the call, not at the first poll. Dropping the future only ends the wait.
-    pub fn drain(&self, delayed: Delayed) -> Drain<'_, K> {
-        self.shared.shut_down(true, delayed);
+    pub fn shut_down_with_drain(&self) -> Drain<'_, K> {
+        self.shared.shut_down(true);
         Drain::new(self)
     }
 }

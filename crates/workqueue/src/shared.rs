@@ -7,7 +7,6 @@
 mod state;
 
 use std::{
-    borrow::Borrow,
     hash::{BuildHasher, Hash},
     task::{Context, Poll, Waker},
     time::Duration,
@@ -19,11 +18,10 @@ use tokio::time::Instant;
 use self::state::State;
 use crate::{
     RateLimiter,
-    core::{Added, Delayed, Finished, Index, Taken, When},
+    core::{Added, Finished, Index, Taken},
     due::{after, next_of_grid},
-    idle::Until,
     metrics::{Meter, REPORT_EVERY},
-    sync::{Mutex, MutexGuard, lock},
+    sync::{Mutex, lock},
     waiters::WaiterId,
 };
 
@@ -82,20 +80,17 @@ impl<K> Shared<K> {
         call(&mut **lock(&self.limiter))
     }
 
-    pub(crate) fn shut_down(&self, draining: bool, delayed: Delayed) {
+    pub(crate) fn shut_down(&self, draining: bool) {
         let mut state = lock(&self.state);
         state.draining = draining;
-        let shut_down = state.core.shut_down(delayed);
-        for index in &shut_down.added {
-            state.measure(|meter, now| meter.added(*index, now));
-        }
+        let dropped = state.core.shut_down();
         state.report_end();
         let getters = state.getters.wake_all();
-        let idlers = state.idlers.wake_all();
+        let drains = state.drains.wake_all();
         let timer = state.timer.take();
         drop(state);
-        getters.chain(idlers).chain(timer).for_each(Waker::wake);
-        drop(shut_down);
+        getters.chain(drains).chain(timer).for_each(Waker::wake);
+        drop(dropped);
     }
 
     /// Leaves the delayed keys to waiting `get`s: the timer task ends.
@@ -127,10 +122,10 @@ impl<K> Shared<K> {
             }
         };
         state.report_end();
-        if !state.idlers.is_empty() && state.core.is_drained() {
-            let idlers = state.idlers.wake_all();
+        if !state.drains.is_empty() && state.core.is_drained() {
+            let drains = state.drains.wake_all();
             drop(guard);
-            idlers.for_each(Waker::wake);
+            drains.for_each(Waker::wake);
         } else {
             drop(guard);
         }
@@ -140,27 +135,22 @@ impl<K> Shared<K> {
         drop(finished);
     }
 
-    pub(crate) fn poll_idle(&self, id: &mut Option<WaiterId>, until: Until, cx: &mut Context<'_>) -> Poll<()> {
+    /// Polls a drain, which ends when no key is queued or in process, or with a shutdown without drain.
+    pub(crate) fn poll_drain(&self, id: &mut Option<WaiterId>, cx: &mut Context<'_>) -> Poll<()> {
         let mut state = lock(&self.state);
-        let drained = state.core.is_drained();
-        let ready = match until {
-            Until::Idle => drained,
-            Until::Settled => drained && state.core.delayed() == 0,
-            Until::Drained => drained || !state.draining,
-        };
-        let (waker, poll) = if ready {
-            (state.idlers.leave(id), Poll::Ready(()))
+        let (waker, poll) = if state.core.is_drained() || !state.draining {
+            (state.drains.leave(id), Poll::Ready(()))
         } else {
-            (state.idlers.sleep(id, cx.waker()), Poll::Pending)
+            (state.drains.sleep(id, cx.waker()), Poll::Pending)
         };
         drop(state);
         drop(waker);
         poll
     }
 
-    /// Ends the registration of a dropped `idle` or drain.
-    pub(crate) fn cancel_idle(&self, id: &mut Option<WaiterId>) {
-        let waker = lock(&self.state).idlers.leave(id);
+    /// Ends the registration of a dropped drain.
+    pub(crate) fn cancel_drain(&self, id: &mut Option<WaiterId>) {
+        let waker = lock(&self.state).drains.leave(id);
         drop(waker);
     }
 
@@ -231,29 +221,8 @@ impl<K: Clone + Eq + Hash> Shared<K> {
     pub(crate) fn add(&self, key: K) {
         let hash = self.hash(&key);
         let mut guard = lock(&self.state);
-        let added = guard.core.add(hash, key);
-        Self::added(guard, added);
-    }
-
-    /// Queues a key, which is made from `key` only if the queue has no entry for it.
-    pub(crate) fn add_borrowed<Q: Hash + Eq + ?Sized>(&self, key: &Q)
-    where
-        K: Borrow<Q> + for<'q> From<&'q Q>,
-    {
-        let hash = self.hash(key);
-        let mut guard = lock(&self.state);
-        if let Some(added) = guard.core.add_borrowed(hash, key) {
-            Self::added(guard, added);
-        } else {
-            drop(guard);
-            self.add(K::from(key));
-        }
-    }
-
-    /// Records an add and wakes a worker for it, after it released the lock.
-    #[inline]
-    fn added(mut guard: MutexGuard<'_, State<K>>, added: Added<K>) {
         let state = &mut *guard;
+        let added = state.core.add(hash, key);
         let getter = match &added {
             Added::Queued(index) => {
                 state.measure(|meter, now| meter.added(*index, now));
@@ -278,36 +247,7 @@ impl<K: Clone + Eq + Hash> Shared<K> {
             return self.add_retried(key);
         }
         let due = next_of_grid(after(Instant::now(), delay), self.built, grid);
-        self.schedule(key, When::By(due));
-    }
-
-    /// Queues a key once it was not added for `quiet`, or after `longest`.
-    pub(crate) fn add_debounced(&self, key: K, quiet: Duration, longest: Duration) {
-        if quiet.is_zero() || longest.is_zero() {
-            return self.add_retried(key);
-        }
-        let now = Instant::now();
-        self.schedule(key, When::Quiet { due: after(now, quiet), latest: after(now, longest) });
-    }
-
-    /// Removes the deadline of a key; returns whether it had one.
-    pub(crate) fn cancel<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> bool
-    where
-        K: Borrow<Q>,
-    {
-        let hash = self.hash(key);
-        let mut guard = lock(&self.state);
-        let state = &mut *guard;
-        let (had_one, removed) = state.core.cancel(hash, key);
-        if had_one && state.core.delayed() == 0 && state.core.is_drained() {
-            let settled = state.idlers.wake_all();
-            drop(guard);
-            settled.for_each(Waker::wake);
-        } else {
-            drop(guard);
-        }
-        drop(removed);
-        had_one
+        self.schedule(key, due);
     }
 
     fn add_retried(&self, key: K) {
@@ -322,7 +262,7 @@ impl<K: Clone + Eq + Hash> Shared<K> {
         self.add(key);
     }
 
-    fn schedule(&self, key: K, when: When) {
+    fn schedule(&self, key: K, due: std::time::Instant) {
         let hash = self.hash(&key);
         let mut guard = lock(&self.state);
         let state = &mut *guard;
@@ -332,7 +272,7 @@ impl<K: Clone + Eq + Hash> Shared<K> {
         if let Some(meter) = &state.meter {
             meter.retried();
         }
-        let scheduled = state.core.schedule(hash, key, when);
+        let scheduled = state.core.schedule(hash, key, due);
         let (timer, getters) = match (scheduled.is_earlier, state.timer_runs) {
             (true, true) => (state.timer.take(), None),
             (true, false) => (None, Some(state.getters.wake_all())),
@@ -343,7 +283,7 @@ impl<K: Clone + Eq + Hash> Shared<K> {
         drop(scheduled);
     }
 
-    fn hash<Q: Hash + ?Sized>(&self, key: &Q) -> u32 {
+    fn hash(&self, key: &K) -> u32 {
         (self.hasher.hash_one(key) >> 32) as u32
     }
 }

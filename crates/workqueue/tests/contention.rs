@@ -46,26 +46,9 @@ impl Seen {
     }
 }
 
-/// How a worker takes its keys.
-#[derive(Clone, Copy)]
-enum Form {
-    Guard,
-    OwnedGuard,
-}
-
-async fn work(queue: Queue<usize>, seen: Arc<[Seen; KEYS]>, form: Form) {
-    match form {
-        Form::Guard => {
-            while let Some(item) = queue.get().await {
-                seen[*item].process().await;
-            }
-        }
-        Form::OwnedGuard => {
-            while let Some(item) = queue.get().await {
-                let item = item.into_owned();
-                seen[*item].process().await;
-            }
-        }
+async fn work(queue: Queue<usize>, seen: Arc<[Seen; KEYS]>) {
+    while let Some(item) = queue.get().await {
+        seen[*item].process().await;
     }
 }
 
@@ -84,8 +67,8 @@ fn round(runtime: &Runtime) {
     let (queue, _timer) = Queue::builder().build();
     let seen: Arc<[Seen; KEYS]> = Arc::default();
     let mut workers = JoinSet::new();
-    for form in [Form::Guard, Form::OwnedGuard].repeat(3) {
-        workers.spawn_on(work(queue.clone(), seen.clone(), form), runtime.handle());
+    for _ in 0..6 {
+        workers.spawn_on(work(queue.clone(), seen.clone()), runtime.handle());
     }
     thread::scope(|scope| {
         for producer in 0..PRODUCERS {

@@ -253,66 +253,6 @@ proptest! {
     }
 }
 
-#[rstest::rstest]
-#[case::quiet_at_once(&[0], 100)]
-#[case::postponed(&[0, 60, 120], 220)]
-#[case::longest_wait(&[0, 80, 160, 240, 290], 300)]
-#[tokio::test(start_paused = true)]
-async fn debounced(#[case] calls: &[u32], #[case] due: u32) {
-    let (queue, _set) = queue();
-    let start = Instant::now();
-    for &call in calls {
-        tokio::time::sleep_until(start + call * MS).await;
-        queue.add_debounced("foo", 100 * MS, 300 * MS);
-    }
-    let item = queue.get().await.expect("not shut down");
-    assert_eq!(start.elapsed(), due * MS);
-    item.done();
-    assert!(queue.is_empty() && queue.delayed() == 0, "once");
-}
-
-#[tokio::test(start_paused = true)]
-async fn debounce_does_not_postpone_a_delayed_add() {
-    let (queue, _set) = queue();
-    queue.add_debounced("foo", 100 * MS, 300 * MS);
-    queue.add_after("foo", 120 * MS);
-    pass(90 * MS).await;
-    queue.add_debounced("foo", 100 * MS, 300 * MS);
-    pass(30 * MS).await;
-    take(&queue).await.done();
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_change_ends_a_back_off_early() {
-    let (queue, _timer) = Queue::builder().limiter(ItemExponential::new(1_000 * MS, 8_000 * MS)).build();
-    let start = Instant::now();
-    queue.add("foo");
-    for (failures, at) in [(0, 0), (1, 100), (2, 200)] {
-        let item = queue.get().await.expect("not shut down");
-        assert_eq!((start.elapsed(), queue.num_requeues(&item)), (at * MS, failures));
-        item.retry();
-        queue.add_debounced("foo", 100 * MS, 300 * MS);
-    }
-    queue.cancel_delay("foo");
-    queue.add_rate_limited("foo");
-    assert_eq!(*queue.get().await.expect("not shut down"), "foo");
-    assert_eq!(start.elapsed(), 8_200 * MS, "the failures were counted");
-}
-
-#[tokio::test(start_paused = true)]
-async fn delay_is_cancelled() {
-    let (queue, _set) = queue();
-    for key in ["foo", "bar", "baz"] {
-        queue.add_after(key, 50 * MS);
-    }
-    assert!(queue.cancel_delay("bar"));
-    assert!(!queue.cancel_delay("bar") && !queue.cancel_delay("unknown"));
-    pass(60 * MS).await;
-    assert_eq!(*take(&queue).await, "foo");
-    assert_eq!(*take(&queue).await, "baz");
-    assert!(queue.is_empty());
-}
-
 #[tokio::test(start_paused = true)]
 async fn item_is_retried_and_forgotten() {
     let (queue, _set) = queue();

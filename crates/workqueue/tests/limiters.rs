@@ -4,10 +4,8 @@
 use std::time::{Duration, Instant};
 
 use kube_workqueue::{
-    BucketLimiter, FOREVER, ItemExponential, Jittered, MaxOf, RateLimiter, TokenBucket, default_controller_limiter,
-    endpoint_slice_limiter,
+    FOREVER, ItemExponential, MaxOf, RateLimiter, TokenBucket, default_controller_limiter, endpoint_slice_limiter,
 };
-use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
 const MS: Duration = Duration::from_millis(1);
 const SEC: Duration = Duration::from_secs(1);
@@ -113,58 +111,4 @@ fn buckets_at_the_edge() {
     let mut slow = TokenBucket::new(f64::MIN_POSITIVE, 1);
     assert_eq!(slow.reserve(now), Duration::ZERO);
     assert_eq!(slow.reserve(now), FOREVER);
-}
-
-proptest! {
-    /// `wait.Jitter`: at least the inner delay, at most `1 + max_factor` times it, and linear in the random number.
-    #[test]
-    fn jitter_is_bounded(
-        base in 0..10_000_000_000_u64,
-        max_factor in 0.0..8.0_f64,
-        numbers in proptest::collection::vec(0.0..1.0_f64, 1..20),
-    ) {
-        let base = Duration::from_nanos(base);
-        let mut inner = ItemExponential::new(base, 1_000 * SEC);
-        let mut random = numbers.clone().into_iter();
-        let mut jittered = Jittered::new(inner.clone(), max_factor, || random.next().unwrap_or_default());
-        let now = Instant::now();
-        for number in &numbers {
-            let (delay, got) = (inner.when(&"one", now), jittered.when(&"one", now));
-            prop_assert!(got >= delay, "{got:?} is shorter than {delay:?}");
-            let expected = delay.mul_f64(1.0 + number * max_factor);
-            prop_assert!(got.abs_diff(expected) <= Duration::from_micros(1), "{got:?} instead of {expected:?}");
-        }
-        prop_assert_eq!(jittered.requeues(&"one"), inner.requeues(&"one"));
-        jittered.forget(&"one");
-        prop_assert_eq!(jittered.requeues(&"one"), 0);
-    }
-}
-
-#[rstest::rstest]
-#[case::no_number(f64::NAN, MS)]
-#[case::negative(-1.0, MS)]
-#[case::greatest(1.0, 3 * MS)]
-#[case::too_great(2.0, 3 * MS)]
-fn random_numbers_are_from_0_to_1(#[case] number: f64, #[case] expected: Duration) {
-    check(&mut Jittered::new(ItemExponential::new(MS, SEC), 2.0, || number), "one", &[expected]);
-}
-
-#[rstest::rstest]
-#[case::zero(0.0)]
-#[case::negative(-1.0)]
-#[case::not_a_number(f64::NAN)]
-fn jitter_without_factor_adds_nothing_unlike_wait_jitter(#[case] max_factor: f64) {
-    check(&mut Jittered::new(ItemExponential::new(MS, SEC), max_factor, || 0.5), "one", &[MS, 2 * MS, 4 * MS]);
-}
-
-#[test]
-fn jitter_does_not_overflow() {
-    let now = Instant::now();
-    for max_factor in [0.5, f64::MAX, f64::INFINITY] {
-        let mut limiter = Jittered::new(BucketLimiter::new(0.0, 1), max_factor, || 0.5);
-        assert_eq!(limiter.when(&"one", now), Duration::ZERO);
-        assert!(limiter.when(&"one", now) >= FOREVER);
-    }
-    let mut limiter = Jittered::new(ItemExponential::new(Duration::MAX, Duration::MAX), f64::INFINITY, || 0.5);
-    assert_eq!(limiter.when(&"one", now), Duration::MAX);
 }

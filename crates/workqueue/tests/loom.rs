@@ -4,8 +4,6 @@
 #![expect(unexpected_cfgs, reason = "passed in RUSTFLAGS to run the model checker")]
 #![cfg(loom)]
 
-use std::time::Duration;
-
 use kube_workqueue::Queue;
 use loom::{
     future::block_on,
@@ -22,22 +20,22 @@ use loom::{
 struct World {
     queue: Queue<usize>,
     /// Per key: the number of workers that process it now, and how often it was processed.
-    held: Arc<[AtomicUsize; 2]>,
+    workers: Arc<[AtomicUsize; 2]>,
     processed: Arc<[AtomicUsize; 2]>,
 }
 
 impl World {
     fn new() -> Self {
-        Self { queue: Queue::builder().build().0, held: Arc::default(), processed: Arc::default() }
+        Self { queue: Queue::builder().build().0, workers: Arc::default(), processed: Arc::default() }
     }
 
     fn worker(&self) -> JoinHandle<()> {
         let world = self.clone();
         thread::spawn(move || {
             while let Some(item) = block_on(world.queue.get()) {
-                assert_eq!(world.held[*item].fetch_add(1, SeqCst), 0, "processed twice at once");
+                assert_eq!(world.workers[*item].fetch_add(1, SeqCst), 0, "processed twice at once");
                 world.processed[*item].fetch_add(1, SeqCst);
-                world.held[*item].fetch_sub(1, SeqCst);
+                world.workers[*item].fetch_sub(1, SeqCst);
                 item.done();
             }
         })
@@ -140,78 +138,6 @@ fn a_second_producer() {
         worker.join().unwrap();
         let [zero, one] = world.processed();
         assert!(zero == 1 && (1..=2).contains(&one), "lost or repeated: {zero}, {one}");
-    });
-}
-
-/// An idle queue wakes its waiting task: a lost wake-up is a deadlock.
-#[test]
-fn idle_beside_two_workers() {
-    model(|| {
-        let world = World::new();
-        let workers = [world.worker(), world.worker()];
-        world.queue.add(0);
-        world.queue.add(1);
-        block_on(world.queue.idle());
-        assert_eq!(world.processed(), [1, 1], "idle too early");
-        world.queue.shut_down();
-        for worker in workers {
-            worker.join().unwrap();
-        }
-    });
-}
-
-/// A cancelled delay settles a queue, before or after the processing of another key ends.
-#[test]
-fn settled_beside_a_worker_and_a_cancelled_delay() {
-    model(|| {
-        let world = World::new();
-        world.queue.add(0);
-        let item = block_on(world.queue.get()).unwrap().into_owned();
-        world.queue.add_after(1, Duration::from_secs(3600));
-        let ended = Arc::new(AtomicUsize::new(0));
-        let worker = {
-            let ended = ended.clone();
-            thread::spawn(move || {
-                ended.fetch_add(1, SeqCst);
-                item.done();
-            })
-        };
-        let queue = world.queue.clone();
-        let canceller = thread::spawn(move || assert!(queue.cancel_delay(&1)));
-        block_on(world.queue.settled());
-        assert_eq!((ended.load(SeqCst), world.queue.delayed()), (1, 0), "settled too early");
-        worker.join().unwrap();
-        canceller.join().unwrap();
-    });
-}
-
-/// `add_ref` releases the lock before it makes a key.
-#[test]
-fn two_borrowed_adds_beside_a_worker() {
-    model(|| {
-        let queue = Queue::<String>::builder().build().0;
-        let add = || {
-            let queue = queue.clone();
-            thread::spawn(move || queue.add_ref("key"))
-        };
-        let producers = [add(), add()];
-        let worker = {
-            let queue = queue.clone();
-            thread::spawn(move || {
-                let mut processed = 0;
-                while let Some(item) = block_on(queue.get()) {
-                    processed += 1;
-                    item.done();
-                }
-                processed
-            })
-        };
-        for producer in producers {
-            producer.join().unwrap();
-        }
-        queue.shut_down();
-        let processed = worker.join().unwrap();
-        assert!((1..=2).contains(&processed), "lost or repeated: {processed}");
     });
 }
 

@@ -2,7 +2,7 @@
 
 use std::{sync::Mutex, time::Duration};
 
-use kube_workqueue::{Delayed, Item, Queue};
+use kube_workqueue::{Item, Queue};
 use tokio::{
     task::JoinSet,
     time::{sleep, timeout},
@@ -254,12 +254,14 @@ async fn first_in_first_out() {
 async fn a_panic_ends_the_processing() {
     let queue = queue();
     queue.add("foo");
-    let item = take(&queue).await.into_owned();
-    queue.add("foo");
     let mut set = JoinSet::new();
-    set.spawn(async move {
-        let _item = item;
-        panic!("a sync went wrong");
+    set.spawn({
+        let queue = queue.clone();
+        async move {
+            let _item = take(&queue).await;
+            queue.add("foo");
+            panic!("a sync went wrong");
+        }
     });
     assert!(set.join_next().await.unwrap().is_err());
     assert_eq!(*take(&queue).await, "foo");
@@ -287,104 +289,4 @@ fn tokio_test_poll<'a>(
 
 fn futures_poll<F: Future + Unpin>(future: &mut F) -> std::task::Poll<F::Output> {
     std::pin::Pin::new(future).poll(&mut std::task::Context::from_waker(std::task::Waker::noop()))
-}
-
-#[tokio::test(start_paused = true)]
-async fn drain_queues_delayed_keys_on_request() {
-    let queue = queue();
-    for (key, delay) in [("late", 20), ("early", 10), ("in process", 5)] {
-        queue.add_after(key, Duration::from_secs(delay));
-    }
-    queue.add("in process");
-    let item = take(&queue).await;
-    let mut drain = Box::pin(queue.drain(Delayed::Queue));
-    assert!(timeout(Duration::from_secs(1), &mut drain).await.is_err());
-    item.done();
-    for key in ["early", "late", "in process"] {
-        assert_eq!(*take(&queue).await, key);
-    }
-    drain.await;
-    assert!(queue.get().await.is_none());
-}
-
-#[tokio::test(start_paused = true)]
-async fn idle_waits_for_queued_keys_and_keys_in_process() {
-    let queue = queue();
-    queue.idle().await;
-    queue.add("foo");
-    queue.add_after("bar", Duration::from_secs(60));
-    let mut idle = Box::pin(queue.idle());
-    assert!(timeout(Duration::from_secs(1), &mut idle).await.is_err(), "queued");
-    let item = take(&queue).await;
-    assert!(timeout(Duration::from_secs(1), &mut idle).await.is_err(), "in process");
-    item.done();
-    idle.await;
-    assert_eq!(queue.delayed(), 1, "delayed keys do not count");
-    // A dropped call leaves nothing behind.
-    queue.add("foo");
-    assert!(timeout(Duration::ZERO, queue.idle()).await.is_err());
-    take(&queue).await.done();
-}
-
-#[tokio::test(start_paused = true)]
-async fn settled_waits_for_delayed_keys_too() {
-    let queue = queue();
-    queue.settled().await;
-    queue.add_after("foo", Duration::from_secs(60));
-    queue.idle().await;
-    let mut settled = Box::pin(queue.settled());
-    assert!(timeout(Duration::from_secs(1), &mut settled).await.is_err(), "delayed");
-    let item = queue.get().await.expect("a key");
-    assert!(timeout(Duration::from_secs(1), &mut settled).await.is_err(), "in process");
-    item.retry();
-    assert!(timeout(Duration::ZERO, &mut settled).await.is_err(), "retried");
-    queue.get().await.expect("a key").done();
-    settled.await;
-    // A cancelled delay and a shutdown settle it too.
-    queue.add_after("foo", Duration::from_secs(60));
-    let mut settled = Box::pin(queue.settled());
-    assert!(timeout(Duration::ZERO, &mut settled).await.is_err());
-    assert!(queue.cancel_delay("foo"));
-    timeout(Duration::ZERO, settled).await.expect("woken");
-    queue.add_after("foo", Duration::from_secs(60));
-    let mut settled = Box::pin(queue.settled());
-    assert!(timeout(Duration::ZERO, &mut settled).await.is_err());
-    queue.shut_down();
-    timeout(Duration::ZERO, settled).await.expect("woken");
-}
-
-/// Key that counts how often one was made of a borrowed key.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Made(String);
-
-static MADE: Mutex<Vec<String>> = Mutex::new(Vec::new());
-
-impl std::borrow::Borrow<str> for Made {
-    fn borrow(&self) -> &str {
-        &self.0
-    }
-}
-
-impl From<&str> for Made {
-    fn from(key: &str) -> Self {
-        MADE.lock().expect("lock").push(key.to_owned());
-        Self(key.to_owned())
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn borrowed_key_is_made_once() {
-    let queue = Queue::<Made>::builder().build().0;
-    for key in ["foo", "bar", "foo"] {
-        queue.add_ref(key);
-    }
-    let item = take(&queue).await;
-    queue.add_ref("foo");
-    item.done();
-    assert_eq!(*MADE.lock().expect("lock"), ["foo", "bar"]);
-    let order = [take(&queue).await.key().0.clone(), take(&queue).await.key().0.clone()];
-    assert_eq!(order, ["bar", "foo"]);
-    queue.shut_down();
-    queue.add_ref("late");
-    assert_eq!(MADE.lock().expect("lock").len(), 2, "not made for a queue that is shut down");
 }

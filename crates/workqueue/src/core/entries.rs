@@ -13,7 +13,7 @@ pub(super) const NIL: u32 = u32::MAX;
 
 /// State of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum KeyState {
     /// Neither queued nor in process; the entry exists only for its deadline.
     Waiting,
     /// Queued.
@@ -34,7 +34,7 @@ pub(super) struct Entry<K> {
     pub(super) prev: Index,
     /// Position in the heap of deadlines; `NIL` if the key is not delayed.
     pub(super) deadline: u32,
-    pub(super) state: State,
+    pub(super) state: KeyState,
 }
 
 // Queues of a million keys are supported, so the entry's size matters.
@@ -64,7 +64,7 @@ impl<K> Entries<K> {
     ///
     /// At 2^32 - 1 keys.
     #[inline]
-    pub(super) fn insert(&mut self, key: K, hash: u32, state: State) -> Index {
+    pub(super) fn insert(&mut self, key: K, hash: u32, state: KeyState) -> Index {
         let index = self.free;
         if let Some(entry) = self.slots.get_mut(index as usize) {
             self.free = entry.next;

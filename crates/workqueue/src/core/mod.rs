@@ -10,16 +10,16 @@ mod list;
 #[cfg(test)]
 mod tests;
 
-use std::{borrow::Borrow, time::Instant};
+use std::time::Instant;
 
 use hashbrown::{HashTable, hash_table::Entry};
 
+pub(crate) use self::entries::Index;
 use self::{
-    deadlines::Deadlines,
-    entries::{Entries, NIL, State},
+    deadlines::{Deadline, Deadlines},
+    entries::{Entries, KeyState, NIL},
     list::List,
 };
-pub(crate) use self::{deadlines::When, entries::Index};
 
 /// Hash table bucket. It keeps the hash so that growth and misses do not read the entry.
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +38,7 @@ pub(crate) enum Added<K> {
     /// Already queued, or already dirty.
     Duplicate(Option<K>),
     /// Refused: the queue is shutting down.
-    Refused(Option<K>),
+    Refused(K),
 }
 
 /// A key handed to a worker.
@@ -64,27 +64,8 @@ pub(crate) enum Finished<K> {
 pub(crate) struct Scheduled<K> {
     /// The key, if the queue has one already or refused it.
     pub(crate) spare: Option<K>,
-    /// Whether the earliest deadline is now earlier, so that the timer must be woken. A timer that sleeps until a
-    /// deadline that was postponed finds out when it wakes.
+    /// Whether the earliest deadline is now earlier, so that the timer must be woken.
     pub(crate) is_earlier: bool,
-}
-
-/// What happens to delayed keys at shutdown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Delayed {
-    /// They are dropped.
-    Drop,
-    /// They are queued at once, those with the earliest deadline first.
-    Queue,
-}
-
-/// Result of [`Core::shut_down`].
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct ShutDown<K> {
-    /// Keys that were only delayed and are dropped.
-    pub(crate) dropped: Vec<K>,
-    /// Keys that were delayed and are added: they are queued, or dirty.
-    pub(crate) added: Vec<Index>,
 }
 
 /// Result of [`Core::fire`].
@@ -153,29 +134,13 @@ impl<K: Eq> Core<K> {
     #[inline]
     pub(crate) fn add(&mut self, hash: u32, key: K) -> Added<K> {
         if self.shutting_down {
-            return Added::Refused(Some(key));
+            return Added::Refused(key);
         }
-        match self.find_or_insert(hash, key, State::Queued) {
-            (index, None) => {
-                self.ready.push_back(&mut self.entries, index);
-                Added::Queued(index)
-            }
-            (index, spare) => self.add_known(index, spare),
+        let (index, spare) = self.find_or_insert(hash, key, KeyState::Queued);
+        if spare.is_none() {
+            self.ready.push_back(&mut self.entries, index);
+            return Added::Queued(index);
         }
-    }
-
-    /// Adds a key that has an entry; `None` if it has none.
-    pub(crate) fn add_borrowed<Q: Eq + ?Sized>(&mut self, hash: u32, key: &Q) -> Option<Added<K>>
-    where
-        K: Borrow<Q>,
-    {
-        if self.shutting_down {
-            return Some(Added::Refused(None));
-        }
-        self.find(hash, key).map(|index| self.add_known(index, None))
-    }
-
-    fn add_known(&mut self, index: Index, spare: Option<K>) -> Added<K> {
         match self.mark(index) {
             Marked::Queued => Added::Queued(index),
             Marked::Dirty => Added::Dirty(index, spare),
@@ -183,55 +148,26 @@ impl<K: Eq> Core<K> {
         }
     }
 
-    /// Removes the deadline of a key. Returns whether it had one, and the key if it was only delayed.
-    pub(crate) fn cancel<Q: Eq + ?Sized>(&mut self, hash: u32, key: &Q) -> (bool, Option<K>)
-    where
-        K: Borrow<Q>,
-    {
-        let Some(index) = self.find(hash, key) else { return (false, None) };
-        let position = self.entries[index].deadline;
-        if position == NIL {
-            return (false, None);
-        }
-        let entries = &mut self.entries;
-        self.deadlines.remove(position, |index, position| entries[index].deadline = position);
-        let only_delayed = self.entries[index].state == State::Waiting;
-        (true, if only_delayed { self.remove(index) } else { None })
-    }
-
-    fn find<Q: Eq + ?Sized>(&self, hash: u32, key: &Q) -> Option<Index>
-    where
-        K: Borrow<Q>,
-    {
-        let same = |it: &Bucket| it.hash == hash && self.entries[it.index].key.as_ref().map(K::borrow) == Some(key);
-        self.table.find(spread(hash), same).map(|it| it.index)
-    }
-
-    /// Schedules an add of `key`, combined with the deadline that it may have.
-    pub(crate) fn schedule(&mut self, hash: u32, key: K, when: When) -> Scheduled<K> {
+    /// Schedules an add of `key` at `due`, or at the deadline that it has if that is earlier.
+    pub(crate) fn schedule(&mut self, hash: u32, key: K, due: Instant) -> Scheduled<K> {
         if self.shutting_down {
             return Scheduled { spare: Some(key), is_earlier: false };
         }
         let before = self.deadlines.first();
-        let (index, spare) = self.find_or_insert(hash, key, State::Waiting);
+        let (index, spare) = self.find_or_insert(hash, key, KeyState::Waiting);
         let position = self.entries[index].deadline;
         let entries = &mut self.entries;
         let moved = |index: Index, position| entries[index].deadline = position;
         match position {
-            NIL => self.deadlines.push(when, index, moved),
-            position => self.deadlines.combine(position, when, moved),
+            NIL => self.deadlines.push(due, index, moved),
+            position => self.deadlines.advance(position, due, moved),
         }
-        let is_earlier = match (before, self.deadlines.first()) {
-            (Some((before, _)), Some((now, _))) => now < before,
-            (None, now) => now.is_some(),
-            (Some(_), None) => false,
-        };
-        Scheduled { spare, is_earlier }
+        Scheduled { spare, is_earlier: self.deadlines.first() != before }
     }
 
     /// Returns the entry of a key. A new entry is in no list yet and takes the key; otherwise the key is returned.
     #[inline]
-    fn find_or_insert(&mut self, hash: u32, key: K, state: State) -> (Index, Option<K>) {
+    fn find_or_insert(&mut self, hash: u32, key: K, state: KeyState) -> (Index, Option<K>) {
         let same = |it: &Bucket| it.hash == hash && self.entries[it.index].key.as_ref() == Some(&key);
         match self.table.entry(spread(hash), same, |it| spread(it.hash)) {
             Entry::Occupied(bucket) => (bucket.get().index, Some(key)),
@@ -251,7 +187,7 @@ impl<K: Clone> Core<K> {
         // `clone` is the caller's code and may panic, so it runs before any change.
         let key = self.entries[index].key.clone()?;
         self.ready.unlink(&mut self.entries, index);
-        self.entries[index].state = State::Processing;
+        self.entries[index].state = KeyState::Processing;
         self.processing.push_back(&mut self.entries, index);
         Some(Taken { key, index })
     }
@@ -275,25 +211,19 @@ impl<K> Core<K> {
         }
     }
 
-    /// Refuses further adds and removes all deadlines; queued keys are still handed out.
-    pub(crate) fn shut_down(&mut self, delayed: Delayed) -> ShutDown<K> {
+    /// Refuses further adds and removes all deadlines; queued keys are still handed out. Returns the keys that were only
+    /// delayed.
+    pub(crate) fn shut_down(&mut self) -> Vec<K> {
         self.shutting_down = true;
-        let mut result = ShutDown { dropped: Vec::new(), added: Vec::new() };
-        let mut deadlines = self.deadlines.drain();
-        deadlines.sort_unstable();
-        for index in deadlines.into_iter().map(|it| it.index) {
+        let mut dropped = Vec::new();
+        for Deadline { index, .. } in self.deadlines.drain() {
             let entry = &mut self.entries[index];
             entry.deadline = NIL;
-            match (delayed, entry.state) {
-                (Delayed::Queue, _) => match self.mark(index) {
-                    Marked::Queued | Marked::Dirty => result.added.push(index),
-                    Marked::Already => {}
-                },
-                (Delayed::Drop, State::Waiting) => result.dropped.extend(self.remove(index)),
-                (Delayed::Drop, _) => {}
+            if entry.state == KeyState::Waiting {
+                dropped.extend(self.remove(index));
             }
         }
-        result
+        dropped
     }
 
     /// Marks the key of an existing entry as added.
@@ -301,16 +231,16 @@ impl<K> Core<K> {
     fn mark(&mut self, index: Index) -> Marked {
         let entry = &mut self.entries[index];
         match entry.state {
-            State::Waiting => {
-                entry.state = State::Queued;
+            KeyState::Waiting => {
+                entry.state = KeyState::Queued;
                 self.ready.push_back(&mut self.entries, index);
                 Marked::Queued
             }
-            State::Processing => {
-                entry.state = State::ProcessingDirty;
+            KeyState::Processing => {
+                entry.state = KeyState::ProcessingDirty;
                 Marked::Dirty
             }
-            State::ProcessingDirty | State::Queued => Marked::Already,
+            KeyState::ProcessingDirty | KeyState::Queued => Marked::Already,
         }
     }
 
@@ -318,15 +248,15 @@ impl<K> Core<K> {
     #[inline]
     pub(crate) fn done(&mut self, index: Index) -> Finished<K> {
         let entry = &mut self.entries[index];
-        debug_assert!(matches!(entry.state, State::Processing | State::ProcessingDirty), "{:?}", entry.state);
-        let (dirty, waits) = (entry.state == State::ProcessingDirty, entry.deadline != NIL);
+        debug_assert!(matches!(entry.state, KeyState::Processing | KeyState::ProcessingDirty), "{:?}", entry.state);
+        let (dirty, waits) = (entry.state == KeyState::ProcessingDirty, entry.deadline != NIL);
         self.processing.unlink(&mut self.entries, index);
         if dirty {
-            self.entries[index].state = State::Queued;
+            self.entries[index].state = KeyState::Queued;
             self.ready.push_back(&mut self.entries, index);
             Finished::Requeued(index)
         } else if waits {
-            self.entries[index].state = State::Waiting;
+            self.entries[index].state = KeyState::Waiting;
             Finished::Kept(index)
         } else {
             Finished::Removed(index, self.remove(index))

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use proptest::{collection::vec, prelude::*};
 
-use super::{Added, Core, Delayed as AtShutDown, Fired, Taken, When};
+use super::{Added, Core, Fired, Taken};
 
 type Key = u8;
 
@@ -18,30 +18,22 @@ fn hash(key: Key) -> u32 {
 enum Op {
     Add(Key),
     AddAfter(Key, u64),
-    /// An add of a borrowed key.
-    AddBorrowed(Key),
-    /// Quiet time and longest wait.
-    AddDebounced(Key, u64, u64),
-    Cancel(Key),
     Pass(u64),
     Get,
     /// Ends the processing of one of the keys in process, by index.
     Done(prop::sample::Index),
-    ShutDown(AtShutDown),
+    ShutDown,
 }
 
 fn op() -> impl Strategy<Value = Op> {
     let key = 0..5_u8;
     prop_oneof![
         8 => key.clone().prop_map(Op::Add),
-        2 => key.clone().prop_map(Op::AddBorrowed),
-        5 => (key.clone(), 1..20_u64).prop_map(|(key, delay)| Op::AddAfter(key, delay)),
-        5 => (key.clone(), 1..10_u64, 1..30_u64).prop_map(|(key, quiet, longest)| Op::AddDebounced(key, quiet, longest)),
-        2 => key.prop_map(Op::Cancel),
+        5 => (key, 1..20_u64).prop_map(|(key, delay)| Op::AddAfter(key, delay)),
         4 => (0..15_u64).prop_map(Op::Pass),
         8 => Just(Op::Get),
         6 => any::<prop::sample::Index>().prop_map(Op::Done),
-        1 => prop_oneof![Just(AtShutDown::Drop), Just(AtShutDown::Queue)].prop_map(Op::ShutDown),
+        1 => Just(Op::ShutDown),
     ]
 }
 
@@ -49,7 +41,6 @@ fn op() -> impl Strategy<Value = Op> {
 struct Delayed {
     key: Key,
     due: u64,
-    latest: u64,
     /// Position among the calls, which orders equal deadlines.
     sequence: usize,
 }
@@ -85,28 +76,10 @@ impl Reference {
         let (due, sequence) = (self.now + delay, self.sequence);
         self.sequence += 1;
         let Some(old) = self.delayed.iter_mut().find(|it| it.key == key) else {
-            self.delayed.push(Delayed { key, due, latest: due, sequence });
+            self.delayed.push(Delayed { key, due, sequence });
             return;
         };
-        old.latest = old.latest.min(due);
         if due < old.due {
-            (old.due, old.sequence) = (due, sequence);
-        }
-    }
-
-    fn add_debounced(&mut self, key: Key, quiet: u64, longest: u64) {
-        if self.shutting_down {
-            return;
-        }
-        let (due, latest, sequence) = (self.now + quiet, self.now + longest, self.sequence);
-        self.sequence += 1;
-        let Some(old) = self.delayed.iter_mut().find(|it| it.key == key) else {
-            self.delayed.push(Delayed { key, due: due.min(latest), latest, sequence });
-            return;
-        };
-        old.latest = old.latest.min(latest);
-        let due = due.min(old.latest);
-        if due != old.due {
             (old.due, old.sequence) = (due, sequence);
         }
     }
@@ -116,19 +89,8 @@ impl Reference {
         self.delayed.iter().map(|it| it.due).min().unwrap_or(u64::MAX)
     }
 
-    fn cancel(&mut self, key: Key) -> bool {
-        let before = self.delayed.len();
-        self.delayed.retain(|it| it.key != key);
-        self.delayed.len() < before
-    }
-
-    fn shut_down(&mut self, delayed: AtShutDown) {
-        self.delayed.sort_by_key(|it| (it.due, it.sequence));
-        for it in std::mem::take(&mut self.delayed) {
-            if delayed == AtShutDown::Queue {
-                self.add(it.key);
-            }
-        }
+    fn shut_down(&mut self) {
+        self.delayed.clear();
         self.shutting_down = true;
     }
 
@@ -170,26 +132,10 @@ fn compare(ops: Vec<Op>) -> Result<(), TestCaseError> {
             }
             Op::AddAfter(key, delay) => {
                 let before = reference.first();
-                let when = When::By(at(reference.now + delay));
-                let is_earlier = core.schedule(hash(key), key, when).is_earlier;
+                let is_earlier = core.schedule(hash(key), key, at(reference.now + delay)).is_earlier;
                 reference.add_after(key, delay);
                 prop_assert_eq!(is_earlier, reference.first() < before);
             }
-            Op::AddBorrowed(key) => {
-                let accepted = match core.add_borrowed(hash(key), &key) {
-                    Some(added) => matches!(added, Added::Queued(_) | Added::Dirty(..)),
-                    None => matches!(core.add(hash(key), key), Added::Queued(_)),
-                };
-                prop_assert_eq!(accepted, reference.add(key));
-            }
-            Op::AddDebounced(key, quiet, longest) => {
-                let when = When::Quiet { due: at(reference.now + quiet), latest: at(reference.now + longest) };
-                let before = reference.first();
-                let is_earlier = core.schedule(hash(key), key, when).is_earlier;
-                reference.add_debounced(key, quiet, longest);
-                prop_assert_eq!(is_earlier, reference.first() < before, "a postponed deadline needs no wake-up");
-            }
-            Op::Cancel(key) => prop_assert_eq!(core.cancel(hash(key), &key).0, reference.cancel(key)),
             Op::Pass(time) => {
                 reference.pass(time);
                 let next = loop {
@@ -213,9 +159,9 @@ fn compare(ops: Vec<Op>) -> Result<(), TestCaseError> {
                     reference.done(one.key);
                 }
             }
-            Op::ShutDown(delayed) => {
-                core.shut_down(delayed);
-                reference.shut_down(delayed);
+            Op::ShutDown => {
+                core.shut_down();
+                reference.shut_down();
             }
         }
         prop_assert_eq!(core.len(), reference.queued.len());

@@ -33,17 +33,3 @@ pub trait RateLimiter<K>: Send {
     /// [`forget`](RateLimiter::forget).
     fn requeues(&self, key: &K) -> u32;
 }
-
-impl<K, L: RateLimiter<K> + ?Sized> RateLimiter<K> for Box<L> {
-    fn when(&mut self, key: &K, now: Instant) -> Duration {
-        (**self).when(key, now)
-    }
-
-    fn forget(&mut self, key: &K) {
-        (**self).forget(key);
-    }
-
-    fn requeues(&self, key: &K) -> u32 {
-        (**self).requeues(key)
-    }
-}

@@ -17,8 +17,8 @@ pub(super) struct State<K> {
     /// Whether the latest shutdown was [`shut_down_with_drain`](crate::Queue::shut_down_with_drain).
     pub(super) draining: bool,
     pub(super) getters: Waiters,
-    /// Tasks that wait until no key is queued or in process, some also until none is delayed.
-    pub(super) idlers: Waiters,
+    /// Tasks that wait for the end of a drain.
+    pub(super) drains: Waiters,
     /// Waker of the timer task, if it sleeps.
     pub(super) timer: Option<Waker>,
     /// Whether the timer task runs. Without it, waiting `get`s queue the delayed keys.
@@ -35,7 +35,7 @@ impl<K> State<K> {
             core: Core::new(),
             draining: false,
             getters: Waiters::default(),
-            idlers: Waiters::default(),
+            drains: Waiters::default(),
             timer: None,
             timer_runs: false,
             meter,
@@ -70,6 +70,7 @@ impl<K> State<K> {
             record(meter, Instant::now().into_std());
         }
     }
+
     /// Reports that no key is in process, where no further sample would: the queue is shut down, or no timer runs.
     pub(super) fn report_end(&mut self) {
         if let Some(meter) = &mut self.meter

@@ -6,8 +6,6 @@ use std::{
     task::Poll,
 };
 
-use kube_workqueue::Delayed;
-
 use crate::world::{DELAY, Key, World};
 
 pub(crate) type Task = Pin<Box<dyn Future<Output = ()>>>;
@@ -98,17 +96,6 @@ pub(crate) fn drain(world: &World) -> Task {
     })
 }
 
-pub(crate) fn borrowing_producer(world: &World, keys: &'static [u8]) -> Task {
-    let world = world.clone();
-    Box::pin(async move {
-        for key in keys {
-            world.wanted(*key);
-            world.queue.add_ref(key);
-            step().await;
-        }
-    })
-}
-
 pub(crate) fn delaying_producer(world: &World, keys: &'static [u8]) -> Task {
     let world = world.clone();
     Box::pin(async move {
@@ -116,17 +103,6 @@ pub(crate) fn delaying_producer(world: &World, keys: &'static [u8]) -> Task {
             world.wanted(*key);
             world.queue.add_after(Key(*key), DELAY);
             step().await;
-        }
-    })
-}
-
-/// Cancels the delay of a key that is never added without one.
-pub(crate) fn canceller(world: &World, key: u8) -> Task {
-    let world = world.clone();
-    Box::pin(async move {
-        step().await;
-        if world.queue.cancel_delay(&key) {
-            world.log.borrow_mut().pending.remove(&key);
         }
     })
 }
@@ -155,47 +131,12 @@ pub(crate) fn clock(world: &World) -> Task {
     })
 }
 
-pub(crate) fn idler(world: &World) -> Task {
-    let world = world.clone();
-    Box::pin(async move {
-        step().await;
-        world.log.borrow_mut().idling += 1;
-        world.queue.idle().await;
-        let mut log = world.log.borrow_mut();
-        assert!(log.processing.is_empty() && world.queue.is_empty(), "idle too early");
-        log.idling -= 1;
-    })
-}
-
-pub(crate) fn drain_with_delayed(world: &World) -> Task {
-    let world = world.clone();
-    Box::pin(async move {
-        step().await;
-        world.queue.drain(Delayed::Queue).await;
-        let log = world.log.borrow();
-        assert!(log.processing.is_empty() && log.pending.is_empty(), "drained too early");
-    })
-}
-
 /// A drain that a later `shut_down` may end early.
 pub(crate) fn drain_or_release(world: &World) -> Task {
     let world = world.clone();
     Box::pin(async move {
         step().await;
         world.queue.shut_down_with_drain().await;
-    })
-}
-
-/// Waits until the queue is settled. No task holds a key that it has still to add.
-pub(crate) fn settler(world: &World) -> Task {
-    let world = world.clone();
-    Box::pin(async move {
-        step().await;
-        world.log.borrow_mut().settling += 1;
-        world.queue.settled().await;
-        let mut log = world.log.borrow_mut();
-        assert!(log.processing.is_empty() && log.pending.is_empty(), "settled too early");
-        log.settling -= 1;
     })
 }
 

@@ -13,28 +13,12 @@ use tokio::{runtime::Runtime, time::sleep};
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Key(pub(crate) u8);
 
-impl std::borrow::Borrow<u8> for Key {
-    fn borrow(&self) -> &u8 {
-        &self.0
-    }
-}
-
-impl From<&u8> for Key {
-    fn from(key: &u8) -> Self {
-        Self(*key)
-    }
-}
-
 /// Pending and running keys of one run.
 #[derive(Default)]
 pub(crate) struct Log {
     /// Adds of each key since its processing last began.
     pub(crate) pending: BTreeMap<u8, u32>,
     pub(crate) processing: Vec<u8>,
-    /// Number of tasks that wait until the queue is idle.
-    pub(crate) idling: u32,
-    /// Number of tasks that wait until the queue is settled.
-    pub(crate) settling: u32,
 }
 
 #[derive(Clone)]
