@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use prometheus::{IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry};
+use prometheus::{IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry};
 
 use crate::{ElectionMetrics, ElectionMetricsProvider};
 
@@ -70,18 +70,12 @@ struct PrometheusElectionMetrics {
     name: String,
 }
 
-impl PrometheusElectionMetrics {
-    fn counter(&self) -> IntCounter {
-        self.slow_path.with_label_values(&[&self.name])
-    }
-}
-
 impl ElectionMetrics for PrometheusElectionMetrics {
     fn leading(&self, is_leader: bool) {
         self.master_status.set(is_leader.into());
     }
 
     fn add_slow_paths(&self, count: u64) {
-        self.counter().inc_by(count);
+        self.slow_path.with_label_values(&[&self.name]).inc_by(count);
     }
 }

@@ -16,7 +16,7 @@ use kube_endpointslice::slice_events::Terminating;
 use kube_endpointslice::{ApplyError, Reconciler, watch_slices};
 use kube_informer::{Event, Informer};
 use kube_wire::Object as _;
-use kube_workqueue::{BucketLimiter, ItemExponential, MaxOf, Queue};
+use kube_workqueue::{ItemExponential, MaxOf, Queue, TokenBucket};
 
 use crate::events::{endpoints_change_queues, loses_ready_address, service_change_queues};
 use crate::metrics::MirroringMetrics;
@@ -70,7 +70,7 @@ pub fn mirroring_controller(
 ) -> Controller<ObjectKey> {
     let limiter = MaxOf::new()
         .and(ItemExponential::new(Duration::from_secs(1), MAX_RETRY_DELAY))
-        .and(BucketLimiter::new(10.0, 100));
+        .and(TokenBucket::new(10.0, 100));
     let queue = Queue::builder().name("endpoint_slice_mirroring").limiter(limiter);
     let mut controller = Controller::builder(MIRRORING_CONTROLLER_NAME, queue, metrics)
         .concurrency(config.concurrent_syncs)

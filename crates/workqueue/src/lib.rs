@@ -194,7 +194,7 @@
 //! | `AddRateLimited`, `Forget`, `NumRequeues` | [`Queue::add_rate_limited`], [`Queue::forget`], [`Queue::num_requeues`] |
 //! | `TypedRateLimiter` | [`RateLimiter`] |
 //! | `NewTypedItemExponentialFailureRateLimiter` | [`ItemExponential`] |
-//! | `TypedBucketRateLimiter` | [`BucketLimiter`], and [`TokenBucket`] without keys |
+//! | `TypedBucketRateLimiter` | [`TokenBucket`] |
 //! | `NewTypedMaxOfRateLimiter` | [`MaxOf`] |
 //! | `DefaultTypedControllerRateLimiter` | [`default_controller_limiter`] |
 //! | `MetricsProvider` | [`MetricsProvider`] and [`QueueMetrics`]; `PrometheusMetrics` with the feature `prometheus` |
@@ -276,8 +276,7 @@ pub use crate::{
     get::Get,
     item::Item,
     limiter::{
-        BucketLimiter, FOREVER, ItemExponential, MaxOf, RateLimiter, TokenBucket, default_controller_limiter,
-        endpoint_slice_limiter,
+        FOREVER, ItemExponential, MaxOf, RateLimiter, TokenBucket, default_controller_limiter, endpoint_slice_limiter,
     },
     metrics::{MetricsProvider, QueueMetrics},
     queue::Queue,

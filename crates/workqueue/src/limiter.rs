@@ -6,12 +6,11 @@ mod bucket;
 mod combine;
 mod exponential;
 mod rate_limiter;
-mod tries;
 
 use std::{hash::Hash, time::Duration};
 
 pub use self::{
-    bucket::{BucketLimiter, FOREVER, TokenBucket},
+    bucket::{FOREVER, TokenBucket},
     combine::MaxOf,
     exponential::ItemExponential,
     rate_limiter::RateLimiter,
@@ -33,5 +32,5 @@ pub fn endpoint_slice_limiter<K: Clone + Eq + Hash + Send + 'static>() -> MaxOf<
 const LONGEST: Duration = Duration::from_secs(1_000);
 
 fn controller_limiter<K: Clone + Eq + Hash + Send + 'static>(base: Duration) -> MaxOf<K> {
-    MaxOf::new().and(ItemExponential::new(base, LONGEST)).and(BucketLimiter::new(10.0, 100))
+    MaxOf::new().and(ItemExponential::new(base, LONGEST)).and(TokenBucket::new(10.0, 100))
 }

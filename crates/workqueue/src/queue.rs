@@ -66,7 +66,7 @@ impl<K: Clone + Eq + Hash + Send + 'static> Queue<K> {
 
     /// Returns the number of rate-limited adds of `key` since it was last forgotten: in a worker that retries each failure,
     /// the failed attempts so far, so 0 in the first attempt. Always 0 if the limiter counts none, as a
-    /// [`BucketLimiter`](crate::BucketLimiter) alone; of several limiters ([`MaxOf`](crate::MaxOf)), the largest number.
+    /// [`TokenBucket`](crate::TokenBucket) alone; of several limiters ([`MaxOf`](crate::MaxOf)), the largest number.
     pub fn num_requeues(&self, key: &K) -> u32 {
         self.shared.with_limiter(|limiter| limiter.requeues(key))
     }

@@ -10,6 +10,8 @@ pub const FOREVER: Duration = Duration::from_nanos(i64::MAX as u64);
 /// A token bucket with reservations, as `Reserve().Delay()` of Go's `golang.org/x/time/rate`: taking a token always
 /// succeeds and returns the delay until it is available.
 ///
+/// As the [rate limiter](RateLimiter) of a queue, it limits the retries of all keys together, and no other adds.
+///
 /// The bucket starts full. With an infinite rate the delay is always zero. With a rate of zero or less, the delay is
 /// [`FOREVER`] once the burst is used up; with a burst of zero and a finite rate, it is [`FOREVER`] from the start.
 ///
@@ -119,25 +121,10 @@ impl TokenBucket {
     }
 }
 
-/// Rate limiter with one [`TokenBucket`] for the retries of all keys. It counts no retries per key: `requeues` is always 0.
-///
-/// As every rate limiter of a queue, it delays only rate-limited adds. Other adds and the workers are not limited, see
-/// [limit of the processing rate](TokenBucket#limit-of-the-processing-rate).
-#[derive(Debug, Clone)]
-pub struct BucketLimiter {
-    bucket: TokenBucket,
-}
-
-impl BucketLimiter {
-    /// Creates a limiter of the retries of all keys together to `rate` per second on average, with bursts of at most `burst`.
-    pub fn new(rate: f64, burst: u32) -> Self {
-        Self { bucket: TokenBucket::new(rate, burst) }
-    }
-}
-
-impl<K> RateLimiter<K> for BucketLimiter {
+/// Limits the retries of all keys together. It counts no retries per key: `requeues` is always 0.
+impl<K> RateLimiter<K> for TokenBucket {
     fn when(&mut self, _key: &K, now: Instant) -> Duration {
-        self.bucket.reserve(now)
+        self.reserve(now)
     }
 
     fn forget(&mut self, _key: &K) {}
