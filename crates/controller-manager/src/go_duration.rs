@@ -29,7 +29,7 @@ const UNITS: [(&str, u64); 8] = [
 /// Maximum in nanoseconds: Go's `time.Duration` is an `int64`.
 const MAX_NANOSECONDS: u128 = i64::MAX as u128;
 
-/// Parses a duration. A negative one becomes zero: upstream treats negative batch periods as zero (K-4), and for every
+/// Parses a duration. A negative one becomes zero: upstream treats negative batch periods as zero, and for every
 /// other flag zero either disables the function or is out of bounds.
 pub(crate) fn parse(text: &str) -> Result<Duration, DurationError> {
     let syntax = || DurationError::Syntax(text.to_owned());
