@@ -24,7 +24,7 @@ use clap::{Parser, ValueEnum};
 use http::Method;
 use k8s_openapi::api::core::v1 as core;
 use kube_controller_client::{Client, ClientOptions, Config, ListParams};
-use kube_endpoint_model::{Node, Pod, Service};
+use kube_endpoint_model::{Node, Pod, Service, project};
 use kube_endpointslice::{DesiredEndpoint as _, desired_endpoints_from_service_pods};
 use kube_wire::{Decode, decode_list};
 use serde_json::{Value, json};
@@ -169,7 +169,7 @@ fn slices(world: &World, service: &core::Service, defect: Option<Defect>) -> Vec
     let is_exported = metadata.annotations.as_ref().is_some_and(|it| it.get(EXPORT).is_some_and(|it| it == "true"));
     let is_external = service.spec.as_ref().is_some_and(|spec| spec.type_.as_deref() == Some("ExternalName"));
     let (name, namespace) = (metadata.name.clone().unwrap_or_default(), metadata.namespace.clone().unwrap_or_default());
-    let compact = Service::from(service);
+    let compact: Service = project(service).expect("an object of the API");
     let Some(selector) = compact.selector.as_ref().filter(|_| is_exported && !is_external) else { return Vec::new() };
     let pods = world.pods.iter().filter(|pod| pod.namespace.as_str() == namespace && pod.labels.contains_all(selector));
     let pods: Vec<_> = pods.cloned().collect();

@@ -2,7 +2,7 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
 use kube_endpoint_model::{
-    EndpointSlice, Metadata, ObjectKey, ObjectMeta, OwnerReference, Resource, ResourceVersion, Service, Text, Uid,
+    EndpointSlice, Metadata, ObjectKey, OwnerReference, Resource, ResourceVersion, Service, Text, Uid,
 };
 
 /// Object that owns the slices of a plan: a Service, an Endpoints object, or any other namespaced object.
@@ -26,7 +26,7 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// Returns an object of any kind as owner. `metadata` is an [`ObjectMeta`] of `kube-endpoint-model` or another type
+    /// Returns an object of any kind as owner. `metadata` is an [`ObjectMeta`](kube_endpoint_model::ObjectMeta) of `kube-endpoint-model` or another type
     /// that implements [`Metadata`].
     ///
     /// ```
@@ -70,7 +70,17 @@ impl Owner {
 
     /// Returns an object of a `k8s-openapi` type as owner.
     pub fn of<K: k8s_openapi::Metadata<Ty = meta::ObjectMeta>>(object: &K) -> Owner {
-        Owner::new(K::API_VERSION, K::KIND, &ObjectMeta::from(object.metadata()))
+        let metadata = object.metadata();
+        let text = |text: &Option<String>| text.as_deref().map(Text::from).unwrap_or_default();
+        Owner {
+            api_version: K::API_VERSION.into(),
+            kind: K::KIND.into(),
+            namespace: text(&metadata.namespace),
+            name: text(&metadata.name),
+            uid: metadata.uid.as_deref().map(Uid::from).unwrap_or_default(),
+            resource_version: metadata.resource_version.as_deref().map(ResourceVersion::from).unwrap_or_default(),
+            terminating: metadata.deletion_timestamp.is_some(),
+        }
     }
 
     /// Returns the namespace and name of the owner.
@@ -132,6 +142,8 @@ fn is_subdomain_prefix(prefix: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use kube_endpoint_model::ObjectMeta;
+
     use super::*;
     use rstest::rstest;
 

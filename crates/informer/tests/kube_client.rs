@@ -4,7 +4,7 @@
 #[path = "it/thing.rs"]
 mod thing;
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube::{
@@ -15,7 +15,7 @@ use kube::{
 use kube_dev_apiserver::{Fault, On, Server, Transport, User};
 use kube_endpoints_testing::{LIMIT, eventually, until};
 use kube_informer::{BackoffPolicy, Builder, Event, Guard, HandlerHandle, Informer, WriteError as _, wait_for_sync};
-use kube_wire::{Decode, DecodeError, Object, Resource, ResourceVersion, Uid};
+use kube_wire::{Decode, DecodeError, DecodeProblem, Object, Resource, ResourceVersion, Uid};
 use tokio::{sync::mpsc, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
@@ -48,7 +48,7 @@ impl Decode for Packed {
     const PROTOBUF: bool = true;
 
     fn from_json(_: &[u8]) -> Result<Self, DecodeError> {
-        Err(DecodeError::Encoding { kind: "ConfigMap".to_owned(), encoding: "JSON" })
+        Err(DecodeError::new("ConfigMap", DecodeProblem::Encoding("JSON")))
     }
 
     fn from_protobuf(bytes: &[u8]) -> Result<Self, DecodeError> {
@@ -283,8 +283,7 @@ async fn guard_reads_objects_before_it_confirms_a_list() {
 #[tokio::test]
 async fn store_catches_up_with_the_server() {
     let mut world = World::new().await;
-    let shared = Arc::new(world.client.clone());
-    let informer = Informer::<Thing>::builder(shared).namespace("shop").build();
+    let informer = world.builder::<Thing>().build();
     world.run(&informer).await;
     world.server.faults().inject(Fault::delay_events(Duration::from_millis(200), Duration::from_millis(200)));
     for name in ["a", "b"] {

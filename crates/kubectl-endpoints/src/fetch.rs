@@ -13,9 +13,10 @@ use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
 use kube_controller_client::{Client, Error};
-use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service};
+use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service, project};
 use kube_endpoints_explain::{Kind, LastWrite, ObjectRef};
-use kube_wire::{Decode, Object};
+use kube_wire::{Decode, DecodeError, Object};
+use serde::Serialize;
 
 use self::pages::Pages;
 pub(crate) use self::{
@@ -79,7 +80,7 @@ impl Fetch<'_> {
             async {
                 if *last_writes {
                     let full = self.list::<discovery::EndpointSlice>(slices).await?;
-                    Ok(self.with_last_writes(full, Kind::EndpointSlice, |slice| EndpointSlice::from(slice)))
+                    self.with_last_writes(full, Kind::EndpointSlice)
                 } else {
                     self.list::<EndpointSlice>(slices).await
                 }
@@ -87,7 +88,7 @@ impl Fetch<'_> {
             async {
                 if *last_writes {
                     let full = self.list::<core::Endpoints>(endpoints).await?;
-                    Ok(self.with_last_writes(full, Kind::Endpoints, |endpoints| Endpoints::from(endpoints)))
+                    self.with_last_writes(full, Kind::Endpoints)
                 } else {
                     self.list::<Endpoints>(endpoints).await
                 }
@@ -171,15 +172,23 @@ impl Fetch<'_> {
     }
 
     /// Converts complete objects, whose metadata have the last writes.
-    fn with_last_writes<F, T>(&self, full: Listed<F>, kind: Kind, convert: impl Fn(&F) -> T) -> Listed<T>
+    fn with_last_writes<F, T>(&self, full: Listed<F>, kind: Kind) -> anyhow::Result<Listed<T>>
     where
-        F: Object + Metadata<Ty = ObjectMeta>,
+        F: Object + Metadata<Ty = ObjectMeta> + Serialize,
+        T: Decode,
     {
         let Listed { objects: full, last_writes: _, warnings, unreadable } = full;
         let last_writes = last_writes(kind, &full);
-        let objects = self.client.decode(|| full.iter().map(|object| Arc::new(convert(object))).collect());
-        Listed { objects, last_writes, warnings, unreadable }
+        Ok(Listed { objects: projections(self.client, &full)?, last_writes, warnings, unreadable })
     }
+}
+
+/// Returns the projections of complete objects.
+pub(crate) fn projections<F: Serialize, T: Decode>(
+    client: &Client,
+    full: &[Arc<F>],
+) -> Result<Vec<Arc<T>>, DecodeError> {
+    client.decode(|| full.iter().map(|object| project(&**object).map(Arc::new)).collect())
 }
 
 /// Returns the last writes of objects of a kind.

@@ -4,7 +4,6 @@ use std::hint::black_box;
 use std::net::Ipv4Addr;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use k8s_openapi::api::discovery::v1 as discovery;
 use kube_endpoint_model::{
     AddressType, Endpoint, EndpointConditions, EndpointPort, EndpointSlice, ObjectMeta, TargetRef,
 };
@@ -50,11 +49,8 @@ fn write(criterion: &mut Criterion) {
     for endpoints in [10, 100, 1_000] {
         let slice = slice(endpoints);
         group.throughput(Throughput::Elements(endpoints.into()));
-        group.bench_with_input(BenchmarkId::new("compact", endpoints), &slice, |bencher, slice| {
+        group.bench_with_input(BenchmarkId::from_parameter(endpoints), &slice, |bencher, slice| {
             bencher.iter(|| serde_json::to_vec(black_box(slice)));
-        });
-        group.bench_with_input(BenchmarkId::new("k8s-openapi", endpoints), &slice, |bencher, slice| {
-            bencher.iter(|| serde_json::to_vec(&discovery::EndpointSlice::from(black_box(slice))));
         });
     }
     group.finish();

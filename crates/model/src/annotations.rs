@@ -9,7 +9,8 @@ use kube_wire::protobuf::{Fields, MalformedProtobuf};
 use serde::{Deserialize, Deserializer};
 
 use crate::protobuf::Pairs;
-use crate::{Labels, Part, json};
+use crate::protobuf::fields::{object, object_meta};
+use crate::{Labels, Part};
 
 /// The annotations that [`Annotations`] keeps.
 pub trait AnnotationKeys: Send + Sync + 'static {
@@ -43,31 +44,19 @@ impl<K: AnnotationKeys> Part for Annotations<K> {
 
     fn from_json(kind: &str, bytes: &[u8]) -> Result<Self, DecodeError> {
         #[derive(Deserialize)]
-        #[serde(default, bound = "K: AnnotationKeys")]
+        #[serde(bound = "K: AnnotationKeys")]
         struct Document<K> {
-            #[serde(deserialize_with = "json::nullable")]
-            metadata: Metadata<K>,
+            metadata: Option<Metadata<K>>,
         }
 
         #[derive(Deserialize)]
-        #[serde(default, bound = "K: AnnotationKeys")]
+        #[serde(bound = "K: AnnotationKeys")]
         struct Metadata<K> {
-            annotations: Annotations<K>,
+            annotations: Option<Annotations<K>>,
         }
 
-        impl<K> Default for Document<K> {
-            fn default() -> Self {
-                Document { metadata: Metadata::default() }
-            }
-        }
-
-        impl<K> Default for Metadata<K> {
-            fn default() -> Self {
-                Metadata { annotations: Annotations::default() }
-            }
-        }
-
-        kube_wire::json::from_slice(kind, bytes).map(|it: Document<K>| it.metadata.annotations)
+        let Document { metadata } = kube_wire::json::from_slice(kind, bytes)?;
+        Ok(metadata.and_then(|it| it.annotations).unwrap_or_default())
     }
 
     fn from_protobuf(kind: &str, bytes: &[u8]) -> Result<Self, DecodeError> {
@@ -76,19 +65,17 @@ impl<K: AnnotationKeys> Part for Annotations<K> {
 }
 
 /// Reads the annotations of the field `metadata`, which is the first of every object.
-fn kept<K: AnnotationKeys>(object: Fields<'_>) -> Result<Labels, MalformedProtobuf> {
-    const METADATA: u32 = 1;
-    const ANNOTATIONS: u32 = 12;
+fn kept<K: AnnotationKeys>(message: Fields<'_>) -> Result<Labels, MalformedProtobuf> {
     let mut kept = Labels::default();
-    for field in object {
+    for field in message {
         let field = field?;
-        if field.number != METADATA {
+        if field.number != object::METADATA {
             continue;
         }
         let mut pairs = Pairs::default();
         for field in field.message()? {
             let field = field?;
-            if field.number == ANNOTATIONS {
+            if field.number == object_meta::ANNOTATIONS {
                 pairs.push_if(&field, K::keeps)?;
             }
         }

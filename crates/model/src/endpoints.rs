@@ -3,11 +3,9 @@
 mod protobuf;
 mod protobuf_encode;
 
-use k8s_openapi::api::core::v1 as core;
 use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::metadata::{non_empty, optional_text};
 use crate::well_known::LEADER_ANNOTATION;
 use crate::{Address, ObjectMeta, TargetRef, Text, encode, json};
 
@@ -116,89 +114,6 @@ impl Serialize for SubsetPort {
     }
 }
 
-fn list<T, U: for<'a> From<&'a T>>(items: &[T]) -> Option<Vec<U>> {
-    (!items.is_empty()).then(|| items.iter().map(U::from).collect())
-}
-
-impl From<&core::Endpoints> for Endpoints {
-    fn from(it: &core::Endpoints) -> Self {
-        Endpoints {
-            metadata: ObjectMeta::from(&it.metadata),
-            subsets: it.subsets.iter().flatten().map(EndpointSubset::from).collect(),
-        }
-    }
-}
-
-impl From<&Endpoints> for core::Endpoints {
-    fn from(it: &Endpoints) -> Self {
-        core::Endpoints { metadata: (&it.metadata).into(), subsets: list(&it.subsets) }
-    }
-}
-
-impl From<&core::EndpointSubset> for EndpointSubset {
-    fn from(it: &core::EndpointSubset) -> Self {
-        EndpointSubset {
-            addresses: it.addresses.iter().flatten().map(EndpointAddress::from).collect(),
-            not_ready_addresses: it.not_ready_addresses.iter().flatten().map(EndpointAddress::from).collect(),
-            ports: it.ports.iter().flatten().map(SubsetPort::from).collect(),
-        }
-    }
-}
-
-impl From<&EndpointSubset> for core::EndpointSubset {
-    fn from(it: &EndpointSubset) -> Self {
-        core::EndpointSubset {
-            addresses: list(&it.addresses),
-            not_ready_addresses: list(&it.not_ready_addresses),
-            ports: list(&it.ports),
-        }
-    }
-}
-
-impl From<&core::EndpointAddress> for EndpointAddress {
-    fn from(it: &core::EndpointAddress) -> Self {
-        EndpointAddress {
-            hostname: crate::metadata::text(it.hostname.as_ref()),
-            ip: Address::new(&it.ip),
-            node_name: optional_text(it.node_name.as_ref()),
-            target_ref: it.target_ref.as_ref().map(TargetRef::from),
-        }
-    }
-}
-
-impl From<&EndpointAddress> for core::EndpointAddress {
-    fn from(it: &EndpointAddress) -> Self {
-        core::EndpointAddress {
-            hostname: non_empty(&it.hostname),
-            ip: it.ip.to_string(),
-            node_name: it.node_name.as_ref().map(ToString::to_string),
-            target_ref: it.target_ref.as_ref().map(Into::into),
-        }
-    }
-}
-
-impl From<&core::EndpointPort> for SubsetPort {
-    fn from(it: &core::EndpointPort) -> Self {
-        SubsetPort {
-            name: crate::metadata::text(it.name.as_ref()),
-            port: it.port,
-            protocol: crate::metadata::text(it.protocol.as_ref()),
-            app_protocol: optional_text(it.app_protocol.as_ref()),
-        }
-    }
-}
-
-impl From<&SubsetPort> for core::EndpointPort {
-    fn from(it: &SubsetPort) -> Self {
-        core::EndpointPort {
-            name: non_empty(&it.name),
-            port: it.port,
-            protocol: non_empty(&it.protocol),
-            app_protocol: it.app_protocol.as_ref().map(ToString::to_string),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -216,10 +131,9 @@ mod tests {
     }"#;
 
     #[test]
-    fn round_trips_through_the_full_type() {
-        let full: core::Endpoints = serde_json::from_str(FULL).unwrap();
-        let from_wire: Endpoints = serde_json::from_str(FULL).unwrap();
-        assert_eq!(Endpoints::from(&full), from_wire);
-        assert_eq!(core::Endpoints::from(&from_wire), full);
+    fn is_written_as_the_full_type() {
+        let full: k8s_openapi::api::core::v1::Endpoints = serde_json::from_str(FULL).unwrap();
+        let compact: Endpoints = serde_json::from_str(FULL).unwrap();
+        assert_eq!(serde_json::to_string(&compact).unwrap(), serde_json::to_string(&full).unwrap());
     }
 }

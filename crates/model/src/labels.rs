@@ -1,6 +1,5 @@
 //! Labels, annotations and selectors.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -25,7 +24,7 @@ impl Labels {
     }
 
     /// Returns the value of `key` as interned text.
-    pub fn get_text(&self, key: &str) -> Option<&Text> {
+    pub(crate) fn get_text(&self, key: &str) -> Option<&Text> {
         self.entry(key).map(|(_, value)| value)
     }
 
@@ -97,25 +96,6 @@ impl fmt::Debug for Labels {
 impl<K: AsRef<str>, V: AsRef<str>> FromIterator<(K, V)> for Labels {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
         Labels::from_pairs(pairs.into_iter().collect())
-    }
-}
-
-impl From<&BTreeMap<String, String>> for Labels {
-    fn from(map: &BTreeMap<String, String>) -> Self {
-        map.iter().collect()
-    }
-}
-
-impl From<&Option<BTreeMap<String, String>>> for Labels {
-    fn from(map: &Option<BTreeMap<String, String>>) -> Self {
-        map.as_ref().map(Labels::from).unwrap_or_default()
-    }
-}
-
-impl From<&Labels> for Option<BTreeMap<String, String>> {
-    /// Converts to the type of k8s-openapi; an empty map becomes `None`, as the API server stores it.
-    fn from(labels: &Labels) -> Self {
-        (!labels.is_empty()).then(|| labels.iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect())
     }
 }
 

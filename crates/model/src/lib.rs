@@ -22,19 +22,18 @@
 //! ```text
 //! JSON, protobuf --decode--+--> Pod, Service, Node ----------> PodIndex, ServiceIndex --> membership, pod_change
 //!                          |
-//! k8s-openapi -----From----+--> EndpointSlice, Endpoints ----> SliceIndex, subsets
+//! k8s-openapi --project----+--> EndpointSlice, Endpoints ----> SliceIndex, subsets
 //!                                           |
-//! JSON, k8s-openapi <----encode, From-------+
+//! JSON, protobuf <-----encode---------------+
 //! ```
 //!
 //! The object types implement [`kube_wire::Decode`] for JSON and protobuf, so they can be listed with
-//! `kube-controller-client` and cached with `kube-informer`, and convert from the types of `k8s-openapi`. The lossless
-//! ones are also encoded directly to JSON ([`serde::Serialize`]) and convert to the types of `k8s-openapi`. An object
-//! that cannot be decoded is a [`kube_wire::DecodeError`], which names the field.
+//! `kube-controller-client` and cached with `kube-informer`; [`project`] makes one of an object of `k8s-openapi`. The
+//! lossless ones are also encoded to JSON ([`serde::Serialize`]) and protobuf. An object that cannot be decoded is a
+//! [`kube_wire::DecodeError`], which names the field.
 //!
 //! The rules are those of Kubernetes 1.36. Ids such as `RC-14` name rules of the
-//! [contract](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/contract.md). The program selects a
-//! version feature of `k8s-openapi` 0.29, such as `v1_36`; without one, `k8s-openapi` does not compile.
+//! [contract](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/contract.md).
 //!
 //! # When not to use it
 //!
@@ -77,12 +76,13 @@ mod compact_time;
 mod decode;
 mod encode;
 mod endpoints;
+mod full;
 mod go_bool;
 mod intern;
 mod json;
 mod label_index;
+mod label_value;
 mod labels;
-mod labels_from_str;
 mod last_message;
 #[cfg(feature = "informer")]
 mod listers;
@@ -120,12 +120,13 @@ pub use cluster::{Cluster, SelectingService};
 pub use code::Code;
 pub use compact_time::CompactTime;
 pub use endpoints::{EndpointAddress, EndpointSubset, Endpoints, SubsetPort};
+pub use full::project;
 pub use go_bool::parse_go_bool;
 pub use intern::Interner;
 pub use kube_wire::{Index, Metadata, ObjectKey, Resource, ResourceVersion, Text, Uid, Write};
 pub use label_index::{LabelIndex, Labelled, PodIndex};
+pub use label_value::{LONGEST_LABEL_VALUE, is_label_value};
 pub use labels::Labels;
-pub use labels_from_str::{LONGEST_LABEL_VALUE, ParseLabelsError, is_label_value};
 pub use last_message::LastMessage;
 #[cfg(feature = "informer")]
 pub use listers::Listers;
@@ -133,7 +134,6 @@ pub use metadata::{ObjectMeta, OwnerReference};
 pub use node::Node;
 pub use pod::{NamedPort, Pod};
 pub use pod_fields::PodFields;
-pub use quantity::parse_milli;
 pub use reference::{ObjectReference, TargetRef, same_target};
 pub use selector_index::{Selecting, SelectorIndex, ServiceIndex};
 pub use service::{Service, ServicePort, TargetPort, TopologyMode};

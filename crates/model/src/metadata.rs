@@ -1,10 +1,9 @@
 //! The lossless metadata type.
 
 use jiff::Timestamp;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
 use serde::{Deserialize, Serialize};
 
-use crate::{Labels, ObjectKey, ResourceVersion, Text, Uid, encode, intern, json, time};
+use crate::{Labels, ObjectKey, ResourceVersion, Text, Uid, encode, json, time};
 
 /// Metadata of an object: all fields except `managedFields`.
 ///
@@ -114,95 +113,4 @@ pub struct OwnerReference {
     /// UID of the owner.
     #[serde(deserialize_with = "json::from_str")]
     pub uid: Uid,
-}
-
-/// Returns `None` for empty text, as Go's `omitempty` does.
-pub(crate) fn non_empty(text: &impl ToString) -> Option<String> {
-    Some(text.to_string()).filter(|text| !text.is_empty())
-}
-
-pub(crate) fn text(value: Option<&String>) -> Text {
-    intern::text(value.map_or("", |it| it))
-}
-
-pub(crate) fn uid(value: Option<&String>) -> Uid {
-    value.map(|it| Uid::from(it.as_str())).unwrap_or_default()
-}
-
-pub(crate) fn version(value: Option<&String>) -> ResourceVersion {
-    value.map(|it| ResourceVersion::from(it.as_str())).unwrap_or_default()
-}
-
-pub(crate) fn optional_text(value: Option<&String>) -> Option<Text> {
-    value.map(|it| intern::text(it))
-}
-
-impl From<&meta::ObjectMeta> for ObjectMeta {
-    fn from(it: &meta::ObjectMeta) -> Self {
-        ObjectMeta {
-            annotations: Labels::from(&it.annotations),
-            creation_timestamp: it.creation_timestamp.as_ref().map(|time| time.0),
-            deletion_grace_period_seconds: it.deletion_grace_period_seconds,
-            deletion_timestamp: it.deletion_timestamp.as_ref().map(|time| time.0),
-            finalizers: it.finalizers.iter().flatten().map(|name| intern::text(name)).collect(),
-            generate_name: optional_text(it.generate_name.as_ref()),
-            generation: it.generation.unwrap_or_default(),
-            labels: Labels::from(&it.labels),
-            name: text(it.name.as_ref()),
-            namespace: text(it.namespace.as_ref()),
-            owner_references: it.owner_references.iter().flatten().map(OwnerReference::from).collect(),
-            resource_version: version(it.resource_version.as_ref()),
-            self_link: optional_text(it.self_link.as_ref()),
-            uid: uid(it.uid.as_ref()),
-        }
-    }
-}
-
-impl From<&ObjectMeta> for meta::ObjectMeta {
-    fn from(it: &ObjectMeta) -> Self {
-        meta::ObjectMeta {
-            annotations: (&it.annotations).into(),
-            creation_timestamp: it.creation_timestamp.map(meta::Time),
-            deletion_grace_period_seconds: it.deletion_grace_period_seconds,
-            deletion_timestamp: it.deletion_timestamp.map(meta::Time),
-            finalizers: (!it.finalizers.is_empty()).then(|| it.finalizers.iter().map(ToString::to_string).collect()),
-            generate_name: it.generate_name.as_ref().map(ToString::to_string),
-            generation: (it.generation != 0).then_some(it.generation),
-            labels: (&it.labels).into(),
-            managed_fields: None,
-            name: non_empty(&it.name),
-            namespace: non_empty(&it.namespace),
-            owner_references: (!it.owner_references.is_empty())
-                .then(|| it.owner_references.iter().map(meta::OwnerReference::from).collect()),
-            resource_version: non_empty(&it.resource_version),
-            self_link: it.self_link.as_ref().map(ToString::to_string),
-            uid: non_empty(&it.uid),
-        }
-    }
-}
-
-impl From<&meta::OwnerReference> for OwnerReference {
-    fn from(it: &meta::OwnerReference) -> Self {
-        OwnerReference {
-            api_version: intern::text(&it.api_version),
-            block_owner_deletion: it.block_owner_deletion,
-            controller: it.controller,
-            kind: intern::text(&it.kind),
-            name: intern::text(&it.name),
-            uid: Uid::from(it.uid.as_str()),
-        }
-    }
-}
-
-impl From<&OwnerReference> for meta::OwnerReference {
-    fn from(it: &OwnerReference) -> Self {
-        meta::OwnerReference {
-            api_version: it.api_version.to_string(),
-            block_owner_deletion: it.block_owner_deletion,
-            controller: it.controller,
-            kind: it.kind.to_string(),
-            name: it.name.to_string(),
-            uid: it.uid.to_string(),
-        }
-    }
 }

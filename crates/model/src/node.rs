@@ -2,7 +2,6 @@
 
 mod protobuf;
 
-use k8s_openapi::api::core::v1 as core;
 use serde::{Deserialize, Deserializer};
 
 use crate::json::{self, Str};
@@ -116,19 +115,6 @@ fn ready<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     Ok(builder.ready)
 }
 
-impl From<&core::Node> for Node {
-    fn from(it: &core::Node) -> Self {
-        let mut builder = NodeBuilder::default();
-        for condition in it.status.iter().flat_map(|status| &status.conditions).flatten() {
-            builder.condition(&condition.type_, &condition.status);
-        }
-        for (resource, quantity) in it.status.iter().flat_map(|status| &status.allocatable).flatten() {
-            builder.allocatable(resource, &quantity.0);
-        }
-        builder.build(Metadata::from(&it.metadata))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,7 +127,5 @@ mod tests {
                 "conditions": [{"type": "Ready", "status": "True"}]}}"#;
         let node: Node = serde_json::from_str(json).unwrap();
         assert_eq!((&*node.zone, node.control_plane, node.ready, node.cpu_milli), ("a", true, true, 3920));
-        let full: core::Node = serde_json::from_str(json).unwrap();
-        assert_eq!(Node::from(&full), node);
     }
 }

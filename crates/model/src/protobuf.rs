@@ -1,10 +1,12 @@
-//! Decoding of protobuf: the parts common to all types. Field numbers are those of Kubernetes' published messages; a
-//! test compares them.
+//! Decoding of protobuf: the parts common to all types.
+
+pub(crate) mod fields;
 
 use std::borrow::Cow;
 
 use kube_wire::protobuf::{Field, Fields, MalformedProtobuf};
 
+use self::fields::{object_meta, object_reference, owner_reference};
 use crate::projection::Metadata;
 use crate::{Addresses, Labels, ObjectMeta, ObjectReference, OwnerReference, Text, intern, time};
 
@@ -97,14 +99,14 @@ fn projection<'a, A: Default>(
     for field in fields {
         let field = field?;
         match field.number {
-            1 => it.name = text(&field)?,
-            3 => it.namespace = text(&field)?,
-            5 => it.uid = from_str(&field)?,
-            6 => it.resource_version = from_str(&field)?,
-            8 => it.creation_timestamp = time::value_of_field(&field)?,
-            9 => it.deletion_timestamp = time::pointer_of_field(&field)?,
-            11 => labels.push(&field)?,
-            12 => annotation(&field)?,
+            object_meta::NAME => it.name = text(&field)?,
+            object_meta::NAMESPACE => it.namespace = text(&field)?,
+            object_meta::UID => it.uid = from_str(&field)?,
+            object_meta::RESOURCE_VERSION => it.resource_version = from_str(&field)?,
+            object_meta::CREATION_TIMESTAMP => it.creation_timestamp = time::value_of_field(&field)?,
+            object_meta::DELETION_TIMESTAMP => it.deletion_timestamp = time::pointer_of_field(&field)?,
+            object_meta::LABELS => labels.push(&field)?,
+            object_meta::ANNOTATIONS => annotation(&field)?,
             _ => {}
         }
     }
@@ -119,20 +121,22 @@ impl Message for ObjectMeta {
         for field in fields {
             let field = field?;
             match field.number {
-                1 => it.name = text(&field)?,
-                2 => it.generate_name = Some(text(&field)?).filter(|prefix| !prefix.is_empty()),
-                3 => it.namespace = text(&field)?,
-                4 => it.self_link = Some(text(&field)?).filter(|link| !link.is_empty()),
-                5 => it.uid = from_str(&field)?,
-                6 => it.resource_version = from_str(&field)?,
-                7 => it.generation = field.as_i64()?,
-                8 => it.creation_timestamp = time::value_of_field(&field)?,
-                9 => it.deletion_timestamp = time::pointer_of_field(&field)?,
-                10 => it.deletion_grace_period_seconds = Some(field.as_i64()?),
-                11 => labels.push(&field)?,
-                12 => annotations.push(&field)?,
-                13 => it.owner_references.push(message(&field)?),
-                14 => it.finalizers.push(text(&field)?),
+                object_meta::NAME => it.name = text(&field)?,
+                object_meta::GENERATE_NAME => {
+                    it.generate_name = Some(text(&field)?).filter(|prefix| !prefix.is_empty());
+                }
+                object_meta::NAMESPACE => it.namespace = text(&field)?,
+                object_meta::SELF_LINK => it.self_link = Some(text(&field)?).filter(|link| !link.is_empty()),
+                object_meta::UID => it.uid = from_str(&field)?,
+                object_meta::RESOURCE_VERSION => it.resource_version = from_str(&field)?,
+                object_meta::GENERATION => it.generation = field.as_i64()?,
+                object_meta::CREATION_TIMESTAMP => it.creation_timestamp = time::value_of_field(&field)?,
+                object_meta::DELETION_TIMESTAMP => it.deletion_timestamp = time::pointer_of_field(&field)?,
+                object_meta::DELETION_GRACE_PERIOD_SECONDS => it.deletion_grace_period_seconds = Some(field.as_i64()?),
+                object_meta::LABELS => labels.push(&field)?,
+                object_meta::ANNOTATIONS => annotations.push(&field)?,
+                object_meta::OWNER_REFERENCES => it.owner_references.push(message(&field)?),
+                object_meta::FINALIZERS => it.finalizers.push(text(&field)?),
                 _ => {}
             }
         }
@@ -150,12 +154,12 @@ impl Message for OwnerReference {
         for field in fields {
             let field = field?;
             match field.number {
-                1 => it.kind = text(&field)?,
-                3 => it.name = text(&field)?,
-                4 => it.uid = from_str(&field)?,
-                5 => it.api_version = text(&field)?,
-                6 => it.controller = Some(field.as_bool()?),
-                7 => it.block_owner_deletion = Some(field.as_bool()?),
+                owner_reference::KIND => it.kind = text(&field)?,
+                owner_reference::NAME => it.name = text(&field)?,
+                owner_reference::UID => it.uid = from_str(&field)?,
+                owner_reference::API_VERSION => it.api_version = text(&field)?,
+                owner_reference::CONTROLLER => it.controller = Some(field.as_bool()?),
+                owner_reference::BLOCK_OWNER_DELETION => it.block_owner_deletion = Some(field.as_bool()?),
                 _ => {}
             }
         }
@@ -169,13 +173,13 @@ impl Message for ObjectReference {
         for field in fields {
             let field = field?;
             match field.number {
-                1 => it.kind = text(&field)?,
-                2 => it.namespace = text(&field)?,
-                3 => it.name = text(&field)?,
-                4 => it.uid = from_str(&field)?,
-                5 => it.api_version = text(&field)?,
-                6 => it.resource_version = from_str(&field)?,
-                7 => it.field_path = text(&field)?,
+                object_reference::KIND => it.kind = text(&field)?,
+                object_reference::NAMESPACE => it.namespace = text(&field)?,
+                object_reference::NAME => it.name = text(&field)?,
+                object_reference::UID => it.uid = from_str(&field)?,
+                object_reference::API_VERSION => it.api_version = text(&field)?,
+                object_reference::RESOURCE_VERSION => it.resource_version = from_str(&field)?,
+                object_reference::FIELD_PATH => it.field_path = text(&field)?,
                 _ => {}
             }
         }

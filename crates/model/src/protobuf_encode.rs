@@ -6,10 +6,8 @@ use kube_wire::protobuf::{Fields, Writer};
 use kube_wire::{Decode as _, DecodeError, Encode};
 
 use crate::protobuf::Message as _;
+use crate::protobuf::fields::{object, object_meta, object_reference, owner_reference};
 use crate::{EndpointSlice, Endpoints, Labels, ObjectMeta, ObjectReference, OwnerReference, TargetRef};
-
-/// Field of the metadata in the message of every object.
-const METADATA: u32 = 1;
 
 /// A type that is encoded as a protobuf message.
 pub(crate) trait ToMessage {
@@ -39,7 +37,7 @@ pub(crate) fn map(message: &mut Writer, number: u32, labels: &Labels) {
 fn metadata_if_equal(request: &[u8], response: &[u8]) -> Option<Result<ObjectMeta, DecodeError>> {
     let parts = |object| {
         let mut fields = Fields::new(object);
-        let metadata = fields.next()?.ok().filter(|field| field.number == METADATA)?;
+        let metadata = fields.next()?.ok().filter(|field| field.number == object::METADATA)?;
         Some((metadata, fields.rest()))
     };
     let (_, requested) = parts(request)?;
@@ -58,7 +56,7 @@ macro_rules! encode {
     ($type:ty) => {
         impl Encode for $type {
             fn to_protobuf(&self, message: &mut Writer) -> bool {
-                message.message(METADATA, |it| self.metadata.write(it));
+                message.message(object::METADATA, |it| self.metadata.write(it));
                 self.write(message);
                 true
             }
@@ -78,40 +76,40 @@ encode!(EndpointSlice);
 
 impl ToMessage for ObjectMeta {
     fn write(&self, message: &mut Writer) {
-        message.text(1, &self.name);
-        message.text(2, self.generate_name.as_deref().unwrap_or_default());
-        message.text(3, &self.namespace);
-        message.text(4, self.self_link.as_deref().unwrap_or_default());
-        message.display(5, &self.uid);
-        message.display(6, &self.resource_version);
-        message.number(7, self.generation);
-        message.time(8, self.creation_timestamp.map(Timestamp::as_second));
+        message.text(object_meta::NAME, &self.name);
+        message.text(object_meta::GENERATE_NAME, self.generate_name.as_deref().unwrap_or_default());
+        message.text(object_meta::NAMESPACE, &self.namespace);
+        message.text(object_meta::SELF_LINK, self.self_link.as_deref().unwrap_or_default());
+        message.display(object_meta::UID, &self.uid);
+        message.display(object_meta::RESOURCE_VERSION, &self.resource_version);
+        message.number(object_meta::GENERATION, self.generation);
+        message.time(object_meta::CREATION_TIMESTAMP, self.creation_timestamp.map(Timestamp::as_second));
         if let Some(time) = self.deletion_timestamp {
-            message.time(9, Some(time.as_second()));
+            message.time(object_meta::DELETION_TIMESTAMP, Some(time.as_second()));
         }
         if let Some(seconds) = self.deletion_grace_period_seconds {
-            message.number(10, seconds);
+            message.number(object_meta::DELETION_GRACE_PERIOD_SECONDS, seconds);
         }
-        map(message, 11, &self.labels);
-        map(message, 12, &self.annotations);
-        messages(message, 13, &self.owner_references);
+        map(message, object_meta::LABELS, &self.labels);
+        map(message, object_meta::ANNOTATIONS, &self.annotations);
+        messages(message, object_meta::OWNER_REFERENCES, &self.owner_references);
         for finalizer in &self.finalizers {
-            message.text(14, finalizer);
+            message.text(object_meta::FINALIZERS, finalizer);
         }
     }
 }
 
 impl ToMessage for OwnerReference {
     fn write(&self, message: &mut Writer) {
-        message.text(1, &self.kind);
-        message.text(3, &self.name);
-        message.display(4, &self.uid);
-        message.text(5, &self.api_version);
+        message.text(owner_reference::KIND, &self.kind);
+        message.text(owner_reference::NAME, &self.name);
+        message.display(owner_reference::UID, &self.uid);
+        message.text(owner_reference::API_VERSION, &self.api_version);
         if let Some(controller) = self.controller {
-            message.boolean(6, controller);
+            message.boolean(owner_reference::CONTROLLER, controller);
         }
         if let Some(blocks) = self.block_owner_deletion {
-            message.boolean(7, blocks);
+            message.boolean(owner_reference::BLOCK_OWNER_DELETION, blocks);
         }
     }
 }
@@ -120,12 +118,12 @@ impl ToMessage for TargetRef {
     fn write(&self, message: &mut Writer) {
         let ObjectReference { api_version, field_path, kind, name, namespace, resource_version, uid } =
             &ObjectReference::from(self);
-        message.text(1, kind);
-        message.text(2, namespace);
-        message.text(3, name);
-        message.display(4, uid);
-        message.text(5, api_version);
-        message.display(6, resource_version);
-        message.text(7, field_path);
+        message.text(object_reference::KIND, kind);
+        message.text(object_reference::NAMESPACE, namespace);
+        message.text(object_reference::NAME, name);
+        message.display(object_reference::UID, uid);
+        message.text(object_reference::API_VERSION, api_version);
+        message.display(object_reference::RESOURCE_VERSION, resource_version);
+        message.text(object_reference::FIELD_PATH, field_path);
     }
 }

@@ -2,7 +2,7 @@
 
 /// Parses a Kubernetes quantity in thousandths, rounded up as Go's `Quantity.MilliValue`: `4` is 4000, `3920m` is 3920,
 /// `1.5k` is 1,500,000. `None` if the text is not a quantity, has more than 18 digits, or overflows an `i64`.
-pub fn parse_milli(text: &str) -> Option<i64> {
+pub(crate) fn parse_milli(text: &str) -> Option<i64> {
     let text = text.trim();
     let split = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '+' | '-'))).unwrap_or(text.len());
     let (number, suffix) = text.split_at(split);

@@ -2,12 +2,10 @@
 
 use std::sync::{Arc, LazyLock};
 
-use k8s_openapi::api::core::v1 as core;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::json;
-use crate::metadata::{non_empty, uid, version};
-use crate::{ResourceVersion, Text, Uid, intern};
+use crate::{ResourceVersion, Text, Uid};
 
 /// A reference to an object, usually the Pod behind an endpoint. Absent fields are empty.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default, Deserialize)]
@@ -172,36 +170,6 @@ impl Serialize for TargetRef {
             uid,
         }
         .serialize(serializer)
-    }
-}
-
-impl From<&core::ObjectReference> for TargetRef {
-    fn from(it: &core::ObjectReference) -> Self {
-        let text = |value: &Option<String>| intern::text(value.as_deref().unwrap_or_default());
-        TargetRef::from(ObjectReference {
-            api_version: text(&it.api_version),
-            field_path: text(&it.field_path),
-            kind: text(&it.kind),
-            name: text(&it.name),
-            namespace: text(&it.namespace),
-            resource_version: version(it.resource_version.as_ref()),
-            uid: uid(it.uid.as_ref()),
-        })
-    }
-}
-
-impl From<&TargetRef> for core::ObjectReference {
-    fn from(it: &TargetRef) -> Self {
-        let it = ObjectReference::from(it);
-        core::ObjectReference {
-            api_version: non_empty(&it.api_version),
-            field_path: non_empty(&it.field_path),
-            kind: non_empty(&it.kind),
-            name: non_empty(&it.name),
-            namespace: non_empty(&it.namespace),
-            resource_version: non_empty(&it.resource_version),
-            uid: non_empty(&it.uid),
-        }
     }
 }
 

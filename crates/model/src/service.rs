@@ -3,13 +3,10 @@
 mod protobuf;
 
 use jiff::Timestamp;
-use k8s_openapi::api::core::v1 as core;
-use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use serde::{Deserialize, Deserializer};
 
 use crate::address::parse_sloppy;
 use crate::json::{self, Str};
-use crate::metadata::{optional_text, text};
 use crate::projection::Metadata;
 use crate::well_known::{
     CLUSTER_IP_NONE, TOLERATE_UNREADY_ANNOTATION, TOPOLOGY_HINTS_ANNOTATION, TOPOLOGY_MODE_ANNOTATION,
@@ -149,7 +146,7 @@ impl Service {
 
     /// Returns the family of the cluster IP; `None` without one. As in Go, text that is not an IP address counts as
     /// IPv4.
-    pub fn cluster_ip_family(&self) -> Option<IpFamily> {
+    pub(crate) fn cluster_ip_family(&self) -> Option<IpFamily> {
         self.has_cluster_ip().then(|| parse_sloppy(&self.cluster_ip).map_or(IpFamily::V4, IpFamily::of))
     }
 }
@@ -261,43 +258,6 @@ impl<'de> Deserialize<'de> for Service {
     }
 }
 
-impl From<&core::Service> for Service {
-    fn from(it: &core::Service) -> Self {
-        let metadata = Metadata { annotations: Labels::from(&it.metadata.annotations), ..Metadata::from(&it.metadata) };
-        let spec = it.spec.as_ref().map(Spec::from).unwrap_or_default();
-        ServiceBuilder { metadata, spec }.build()
-    }
-}
-
-impl From<&core::ServiceSpec> for Spec {
-    fn from(it: &core::ServiceSpec) -> Self {
-        Spec {
-            external_name: it.type_.as_deref() == Some(EXTERNAL_NAME),
-            cluster_ip: text(it.cluster_ip.as_ref()),
-            selector: it.selector.as_ref().map(Labels::from),
-            ports: it.ports.iter().flatten().map(ServicePort::from).collect(),
-            ip_families: it.ip_families.iter().flatten().filter_map(|it| IpFamily::parse(it)).collect(),
-            publish_not_ready_addresses: it.publish_not_ready_addresses.unwrap_or_default(),
-            traffic_distribution: optional_text(it.traffic_distribution.as_ref()),
-        }
-    }
-}
-
-impl From<&core::ServicePort> for ServicePort {
-    fn from(it: &core::ServicePort) -> Self {
-        ServicePort {
-            name: text(it.name.as_ref()),
-            protocol: text(it.protocol.as_ref()),
-            target: match &it.target_port {
-                Some(IntOrString::Int(number)) => TargetPort::Number(*number),
-                Some(IntOrString::String(name)) => TargetPort::Name(intern::text(name)),
-                None => TargetPort::default(),
-            },
-            app_protocol: optional_text(it.app_protocol.as_ref()),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -316,10 +276,11 @@ mod tests {
     }"#;
 
     #[test]
-    fn json_equals_conversion_from_the_full_type() {
-        let full: core::Service = serde_json::from_str(FULL).unwrap();
+    fn decodes_the_kept_fields() {
         let service: Service = serde_json::from_str(FULL).unwrap();
-        assert_eq!(Service::from(&full), service);
+        let targets: Vec<_> = service.ports.iter().map(|port| &port.target).collect();
+        assert_eq!(targets, [&TargetPort::Number(8080), &TargetPort::Name("dns".into()), &TargetPort::default()]);
+        assert_eq!(service.traffic_distribution.as_deref(), Some("PreferClose"));
         assert_eq!(service.address_types(), [AddressType::IPv4, AddressType::IPv6]);
     }
 

@@ -1,9 +1,10 @@
 //! The lossless EndpointSlice type.
 
-mod full;
 mod hints;
 mod protobuf;
 mod protobuf_encode;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 

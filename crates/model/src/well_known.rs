@@ -21,17 +21,17 @@ pub const LEADER_ANNOTATION: &str = "control-plane.alpha.kubernetes.io/leader";
 /// Annotation of `kubectl apply`; never mirrored.
 pub const LAST_APPLIED_ANNOTATION: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// Annotation of a Service: enables topology hints (`Auto`).
-pub const TOPOLOGY_MODE_ANNOTATION: &str = "service.kubernetes.io/topology-mode";
+pub(crate) const TOPOLOGY_MODE_ANNOTATION: &str = "service.kubernetes.io/topology-mode";
 /// Deprecated form of [`TOPOLOGY_MODE_ANNOTATION`]; takes precedence if both are present.
-pub const TOPOLOGY_HINTS_ANNOTATION: &str = "service.kubernetes.io/topology-aware-hints";
+pub(crate) const TOPOLOGY_HINTS_ANNOTATION: &str = "service.kubernetes.io/topology-aware-hints";
 /// Annotation of a Service, read by Kubernetes before 1.24: whether Pods that are not ready are published.
 pub const TOLERATE_UNREADY_ANNOTATION: &str = "service.alpha.kubernetes.io/tolerate-unready-endpoints";
 /// Label of a Node: its zone.
-pub const ZONE_LABEL: &str = "topology.kubernetes.io/zone";
+pub(crate) const ZONE_LABEL: &str = "topology.kubernetes.io/zone";
 /// Label of a control-plane Node.
-pub const CONTROL_PLANE_LABEL: &str = "node-role.kubernetes.io/control-plane";
+pub(crate) const CONTROL_PLANE_LABEL: &str = "node-role.kubernetes.io/control-plane";
 /// Deprecated form of [`CONTROL_PLANE_LABEL`].
-pub const MASTER_LABEL: &str = "node-role.kubernetes.io/master";
+pub(crate) const MASTER_LABEL: &str = "node-role.kubernetes.io/master";
 
 /// Value of [`ENDPOINTS_MANAGED_BY_LABEL`] that the Endpoints controller writes.
 pub const ENDPOINTS_CONTROLLER: &str = "endpoint-controller";
@@ -48,4 +48,4 @@ pub const SLICE_CONTROLLER_NAME: &str = "endpointslice-controller";
 pub const MIRRORING_CONTROLLER_NAME: &str = "endpointslice-mirroring-controller";
 
 /// The cluster IP of a headless Service.
-pub const CLUSTER_IP_NONE: &str = "None";
+pub(crate) const CLUSTER_IP_NONE: &str = "None";

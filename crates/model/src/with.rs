@@ -5,7 +5,7 @@ mod tests;
 
 use std::ops::Deref;
 
-use kube_wire::{Decode, DecodeError, Object, ObjectKey, Resource, ResourceVersion, Uid};
+use kube_wire::{Decode, DecodeError, DecodeProblem, Object, ObjectKey, Resource, ResourceVersion, Uid};
 
 use crate::{Addresses, IpFamily, Labelled, Labels, NamedPort, PodFields, Selecting, Text};
 
@@ -21,18 +21,18 @@ pub trait Part: PartialEq + Send + Sync + Sized + 'static {
     ///
     /// # Errors
     ///
-    /// [`DecodeError::Json`] if the bytes are not JSON or do not match the type.
+    /// [`DecodeProblem::Json`] if the bytes are not JSON or do not match the type.
     fn from_json(kind: &str, bytes: &[u8]) -> Result<Self, DecodeError>;
 
     /// Decodes the part from the protobuf message of the object.
     ///
     /// # Errors
     ///
-    /// [`DecodeError::Protobuf`] if the message is malformed or does not match the type. The default implementation
-    /// always returns [`DecodeError::Encoding`].
+    /// [`DecodeProblem::Protobuf`] if the message is malformed or does not match the type. The default implementation
+    /// always returns [`DecodeProblem::Encoding`].
     fn from_protobuf(kind: &str, bytes: &[u8]) -> Result<Self, DecodeError> {
         let _ = bytes;
-        Err(DecodeError::Encoding { kind: kind.to_owned(), encoding: "protobuf" })
+        Err(DecodeError::new(kind, DecodeProblem::Encoding("protobuf")))
     }
 }
 
@@ -64,34 +64,6 @@ pub trait Part: PartialEq + Send + Sync + Sized + 'static {
 /// assert_eq!(pod.part.get(STATUS), Some("[]"));
 /// assert!(!pod.part.contains_key("note"));
 /// assert_eq!((&*pod.name, membership::exclusion(&pod, true)), ("web-0", None));
-/// # Ok::<(), kube_wire::DecodeError>(())
-/// ```
-///
-/// The indexes of selectors read that of `T`. Where a Service has its selector in an annotation, a transform of the informer
-/// (`Builder::transform` of `kube-informer`) sets it before the Service is indexed:
-///
-/// ```
-/// use kube_endpoint_model::{AnnotationKeys, Annotations, Service, With};
-///
-/// # struct Selectors;
-/// # impl AnnotationKeys for Selectors {
-/// #     fn keeps(key: &str) -> bool {
-/// #         key == "example.com/selector"
-/// #     }
-/// # }
-/// /// The annotation has the form `app=web,tier=front`. Without it, or if it is malformed, the Service selects no Pods.
-/// fn select_by_annotation(service: &mut With<Service, Annotations<Selectors>>) {
-///     let selector = service.part.get("example.com/selector");
-///     service.object.selector = selector.and_then(|selector| selector.parse().ok());
-/// }
-/// # use kube_endpoint_model::Selecting as _;
-/// # use kube_wire::Decode as _;
-/// # let mut service = With::from_json(br#"{
-/// #     "metadata": {"name": "web", "annotations": {"example.com/selector": "app=shop"}},
-/// #     "spec": {"selector": {"app": "web"}}
-/// # }"#)?;
-/// # select_by_annotation(&mut service);
-/// # assert_eq!(service.selector().and_then(|labels| labels.get("app")), Some("shop"));
 /// # Ok::<(), kube_wire::DecodeError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Default)]

@@ -18,11 +18,6 @@ pub struct TopologyEvent {
 }
 
 impl TopologyEvent {
-    /// Returns the event's type, `Normal` or `Warning`.
-    pub fn type_name(&self) -> &'static str {
-        if self.normal { "Normal" } else { "Warning" }
-    }
-
     pub(crate) fn enabled(address_type: &AddressType) -> Self {
         TopologyEvent {
             normal: true,
@@ -146,17 +141,17 @@ mod tests {
     fn disabled_reasons(#[case] reason: DisabledReason, #[case] message: &str) {
         let event = TopologyEvent::failed(reason, &AddressType::IPv6);
         assert_eq!(event.cause, Some(reason));
-        assert_eq!((event.type_name(), event.reason), ("Warning", "TopologyAwareHintsDisabled"));
+        assert_eq!((event.normal, event.reason), (false, "TopologyAwareHintsDisabled"));
         assert_eq!(event.message, message);
     }
 
     #[test]
     fn enabled_and_disabled_events() {
         let enabled = TopologyEvent::enabled(&AddressType::IPv4);
-        assert_eq!((enabled.type_name(), enabled.reason), ("Normal", "TopologyAwareHintsEnabled"));
+        assert_eq!((enabled.normal, enabled.reason), (true, "TopologyAwareHintsEnabled"));
         assert_eq!(enabled.message, "Topology Aware Hints has been enabled, addressType: IPv4");
         let disabled = disabled_event(&AddressType::Fqdn);
-        assert_eq!((disabled.type_name(), disabled.reason), ("Warning", "TopologyAwareHintsDisabled"));
+        assert_eq!((disabled.normal, disabled.reason), (false, "TopologyAwareHintsDisabled"));
         assert_eq!(disabled.message, "Topology Aware Hints has been disabled, addressType: FQDN");
     }
 }

@@ -26,8 +26,7 @@
 //!
 //! The functions edit a [`SliceSet`], and move an unchanged slice to the updates only if one of its hints changes.
 //! Equal input gives equal output: where upstream depends on map order, zones are taken in order of their names. None
-//! of them returns an error. The program selects a version feature of `k8s-openapi` 0.29, such as `v1_36`; without one,
-//! `k8s-openapi` does not compile.
+//! of them returns an error.
 //!
 //! # When not to use it
 //!

@@ -59,7 +59,7 @@ impl ZoneRatios {
 
     /// Returns whether the Nodes were insufficient to compute ratios (see [`from_nodes`](Self::from_nodes)); false
     /// before the first Node event.
-    pub fn is_insufficient(&self) -> bool {
+    pub(crate) fn is_insufficient(&self) -> bool {
         self.0 == State::Insufficient
     }
 

@@ -1,175 +1,133 @@
 //! Errors of decoding.
 
-use std::fmt;
+use std::{error::Error, fmt};
 
 use crate::{ResourceVersion, protobuf::MalformedProtobuf};
 
 /// Error of decoding an object, a list or a watch stream.
-///
-/// Every variant names the kind that was decoded. Errors of a [`WatchReader`](crate::WatchReader) also carry the
-/// resource version of the last good event, which identifies the bad event.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DecodeError {
+    /// Kind of the object, of the list or of the watched objects.
+    pub kind: String,
+    /// Resource version of the last good event, which identifies the bad event; `None` outside of a watch.
+    pub resource_version: Option<ResourceVersion>,
+    /// What is wrong.
+    pub problem: DecodeProblem,
+}
+
+/// Reasons why an object, a list or a watch stream cannot be decoded.
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum DecodeError {
+pub enum DecodeProblem {
     /// The JSON is malformed or does not match the type.
-    #[error("cannot decode {kind}{after}: {location}: {message}", after = After(resource_version))]
     Json {
-        /// Kind of the object, list or watch event.
-        kind: String,
         /// Field, line and column.
         location: Location,
         /// Description of the error.
         message: String,
-        /// Resource version of the last good event; `None` outside of a watch.
-        resource_version: Option<ResourceVersion>,
     },
     /// The protobuf message is malformed or does not match the type.
-    #[error("cannot decode {kind}{after}: {cause}", after = After(resource_version))]
-    Protobuf {
-        /// Kind of the object, list or watch event.
-        kind: String,
-        /// Field and description of the error.
-        cause: MalformedProtobuf,
-        /// Resource version of the last good event; `None` outside of a watch.
-        resource_version: Option<ResourceVersion>,
-    },
-    /// The type does not implement decoding from this encoding.
-    #[error("cannot decode {kind} from {encoding}: not implemented for this type")]
-    Encoding {
-        /// Kind of the object.
-        kind: String,
-        /// The encoding, such as `protobuf`.
-        encoding: &'static str,
-    },
-    /// The document has another kind or API version than requested.
-    #[error("expected {kind}{after}, the server sent {found}", after = After(resource_version))]
-    Kind {
-        /// Expected kind.
-        kind: String,
-        /// Kind that was received.
-        found: String,
-        /// Resource version of the last good event; `None` outside of a watch.
-        resource_version: Option<ResourceVersion>,
-    },
+    Protobuf(MalformedProtobuf),
+    /// The type does not implement decoding from this encoding, such as `protobuf`.
+    Encoding(&'static str),
+    /// The document has this kind or API version instead of the requested one.
+    Kind(String),
     /// The object has no `metadata.name`, and so no key.
-    #[error("cannot decode {kind}{after}: metadata.name is missing", after = After(resource_version))]
-    MissingName {
-        /// Kind of the object, list or watch event.
-        kind: String,
-        /// Resource version of the last good event; `None` outside of a watch.
-        resource_version: Option<ResourceVersion>,
-    },
+    MissingName,
     /// The list has no `metadata.resourceVersion`, which every API server sets; no watch can start from it.
-    #[error("{kind} without metadata.resourceVersion{after}", after = After(resource_version))]
-    MissingResourceVersion {
-        /// Kind of the list.
-        kind: String,
-        /// Resource version of the last good event; `None` outside of a watch.
-        resource_version: Option<ResourceVersion>,
-    },
-    /// The watch event has an unknown `type`.
-    #[error("unknown watch event type {event:?} for {kind}{after}", after = After(resource_version))]
-    UnknownEvent {
-        /// Kind of the watched objects.
-        kind: String,
-        /// `type` of the event.
-        event: String,
-        /// Resource version of the last good event; `None` outside of a watch.
-        resource_version: Option<ResourceVersion>,
-    },
+    MissingResourceVersion,
+    /// The watch event has this unknown `type`.
+    UnknownEvent(String),
     /// A frame of a watch exceeds the limit.
-    #[error("a watch frame of {kind} is longer than {limit} bytes{after}", after = After(resource_version))]
     FrameTooLong {
-        /// Kind of the watched objects.
-        kind: String,
         /// Limit in bytes.
         limit: usize,
-        /// Resource version of the last good event; `None` outside of a watch.
-        resource_version: Option<ResourceVersion>,
     },
     /// An item of a list exceeds the limit.
-    #[error("items[{item}] of {kind} is longer than {limit} bytes{after}", after = After(resource_version))]
     ItemTooLong {
-        /// Kind of the list.
-        kind: String,
         /// Index of the item, from 0.
         item: usize,
         /// Limit in bytes.
         limit: usize,
-        /// Resource version of the last good event; `None` outside of a watch.
-        resource_version: Option<ResourceVersion>,
     },
     /// The watch ended within a frame.
-    #[error("the watch of {kind} ended {received} bytes into a frame{after}", after = After(resource_version))]
     Truncated {
-        /// Kind of the watched objects.
-        kind: String,
         /// Bytes of the incomplete frame that were received.
         received: usize,
-        /// Resource version of the last good event; `None` outside of a watch.
-        resource_version: Option<ResourceVersion>,
     },
     /// The body of a list ended before the list was complete.
-    #[error("{kind} is truncated at items[{item}], byte {position}{after}", after = After(resource_version))]
     ListTruncated {
-        /// Kind of the list.
-        kind: String,
         /// Number of complete items.
         item: usize,
         /// Bytes before the incomplete part.
         position: u64,
-        /// Resource version of the last good event; `None` outside of a watch.
-        resource_version: Option<ResourceVersion>,
     },
 }
 
 impl DecodeError {
-    /// Sets the resource version of the last good event. No effect on [`Encoding`](Self::Encoding).
+    /// Returns an error without a resource version.
+    pub fn new(kind: &str, problem: DecodeProblem) -> Self {
+        Self { kind: kind.to_owned(), resource_version: None, problem }
+    }
+
+    /// Sets the resource version of the last good event.
     #[must_use]
-    pub fn with_resource_version(mut self, version: &ResourceVersion) -> Self {
-        match &mut self {
-            Self::Json { resource_version, .. }
-            | Self::Protobuf { resource_version, .. }
-            | Self::Kind { resource_version, .. }
-            | Self::MissingName { resource_version, .. }
-            | Self::MissingResourceVersion { resource_version, .. }
-            | Self::UnknownEvent { resource_version, .. }
-            | Self::FrameTooLong { resource_version, .. }
-            | Self::ItemTooLong { resource_version, .. }
-            | Self::Truncated { resource_version, .. }
-            | Self::ListTruncated { resource_version, .. } => *resource_version = Some(version.clone()),
-            Self::Encoding { .. } => {}
+    pub fn with_resource_version(self, version: &ResourceVersion) -> Self {
+        Self { resource_version: Some(version.clone()), ..self }
+    }
+
+    /// Prefixes the path of the error with `prefix`, a path within `kind`.
+    pub(crate) fn with_path_prefix(mut self, kind: &str, prefix: &str) -> Self {
+        match &mut self.problem {
+            DecodeProblem::Json { location: Location { path, .. }, .. } => {
+                let dot = if path.is_empty() || path.starts_with('[') { "" } else { "." };
+                path.insert_str(0, &format!("{prefix}{dot}"));
+                kind.clone_into(&mut self.kind);
+            }
+            DecodeProblem::Protobuf(_) => self.kind = format!("{kind} {prefix}"),
+            _ => {}
         }
         self
     }
 
-    /// Prefixes the path of the error with `prefix`, a path within `kind`.
-    pub(crate) fn with_path_prefix(self, kind: &str, prefix: &str) -> Self {
-        match self {
-            Self::Json { location: Location { path, line, column }, message, resource_version, .. } => {
-                let dot = if path.is_empty() || path.starts_with('[') { "" } else { "." };
-                let location = Location { path: format!("{prefix}{dot}{path}"), line, column };
-                Self::Json { kind: kind.to_owned(), location, message, resource_version }
-            }
-            Self::Protobuf { cause, resource_version, .. } => {
-                Self::Protobuf { kind: format!("{kind} {prefix}"), cause, resource_version }
-            }
-            other => other,
-        }
-    }
-
     pub(crate) fn kind(expected: &str, found: &str) -> Self {
-        Self::Kind { kind: expected.to_owned(), found: found.to_owned(), resource_version: None }
-    }
-
-    pub(crate) fn item_too_long(kind: &str, item: usize, limit: usize) -> Self {
-        Self::ItemTooLong { kind: kind.to_owned(), item, limit, resource_version: None }
-    }
-
-    pub(crate) fn list_truncated(kind: &str, item: usize, position: u64) -> Self {
-        Self::ListTruncated { kind: kind.to_owned(), item, position, resource_version: None }
+        Self::new(expected, DecodeProblem::Kind(found.to_owned()))
     }
 }
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, resource_version, problem } = self;
+        let after = After(resource_version);
+        match problem {
+            DecodeProblem::Json { location, message } => {
+                write!(f, "cannot decode {kind}{after}: {location}: {message}")
+            }
+            DecodeProblem::Protobuf(error) => write!(f, "cannot decode {kind}{after}: {error}"),
+            DecodeProblem::Encoding(encoding) => {
+                write!(f, "cannot decode {kind} from {encoding}: not implemented for this type")
+            }
+            DecodeProblem::Kind(found) => write!(f, "expected {kind}{after}, the server sent {found}"),
+            DecodeProblem::MissingName => write!(f, "cannot decode {kind}{after}: metadata.name is missing"),
+            DecodeProblem::MissingResourceVersion => write!(f, "{kind} without metadata.resourceVersion{after}"),
+            DecodeProblem::UnknownEvent(event) => write!(f, "unknown watch event type {event:?} for {kind}{after}"),
+            DecodeProblem::FrameTooLong { limit } => {
+                write!(f, "a watch frame of {kind} is longer than {limit} bytes{after}")
+            }
+            DecodeProblem::ItemTooLong { item, limit } => {
+                write!(f, "items[{item}] of {kind} is longer than {limit} bytes{after}")
+            }
+            DecodeProblem::Truncated { received } => {
+                write!(f, "the watch of {kind} ended {received} bytes into a frame{after}")
+            }
+            DecodeProblem::ListTruncated { item, position } => {
+                write!(f, "{kind} is truncated at items[{item}], byte {position}{after}")
+            }
+        }
+    }
+}
+
+impl Error for DecodeError {}
 
 /// Position of an error in a JSON document.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -205,7 +163,7 @@ impl fmt::Display for After<'_> {
 impl MalformedProtobuf {
     /// Converts the error into a [`DecodeError`] for an object of `kind`.
     pub fn reading(self, kind: &str) -> DecodeError {
-        DecodeError::Protobuf { kind: kind.to_owned(), cause: self, resource_version: None }
+        DecodeError::new(kind, DecodeProblem::Protobuf(self))
     }
 }
 
@@ -217,7 +175,7 @@ mod tests {
 
     fn json(path: &str, line: usize) -> DecodeError {
         let location = Location { path: path.to_owned(), line, column: 4 };
-        DecodeError::Json { kind: "Pod".to_owned(), location, message: "boom".to_owned(), resource_version: None }
+        DecodeError::new("Pod", DecodeProblem::Json { location, message: "boom".to_owned() })
     }
 
     #[rstest]

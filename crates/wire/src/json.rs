@@ -5,7 +5,7 @@ mod canonical;
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 
 pub(crate) use self::canonical::{Node, read};
-use crate::{DecodeError, Location};
+use crate::{DecodeError, DecodeProblem, Location};
 
 /// Decodes a JSON document as a `D`; `kind` is the kind that errors name.
 ///
@@ -15,7 +15,7 @@ use crate::{DecodeError, Location};
 ///
 /// # Errors
 ///
-/// [`DecodeError::Json`] with `kind`, the path of the field, line and column.
+/// [`DecodeProblem::Json`], with the path of the field, line and column.
 ///
 /// ```
 /// let error = kube_wire::json::from_slice::<Vec<u16>>("Ports", b"[1, \"x\"]").unwrap_err();
@@ -58,7 +58,7 @@ pub(crate) fn decode_error(kind: &str, path: String, error: &serde_json::Error) 
         message.truncate(end);
     }
     let location = Location { path, line, column };
-    DecodeError::Json { kind: kind.to_owned(), location, message, resource_version: None }
+    DecodeError::new(kind, DecodeProblem::Json { location, message })
 }
 
 fn path_text(path: &serde_path_to_error::Path) -> String {

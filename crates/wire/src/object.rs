@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::{DecodeError, ObjectKey, Resource, ResourceVersion, Uid, protobuf};
+use crate::{DecodeError, DecodeProblem, ObjectKey, Resource, ResourceVersion, Uid, protobuf};
 
 /// The metadata of an object that readers, caches and work queues need.
 pub trait Object: Send + Sync + 'static {
@@ -73,7 +73,7 @@ pub trait Decode: Object + Sized {
     ///
     /// # Errors
     ///
-    /// [`DecodeError::Json`] if the bytes are not JSON or do not match the type.
+    /// [`DecodeProblem::Json`] if the bytes are not JSON or do not match the type.
     fn from_json(bytes: &[u8]) -> Result<Self, DecodeError>;
 
     /// Decodes one object from its protobuf message without the envelope: a list item or the object of a watch event.
@@ -82,11 +82,11 @@ pub trait Decode: Object + Sized {
     ///
     /// # Errors
     ///
-    /// [`DecodeError::Protobuf`] if the message is malformed or does not match the type. The default implementation
-    /// always returns [`DecodeError::Encoding`].
+    /// [`DecodeProblem::Protobuf`] if the message is malformed or does not match the type. The default implementation
+    /// always returns [`DecodeProblem::Encoding`].
     fn from_protobuf(bytes: &[u8]) -> Result<Self, DecodeError> {
         let _ = bytes;
-        Err(DecodeError::Encoding { kind: Self::RESOURCE.kind.to_owned(), encoding: "protobuf" })
+        Err(DecodeError::new(Self::RESOURCE.kind, DecodeProblem::Encoding("protobuf")))
     }
 }
 

@@ -31,6 +31,7 @@
 //! ```
 
 mod envelope;
+pub mod fields;
 mod header;
 mod metadata;
 mod path;
@@ -38,13 +39,14 @@ mod writer;
 
 use std::{borrow::Cow, str};
 
+use self::fields::{map_entry, time};
 pub use self::{
     envelope::Envelope,
     path::Path,
     writer::{Writer, enveloped},
 };
 pub(crate) use self::{
-    envelope::{MAGIC, no_envelope, type_meta, unknown},
+    envelope::{MAGIC, no_envelope, type_meta},
     header::FieldHeader,
 };
 use crate::text::lossy;
@@ -275,8 +277,8 @@ impl<'a> Field<'a> {
         for field in self.message()? {
             let field = field?;
             match field.number {
-                1 => key = field.text()?,
-                2 => value = field.text()?,
+                map_entry::KEY => key = field.text()?,
+                map_entry::VALUE => value = field.text()?,
                 _ => {}
             }
         }
@@ -295,8 +297,8 @@ impl<'a> Field<'a> {
             let field = field?;
             let time: &mut Timestamp = time.get_or_insert_default();
             match field.number {
-                1 => time.seconds = field.as_i64()?,
-                2 => time.nanos = field.as_i32()?,
+                time::SECONDS => time.seconds = field.as_i64()?,
+                time::NANOS => time.nanos = field.as_i32()?,
                 _ => {}
             }
         }

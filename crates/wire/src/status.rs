@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer};
 
 use crate::{
     Encoding,
@@ -41,62 +41,61 @@ pub mod reason {
 }
 
 /// `metav1.Status`: the API server's description of a failed request, or of a successful delete.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Status {
     /// `Failure` or `Success`.
-    #[serde(deserialize_with = "nullable", skip_serializing_if = "String::is_empty")]
+    #[serde(deserialize_with = "nullable")]
     pub status: String,
     /// HTTP status code; 0 if absent or out of range.
     #[serde(deserialize_with = "number")]
     pub code: u16,
     /// Machine-readable reason, see [`reason`].
-    #[serde(deserialize_with = "nullable", skip_serializing_if = "String::is_empty")]
+    #[serde(deserialize_with = "nullable")]
     pub reason: String,
     /// Human-readable message.
-    #[serde(deserialize_with = "nullable", skip_serializing_if = "String::is_empty")]
+    #[serde(deserialize_with = "nullable")]
     pub message: String,
     /// Object and causes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Details>,
 }
 
 /// `metav1.StatusDetails`: the object and the causes of a [`Status`].
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Details {
     /// Name of the object.
-    #[serde(deserialize_with = "nullable", skip_serializing_if = "String::is_empty")]
+    #[serde(deserialize_with = "nullable")]
     pub name: String,
     /// API group of the resource.
-    #[serde(deserialize_with = "nullable", skip_serializing_if = "String::is_empty")]
+    #[serde(deserialize_with = "nullable")]
     pub group: String,
     /// Resource, usually the plural in spite of the field's name.
-    #[serde(deserialize_with = "nullable", skip_serializing_if = "String::is_empty")]
+    #[serde(deserialize_with = "nullable")]
     pub kind: String,
     /// UID of the object.
-    #[serde(deserialize_with = "nullable", skip_serializing_if = "String::is_empty")]
+    #[serde(deserialize_with = "nullable")]
     pub uid: String,
     /// Causes of the error, such as one per invalid field.
-    #[serde(deserialize_with = "nullable", skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "nullable")]
     pub causes: Vec<Cause>,
     /// Seconds to wait before a retry; 0 if absent or negative.
-    #[serde(deserialize_with = "number", skip_serializing_if = "is_zero")]
+    #[serde(deserialize_with = "number")]
     pub retry_after_seconds: u32,
 }
 
 /// `metav1.StatusCause`: one cause of a [`Status`].
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Cause {
     /// Machine-readable reason.
-    #[serde(deserialize_with = "nullable", skip_serializing_if = "String::is_empty")]
+    #[serde(deserialize_with = "nullable")]
     pub reason: String,
     /// Human-readable message.
-    #[serde(deserialize_with = "nullable", skip_serializing_if = "String::is_empty")]
+    #[serde(deserialize_with = "nullable")]
     pub message: String,
     /// Path of the invalid field.
-    #[serde(deserialize_with = "nullable", skip_serializing_if = "String::is_empty")]
+    #[serde(deserialize_with = "nullable")]
     pub field: String,
 }
 
@@ -218,11 +217,6 @@ fn without_status(code: u16, phrase: &str, body: &[u8]) -> Status {
 fn number<'de, D: Deserializer<'de>, N: TryFrom<i64> + Default>(deserializer: D) -> Result<N, D::Error> {
     let number: i64 = nullable(deserializer)?;
     Ok(N::try_from(number).unwrap_or_default())
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
-fn is_zero(seconds: &u32) -> bool {
-    *seconds == 0
 }
 
 #[cfg(test)]

@@ -1,9 +1,12 @@
 //! Objects that cannot be decoded.
 
 use crate::{
-    DecodeError, Encoding, ObjectKey, ResourceVersion, Uid,
+    DecodeError, DecodeProblem, Encoding, ObjectKey, ResourceVersion, Uid,
     json::{self, Node},
-    protobuf::{Fields, MalformedProtobuf},
+    protobuf::{
+        Fields, MalformedProtobuf,
+        fields::{object, object_meta},
+    },
 };
 
 /// Item of a list, or object of a watch event, that cannot be decoded into its type.
@@ -36,13 +39,15 @@ impl Undecodable {
     pub(crate) fn of(encoding: Encoding, object: &[u8], error: DecodeError) -> Result<Box<Self>, DecodeError> {
         let mut it = Self { key: None, uid: Uid::default(), resource_version: ResourceVersion::default(), error };
         match encoding {
-            _ if matches!(it.error, DecodeError::Encoding { .. }) => return Err(it.error),
+            _ if matches!(it.error.problem, DecodeProblem::Encoding(_)) => return Err(it.error),
             Encoding::Json => match json::read(object) {
                 Some(document) => it.read_json(&document),
                 None => return Err(it.error),
             },
             // Fields after a malformed one stay empty; the object's own error is reported.
-            Encoding::Protobuf => drop(it.read_protobuf(object)),
+            Encoding::Protobuf => {
+                let _ = it.read_protobuf(object);
+            }
         }
         Ok(Box::new(it))
     }
@@ -55,20 +60,19 @@ impl Undecodable {
     }
 
     /// Reads the metadata up to the first malformed field.
-    fn read_protobuf(&mut self, object: &[u8]) -> Result<(), MalformedProtobuf> {
-        const METADATA: u32 = 1;
+    fn read_protobuf(&mut self, bytes: &[u8]) -> Result<(), MalformedProtobuf> {
         let (mut namespace, mut name) = (String::new(), String::new());
         let mut read = || {
-            for field in Fields::new(object) {
+            for field in Fields::new(bytes) {
                 let field = field?;
-                if field.number == METADATA {
+                if field.number == object::METADATA {
                     for field in field.message()? {
                         let field = field?;
                         match field.number {
-                            1 => name = field.text()?.into_owned(),
-                            3 => namespace = field.text()?.into_owned(),
-                            5 => self.uid = (&*field.text()?).into(),
-                            6 => self.resource_version = (&*field.text()?).into(),
+                            object_meta::NAME => name = field.text()?.into_owned(),
+                            object_meta::NAMESPACE => namespace = field.text()?.into_owned(),
+                            object_meta::UID => self.uid = (&*field.text()?).into(),
+                            object_meta::RESOURCE_VERSION => self.resource_version = (&*field.text()?).into(),
                             _ => {}
                         }
                     }
@@ -94,7 +98,7 @@ mod tests {
     use crate::testing::{bytes, text};
 
     fn read(encoding: Encoding, object: &[u8]) -> Result<String, DecodeError> {
-        let error = DecodeError::MissingName { kind: "Thing".to_owned(), resource_version: None };
+        let error = DecodeError::new("Thing", DecodeProblem::MissingName);
         let it = Undecodable::of(encoding, object, error)?;
         let key = it.key.map_or_else(|| "unnamed".to_owned(), |key| key.to_string());
         Ok(format!("{key} {} {}", it.uid, it.resource_version))

@@ -8,7 +8,8 @@ mod reader;
 
 pub use self::{lines::LineSplitter, reader::WatchReader};
 use crate::{
-    Decode, DecodeError, Encoding, Object, ObjectKey, ResourceVersion, Status, Undecodable, list::require_name,
+    Decode, DecodeError, DecodeProblem, Encoding, Object, ObjectKey, ResourceVersion, Status, Undecodable,
+    list::require_name,
 };
 
 /// Event of a watch.
@@ -130,7 +131,7 @@ impl FrameType {
 }
 
 fn unknown_event(kind: &str, event: &str) -> DecodeError {
-    DecodeError::UnknownEvent { kind: kind.to_owned(), event: event.to_owned(), resource_version: None }
+    DecodeError::new(kind, DecodeProblem::UnknownEvent(event.to_owned()))
 }
 
 #[cfg(test)]

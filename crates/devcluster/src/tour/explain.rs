@@ -3,8 +3,10 @@
 use std::{fmt::Write as _, sync::Arc};
 
 use jiff::Timestamp;
-use kube_endpoint_model::{EndpointSlice, Endpoints, Node, ObjectKey, Pod, Service};
+use kube_endpoint_model::{EndpointSlice, Endpoints, Node, ObjectKey, Pod, Service, project};
 use kube_endpoints_explain::{PodDetails, Settings, TextStyle, World, text};
+use kube_wire::Decode;
+use serde::Serialize;
 
 use super::expect::NAMESPACE;
 use crate::{cluster::Snapshot, view::fold};
@@ -31,13 +33,20 @@ pub(super) fn world(cluster: &Snapshot, now: Option<Timestamp>) -> World {
     let mut settings = Settings::default();
     settings.now = now;
     let mut world = World::new(settings);
-    world.add_services(cluster.services.values().map(|it| Arc::new(Service::from(&**it))));
-    world.add_pods(cluster.pods.values().map(|it| Arc::new(Pod::from(&**it))));
-    world.add_nodes(cluster.nodes.values().map(|it| Arc::new(Node::from(&**it))));
-    world.add_endpoints(cluster.endpoints.values().map(|it| Arc::new(Endpoints::from(&**it))));
-    world.add_slices(cluster.slices.values().map(|it| Arc::new(EndpointSlice::from(&**it))));
+    world.add_services(projections::<_, Service>(cluster.services.values()));
+    world.add_pods(projections::<_, Pod>(cluster.pods.values()));
+    world.add_nodes(projections::<_, Node>(cluster.nodes.values()));
+    world.add_endpoints(projections::<_, Endpoints>(cluster.endpoints.values()));
+    world.add_slices(projections::<_, EndpointSlice>(cluster.slices.values()));
     for (key, pod) in &cluster.pods {
         world.add_pod_details(key.clone(), PodDetails::from(&**pod));
     }
     world
+}
+
+/// Returns the projections of objects, which the API server has accepted.
+fn projections<'a, F: Serialize + 'a, T: Decode>(
+    full: impl Iterator<Item = &'a Arc<F>>,
+) -> impl Iterator<Item = Arc<T>> {
+    full.map(|object| Arc::new(project(&**object).expect("an object of the API")))
 }

@@ -9,7 +9,7 @@ use kube_controller_client::events::EventRecorder;
 use kube_controller_client::{Client, ClientOptions, Config as Connection};
 use kube_dev_apiserver::{Config as ServerConfig, LoggedRequest, On, Server};
 use kube_endpoint::{Config, Informers, Legacy, endpoints_controller};
-use kube_endpoint_model::{Endpoints, Pod, PodIndex, Service, ServiceIndex, Write};
+use kube_endpoint_model::{Endpoints, Pod, PodIndex, Service, ServiceIndex, Write, project};
 use kube_endpoints_testing::eventually;
 use kube_informer::ManualSource;
 use serde_json::{Value, json};
@@ -127,7 +127,7 @@ impl Rig {
     /// Returns the Endpoints object that the server stores.
     pub(crate) async fn stored(&self, name: &str) -> Option<Endpoints> {
         match self.client.get::<core::Endpoints>(NAMESPACE, name).await {
-            Ok(object) => Some(Endpoints::from(&object)),
+            Ok(object) => Some(project(&object).expect("an object of the API")),
             Err(error) if error.is_not_found() => None,
             Err(error) => panic!("{error}"),
         }
@@ -150,7 +150,7 @@ impl Rig {
         let mut listed = vec![object];
         for number in 1..=self.markers {
             let marker = self.client.get::<core::Endpoints>(MARKERS, &format!("marker-{number}")).await;
-            listed.push(Endpoints::from(&marker.expect("created above")));
+            listed.push(project(&marker.expect("created above")).expect("an object of the API"));
         }
         self.endpoints.replace(listed, "2000000");
     }

@@ -7,10 +7,11 @@ use k8s_openapi::api::core::v1::{self as core, PodCondition, PodIP, PodSpec, Pod
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube_endpoint_model::{
     Cluster, EndpointSlice, Interner, IpFamily, Labels, Node, ObjectKey, Pod, Service, ServicePort, ServiceState,
-    TargetPort, Text, Write, well_known::SLICE_CONTROLLER,
+    TargetPort, Text, Write, project, well_known::SLICE_CONTROLLER,
 };
 use kube_endpointslice::{HintState, Options, Plan, service_plan};
 use kube_topology::ZoneRatios;
+use kube_wire::Decode as _;
 
 /// State that a sync of the slice controller reads.
 pub(crate) struct World {
@@ -61,8 +62,8 @@ impl World {
         let read_back = |(at, mut slice): (usize, EndpointSlice)| {
             slice.metadata.name = format!("web-{at:05}").into();
             slice.metadata.resource_version = 1.into();
-            let full = k8s_openapi::api::discovery::v1::EndpointSlice::from(&slice);
-            Arc::new(EndpointSlice::from(&full))
+            let written = serde_json::to_vec(&slice).expect("JSON");
+            Arc::new(EndpointSlice::from_json(&written).expect("a slice"))
         };
         world.slices = created.enumerate().map(read_back).collect();
         assert!(world.sync().is_empty(), "a sync in the steady state writes nothing");
@@ -112,7 +113,7 @@ fn node_name(at: usize) -> String {
 fn pod(at: usize) -> Pod {
     let ip = format!("10.{}.{}.{}", 128 + at / 65_536, at / 256 % 256, at % 256);
     let ready = PodCondition { type_: "Ready".into(), status: "True".into(), ..PodCondition::default() };
-    Pod::from(&core::Pod {
+    project(&core::Pod {
         metadata: ObjectMeta {
             namespace: Some("shop".into()),
             name: Some(format!("web-5d8f7c9b6-{at:05}")),
@@ -128,4 +129,5 @@ fn pod(at: usize) -> Pod {
             ..PodStatus::default()
         }),
     })
+    .expect("an object of the API")
 }

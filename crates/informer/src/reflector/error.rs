@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kube_wire::{DecodeError, Status};
+use kube_wire::{DecodeError, DecodeProblem, Status};
 
 use super::steps::Failure;
 use crate::{
@@ -40,7 +40,8 @@ impl ReflectorError {
                 Class::Unreachable => Failure::Unreachable,
                 Class::Other => Failure::Other,
             },
-            Self::Unnamed(_) | Self::Decode(DecodeError::Protobuf { .. } | DecodeError::Encoding { .. }) => {
+            Self::Unnamed(_)
+            | Self::Decode(DecodeError { problem: DecodeProblem::Protobuf(_) | DecodeProblem::Encoding(_), .. }) => {
                 Failure::Unreadable
             }
             Self::Decode(_) | Self::Undecodable(_) | Self::Unversioned => Failure::Other,

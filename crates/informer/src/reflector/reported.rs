@@ -42,7 +42,7 @@ impl Reported {
 
 #[cfg(test)]
 mod tests {
-    use kube_wire::DecodeError;
+    use kube_wire::{DecodeError, DecodeProblem};
     use rstest::rstest;
 
     use super::*;
@@ -52,7 +52,7 @@ mod tests {
             key: (!key.is_empty()).then(|| ObjectKey::new("shop", key)),
             uid: "u".into(),
             resource_version: version.into(),
-            error: DecodeError::MissingName { kind: kind.to_owned(), resource_version: None },
+            error: DecodeError::new(kind, DecodeProblem::MissingName),
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use k8s_openapi::api::{core::v1 as core, discovery::v1 as discovery};
 use kube_controller_client::{Client, Error};
-use kube_endpoint_model::{EndpointSlice, Endpoints, Pod, Service, well_known::SERVICE_NAME_LABEL};
+use kube_endpoint_model::{Pod, Service, project, well_known::SERVICE_NAME_LABEL};
 use kube_endpoints_explain::Kind as Explained;
 use kube_wire::Decode;
 
@@ -71,7 +71,7 @@ impl Anchors {
             anchors.needs.extend(Needs::of(target, hint.filter(|hint| !hint.is_empty())));
             match anchor {
                 Anchor::Pod(pod) => {
-                    anchors.pods.push(Arc::new(client.decode(|| Pod::from(&*pod))));
+                    anchors.pods.push(Arc::new(client.decode(|| project(&*pod))?));
                     anchors.details.insert(*pod);
                 }
                 Anchor::Slice(slice) => anchors.slices.push(*slice),
@@ -94,7 +94,7 @@ impl Anchors {
         }
         if objects.unknown.contains(&Explained::EndpointSlice) {
             for slice in &self.slices {
-                objects.slices.push(Arc::new(client.decode(|| EndpointSlice::from(slice))));
+                objects.slices.push(Arc::new(client.decode(|| project(slice))?));
                 objects.last_writes.extend(last_write(Explained::EndpointSlice, slice));
             }
         }
@@ -110,7 +110,7 @@ impl Anchors {
                 Kind::Endpoints => {
                     let endpoints: Option<core::Endpoints> = get(client, namespace, name).await?;
                     if let Some(full) = endpoints {
-                        objects.endpoints.push(Arc::new(client.decode(|| Endpoints::from(&full))));
+                        objects.endpoints.push(Arc::new(client.decode(|| project(&full))?));
                         objects.last_writes.extend(last_write(Explained::Endpoints, &full));
                     }
                 }

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use futures::FutureExt as _;
 use k8s_openapi::api::{core::v1 as core, discovery::v1 as discovery};
 use kube_controller_client::Client;
-use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service};
+use kube_endpoint_model::{Node, Pod, Service};
 use kube_endpoints_explain::Kind;
 use kube_informer::{HandlerHandle, Informer, Lister, wait_for_sync};
 use kube_wire::{Decode, Object};
@@ -17,7 +17,7 @@ use super::{Anchors, explain};
 use crate::{
     args::{Format, GlobalArgs, Target},
     connection::Connection,
-    fetch::{Needs, Objects, Select, last_writes},
+    fetch::{Needs, Objects, Select, last_writes, projections},
     output::{self, Output},
 };
 
@@ -55,7 +55,7 @@ pub(super) async fn run(
         sleep(DEBOUNCE).await;
         // Changes until now are in the next report. A later one notifies again.
         let _ = watched.changed.notified().now_or_never();
-        let mut objects = watched.objects();
+        let mut objects = watched.objects()?;
         anchors.complete(connection, targets, &mut objects).await?;
         let reports = explain(global, connection, targets, &objects, anchors).await?;
         for target in reports.missing.iter().filter(|target| !missing.contains(*target)) {
@@ -125,7 +125,7 @@ impl Watched {
         Ok(Watched { changed, services, pods, nodes, slices, endpoints, unknown, client })
     }
 
-    fn objects(&self) -> Objects {
+    fn objects(&self) -> anyhow::Result<Objects> {
         let mut objects = Objects {
             services: list(self.services.as_ref()),
             pods: list(self.pods.as_ref()),
@@ -134,13 +134,11 @@ impl Watched {
             ..Objects::default()
         };
         let (slices, endpoints) = (list(self.slices.as_ref()), list(self.endpoints.as_ref()));
-        self.client.decode(|| {
-            objects.slices = slices.iter().map(|slice| Arc::new(EndpointSlice::from(&**slice))).collect();
-            objects.endpoints = endpoints.iter().map(|it| Arc::new(Endpoints::from(&**it))).collect();
-        });
+        objects.slices = projections(&self.client, &slices)?;
+        objects.endpoints = projections(&self.client, &endpoints)?;
         objects.last_writes.extend(last_writes(Kind::EndpointSlice, &slices));
         objects.last_writes.extend(last_writes(Kind::Endpoints, &endpoints));
-        objects
+        Ok(objects)
     }
 }
 

@@ -220,14 +220,12 @@ fn an_endpoint_copies_the_fields_of_its_address() {
     let endpoints: Endpoints = read(&json!({"metadata": {"namespace": "ns", "name": "db"},
         "subsets": [{"addresses": [address], "ports": ports}]}));
     let mirrored = desired(&endpoints, std::num::NonZeroUsize::MIN);
-    let endpoint = k8s_openapi::api::discovery::v1::EndpointSlice::from(
-        &carry_out(&[], &mirror(&endpoints, &[], 1).plan, &mut 0)[0].as_ref().clone(),
-    );
+    let slice = &carry_out(&[], &mirror(&endpoints, &[], 1).plan, &mut 0)[0];
     assert_eq!(mirrored.skipped, 0);
     let expected = json!([{"addresses": ["1.2.3.4"], "conditions": {"ready": true}, "hostname": "foo",
         "nodeName": "node-abc", "targetRef": target}]);
-    assert_eq!(serde_json::to_value(&endpoint.endpoints).expect("JSON"), expected);
-    assert_eq!(endpoint.ports.expect("ports")[0].app_protocol.as_deref(), Some("http"));
+    assert_eq!(serde_json::to_value(&slice.endpoints).expect("JSON"), expected);
+    assert_eq!(slice.ports[0].app_protocol.as_deref(), Some("http"));
 }
 
 // MI-10

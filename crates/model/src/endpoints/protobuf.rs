@@ -3,6 +3,7 @@
 use kube_wire::protobuf::Fields;
 
 use super::{EndpointAddress, EndpointSubset, Endpoints, SubsetPort};
+use crate::protobuf::fields::{endpoint_address, endpoint_subset, endpoints, object, subset_port};
 use crate::protobuf::{Message, Result, from_str, message, text};
 use crate::{ObjectReference, TargetRef};
 
@@ -12,8 +13,8 @@ impl Message for Endpoints {
         for field in fields {
             let field = field?;
             match field.number {
-                1 => it.metadata.merge(field.message()?)?,
-                2 => it.subsets.push(message(&field)?),
+                object::METADATA => it.metadata.merge(field.message()?)?,
+                endpoints::SUBSETS => it.subsets.push(message(&field)?),
                 _ => {}
             }
         }
@@ -28,9 +29,9 @@ impl Message for EndpointSubset {
         for field in fields {
             let field = field?;
             match field.number {
-                1 => it.addresses.push(message(&field)?),
-                2 => it.not_ready_addresses.push(message(&field)?),
-                3 => it.ports.push(message(&field)?),
+                endpoint_subset::ADDRESSES => it.addresses.push(message(&field)?),
+                endpoint_subset::NOT_READY_ADDRESSES => it.not_ready_addresses.push(message(&field)?),
+                endpoint_subset::PORTS => it.ports.push(message(&field)?),
                 _ => {}
             }
         }
@@ -47,10 +48,10 @@ impl Message for EndpointAddress {
         for field in fields {
             let field = field?;
             match field.number {
-                1 => it.ip = from_str(&field)?,
-                2 => target.get_or_insert_default().merge(field.message()?)?,
-                3 => it.hostname = text(&field)?,
-                4 => it.node_name = Some(text(&field)?),
+                endpoint_address::IP => it.ip = from_str(&field)?,
+                endpoint_address::TARGET_REF => target.get_or_insert_default().merge(field.message()?)?,
+                endpoint_address::HOSTNAME => it.hostname = text(&field)?,
+                endpoint_address::NODE_NAME => it.node_name = Some(text(&field)?),
                 _ => {}
             }
         }
@@ -65,10 +66,10 @@ impl Message for SubsetPort {
         for field in fields {
             let field = field?;
             match field.number {
-                1 => it.name = text(&field)?,
-                2 => it.port = field.as_i32()?,
-                3 => it.protocol = text(&field)?,
-                4 => it.app_protocol = Some(text(&field)?),
+                subset_port::NAME => it.name = text(&field)?,
+                subset_port::PORT => it.port = field.as_i32()?,
+                subset_port::PROTOCOL => it.protocol = text(&field)?,
+                subset_port::APP_PROTOCOL => it.app_protocol = Some(text(&field)?),
                 _ => {}
             }
         }

@@ -3,41 +3,42 @@
 use kube_wire::protobuf::Writer;
 
 use super::{EndpointAddress, EndpointSubset, Endpoints, SubsetPort};
+use crate::protobuf::fields::{endpoint_address, endpoint_subset, endpoints, subset_port};
 use crate::protobuf_encode::{ToMessage, messages};
 
 /// Writes all fields but the metadata.
 impl ToMessage for Endpoints {
     fn write(&self, message: &mut Writer) {
-        messages(message, 2, &self.subsets);
+        messages(message, endpoints::SUBSETS, &self.subsets);
     }
 }
 
 impl ToMessage for EndpointSubset {
     fn write(&self, message: &mut Writer) {
-        messages(message, 1, &self.addresses);
-        messages(message, 2, &self.not_ready_addresses);
-        messages(message, 3, &self.ports);
+        messages(message, endpoint_subset::ADDRESSES, &self.addresses);
+        messages(message, endpoint_subset::NOT_READY_ADDRESSES, &self.not_ready_addresses);
+        messages(message, endpoint_subset::PORTS, &self.ports);
     }
 }
 
 impl ToMessage for EndpointAddress {
     fn write(&self, message: &mut Writer) {
-        message.display(1, &self.ip);
-        messages(message, 2, &self.target_ref);
-        message.text(3, &self.hostname);
+        message.display(endpoint_address::IP, &self.ip);
+        messages(message, endpoint_address::TARGET_REF, &self.target_ref);
+        message.text(endpoint_address::HOSTNAME, &self.hostname);
         if let Some(node) = &self.node_name {
-            message.text(4, node);
+            message.text(endpoint_address::NODE_NAME, node);
         }
     }
 }
 
 impl ToMessage for SubsetPort {
     fn write(&self, message: &mut Writer) {
-        message.text(1, &self.name);
-        message.number(2, self.port);
-        message.text(3, &self.protocol);
+        message.text(subset_port::NAME, &self.name);
+        message.number(subset_port::PORT, self.port);
+        message.text(subset_port::PROTOCOL, &self.protocol);
         if let Some(protocol) = &self.app_protocol {
-            message.text(4, protocol);
+            message.text(subset_port::APP_PROTOCOL, protocol);
         }
     }
 }

@@ -6,6 +6,7 @@ use kube_wire::protobuf::Fields;
 
 use super::{Node, NodeBuilder};
 use crate::projection::Metadata;
+use crate::protobuf::fields::{map_entry, node_condition, node_status, object, quantity};
 use crate::protobuf::{Message, Result};
 
 impl Message for Node {
@@ -14,8 +15,8 @@ impl Message for Node {
         for field in fields {
             let field = field?;
             match field.number {
-                1 => metadata.merge(field.message()?)?,
-                3 => status(&mut builder, field.message()?)?,
+                object::METADATA => metadata.merge(field.message()?)?,
+                object::STATUS => status(&mut builder, field.message()?)?,
                 _ => {}
             }
         }
@@ -28,8 +29,8 @@ fn status(builder: &mut NodeBuilder, fields: Fields<'_>) -> Result<()> {
     for field in fields {
         let field = field?;
         match field.number {
-            2 => allocatable(builder, field.message()?)?,
-            4 => condition(builder, field.message()?)?,
+            node_status::ALLOCATABLE => allocatable(builder, field.message()?)?,
+            node_status::CONDITIONS => condition(builder, field.message()?)?,
             _ => {}
         }
     }
@@ -38,23 +39,23 @@ fn status(builder: &mut NodeBuilder, fields: Fields<'_>) -> Result<()> {
 
 /// Decodes an entry of the map `status.allocatable`.
 fn allocatable(builder: &mut NodeBuilder, fields: Fields<'_>) -> Result<()> {
-    let (mut resource, mut quantity) = (Cow::default(), Cow::default());
+    let (mut resource, mut amount) = (Cow::default(), Cow::default());
     for field in fields {
         let field = field?;
         match field.number {
-            1 => resource = field.text()?,
-            2 => {
+            map_entry::KEY => resource = field.text()?,
+            map_entry::VALUE => {
                 for field in field.message()? {
                     let field = field?;
-                    if field.number == 1 {
-                        quantity = field.text()?;
+                    if field.number == quantity::STRING {
+                        amount = field.text()?;
                     }
                 }
             }
             _ => {}
         }
     }
-    builder.allocatable(&resource, &quantity);
+    builder.allocatable(&resource, &amount);
     Ok(())
 }
 
@@ -63,8 +64,8 @@ fn condition(builder: &mut NodeBuilder, fields: Fields<'_>) -> Result<()> {
     for field in fields {
         let field = field?;
         match field.number {
-            1 => kind = field.text()?,
-            2 => status = field.text()?,
+            node_condition::TYPE => kind = field.text()?,
+            node_condition::STATUS => status = field.text()?,
             _ => {}
         }
     }

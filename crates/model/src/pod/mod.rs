@@ -1,6 +1,5 @@
 //! Pods, reduced to the fields that the endpoint controllers read.
 
-mod full;
 mod json;
 mod named_port;
 mod protobuf;
@@ -135,7 +134,6 @@ fn is_sidecar(restart_policy: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use k8s_openapi::api::core::v1 as core;
     use rstest::rstest;
 
     const FULL: &str = r#"{
@@ -192,12 +190,6 @@ mod tests {
         let json = format!(r#"{{"spec": {{"restartPolicy": "{policy}"}}, "status": {{"phase": "{phase}"}}}}"#);
         let pod: Pod = serde_json::from_str(&json).unwrap();
         assert_eq!((pod.finished, pod.excluded_by_restart_policy), (finished, excluded_by_restart_policy));
-    }
-
-    #[test]
-    fn json_equals_conversion_from_the_full_type() {
-        let full: core::Pod = serde_json::from_str(FULL).unwrap();
-        assert_eq!(Pod::from(&full), serde_json::from_str::<Pod>(FULL).unwrap());
     }
 
     #[test]

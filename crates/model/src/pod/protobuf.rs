@@ -6,6 +6,7 @@ use kube_wire::protobuf::Fields;
 
 use super::{NamedPort, Pod, PodBuilder, is_sidecar};
 use crate::projection::Metadata;
+use crate::protobuf::fields::{container, container_port, object, pod_condition, pod_ip, pod_spec, pod_status};
 use crate::protobuf::{Message, Result, from_str, text};
 use crate::{Addresses, Text, time};
 
@@ -15,9 +16,9 @@ impl Message for Pod {
         for field in fields {
             let field = field?;
             match field.number {
-                1 => metadata.merge(field.message()?)?,
-                2 => spec(&mut builder, field.message()?)?,
-                3 => status(&mut builder, field.message()?)?,
+                object::METADATA => metadata.merge(field.message()?)?,
+                object::SPEC => spec(&mut builder, field.message()?)?,
+                object::STATUS => status(&mut builder, field.message()?)?,
                 _ => {}
             }
         }
@@ -31,12 +32,14 @@ fn spec(builder: &mut PodBuilder, fields: Fields<'_>) -> Result<()> {
     for field in fields {
         let field = field?;
         match field.number {
-            2 => drop(container(&mut builder.container_ports, field.message()?)?),
-            3 => builder.restart_policy(&field.text()?),
-            10 => builder.pod.node_name = text(&field)?,
-            16 => builder.pod.hostname = text(&field)?,
-            17 => builder.pod.subdomain = text(&field)?,
-            20 => {
+            pod_spec::CONTAINERS => {
+                container(&mut builder.container_ports, field.message()?)?;
+            }
+            pod_spec::RESTART_POLICY => builder.restart_policy(&field.text()?),
+            pod_spec::NODE_NAME => builder.pod.node_name = text(&field)?,
+            pod_spec::HOSTNAME => builder.pod.hostname = text(&field)?,
+            pod_spec::SUBDOMAIN => builder.pod.subdomain = text(&field)?,
+            pod_spec::INIT_CONTAINERS => {
                 let before = builder.sidecar_ports.len();
                 if !is_sidecar(&container(&mut builder.sidecar_ports, field.message()?)?) {
                     builder.sidecar_ports.truncate(before);
@@ -54,8 +57,8 @@ fn container<'a>(ports: &mut Vec<NamedPort>, fields: Fields<'a>) -> Result<Cow<'
     for field in fields {
         let field = field?;
         match field.number {
-            6 => ports.extend(port(field.message()?)?),
-            24 => restart_policy = field.text()?,
+            container::PORTS => ports.extend(port(field.message()?)?),
+            container::RESTART_POLICY => restart_policy = field.text()?,
             _ => {}
         }
     }
@@ -68,9 +71,9 @@ fn port(fields: Fields<'_>) -> Result<Option<NamedPort>> {
     for field in fields {
         let field = field?;
         match field.number {
-            1 => it.name = text(&field)?,
-            3 => it.port = field.as_i32()?,
-            4 => it.protocol = text(&field)?,
+            container_port::NAME => it.name = text(&field)?,
+            container_port::CONTAINER_PORT => it.port = field.as_i32()?,
+            container_port::PROTOCOL => it.protocol = text(&field)?,
             _ => {}
         }
     }
@@ -81,10 +84,10 @@ fn status(builder: &mut PodBuilder, fields: Fields<'_>) -> Result<()> {
     for field in fields {
         let field = field?;
         match field.number {
-            1 => builder.phase(&field.text()?),
-            2 => condition(builder, field.message()?)?,
-            6 => builder.pod_ip(&field.text()?),
-            12 => pod_ip(&mut builder.pod.pod_ips, field.message()?)?,
+            pod_status::PHASE => builder.phase(&field.text()?),
+            pod_status::CONDITIONS => condition(builder, field.message()?)?,
+            pod_status::POD_IP => builder.pod_ip(&field.text()?),
+            pod_status::POD_IPS => pod_ip(&mut builder.pod.pod_ips, field.message()?)?,
             _ => {}
         }
     }
@@ -96,9 +99,9 @@ fn condition(builder: &mut PodBuilder, fields: Fields<'_>) -> Result<()> {
     for field in fields {
         let field = field?;
         match field.number {
-            1 => kind = field.text()?,
-            2 => status = field.text()?,
-            4 => changed = time::value_of_field(&field)?,
+            pod_condition::TYPE => kind = field.text()?,
+            pod_condition::STATUS => status = field.text()?,
+            pod_condition::LAST_TRANSITION_TIME => changed = time::value_of_field(&field)?,
             _ => {}
         }
     }
@@ -110,7 +113,7 @@ fn pod_ip(addresses: &mut Addresses, fields: Fields<'_>) -> Result<()> {
     let mut address = "".into();
     for field in fields {
         let field = field?;
-        if field.number == 1 {
+        if field.number == pod_ip::IP {
             address = from_str(&field)?;
         }
     }

@@ -3,6 +3,7 @@
 use kube_wire::protobuf::Fields;
 
 use super::{EXTERNAL_NAME, Service, ServiceBuilder, ServicePort, Spec, TargetPort};
+use crate::protobuf::fields::{int_or_string, object, service_port, service_spec};
 use crate::protobuf::{Message, Pairs, Result, message, text};
 use crate::{IpFamily, Text};
 
@@ -12,8 +13,8 @@ impl Message for Service {
         for field in fields {
             let field = field?;
             match field.number {
-                1 => builder.metadata.merge(field.message()?)?,
-                2 => builder.spec.merge(field.message()?)?,
+                object::METADATA => builder.metadata.merge(field.message()?)?,
+                object::SPEC => builder.spec.merge(field.message()?)?,
                 _ => {}
             }
         }
@@ -29,13 +30,13 @@ impl Message for Spec {
         for field in fields {
             let field = field?;
             match field.number {
-                1 => it.ports.push(message(&field)?),
-                2 => selector.get_or_insert_default().push(&field)?,
-                3 => it.cluster_ip = text(&field)?,
-                4 => it.external_name = field.text()? == EXTERNAL_NAME,
-                13 => it.publish_not_ready_addresses = field.as_bool()?,
-                19 => it.ip_families.extend(IpFamily::parse(&field.text()?)),
-                23 => it.traffic_distribution = Some(text(&field)?),
+                service_spec::PORTS => it.ports.push(message(&field)?),
+                service_spec::SELECTOR => selector.get_or_insert_default().push(&field)?,
+                service_spec::CLUSTER_IP => it.cluster_ip = text(&field)?,
+                service_spec::TYPE => it.external_name = field.text()? == EXTERNAL_NAME,
+                service_spec::PUBLISH_NOT_READY_ADDRESSES => it.publish_not_ready_addresses = field.as_bool()?,
+                service_spec::IP_FAMILIES => it.ip_families.extend(IpFamily::parse(&field.text()?)),
+                service_spec::TRAFFIC_DISTRIBUTION => it.traffic_distribution = Some(text(&field)?),
                 _ => {}
             }
         }
@@ -54,10 +55,10 @@ impl Message for ServicePort {
         for field in fields {
             let field = field?;
             match field.number {
-                1 => it.name = text(&field)?,
-                2 => it.protocol = text(&field)?,
-                4 => target.merge(field.message()?)?,
-                6 => it.app_protocol = Some(text(&field)?),
+                service_port::NAME => it.name = text(&field)?,
+                service_port::PROTOCOL => it.protocol = text(&field)?,
+                service_port::TARGET_PORT => target.merge(field.message()?)?,
+                service_port::APP_PROTOCOL => it.app_protocol = Some(text(&field)?),
                 _ => {}
             }
         }
@@ -79,9 +80,9 @@ impl Message for IntOrString {
         for field in fields {
             let field = field?;
             match field.number {
-                1 => self.is_name = field.as_i64()? == 1,
-                2 => self.number = field.as_i32()?,
-                3 => self.name = text(&field)?,
+                int_or_string::TYPE => self.is_name = field.as_i64()? == 1,
+                int_or_string::INT_VAL => self.number = field.as_i32()?,
+                int_or_string::STR_VAL => self.name = text(&field)?,
                 _ => {}
             }
         }

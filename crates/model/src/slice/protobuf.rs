@@ -3,6 +3,9 @@
 use kube_wire::protobuf::Fields;
 
 use super::{Endpoint, EndpointConditions, EndpointHints, EndpointPort, EndpointSlice};
+use crate::protobuf::fields::{
+    endpoint, endpoint_conditions, endpoint_hints, endpoint_port, endpoint_slice, named_hint, object,
+};
 use crate::protobuf::{Message, Pairs, Result, from_str, message, push_address, text};
 use crate::{ObjectReference, TargetRef, Text, intern};
 
@@ -12,10 +15,10 @@ impl Message for EndpointSlice {
         for field in fields {
             let field = field?;
             match field.number {
-                1 => it.metadata.merge(field.message()?)?,
-                2 => it.endpoints.push(message(&field)?),
-                3 => it.ports.push(message(&field)?),
-                4 => it.address_type = from_str(&field)?,
+                object::METADATA => it.metadata.merge(field.message()?)?,
+                endpoint_slice::ENDPOINTS => it.endpoints.push(message(&field)?),
+                endpoint_slice::PORTS => it.ports.push(message(&field)?),
+                endpoint_slice::ADDRESS_TYPE => it.address_type = from_str(&field)?,
                 _ => {}
             }
         }
@@ -33,14 +36,14 @@ impl Message for Endpoint {
         for field in fields {
             let field = field?;
             match field.number {
-                1 => push_address(&mut it.addresses, &field)?,
-                2 => it.conditions.merge(field.message()?)?,
-                3 => it.hostname = Some(text(&field)?),
-                4 => target.get_or_insert_default().merge(field.message()?)?,
-                5 => topology.push(&field)?,
-                6 => it.node_name = Some(text(&field)?),
-                7 => it.zone = Some(text(&field)?),
-                8 => hints.get_or_insert_default().merge(field.message()?)?,
+                endpoint::ADDRESSES => push_address(&mut it.addresses, &field)?,
+                endpoint::CONDITIONS => it.conditions.merge(field.message()?)?,
+                endpoint::HOSTNAME => it.hostname = Some(text(&field)?),
+                endpoint::TARGET_REF => target.get_or_insert_default().merge(field.message()?)?,
+                endpoint::DEPRECATED_TOPOLOGY => topology.push(&field)?,
+                endpoint::NODE_NAME => it.node_name = Some(text(&field)?),
+                endpoint::ZONE => it.zone = Some(text(&field)?),
+                endpoint::HINTS => hints.get_or_insert_default().merge(field.message()?)?,
                 _ => {}
             }
         }
@@ -57,9 +60,9 @@ impl Message for EndpointConditions {
         for field in fields {
             let field = field?;
             match field.number {
-                1 => it.ready = Some(field.as_bool()?),
-                2 => it.serving = Some(field.as_bool()?),
-                3 => it.terminating = Some(field.as_bool()?),
+                endpoint_conditions::READY => it.ready = Some(field.as_bool()?),
+                endpoint_conditions::SERVING => it.serving = Some(field.as_bool()?),
+                endpoint_conditions::TERMINATING => it.terminating = Some(field.as_bool()?),
                 _ => {}
             }
         }
@@ -73,8 +76,8 @@ impl Message for EndpointHints {
         for field in fields {
             let field = field?;
             match field.number {
-                1 => it.for_zones.push(decode_name(field.message()?)?),
-                2 => it.for_nodes.push(decode_name(field.message()?)?),
+                endpoint_hints::FOR_ZONES => it.for_zones.push(decode_name(field.message()?)?),
+                endpoint_hints::FOR_NODES => it.for_nodes.push(decode_name(field.message()?)?),
                 _ => {}
             }
         }
@@ -87,7 +90,7 @@ fn decode_name(fields: Fields<'_>) -> Result<Text> {
     let mut name = Text::new();
     for field in fields {
         let field = field?;
-        if field.number == 1 {
+        if field.number == named_hint::NAME {
             name = text(&field)?;
         }
     }
@@ -100,10 +103,10 @@ impl Message for EndpointPort {
         for field in fields {
             let field = field?;
             match field.number {
-                1 => it.name = Some(text(&field)?),
-                2 => it.protocol = Some(text(&field)?),
-                3 => it.port = Some(field.as_i32()?),
-                4 => it.app_protocol = Some(text(&field)?),
+                endpoint_port::NAME => it.name = Some(text(&field)?),
+                endpoint_port::PROTOCOL => it.protocol = Some(text(&field)?),
+                endpoint_port::PORT => it.port = Some(field.as_i32()?),
+                endpoint_port::APP_PROTOCOL => it.app_protocol = Some(text(&field)?),
                 _ => {}
             }
         }

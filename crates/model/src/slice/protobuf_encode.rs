@@ -4,35 +4,42 @@ use kube_wire::protobuf::Writer;
 
 use super::{Endpoint, EndpointConditions, EndpointHints, EndpointPort, EndpointSlice};
 use crate::Text;
+use crate::protobuf::fields::{
+    endpoint, endpoint_conditions, endpoint_hints, endpoint_port, endpoint_slice, named_hint,
+};
 use crate::protobuf_encode::{ToMessage, map, messages};
 
 /// Writes all fields but the metadata.
 impl ToMessage for EndpointSlice {
     fn write(&self, message: &mut Writer) {
-        messages(message, 2, &self.endpoints);
-        messages(message, 3, &self.ports);
-        message.text(4, self.address_type.as_str());
+        messages(message, endpoint_slice::ENDPOINTS, &self.endpoints);
+        messages(message, endpoint_slice::PORTS, &self.ports);
+        message.text(endpoint_slice::ADDRESS_TYPE, self.address_type.as_str());
     }
 }
 
 impl ToMessage for Endpoint {
     fn write(&self, message: &mut Writer) {
         for address in &self.addresses {
-            message.display(1, address);
+            message.display(endpoint::ADDRESSES, address);
         }
-        message.message(2, |it| self.conditions.write(it));
-        optional(message, 3, self.hostname.as_ref());
-        messages(message, 4, &self.target_ref);
-        map(message, 5, &self.deprecated_topology);
-        optional(message, 6, self.node_name.as_ref());
-        optional(message, 7, self.zone.as_ref());
-        messages(message, 8, self.hints.as_deref());
+        message.message(endpoint::CONDITIONS, |it| self.conditions.write(it));
+        optional(message, endpoint::HOSTNAME, self.hostname.as_ref());
+        messages(message, endpoint::TARGET_REF, &self.target_ref);
+        map(message, endpoint::DEPRECATED_TOPOLOGY, &self.deprecated_topology);
+        optional(message, endpoint::NODE_NAME, self.node_name.as_ref());
+        optional(message, endpoint::ZONE, self.zone.as_ref());
+        messages(message, endpoint::HINTS, self.hints.as_deref());
     }
 }
 
 impl ToMessage for EndpointConditions {
     fn write(&self, message: &mut Writer) {
-        let conditions = [(1, self.ready), (2, self.serving), (3, self.terminating)];
+        let conditions = [
+            (endpoint_conditions::READY, self.ready),
+            (endpoint_conditions::SERVING, self.serving),
+            (endpoint_conditions::TERMINATING, self.terminating),
+        ];
         for (number, condition) in conditions {
             if let Some(condition) = condition {
                 message.boolean(number, condition);
@@ -43,9 +50,11 @@ impl ToMessage for EndpointConditions {
 
 impl ToMessage for EndpointHints {
     fn write(&self, message: &mut Writer) {
-        for (number, names) in [(1, &self.for_zones), (2, &self.for_nodes)] {
+        for (number, names) in
+            [(endpoint_hints::FOR_ZONES, &self.for_zones), (endpoint_hints::FOR_NODES, &self.for_nodes)]
+        {
             for name in names {
-                message.message(number, |it| it.text(1, name));
+                message.message(number, |it| it.text(named_hint::NAME, name));
             }
         }
     }
@@ -53,12 +62,12 @@ impl ToMessage for EndpointHints {
 
 impl ToMessage for EndpointPort {
     fn write(&self, message: &mut Writer) {
-        optional(message, 1, self.name.as_ref());
-        optional(message, 2, self.protocol.as_ref());
+        optional(message, endpoint_port::NAME, self.name.as_ref());
+        optional(message, endpoint_port::PROTOCOL, self.protocol.as_ref());
         if let Some(port) = self.port {
-            message.number(3, port);
+            message.number(endpoint_port::PORT, port);
         }
-        optional(message, 4, self.app_protocol.as_ref());
+        optional(message, endpoint_port::APP_PROTOCOL, self.app_protocol.as_ref());
     }
 }
 

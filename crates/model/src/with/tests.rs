@@ -105,7 +105,8 @@ fn parts_compose_and_need_protobuf_only_together() {
     assert_eq!(pod.part.0.get("example.com/a"), Some("1"));
     assert_eq!(pod.part.1.spec.scheduler_name, "s");
     const { assert!(!Scheduled::PROTOBUF) };
-    assert!(matches!(Scheduled::from_protobuf(&protobuf()), Err(DecodeError::Encoding { .. })));
+    let error = Scheduled::from_protobuf(&protobuf()).unwrap_err();
+    assert!(matches!(error.problem, DecodeProblem::Encoding(_)), "{error}");
 }
 
 #[test]

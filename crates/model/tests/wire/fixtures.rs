@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use k8s_openapi::api::{core::v1 as core, discovery::v1 as discovery};
-use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service};
+use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service, project};
 use kube_endpoints_testing::fixture;
 use kube_wire::protobuf::{Envelope, Field, Fields, Writer};
 use kube_wire::{Decode, Encode, Encoding, ListReader, WatchEvent, WatchReader};
@@ -38,8 +38,8 @@ fn watch<T: Decode>(name: &str, encoding: Encoding) -> Vec<WatchEvent<T>> {
 
 fn check<T, Full>(kind: &str)
 where
-    T: Decode + PartialEq + Debug + for<'a> From<&'a Full>,
-    Full: DeserializeOwned,
+    T: Decode + PartialEq + Debug,
+    Full: DeserializeOwned + Serialize,
 {
     let json: Vec<T> = list(&format!("{kind}.list.json"), Encoding::Json);
     assert!(!json.is_empty());
@@ -47,7 +47,8 @@ where
     let document: serde_json::Value =
         serde_json::from_slice(&fixture(&format!("{kind}.list.json"))).expect("a recording that decodes");
     let full: Vec<Full> = serde_json::from_value(document["items"].clone()).expect("a recording that decodes");
-    assert_eq!(full.iter().map(T::from).collect::<Vec<_>>(), json);
+    let projections: Result<Vec<T>, _> = full.iter().map(project).collect();
+    assert_eq!(projections.as_ref(), Ok(&json));
 
     let json: Vec<WatchEvent<T>> = watch(&format!("{kind}.watch.json"), Encoding::Json);
     assert!(json.iter().any(|it| !matches!(it, WatchEvent::Bookmark { .. })));
@@ -74,13 +75,23 @@ fn encodes_like_the_full_type(#[case] check: fn(&str), #[case] kind: &str) {
 fn check_encoding<T, Full>(kind: &str)
 where
     T: Decode + Serialize,
-    Full: Serialize + for<'a> From<&'a T>,
+    Full: Serialize + DeserializeOwned,
 {
-    let objects: Vec<T> = list(&format!("{kind}.list.json"), Encoding::Json);
-    assert!(!objects.is_empty());
-    for object in &objects {
-        let full = Full::from(object);
-        assert_eq!(serde_json::to_string(object).expect("JSON"), serde_json::to_string(&full).expect("JSON"));
+    let mut document: serde_json::Value =
+        serde_json::from_slice(&fixture(&format!("{kind}.list.json"))).expect("a recording that decodes");
+    let items = document["items"].as_array_mut().expect("items");
+    assert!(!items.is_empty());
+    for item in items {
+        item["metadata"].as_object_mut().expect("metadata").remove("managedFields");
+        // Go writes `null` for the empty lists of a slice.
+        for list in ["endpoints", "ports"] {
+            if item.get(list).is_some_and(serde_json::Value::is_null) {
+                item[list] = serde_json::json!([]);
+            }
+        }
+        let object = T::from_json(item.to_string().as_bytes()).expect("a recording that decodes");
+        let full: Full = serde_json::from_value(item.take()).expect("a recording that decodes");
+        assert_eq!(serde_json::to_string(&object).expect("JSON"), serde_json::to_string(&full).expect("JSON"));
     }
 }
 

@@ -7,7 +7,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use k8s_pb::api::{core::v1 as pb_core, discovery::v1 as pb_discovery};
 use k8s_pb::apimachinery::pkg::apis::meta::v1 as pb_meta;
-use kube_endpoint_model::{Node, Pod, Service};
+use kube_endpoint_model::{Node, Pod, Service, project};
 use kube_wire::Decode;
 use prost::Message as _;
 
@@ -255,7 +255,7 @@ fn pod() {
     );
     let full: core::Pod = serde_json::from_str(&json).unwrap();
     let message = pod_message(&full);
-    let expected = Pod::from(&full);
+    let expected: Pod = project(&full).unwrap();
     assert!(expected.terminating && expected.finished && expected.ready && expected.named_ports.len() == 2);
     assert_eq!(Pod::from_protobuf(&message.encode_to_vec()).unwrap(), expected);
     assert_eq!(Pod::from_json(json.as_bytes()).unwrap(), expected);
@@ -273,7 +273,7 @@ fn service() {
     );
     let full: core::Service = serde_json::from_str(&json).unwrap();
     let message = service_message(&full);
-    let expected = Service::from(&full);
+    let expected: Service = project(&full).unwrap();
     assert!(expected.external_name && expected.topology_annotation.is_some() && expected.selector.is_some());
     assert_eq!(Service::from_protobuf(&message.encode_to_vec()).unwrap(), expected);
     assert_eq!(Service::from_json(json.as_bytes()).unwrap(), expected);
@@ -288,7 +288,7 @@ fn node() {
     );
     let full: core::Node = serde_json::from_str(&json).unwrap();
     let message = node_message(&full);
-    let expected = Node::from(&full);
+    let expected: Node = project(&full).unwrap();
     assert_eq!((&*expected.zone, expected.ready, expected.cpu_milli, expected.control_plane), ("a", true, 3920, true));
     assert_eq!(Node::from_protobuf(&message.encode_to_vec()).unwrap(), expected);
     assert_eq!(Node::from_json(json.as_bytes()).unwrap(), expected);

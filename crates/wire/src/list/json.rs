@@ -5,7 +5,9 @@ use std::mem;
 use serde::Deserialize;
 
 use super::split::{ListMeta, Split, missing_kind, require_version, unexpected_api_version};
-use crate::{DecodeError, Location, Resource, ResourceVersion, buffer::Buffer, json, scan::ValueScanner};
+use crate::{
+    DecodeError, DecodeProblem, Location, Resource, ResourceVersion, buffer::Buffer, json, scan::ValueScanner,
+};
 
 /// Incremental parser of the outer object of a list, with its members in any order.
 ///
@@ -82,7 +84,8 @@ impl JsonList {
         let end = value.end(&rest[self.scanned..]).map(|length| self.scanned + length);
         let have = end.unwrap_or(rest.len());
         if have > self.limit {
-            return Err(DecodeError::item_too_long(&self.kind, self.items, self.limit));
+            let problem = DecodeProblem::ItemTooLong { item: self.items, limit: self.limit };
+            return Err(DecodeError::new(&self.kind, problem));
         }
         self.scanned = if end.is_some() { 0 } else { have };
         Ok(end)
@@ -181,7 +184,7 @@ impl JsonList {
 
     fn unexpected(&self, expected: &str) -> DecodeError {
         let message = format!("expected {expected} at byte {}", self.buffer.position());
-        DecodeError::Json { kind: self.kind.clone(), location: Location::default(), message, resource_version: None }
+        DecodeError::new(&self.kind, DecodeProblem::Json { location: Location::default(), message })
     }
 }
 
@@ -233,7 +236,8 @@ impl Split for JsonList {
 
     fn finish(mut self) -> Result<ListMeta, DecodeError> {
         if !matches!(self.state, State::End) {
-            return Err(DecodeError::list_truncated(&self.kind, self.items, self.buffer.position()));
+            let problem = DecodeProblem::ListTruncated { item: self.items, position: self.buffer.position() };
+            return Err(DecodeError::new(&self.kind, problem));
         }
         if self.meta.is_none() && !self.has_items {
             return Err(self.unexpected("metadata or items before the end"));

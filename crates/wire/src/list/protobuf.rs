@@ -2,14 +2,14 @@
 
 use super::split::{ListMeta, Split, missing_kind, require_version, unexpected_api_version};
 use crate::{
-    DecodeError, Resource,
+    DecodeError, DecodeProblem, Resource,
     buffer::Buffer,
-    protobuf::{FieldHeader, Fields, MAGIC, MalformedProtobuf, Problem, no_envelope, type_meta, unknown},
+    protobuf::{
+        FieldHeader, Fields, MAGIC, MalformedProtobuf, Problem,
+        fields::{list, list_meta, unknown},
+        no_envelope, type_meta,
+    },
 };
-
-/// Field numbers that all list types have in common.
-const METADATA: u32 = 1;
-const ITEMS: u32 = 2;
 
 /// Incremental parser of an envelope and the list in it.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(super) struct ProtobufList {
     kind: String,
     resource: Resource,
     buffer: Buffer,
-    state: State,
+    position: Position,
     /// Remaining bytes of an unknown field, which are skipped.
     to_skip: u64,
     /// Maximum length in bytes of a buffered field: an item, the metadata, the type.
@@ -30,7 +30,7 @@ pub(super) struct ProtobufList {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum State {
+enum Position {
     Magic,
     /// Between fields of the envelope.
     Envelope,
@@ -43,12 +43,11 @@ enum State {
 impl ProtobufList {
     /// Returns a parser for a list of `kind` whose items are of `resource`.
     pub(super) fn new(kind: String, resource: &Resource, limit: usize) -> Self {
-        let (resource, buffer, state) = (*resource, Buffer::default(), State::Magic);
         Self {
             kind,
-            resource,
-            buffer,
-            state,
+            resource: *resource,
+            buffer: Buffer::default(),
+            position: Position::Magic,
             to_skip: 0,
             limit,
             items: 0,
@@ -75,12 +74,15 @@ impl ProtobufList {
     /// before its content is buffered.
     fn complete_len(&self, header: FieldHeader) -> Result<Option<usize>, DecodeError> {
         let content = usize::try_from(header.content_len).ok().filter(|content| *content <= self.limit);
-        let content = content.ok_or_else(|| DecodeError::item_too_long(&self.kind, self.items, self.limit))?;
+        let content = content.ok_or_else(|| {
+            let problem = DecodeProblem::ItemTooLong { item: self.items, limit: self.limit };
+            DecodeError::new(&self.kind, problem)
+        })?;
         Ok((self.buffer.unconsumed().len() - header.header_len >= content).then_some(content))
     }
 
-    /// Reads one field of the envelope and returns the next state; `None` if more bytes are needed.
-    fn envelope(&mut self) -> Result<Option<State>, DecodeError> {
+    /// Reads one field of the envelope and returns the next position; `None` if more bytes are needed.
+    fn envelope(&mut self) -> Result<Option<Position>, DecodeError> {
         let header = FieldHeader::read(self.buffer.unconsumed()).map_err(|error| self.malformed(error))?;
         let Some(header) = header else { return Ok(None) };
         match header.number {
@@ -90,7 +92,7 @@ impl ProtobufList {
                 }
                 self.has_list = true;
                 self.buffer.consume(header.header_len);
-                return Ok(Some(State::List { left: header.content_len }));
+                return Ok(Some(Position::List { left: header.content_len }));
             }
             unknown::TYPE_META => {
                 let Some(content) = self.complete_len(header)? else { return Ok(None) };
@@ -118,7 +120,7 @@ impl ProtobufList {
                 self.to_skip = header.content_len;
             }
         }
-        Ok(Some(State::Envelope))
+        Ok(Some(Position::Envelope))
     }
 }
 
@@ -132,8 +134,8 @@ impl Split for ProtobufList {
             if !self.skip() {
                 return Ok(None);
             }
-            let left = match self.state {
-                State::Magic => {
+            let left = match self.position {
+                Position::Magic => {
                     let seen = self.buffer.unconsumed().len().min(MAGIC.len());
                     if self.buffer.unconsumed()[..seen] != MAGIC[..seen] {
                         return Err(self.malformed(no_envelope()));
@@ -142,29 +144,29 @@ impl Split for ProtobufList {
                         return Ok(None);
                     }
                     self.buffer.consume(seen);
-                    self.state = State::Envelope;
+                    self.position = Position::Envelope;
                     continue;
                 }
-                State::Envelope | State::List { left: 0 } => {
+                Position::Envelope | Position::List { left: 0 } => {
                     if self.buffer.unconsumed().is_empty() {
                         return Ok(None);
                     }
                     let Some(next) = self.envelope()? else { return Ok(None) };
-                    self.state = next;
+                    self.position = next;
                     continue;
                 }
-                State::List { left } => left,
+                Position::List { left } => left,
             };
             let header = FieldHeader::read(self.buffer.unconsumed()).map_err(|error| self.malformed(error))?;
             let Some(header) = header else { return Ok(None) };
             let left = left.checked_sub(header.header_len as u64).and_then(|left| left.checked_sub(header.content_len));
             let left = left.ok_or_else(|| self.malformed(Problem::Truncated.of_field(header.number)))?;
-            let is_known = matches!(header.number, METADATA | ITEMS);
+            let is_known = matches!(header.number, list::METADATA | list::ITEMS);
             let content = if is_known { self.complete_len(header)? } else { None };
             match (header.number, content) {
-                (METADATA | ITEMS, None) => return Ok(None),
-                (ITEMS, Some(content)) => {
-                    self.state = State::List { left };
+                (list::METADATA | list::ITEMS, None) => return Ok(None),
+                (list::ITEMS, Some(content)) => {
+                    self.position = Position::List { left };
                     self.items += 1;
                     self.buffer.consume(header.header_len);
                     return Ok(Some(self.buffer.consume(content)));
@@ -180,14 +182,15 @@ impl Split for ProtobufList {
                     self.to_skip = header.content_len;
                 }
             }
-            self.state = State::List { left };
+            self.position = Position::List { left };
         }
     }
 
     fn finish(self) -> Result<ListMeta, DecodeError> {
-        let between = matches!(self.state, State::Envelope | State::List { left: 0 });
+        let between = matches!(self.position, Position::Envelope | Position::List { left: 0 });
         if !between || self.to_skip > 0 || !self.buffer.unconsumed().is_empty() || !self.has_list {
-            return Err(DecodeError::list_truncated(&self.kind, self.items, self.buffer.position()));
+            let problem = DecodeProblem::ListTruncated { item: self.items, position: self.buffer.position() };
+            return Err(DecodeError::new(&self.kind, problem));
         }
         if !self.has_type {
             return Err(missing_kind(&self.kind));
@@ -201,9 +204,11 @@ fn metadata(meta: &mut ListMeta, fields: Fields<'_>) -> Result<(), MalformedProt
     for field in fields {
         let field = field?;
         match field.number {
-            2 => meta.resource_version = (&*field.text()?).into(),
-            3 => meta.continue_token = Some(field.text()?.into_owned()).filter(|token| !token.is_empty()),
-            4 => meta.remaining = field.as_i64()?.try_into().ok(),
+            list_meta::RESOURCE_VERSION => meta.resource_version = (&*field.text()?).into(),
+            list_meta::CONTINUE => {
+                meta.continue_token = Some(field.text()?.into_owned()).filter(|token| !token.is_empty());
+            }
+            list_meta::REMAINING_ITEM_COUNT => meta.remaining = field.as_i64()?.try_into().ok(),
             _ => {}
         }
     }

@@ -7,7 +7,7 @@ use super::{
     protobuf::ProtobufList,
     split::{ListMeta, Split as _},
 };
-use crate::{DEFAULT_LIMIT, Decode, DecodeError, Encoding, Resource, Undecodable};
+use crate::{DEFAULT_LIMIT, Decode, DecodeError, DecodeProblem, Encoding, Resource, Undecodable};
 
 /// Decodes the response to a list request, or one page of it, item by item while it arrives.
 ///
@@ -114,7 +114,7 @@ impl<T: Decode> ListReader<T> {
 /// Rejects an object without a name: in a cache, all such objects of a namespace would share one key.
 pub(crate) fn require_name<T: Decode>(object: T) -> Result<T, DecodeError> {
     if object.name().is_empty() {
-        return Err(DecodeError::MissingName { kind: T::RESOURCE.kind.to_owned(), resource_version: None });
+        return Err(DecodeError::new(T::RESOURCE.kind, DecodeProblem::MissingName));
     }
     Ok(object)
 }

@@ -1,6 +1,6 @@
 //! Splitting of a list into items, and its metadata.
 
-use crate::{DecodeError, Resource, ResourceVersion};
+use crate::{DecodeError, DecodeProblem, Resource, ResourceVersion};
 
 /// `metav1.ListMeta`: metadata of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub(super) fn unexpected_api_version(kind: &str, resource: &Resource, found: &st
 /// Rejects a list without a resource version, from which no watch could start.
 pub(super) fn require_version(kind: &str, meta: ListMeta) -> Result<ListMeta, DecodeError> {
     if meta.resource_version.is_empty() {
-        return Err(DecodeError::MissingResourceVersion { kind: kind.to_owned(), resource_version: None });
+        return Err(DecodeError::new(kind, DecodeProblem::MissingResourceVersion));
     }
     Ok(meta)
 }

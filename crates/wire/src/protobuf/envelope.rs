@@ -1,18 +1,13 @@
 //! Envelope of every protobuf object of Kubernetes: the magic number `k8s\0` and a `runtime.Unknown` message.
 
-use super::{Fields, MalformedProtobuf, Path, Problem};
+use super::{
+    Fields, MalformedProtobuf, Path, Problem,
+    fields::{type_meta, unknown},
+};
 use crate::{DecodeError, Resource};
 
 /// First bytes of every protobuf body of Kubernetes.
 pub(crate) const MAGIC: [u8; 4] = *b"k8s\0";
-
-/// Field numbers of `runtime.Unknown`.
-pub(crate) mod unknown {
-    pub(crate) const TYPE_META: u32 = 1;
-    pub(crate) const RAW: u32 = 2;
-    pub(crate) const CONTENT_ENCODING: u32 = 3;
-    pub(crate) const CONTENT_TYPE: u32 = 4;
-}
 
 /// Content of an envelope: an encoded object and its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +49,7 @@ impl<'a> Envelope<'a> {
     ///
     /// # Errors
     ///
-    /// [`DecodeError::Kind`] for another kind or API version.
+    /// [`DecodeProblem::Kind`](crate::DecodeProblem::Kind) for another kind or API version.
     pub fn check(&self, resource: &Resource) -> Result<(), DecodeError> {
         let expected = resource.kind;
         if self.kind != expected {
@@ -76,8 +71,8 @@ pub(crate) fn type_meta(fields: Fields<'_>) -> Result<(&str, &str), MalformedPro
     for field in fields {
         let field = field?;
         match field.number {
-            1 => api_version = field.utf8()?,
-            2 => kind = field.utf8()?,
+            type_meta::API_VERSION => api_version = field.utf8()?,
+            type_meta::KIND => kind = field.utf8()?,
             _ => {}
         }
     }

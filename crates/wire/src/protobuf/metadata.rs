@@ -1,6 +1,9 @@
 //! Decoding of `metav1.ObjectMeta` and `metav1.Status`.
 
-use super::{Fields, MalformedProtobuf};
+use super::{
+    Fields, MalformedProtobuf,
+    fields::{object_meta, status, status_cause, status_details},
+};
 use crate::{Cause, Details, ObjectHead, Status};
 
 impl ObjectHead {
@@ -14,11 +17,11 @@ impl ObjectHead {
         for field in fields {
             let field = field?;
             match field.number {
-                1 => meta.name = (&*field.text()?).into(),
-                3 => meta.namespace = (&*field.text()?).into(),
-                5 => meta.uid = (&*field.text()?).into(),
-                6 => meta.resource_version = (&*field.text()?).into(),
-                9 => meta.terminating = true,
+                object_meta::NAME => meta.name = (&*field.text()?).into(),
+                object_meta::NAMESPACE => meta.namespace = (&*field.text()?).into(),
+                object_meta::UID => meta.uid = (&*field.text()?).into(),
+                object_meta::RESOURCE_VERSION => meta.resource_version = (&*field.text()?).into(),
+                object_meta::DELETION_TIMESTAMP => meta.terminating = true,
                 _ => {}
             }
         }
@@ -37,11 +40,11 @@ impl Status {
         for field in fields {
             let field = field?;
             match field.number {
-                2 => status.status = field.text()?.into_owned(),
-                3 => status.message = field.text()?.into_owned(),
-                4 => status.reason = field.text()?.into_owned(),
-                5 => status.details = Some(details(field.message()?)?),
-                6 => status.code = field.as_i32()?.try_into().unwrap_or_default(),
+                status::STATUS => status.status = field.text()?.into_owned(),
+                status::MESSAGE => status.message = field.text()?.into_owned(),
+                status::REASON => status.reason = field.text()?.into_owned(),
+                status::DETAILS => status.details = Some(details(field.message()?)?),
+                status::CODE => status.code = field.as_i32()?.try_into().unwrap_or_default(),
                 _ => {}
             }
         }
@@ -54,12 +57,14 @@ fn details(fields: Fields<'_>) -> Result<Details, MalformedProtobuf> {
     for field in fields {
         let field = field?;
         match field.number {
-            1 => details.name = field.text()?.into_owned(),
-            2 => details.group = field.text()?.into_owned(),
-            3 => details.kind = field.text()?.into_owned(),
-            4 => details.causes.push(cause(field.message()?)?),
-            5 => details.retry_after_seconds = field.as_i32()?.try_into().unwrap_or_default(),
-            6 => details.uid = field.text()?.into_owned(),
+            status_details::NAME => details.name = field.text()?.into_owned(),
+            status_details::GROUP => details.group = field.text()?.into_owned(),
+            status_details::KIND => details.kind = field.text()?.into_owned(),
+            status_details::CAUSES => details.causes.push(cause(field.message()?)?),
+            status_details::RETRY_AFTER_SECONDS => {
+                details.retry_after_seconds = field.as_i32()?.try_into().unwrap_or_default();
+            }
+            status_details::UID => details.uid = field.text()?.into_owned(),
             _ => {}
         }
     }
@@ -71,9 +76,9 @@ fn cause(fields: Fields<'_>) -> Result<Cause, MalformedProtobuf> {
     for field in fields {
         let field = field?;
         match field.number {
-            1 => cause.reason = field.text()?.into_owned(),
-            2 => cause.message = field.text()?.into_owned(),
-            3 => cause.field = field.text()?.into_owned(),
+            status_cause::REASON => cause.reason = field.text()?.into_owned(),
+            status_cause::MESSAGE => cause.message = field.text()?.into_owned(),
+            status_cause::FIELD => cause.field = field.text()?.into_owned(),
             _ => {}
         }
     }

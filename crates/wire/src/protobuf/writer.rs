@@ -2,7 +2,10 @@
 
 use std::fmt::{self, Display, Write as _};
 
-use super::{MAGIC, unknown};
+use super::{
+    MAGIC,
+    fields::{map_entry, time, type_meta, unknown},
+};
 use crate::Resource;
 
 /// Writer of one protobuf message, field by field. The caller writes fields in the order of their numbers.
@@ -69,8 +72,8 @@ impl Writer {
     pub fn time(&mut self, number: u32, seconds: Option<i64>) {
         self.message(number, |time| {
             if let Some(seconds) = seconds {
-                time.number(1, seconds);
-                time.number(2, 0);
+                time.number(time::SECONDS, seconds);
+                time.number(time::NANOS, 0);
             }
         });
     }
@@ -78,8 +81,8 @@ impl Writer {
     /// Writes an entry of a `map<string, string>`.
     pub fn entry(&mut self, number: u32, key: &str, value: &str) {
         self.message(number, |entry| {
-            entry.text(1, key);
-            entry.text(2, value);
+            entry.text(map_entry::KEY, key);
+            entry.text(map_entry::VALUE, value);
         });
     }
 
@@ -125,8 +128,8 @@ pub fn enveloped(resource: &Resource, object: &[u8]) -> Vec<u8> {
     let mut envelope = Writer::with_capacity(object.len() + 64);
     envelope.bytes.extend_from_slice(&MAGIC);
     envelope.message(unknown::TYPE_META, |meta| {
-        meta.display(1, &resource.api_version());
-        meta.text(2, resource.kind);
+        meta.display(type_meta::API_VERSION, &resource.api_version());
+        meta.text(type_meta::KIND, resource.kind);
     });
     envelope.bytes(unknown::RAW, object);
     // As Go: content encoding and content type are empty.

@@ -1,6 +1,6 @@
 //! Length-prefixed frames of protobuf watches.
 
-use crate::{DecodeError, buffer::Buffer};
+use crate::{DecodeError, DecodeProblem, buffer::Buffer};
 
 /// Splits a stream of frames, each preceded by its length as a big-endian `u32` (Go:
 /// `framer.NewLengthDelimitedFrameReader`).
@@ -26,8 +26,7 @@ impl LengthSplitter {
         // The conversion fails only on 16-bit targets, where such a frame exceeds any limit.
         let length = usize::try_from(u32::from_be_bytes(*length)).unwrap_or(usize::MAX);
         if length > self.limit {
-            let (kind, limit) = (self.kind.to_owned(), self.limit);
-            return Err(DecodeError::FrameTooLong { kind, limit, resource_version: None });
+            return Err(DecodeError::new(self.kind, DecodeProblem::FrameTooLong { limit: self.limit }));
         }
         if rest.len() < length {
             return Ok(None);

@@ -2,7 +2,7 @@
 
 use memchr::memchr;
 
-use crate::{DEFAULT_LIMIT, DecodeError, buffer::Buffer};
+use crate::{DEFAULT_LIMIT, DecodeError, DecodeProblem, buffer::Buffer};
 
 /// Splits a stream of newline-terminated JSON documents, such as a watch, into documents.
 ///
@@ -40,7 +40,7 @@ impl LineSplitter {
     ///
     /// # Errors
     ///
-    /// [`DecodeError::FrameTooLong`] if a frame exceeds the limit. The stream must then be closed.
+    /// [`DecodeProblem::FrameTooLong`] if a frame exceeds the limit. The stream must then be closed.
     pub fn next_frame(&mut self) -> Result<Option<&[u8]>, DecodeError> {
         loop {
             let rest = self.buffer.unconsumed();
@@ -48,8 +48,7 @@ impl LineSplitter {
             let have = end.unwrap_or(rest.len());
             // An incomplete frame that exceeds the limit is an error at once, before more of it is buffered.
             if have > self.limit {
-                let (kind, limit) = (self.kind.clone(), self.limit);
-                return Err(DecodeError::FrameTooLong { kind, limit, resource_version: None });
+                return Err(DecodeError::new(&self.kind, DecodeProblem::FrameTooLong { limit: self.limit }));
             }
             let blank = rest[..have].trim_ascii().is_empty();
             let Some(end) = end else {
@@ -68,11 +67,11 @@ impl LineSplitter {
     ///
     /// # Errors
     ///
-    /// [`DecodeError::Truncated`] if the body ended within a frame.
+    /// [`DecodeProblem::Truncated`] if the body ended within a frame.
     pub fn finish(&self) -> Result<(), DecodeError> {
         match self.pending() {
             0 => Ok(()),
-            received => Err(DecodeError::Truncated { kind: self.kind.clone(), received, resource_version: None }),
+            received => Err(DecodeError::new(&self.kind, DecodeProblem::Truncated { received })),
         }
     }
 

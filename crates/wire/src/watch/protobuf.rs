@@ -5,7 +5,10 @@ use std::borrow::Cow;
 use super::{EventHead, EventType, FrameType, INITIAL_EVENTS_END, Received, WatchEvent, unknown_event};
 use crate::{
     Decode, DecodeError, Encoding, ObjectKey, ResourceVersion, Status,
-    protobuf::{Envelope, Fields, MalformedProtobuf},
+    protobuf::{
+        Envelope, Fields, MalformedProtobuf,
+        fields::{object, object_meta, raw_extension, watch_event},
+    },
 };
 
 /// Decodes a frame: a `metav1.WatchEvent` whose object has an envelope of its own. Does not decode the object of an
@@ -46,11 +49,11 @@ fn parts(frame: &[u8]) -> Result<(&str, &[u8]), MalformedProtobuf> {
     for field in Fields::new(frame) {
         let field = field?;
         match field.number {
-            1 => event = field.utf8()?,
-            2 => {
+            watch_event::TYPE => event = field.utf8()?,
+            watch_event::OBJECT => {
                 for field in field.message()? {
                     let field = field?;
-                    if field.number == 1 {
+                    if field.number == raw_extension::RAW {
                         object = field.as_bytes()?;
                     }
                 }
@@ -67,14 +70,14 @@ fn head(event: EventType, object: &[u8]) -> Option<EventHead> {
         return None;
     }
     // API servers encode the metadata first.
-    let metadata = Fields::new(object).next()?.ok().filter(|field| field.number == 1)?;
+    let metadata = Fields::new(object).next()?.ok().filter(|field| field.number == object::METADATA)?;
     let (mut namespace, mut name, mut resource_version) = (Cow::default(), Cow::default(), Cow::default());
     for field in metadata.message().ok()? {
         let field = field.ok()?;
         match field.number {
-            1 => name = field.text().ok()?,
-            3 => namespace = field.text().ok()?,
-            6 => {
+            object_meta::NAME => name = field.text().ok()?,
+            object_meta::NAMESPACE => namespace = field.text().ok()?,
+            object_meta::RESOURCE_VERSION => {
                 resource_version = field.text().ok()?;
                 break;
             }
@@ -90,12 +93,12 @@ fn bookmark<T>(object: &[u8]) -> Result<WatchEvent<T>, MalformedProtobuf> {
     let (mut resource_version, mut initial_events_end) = (ResourceVersion::default(), false);
     for field in Fields::new(object) {
         let field = field?;
-        if field.number == 1 {
+        if field.number == object::METADATA {
             for field in field.message()? {
                 let field = field?;
                 match field.number {
-                    6 => resource_version = (&*field.text()?).into(),
-                    12 => {
+                    object_meta::RESOURCE_VERSION => resource_version = (&*field.text()?).into(),
+                    object_meta::ANNOTATIONS => {
                         let (key, value) = field.entry()?;
                         if key == INITIAL_EVENTS_END {
                             initial_events_end = value == "true";

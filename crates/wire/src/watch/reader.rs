@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use super::{EventHead, LineSplitter, Received, WatchEvent, json, lengths::LengthSplitter, protobuf};
-use crate::{DEFAULT_LIMIT, Decode, DecodeError, Encoding, ResourceVersion};
+use crate::{DEFAULT_LIMIT, Decode, DecodeError, DecodeProblem, Encoding, ResourceVersion};
 
 /// Decodes the response to a watch request, event by event while it arrives.
 ///
@@ -106,7 +106,7 @@ impl<T: Decode> WatchReader<T> {
     ///
     /// # Errors
     ///
-    /// [`DecodeError::Truncated`] if the body ended within a frame.
+    /// [`DecodeProblem::Truncated`] if the body ended within a frame.
     pub fn finish(&self) -> Result<(), DecodeError> {
         let received = match &self.splitter {
             Splitter::Json(lines) => lines.pending(),
@@ -115,7 +115,7 @@ impl<T: Decode> WatchReader<T> {
         if received == 0 {
             return Ok(());
         }
-        let error = DecodeError::Truncated { kind: T::RESOURCE.kind.to_owned(), received, resource_version: None };
+        let error = DecodeError::new(T::RESOURCE.kind, DecodeProblem::Truncated { received });
         Err(error.with_resource_version(&self.resource_version))
     }
 }

@@ -138,12 +138,19 @@ fn statuses() {
     let mut reader = WatchReader::<Meta<Pods>>::new(Encoding::Protobuf, "1".into());
     reader.push(&frame("ERROR", envelope("Status", &status)));
     let Some(WatchEvent::Error(read)) = reader.next_event().unwrap() else { panic!("expected an ERROR event") };
-    let expect = serde_json::json!({
-        "status": "Failure", "message": "gone", "reason": "Expired", "code": 410,
-        "details": {
-            "name": "web", "group": "apps", "kind": "pods", "uid": "0a1b", "retryAfterSeconds": 11,
-            "causes": [{"reason": "Why", "message": "because", "field": "spec"}],
-        },
-    });
-    assert_eq!(serde_json::to_value(&read).unwrap(), expect);
+    let expect = kube_wire::Status {
+        status: "Failure".into(),
+        message: "gone".into(),
+        reason: "Expired".into(),
+        code: 410,
+        details: Some(kube_wire::Details {
+            name: "web".into(),
+            group: "apps".into(),
+            kind: "pods".into(),
+            uid: "0a1b".into(),
+            retry_after_seconds: 11,
+            causes: vec![kube_wire::Cause { reason: "Why".into(), message: "because".into(), field: "spec".into() }],
+        }),
+    };
+    assert_eq!(read, expect);
 }
