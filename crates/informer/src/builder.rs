@@ -2,6 +2,7 @@
 
 use std::{
     fmt,
+    marker::PhantomData,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -27,37 +28,36 @@ pub struct Builder<T, X = ()> {
     backoff: BackoffPolicy,
     restores: RestoreSignal,
     on_undecodable: Choice,
-    options: Options<T, X>,
+    options: Options<X>,
+    of: PhantomData<fn() -> T>,
 }
 
 impl<T: Decode> Builder<T> {
     pub(crate) fn new(source: Source) -> Self {
-        let (scope, backoff, restores, on_undecodable) = Default::default();
-        let options = Options::new(());
-        Self { source, resource: T::RESOURCE, scope, backoff, restores, on_undecodable, options }
+        Self {
+            source,
+            resource: T::RESOURCE,
+            scope: Scope::default(),
+            backoff: BackoffPolicy::default(),
+            restores: RestoreSignal::default(),
+            on_undecodable: Choice::default(),
+            options: Options::new(()),
+            of: PhantomData,
+        }
     }
 }
 
 impl<T: Decode, X: Index<T>> Builder<T, X> {
     /// Sets the index, which is always consistent with the objects. `index` is the index of no objects.
     pub fn index<Y: Index<T>>(self, index: Y) -> Builder<T, Y> {
-        let Self { source, resource, scope, backoff, restores, on_undecodable, options } = self;
-        let Options { index: _, transform, resync, guard, metrics } = options;
-        let options = Options { index, transform, resync, guard, metrics };
-        Builder { source, resource, scope, backoff, restores, on_undecodable, options }
+        let Self { source, resource, scope, backoff, restores, on_undecodable, options, of } = self;
+        let Options { index: _, resync, guard, metrics } = options;
+        let options = Options { index, resync, guard, metrics };
+        Builder { source, resource, scope, backoff, restores, on_undecodable, options, of }
     }
 
-    /// Sets a function that changes each object before it is indexed and stored: to drop what the program does not read, or
-    /// to move something to where an index looks, such as a selector from an annotation to the field for it.
-    ///
-    /// It must be deterministic and must not change namespace, name, uid and resource version.
-    pub fn transform(mut self, transform: impl Fn(&mut T) + Send + Sync + 'static) -> Self {
-        self.options.transform = Some(Box::new(transform));
-        self
-    }
-
-    /// Sets the resync period of handlers without one of their own. Zero, the default, disables the resyncs of all
-    /// handlers. See [`HandlerOptions::resync`](crate::HandlerOptions::resync).
+    /// Sets the resync period: once per period, each handler gets an update from each stored object to itself. Zero, the
+    /// default, disables resyncs; periods below 1 s are raised to 1 s.
     pub fn resync(mut self, every: Duration) -> Self {
         self.options.resync = every;
         self
@@ -139,7 +139,7 @@ impl<T: Decode, X: Index<T>> Builder<T, X> {
 
     /// Builds the informer. It sends no request before [`Informer::run`].
     pub fn build(self) -> Informer<T, X> {
-        let Self { source, resource, scope, backoff, restores, on_undecodable, options } = self;
+        let Self { source, resource, scope, backoff, restores, on_undecodable, options, of: _ } = self;
         let (shared, runners) = Shared::new(&resource, options);
         let origin = Origin { source: source.clone(), namespace: scope.namespace.clone() };
         let reflector = reflect(source, scope, backoff, restores.subscribe(), on_undecodable, shared.clone());

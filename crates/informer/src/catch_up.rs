@@ -54,7 +54,7 @@ async fn latest_version_retried(origin: &Origin, resource: &Resource) -> Resourc
                         "Cannot read the current resource version, retrying"
                     );
                 }
-                origin.source.wait_to_retry(None).await;
+                origin.source.requests.wait_to_retry(None).await;
             }
         }
     }

@@ -22,7 +22,7 @@ impl Id {
 }
 
 /// Handle of an added handler: shows whether it has synced, and identifies it for
-/// [`Informer::remove_handler`](crate::Informer::remove_handler) (client-go: `ResourceEventHandlerRegistration`).
+/// [`Informer::write_through`](crate::Informer::write_through) (client-go: `ResourceEventHandlerRegistration`).
 ///
 /// Dropping it does not remove the handler.
 #[derive(Clone)]
@@ -60,8 +60,7 @@ impl HandlerHandle {
         *self.synced.borrow()
     }
 
-    /// Waits until the handler has synced. Returns `false` if the informer stops, or the handler is removed, before
-    /// that.
+    /// Waits until the handler has synced. Returns `false` if the informer stops before that.
     pub async fn synced(&self) -> bool {
         self.synced.clone().wait_for(|synced| *synced).await.is_ok()
     }

@@ -1,9 +1,6 @@
 //! The queue of a handler, and the runner that empties it.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-};
+use std::sync::Arc;
 
 use tokio::{
     sync::{mpsc, watch},
@@ -11,7 +8,9 @@ use tokio::{
     time::Instant,
 };
 
-use crate::{Event, HandlerHandle, changes::Changes, handle::Id, metrics::HandlerMeter, metrics::HandlerMetrics};
+use crate::{
+    Event, HandlerHandle, HandlerMetrics, HandlerOptions, changes::Changes, handle::Id, metrics::HandlerMeter,
+};
 
 /// Number of events that a handler gets before its task yields.
 const EVENTS_PER_TURN: usize = 128;
@@ -30,9 +29,7 @@ pub(crate) enum Delivery<T> {
 pub(crate) struct Listener<T> {
     id: Id,
     outbox: mpsc::UnboundedSender<Delivery<T>>,
-    removed: Arc<AtomicBool>,
     meter: Option<HandlerMeter>,
-    handle: HandlerHandle,
     /// Whether the handler gets only the writes of other clients.
     foreign_only: bool,
 }
@@ -46,46 +43,39 @@ pub(crate) struct Runner<T> {
     changes: Option<(Changes<T>, usize)>,
     handle: Box<dyn FnMut(Event<T>) + Send>,
     synced: watch::Sender<bool>,
-    removed: Arc<AtomicBool>,
     meter: Option<Arc<dyn HandlerMetrics>>,
 }
 
-/// Returns both ends of the queue of a new handler.
+/// Returns both ends of the queue of a new handler, and its handle.
 pub(crate) fn channel<T>(
     resource: &str,
-    name: Option<&str>,
-    foreign_only: bool,
+    options: HandlerOptions,
     meter: Option<HandlerMeter>,
     handle: impl FnMut(Event<T>) + Send + 'static,
-) -> (Listener<T>, Runner<T>) {
+) -> (Listener<T>, Runner<T>, HandlerHandle) {
+    let HandlerOptions { name, foreign_only } = options;
     let (outbox, inbox) = mpsc::unbounded_channel();
     let (synced, is_synced) = watch::channel(false);
-    let removed = Arc::new(AtomicBool::new(false));
     let runner = Runner {
         inbox,
         next: None,
         changes: None,
         handle: Box::new(handle),
         synced,
-        removed: removed.clone(),
         meter: meter.as_ref().map(|meter| meter.sink.clone()),
     };
     let id = Id::next();
     let handle = HandlerHandle::new(resource, is_synced, Some(id));
     let handle = match name {
-        Some(name) => handle.named(name),
+        Some(name) => handle.named(&name),
         None => handle,
     };
-    (Listener { id, outbox, removed, meter, handle, foreign_only }, runner)
+    (Listener { id, outbox, meter, foreign_only }, runner, handle)
 }
 
 impl<T> Listener<T> {
     pub(crate) fn id(&self) -> Id {
         self.id
-    }
-
-    pub(crate) fn handle(&self) -> &HandlerHandle {
-        &self.handle
     }
 
     pub(crate) fn is_foreign_only(&self) -> bool {
@@ -118,11 +108,6 @@ impl<T> Listener<T> {
         let _ = self.outbox.send(Delivery::Synced);
     }
 
-    /// Removes the handler, which gets no more events, queued ones included.
-    pub(crate) fn remove(self) {
-        self.removed.store(true, Ordering::Relaxed);
-    }
-
     fn record_queued(&mut self, events: usize) {
         if let Some(at) = self.meter.as_mut().and_then(|meter| meter.queued(events)) {
             let _ = self.outbox.send(Delivery::Sample(at));
@@ -131,7 +116,7 @@ impl<T> Listener<T> {
 }
 
 impl<T> Runner<T> {
-    /// Delivers events until the informer is dropped or the handler is removed.
+    /// Delivers events until the informer is dropped.
     pub(crate) async fn run(mut self) {
         while let Some(delivery) = self.inbox.recv().await {
             self.open(delivery);
@@ -151,19 +136,13 @@ impl<T> Runner<T> {
         let mut events = 0;
         while events < max {
             let Some(event) = self.next_event() else { break };
-            if !self.is_removed() {
-                (self.handle)(event);
-                events += 1;
-            }
+            (self.handle)(event);
+            events += 1;
             if let Some(meter) = &self.meter {
                 meter.delivered(1);
             }
         }
         events
-    }
-
-    fn is_removed(&self) -> bool {
-        self.removed.load(Ordering::Relaxed)
     }
 
     fn next_event(&mut self) -> Option<Event<T>> {
@@ -187,8 +166,9 @@ impl<T> Runner<T> {
         match delivery {
             Delivery::Event(event) => self.next = Some(event),
             Delivery::Changes(changes) => self.changes = Some((changes, 0)),
-            Delivery::Synced if self.is_removed() => {}
-            Delivery::Synced => drop(self.synced.send_replace(true)),
+            Delivery::Synced => {
+                self.synced.send_replace(true);
+            }
             Delivery::Sample(queued_at) => {
                 if let Some(meter) = &self.meter {
                     meter.lag(queued_at.elapsed());

@@ -91,25 +91,13 @@ impl<T: Object, X: Index<T>> Informer<T, X> {
         self.add_handler_with(HandlerOptions::default(), handle)
     }
 
-    /// Adds a handler with a name or a resync period of its own; see [`add_handler`](Self::add_handler).
+    /// Adds a handler with a name, or one of foreign writes; see [`add_handler`](Self::add_handler).
     pub fn add_handler_with(
         &self,
         options: HandlerOptions,
         handle: impl FnMut(Event<T>) + Send + 'static,
     ) -> HandlerHandle {
         self.shared.add_handler(options, handle)
-    }
-
-    /// Removes a handler. A call in progress completes; queued events are dropped.
-    ///
-    /// Returns `false` if the handler was removed before or belongs to another informer.
-    pub fn remove_handler(&self, handle: &HandlerHandle) -> bool {
-        self.shared.remove_handler(handle)
-    }
-
-    /// Returns the handles of all handlers.
-    pub fn handlers(&self) -> Vec<HandlerHandle> {
-        self.shared.handles()
     }
 
     /// Returns a handle that is synced as soon as the first list is stored, for code that reads the store without a
@@ -189,7 +177,9 @@ impl<T: Object> Running<T> {
             tokio::select! {
                 biased;
                 () = stop.cancelled() => return Ok(()),
-                Some(runner) = runners.recv() => drop(handlers.spawn(runner.run())),
+                Some(runner) = runners.recv() => {
+                    handlers.spawn(runner.run());
+                }
                 Some(ended) = handlers.join_next() => {
                     if let Err(error) = ended && let Ok(panic) = error.try_into_panic() {
                         resume_unwind(panic);

@@ -180,8 +180,7 @@
 //! - A handler that is added to a synced informer first gets every stored object, as [`Event::Added`] with `initial`
 //!   set.
 //! - A relist also delivers the unchanged objects, after the changes, as [`Event::Updated`] from each object to itself.
-//!   As in client-go, only the handlers that were due at the last resync check get them; before the first check, all
-//!   handlers do. [`Event::is_change`] is `false` for them.
+//!   [`Event::is_change`] is `false` for them.
 //! - An object that was deleted and created again between two lists causes one [`Event::Updated`] with two different
 //!   uids.
 //! - A slow handler delays no other handler. Its queue is unbounded; the number of its queued events and their waiting
@@ -209,14 +208,11 @@
 //! |---|---|
 //! | `SharedIndexInformer` | [`Informer`], built with [`Informer::builder`] |
 //! | `SharedInformerFactory` | clones of an [`Informer`] share its store and handlers; [`wait_for_sync`] |
-//! | `AddEventHandler`, `AddEventHandlerWithResyncPeriod` | [`Informer::add_handler`], [`Informer::add_handler_with`] |
-//! | `RemoveEventHandler` | [`Informer::remove_handler`] |
+//! | `AddEventHandler` | [`Informer::add_handler`], [`Informer::add_handler_with`] |
 //! | `HasSynced` of the informer, of a registration | [`Informer::store_synced`], the [`HandlerHandle`] |
 //! | `OnAdd`, `OnUpdate`, `OnDelete` | one function with an [`Event`] as its argument |
 //! | `DeletedFinalStateUnknown` | `tombstone` of [`Event::Deleted`] |
-//! | `SetTransform` | [`Builder::transform`] |
 //! | `Indexers`, `ByIndex` | [`NamedIndexes`], [`Lister::by_index`]; or a custom index with [`Builder::index`] |
-//! | `Lister` with a `labels.Selector` | [`Lister::select`] with a [`LabelSelector`] |
 //! | the back-off of a `Reflector` | [`BackoffPolicy`] |
 //! | `InformerMetricsProvider` | [`InformerMetricsProvider`]; `PrometheusMetrics` with the feature `prometheus` |
 //! | `FakeControllerSource` | [`ManualSource`] |
@@ -233,12 +229,14 @@
 //! - Failures of the server are retried within 2 s and not with a growing back-off. A `Retry-After` of a 429 is obeyed, up
 //!   to 30 s.
 //! - Lists keep the store current while watches fail.
-//! - The first resync of a handler comes within one period, and no period is skipped; client-go's first resync may come
-//!   after two periods.
+//! - All handlers resync together, once per period of the informer; client-go's handlers have periods of their own, which they
+//!   may skip.
+//! - Handlers are not removed. A lister has no selectors: a program reads through an index. There are no transforms: a type
+//!   decodes only the fields that it keeps.
 //! - Resyncs continue during a relist; upstream's pause.
 //! - A listed object in the state that is stored already is dropped in favour of the stored one, so that a relist of
 //!   unchanged objects allocates one object at a time.
-//! - All options, indexes and transform included, are set on the builder and fixed after `build`.
+//! - All options, indexes included, are set on the builder and fixed after `build`.
 //! - Adding a handler to a stopped informer is not an error: [`HandlerHandle::synced`] returns `false`.
 //!
 //! `UPSTREAM_TESTS.md` in the crate's folder lists the counterparts of client-go's tests. Ids such as `IN-44` name
@@ -247,11 +245,11 @@
 mod builder;
 mod catch_up;
 mod changes;
+mod deferred_events;
 mod event;
 mod guard;
 mod handle;
 mod handler;
-mod held_events;
 mod index;
 mod informer;
 mod list_log;
@@ -269,9 +267,7 @@ mod references;
 mod reflector;
 mod relist;
 mod restore;
-mod resync;
 mod sampling;
-mod selector;
 mod shared;
 mod state;
 mod store;
@@ -301,7 +297,6 @@ pub use progress::{CacheState, Progress};
 pub use prometheus::PrometheusMetrics;
 pub use reflector::BackoffPolicy;
 pub use restore::RestoreSignal;
-pub use selector::LabelSelector;
 pub use sync::{NeverSynced, NotSynced, synced_before, wait_for_sync};
 pub use undecodable::{OnUndecodable, UndecodableObject};
 pub use write_error::WriteError;

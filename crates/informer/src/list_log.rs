@@ -14,7 +14,8 @@ pub(crate) struct ListLog {
 impl ListLog {
     /// Records that a list is requested.
     pub(crate) fn begin(&mut self, most_recent: bool) {
-        (self.begun, self.most_recent) = (self.begun + 1, most_recent);
+        self.begun += 1;
+        self.most_recent = most_recent;
     }
 
     /// Records that the last requested list is complete and stored.

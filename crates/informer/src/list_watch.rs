@@ -134,47 +134,6 @@ pub trait ListWatch: Send + Sync + 'static {
     }
 }
 
-impl<S: ListWatch> ListWatch for Arc<S> {
-    fn list(
-        &self,
-        resource: &Resource,
-        namespace: Option<&str>,
-        params: &ListParams,
-    ) -> impl Future<Output = Result<ListWatchResponse, ListWatchError>> + Send {
-        S::list(self, resource, namespace, params)
-    }
-
-    fn watch(
-        &self,
-        resource: &Resource,
-        namespace: Option<&str>,
-        params: &WatchParams,
-    ) -> impl Future<Output = Result<ListWatchResponse, ListWatchError>> + Send {
-        S::watch(self, resource, namespace, params)
-    }
-
-    fn get(
-        &self,
-        resource: &Resource,
-        namespace: &str,
-        name: &str,
-    ) -> impl Future<Output = Result<ListWatchResponse, ListWatchError>> + Send {
-        S::get(self, resource, namespace, name)
-    }
-
-    fn wait_to_retry(&self, requested: Option<Duration>) -> impl Future<Output = ()> + Send {
-        S::wait_to_retry(self, requested)
-    }
-
-    fn encoding(&self) -> Encoding {
-        S::encoding(self)
-    }
-
-    fn decode_context(&self) -> Option<Arc<dyn DecodeContext>> {
-        S::decode_context(self)
-    }
-}
-
 /// Body of a successful response of a [`ListWatch`], in chunks of any size.
 pub struct ListWatchResponse {
     encoding: Encoding,

@@ -8,7 +8,7 @@ use std::{
 use kube_wire::{Object, ObjectKey, ResourceVersion};
 
 use crate::{
-    LabelSelector, NamedIndexes, Objects,
+    NamedIndexes, Objects,
     state::{State, read_lock, same_state},
 };
 
@@ -36,28 +36,6 @@ impl<T: Object, X> Lister<T, X> {
     /// Returns the objects of one namespace, ordered by name.
     pub fn list_namespace(&self, namespace: &str) -> Vec<Arc<T>> {
         self.read(|objects, _| objects.namespace(namespace).cloned().collect())
-    }
-
-    /// Returns the objects of one namespace, or of all (`None`), that match a selector, ordered by namespace and name.
-    ///
-    /// `label` returns the value of an object's label. Every object of the namespace is tested; use an index for
-    /// frequent queries.
-    pub fn select(
-        &self,
-        namespace: Option<&str>,
-        selector: &LabelSelector,
-        label: impl for<'a> Fn(&'a T, &str) -> Option<&'a str>,
-    ) -> Vec<Arc<T>> {
-        if selector.is_nothing() {
-            return Vec::new();
-        }
-        // Labels are compared after the lock is released, so that the informer waits only while pointers are copied.
-        let mut objects = match namespace {
-            Some(namespace) => self.list_namespace(namespace),
-            None => self.list(),
-        };
-        objects.retain(|object| selector.matches(|name| label(object, name)));
-        objects
     }
 
     /// Calls `f` with the objects and the index of one moment, and returns its result.

@@ -48,7 +48,7 @@ impl<T: Object, X: Index<T>> ManualSource<T, X> {
     /// Resource shown in errors, logs and metrics.
     const RESOURCE: Resource = Resource::cluster("", "", "manual source", "");
 
-    pub(crate) fn with_options(options: Options<T, X>) -> (Informer<T, X>, Self) {
+    pub(crate) fn with_options(options: Options<X>) -> (Informer<T, X>, Self) {
         let (shared, runners) = Shared::new(&Self::RESOURCE, options);
         let running = Arc::new(Mutex::new(Some(Running::new(runners, shared.clone().resync(), pending()))));
         (Informer::new(shared.clone(), running.clone(), None), Self { shared, running })

@@ -66,7 +66,7 @@ pub trait HandlerMetrics: Send + Sync {
     /// Records queued events.
     fn queued(&self, events: usize);
 
-    /// Records events that left the queue: delivered, or dropped because the handler was removed.
+    /// Records events that left the queue.
     fn delivered(&self, events: usize);
 
     /// Records how long the next event has waited in the queue. Sampled about once a second while there are events.
@@ -139,7 +139,8 @@ impl GuardOutcome {
     }
 
     /// Returns whether a list is held after the decision.
-    pub fn is_held(self) -> bool {
+    #[cfg(feature = "prometheus")]
+    pub(crate) fn is_held(self) -> bool {
         self == Self::Held
     }
 }
@@ -156,70 +157,22 @@ impl Meter {
         Self(provider.map(|provider| provider.informer(resource)))
     }
 
-    /// Returns the current time for [`listed`](Self::listed) or [`processed`](Self::processed); `None` without metrics.
+    /// Returns the current time for [`record_time`](Self::record_time); `None` without metrics.
     pub(crate) fn start_timer(&self) -> Option<Instant> {
         self.0.as_ref().map(|_| Instant::now())
     }
 
-    pub(crate) fn listed(&self, items: usize, started_at: Option<Instant>) {
-        if let (Some(sink), Some(started_at)) = (&self.0, started_at) {
-            sink.listed(items, started_at.elapsed());
+    /// Calls `record` if there are metrics.
+    pub(crate) fn record(&self, record: impl FnOnce(&dyn InformerMetrics)) {
+        if let Some(metrics) = &self.0 {
+            record(&**metrics);
         }
     }
 
-    pub(crate) fn list_failed(&self) {
-        if let Some(sink) = &self.0 {
-            sink.list_failed();
-        }
-    }
-
-    pub(crate) fn watch_opened(&self) {
-        if let Some(sink) = &self.0 {
-            sink.watch_opened();
-        }
-    }
-
-    pub(crate) fn relist(&self, cause: RelistCause) {
-        if let Some(sink) = &self.0 {
-            sink.relist(cause);
-        }
-    }
-
-    pub(crate) fn guarded(&self, outcome: GuardOutcome) {
-        if let Some(sink) = &self.0 {
-            sink.guarded(outcome);
-        }
-    }
-
-    pub(crate) fn undecodable(&self) {
-        if let Some(sink) = &self.0 {
-            sink.undecodable();
-        }
-    }
-
-    pub(crate) fn undecodable_objects(&self, objects: usize) {
-        if let Some(sink) = &self.0 {
-            sink.undecodable_objects(objects);
-        }
-    }
-
-    pub(crate) fn processed(&self, started_at: Option<Instant>) {
-        if let (Some(sink), Some(started_at)) = (&self.0, started_at) {
-            sink.processed(started_at.elapsed());
-        }
-    }
-
-    /// Calls `now` only if there are metrics.
-    pub(crate) fn stored(&self, now: impl FnOnce() -> (ResourceVersion, usize)) {
-        if let Some(sink) = &self.0 {
-            let (version, objects) = now();
-            sink.stored(&version, objects);
-        }
-    }
-
-    pub(crate) fn register_progress(&self, progress: &Progress) {
-        if let Some(sink) = &self.0 {
-            sink.register_progress(progress);
+    /// Calls `record` with the time since [`start_timer`](Self::start_timer) if there are metrics.
+    pub(crate) fn record_time(&self, started_at: Option<Instant>, record: impl FnOnce(&dyn InformerMetrics, Duration)) {
+        if let (Some(metrics), Some(started_at)) = (&self.0, started_at) {
+            record(&**metrics, started_at.elapsed());
         }
     }
 

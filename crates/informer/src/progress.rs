@@ -14,10 +14,10 @@ use tokio::time::Instant;
 ///
 /// Clones share the state.
 #[derive(Debug, Clone, Default)]
-pub struct Progress(Arc<Mutex<State>>);
+pub struct Progress(Arc<Mutex<Times>>);
 
 #[derive(Debug, Default)]
-struct State {
+struct Times {
     /// When the informer was started; `None` before.
     started: Option<Instant>,
     last: Option<Instant>,
@@ -91,7 +91,7 @@ impl Progress {
         }
     }
 
-    fn locked(&self) -> MutexGuard<'_, State> {
+    fn locked(&self) -> MutexGuard<'_, Times> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -26,14 +26,15 @@ pub struct RestoreSignal {
 
 #[derive(Debug, Default)]
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<Stores>,
     /// Notified by each restore, and when no store is behind any more. Not a `watch` channel, which wakes its receivers in
     /// random order.
     changed: Notify,
 }
 
+/// Stores of the informers, and the restores that one of them has detected.
 #[derive(Debug, Default)]
-struct State {
+struct Stores {
     /// Number of restores detected.
     detected: u64,
     /// Number of informers so far.
@@ -72,7 +73,7 @@ impl RestoreSignal {
         RestoreSubscription { signal: self.clone(), informer, seen }
     }
 
-    async fn wait_until(&self, reached: impl Fn(&State) -> bool + Send) {
+    async fn wait_until(&self, reached: impl Fn(&Stores) -> bool + Send) {
         loop {
             let changed = self.shared.changed.notified();
             if reached(&self.locked()) {
@@ -82,7 +83,7 @@ impl RestoreSignal {
         }
     }
 
-    fn locked(&self) -> MutexGuard<'_, State> {
+    fn locked(&self) -> MutexGuard<'_, Stores> {
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -94,7 +95,7 @@ impl RestoreSubscription {
         let is_first = self.seen == state.detected;
         if is_first {
             state.detected += 1;
-            let State { populated, behind, .. } = &mut *state;
+            let Stores { populated, behind, .. } = &mut *state;
             for informer in populated.iter() {
                 behind.entry(*informer).or_insert(now);
             }

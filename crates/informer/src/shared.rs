@@ -1,31 +1,30 @@
 //! The store and the listeners of its events.
 
 mod own_writes;
+mod resync;
 
 use std::{
-    collections::HashSet,
-    convert::Infallible,
-    future::pending,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use kube_wire::{EventHead, Object, ObjectKey, Resource, ResourceVersion};
 use tokio::{
     sync::{mpsc, watch},
-    time::{Instant, MissedTickBehavior, interval_at},
+    time::Instant,
 };
 
+pub(crate) use self::own_writes::WriteSink;
 use crate::{
-    Event, Guard, GuardOutcome, HandlerHandle, HandlerOptions, HeldList, Index, Lister, Objects, Progress, RelistCause,
+    Event, Guard, GuardOutcome, HandlerHandle, HandlerOptions, HeldList, Index, Lister, Progress, RelistCause,
     changes::Changes,
+    deferred_events::DeferredEvents,
     guard::{Missing, Reference},
     handle::Id,
     handler::{Listener, Runner, channel},
-    held_events::HeldEvents,
     metrics::Meter,
-    options::{Options, Transform},
+    options::Options,
     relist::ListRequests,
-    resync::{ResyncCheck, ResyncSchedule},
     store::StoreWriter,
 };
 
@@ -34,8 +33,9 @@ pub(crate) struct Shared<T, X> {
     resource: Resource,
     name: String,
     lister: Lister<T, X>,
-    transform: Option<Transform<T>>,
     guard: Option<Guard>,
+    /// Period of the resyncs; zero disables them.
+    resync_period: Duration,
     meter: Meter,
     /// Locked while a change is applied and queued, and while a listener is added, so that each listener gets each
     /// event exactly once. Reads do not take this lock.
@@ -50,37 +50,31 @@ pub(crate) struct Shared<T, X> {
 /// The writer of the store, and the listeners of its changes.
 struct WriteSide<T, X> {
     store: StoreWriter<T, X>,
-    listeners: Vec<(Listener<T>, ResyncSchedule)>,
-    check: ResyncCheck,
-    held: HeldEvents<T>,
+    listeners: Vec<Listener<T>>,
+    deferred: DeferredEvents<T>,
 }
 
 impl<T: Object, X: Index<T>> Shared<T, X> {
     /// Also returns the channel of handlers to run.
-    pub(crate) fn new(resource: &Resource, options: Options<T, X>) -> (Arc<Self>, mpsc::UnboundedReceiver<Runner<T>>) {
-        let Options { index, transform, resync, guard, metrics } = options;
+    pub(crate) fn new(resource: &Resource, options: Options<X>) -> (Arc<Self>, mpsc::UnboundedReceiver<Runner<T>>) {
+        let Options { index, resync, guard, metrics } = options;
         let (runners, to_run) = mpsc::unbounded_channel();
         let store = StoreWriter::new(index);
         let shared = Self {
             name: resource.to_string(),
             resource: *resource,
             lister: store.lister(),
-            transform,
             guard,
+            resync_period: resync,
             meter: Meter::new(metrics.as_deref(), resource),
-            write_side: Mutex::new(WriteSide {
-                store,
-                listeners: Vec::new(),
-                check: ResyncCheck::new(resync),
-                held: HeldEvents::default(),
-            }),
+            write_side: Mutex::new(WriteSide { store, listeners: Vec::new(), deferred: DeferredEvents::default() }),
             runners,
             synced: watch::Sender::new(false),
             held_list: watch::Sender::new(None),
             requests: ListRequests::default(),
             progress: Progress::default(),
         };
-        shared.meter.register_progress(&shared.progress);
+        shared.meter.record(|metrics| metrics.register_progress(&shared.progress));
         (Arc::new(shared), to_run)
     }
 
@@ -105,55 +99,34 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         HandlerHandle::new(&self.name, self.synced.subscribe(), None)
     }
 
-    /// Returns the handles of all handlers.
-    pub(crate) fn handles(&self) -> Vec<HandlerHandle> {
-        self.locked().listeners.iter().map(|(listener, _)| listener.handle().clone()).collect()
-    }
-
     /// Adds a handler, and queues all stored objects for it if the first list is stored.
     pub(crate) fn add_handler(
         &self,
         options: HandlerOptions,
         handle: impl FnMut(Event<T>) + Send + 'static,
     ) -> HandlerHandle {
-        let HandlerOptions { name, resync, foreign_only } = options;
         let mut write_side = self.locked();
-        let meter = self.meter.handler(name.as_deref().unwrap_or_default());
-        let (mut listener, runner) = channel(&self.name, name.as_deref(), foreign_only, meter, handle);
-        let handle = listener.handle().clone();
-        let WriteSide { listeners, check, held, .. } = &mut *write_side;
+        let meter = self.meter.handler(options.name.as_deref().unwrap_or_default());
+        let (mut listener, runner, handle) = channel(&self.name, options, meter, handle);
+        let WriteSide { listeners, deferred, .. } = &mut *write_side;
         if self.lister.is_populated() {
-            held.queue_all(&mut listener, &Changes::initial(self.lister.list()), Instant::now());
+            deferred.queue_all(&mut listener, &Changes::initial(self.lister.list()), Instant::now());
             listener.synced();
         }
-        let requested = resync.unwrap_or(check.default());
-        check.request(requested);
-        listeners.push((listener, ResyncSchedule::new(requested, check, Instant::now())));
-        for (_, schedule) in listeners {
-            schedule.check_changed(check);
-        }
+        listeners.push(listener);
         // If the informer has stopped, the runner is dropped here, and the handle never syncs.
         let _ = self.runners.send(runner);
         handle
     }
 
-    /// Removes a handler; returns `false` if it is not a handler of this informer.
-    pub(crate) fn remove_handler(&self, handle: &HandlerHandle) -> bool {
-        let listeners = &mut self.locked().listeners;
-        let at = listeners.iter().position(|(listener, _)| Some(listener.id()) == handle.id());
-        at.map(|at| listeners.remove(at).0.remove()).is_some()
-    }
-
-    /// Transforms an object of a list, and returns the stored one instead if it is in the same state, so that a list of
-    /// unchanged objects allocates one object at a time.
+    /// Returns an object of a list, or the stored one if it is in the same state, so that a list of unchanged objects
+    /// allocates one object at a time.
     pub(crate) fn intern(&self, object: T) -> Arc<T> {
-        let object = self.transformed(object);
         self.lister.find_same(&object).unwrap_or_else(|| Arc::new(object))
     }
 
     pub(crate) fn upsert(&self, object: T) {
-        let object = Arc::new(self.transformed(object));
-        self.change(None, |store| store.upsert(object));
+        self.change(None, |store| store.upsert(Arc::new(object)));
     }
 
     /// Returns whether an event shows an own write that is stored already, so that its object need not be decoded.
@@ -167,8 +140,7 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
     }
 
     pub(crate) fn delete(&self, last: T) {
-        let last = Arc::new(self.transformed(last));
-        self.change(None, |store| store.delete(last));
+        self.change(None, |store| store.delete(Arc::new(last)));
     }
 
     pub(crate) fn requests(&self) -> &ListRequests {
@@ -208,19 +180,19 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
     ) -> Result<(), Vec<Reference>> {
         let (started_at, now) = (self.meter.start_timer(), Instant::now());
         let mut write_side = self.locked();
-        let WriteSide { store, listeners, held, .. } = &mut *write_side;
+        let WriteSide { store, listeners, deferred } = &mut *write_side;
         let first = !self.lister.is_populated();
         let restored = resource_version < self.lister.last_resource_version();
         let changes = store.replace(objects, resource_version, treatment)?;
         let unchanged = if first { None } else { self.unchanged(&changes) };
-        listeners.retain_mut(|(listener, schedule)| {
+        listeners.retain_mut(|listener| {
             (listener.is_foreign_only() && (first || restored))
-                || held.queue_all(listener, &changes, now)
-                    && unchanged.as_ref().is_none_or(|it| !schedule.is_syncing() || held.queue_all(listener, it, now))
+                || deferred.queue_all(listener, &changes, now)
+                    && unchanged.as_ref().is_none_or(|it| deferred.queue_all(listener, it, now))
         });
         self.progress.listed(now);
         if first {
-            for (listener, _) in listeners.iter() {
+            for listener in listeners.iter() {
                 listener.synced();
             }
             self.synced.send_replace(true);
@@ -248,7 +220,7 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
                  not find them"
             );
         }
-        self.meter.guarded(GuardOutcome::Held);
+        self.meter.record(|metrics| metrics.guarded(GuardOutcome::Held));
         self.held_list.send_replace(Some(list));
     }
 
@@ -280,7 +252,7 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
     /// Applies a bookmark, and requests a relist if the server has lost an own write. Returns whether it has.
     pub(crate) fn bookmark(&self, version: &ResourceVersion) -> bool {
         let mut write_side = self.locked();
-        write_side.held.expire(Instant::now());
+        write_side.deferred.expire(Instant::now());
         let lost_write = write_side.store.bookmark(version);
         drop(write_side);
         if lost_write {
@@ -300,57 +272,18 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         self.locked().store.list_requested(most_recent);
     }
 
-    /// Queues all stored objects for the handlers that are due for a resync. Never returns.
-    pub(crate) async fn resync(self: Arc<Self>) -> Infallible {
-        let check = self.locked().check.start();
-        let Some(every) = check else { return pending().await };
-        let mut ticks = interval_at(Instant::now() + every, every);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        loop {
-            ticks.tick().await;
-            self.resync_due(Instant::now());
-        }
-    }
-
-    /// Returns the stored objects that a relist did not change; `None` if there are none.
-    ///
-    /// Upstream's handlers get an update for each of these (`sharedIndexInformer.OnUpdate`, which
-    /// `sharedProcessor.distribute` passes to the handlers that are due for a resync), so that a relist also repairs
-    /// what a controller missed.
-    fn unchanged(&self, changes: &Changes<T>) -> Option<Changes<T>> {
-        let changed: HashSet<_> = changes.iter().map(|event| Arc::as_ptr(event.object())).collect();
-        let unchanged_objects = |objects: &Objects<T>| {
-            objects.iter().filter(|it| !changed.contains(&Arc::as_ptr(it))).cloned().collect::<Vec<_>>()
-        };
-        let unchanged = self.lister.read(|objects, _| unchanged_objects(objects));
-        (!unchanged.is_empty()).then(|| Changes::unchanged(unchanged))
-    }
-
-    fn resync_due(&self, now: Instant) {
-        let mut write_side = self.locked();
-        if !self.lister.is_populated() {
-            return;
-        }
-        let mut stored = None;
-        let WriteSide { listeners, check, held, .. } = &mut *write_side;
-        listeners.retain_mut(|(listener, schedule)| {
-            !schedule.take(now, check)
-                || held.queue_all(listener, stored.get_or_insert_with(|| Changes::unchanged(self.lister.list())), now)
-        });
-    }
-
     /// Applies a change and queues its event for all handlers except `writer`, if it is an own write, and those of
     /// foreign writes.
     fn change(&self, writer: Option<Id>, change: impl FnOnce(&mut StoreWriter<T, X>) -> Option<Event<T>>) {
         let started_at = self.meter.start_timer();
         let mut write_side = self.locked();
-        let WriteSide { store, listeners, held, .. } = &mut *write_side;
+        let WriteSide { store, listeners, deferred } = &mut *write_side;
         if let Some(event) = change(store) {
             let now = Instant::now();
             // Listeners whose handler has ended are removed.
-            listeners.retain_mut(|(listener, _)| {
+            listeners.retain_mut(|listener| {
                 writer.is_some_and(|writer| listener.excludes_writes_of(writer))
-                    || held.hold(&event, listener.id(), now)
+                    || deferred.defer(&event, listener.id(), now)
                     || listener.queue(&event)
             });
         }
@@ -364,15 +297,8 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
     fn report(&self, started_at: Option<Instant>) {
         self.requests.notify_changed();
         self.progress.advanced(Instant::now());
-        self.meter.processed(started_at);
-        self.meter.stored(|| (self.lister.last_resource_version(), self.lister.len()));
-    }
-
-    fn transformed(&self, mut object: T) -> T {
-        if let Some(transform) = &self.transform {
-            transform(&mut object);
-        }
-        object
+        self.meter.record_time(started_at, |metrics, took| metrics.processed(took));
+        self.meter.record(|metrics| metrics.stored(&self.lister.last_resource_version(), self.lister.len()));
     }
 
     fn locked(&self) -> MutexGuard<'_, WriteSide<T, X>> {

@@ -88,7 +88,9 @@ impl<T: Object, X: Index<T>> State<T, X> {
     /// Records that a list at this version is stored. `own` are the own writes that a watch from this list will show, and
     /// `withheld` the objects that it lacks although they may exist.
     pub(crate) fn list_stored(&mut self, resource_version: ResourceVersion, own: OwnWrites, withheld: Withheld) {
-        (self.resource_version, self.own, self.withheld) = (resource_version, own, withheld);
+        self.resource_version = resource_version;
+        self.own = own;
+        self.withheld = withheld;
         self.populated = true;
         self.lists.stored();
     }

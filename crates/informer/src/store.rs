@@ -191,7 +191,8 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
             state.objects.get(&key.namespace, &key.name).cloned()
         });
         sort_and_dedup(&mut objects);
-        let (first, was_empty) = (!state.populated, state.objects.is_empty());
+        let first = !state.populated;
+        let was_empty = state.objects.is_empty();
         let mut differences = if was_empty && first { Vec::new() } else { state.differences(&mut objects) };
         let lists =
             |name: &ObjectKey| objects.binary_search_by(|it| key(it).cmp(&(&*name.namespace, &*name.name))).is_ok();

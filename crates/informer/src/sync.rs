@@ -21,8 +21,7 @@ pub struct NotSynced {
 ///
 /// # Errors
 ///
-/// [`NotSynced`] if a handler has not synced after that time, or never will because its informer ended or the handler
-/// was removed.
+/// [`NotSynced`] if a handler has not synced after that time, or never will because its informer ended.
 pub async fn wait_for_sync<'a>(
     handlers: impl IntoIterator<Item = &'a HandlerHandle>,
     within: Duration,
@@ -54,8 +53,7 @@ pub struct NeverSynced {
 ///
 /// # Errors
 ///
-/// [`NeverSynced`] if an informer ends, or a handler is removed, before the handler has synced. Upstream's function
-/// would wait for ever.
+/// [`NeverSynced`] if an informer ends before the handler has synced. Upstream's function would wait for ever.
 pub async fn synced_before(stop: &CancellationToken, handlers: &[HandlerHandle]) -> Result<bool, NeverSynced> {
     for handler in handlers {
         match stop.run_until_cancelled(handler.synced()).await {

@@ -4,7 +4,12 @@ use std::{fmt, sync::Arc};
 
 use kube_wire::{Object, ObjectKey};
 
-use crate::{HandlerHandle, Index, WriteError, handle::Id, held_events::Outcome, shared::Shared};
+use crate::{
+    HandlerHandle, Index, WriteError,
+    deferred_events::Outcome,
+    handle::Id,
+    shared::{Shared, WriteSink},
+};
 
 /// Puts the responses to own writes into the store of an informer, so that the store is never older than an
 /// acknowledged write.
@@ -42,7 +47,7 @@ use crate::{HandlerHandle, Index, WriteError, handle::Id, held_events::Outcome, 
 /// assert_eq!(informer.lister().get("shop", "web").map(|pod| pod.version), Some(5), "the older event is dropped");
 /// ```
 pub struct WriteThrough<T> {
-    sink: Arc<dyn Sink<T>>,
+    sink: Arc<dyn WriteSink<T>>,
     writer: Option<Id>,
 }
 
@@ -50,46 +55,10 @@ pub struct WriteThrough<T> {
 /// response was lost.
 #[must_use = "report the response with `written`, `deleted`, `conflict` or `failed`; dropping it reports a lost response"]
 pub struct OwnWrite<T> {
-    sink: Arc<dyn Sink<T>>,
+    sink: Arc<dyn WriteSink<T>>,
     writer: Option<Id>,
     key: ObjectKey,
     outcome: Outcome,
-}
-
-/// The informer without the type of its index.
-trait Sink<T>: Send + Sync {
-    fn begin(&self, key: &ObjectKey, writer: Option<Id>);
-    fn end(&self, key: &ObjectKey, writer: Option<Id>, outcome: &Outcome);
-    fn written(&self, object: T, writer: Option<Id>);
-    fn deleted(&self, object: &T, writer: Option<Id>);
-    fn conflict(&self, object: &T);
-    fn get(&self, namespace: &str, name: &str) -> Option<Arc<T>>;
-}
-
-impl<T: Object, X: Index<T>> Sink<T> for Shared<T, X> {
-    fn begin(&self, key: &ObjectKey, writer: Option<Id>) {
-        self.begin_write(key, writer);
-    }
-
-    fn end(&self, key: &ObjectKey, writer: Option<Id>, outcome: &Outcome) {
-        self.end_write(key, writer, outcome);
-    }
-
-    fn written(&self, object: T, writer: Option<Id>) {
-        Shared::written(self, object, writer);
-    }
-
-    fn deleted(&self, object: &T, writer: Option<Id>) {
-        Shared::deleted(self, object, writer);
-    }
-
-    fn conflict(&self, object: &T) {
-        Shared::conflict(self, object);
-    }
-
-    fn get(&self, namespace: &str, name: &str) -> Option<Arc<T>> {
-        self.lister().get(namespace, name)
-    }
 }
 
 impl<T: Object> WriteThrough<T> {
@@ -98,7 +67,7 @@ impl<T: Object> WriteThrough<T> {
     }
 
     /// Begins a write of an object. Call it before the request is sent, and end the previous write of the same object
-    /// first: a second `begin` discards the events that were held back during the first write.
+    /// first: a second `begin` discards the events that were deferred during the first write.
     pub fn begin(&self, namespace: &str, name: &str) -> OwnWrite<T> {
         let key = ObjectKey::new(namespace, name);
         self.sink.begin(&key, self.writer);

@@ -133,7 +133,7 @@ impl SecondWriter {
         queue: &Sender<Unattributed>,
         found: &UnboundedSender<Found>,
     ) {
-        let options = HandlerOptions::named("second-writer").resync(Duration::ZERO).foreign_writes();
+        let options = HandlerOptions::named("second-writer").foreign_writes();
         let (queue, found, controllers) = (queue.clone(), found.clone(), self.controllers.clone());
         let counts = Arc::clone(counts);
         informer.add_handler_with(options, move |event| {

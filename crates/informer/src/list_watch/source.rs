@@ -16,7 +16,7 @@ const READ_TIMEOUT: Duration = Duration::from_secs(60);
 type Response<'a> = Pin<Box<dyn Future<Output = Result<ListWatchResponse, ListWatchError>> + Send + 'a>>;
 
 /// [`ListWatch`] as a trait object. The box of a future is allocated once per request.
-trait Requests: Send + Sync {
+pub(crate) trait Requests: Send + Sync {
     fn list<'a>(&'a self, resource: &'a Resource, namespace: Option<&'a str>, params: &'a ListParams) -> Response<'a>;
     fn watch<'a>(&'a self, resource: &'a Resource, namespace: Option<&'a str>, params: &'a WatchParams)
     -> Response<'a>;
@@ -50,7 +50,7 @@ impl<S: ListWatch> Requests for S {
 /// Source of an informer.
 #[derive(Clone)]
 pub(crate) struct Source {
-    requests: Arc<dyn Requests>,
+    pub(crate) requests: Arc<dyn Requests>,
     encoding: Encoding,
     context: Option<Arc<dyn DecodeContext>>,
 }
@@ -72,29 +72,6 @@ impl Source {
             Some(context) => context.run(decode),
             None => decode(),
         }
-    }
-
-    pub(crate) async fn list(
-        &self,
-        resource: &Resource,
-        namespace: Option<&str>,
-        params: &ListParams,
-    ) -> Result<ListWatchResponse, ListWatchError> {
-        self.requests.list(resource, namespace, params).await
-    }
-
-    pub(crate) async fn watch(
-        &self,
-        resource: &Resource,
-        namespace: Option<&str>,
-        params: &WatchParams,
-    ) -> Result<ListWatchResponse, ListWatchError> {
-        self.requests.watch(resource, namespace, params).await
-    }
-
-    /// Waits before a request is repeated that failed because of the server; see [`ListWatch::wait_to_retry`].
-    pub(crate) async fn wait_to_retry(&self, requested: Option<Duration>) {
-        self.requests.wait_to_retry(requested).await;
     }
 
     /// Reads one object; `None` if it does not exist. If the process may not get it, it is read by a list of its name from
@@ -121,7 +98,7 @@ impl Source {
     ) -> Result<Option<T>, ListWatchError> {
         let params = ListParams { field_selector: Some(format!("metadata.name={name}")), ..ListParams::default() };
         let namespace = Some(namespace).filter(|it| !it.is_empty());
-        let body = collect(self.list(resource, namespace, &params).await?).await?;
+        let body = collect(self.requests.list(resource, namespace, &params).await?).await?;
         let list = self.decode(|| decode_list::<T>(&body)).map_err(ListWatchError::other)?;
         Ok(list.items.into_iter().next())
     }
@@ -133,7 +110,7 @@ impl Source {
         namespace: Option<&str>,
     ) -> Result<ResourceVersion, ListWatchError> {
         let params = ListParams { limit: Some(1), ..ListParams::default() };
-        let body = collect(self.list(resource, namespace, &params).await?).await?;
+        let body = collect(self.requests.list(resource, namespace, &params).await?).await?;
         let list: Value = serde_json::from_slice(&body).map_err(ListWatchError::other)?;
         Ok(list["metadata"]["resourceVersion"].as_str().unwrap_or_default().into())
     }

@@ -172,7 +172,9 @@ impl Machine {
             }
             Phase::Watch { .. } if self.verify => Action::Verify,
             Phase::Watch { since, silent, streamed } => {
-                (*since, *silent, *streamed) = (Some(now), true, false);
+                *since = Some(now);
+                *silent = true;
+                *streamed = false;
                 self.deadline = Some(now + timeout);
                 Action::Watch { version: self.version(), timeout }
             }
@@ -260,7 +262,9 @@ impl Machine {
     fn progress(&mut self, version: ResourceVersion, added: bool, now: Instant) {
         match &mut self.phase {
             Phase::Watch { silent, .. } => {
-                (*silent, self.outdated, self.refreshed_at) = (false, false, Some(now));
+                *silent = false;
+                self.outdated = false;
+                self.refreshed_at = Some(now);
                 // A watch without a version starts with the existing objects, in no order (IN-11).
                 let unordered =
                     added && self.version.as_ref().is_none_or(|version| version.is_empty() || *version == "0");

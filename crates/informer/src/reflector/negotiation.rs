@@ -50,7 +50,8 @@ impl Negotiation {
     /// Ends a fallback whose time is over. Called between lists and watches.
     pub(super) fn retry(&mut self, now: Instant) {
         if self.retry.is_some_and(|retry| now >= retry) {
-            (self.retry, self.since) = (None, Some(now));
+            self.retry = None;
+            self.since = Some(now);
         }
     }
 }

@@ -16,7 +16,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
             tracing::debug!(resource = %self.shared.resource(), "listing again after the restore");
             self.is_restored = true;
             self.machine.relist_after_restore();
-            self.shared.meter().relist(RelistCause::Ahead);
+            self.shared.meter().record(|metrics| metrics.relist(RelistCause::Ahead));
         }
     }
 
@@ -57,6 +57,6 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
             self.is_current = false;
             self.restores.interrupted(Instant::now());
         }
-        cause.inspect(|cause| self.shared.meter().relist(*cause))
+        cause.inspect(|cause| self.shared.meter().record(|metrics| metrics.relist(*cause)))
     }
 }

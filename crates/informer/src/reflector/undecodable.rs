@@ -14,7 +14,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
     ///
     /// The choice is to fail.
     fn report(&mut self, it: &Undecodable) -> Result<OnUndecodable, ReflectorError> {
-        self.shared.meter().undecodable();
+        self.shared.meter().record(|metrics| metrics.undecodable());
         let choice = self.on_undecodable.of(it);
         let resource = *self.shared.resource();
         if choice == OnUndecodable::Fail {
@@ -42,7 +42,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
     }
 
     fn report_count(&self) {
-        self.shared.meter().undecodable_objects(self.undecodable.len());
+        self.shared.meter().record(|metrics| metrics.undecodable_objects(self.undecodable.len()));
     }
 
     /// Removes an object that was decoded or deleted from the undecodable ones.

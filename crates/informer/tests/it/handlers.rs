@@ -6,14 +6,13 @@ use std::{
 };
 
 use kube_endpoints_testing::LIMIT;
-use kube_informer::{Informer, ManualSource, wait_for_sync};
+use kube_informer::{ManualSource, wait_for_sync};
 use rstest::rstest;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     log::{record, thing},
-    server::client,
     thing::Thing,
 };
 
@@ -154,50 +153,6 @@ async fn handler_panic_is_propagated() {
     informer.run(CancellationToken::new()).await;
 }
 
-// client-go: TestSharedInformerRemoveHandler, TestRemovingRemovedSharedInformer,
-// TestSharedInformerRemoveForeignHandler, TestSharedInformerMultipleRegistration, IN-42
-#[test]
-fn handler_is_removed_once_and_only_from_its_informer() {
-    let (informer, source) = ManualSource::new();
-    let (other, _) = ManualSource::<Thing>::new();
-    let ((log, one), (kept, two)) = (record(&informer), record(&informer));
-    assert_eq!(informer.handlers().len(), 2, "one function may be added twice");
-    assert!(!other.remove_handler(&one) && !informer.remove_handler(&informer.store_synced()));
-    assert_eq!(informer.handlers().len(), 2);
-
-    source.replace([thing("a", 1)], "1");
-    source.deliver();
-    source.apply(thing("b", 2));
-    assert!(informer.remove_handler(&one) && !informer.remove_handler(&one.clone()));
-    source.apply(thing("c", 3));
-    assert_eq!(source.deliver(), 2, "to one handler");
-    assert_eq!(log.take(), "Added(initial) shop/a@1", "queued events are dropped");
-    assert_eq!(kept.take(), "Added(initial) shop/a@1, Added shop/b@2, Added shop/c@3");
-    assert!(one.has_synced() && two.has_synced(), "a removed handler stays synced");
-    assert!(informer.remove_handler(&two) && informer.handlers().is_empty());
-}
-
-// client-go: TestRemoveWhileActive, TestRemoveOnStoppedSharedInformer
-#[tokio::test(start_paused = true)]
-async fn a_handler_is_removed_while_it_runs() {
-    let (informer, source) = ManualSource::new();
-    let (log, handle) = record(&informer);
-    let (_, removed_early) = record(&informer);
-    let stop = CancellationToken::new();
-    let mut tasks = JoinSet::new();
-    tasks.spawn(informer.run(stop.clone()));
-    source.replace([thing("a", 1)], "1");
-    assert!(informer.remove_handler(&removed_early));
-    assert!(handle.synced().await && !removed_early.synced().await, "removed before delivery: never syncs");
-    assert!(informer.remove_handler(&handle));
-    source.apply(thing("b", 2));
-    stop.cancel();
-    tasks.join_all().await;
-    assert_eq!(log.take(), "Added(initial) shop/a@1");
-    let (_, late) = record(&informer);
-    assert!(informer.remove_handler(&late) && !informer.remove_handler(&late), "also from a stopped informer");
-}
-
 #[test]
 fn slow_handler_gets_intermediate_events() {
     let (informer, source) = ManualSource::new();
@@ -217,30 +172,6 @@ fn slow_handler_gets_intermediate_events() {
     );
     assert_eq!(late.take(), "Added(initial) shop/c@6, Deleted(tombstone) shop/c@6");
     assert!(handle.has_synced());
-}
-
-// client-go: TestSharedInformerTransformer, TestTransformingInformer, TestTransformingInformerRace,
-// TestCacheWithTransformer, TestRealFIFO_transformer, TestDeltaFIFO_transformer, IN-22
-#[tokio::test]
-async fn transform_applies_before_store_and_handlers() {
-    let builder = Informer::builder(client("http://127.0.0.1:1")).transform(|thing: &mut Thing| {
-        thing.data.clear();
-    });
-    let (informer, source) = builder.build_manual();
-    let seen = Arc::new(Mutex::new(0));
-    let count = seen.clone();
-    informer.add_handler(move |event| {
-        let (old, new) = event.states();
-        assert!(old.into_iter().chain(new).all(|thing| thing.data.is_empty()));
-        *count.lock().expect("not poisoned") += 1;
-    });
-    source.replace([thing("a", 1), thing("b", 2)], "2");
-    source.apply(thing("a", 3));
-    source.delete(thing("b", 4));
-    source.replace([thing("a", 5), thing("c", 5)], "5");
-    source.deliver();
-    assert_eq!(*seen.lock().unwrap(), 6);
-    assert!(informer.lister().list().iter().all(|thing| thing.data.is_empty()));
 }
 
 // A list is one change of the store (IN-34).

@@ -1,4 +1,4 @@
-//! Reads from stores, indexes and by selector.
+//! Reads from stores and indexes.
 
 use std::{
     sync::{
@@ -9,7 +9,7 @@ use std::{
 };
 
 use kube_endpoints_testing::LIMIT;
-use kube_informer::{LabelSelector, Lister, ManualSource, NamedIndexes};
+use kube_informer::{Lister, ManualSource, NamedIndexes};
 use rstest::rstest;
 
 use crate::{
@@ -163,26 +163,4 @@ fn results_do_not_change_after_they_are_returned() {
     source.replace([member("c", 3, "x")], "3");
     assert_eq!((names(bucket), names(all)), ("a@1 b@2".to_owned(), "a@1 b@2".to_owned()));
     assert_eq!(names(lister.by_index("group", "x")), "c@3");
-}
-
-// client-go: TestListAll (listers_test.go), IN-50
-#[rstest]
-#[case::subset_match(LabelSelector::everything().equal("group", "x"), "a@1 other@4")]
-#[case::all_match(LabelSelector::everything(), "a@1 b@2 c@3 other@4")]
-#[case::no_match(LabelSelector::everything().equal("group", "z"), "")]
-#[case::nothing(LabelSelector::nothing(), "")]
-#[case::sets(LabelSelector::everything().one_of("group", ["y", "z"]).absent("colour"), "b@2 c@3")]
-fn objects_are_found_by_their_labels(#[case] selector: LabelSelector, #[case] expect: &str) {
-    let (informer, source) = ManualSource::new();
-    let mut elsewhere = member("other", 4, "x");
-    elsewhere.metadata.namespace = "storage".into();
-    source.replace([elsewhere, member("a", 1, "x"), member("b", 2, "y"), member("c", 3, "y")], "4");
-    let find = |namespace| {
-        let found =
-            informer.lister().select(namespace, &selector, |thing: &Thing, name| thing.data.get(name).map(|it| &**it));
-        names(found)
-    };
-    assert_eq!(find(None), expect);
-    assert_eq!(find(Some("shop")), expect.replace("other@4", "").trim());
-    assert_eq!(find(Some("nowhere")), "");
 }

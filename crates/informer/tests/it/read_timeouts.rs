@@ -34,15 +34,11 @@ impl Running {
     fn start(script: &Script) -> Self {
         let config = Config::from_url(&script.url()).expect("a valid URL");
         let client = Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() }).expect("a client");
-        let (count, received) = watch::channel(0);
-        let informer = Informer::<Thing>::builder(client)
-            .namespace("shop")
-            .transform(move |_| count.send_modify(|count| *count += 1))
-            .build();
+        let informer = Informer::<Thing>::builder(client).namespace("shop").build();
         let handle = informer.add_handler(drop);
         let mut tasks = JoinSet::new();
         tasks.spawn(informer.run(CancellationToken::new()));
-        Self { received, handle, _tasks: tasks }
+        Self { received: Thing::decoded(), handle, _tasks: tasks }
     }
 
     async fn wait_for_objects(&mut self, objects: usize) {

@@ -7,6 +7,11 @@ use kube_wire::{
     protobuf::{Fields, MalformedProtobuf},
 };
 use serde::Deserialize;
+use tokio::sync::watch;
+
+thread_local! {
+    static DECODED: watch::Sender<usize> = watch::Sender::new(0);
+}
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub(crate) struct Thing {
@@ -26,6 +31,11 @@ impl Thing {
             terminating: false,
         };
         Self { metadata, data: BTreeMap::from([("group".to_owned(), group.to_owned())]) }
+    }
+
+    /// Returns the number of things decoded in this thread, which is that of one test.
+    pub(crate) fn decoded() -> watch::Receiver<usize> {
+        DECODED.with(watch::Sender::subscribe)
     }
 
     /// Index function: the group of the thing.
@@ -89,6 +99,7 @@ impl Decode for Thing {
     const READS_MANAGED_FIELDS: bool = false;
 
     fn from_json(bytes: &[u8]) -> Result<Self, DecodeError> {
+        DECODED.with(|count| count.send_modify(|count| *count += 1));
         kube_wire::json::from_slice(Self::RESOURCE.kind, bytes)
     }
 

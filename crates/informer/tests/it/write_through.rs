@@ -388,7 +388,7 @@ fn writing() -> (Informer<Thing>, ManualSource<Thing>, Receiver<String>, OwnWrit
     (informer, source, received, write)
 }
 
-/// Events that arrive before the response to the write are held back until it arrives.
+/// Events that arrive before the response to the write are deferred until it arrives.
 #[rstest]
 #[case::written(|write: OwnWrite<Thing>| write.written(thing("u", 7)), &["Updated shop/a@6", "Updated shop/a@8"])]
 #[case::lost(drop, &["Updated shop/a@6", "Updated shop/a@7", "Updated shop/a@8"])]
@@ -408,11 +408,11 @@ fn writer_gets_foreign_events_that_arrive_during_its_write(
     assert_eq!(informer.lister().list()[0].text(), "a@8");
 }
 
-// Seed 23283 of the simulation: the changes of a list were delivered ahead of held events.
+// Seed 23283 of the simulation: the changes of a list were delivered ahead of deferred events.
 #[rstest]
 #[case::written(|write: OwnWrite<Thing>| write.written(thing("u", 7)), &["Updated shop/a@6"])]
 #[case::lost(drop, &["Updated shop/a@6", "Updated shop/a@7"])]
-fn list_does_not_overtake_held_events(#[case] answer: fn(OwnWrite<Thing>), #[case] expected: &[&str]) {
+fn list_does_not_overtake_deferred_events(#[case] answer: fn(OwnWrite<Thing>), #[case] expected: &[&str]) {
     let (_informer, source, received, write) = writing();
     source.apply(thing("u", 6));
     source.replace([thing("u", 7)], "7");

@@ -128,7 +128,8 @@ impl Machine {
                 if *cause == RelistCause::Confirm {
                     // The server reads a list of the most recent state in another way, which may be right where the
                     // held one is wrong.
-                    (self.phase, self.unavailable) = (FIRST_PAGE, true);
+                    self.phase = FIRST_PAGE;
+                    self.unavailable = true;
                 }
                 return Some(*cause);
             }
@@ -158,7 +159,8 @@ impl Machine {
     fn refresh(&mut self, now: Instant) -> bool {
         let is_due = self.refreshed_at.is_none_or(|at| now.saturating_duration_since(at) >= REFRESH_INTERVAL);
         if is_due {
-            (self.refreshed_at, self.phase) = (Some(now), REFRESH);
+            self.refreshed_at = Some(now);
+            self.phase = REFRESH;
         }
         is_due
     }

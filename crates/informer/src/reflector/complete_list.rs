@@ -13,7 +13,8 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
     pub(super) async fn replace(&mut self, version: &ResourceVersion) -> Result<bool, ReflectorError> {
         let CompleteList { objects, undecodable, to_skip, .. } = self.take_complete()?;
         let listed = objects.len();
-        self.shared.meter().listed(listed, self.started_at.take());
+        let started_at = self.started_at.take();
+        self.shared.meter().record_time(started_at, |metrics, took| metrics.listed(listed, took));
         let held = self.store(objects, version).await;
         self.remove_skipped(&to_skip, version);
         self.retain_undecodable(&undecodable);
@@ -22,13 +23,12 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
     }
 
     async fn store(&self, objects: Vec<Arc<T>>, version: &ResourceVersion) -> bool {
-        let was_held = self.shared.is_held();
         // The first list has no other to be compared with.
-        let guard = self.shared.guard().filter(|_| self.shared.lister().is_populated());
-        let Some(guard) = guard else {
+        let Some(guard) = self.shared.guard().filter(|_| self.shared.lister().is_populated()) else {
             self.shared.replace_by(objects, version.clone());
             return false;
         };
+        let was_held = self.shared.is_held();
         let limit = if was_held { 0 } else { guard.free };
         let checked = self.shared.replace(objects.clone(), version.clone(), Missing::AtMost(limit));
         let Err(missing) = checked else {
@@ -61,6 +61,6 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
         if self.shared.end_hold() {
             tracing::info!(resource = %self.shared.resource(), "A list is right again: removals go on");
         }
-        self.shared.meter().guarded(outcome);
+        self.shared.meter().record(|metrics| metrics.guarded(outcome));
     }
 }

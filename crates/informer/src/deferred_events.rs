@@ -1,4 +1,4 @@
-//! Events that are held back from a handler while an own write of the object is in progress.
+//! Events that are deferred for a handler while an own write of the object is in progress.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -16,8 +16,8 @@ const UNANSWERED_LIFETIME: Duration = Duration::from_secs(300);
 ///
 /// The event of a write may arrive before its response. Only the response distinguishes it from events that other
 /// clients cause.
-pub(crate) struct HeldEvents<T> {
-    held: HashMap<(ObjectKey, Id), Vec<Event<T>>>,
+pub(crate) struct DeferredEvents<T> {
+    events: HashMap<(ObjectKey, Id), Vec<Event<T>>>,
     /// Objects with a write whose response was lost and whose event has not arrived, for handlers of foreign writes, and
     /// the end of the write.
     unanswered: HashMap<(ObjectKey, Id), Instant>,
@@ -51,21 +51,21 @@ impl Outcome {
     }
 }
 
-impl<T: Object> HeldEvents<T> {
-    /// Starts to hold back the events of an object from a handler.
+impl<T: Object> DeferredEvents<T> {
+    /// Starts to defer the events of an object for a handler.
     pub(crate) fn begin(&mut self, key: &ObjectKey, handler: Id) {
-        self.held.insert((key.clone(), handler), Vec::new());
+        self.events.insert((key.clone(), handler), Vec::new());
     }
 
-    /// Holds an event back if a write of its object is in progress, and drops it if it is taken to be that of a write
-    /// whose response was lost less than [`UNANSWERED_LIFETIME`] ago. Returns whether it did either.
-    pub(crate) fn hold(&mut self, event: &Event<T>, handler: Id, now: Instant) -> bool {
-        if self.held.is_empty() && self.unanswered.is_empty() {
+    /// Defers an event if a write of its object is in progress, and drops it if it is taken to be that of a write whose
+    /// response was lost less than [`UNANSWERED_LIFETIME`] ago. Returns whether it did either.
+    pub(crate) fn defer(&mut self, event: &Event<T>, handler: Id, now: Instant) -> bool {
+        if self.events.is_empty() && self.unanswered.is_empty() {
             return false;
         }
         self.expire(now);
         let entry = (event.object().key(), handler);
-        match self.held.get_mut(&entry) {
+        match self.events.get_mut(&entry) {
             Some(events) => {
                 events.push(event.clone());
                 true
@@ -74,8 +74,8 @@ impl<T: Object> HeldEvents<T> {
         }
     }
 
-    /// Queues changes for a handler, except those that it does not get, and holds back those of objects with an own write
-    /// in progress. Returns `false` if the handler has ended.
+    /// Queues changes for a handler, except those that it does not get, and defers those of objects with an own write in
+    /// progress. Returns `false` if the handler has ended.
     pub(crate) fn queue_all(&mut self, listener: &mut Listener<T>, changes: &Changes<T>, now: Instant) -> bool {
         if listener.is_foreign_only() && !changes.are_differences() {
             return true;
@@ -83,15 +83,15 @@ impl<T: Object> HeldEvents<T> {
         if !self.concerns(listener.id()) {
             return listener.queue_all(changes);
         }
-        changes.iter().all(|event| self.hold(&event, listener.id(), now) || listener.queue(&event))
+        changes.iter().all(|event| self.defer(&event, listener.id(), now) || listener.queue(&event))
     }
 
-    /// Returns whether [`hold`](Self::hold) may hold back or drop an event of this handler.
+    /// Returns whether [`defer`](Self::defer) may defer or drop an event of this handler.
     fn concerns(&self, handler: Id) -> bool {
-        self.held.keys().chain(self.unanswered.keys()).any(|(_, it)| *it == handler)
+        self.events.keys().chain(self.unanswered.keys()).any(|(_, it)| *it == handler)
     }
 
-    /// Ends a write and returns the held events except that of the write itself, in order.
+    /// Ends a write and returns the deferred events except that of the write itself, in order.
     ///
     /// With `foreign_only`, the first event after a write without response is taken to be that of the write, until a
     /// later write of the object succeeds, or for [`UNANSWERED_LIFETIME`].
@@ -105,7 +105,7 @@ impl<T: Object> HeldEvents<T> {
     ) -> Vec<Event<T>> {
         self.expire(now);
         let entry = (key.clone(), handler);
-        let mut events = self.held.remove(&entry).unwrap_or_default();
+        let mut events = self.events.remove(&entry).unwrap_or_default();
         events.retain(|event| !outcome.is_shown_by(event));
         let before = self.take_unanswered(&entry, now);
         let ended_at = if foreign_only && *outcome == Outcome::Unanswered { Some(now) } else { before };
@@ -134,9 +134,9 @@ impl<T: Object> HeldEvents<T> {
     }
 }
 
-impl<T> Default for HeldEvents<T> {
+impl<T> Default for DeferredEvents<T> {
     fn default() -> Self {
-        Self { held: HashMap::new(), unanswered: HashMap::new(), swept: None }
+        Self { events: HashMap::new(), unanswered: HashMap::new(), swept: None }
     }
 }
 
@@ -161,19 +161,19 @@ mod tests {
     /// The records of objects that no later event or write concerns are removed as well.
     #[test]
     fn records_of_writes_without_response_are_removed() {
-        let (mut held, handler, start) = (HeldEvents::<ConfigMap>::default(), Id::next(), Instant::now());
+        let (mut deferred, handler, start) = (DeferredEvents::<ConfigMap>::default(), Id::next(), Instant::now());
         for minute in 0..60_u32 {
             let now = start + Duration::from_secs(60) * minute;
             let key = ObjectKey::new("", format!("object-{minute}").as_str());
-            held.begin(&key, handler);
-            assert!(held.end(&key, handler, &Outcome::Unanswered, now, true).is_empty());
-            assert!(held.unanswered.len() <= 10, "{} records", held.unanswered.len());
+            deferred.begin(&key, handler);
+            assert!(deferred.end(&key, handler, &Outcome::Unanswered, now, true).is_empty());
+            assert!(deferred.unanswered.len() <= 10, "{} records", deferred.unanswered.len());
         }
         let end = start + Duration::from_secs(3_600);
-        assert!(held.hold(&event("object-59"), handler, end), "taken to be the event of the write");
-        assert!(!held.hold(&event("object-59"), handler, end), "a later event");
-        assert!(!held.hold(&event("object-10"), handler, end), "expired");
-        held.expire(end + UNANSWERED_LIFETIME);
-        assert!(held.unanswered.is_empty());
+        assert!(deferred.defer(&event("object-59"), handler, end), "taken to be the event of the write");
+        assert!(!deferred.defer(&event("object-59"), handler, end), "a later event");
+        assert!(!deferred.defer(&event("object-10"), handler, end), "expired");
+        deferred.expire(end + UNANSWERED_LIFETIME);
+        assert!(deferred.unanswered.is_empty());
     }
 }

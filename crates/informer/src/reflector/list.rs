@@ -1,0 +1,72 @@
+//! Requests of lists, page by page.
+
+use std::time::Duration;
+
+use kube_wire::{Accept, Decode, EventType, ListParams, ListReader};
+use tokio::time::timeout;
+
+use super::{
+    Reflector,
+    error::ReflectorError,
+    steps::{ListRequest, Observation},
+};
+use crate::Index;
+
+/// Maximum time without data in the response to a list: the server gives up on a list after 60 s.
+const LIST_READ_TIMEOUT: Duration = Duration::from_secs(60);
+
+impl<T: Decode, X: Index<T>> Reflector<T, X> {
+    pub(super) async fn list(&mut self, request: ListRequest) {
+        let ListRequest { version, limit, continue_token } = request;
+        if continue_token.is_none() {
+            self.begin_list(&version.clone().unwrap_or_default());
+        }
+        let params = ListParams {
+            label_selector: self.scope.label_selector.clone(),
+            field_selector: self.scope.field_selector.clone(),
+            limit,
+            continue_token,
+            resource_version: version,
+            accept: Accept::of::<T>(self.machine.encoding()),
+        };
+        let observation = match self.read_page(&params).await {
+            Ok(observation) => observation,
+            Err(error) => {
+                self.gathered.clear();
+                self.shared.meter().record(|metrics| metrics.list_failed());
+                self.log_failure("list failed", &error);
+                Observation::ListFailed(error.failure())
+            }
+        };
+        self.observe(observation);
+    }
+
+    async fn read_page(&mut self, params: &ListParams) -> Result<Observation, ReflectorError> {
+        let mut body =
+            self.source.requests.list(self.shared.resource(), self.scope.namespace.as_deref(), params).await?;
+        self.observe(Observation::ResponseStarted(body.encoding()));
+        let mut items = ListReader::<T>::of(self.shared.resource(), body.encoding());
+        let last_version = self.shared.lister().last_resource_version();
+        while let Some(chunk) = timeout(LIST_READ_TIMEOUT, body.next())
+            .await
+            .map_err(|_| ReflectorError::ReadTimeout(LIST_READ_TIMEOUT))?
+            .transpose()?
+        {
+            items.push(&chunk);
+            while let Some(object) =
+                self.source.decode(|| items.next_item()).map_err(|error| error.with_resource_version(&last_version))?
+            {
+                match object {
+                    Ok(object) => self.gathered.push(self.shared.intern(object)),
+                    Err(it) => self.gather_undecodable(EventType::Added, *it)?,
+                }
+            }
+        }
+        let meta = items.finish().map_err(|error| error.with_resource_version(&last_version))?;
+        if let Some(continue_token) = meta.continue_token {
+            return Ok(Observation::Page { continue_token });
+        }
+        let held = self.replace(&meta.resource_version).await?;
+        Ok(Observation::Listed { version: meta.resource_version, held })
+    }
+}
