@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Compares the public APIs of the published libraries with those of a revision: semver.sh [REVISION]
 #
-# The default is the last release. A breaking change needs a new minor version before 1.0, and a new major version after. Compatible
-# changes are seen in API.rs of each crate. Needs cargo-semver-checks, and the tags of the repository.
+# The default is the last release. A breaking change needs a new minor version before 1.0, and a new major version after.
+# Needs cargo-semver-checks, and the tags of the repository.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

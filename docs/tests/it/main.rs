@@ -1,7 +1,6 @@
 //! Tests of the Markdown pages: links, flags, quoted messages, codes, names of other
 //! projects and the table of contents.
 
-mod api;
 mod codes;
 mod flags;
 mod links;

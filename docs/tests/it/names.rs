@@ -1,27 +1,33 @@
 //! Names of this project in the tables that compare it with others.
 
 use std::fs;
+use std::path::Path;
 
 use crate::page::root;
 
-/// Returns the public items of all library crates, as their `API.rs` lists them.
-fn apis() -> Vec<String> {
+/// Returns the source of each library crate.
+fn sources() -> Vec<String> {
     let crates = fs::read_dir(root().join("crates")).expect("crates");
-    crates.filter_map(|entry| fs::read_to_string(entry.expect("an entry").path().join("API.rs")).ok()).collect()
+    let folders = crates.map(|entry| entry.expect("an entry").path().join("src"));
+    folders.filter(|folder| folder.join("lib.rs").exists()).map(|folder| source(&folder)).collect()
 }
 
-/// Returns whether a crate has an item of this name, or a type with this method.
-fn exists(apis: &[String], name: &str) -> bool {
-    let has = |api: &str, start: &str, name: &str| {
-        api.match_indices(&format!("{start} {name}")).any(|(at, found)| {
-            api[at + found.len()..].chars().next().is_none_or(|next| !next.is_alphanumeric() && next != '_')
+fn source(folder: &Path) -> String {
+    let paths = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    paths.map(|path| if path.is_dir() { source(&path) } else { fs::read_to_string(&path).expect("UTF-8") }).collect()
+}
+
+/// Returns whether a crate declares a public item of this name, or a type with this method.
+fn exists(sources: &[String], name: &str) -> bool {
+    let has = |source: &str, start: &str, name: &str| {
+        source.match_indices(&format!("{start} {name}")).any(|(at, found)| {
+            source[at + found.len()..].chars().next().is_none_or(|next| !next.is_alphanumeric() && next != '_')
         })
     };
     let (item, method) = name.split_once("::").map_or((name, None), |(item, method)| (item, Some(method)));
-    let kinds = ["struct", "enum", "trait", "fn"];
-    apis.iter().any(|api| {
-        let is_here = kinds.iter().any(|kind| has(api, kind, item)) || api.contains(&format!("::{item};"));
-        is_here && method.is_none_or(|method| has(api, "fn", method))
+    let kinds = ["pub struct", "pub enum", "pub trait", "pub type"];
+    sources.iter().any(|source| {
+        kinds.iter().any(|kind| has(source, kind, item)) && method.is_none_or(|method| has(source, "fn", method))
     })
 }
 
@@ -38,19 +44,19 @@ fn names(page: &str) -> Vec<&str> {
 #[test]
 fn compared_names_exist() {
     let page = fs::read_to_string(root().join("docs/src/coming-from.md")).expect("docs/src/coming-from.md");
-    let (apis, names) = (apis(), names(&page));
+    let (sources, names) = (sources(), names(&page));
     assert!(names.len() > 50, "{names:?}");
     // Of other crates.
     let foreign = ["CancellationToken"];
-    let missing: Vec<&&str> = names.iter().filter(|name| !foreign.contains(name) && !exists(&apis, name)).collect();
+    let missing: Vec<&&str> = names.iter().filter(|name| !foreign.contains(name) && !exists(&sources, name)).collect();
     assert!(missing.is_empty(), "names in the last column that no crate exports: {missing:?}");
 }
 
 #[test]
 fn a_wrong_name_is_found() {
-    let apis = apis();
-    assert!(exists(&apis, "Controller::primary"));
+    let sources = sources();
+    assert!(exists(&sources, "Controller::primary"));
     for wrong in ["Controller::prim", "Controllers::primary", "Informer::by_index_of", "Requeue"] {
-        assert!(!exists(&apis, wrong), "{wrong}");
+        assert!(!exists(&sources, wrong), "{wrong}");
     }
 }
