@@ -15,6 +15,5 @@ pages! {
     simulation: "src/simulation.md",
     slice_consumers: "src/slice-consumers.md",
     testing_an_operator: "src/testing-an-operator.md",
-    workqueue: "src/workqueue.md",
     writing_a_controller: "src/writing-a-controller.md",
 }

@@ -1,7 +1,6 @@
 //! The flag `--feature-gates`.
 
 mod gate;
-mod reference;
 mod releases;
 
 use std::collections::BTreeMap;
@@ -9,7 +8,6 @@ use std::sync::{Arc, LazyLock};
 
 pub use gate::{Gate, Stage};
 use kube_endpoint_model::parse_go_bool;
-pub use reference::feature_gate_reference;
 pub(crate) use releases::MINORS;
 use releases::{History, ranges};
 

@@ -100,7 +100,7 @@ mod user_agent;
 pub use controllers::{ControllerSyncs, Controllers, UnknownController};
 pub use emulation::EmulatedVersion;
 pub use error::RunError;
-pub use feature_gates::{FeatureGateError, FeatureGates, Gate, Stage, feature_gate_reference};
+pub use feature_gates::{FeatureGateError, FeatureGates, Gate, Stage};
 pub use flags::{CommandLine, UsageError, flag_reference};
 pub use kube_controller::Batching;
 pub use kube_controller_serving::{

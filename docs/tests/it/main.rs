@@ -2,6 +2,7 @@
 //! projects and the table of contents.
 
 mod codes;
+mod figures;
 mod flags;
 mod links;
 mod messages;

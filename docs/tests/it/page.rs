@@ -97,6 +97,11 @@ impl Page {
                         heading.push_str(&text);
                     }
                 }
+                // `<a id="EP102">` within a heading.
+                Event::InlineHtml(html) => {
+                    let id = html.strip_prefix("<a id=\"").and_then(|it| it.strip_suffix("\">"));
+                    page.anchors.extend(id.map(str::to_owned));
+                }
                 Event::Code(text) => {
                     if let Some(heading) = &mut heading {
                         heading.extend(["`", &text, "`"]);

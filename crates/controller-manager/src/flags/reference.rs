@@ -30,6 +30,9 @@ const UPSTREAM_ONLY: &str = "
 Rejected by default. With `--allow-upstream-flags`, each is ignored with a warning.
 ";
 
+/// Maximum number of characters of a line in the list of names.
+const WIDTH: usize = 130;
+
 /// Returns the flag reference in Markdown: the contents of `docs/src/flags.md`.
 pub fn flag_reference() -> String {
     let command = Flags::command();
@@ -51,12 +54,21 @@ pub fn flag_reference() -> String {
     text.push_str(UPSTREAM_ONLY);
     let mut names: Vec<&str> = upstream_only::SWITCHES.iter().chain(upstream_only::WITH_VALUE).copied().collect();
     names.sort_unstable();
-    text.push('\n');
+    let mut column = WIDTH;
     for name in names {
         let releases = upstream_only::OTHER_RELEASES.iter().find(|(other, _)| *other == name);
         let releases = releases.map_or_else(String::new, |(_, releases)| format!(" ({releases})"));
-        let _ = writeln!(text, "- `--{name}`{releases}");
+        let word = format!("`--{name}`{releases}");
+        column += word.len() + 1;
+        if column > WIDTH {
+            text.push('\n');
+            column = word.len();
+        } else {
+            text.push(' ');
+        }
+        text.push_str(&word);
     }
+    text.push('\n');
     text
 }
 

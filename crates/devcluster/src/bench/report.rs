@@ -73,10 +73,9 @@ impl Report {
         let date = date.strftime("%Y-%m-%d");
         format!(
             "<!-- Written by `devcluster bench --report`. -->\n\nMeasured on {date} on {machine}; {controller}.\n\n\
-             ## Goals\n\nMinimum / median / maximum of the runs; a goal is met if no run exceeds it.\n\n{}\n## Growth\n\n{}\n## All measurements\n\n{}",
+             ## Goals\n\nMinimum / median / maximum of the runs; a goal is met if no run exceeds it.\n\n{}\n## Growth\n\n{}",
             goals(outcomes),
             growth(outcomes),
-            self.table()
         )
     }
 

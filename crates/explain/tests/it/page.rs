@@ -1,5 +1,6 @@
 //! The table of broken Services in the book. `UPDATE_DOCS=1` writes it.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -25,26 +26,19 @@ fn the_book_shows_what_is_reported() {
     }
 }
 
+/// Returns a row for the first state of each code.
 fn table() -> String {
     let header = "\n| the state | `Endpoints` in `kubectl describe service` | mark and first cause in `kubectl endpoints explain` |\n\
                   |---|---|---|\n";
+    let mut seen = BTreeSet::new();
     let row = |case| {
         let (mark, first, _) = explained(case);
-        let cause = first.map(|Reason { code, message }| {
-            format!(" [{code}](codes.md#{}): {}", anchor(code), message.replace('|', "\\|"))
-        });
-        let described = described(&broken(case).slices);
-        format!("| {} | {described} | {mark}{} |\n", case.fault, cause.unwrap_or_default())
+        let Reason { code, message } = first.filter(|reason| seen.insert(reason.code))?;
+        let (described, message) = (described(&broken(case).slices), message.replace('|', "\\|"));
+        Some(format!("| {} | {described} | {mark} [{code}](codes.md#{code}): {message} |\n", case.fault))
     };
-    let rows: String = cases().map(row).collect();
+    let rows: String = cases().filter_map(row).collect();
     format!("{header}{rows}\n")
-}
-
-/// Returns the anchor of a section of the book: its heading in lower case, spaces as hyphens, without punctuation.
-fn anchor(code: kube_endpoint_model::Code) -> String {
-    let heading = format!("{code}: {}", code.title()).to_lowercase();
-    let kept = heading.chars().filter(|it| it.is_alphanumeric() || *it == ' ' || *it == '-');
-    kept.map(|it| if it == ' ' { '-' } else { it }).collect()
 }
 
 /// Returns what `kubectl describe service` shows as endpoints (kubectl 1.36, `formatEndpointSlices`): the first three
