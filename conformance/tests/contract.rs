@@ -15,6 +15,9 @@ static CONTRACT: LazyLock<Contract> = LazyLock::new(Contract::read);
 /// Directory of the pages, relative to the root of the repository.
 const PAGES: &str = "docs/src/contract/";
 
+/// Prefixes of other ids, such as `UTF-8`.
+const FOREIGN: [&str; 4] = ["DNS", "KEP", "SHA", "UTF"];
+
 /// Markup between the ends of a range: comment markers, and the bracket of a link.
 const MARKUP: [&str; 4] = ["//", "///", "//!", "["];
 
@@ -72,8 +75,7 @@ impl Contract {
             }
             contract.citations.extend(citations(&file, &text));
         }
-        let prefixes: BTreeSet<&str> = contract.rules.iter().map(|rule| rule.id.prefix.as_str()).collect();
-        contract.citations.retain(|citation| prefixes.contains(citation.id.prefix.as_str()));
+        contract.citations.retain(|citation| !FOREIGN.contains(&citation.id.prefix.as_str()));
         contract
     }
 }

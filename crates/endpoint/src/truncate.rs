@@ -2,7 +2,7 @@
 
 use kube_endpoint_model::EndpointSubset;
 
-/// Maximum number of addresses of an Endpoints object, ready or not (K-1).
+/// Maximum number of addresses of an Endpoints object, ready or not (EP-21).
 pub const MAX_ADDRESSES: usize = 1_000;
 
 /// Truncates subsets to [`MAX_ADDRESSES`] addresses in total (EP-21). Returns whether any were removed.

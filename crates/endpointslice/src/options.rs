@@ -54,7 +54,7 @@ pub enum Packing {
     Single,
 }
 
-/// Default of `--max-endpoints-per-slice` (K-3).
+/// Default of `--max-endpoints-per-slice`.
 const MAX_ENDPOINTS_PER_SLICE: NonZeroUsize = NonZeroUsize::new(100).expect("not zero");
 
 impl Options {

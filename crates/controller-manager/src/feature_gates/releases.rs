@@ -43,11 +43,6 @@ impl History {
         Some(Gate { name: self.name, stage, default, locked })
     }
 
-    /// Returns the minor versions of the releases that have the gate.
-    pub(super) fn releases(self) -> Vec<u64> {
-        MINORS.filter(|minor| self.gate(*minor).is_some()).collect()
-    }
-
     /// Returns the minor versions of the releases in which the gate can be set to `value`.
     pub(super) fn releases_allowing(self, value: bool) -> Vec<u64> {
         MINORS.filter(|minor| self.gate(*minor).is_some_and(|gate| gate.allows(value))).collect()
@@ -99,7 +94,7 @@ mod tests {
             let letters = history.states.bytes();
             assert_eq!(letters.len() as u64, MINORS.end() - MINORS.start() + 1, "{history:?}");
             assert!(letters.clone().all(|letter| letter == b'.' || state(letter).is_some()), "{history:?}");
-            assert!(!history.releases().is_empty(), "{history:?}");
+            assert!(MINORS.clone().any(|minor| history.gate(minor).is_some()), "{history:?}");
             assert!(history.name.bytes().all(|it| it.is_ascii_alphanumeric()), "{history:?}");
         }
     }
