@@ -1,4 +1,4 @@
-//! Tests of the election rules, response by response. `UPSTREAM_TESTS.md` maps the tests of client-go to these.
+//! Tests of the election rules, response by response.
 
 mod harness;
 
