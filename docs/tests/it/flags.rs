@@ -68,8 +68,7 @@ fn flags_that_are_named_exist() {
     // The other pages are about libraries, benchmarks and simulations.
     let for_operators = |page: &Page| {
         !page.name().starts_with("crates/")
-            && !["conformance.md", "devcluster.md", "flags.md", "profiles.md", "scale.md", "simulation.md"]
-                .contains(&page.file())
+            && !["conformance.md", "devcluster.md", "flags.md", "scale.md", "simulation.md"].contains(&page.file())
     };
     let mut unknown = Vec::new();
     for page in book().iter().chain(&elsewhere()).filter(|page| for_operators(page)) {

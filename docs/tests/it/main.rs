@@ -2,6 +2,7 @@
 //! projects and the table of contents.
 
 mod codes;
+mod custom_resource;
 mod figures;
 mod flags;
 mod links;

@@ -164,7 +164,7 @@ async fn shadow_metrics(cluster: &Cluster) -> BTreeMap<String, Family> {
 
 #[tokio::test]
 async fn metrics_match_upstream_and_own_ones_are_prefixed() {
-    let (own_families, health) = exported_metrics(&[]).await;
+    let (own_families, _) = exported_metrics(&[]).await;
     let upstream_families = families(UPSTREAM_METRICS);
     for (name, upstream) in &upstream_families {
         assert_eq!(&own_families[name], upstream, "{name}");
@@ -189,21 +189,9 @@ async fn metrics_match_upstream_and_own_ones_are_prefixed() {
     for name in NOT_IMPLEMENTED {
         assert!(!own_families.contains_key(*name), "{name} is here");
     }
-    assert_page_is_current("metrics", &reference(own_families, health));
+    assert_page_is_current("metrics", &reference(own_families));
 }
 
-/// Sections of the page in the book: title, and prefixes of the metrics in it. The first match counts.
-const SECTIONS: &[(&str, &[&str])] = &[
-    ("endpointslice-controller", &["endpoint_slice_controller_"]),
-    ("endpointslice-mirroring-controller", &["endpoint_slice_mirroring_controller_"]),
-    ("Queues", &["workqueue_"]),
-    ("Requests to the API server", &["rest_client_"]),
-    ("Informers", &["informer_"]),
-    ("Leader election", &["leader_election_"]),
-    ("Process", &["process_", "kubernetes_build_info", "kubernetes_feature_enabled", "version_info"]),
-    ("Health, at `/metrics/slis`", &["kubernetes_healthcheck"]),
-    ("Not of Kubernetes", &OWN_PREFIXES),
-];
 /// Metrics of kube-controller-manager that concern these controllers, or seem to, and that this program does not have.
 pub(crate) const NOT_IMPLEMENTED: &[&str] = &[
     "disabled_metrics_total",
@@ -218,34 +206,23 @@ pub(crate) const NOT_IMPLEMENTED: &[&str] = &[
     "running_managed_controllers",
 ];
 
-/// Returns the generated part of the page: tables of all metrics.
-fn reference(metrics: BTreeMap<String, Family>, health: BTreeMap<String, Family>) -> String {
-    let mut sections = vec![String::new(); SECTIONS.len()];
-    for (name, family) in metrics.into_iter().chain(health) {
-        let section = SECTIONS.iter().position(|(_, prefixes)| prefixes.iter().any(|it| name.starts_with(it)));
-        let (stage, help) = family.help.split_once("] ").unwrap_or(("", &family.help));
+/// Returns the generated part of the page: a table of the metrics that Kubernetes does not have.
+fn reference(metrics: BTreeMap<String, Family>) -> String {
+    let mut page =
+        "\n| Metric | Type | Labels | Help | Upper bounds of the buckets |\n|---|---|---|---|---|\n".to_owned();
+    let is_own = |name: &str| OWN_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+    for (name, family) in metrics.into_iter().filter(|(name, _)| is_own(name)) {
         let labels: BTreeSet<&str> = family.labels.iter().flatten().map(String::as_str).collect();
         let mut buckets: Vec<&String> = family.buckets.iter().filter(|bound| *bound != "+Inf").collect();
         buckets.sort_by(|a, b| f64::total_cmp(&a.parse().expect("a number"), &b.parse().expect("a number")));
-        let code = |names: Vec<&str>| names.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(" ");
         let _ = writeln!(
-            sections[section.unwrap_or_else(|| panic!("{name}: no section of the page"))],
-            "| `{name}` | {} | {} | {} | {} | {} |",
+            page,
+            "| `{name}` | {} | {} | {} | {} |",
             family.kind,
-            stage.trim_start_matches('[').to_lowercase(),
-            code(labels.into_iter().collect()),
-            help.replace(['*', '|', '<'], " "),
+            labels.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(" "),
+            family.help.replace(['*', '|', '<'], " "),
             buckets.iter().map(|it| it.as_str()).collect::<Vec<_>>().join(" "),
         );
-    }
-    let mut page = String::new();
-    for ((title, _), rows) in SECTIONS.iter().zip(sections) {
-        let head = "| Metric | Type | Stage | Labels | Help | Upper bounds of the buckets |\n|---|---|---|---|---|---|";
-        let _ = writeln!(page, "\n### {title}\n\n{head}\n{}", rows.trim_end());
-    }
-    let _ = writeln!(page, "\n### Of kube-controller-manager, and not here\n");
-    for name in NOT_IMPLEMENTED {
-        let _ = writeln!(page, "- `{name}`");
     }
     page
 }
