@@ -37,7 +37,7 @@ impl Section<'_> {
         if !self.lines.iter().find(|it| !it.is_empty()).is_some_and(|line| line.starts_with(start)) {
             problems.push(format!("does not start with {start:?}"));
         }
-        if severity != Some(Severity::Info) && !self.lines.iter().any(|line| line.starts_with("**Fix:** ")) {
+        if severity != Some(Severity::Info) && !self.lines.iter().any(|line| line.starts_with("- Fix: ")) {
             problems.push("has no fix".to_owned());
         }
         problems
@@ -124,7 +124,7 @@ fn defects_of_the_page_are_found() {
             "**Info.** ",
             "EP001: The selector of the Service does not match the Pod: does not start with \"**Warning.** \"",
         ),
-        ("**Fix:** ", "", "EP001: The selector of the Service does not match the Pod: has no fix"),
+        ("- Fix: ", "", "EP001: The selector of the Service does not match the Pod: has no fix"),
     ] {
         assert!(page.contains(text), "{text}");
         // All occurrences are replaced: the defect may be in the first section that has the text, and in others.

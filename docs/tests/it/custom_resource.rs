@@ -78,7 +78,7 @@ async fn sync(context: Arc<Context>, key: ObjectKey) -> Result<Reconciled> {
     let ready = desired.iter().map(DesiredGroup::ready_count).max().unwrap_or(0);
     let owner = Owner::of_resource(&POOLS, &pool.metadata);
     // The second label keeps kube-proxy away: see "Who reads EndpointSlices".
-    let labels = Labels::from(&pool.metadata.labels);
+    let labels: Labels = pool.metadata.labels.iter().flatten().collect();
     let labels = labels.with([(SERVICE_PROXY_NAME_LABEL, "pools.example.com")]);
     let (labels, types) = (SliceLabels::carry(&labels), [AddressType::IPv4, AddressType::IPv6]);
     let done = reconciler.reconcile(Input::new(&owner, &types, desired, &existing).labels(&labels), None).await?;
