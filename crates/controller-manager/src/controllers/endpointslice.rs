@@ -74,7 +74,7 @@ pub(super) struct Flags {
     concurrent_service_endpoint_syncs: i64,
 
     /// Delay between a change of a Pod and the sync of its Services, such as 500ms; changes during the delay are synced
-    /// together.
+    /// together. It is up to a tenth longer, so that timers coincide.
     #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = go_duration::value)]
     endpointslice_updates_batch_period: GoDuration,
 

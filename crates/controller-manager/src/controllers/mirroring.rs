@@ -71,7 +71,7 @@ pub(super) struct Flags {
     mirroring_concurrent_service_endpoint_syncs: i64,
 
     /// Delay between a change of an EndpointSlice and the sync of its Service, such as 500ms; changes during the
-    /// delay are synced together.
+    /// delay are synced together. It is up to a tenth longer, so that timers coincide.
     #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = go_duration::value)]
     mirroring_endpointslice_updates_batch_period: GoDuration,
 
