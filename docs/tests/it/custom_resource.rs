@@ -115,7 +115,8 @@ async fn slices_follow_pods() -> Result<()> {
     let controller = Controller::new("pools.example.com", client);
     let controller = controller.with_leader_election(LeaseName::new("default", "pools"));
     let stop = CancellationToken::new();
-    let running = tokio::spawn(run(controller, stop.clone()));
+    let mut tasks = tokio::task::JoinSet::new();
+    tasks.spawn(run(controller, stop.clone()));
 
     let (pools, slices) = (server.typed_as::<Pool>("example.com", "pools"), server.typed::<EndpointSlice>());
     let selector = [("app", "edge")].into_iter().collect();
@@ -127,5 +128,5 @@ async fn slices_follow_pods() -> Result<()> {
     pools.delete("edge")?;
     server.wait_until(LIMIT, || slices.list().ok()?.is_empty().then_some(())).await?;
     stop.cancel();
-    running.await?
+    tasks.join_next().await.expect("the controller")?
 }
