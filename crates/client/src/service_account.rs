@@ -8,19 +8,20 @@ use std::sync::Arc;
 use display_full_error::DisplayFullErrorExt as _;
 use http::header::AUTHORIZATION;
 use http::{HeaderValue, Method, Request, StatusCode};
-use k8s_openapi::api::authentication::v1::{TokenRequest, TokenRequestSpec};
 use k8s_openapi::api::core::v1::{Namespace, ServiceAccount as Account};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde::Deserialize;
+use serde_json::json;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 use tower::{BoxError, ServiceExt as _, service_fn, util::BoxCloneSyncService};
 
-use crate::{Call, Client, Error, outgoing::Outgoing, service::Service, writes::encode};
+use crate::{Call, Client, Error, outgoing::Outgoing, service::Service};
 use kube_wire::Decode as _;
 use token::{TokenAction, TokenState};
 
 /// Requested lifetime of a token, in seconds; the server may shorten it.
-const LIFETIME_SECONDS: i64 = 3_600;
+const LIFETIME_SECONDS: u64 = 3_600;
 
 /// A service account whose tokens authenticate requests. Clones share one token.
 #[derive(Clone)]
@@ -96,22 +97,40 @@ impl TokenSource {
     /// Requests a token. Returns the `Authorization` header and the lifetime in seconds. Creates the account first if
     /// it does not exist (CM-28).
     async fn request_token(&self) -> Result<(HeaderValue, u64), Error> {
+        // The types of k8s-openapi differ between the versions of Kubernetes.
+        #[derive(Deserialize)]
+        struct TokenRequest {
+            spec: TokenRequestSpec,
+            status: TokenRequestStatus,
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct TokenRequestSpec {
+            expiration_seconds: u64,
+        }
+        #[derive(Deserialize)]
+        struct TokenRequestStatus {
+            token: String,
+        }
+
         self.ensure_exists().await?;
         let TokenSource { namespace, name, token_client, token: _ } = self;
         let call = Call::new("create", "serviceaccounts/token", namespace, name);
-        let spec = TokenRequestSpec { expiration_seconds: Some(LIFETIME_SECONDS), ..TokenRequestSpec::default() };
-        let request = encode(&call, &TokenRequest { spec: Some(spec), ..TokenRequest::default() })?;
+        let request = json!({
+            "kind": "TokenRequest",
+            "apiVersion": "authentication.k8s.io/v1",
+            "spec": { "audiences": [], "expirationSeconds": LIFETIME_SECONDS },
+        });
         let path = Account::RESOURCE.object_path(namespace, name) + "/token";
-        let body = token_client.call(&call, &Outgoing::json(Method::POST, path, request)).await?;
+        let body =
+            token_client.call(&call, &Outgoing::json(Method::POST, path, request.to_string().into_bytes())).await?;
         let invalid_response = |source: BoxError| Error::InvalidResponse { call: call.clone(), source };
-        let TokenRequest { spec, status, .. } =
+        let TokenRequest { spec, status } =
             serde_json::from_slice(&body).map_err(|error| invalid_response(error.into()))?;
-        let token = status.and_then(|status| status.token).ok_or_else(|| invalid_response("no token".into()))?;
-        let mut header = HeaderValue::try_from(format!("Bearer {token}"))
+        let mut header = HeaderValue::try_from(format!("Bearer {}", status.token))
             .map_err(|_| invalid_response("the token is not a valid header value".into()))?;
         header.set_sensitive(true);
-        let seconds = spec.and_then(|spec| spec.expiration_seconds).and_then(|seconds| u64::try_from(seconds).ok());
-        Ok((header, seconds.unwrap_or_default()))
+        Ok((header, spec.expiration_seconds))
     }
 
     async fn ensure_exists(&self) -> Result<(), Error> {
