@@ -21,12 +21,11 @@ use crate::{MetricsProvider, QueueMetrics};
 /// | `workqueue_longest_running_processor_seconds` | gauge | the longest of these ages |
 /// | `workqueue_retries_total` | counter | rate-limited adds, and all other adds with a delay |
 ///
-/// `workqueue_retries_total` counts not only failures: as upstream, also each [`add_after`](crate::Queue::add_after) and
-/// [`add_debounced`](crate::Queue::add_debounced), even with a delay of zero. A queue whose adds are debounced or delayed needs a
-/// counter of its own for failures.
+/// `workqueue_retries_total` counts not only failures: as upstream, also each [`add_after`](crate::Queue::add_after),
+/// even with a delay of zero. A queue whose adds are delayed needs a counter of its own for failures.
 ///
 /// The two gauges of ages are set by the [`Timer`](crate::Timer), and by the last key in process once a shutdown has ended it: they
-/// read 0 after a [`drain`](crate::Queue::drain).
+/// read 0 after [`shut_down_with_drain`](crate::Queue::shut_down_with_drain).
 ///
 /// The only label is `name`, the name of the queue. Register once, and pass a clone to the builder of each queue.
 #[derive(Debug, Clone)]
