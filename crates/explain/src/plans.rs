@@ -34,11 +34,12 @@ impl SelectorPlans {
         let hints = HintState { ratios, enabled: None };
         let planned =
             service_plan(world, service, &mut ServiceState::unknown(), &options, hints, |it| decisions.add(it));
+        let slices = planned.slices?;
         let mut addresses = 0;
         let endpoints = endpoints_write(world, service, |outcome| {
             addresses += usize::from(!matches!(outcome, PodOutcome::LeftOut(_)));
         });
-        Some(SelectorPlans { pods: planned.pods, decisions, slices: planned.slices?, endpoints, addresses })
+        Some(SelectorPlans { pods: planned.pods, decisions, slices, endpoints, addresses })
     }
 }
 
