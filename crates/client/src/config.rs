@@ -51,7 +51,7 @@ impl Config {
         Self { live: Arc::new(live), service, account: None, credentials, availability }
     }
 
-    /// Returns a configuration for an in-process service that stands for a server with this default namespace.
+    /// Returns a configuration that sends requests to an in-process service, with this default namespace.
     fn in_process<S, B>(service: S, namespace: &str) -> Self
     where
         S: TowerService<Request<Full<Bytes>>, Response = Response<B>> + Clone + Send + Sync + 'static,

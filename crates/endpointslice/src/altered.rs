@@ -40,8 +40,14 @@ impl AlteredWrites {
         self.slices.is_empty() && self.misplaced.is_empty()
     }
 
-    /// Records the response to a create or update. `owner` is the key of the owner, for the log.
-    pub(crate) fn answered(
+    /// Records that the response to a write of this slice had the content that was sent.
+    pub(crate) fn unaltered(&mut self, slice: &EndpointSlice) {
+        self.slices.remove(&slice.metadata.name);
+    }
+
+    /// Records the response to a create or update with other content than was sent. `owner` is the key of the owner, for the
+    /// log.
+    pub(crate) fn altered(
         &mut self,
         owner: &ObjectKey,
         options: &Options,
@@ -49,10 +55,6 @@ impl AlteredWrites {
         answer: &EndpointSlice,
     ) {
         let metadata = &answer.metadata;
-        if has_content(sent, answer) {
-            self.slices.remove(&metadata.name);
-            return;
-        }
         if !in_same_place(options, sent, answer) {
             self.misplaced.push(answer.clone());
             return;

@@ -52,8 +52,10 @@ impl OwnerState {
         sent: &EndpointSlice,
         answer: &EndpointSlice,
     ) {
-        if self.unsettled.is_some() || !has_content(sent, answer) {
-            self.unsettled.get_or_insert_default().altered.answered(owner, options, sent, answer);
+        if !has_content(sent, answer) {
+            self.unsettled.get_or_insert_default().altered.altered(owner, options, sent, answer);
+        } else if let Some(unsettled) = &mut self.unsettled {
+            unsettled.altered.unaltered(answer);
         }
     }
 

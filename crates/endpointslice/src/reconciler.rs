@@ -20,14 +20,14 @@ pub use self::event_sink::EventSink;
 use crate::altered::label_name;
 use crate::apply::{ApplyError, WriteError, WriteFailure};
 use crate::desired_endpoint::DesiredEndpoint;
-use crate::input::{Hints, Input, ServiceHints, hinted_types};
+use crate::input::{Hints, Input};
 use crate::live::{LiveReadError, is_gone, live};
 use crate::metrics::{Counted, HintLabels, SliceMetrics, Sums};
 use crate::options::Options;
 use crate::owner::Owner;
 use crate::owner_state::OwnerState;
 use crate::plan::{Plan, plan};
-use crate::service_plan::OwnerPlan;
+use crate::service_plan::{HintState, OwnerPlan};
 use crate::slice_rules::SliceRules;
 
 /// Reconciles the slices of owners with their desired endpoints.
@@ -158,9 +158,8 @@ impl Reconciler {
         let policy = policy.map(|policy| self.effective_policy(policy));
         let (owner, key, existing) = (input.owner.clone(), input.key(), input.existing.to_vec());
         let (ratios, enabled) = self.hint_state(&key);
-        let enabled = enabled.unwrap_or_else(|| hinted_types(&existing));
         let hints =
-            policy.map_or(Hints::Leave, |policy| Hints::Decide(ServiceHints { policy, ratios: &ratios, enabled }));
+            policy.map_or(Hints::Leave, |policy| HintState { ratios: &ratios, enabled }.decide(policy, &existing));
         let plan = plan(input, hints, &self.options);
         self.execute(OwnerPlan { owner, key, existing, policy, plan }).await
     }
@@ -331,7 +330,7 @@ impl Reconciler {
     }
 
     /// Returns what the hints of an owner depend on beside its endpoints: the CPU ratios of the zones, and the address
-    /// types that have hints, for [`HintState::enabled`](crate::HintState::enabled).
+    /// types that have hints, for [`HintState::enabled`].
     pub(crate) fn hint_state(&self, owner: &ObjectKey) -> (ZoneRatios, Option<BTreeSet<AddressType>>) {
         let Some(topology) = &self.topology else { return (ZoneRatios::default(), Some(BTreeSet::new())) };
         let topology = locked(topology);

@@ -29,6 +29,14 @@ pub struct HintState<'a> {
     pub enabled: Option<BTreeSet<AddressType>>,
 }
 
+impl<'a> HintState<'a> {
+    /// Returns the hints of a plan with this policy. `existing` are the stored slices.
+    pub(crate) fn decide(self, policy: HintPolicy, existing: &[Arc<EndpointSlice>]) -> Hints<'a> {
+        let enabled = self.enabled.unwrap_or_else(|| hinted_types(existing));
+        Hints::Decide(ServiceHints { policy, ratios: self.ratios, enabled })
+    }
+}
+
 /// Plan for the slices of one owner, and the objects that it is based on.
 #[derive(Clone, Debug)]
 pub struct OwnerPlan {
@@ -110,9 +118,7 @@ pub fn service_plan(
     let (labels, policy) = (SliceLabels::for_service(&service), HintPolicy::of(&service));
     let trigger_time = state.observe(&service, &pods);
     let leaves_hints = policy == HintPolicy::Topology && !cluster.knows_nodes();
-    let enabled = hints.enabled.unwrap_or_else(|| hinted_types(&existing));
-    let decide = Hints::Decide(ServiceHints { policy, ratios: hints.ratios, enabled });
-    let hints = if leaves_hints { Hints::Leave } else { decide };
+    let hints = if leaves_hints { Hints::Leave } else { hints.decide(policy, &existing) };
     let input =
         Input::new(&owner, &address_types, desired.groups, &existing).labels(&labels).trigger_time(trigger_time);
     let plan = if !cluster.knows_nodes() {
