@@ -57,14 +57,13 @@ pub(crate) fn between<K: Eq + Hash>(causes: Vec<(K, Instant)>, effects: Vec<(K, 
     causes.into_iter().filter_map(|(key, at)| Some(first.get(&key)?.saturating_duration_since(at))).collect()
 }
 
-/// Returns the duration from each cause to its effect, for causes that are repeated, and the number of causes without
-/// an effect. An effect belongs to the latest cause of the same key that was acknowledged before it, or at most
+/// Returns the duration from each cause to its effect, for causes that are repeated. An effect belongs to the latest cause of the same key that was acknowledged before it, or at most
 /// `early` after it; the first effect of a cause counts. The duration is zero if the effect was observed first.
 pub(crate) fn between_repeated<K: Eq + Hash>(
     causes: Vec<(K, Instant)>,
     effects: Vec<(K, Instant)>,
     early: Duration,
-) -> (Vec<Duration>, usize) {
+) -> Vec<Duration> {
     let mut acknowledged: HashMap<K, BTreeMap<Instant, Option<Instant>>> = HashMap::new();
     for (key, at) in causes {
         acknowledged.entry(key).or_default().insert(at, None);
@@ -75,11 +74,8 @@ pub(crate) fn between_repeated<K: Eq + Hash>(
             *effect = Some(at);
         }
     }
-    let all: Vec<_> = acknowledged.into_values().flatten().collect();
-    let found = all.iter().filter_map(|(cause, effect)| Some(effect.as_ref()?.saturating_duration_since(*cause)));
-    let durations: Vec<Duration> = found.collect();
-    let missing = all.len() - durations.len();
-    (durations, missing)
+    let all = acknowledged.into_values().flatten();
+    all.filter_map(|(cause, effect)| Some(effect?.saturating_duration_since(cause))).collect()
 }
 
 /// Returns the average number of events per second, from the first to the last; `None` for fewer than two.
@@ -139,8 +135,8 @@ mod tests {
         let causes = vec![("a", at(0)), ("a", at(1_000)), ("b", at(500)), ("a", at(2_000))];
         // The effect of the second cause is observed before the cause is acknowledged, that of the third is missing.
         let effects = vec![("a", at(30)), ("a", at(990)), ("b", at(510)), ("b", at(520)), ("c", at(0))];
-        let (mut durations, missing) = between_repeated(causes, effects, Duration::from_millis(100));
+        let mut durations = between_repeated(causes, effects, Duration::from_millis(100));
         durations.sort_unstable();
-        assert_eq!((durations, missing), ([0, 10, 30].map(Duration::from_millis).to_vec(), 1));
+        assert_eq!(durations, [0, 10, 30].map(Duration::from_millis));
     }
 }

@@ -6,7 +6,7 @@ use super::flip::{DEFAULT_POPULATION, observed, per_second};
 use crate::bench::{
     environment::{Environment, Run},
     flips::{Flip, drive, flips},
-    latencies::frequency,
+    latencies::{Latencies, between, frequency},
     observer::Observer,
     outcome::Outcome,
     server_process::ServerProcess,
@@ -50,7 +50,8 @@ pub(super) async fn measure(
     environment.progress.step(&format!("{} flips, {rate} per second", all.len()));
     let causes = drive(&run.client, run.population, all, per_second(rate)).await?;
     let changes_per_second = frequency(causes.iter().map(|(_, at)| *at));
-    let latencies = observed(run, (&mut *server, &environment.progress), &observer, all, causes).await?;
+    let changes = observed(run, (&mut *server, &environment.progress), &observer, all).await?;
+    let latencies = Latencies::of(between(causes, changes));
     let outcome = run.outcome(server, name).await?;
     Ok(Outcome { changes: all.len(), changes_per_second, latencies, ..outcome })
 }

@@ -8,6 +8,7 @@ use super::flip::{BATCH_PERIOD, CHURN_RATE, DEFAULT_POPULATION, flip, flips_of, 
 use crate::bench::{
     environment::{Environment, Run},
     flips::{drive, flips},
+    latencies::{Latencies, between},
     observer::Observer,
     outcome::Outcome,
     server_process::ServerProcess,
@@ -54,7 +55,8 @@ pub(super) async fn switch(environment: &mut Environment) -> anyhow::Result<Vec<
         second.stop().await
     };
     let (causes, ()) = try_join!(drive(&third.client, population, &all, per_second(RATE)), stop)?;
-    let latencies = observed(&mut third, (&mut server, &environment.progress), &observer, &all, causes).await?;
+    let changes = observed(&mut third, (&mut server, &environment.progress), &observer, &all).await?;
+    let latencies = Latencies::of(between(causes, changes));
     let outcome = third.outcome(&mut server, "switch-churn").await?;
     third.stop().await?;
     environment.cache(server);
