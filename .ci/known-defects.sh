@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Applies known defects to a copy of the tree, one at a time, and simulates until each is found: known-defects.sh [NAME...]
 #
-# NAME is that of a patch in crates/simulation/defects; the default is all of them. Fails if a defect that is expected to be
+# NAME is that of a patch in testing/simulation/defects; the default is all of them. Fails if a defect that is expected to be
 # found is not. With --check, only checks that every patch applies.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-defects=crates/simulation/defects
+defects=testing/simulation/defects
 if [ "${1:-}" = --check ]; then
   for patch in "$defects"/*.patch; do
     git apply --check "$patch"

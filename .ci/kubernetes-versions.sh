@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 simulation=kube-simulation
 # All packages whose manifest chooses no version outside of dev-dependencies, and that are published.
 libraries=()
-for manifest in crates/*/Cargo.toml; do
+for manifest in crates/*/Cargo.toml testing/*/Cargo.toml tools/*/Cargo.toml; do
   name=$(sed -n 's/^name = "\(.*\)"/\1/p' "$manifest" | head -n 1)
   if grep -q '^publish = false' "$manifest" || [ "$name" = "$simulation" ] ||
     sed '/^\[dev-dependencies\]/,/^\[/d' "$manifest" | grep -q 'features = \["v1_'; then

@@ -31,7 +31,7 @@ while read -r manifest; do
   name=$(sed -n 's/^name = "\(.*\)"/\1/p' "$manifest" | head -n 1)
   unpublished+=(--exclude "$name")
   unpublished_paths+=(-e "\b${name//-/_}::")
-done < <(grep -l '^publish = false' crates/*/Cargo.toml conformance/Cargo.toml docs/Cargo.toml)
+done < <(grep -l '^publish = false' crates/*/Cargo.toml testing/*/Cargo.toml tools/*/Cargo.toml docs/Cargo.toml)
 rm -f "$target"/package/*.crate
 cargo package --workspace "${unpublished[@]}" --no-verify --locked --allow-dirty --quiet
 
@@ -54,7 +54,7 @@ for crate in "$target"/package/*.crate; do
   for field in description license repository rust-version keywords categories readme; do
     grep -q "^$field = " <<<"$manifest" || fail "$package" "has no $field in its manifest"
   done
-  if grep -q '^keywords.workspace' "$(grep -l "^name = \"${package%-*}\"" crates/*/Cargo.toml conformance/Cargo.toml)"; then
+  if grep -q '^keywords.workspace' "$(grep -l "^name = \"${package%-*}\"" crates/*/Cargo.toml testing/*/Cargo.toml tools/*/Cargo.toml)"; then
     fail "$package" "has no keywords of its own"
   fi
   tree=$(cargo tree --package "${package%-*}" --edges normal --prefix none --all-features --locked)

@@ -7,7 +7,7 @@ program=${1:?usage: sbom.sh PROGRAM TARGET}
 target=${2:?usage: sbom.sh PROGRAM TARGET}
 case $program in
   controller-manager) crate=crates/controller-manager ;;
-  kubectl-endpoints) crate=crates/kubectl-endpoints ;;
+  kubectl-endpoints) crate=tools/kubectl-endpoints ;;
   *)
     echo "sbom.sh: no program $program" >&2
     exit 2
@@ -16,7 +16,7 @@ esac
 SOURCE_DATE_EPOCH=$(.ci/release/epoch.sh)
 export SOURCE_DATE_EPOCH
 # One file beside the manifest of each crate with a program. Without a terminal, warnings about licences are noise.
-trap 'rm -f crates/*/*_bin.cdx.json' EXIT
+trap 'rm -f crates/*/*_bin.cdx.json tools/*/*_bin.cdx.json' EXIT
 cargo cyclonedx --quiet --quiet --format json --spec-version 1.5 --describe binaries --target "$target" \
   --manifest-path "$crate/Cargo.toml"
 # References contain the folder of the checkout.

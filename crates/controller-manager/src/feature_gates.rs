@@ -245,7 +245,7 @@ mod tests {
     /// Name, stage and state of each gate are those of the metric `kubernetes_feature_enabled` of the Go program.
     #[test]
     fn gates_match_the_metrics_of_kube_controller_manager() {
-        const METRICS: &str = include_str!("../../../conformance/fixtures/kcm-metrics.txt");
+        const METRICS: &str = include_str!("../../../testing/conformance/fixtures/kcm-metrics.txt");
         // Gates of the vendor build that the metrics were recorded from; Kubernetes does not have them.
         const CARRIED: [&str; 3] =
             ["MinimumKubeletVersion", "RouteExternalCertificate", "StoragePerformantSecurityPolicy"];

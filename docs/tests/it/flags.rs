@@ -61,13 +61,16 @@ fn named(page: &Page) -> Vec<String> {
     found
 }
 
+const LIBRARIES_AND_TOOLS: [&str; 5] =
+    ["crates/", "testing/apiserver/", "testing/simulation/", "testing/support/", "tools/"];
+
 #[test]
 fn flags_that_are_named_exist() {
     let known = known();
     assert!(known.contains("leader-elect") && known.contains("cluster-cidr"), "{known:?}");
     // The other pages are about libraries, benchmarks and simulations.
     let for_operators = |page: &Page| {
-        !page.name().starts_with("crates/")
+        !LIBRARIES_AND_TOOLS.iter().any(|folder| page.name().starts_with(folder))
             && !["conformance.md", "devcluster.md", "flags.md", "scale.md", "simulation.md"].contains(&page.file())
     };
     let mut unknown = Vec::new();

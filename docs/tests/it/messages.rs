@@ -4,17 +4,11 @@ use std::path::Path;
 
 use crate::page::{Page, root};
 
-/// Directories of crates that are not part of the binary.
-const NOT_OF_IT: [&str; 2] = ["apiserver", "devcluster"];
-
 /// Returns the source files of the binary, with string literals that continue on the next line joined.
 fn sources() -> Vec<String> {
     let mut sources = Vec::new();
     for folder in std::fs::read_dir(root().join("crates")).expect("crates") {
-        let folder = folder.expect("an entry");
-        if !NOT_OF_IT.iter().any(|name| folder.file_name() == *name) {
-            gather(&folder.path().join("src"), &mut sources);
-        }
+        gather(&folder.expect("an entry").path().join("src"), &mut sources);
     }
     sources
 }

@@ -7,8 +7,8 @@ use crate::page::root;
 
 /// Returns the source of each library crate.
 fn sources() -> Vec<String> {
-    let crates = fs::read_dir(root().join("crates")).expect("crates");
-    let folders = crates.map(|entry| entry.expect("an entry").path().join("src"));
+    let groups = ["crates", "testing"].map(|group| fs::read_dir(root().join(group)).expect("crates"));
+    let folders = groups.into_iter().flatten().map(|entry| entry.expect("an entry").path().join("src"));
     folders.filter(|folder| folder.join("lib.rs").exists()).map(|folder| source(&folder)).collect()
 }
 

@@ -43,11 +43,11 @@ pub(crate) fn book() -> Vec<Page> {
     folders.iter().flat_map(|folder| in_folder(folder)).map(|path| Page::read(&path)).collect()
 }
 
-/// Returns the pages in the root of the repository, in `docs`, `deploy`, `conformance` and `fuzz`, and of the crates.
+/// Returns the pages in the root of the repository, in `docs` and `deploy`, and of the crates.
 pub(crate) fn elsewhere() -> Vec<Page> {
-    let crates = std::fs::read_dir(root().join("crates")).expect("crates");
-    let crates = crates.map(|it| it.expect("an entry").path()).filter(|path| path.is_dir());
-    let folders = ["", "docs", "deploy", "conformance", "fuzz"].map(|folder| root().join(folder));
+    let groups = ["crates", "testing", "tools"].map(|group| std::fs::read_dir(root().join(group)).expect("crates"));
+    let crates = groups.into_iter().flatten().map(|it| it.expect("an entry").path()).filter(|path| path.is_dir());
+    let folders = ["", "docs", "deploy"].map(|folder| root().join(folder));
     folders.into_iter().chain(crates).flat_map(|folder| in_folder(&folder)).map(|path| Page::read(&path)).collect()
 }
 

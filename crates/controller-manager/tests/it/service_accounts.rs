@@ -24,7 +24,7 @@ async fn rbac_cluster() -> (Cluster, PathBuf, TempDir) {
         ..Config::default()
     })
     .await;
-    for document in include_str!("../../../../conformance/rights.yaml").split("\n---\n") {
+    for document in include_str!("../../../../testing/conformance/rights.yaml").split("\n---\n") {
         let object: Value = serde_saphyr::from_str(document).expect("YAML");
         let plural = text(&object["kind"]).to_lowercase() + "s";
         let collection = match object["metadata"]["namespace"].as_str() {

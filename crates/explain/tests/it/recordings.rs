@@ -85,7 +85,7 @@ fn set_default(object: &mut Value, field: &str, value: Value) {
 
 #[test]
 fn endpoints_and_reasons_are_those_of_the_controllers() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/recordings");
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testing/conformance/recordings");
     let (mut states, mut pods) = (0, 0);
     for (_, recording) in Recording::read_all(&directory).expect("the recordings") {
         for scenario in &recording.scenarios {

@@ -1,7 +1,7 @@
-//! Smoke test of `fuzz/`: runs the functions of its targets with their seeds, intact and corrupted.
+//! Smoke test of `testing/fuzz/`: runs the functions of its targets with their seeds, intact and corrupted.
 
 #[expect(unreachable_pub, reason = "belongs to another crate")]
-#[path = "../../../../fuzz/src/lib.rs"]
+#[path = "../../../../testing/fuzz/src/lib.rs"]
 pub(crate) mod targets;
 
 use std::{collections::BTreeSet, fs, path::Path};
@@ -22,7 +22,7 @@ fn root() -> &'static Path {
 #[test]
 fn seeds_are_accepted_and_corrupted_seeds_do_not_panic() {
     let mut rejected = 0;
-    for seed in seeds::of(&root().join("conformance/fixtures")).expect("the recordings") {
+    for seed in seeds::of(&root().join("testing/conformance/fixtures")).expect("the recordings") {
         let (_, check) = TARGETS.iter().find(|(name, _)| *name == seed.target).expect("a target of every seed");
         println!("{}/{}", seed.target, seed.name);
         assert!(check(&seed.bytes), "the seed is rejected");
@@ -37,7 +37,7 @@ fn seeds_are_accepted_and_corrupted_seeds_do_not_panic() {
 
 #[test]
 fn every_fuzz_target_is_run() {
-    let files = fs::read_dir(root().join("fuzz/fuzz_targets")).expect("the targets");
+    let files = fs::read_dir(root().join("testing/fuzz/fuzz_targets")).expect("the targets");
     let files: BTreeSet<_> = files.map(|it| it.expect("a file").path().with_extension("")).collect();
     let files: BTreeSet<_> = files.iter().filter_map(|it| it.file_name()?.to_str()).collect();
     assert_eq!(files, TARGETS.map(|(name, _)| name).into());

@@ -1,5 +1,5 @@
 //! Decoding of corrupted bytes returns errors or other objects and never panics. A test of `kube-endpoint-model` runs
-//! the targets of `fuzz/`.
+//! the targets of `testing/fuzz/`.
 
 use kube_endpoints_testing::{corrupt, fixture};
 use kube_wire::Encoding;

@@ -197,7 +197,7 @@ async fn ca_bundle_lookup_is_authorized() {
 
 /// Roles and bindings of the controllers' service accounts in every cluster.
 fn upstream_controller_roles() -> impl Iterator<Item = Value> {
-    let all = documents(&deploy("../conformance/rights.yaml")).into_iter();
+    let all = documents(&deploy("../testing/conformance/rights.yaml")).into_iter();
     all.filter(|it| text(&it["metadata"]["name"]).starts_with("system:controller:"))
 }
 

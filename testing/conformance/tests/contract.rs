@@ -1,0 +1,334 @@
+//! Tests of the contract in `docs/src/contract`: its rules are unique, in order and verified, and all ids that the repository
+//! cites are defined.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use std::{fmt, fs};
+
+use kube_endpoints_conformance::{Hostile, Recording};
+use rstest::rstest;
+
+static CONTRACT: LazyLock<Contract> = LazyLock::new(Contract::read);
+
+/// Directory of the pages, relative to the root of the repository.
+const PAGES: &str = "docs/src/contract/";
+
+/// Prefixes of other ids, such as `UTF-8`.
+const FOREIGN: [&str; 4] = ["DNS", "KEP", "SHA", "UTF"];
+
+/// Markup between the ends of a range: comment markers, and the bracket of a link.
+const MARKUP: [&str; 4] = ["//", "///", "//!", "["];
+
+/// The rules, and the citations of their ids in Rust and Markdown files.
+struct Contract {
+    rules: Vec<Rule>,
+    citations: Vec<Citation>,
+}
+
+/// A rule: a heading of level 2 and the text below it.
+struct Rule {
+    id: Id,
+    page: String,
+    line: usize,
+    proofs: Vec<Proof>,
+}
+
+/// An id in a text.
+struct Citation {
+    id: Id,
+    file: String,
+    line: usize,
+}
+
+/// Id of a rule, such as `RC-14` or `EP-H1`. The order is that of the rules of a page.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Id {
+    prefix: String,
+    letter: Option<char>,
+    number: u32,
+}
+
+/// An entry of `Verified by`.
+#[derive(Debug, PartialEq)]
+enum Proof {
+    Test { path: String, function: String },
+    Recording { file: String, scenario: String },
+    Hostile { scenario: String },
+    Malformed(String),
+}
+
+impl Contract {
+    fn read() -> Contract {
+        let mut files = vec![root().join("ARCHITECTURE.md")];
+        for folder in ["crates", "testing", "tools", "docs/src"] {
+            collect_files(&root().join(folder), &mut files);
+        }
+        files.sort();
+        let mut contract = Contract { rules: Vec::new(), citations: Vec::new() };
+        for path in files {
+            let text = text_of(&path);
+            let file = path.strip_prefix(root()).expect("all files are in the repository").display().to_string();
+            if file.starts_with(PAGES) {
+                contract.rules.extend(rules(&file, &text));
+            }
+            contract.citations.extend(citations(&file, &text));
+        }
+        contract.citations.retain(|citation| !FOREIGN.contains(&citation.id.prefix.as_str()));
+        contract
+    }
+}
+
+impl Id {
+    /// Parses a text that consists of an id.
+    fn parse(text: &str) -> Option<Id> {
+        let (place, id) = Id::around(text, text.find('-')?)?;
+        (place == (0..text.len())).then_some(id)
+    }
+
+    /// Returns the id whose dash is at `dash`, and its position in the text.
+    fn around(text: &str, dash: usize) -> Option<(Range<usize>, Id)> {
+        let is_word = |it: char| it.is_alphanumeric() || matches!(it, '-' | '_');
+        let (before, after) = (&text[..dash], &text[dash + 1..]);
+        let outside = before.trim_end_matches(|it: char| it.is_ascii_uppercase());
+        let letter = after.chars().next().filter(char::is_ascii_uppercase);
+        let digits = &after[usize::from(letter.is_some())..];
+        let rest = digits.trim_start_matches(|it: char| it.is_ascii_digit());
+        if outside.len() == before.len() || outside.ends_with(is_word) || rest.starts_with(is_word) {
+            return None;
+        }
+        let prefix = before[outside.len()..].to_owned();
+        let number = digits[..digits.len() - rest.len()].parse().ok()?;
+        Some((outside.len()..text.len() - rest.len(), Id { prefix, letter, number }))
+    }
+}
+
+impl Proof {
+    fn parse(entry: &str) -> Proof {
+        let parts: Vec<&str> = entry.split('`').collect();
+        match parts[..] {
+            ["", path, ", ", function, ""] => Proof::Test { path: path.to_owned(), function: function.to_owned() },
+            ["recording ", file, " (", scenario, ")"] => {
+                Proof::Recording { file: file.to_owned(), scenario: scenario.to_owned() }
+            }
+            ["hostile scenario ", scenario, ""] => Proof::Hostile { scenario: scenario.to_owned() },
+            _ => Proof::Malformed(entry.to_owned()),
+        }
+    }
+
+    /// Returns the reason why the test or recording does not exist; `None` if it does. `recordings` are pairs of file and scenario.
+    fn problem(&self, recordings: &BTreeSet<(String, String)>) -> Option<String> {
+        match self {
+            Proof::Test { path, function } => match fs::read_to_string(root().join(path)) {
+                Ok(text) => (!defines(&text, function)).then(|| format!("{path} has no fn {function}")),
+                Err(error) => Some(format!("{path}: {error}")),
+            },
+            Proof::Recording { file, scenario } => {
+                let exists = recordings.contains(&(file.clone(), scenario.clone()));
+                (!exists).then(|| format!("recording {file} has no scenario {scenario}"))
+            }
+            Proof::Hostile { scenario } => {
+                let exists = Hostile::all().iter().any(|it| it.name() == scenario);
+                (!exists).then(|| format!("there is no hostile scenario {scenario}"))
+            }
+            Proof::Malformed(entry) => Some(format!("neither a test nor a recording nor a hostile scenario: {entry}")),
+        }
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-", self.prefix)?;
+        self.letter.map_or(Ok(()), |letter| write!(f, "{letter}"))?;
+        write!(f, "{}", self.number)
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.page, self.line, self.id)
+    }
+}
+
+impl fmt::Display for Citation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.file, self.line, self.id)
+    }
+}
+
+/// Returns the root directory of the repository.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("a folder of the workspace")
+}
+
+fn text_of(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Appends the Rust and Markdown files below a directory, except those in directories named `target`.
+fn collect_files(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+        let path = entry.expect("an entry of a readable directory").path();
+        if path.is_dir() {
+            if !path.ends_with("target") {
+                collect_files(&path, files);
+            }
+        } else if path.extension().is_some_and(|it| it == "rs" || it == "md") {
+            files.push(path);
+        }
+    }
+}
+
+fn rules(page: &str, text: &str) -> Vec<Rule> {
+    let mut rules: Vec<Rule> = Vec::new();
+    for (line, content) in (1..).zip(text.lines()) {
+        if let Some(heading) = content.strip_prefix("## ") {
+            let id = Id::parse(heading).unwrap_or_else(|| panic!("{page}:{line}: {heading} is not an id"));
+            rules.push(Rule { id, page: page.to_owned(), line, proofs: Vec::new() });
+        } else if let (Some(entries), Some(rule)) = (content.strip_prefix("- Verified by: "), rules.last_mut()) {
+            rule.proofs.extend(entries.split("; ").filter(|entry| *entry != "none").map(Proof::parse));
+        }
+    }
+    rules
+}
+
+fn citations(file: &str, text: &str) -> Vec<Citation> {
+    let line = |at: usize| text[..at].matches('\n').count() + 1;
+    ids(text).into_iter().map(|(at, id)| Citation { id, file: file.to_owned(), line: line(at) }).collect()
+}
+
+/// Returns the ids in a text with their positions. Ids within a range have the position of its start.
+fn ids(text: &str) -> Vec<(usize, Id)> {
+    let written: Vec<(Range<usize>, Id)> =
+        text.match_indices('-').filter_map(|(dash, _)| Id::around(text, dash)).collect();
+    let mut ids: Vec<(usize, Id)> = written.iter().map(|(place, id)| (place.start, id.clone())).collect();
+    for pair in written.windows(2) {
+        let [(start, first), (end, last)] = pair else { continue };
+        let same_series = first.prefix == last.prefix && first.letter == last.letter;
+        if same_series && is_range(&text[start.end..end.start]) {
+            ids.extend((first.number + 1..last.number).map(|number| (start.start, Id { number, ..first.clone() })));
+        }
+    }
+    ids
+}
+
+/// Returns whether the text between two ids makes them the ends of a range: `to`, apart from markup.
+fn is_range(between: &str) -> bool {
+    let target = between.strip_prefix("](").and_then(|rest| rest.split_once(')'));
+    let words = target.map_or(between, |(_, rest)| rest).split_whitespace();
+    words.filter(|word| !MARKUP.contains(word)).eq(["to"])
+}
+
+/// Returns whether a Rust source contains a function of this name.
+fn defines(source: &str, function: &str) -> bool {
+    let mut names = source.split("fn ").skip(1).filter_map(|rest| rest.strip_prefix(function));
+    names.any(|rest| rest.starts_with(['(', '<']))
+}
+
+#[track_caller]
+fn assert_none(problem: &str, found: impl Iterator<Item = String>) {
+    let found: Vec<String> = found.collect();
+    assert!(found.is_empty(), "{problem}:\n  {}", found.join("\n  "));
+}
+
+#[test]
+fn cited_ids_are_defined() {
+    let defined: BTreeSet<&Id> = CONTRACT.rules.iter().map(|rule| &rule.id).collect();
+    let undefined = CONTRACT.citations.iter().filter(|citation| !defined.contains(&citation.id));
+    assert_none("cited, and defined on no page of docs/src/contract", undefined.map(ToString::to_string));
+}
+
+#[test]
+fn ids_are_defined_once() {
+    let mut by_id: BTreeMap<&Id, Vec<String>> = BTreeMap::new();
+    for rule in &CONTRACT.rules {
+        by_id.entry(&rule.id).or_default().push(rule.to_string());
+    }
+    assert_none("defined more than once", by_id.into_values().filter(|rules| rules.len() > 1).flatten());
+}
+
+#[test]
+fn rules_are_verified() {
+    let unverified = CONTRACT.rules.iter().filter(|rule| rule.proofs.is_empty());
+    assert_none("no test or recording after `Verified by:`", unverified.map(ToString::to_string));
+}
+
+#[test]
+fn tests_and_recordings_exist() {
+    let recordings = Recording::read_all(&root().join("testing/conformance/recordings")).expect("all recordings parse");
+    let scenarios = |(file, recording): (String, Recording)| {
+        recording.scenarios.into_iter().map(move |scenario| (file.clone(), scenario.name))
+    };
+    let recordings: BTreeSet<(String, String)> = recordings.into_iter().flat_map(scenarios).collect();
+    let proofs = CONTRACT.rules.iter().flat_map(|rule| rule.proofs.iter().map(move |proof| (rule, proof)));
+    let missing = proofs.filter_map(|(rule, proof)| Some(format!("{rule}: {}", proof.problem(&recordings)?)));
+    assert_none("`Verified by:` refers to a missing test or recording", missing);
+}
+
+#[test]
+fn ids_of_a_page_ascend() {
+    let pairs = CONTRACT.rules.windows(2).filter(|pair| pair[0].page == pair[1].page && pair[0].id > pair[1].id);
+    assert_none("not in ascending order", pairs.map(|pair| format!("{} follows {}", pair[1], pair[0].id)));
+}
+
+#[test]
+fn the_index_lists_all_prefixes() {
+    let index = text_of(&root().join("docs/src/contract.md"));
+    let prefixes: BTreeSet<&str> = CONTRACT.rules.iter().map(|rule| rule.id.prefix.as_str()).collect();
+    assert!(prefixes.contains("RC"), "{prefixes:?}");
+    let missing = prefixes.into_iter().filter(|prefix| !index.contains(&format!("`{prefix}`")));
+    assert_none("not in docs/src/contract.md", missing.map(str::to_owned));
+}
+
+// The ids below are defined, since this file is one of those that are searched for citations.
+#[rstest]
+#[case::one("a Service (RC-14)", &["RC-14"])]
+#[case::list("RC-5, RC-6 and `RC-7`.", &["RC-5", "RC-6", "RC-7"])]
+#[case::range("(ES-1 to ES-4)", &["ES-1", "ES-2", "ES-3", "ES-4"])]
+#[case::two_ranges("EP-7 to EP-9, EP-24 to EP-26", &["EP-7", "EP-8", "EP-9", "EP-24", "EP-25", "EP-26"])]
+#[case::neighbours("PP-1 to PP-2", &["PP-1", "PP-2"])]
+#[case::letter("ES-H3 to ES-H5, TR-E1", &["ES-H3", "ES-H4", "ES-H5", "TR-E1"])]
+#[case::next_line("ES-H3 to\n    /// ES-H5", &["ES-H3", "ES-H4", "ES-H5"])]
+#[case::line_before("TD-1\n//! to TD-3", &["TD-1", "TD-2", "TD-3"])]
+#[case::links("[TP-5](topology.md#tp-5) to [TP-7](#tp-7)", &["TP-5", "TP-6", "TP-7"])]
+#[case::descending("RC-7 to RC-5", &["RC-5", "RC-7"])]
+#[case::other_prefix("EC-1 to ES-3", &["EC-1", "ES-3"])]
+#[case::other_letter("ES-1 to ES-H3", &["ES-1", "ES-H3"])]
+#[case::other_word("RC-5 and RC-7", &["RC-5", "RC-7"])]
+#[case::no_ids("EC-, -1, ec-1, xRC-1, a-RC-1, RC-1x, RC-1-x, RC-h1, RC_1", &[])]
+fn ids_of_texts(#[case] text: &str, #[case] expected: &[&str]) {
+    let mut found: Vec<Id> = ids(text).into_iter().map(|(_, id)| id).collect();
+    found.sort();
+    assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn citations_have_lines() {
+    let found = citations("a.md", "one\nRC-5 to RC-7\n\nEC-1\n");
+    let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+    assert_eq!(found, ["a.md:2: RC-5", "a.md:2: RC-7", "a.md:4: EC-1", "a.md:2: RC-6"]);
+}
+
+#[test]
+fn a_page_is_read() {
+    let page = "# Page\n\n## RC-5\n\nText.\n\n- Verified by: `a.rs`, `b`; recording `core` (`c`); hostile scenario `d/e`\n\n\
+                ## RC-6\n\n- Verified by: none\n\n## RC-7\n\n- Verified by: a test\n";
+    let rules = rules("page.md", page);
+    let shown: Vec<String> = rules.iter().map(ToString::to_string).collect();
+    assert_eq!(shown, ["page.md:3: RC-5", "page.md:9: RC-6", "page.md:13: RC-7"]);
+    let test = Proof::Test { path: "a.rs".into(), function: "b".into() };
+    let recording = Proof::Recording { file: "core".into(), scenario: "c".into() };
+    assert_eq!(rules[0].proofs, [test, recording, Proof::Hostile { scenario: "d/e".into() }]);
+    assert!(rules[1].proofs.is_empty(), "{:?}", rules[1].proofs);
+    assert_eq!(rules[2].proofs, [Proof::Malformed("a test".into())]);
+}
+
+#[rstest]
+#[case::test("async fn one() {}", true)]
+#[case::generic("fn one<T>(it: T) {}", true)]
+#[case::longer("fn one_more() {}", false)]
+#[case::call("one()", false)]
+fn functions_are_found(#[case] source: &str, #[case] expected: bool) {
+    assert_eq!(defines(source, "one"), expected);
+}

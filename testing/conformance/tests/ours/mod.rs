@@ -1,0 +1,111 @@
+//! The controllers of this repository as the controllers under test, with the options of the environment.
+
+use std::{env, path::Path, sync::Arc, time::Duration};
+
+use anyhow::{Context as _, Result, bail};
+use endpoint_controller_manager::{LeaderElection, Settings, run};
+use futures::{FutureExt as _, future::BoxFuture};
+use kube_controller_client::Config;
+use kube_endpoints_conformance::{
+    Access, CommandLine, Controllers, External, Kit, Limits, Mode, Options, Profile, Running, Subject, Target,
+};
+use tokio::{task::JoinSet, time::timeout};
+use tokio_util::sync::CancellationToken;
+
+/// Time limit of each wait. Only a hang reaches it, on any machine.
+const LIMIT: Duration = Duration::from_secs(300);
+
+/// Reads the environment variables of the README.
+pub(crate) fn options() -> Options {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the crate is in a workspace");
+    Options::read(workspace, |name| env::var(name).ok()).expect("the environment variables are valid")
+}
+
+/// Returns a kit for the profile `controller-manager`.
+pub(crate) fn kit(options: &Options) -> Kit {
+    let subject: Arc<dyn Subject> = match &options.controllers {
+        Controllers::External => Arc::new(External),
+        Controllers::InProcess => Arc::new(InProcess),
+        Controllers::Program { path } => Arc::new(CommandLine { stop: LIMIT, ..CommandLine::controller_manager(path) }),
+    };
+    let rights = Access::with_rights("endpoint-controller-manager", include_str!("../../rights.yaml"));
+    Kit {
+        profile: Arc::new(Profile { checks_lists: true, ..Profile::controller_manager() }),
+        subject,
+        external: options.controllers == Controllers::External,
+        target: options.target.clone(),
+        access: rights.expect("rights.yaml is valid"),
+        tls: true,
+        limits: Limits {
+            start: LIMIT,
+            settle: LIMIT,
+            state: LIMIT,
+            stop: LIMIT,
+            quiet: options.quiet,
+            ..Limits::default()
+        },
+        audit_log: options.audit_log.clone(),
+        // More than three files at a time would overload a small machine at the start, and save no time: the longest
+        // file takes as long as all others together.
+        jobs: if options.target == Target::Embedded { 3 } else { 1 },
+    }
+}
+
+/// The three controllers in the process of the test.
+struct InProcess;
+
+impl Subject for InProcess {
+    fn supports(&self, _: Mode) -> bool {
+        true
+    }
+
+    fn start<'a>(&'a self, kubeconfig: &'a Path, mode: Mode) -> BoxFuture<'a, Result<Box<dyn Running>>> {
+        async move {
+            let config = Config::from_kubeconfig(kubeconfig).await?;
+            let stop = CancellationToken::new();
+            let mut task = JoinSet::new();
+            // Boxed: the future of three controllers has many kilobytes.
+            task.spawn(Box::pin(run(config, settings(mode), stop.clone())));
+            Ok(Box::new(Instance { task, stop }) as Box<dyn Running>)
+        }
+        .boxed()
+    }
+}
+
+struct Instance {
+    task: JoinSet<Result<(), endpoint_controller_manager::RunError>>,
+    stop: CancellationToken,
+}
+
+impl Running for Instance {
+    fn ended(&mut self) -> BoxFuture<'_, String> {
+        async { format!("{:?}", self.task.join_next().await) }.boxed()
+    }
+
+    fn stop(mut self: Box<Self>) -> BoxFuture<'static, Result<()>> {
+        async move {
+            self.stop.cancel();
+            match timeout(LIMIT, self.task.join_next()).await.context("still running after the request to stop")? {
+                Some(ended) => Ok(ended??),
+                None => bail!("the controllers have exited already"),
+            }
+        }
+        .boxed()
+    }
+}
+
+/// Returns the settings of the recorded cluster. There too, the request limit was so high that it had no effect.
+pub(crate) fn settings(mode: Mode) -> Settings {
+    let mut settings = Settings::default();
+    settings.client.qps = 2_000.0;
+    settings.client.burst = 4_000;
+    settings.client.service_account_credentials = mode != Mode::Elected;
+    let batch_period = Duration::from_millis(500);
+    settings.syncs.all_mut().for_each(|syncs| syncs.batch_period = batch_period);
+    match mode {
+        Mode::Plain | Mode::Restarted => {}
+        Mode::Resync => settings.min_resync_period = Duration::from_secs(2),
+        Mode::Elected => settings.leader_election = Some(LeaderElection::default()),
+    }
+    settings
+}

@@ -1,0 +1,165 @@
+//! Checks of the fuzz targets: decoding any bytes must not panic, and must not depend on how the bytes arrive.
+//!
+//! They are for:
+//!
+//! - the readers of lists and watches of `kube-wire`, in JSON and protobuf;
+//! - the decoders of the objects of `kube-endpoint-model`;
+//! - different encodings of one object with the same meaning for Go's decoders ([`renderings()`]);
+//! - a seed corpus from recorded bytes of a real API server ([`seeds`]);
+//! - a short test of `kube-endpoint-model` on stable Rust, which includes this file as a module.
+//!
+//! ```text
+//! testing/conformance/fixtures --> seeds --> corpus/ --> libFuzzer --> fuzz_targets/*.rs --> TARGETS
+//!                            |                                                         ^
+//!                            +------> test `fuzz` of kube-endpoint-model --------------+
+//! ```
+//!
+//! # When not to use it
+//!
+//! - For client code other than decoding: requests, retries and caches are not fuzzed.
+//! - For the semantics of decoded objects: only panics and differences between two ways of decoding are findings.
+
+pub mod renderings;
+pub mod seeds;
+
+use std::fmt::Debug;
+
+use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service};
+use kube_wire::{Decode, DecodeError, Encoding, ListReader, WatchReader};
+
+use self::renderings::{Choices, Shape, shapes};
+
+/// Limit on the size of an item in bytes, so low that short inputs reach it.
+const LIMIT: usize = 4096;
+
+/// Check of any bytes. Returns whether they were decoded to the end; panics on a finding.
+pub type Check = fn(&[u8]) -> bool;
+
+/// Names and checks of all targets.
+pub const TARGETS: [(&str, Check); 10] = [
+    ("list_json", list_json),
+    ("list_protobuf", list_protobuf),
+    ("watch_json", watch_json),
+    ("watch_protobuf", watch_protobuf),
+    ("pod", object::<Pod>),
+    ("service", object::<Service>),
+    ("node", object::<Node>),
+    ("endpointslice", object::<EndpointSlice>),
+    ("endpoints", object::<Endpoints>),
+    ("renderings", renderings),
+];
+
+/// Checks that a list in JSON decodes to the same items in chunks of (first byte + 1) bytes and at once.
+pub fn list_json(bytes: &[u8]) -> bool {
+    list(Encoding::Json, bytes)
+}
+
+/// Checks that a list in protobuf decodes to the same items in chunks of (first byte + 1) bytes and at once.
+pub fn list_protobuf(bytes: &[u8]) -> bool {
+    list(Encoding::Protobuf, bytes)
+}
+
+/// Checks that a watch in JSON decodes to the same events in chunks of (first byte + 1) bytes and at once.
+pub fn watch_json(bytes: &[u8]) -> bool {
+    watch(Encoding::Json, bytes)
+}
+
+/// Checks that a watch in protobuf decodes to the same events in chunks of (first byte + 1) bytes and at once.
+pub fn watch_protobuf(bytes: &[u8]) -> bool {
+    watch(Encoding::Protobuf, bytes)
+}
+
+fn list(encoding: Encoding, bytes: &[u8]) -> bool {
+    let Some((step, body)) = cut(bytes) else { return false };
+    let read = |step: usize| {
+        let mut reader = ListReader::<Service>::with_limit(encoding, LIMIT);
+        let mut items = Vec::new();
+        for chunk in body.chunks(step) {
+            reader.push(chunk);
+            while let Some(item) = reader.next_item()?.transpose()? {
+                items.push(item);
+            }
+        }
+        Ok::<_, DecodeError>((items, reader.finish()?))
+    };
+    let in_pieces = read(step);
+    assert_eq!(in_pieces, read(body.len().max(1)));
+    in_pieces.is_ok()
+}
+
+fn watch(encoding: Encoding, bytes: &[u8]) -> bool {
+    let Some((step, body)) = cut(bytes) else { return false };
+    let read = |step: usize| {
+        let mut reader = WatchReader::<Service>::with_limit(encoding, "1".into(), LIMIT);
+        let mut events = Vec::new();
+        for chunk in body.chunks(step) {
+            reader.push(chunk);
+            loop {
+                match reader.next_event() {
+                    Ok(Some(event)) => events.push(event),
+                    Ok(None) => break,
+                    Err(error) => return (events, Some(error), reader.resource_version().clone()),
+                }
+            }
+        }
+        (events, reader.finish().err(), reader.resource_version().clone())
+    };
+    let in_pieces = read(step);
+    assert_eq!(in_pieces, read(body.len().max(1)));
+    in_pieces.1.is_none()
+}
+
+/// Returns the chunk size, which is the first byte plus one, and the remaining bytes.
+fn cut(bytes: &[u8]) -> Option<(usize, &[u8])> {
+    let (step, body) = bytes.split_first()?;
+    Some((usize::from(*step) + 1, body))
+}
+
+/// Decodes one object and formats its key, uid and resource version, or the error. The first byte selects the encoding:
+/// [`seeds::PROTOBUF`], any other byte is JSON.
+pub fn object<T: Decode>(bytes: &[u8]) -> bool {
+    let Some((encoding, body)) = bytes.split_first() else { return false };
+    let object = if *encoding == seeds::PROTOBUF { T::from_protobuf(body) } else { T::from_json(body) };
+    match &object {
+        Ok(object) => drop((object.key().to_string(), object.uid().to_string(), object.resource_version().to_string())),
+        Err(error) => drop(error.to_string()),
+    }
+    object.is_ok()
+}
+
+/// Checks that an object and a different rendering of it decode to equal objects. The first byte selects the kind, the
+/// second the encoding; the next eight are the seed of the rendering.
+pub fn renderings(bytes: &[u8]) -> bool {
+    let Some((kind, bytes)) = bytes.split_first() else { return false };
+    let check = match kind {
+        b'p' => rendering::<Pod>,
+        b's' => rendering::<Service>,
+        b'n' => rendering::<Node>,
+        b'e' => rendering::<Endpoints>,
+        _ => rendering::<EndpointSlice>,
+    };
+    let shape = match kind {
+        b'p' => &shapes::POD,
+        b's' => &shapes::SERVICE,
+        b'n' => &shapes::NODE,
+        b'e' => &shapes::ENDPOINTS,
+        _ => &shapes::ENDPOINT_SLICE,
+    };
+    let Some((encoding, bytes)) = bytes.split_first() else { return false };
+    let Some((seed, body)) = bytes.split_at_checked(8) else { return false };
+    check(*encoding, body, shape, &mut Choices::new(seed))
+}
+
+fn rendering<T: Decode + PartialEq + Debug>(encoding: u8, body: &[u8], shape: &Shape, choices: &mut Choices) -> bool {
+    if encoding == seeds::PROTOBUF {
+        let Ok(object) = T::from_protobuf(body) else { return false };
+        let Ok(rendered) = renderings::protobuf(body, shape, choices) else { return false };
+        assert_eq!(T::from_protobuf(&rendered).as_ref(), Ok(&object), "{}", rendered.escape_ascii());
+    } else {
+        let Ok(document) = serde_json::from_slice(body) else { return false };
+        let Ok(object) = T::from_json(serde_json::Value::to_string(&document).as_bytes()) else { return false };
+        let rendered = renderings::json(&document, shape, choices);
+        assert_eq!(T::from_json(&rendered).as_ref(), Ok(&object), "{}", String::from_utf8_lossy(&rendered));
+    }
+    true
+}
