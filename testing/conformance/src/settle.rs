@@ -130,6 +130,7 @@ mod tests {
         let start = Instant::now();
         let settled = async { changes.settled("ns", 3 * SECOND, 20 * SECOND).await.map(|()| start.elapsed()) };
         let done = tokio::select! {
+            biased;
             (settled, ()) = join(settled, act) => settled?,
             () = changes.keep_time() => bail!("the clock has stopped"),
         };
@@ -201,6 +202,7 @@ mod tests {
             tokio::time::advance(5 * SECOND).await;
         };
         tokio::select! {
+            biased;
             ((), ()) = join(changes.sleep(2 * SECOND), act) => {}
             () = changes.keep_time() => {}
         }

@@ -161,7 +161,7 @@ fn only_client_and_informer_import_kube_and_no_controller_the_api_server() {
             "crates/{crate_name} must not import kube"
         );
         assert!(
-            ["devcluster", "simulation"].contains(&crate_name.as_str()) || !imports("kube-dev-apiserver"),
+            ["conformance", "devcluster", "simulation"].contains(&crate_name.as_str()) || !imports("kube-dev-apiserver"),
             "crates/{crate_name} must not import kube-dev-apiserver"
         );
         for for_tests in ["devcluster", "kube-endpoints-testing", "kube-simulation"] {
