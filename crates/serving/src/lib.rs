@@ -16,7 +16,6 @@ mod metrics;
 mod negotiation;
 mod pacer;
 mod peer;
-mod pool;
 pub mod response;
 mod review_queue;
 mod reviewer;
