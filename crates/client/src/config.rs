@@ -277,11 +277,6 @@ users: [{name: dev, user: {}}]
         loaded.map_err(|error| error.to_string_full().replace(&path.display().to_string(), "FILE"))
     }
 
-    #[tokio::test]
-    async fn server_is_read_from_the_current_context() {
-        assert_eq!(load(GOOD).await.unwrap().server(), "http://127.0.0.1:8080/");
-    }
-
     #[rstest]
     #[case::not_yaml("{{{{", "kubeconfig FILE: failed to parse kubeconfig YAML")]
     #[case::scalar("hello", "kubeconfig FILE: failed to parse kubeconfig YAML")]

@@ -46,39 +46,3 @@ impl SpamFilter {
         accepted
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn event(object: &str) -> RecordedEvent {
-        RecordedEvent {
-            object: ObjectReference { name: object.to_owned(), ..ObjectReference::of("v1", "Service") },
-            event_type: EventType::Warning,
-            reason: "Failed".to_owned(),
-            message: "m".to_owned(),
-            at: Timestamp::UNIX_EPOCH,
-        }
-    }
-
-    proptest! {
-        /// Compares with a model: a list of objects, most recently used first.
-        #[test]
-        fn least_recently_used_key_is_evicted(keys in prop::collection::vec("[a-f]", 0..40), capacity in 1usize..5) {
-            let mut filter = SpamFilter::new(NonZeroUsize::new(capacity).unwrap());
-            let mut model: Vec<String> = Vec::new();
-            for key in keys {
-                filter.try_accept(&event(&key));
-                let inserted = filter.buckets.peek_mru().is_some_and(|(_, bucket)| bucket.tokens > BURST - 1.5);
-                prop_assert_eq!(inserted, !model.contains(&key));
-                model.retain(|it| *it != key);
-                model.insert(0, key);
-                model.truncate(capacity);
-                let objects: Vec<_> = filter.buckets.iter().map(|((object, _), _)| object.name.clone()).collect();
-                prop_assert_eq!(&objects, &model);
-            }
-        }
-    }
-}

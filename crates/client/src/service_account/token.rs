@@ -88,14 +88,6 @@ mod tests {
         start + Duration::from_millis(milliseconds)
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn token_is_requested_once_and_used() {
-        let (mut token, now) = (TokenState::default(), Instant::now());
-        assert_eq!(token.next_action(now), TokenAction::Request);
-        token.store(header("a"), 3_600, now);
-        assert_eq!(token.next_action(now), TokenAction::Use(header("a")));
-    }
-
     #[rstest]
     #[case::an_hour(3_600, 2_880)]
     #[case::below_the_minimum(30, 480)]
