@@ -26,7 +26,6 @@ mod settings;
 mod socket;
 mod thread;
 mod tls;
-mod ttl_cache;
 mod user;
 
 pub use certificate::CertificateError;
