@@ -137,33 +137,10 @@ impl fmt::Debug for Availability {
 
 #[cfg(test)]
 mod tests {
-    use futures::FutureExt as _;
     use rstest::rstest;
     use tokio::task::JoinSet;
 
     use super::*;
-
-    fn record(availability: &Availability, attempt: Attempt, count: usize) {
-        for _ in 0..count {
-            availability.record(attempt, Instant::now());
-        }
-    }
-
-    #[tokio::test]
-    async fn recovery_ends_after_an_outage() {
-        let availability = Availability::default();
-        record(&availability, Attempt::Answered, 1);
-        let recovery = availability.recovery();
-        record(&availability, Attempt::Failed, 3);
-        assert!(!availability.is_available());
-        let late = availability.recovery();
-        record(&availability, Attempt::Answered, 1);
-        assert!(availability.is_available());
-        assert!(recovery.now_or_never().is_some() && late.now_or_never().is_some());
-        let recovery = availability.recovery();
-        record(&availability, Attempt::Answered, 1);
-        assert!(recovery.now_or_never().is_none(), "it was available");
-    }
 
     /// Callers that retry during an outage of 20 s: times of their attempts in milliseconds, and of the first success of
     /// each.

@@ -1,36 +1,36 @@
 //! The streamed body of a list or watch.
 
 use std::{
+    fmt,
     pin::Pin,
-    task::{Context, Poll, ready},
+    task::{Context, Poll},
 };
 
 use bytes::Bytes;
-use futures::Stream;
+use futures::{Stream, StreamExt as _, future::BoxFuture, stream::BoxStream};
 use http::{HeaderMap, header::CONTENT_TYPE};
 use http_body_util::BodyDataStream;
 use kube_wire::Encoding;
-use tokio_util::sync::ReusableBoxFuture;
+use tower::BoxError;
 
 use crate::{Call, Error, failure::transport_error, service::ResponseBody};
 
 /// Future that resolves when the connection of a watch is to be replaced.
-pub(crate) type Replaced = ReusableBoxFuture<'static, ()>;
+pub(crate) type Replaced = BoxFuture<'static, ()>;
 
 /// Stream of the response body of a list or watch, in chunks of arbitrary size. Dropping it cancels the request.
 ///
 /// The stream of a watch also ends when its connection is replaced after a change of the configuration, see
 /// [`Config::follow_files`](crate::Config::follow_files).
-#[derive(Debug)]
 pub struct Body {
     call: Call,
     encoding: Encoding,
-    stream: BodyDataStream<ResponseBody>,
-    /// For watches: resolves when the connection is replaced, which ends the stream early.
-    replaced: Option<Replaced>,
+    chunks: BoxStream<'static, Result<Bytes, BoxError>>,
 }
 
 impl Body {
+    /// Returns the stream of `body`, which ends like a watch that the server closes when `replaced` resolves.
+    ///
     /// Fails with [`Error::InvalidResponse`] if the content type is neither JSON nor protobuf, such as the HTML page of
     /// a proxy.
     pub(crate) fn new(
@@ -39,8 +39,13 @@ impl Body {
         body: ResponseBody,
         replaced: Option<Replaced>,
     ) -> Result<Self, Error> {
+        let chunks = BodyDataStream::new(body);
+        let chunks = match replaced {
+            Some(replaced) => chunks.take_until(replaced).boxed(),
+            None => chunks.boxed(),
+        };
         match encoding_of(headers) {
-            Ok(encoding) => Ok(Self { call, encoding, stream: BodyDataStream::new(body), replaced }),
+            Ok(encoding) => Ok(Self { call, encoding, chunks }),
             Err(found) => Err(unexpected_content_type(call, &found)),
         }
     }
@@ -57,19 +62,14 @@ impl Stream for Body {
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
-        if let Poll::Ready(chunk) = Pin::new(&mut this.stream).poll_next(context) {
-            return Poll::Ready(chunk.map(|chunk| chunk.map_err(|error| transport_error(&this.call, error))));
-        }
-        match &mut this.replaced {
-            // Ends like a watch that the server closes; the next watch uses a new connection.
-            Some(replaced) => {
-                ready!(replaced.poll(context));
-                // The stream may be polled again after its end; the completed future may not.
-                replaced.set(std::future::ready(()));
-                Poll::Ready(None)
-            }
-            None => Poll::Pending,
-        }
+        let chunk = this.chunks.poll_next_unpin(context);
+        chunk.map(|chunk| chunk.map(|chunk| chunk.map_err(|error| transport_error(&this.call, error))))
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Body").field("call", &self.call).field("encoding", &self.encoding).finish_non_exhaustive()
     }
 }
 

@@ -215,14 +215,6 @@ impl Client {
         serde_json::from_slice(&body).map_err(|error| Error::InvalidResponse { call, source: error.into() })
     }
 
-    /// Fails with [`Error::ReadOnly`] if the client is read-only, unless the method is GET.
-    fn check_writable(&self, call: &Call, method: &Method) -> Result<(), Error> {
-        if self.shared.options.read_only && *method != Method::GET {
-            return Err(Error::ReadOnly { call: call.clone() });
-        }
-        Ok(())
-    }
-
     /// Runs one exchange, behind the gate unless the method is GET.
     async fn run_gated<T>(&self, method: &Method, call: &Call, exchange: impl Future<Output = T>) -> Result<T, Error> {
         if *method == Method::GET {
@@ -298,7 +290,9 @@ impl Client {
         outgoing: &Outgoing,
         throttled: bool,
     ) -> Result<Response<ResponseBody>, Error> {
-        self.check_writable(call, &outgoing.method)?;
+        if self.shared.options.read_only && outgoing.method != Method::GET {
+            return Err(Error::ReadOnly { call: call.clone() });
+        }
         let limit = self.shared.options.timeouts.request;
         let mut retries = 0;
         loop {

@@ -20,7 +20,7 @@ use tower::{
 pub use self::{error::ConfigError, kubeconfig::KubeconfigOptions};
 use self::{
     kubeconfig::{KubeconfigFiles, load_text},
-    source::{Origin, Source, parse_server_address},
+    source::{Origin, parse_server_address},
 };
 pub(crate) use self::{live::Live, source::Loaded};
 use crate::{Availability, Client, Credentials, service::Service, service_account::ServiceAccount};
@@ -42,8 +42,8 @@ pub struct Config {
 }
 
 impl Config {
-    fn load(origin: Origin, server: Option<String>) -> Result<Self, ConfigError> {
-        Ok(Self::with(Live::new(Source { origin, server })?, None))
+    fn load(origin: Origin) -> Result<Self, ConfigError> {
+        Ok(Self::with(Live::new(origin)?, None))
     }
 
     fn with(live: Live, service: Option<Service>) -> Self {
@@ -80,7 +80,7 @@ impl Config {
     }
 
     /// Loads a kubeconfig as kubectl does: from one file, from the files of `$KUBECONFIG`, or from `~/.kube/config`,
-    /// with another context, cluster or user than the current one if `options` select it.
+    /// with another context, cluster, server or user than the current one if `options` select it.
     ///
     /// Several files are merged: of each name, and of the current context, the first file that has it counts. Files of
     /// `$KUBECONFIG` that do not exist are skipped, unless none exists. `$KUBECONFIG` is read once;
@@ -90,10 +90,11 @@ impl Config {
     /// # Errors
     ///
     /// [`ConfigError::Kubeconfig`], as for [`from_kubeconfig`](Self::from_kubeconfig). Its path contains all files,
-    /// joined as in `$KUBECONFIG`, if the error is not about one of them.
+    /// joined as in `$KUBECONFIG`, if the error is not about one of them. [`ConfigError::Server`] if
+    /// [`KubeconfigOptions::server`] is not an http or https URL.
     #[expect(clippy::unused_async, reason = "async, so that a later version can read the files off the runtime")]
     pub async fn from_kubeconfig_with(options: KubeconfigOptions) -> Result<Self, ConfigError> {
-        Self::load(Origin::Kubeconfig(Box::new(KubeconfigFiles::resolve(options)?)), None)
+        Self::load(Origin::Kubeconfig(Box::new(KubeconfigFiles::resolve(options)?)))
     }
 
     /// Loads the service account mounted into the Pod, and the server address from `KUBERNETES_SERVICE_HOST` and
@@ -103,7 +104,7 @@ impl Config {
     ///
     /// [`ConfigError::InCluster`] if one of them is missing or invalid.
     pub fn in_cluster() -> Result<Self, ConfigError> {
-        Self::load(Origin::InCluster, None)
+        Self::load(Origin::InCluster)
     }
 
     /// Loads the kubeconfig as kubectl does, and if there is none, as [`in_cluster`](Self::in_cluster): the default of
@@ -119,7 +120,7 @@ impl Config {
     }
 
     fn infer_from(files: Result<KubeconfigFiles, ConfigError>) -> Result<Self, ConfigError> {
-        let kubeconfig = match files.and_then(|files| Self::load(Origin::Kubeconfig(Box::new(files)), None)) {
+        let kubeconfig = match files.and_then(|files| Self::load(Origin::Kubeconfig(Box::new(files)))) {
             Err(error) if error.is_missing_file() => error,
             result => return result,
         };
@@ -134,7 +135,7 @@ impl Config {
     /// [`ConfigError::Text`], as for [`from_kubeconfig`](Self::from_kubeconfig).
     pub fn from_kubeconfig_text(text: &str) -> Result<Self, ConfigError> {
         let inner = load_text(text).map_err(|source| ConfigError::Text { source })?;
-        Self::load(Origin::Kube(Arc::new(inner)), None)
+        Self::load(Origin::Kube(Arc::new(inner)))
     }
 
     /// Returns a configuration for the server at `url`, without credentials. Without a scheme it is `http`.
@@ -143,7 +144,7 @@ impl Config {
     ///
     /// [`ConfigError::Server`] if it is not an http or https URL.
     pub fn from_url(url: &str) -> Result<Self, ConfigError> {
-        Self::load(Origin::Kube(Arc::new(kube::Config::new(parse_server_address(url, &Scheme::HTTP)?))), None)
+        Self::load(Origin::Kube(Arc::new(kube::Config::new(parse_server_address(url, &Scheme::HTTP)?))))
     }
 
     /// Returns a configuration that sends requests to an in-process `tower` service instead of the network, without
@@ -179,24 +180,6 @@ impl Config {
         B::Error: Into<BoxError>,
     {
         Self::in_process(service, "default")
-    }
-
-    /// Replaces the server address (`--master`) and keeps the credentials; the configuration is loaded again.
-    ///
-    /// As in client-go, an address without a scheme is https if the configuration has a certificate authority, a client
-    /// certificate or `insecure-skip-tls-verify`; otherwise it is http.
-    ///
-    /// # Errors
-    ///
-    /// [`ConfigError::Server`] if the address is not an http or https URL, or if this configuration is
-    /// [`over`](Self::from_service) a service; [`ConfigError::Kubeconfig`] or [`ConfigError::InCluster`] if loading fails.
-    pub fn with_server(self, url: &str) -> Result<Self, ConfigError> {
-        if self.service.is_some() {
-            let source = "the configuration uses an in-process service, which has no address".into();
-            return Err(ConfigError::Server { url: url.to_owned(), source });
-        }
-        let origin = self.live.source().origin.clone();
-        Ok(Self { account: self.account, ..Self::load(origin, Some(url.to_owned()))? })
     }
 
     /// Reloads the configuration when the content of one of its files changes: the kubeconfig, the certificate
@@ -292,11 +275,6 @@ users: [{name: dev, user: {}}]
         std::fs::write(&path, text).unwrap();
         let loaded = Config::from_kubeconfig(&path).await;
         loaded.map_err(|error| error.to_string_full().replace(&path.display().to_string(), "FILE"))
-    }
-
-    #[tokio::test]
-    async fn server_is_read_from_the_current_context() {
-        assert_eq!(load(GOOD).await.unwrap().server(), "http://127.0.0.1:8080/");
     }
 
     #[rstest]

@@ -23,8 +23,7 @@ impl Client {
     /// `None` if the server does not serve it.
     ///
     /// For resources that a flag or another object names. A type with the fields in use, or
-    /// [`Dynamic`](kube_wire::Dynamic), then reads them, with `Builder::resource` of `kube-informer` or
-    /// [`get_of`](Self::get_of).
+    /// [`Dynamic`](kube_wire::Dynamic), then reads them with `Builder::resource` of `kube-informer`.
     ///
     /// # Errors
     ///

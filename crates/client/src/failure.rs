@@ -50,22 +50,12 @@ fn io_kind(kind: io::ErrorKind) -> TransportKind {
 #[cfg(test)]
 mod tests {
     use display_full_error::DisplayFullErrorExt as _;
-    use rstest::rstest;
 
     use super::*;
 
     #[derive(Debug, thiserror::Error)]
     #[error("request failed")]
     struct Wrapped(#[source] io::Error);
-
-    #[rstest]
-    #[case(io::ErrorKind::ConnectionReset, TransportKind::Reset)]
-    #[case(io::ErrorKind::ConnectionRefused, TransportKind::Connect)]
-    #[case(io::ErrorKind::TimedOut, TransportKind::Timeout)]
-    #[case(io::ErrorKind::InvalidData, TransportKind::Other)]
-    fn kind_is_found_in_the_source_chain(#[case] cause: io::ErrorKind, #[case] expect: TransportKind) {
-        assert_eq!(kind(&Wrapped(cause.into())), expect);
-    }
 
     #[test]
     fn chain_contains_the_call_and_all_causes() {

@@ -1,8 +1,8 @@
-//! Adaptive limits of the requests in flight: the async shell around [`Levels`].
+//! The adaptive limit of the requests in flight: the async shell around [`Requests`].
 
 mod adaptive;
-mod levels;
 mod queue;
+mod requests;
 
 #[cfg(test)]
 mod tests;
@@ -11,51 +11,51 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use http::{HeaderName, Response, StatusCode};
+use http::{Response, StatusCode};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
 use self::adaptive::Answer;
-use self::levels::{Admission, Levels};
 pub use self::queue::RequestPriority;
+use self::queue::Ticket;
+use self::requests::Requests;
 use crate::{Call, ClientMetrics, retry};
 
-/// UID of the priority level, in the responses of API priority and fairness.
-const PRIORITY_LEVEL: HeaderName = HeaderName::from_static("x-kubernetes-pf-prioritylevel-uid");
-/// Requests that are neither limited nor counted: a delay could cost the leader its lease.
-const EXEMPT: &str = "leases.coordination.k8s.io";
+/// Resources whose requests are neither limited nor counted: a delay could cost the leader its lease, and an event writer
+/// sends one event at a time.
+const EXEMPT: [&str; 2] = ["leases.coordination.k8s.io", "events"];
 
-/// Limits of the requests in flight of one client, by priority level of the server.
+/// Limit of the requests in flight of one client.
 pub(crate) struct AdaptiveLimits {
-    levels: Mutex<Levels>,
-    /// Wakes waiting requests after each change of `levels`.
+    requests: Mutex<Requests>,
+    /// Wakes waiting requests after each change of `requests`.
     changed: Notify,
     metrics: Arc<dyn ClientMetrics>,
 }
 
 impl AdaptiveLimits {
     pub(crate) fn new(metrics: Arc<dyn ClientMetrics>) -> Self {
-        Self { levels: Mutex::new(Levels::new()), changed: Notify::new(), metrics }
+        Self { requests: Mutex::new(Requests::new()), changed: Notify::new(), metrics }
     }
 
     /// Waits until the request may be sent. `None` for requests that are never limited.
     pub(crate) async fn acquire(&self, call: &Call, priority: RequestPriority) -> Option<Permit<'_>> {
-        if call.resource() == EXEMPT {
+        if EXEMPT.contains(&call.resource()) {
             return None;
         }
-        let request = self.levels().enqueue(call.verb(), call.resource(), priority, Instant::now().into_std());
+        let request = self.requests().enqueue(priority, Instant::now().into_std());
         let mut permit = Permit { limits: self, request, sent: None, is_finished: false };
         loop {
             let mut changed = pin!(self.changed.notified());
             changed.as_mut().enable();
             let paused_until = {
-                let (mut levels, now) = (self.levels(), Instant::now().into_std());
-                permit.sent = levels.poll(request, now);
-                self.report(&levels, request);
+                let (mut requests, now) = (self.requests(), Instant::now().into_std());
+                permit.sent = requests.poll(request, now);
+                self.report(&requests);
                 if permit.sent.is_some() {
                     return Some(permit);
                 }
-                levels.paused_until(request, now)
+                requests.paused_until(now)
             };
             match paused_until {
                 Some(until) => drop(timeout_at(until.into(), changed).await),
@@ -64,19 +64,19 @@ impl AdaptiveLimits {
         }
     }
 
-    fn levels(&self) -> MutexGuard<'_, Levels> {
-        self.levels.lock().unwrap_or_else(PoisonError::into_inner)
+    fn requests(&self) -> MutexGuard<'_, Requests> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn report(&self, levels: &Levels, request: Admission) {
-        self.metrics.limit_changed(&levels.state(request));
+    fn report(&self, requests: &Requests) {
+        self.metrics.limit_changed(requests.state());
     }
 }
 
 /// A request that waits or is in flight. Dropping it ends both.
 pub(crate) struct Permit<'a> {
     limits: &'a AdaptiveLimits,
-    request: Admission,
+    request: Ticket,
     /// Time from which the request counts as in flight; `None` while it waits.
     sent: Option<std::time::Instant>,
     is_finished: bool,
@@ -85,8 +85,8 @@ pub(crate) struct Permit<'a> {
 impl Permit<'_> {
     /// Ends the request with its response; `None` without a response.
     ///
-    /// Returns whether the priority level pauses until the server accepts requests again, so that the next attempt need
-    /// not wait for `Retry-After` by itself.
+    /// Returns whether requests pause until the server accepts them again, so that the next attempt need not wait for
+    /// `Retry-After` by itself.
     pub(crate) fn finish<B>(mut self, response: Option<&Response<B>>) -> bool {
         let answer = match response {
             Some(response) if response.status() == StatusCode::TOO_MANY_REQUESTS => {
@@ -96,12 +96,10 @@ impl Permit<'_> {
             Some(response) if !response.status().is_server_error() => Answer::Served,
             _ => Answer::Failed,
         };
-        let uid = response.and_then(|response| response.headers().get(PRIORITY_LEVEL)?.to_str().ok());
         if let Some(sent) = self.sent {
-            let mut levels = self.limits.levels();
-            let uid = uid.filter(|uid| !uid.is_empty());
-            levels.finish(self.request, sent, Instant::now().into_std(), answer, uid);
-            self.limits.report(&levels, self.request);
+            let mut requests = self.limits.requests();
+            requests.finish(sent, Instant::now().into_std(), answer);
+            self.limits.report(&requests);
             self.is_finished = true;
         }
         matches!(answer, Answer::Rejected(Some(_)))
@@ -111,9 +109,9 @@ impl Permit<'_> {
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
         if !self.is_finished {
-            let mut levels = self.limits.levels();
-            levels.cancel(self.request, self.sent, Instant::now().into_std());
-            self.limits.report(&levels, self.request);
+            let mut requests = self.limits.requests();
+            requests.cancel(self.request, self.sent, Instant::now().into_std());
+            self.limits.report(&requests);
         }
         self.limits.changed.notify_waiters();
     }

@@ -11,12 +11,9 @@ pub trait ClientMetricsProvider: Send + Sync {
     fn client(&self, host: &str) -> Arc<dyn ClientMetrics>;
 }
 
-/// Requests of a client with an adaptive limit at one priority level of the API server.
+/// Requests of a client with an adaptive limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LimitState<'a> {
-    /// UID of the priority level, from the responses of the server. Empty for requests without: before the first
-    /// response, or to a server without API priority and fairness.
-    pub priority_level: &'a str,
+pub struct LimitState {
     /// Maximum number of requests in flight.
     pub limit: usize,
     /// Number of requests in flight. It may exceed a limit that has decreased.
@@ -33,7 +30,7 @@ pub trait ClientMetrics: Send + Sync {
     }
 
     /// Records the state of an adaptive limit, after each change. Must not block.
-    fn limit_changed(&self, state: &LimitState<'_>) {
+    fn limit_changed(&self, state: LimitState) {
         let _ = state;
     }
 

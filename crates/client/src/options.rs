@@ -17,10 +17,10 @@ pub struct ClientOptions {
     /// Whether the number of requests in flight is limited instead of their rate; `false` by default. `qps` and `burst`
     /// are then ignored.
     ///
-    /// There is a limit for each priority level of the server. It grows from 4 to 16 while it is reached, and shrinks after
-    /// responses 429. Waiting requests are sent in the order of their [`RequestPriority`](crate::RequestPriority). After a
-    /// 429 with `Retry-After`, the priority level pauses for that time, at most 1 s. The first attempt of a watch and
-    /// requests for Leases do not wait and are not counted.
+    /// The limit grows from 4 to 16 while it is reached, and shrinks after responses 429. Waiting requests are sent in the
+    /// order of their [`RequestPriority`](crate::RequestPriority). After a 429 with `Retry-After`, no request is sent for
+    /// that time, at most 1 s. The first attempt of a watch and requests for Leases and Events do not wait and are not
+    /// counted.
     pub adaptive: bool,
     /// Encoding of lists, watches and writes of types that support it (`--kube-api-content-type`). Protobuf by default.
     /// Other requests are JSON.

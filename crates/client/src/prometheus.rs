@@ -1,13 +1,13 @@
 //! The client metrics of client-go, on a registry of the `prometheus` crate.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use http::{Method, StatusCode};
-use prometheus::core::Collector;
 use prometheus::{
-    Gauge, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
+    HistogramVec, IntCounterVec, IntGaugeVec, Registry, register_gauge_with_registry,
+    register_histogram_vec_with_registry, register_histogram_with_registry, register_int_counter_vec_with_registry,
+    register_int_counter_with_registry, register_int_gauge_vec_with_registry, register_int_gauge_with_registry,
 };
 
 use crate::{ClientMetrics, ClientMetricsProvider, LimitState};
@@ -32,10 +32,7 @@ use crate::{ClientMetrics, ClientMetricsProvider, LimitState};
 ///
 /// | metric | type | labels |
 /// |---|---|---|
-/// | `kube_client_request_limit`, `kube_client_requests_in_flight`, `kube_client_requests_waiting` | gauge | host, `priority_level` |
-///
-/// The label `priority_level` is the UID of a priority level of the API server; empty before the first response, and for
-/// servers without API priority and fairness.
+/// | `kube_client_request_limit`, `kube_client_requests_in_flight`, `kube_client_requests_waiting` | gauge | host |
 ///
 /// Register once per registry and pass to [`Client::with_metrics`](crate::Client::with_metrics) for every client.
 #[derive(Debug, Clone)]
@@ -69,15 +66,6 @@ const CERTIFICATE_AGE_BUCKETS: [f64; 11] = [
     124_416_000.0,
 ];
 
-fn register_metric<C: Collector + Clone + 'static>(
-    registry: &Registry,
-    metric: prometheus::Result<C>,
-) -> prometheus::Result<C> {
-    let metric = metric?;
-    registry.register(Box::new(metric.clone()))?;
-    Ok(metric)
-}
-
 impl PrometheusMetrics {
     /// Registers the metrics.
     ///
@@ -85,15 +73,13 @@ impl PrometheusMetrics {
     ///
     /// [`prometheus::Error::AlreadyReg`] if the registry contains a metric of one of these names.
     pub fn register(registry: &Registry) -> prometheus::Result<Self> {
-        let histogram = |name, help, buckets: &[f64]| {
-            let options = HistogramOpts::new(name, help).buckets(buckets.to_vec());
-            register_metric(registry, HistogramVec::new(options, &["verb", "host"]))
+        let histogram = |name: &str, help: &str, buckets: &[f64]| {
+            register_histogram_vec_with_registry!(name, help, &["verb", "host"], buckets.to_vec(), registry)
         };
-        let counter =
-            |name, help, labels: &[&str]| register_metric(registry, IntCounterVec::new(Opts::new(name, help), labels));
-        let gauge = |name, help| {
-            register_metric(registry, IntGaugeVec::new(Opts::new(name, help), &["host", "priority_level"]))
+        let counter = |name: &str, help: &str, labels: &[&str]| {
+            register_int_counter_vec_with_registry!(name, help, labels, registry)
         };
+        let gauge = |name: &str, help: &str| register_int_gauge_vec_with_registry!(name, help, &["host"], registry);
         register_constant_metrics(registry)?;
         Ok(Self {
             request_duration: histogram(
@@ -136,17 +122,11 @@ impl PrometheusMetrics {
             limits: [
                 gauge(
                     "kube_client_request_limit",
-                    "Maximum number of requests in flight of clients with an adaptive limit, by UID of the priority \
-                     level in the API server; empty before the first response. The sum over all clients of the process.",
+                    "Maximum number of requests in flight of clients with an adaptive limit. The sum over all clients of \
+                     the process.",
                 )?,
-                gauge(
-                    "kube_client_requests_in_flight",
-                    "Requests in flight of clients with an adaptive limit, by UID of the priority level.",
-                )?,
-                gauge(
-                    "kube_client_requests_waiting",
-                    "Requests that wait for an adaptive limit, by UID of the priority level.",
-                )?,
+                gauge("kube_client_requests_in_flight", "Requests in flight of clients with an adaptive limit.")?,
+                gauge("kube_client_requests_waiting", "Requests that wait for an adaptive limit.")?,
             ],
         })
     }
@@ -154,24 +134,31 @@ impl PrometheusMetrics {
 
 /// Registers the metrics of client-go that are constant here: transport cache and plugin certificates.
 fn register_constant_metrics(registry: &Registry) -> prometheus::Result<()> {
-    let ttl = Gauge::new(
+    let ttl = register_gauge_with_registry!(
         "rest_client_exec_plugin_ttl_seconds",
         "[ALPHA] Gauge of the shortest TTL (time-to-live) of the client certificate(s) managed by the auth exec plugin. \
          The value is in seconds until certificate expiry (negative if already expired). If auth exec plugins are \
          unused or manage no TLS certificates, the value will be +INF.",
+        registry
     );
-    register_metric(registry, ttl)?.set(f64::INFINITY);
-    let age = HistogramOpts::new(
+    ttl?.set(f64::INFINITY);
+    register_histogram_with_registry!(
         "rest_client_exec_plugin_certificate_rotation_age",
         "[ALPHA] Histogram of the number of seconds the last auth exec plugin client certificate lived before being \
          rotated. If auth exec plugin client certificates are unused, histogram will contain no data.",
-    );
-    register_metric(registry, Histogram::with_opts(age.buckets(CERTIFICATE_AGE_BUCKETS.to_vec())))?;
-    let entries = "[ALPHA] Number of transport entries in the internal cache.";
-    register_metric(registry, IntGauge::new("rest_client_transport_cache_entries", entries))?;
-    let collected = "[ALPHA] Number of times a cert rotation goroutine cancel func is called via GC cleanup of the \
-                     associated transport";
-    register_metric(registry, IntCounter::new("rest_client_transport_cert_rotation_gc_calls_total", collected))?;
+        CERTIFICATE_AGE_BUCKETS.to_vec(),
+        registry
+    )?;
+    register_int_gauge_with_registry!(
+        "rest_client_transport_cache_entries",
+        "[ALPHA] Number of transport entries in the internal cache.",
+        registry
+    )?;
+    register_int_counter_with_registry!(
+        "rest_client_transport_cert_rotation_gc_calls_total",
+        "[ALPHA] Number of times a cert rotation goroutine cancel func is called via GC cleanup of the associated transport",
+        registry
+    )?;
     Ok(())
 }
 
@@ -185,8 +172,8 @@ impl ClientMetricsProvider for PrometheusMetrics {
 struct PrometheusClientMetrics {
     host: String,
     metrics: PrometheusMetrics,
-    /// Part of this client in the gauges of limits, by priority level.
-    limits: Mutex<HashMap<String, [i64; 3]>>,
+    /// Part of this client in the gauges of limits.
+    limits: Mutex<[i64; 3]>,
 }
 
 impl PrometheusClientMetrics {
@@ -194,10 +181,15 @@ impl PrometheusClientMetrics {
         histogram.with_label_values(&[method.as_str(), &self.host]).observe(value);
     }
 
-    /// Replaces the part of this client in the gauges of a priority level.
-    fn set_limits(&self, priority_level: &str, before: [i64; 3], after: [i64; 3]) {
-        for ((gauge, before), after) in self.metrics.limits.iter().zip(before).zip(after) {
-            gauge.with_label_values(&[&*self.host, priority_level]).add(after - before);
+    /// Replaces the part of this client in the gauges of limits.
+    fn set_limits(&self, after: [i64; 3]) {
+        let mut limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = std::mem::replace(&mut *limits, after);
+        // A client without adaptive limit has no series.
+        if before != after {
+            for ((gauge, before), after) in self.metrics.limits.iter().zip(before).zip(after) {
+                gauge.with_label_values(&[&self.host]).add(after - before);
+            }
         }
     }
 
@@ -217,24 +209,13 @@ fn float(size: usize) -> f64 {
 /// Removes the part of a client that no longer exists.
 impl Drop for PrometheusClientMetrics {
     fn drop(&mut self) {
-        let limits = std::mem::take(self.limits.get_mut().unwrap_or_else(PoisonError::into_inner));
-        for (priority_level, state) in limits {
-            self.set_limits(&priority_level, state, [0; 3]);
-        }
+        self.set_limits([0; 3]);
     }
 }
 
 impl ClientMetrics for PrometheusClientMetrics {
-    fn limit_changed(&self, state: &LimitState<'_>) {
-        let LimitState { priority_level, limit, in_flight, waiting } = *state;
-        let after = [limit, in_flight, waiting].map(|number| i64::try_from(number).unwrap_or(i64::MAX));
-        let mut limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(before) = limits.get_mut(priority_level) {
-            self.set_limits(priority_level, std::mem::replace(before, after), after);
-        } else {
-            limits.insert(priority_level.to_owned(), after);
-            self.set_limits(priority_level, [0; 3], after);
-        }
+    fn limit_changed(&self, LimitState { limit, in_flight, waiting }: LimitState) {
+        self.set_limits([limit, in_flight, waiting].map(|number| i64::try_from(number).unwrap_or(i64::MAX)));
     }
 
     fn rate_limited(&self, method: &Method, waited: Duration) {

@@ -10,6 +10,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use futures::FutureExt as _;
 use http::Response;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
@@ -18,7 +19,6 @@ use hyper_util::{
     rt::{TokioExecutor, TokioTimer},
 };
 use tokio::sync::watch;
-use tokio_util::sync::ReusableBoxFuture;
 use tower::{
     BoxError, ServiceBuilder, ServiceExt as _,
     util::{BoxCloneSyncService, MapErr},
@@ -79,13 +79,13 @@ impl Transport {
     pub(crate) fn watches(&self) -> (Service, Replaced) {
         let pools = self.pools();
         let mut configuration = pools.configuration.clone();
-        let replaced = ReusableBoxFuture::new(async move {
+        let replaced = async move {
             if configuration.changed().await.is_err() {
                 // The configuration has been dropped and can no longer change.
                 pending::<()>().await;
             }
-        });
-        (pools.watches.clone(), replaced)
+        };
+        (pools.watches.clone(), replaced.boxed())
     }
 
     fn pools(&self) -> MutexGuard<'_, Pools> {

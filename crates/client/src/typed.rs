@@ -1,7 +1,7 @@
 //! Reads and writes of single objects, for `k8s-openapi` types and for projections that implement [`Decode`].
 
 use http::{HeaderValue, Method};
-use kube_wire::{Decode, Encode, Resource, ResourceVersion, Uid, percent_encode};
+use kube_wire::{Decode, Encode, ResourceVersion, Uid, percent_encode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -60,17 +60,8 @@ impl Client {
     /// [`Error::InvalidResponse`] if the body cannot be decoded; [`Error::Transport`], [`Error::Request`] or
     /// [`Error::ShuttingDown`].
     pub async fn get<T: Decode>(&self, namespace: &str, name: &str) -> Result<T, Error> {
-        self.get_of(&T::RESOURCE, namespace, name).await
-    }
-
-    /// Reads one object of another resource than that of the type, such as one that is known only at run time.
-    ///
-    /// # Errors
-    ///
-    /// As for [`get`](Self::get).
-    pub async fn get_of<T: Decode>(&self, resource: &Resource, namespace: &str, name: &str) -> Result<T, Error> {
-        let call = Call::new("get", *resource, namespace, name);
-        let body = self.call(&call, &Outgoing::get(resource.object_path(namespace, name))).await?;
+        let call = Call::new("get", T::RESOURCE, namespace, name);
+        let body = self.call(&call, &Outgoing::get(T::RESOURCE.object_path(namespace, name))).await?;
         self.decode(|| decode(call, &body))
     }
 
@@ -162,28 +153,11 @@ impl Client {
         subresource: Option<&str>,
         patch: &Value,
     ) -> Result<PatchedMetadata, Error> {
-        self.merge_patch_of(&T::RESOURCE, namespace, name, subresource, patch).await
-    }
-
-    /// Applies a JSON merge patch to an object of a resource that is known only at run time, or to one of its
-    /// subresources.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`merge_patch`](Self::merge_patch).
-    pub async fn merge_patch_of(
-        &self,
-        resource: &Resource,
-        namespace: &str,
-        name: &str,
-        subresource: Option<&str>,
-        patch: &Value,
-    ) -> Result<PatchedMetadata, Error> {
-        let call = Call::new("patch", *resource, namespace, name);
+        let call = Call::new("patch", T::RESOURCE, namespace, name);
         if name.is_empty() {
             return Err(Error::Request { call, source: "the name is empty".into() });
         }
-        let mut path_and_query = resource.object_path(namespace, name);
+        let mut path_and_query = T::RESOURCE.object_path(namespace, name);
         if let Some(subresource) = subresource {
             path_and_query.push('/');
             path_and_query.push_str(&percent_encode(subresource));

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use endpoint_controller_manager::{CommandLine, UsageError, run, start_logging};
-use kube_controller_client::Config;
+use kube_controller_client::{Config, KubeconfigOptions};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -64,8 +64,10 @@ async fn work(command_line: CommandLine) -> anyhow::Result<()> {
     }
     settings.flags = flags;
     let config = match (&settings.client.kubeconfig, &settings.client.master) {
-        (Some(path), None) => Config::from_kubeconfig(path).await?,
-        (Some(path), Some(master)) => Config::from_kubeconfig(path).await?.with_server(master)?,
+        (Some(path), server) => {
+            let (path, server) = (Some(path.clone()), server.clone());
+            Config::from_kubeconfig_with(KubeconfigOptions { path, server, ..KubeconfigOptions::default() }).await?
+        }
         (None, Some(master)) => Config::from_url(master)?,
         (None, None) => Config::in_cluster().context("no --kubeconfig given, and not in a Pod")?,
     };

@@ -59,32 +59,27 @@ impl Authorities {
             }
             (None, Some(client)) => {
                 let lookup = Lookup { client: client.clone(), bundle: Mutex::default() };
-                match timeout(FIRST_TIMEOUT, lookup.fetch()).await {
-                    Ok(Ok(())) => {}
-                    Ok(Err(error)) if error.is_forbidden() && !settings.tolerate_lookup_failure => {
-                        return Err(ServingError::Lookup(error));
+                match lookup.fetch_within(FIRST_TIMEOUT).await {
+                    Err(error) if error.is_forbidden() && !settings.tolerate_lookup_failure => {
+                        Err(ServingError::Lookup(error))
                     }
-                    Ok(Err(error)) => warn(&error.display_full()),
-                    Err(_) => warn(&"no answer in time"),
+                    _ => Ok(Authorities::Cluster(lookup)),
                 }
-                Ok(Authorities::Cluster(lookup))
             }
         }
     }
 
     /// Repeats the lookup if the source is the cluster. If it fails, the bundle found last stays in use.
     pub(crate) async fn reload(&self) {
-        let Authorities::Cluster(lookup) = self else { return };
-        match timeout(RELOAD_TIMEOUT, lookup.fetch()).await {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => warn(&error.display_full()),
-            Err(_) => warn(&"no answer in time"),
+        if let Authorities::Cluster(lookup) = self {
+            // A failure has been logged.
+            let _ = lookup.fetch_within(RELOAD_TIMEOUT).await;
         }
     }
 
     /// Returns whether the source is the cluster and no lookup has succeeded yet.
     pub(crate) fn are_pending(&self) -> bool {
-        matches!(self, Authorities::Cluster(lookup) if matches!(lookup.bundle(), Bundle::Unknown))
+        matches!(self, Authorities::Cluster(lookup) if lookup.bundle().is_none())
     }
 
     /// Returns the bundle in PEM; `None` if there is none.
@@ -92,10 +87,7 @@ impl Authorities {
         match self {
             Authorities::None => Ok(None),
             Authorities::File(path) => certificate::read(path).map(Some),
-            Authorities::Cluster(lookup) => Ok(match lookup.bundle() {
-                Bundle::Pem(pem) => Some(pem.into_bytes()),
-                Bundle::Unknown | Bundle::None => None,
-            }),
+            Authorities::Cluster(lookup) => Ok(lookup.bundle().filter(|pem| !pem.is_empty()).map(String::into_bytes)),
         }
     }
 
@@ -116,43 +108,35 @@ fn warn(error: &dyn std::fmt::Display) {
 #[derive(Debug)]
 pub(crate) struct Lookup {
     client: Client,
-    bundle: Mutex<Bundle>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-enum Bundle {
-    /// No lookup has succeeded.
-    #[default]
-    Unknown,
-    /// The cluster publishes no bundle.
-    None,
-    /// The bundle in PEM.
-    Pem(String),
+    /// The bundle in PEM, empty if the cluster publishes none. `None` before the first successful lookup.
+    bundle: Mutex<Option<String>>,
 }
 
 impl Lookup {
+    /// Looks the bundle up, and logs a failure. Without an answer in time, that is no error.
+    async fn fetch_within(&self, limit: Duration) -> Result<(), Error> {
+        let Ok(result) = timeout(limit, self.fetch()).await else {
+            warn(&"no answer in time");
+            return Ok(());
+        };
+        result.inspect_err(|error| warn(&error.display_full()))
+    }
+
     async fn fetch(&self) -> Result<(), Error> {
         let bundle = match self.client.get::<ConfigMap>(NAMESPACE, NAME).await {
-            Ok(map) => map.data.and_then(|mut data| data.remove(KEY)).filter(|pem| !pem.trim().is_empty()),
-            Err(error) if error.is_not_found() => None,
+            Ok(map) => map.data.and_then(|mut data| data.remove(KEY)).unwrap_or_default().trim().to_owned(),
+            Err(error) if error.is_not_found() => String::new(),
             Err(error) => return Err(error),
         };
-        let bundle = match bundle {
-            None => Bundle::None,
+        match certificate::certificates(Path::new(BUNDLE_NAME), bundle.as_bytes()) {
             // Not an error: an invalid bundle must not prevent the reload of a changed server certificate.
-            Some(pem) => match certificate::certificates(Path::new(BUNDLE_NAME), pem.as_bytes()) {
-                Ok(_) => Bundle::Pem(pem),
-                Err(error) => {
-                    warn(&error.display_full());
-                    return Ok(());
-                }
-            },
-        };
-        *self.bundle.lock().unwrap_or_else(PoisonError::into_inner) = bundle;
+            Err(error) if !bundle.is_empty() => warn(&error.display_full()),
+            _ => *self.bundle.lock().unwrap_or_else(PoisonError::into_inner) = Some(bundle),
+        }
         Ok(())
     }
 
-    fn bundle(&self) -> Bundle {
+    fn bundle(&self) -> Option<String> {
         self.bundle.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

@@ -13,18 +13,17 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use rustls::pki_types::CertificateDer;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_rustls::server::TlsStream;
+use tokio_util::either::Either;
 
-use crate::connections::Admission;
+use crate::connections::{Admission, Stage};
 use crate::handler::Answer;
 use crate::lifetime::{Expiry, Lifetime};
 use crate::listener::Shared;
 use crate::metrics::Closed;
 use crate::peer::Peer;
-use crate::pool::Stage;
 use crate::response::{self, Response};
 use crate::socket::{Socket, SocketState};
 use crate::user::User;
@@ -60,18 +59,13 @@ pub(crate) async fn serve(
     let ca_changes = shared.tls.as_ref().map(|tls| tls.ca_changes());
     let reason = match timeout(HANDSHAKE_TIMEOUT, open(socket, &admission, &shared)).await {
         Ok(Ok(opened)) => {
-            // Boxed: connections that never get here do not need the memory.
-            let closed = match opened {
-                Opened::Plain(socket) => {
-                    let connection = Arc::new(Connection::new(None, peer, admission, Arc::clone(&shared)));
-                    Box::pin(connection.serve(socket, ca_changes)).await
-                }
-                Opened::Tls(stream) => {
-                    let chain = stream.get_ref().1.peer_certificates();
-                    let connection = Arc::new(Connection::new(chain, peer, admission, Arc::clone(&shared)));
-                    Box::pin(connection.serve(stream, ca_changes)).await
-                }
+            let chain = match &opened {
+                Either::Left(_) => None,
+                Either::Right(stream) => stream.get_ref().1.peer_certificates(),
             };
+            let connection = Arc::new(Connection::new(chain, peer, admission, Arc::clone(&shared)));
+            // Boxed: connections that never get here do not need the memory.
+            let closed = Box::pin(connection.serve(opened, ca_changes)).await;
             if state.has_stalled() { Some(Closed::WriteTimeout) } else { closed }
         }
         Ok(Err(error)) => {
@@ -86,11 +80,8 @@ pub(crate) async fn serve(
     }
 }
 
-/// A connection that can be read from.
-enum Opened {
-    Plain(Socket),
-    Tls(Box<TlsStream<Socket>>),
-}
+/// A connection that can be read from: plain, or with TLS.
+type Opened = Either<Socket, Box<TlsStream<Socket>>>;
 
 /// Waits for the first byte of the client, and with TLS for the turn of the connection, then runs the handshake. A client that
 /// sends nothing uses up no turn.
@@ -98,11 +89,11 @@ async fn open(socket: Socket, admission: &Admission, shared: &Shared) -> std::io
     socket.first_byte().await?;
     let Some(tls) = &shared.tls else {
         admission.advance(Stage::Anonymous);
-        return Ok(Opened::Plain(socket));
+        return Ok(Either::Left(socket));
     };
     shared.handshakes.turn().await;
     admission.advance(Stage::Anonymous);
-    Ok(Opened::Tls(Box::new(tls.acceptor().accept(socket).await?)))
+    Ok(Either::Right(Box::new(tls.acceptor().accept(socket).await?)))
 }
 
 /// A connection whose client has sent something, after the handshake if there is one.
@@ -134,11 +125,7 @@ impl Connection {
 
     /// Serves requests until the client closes the connection or it has to end: then running requests are answered for up to
     /// 5 s. Returns the reason in the second case.
-    async fn serve(
-        self: Arc<Self>,
-        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-        ca_changes: Option<watch::Receiver<()>>,
-    ) -> Option<Closed> {
+    async fn serve(self: Arc<Self>, stream: Opened, ca_changes: Option<watch::Receiver<()>>) -> Option<Closed> {
         let connection = Arc::clone(&self);
         let service = service_fn(move |request| {
             let connection = Arc::clone(&connection);

@@ -1,4 +1,4 @@
-//! Encodes metrics in Prometheus' text format, or as `OpenMetrics` if the client accepts it.
+//! Encodes metrics in Prometheus' text format, version 0.0.4.
 
 use std::fmt::Write as _;
 
@@ -7,60 +7,21 @@ use prometheus::proto::{LabelPair, Metric, MetricFamily, MetricType};
 
 use crate::response::{self, Response};
 
-/// The two formats. They differ in the names of counters, in numbers, in escaping, and in the final `# EOF`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Format {
-    /// Prometheus' text format 0.0.4.
-    Text,
-    /// `OpenMetrics` 1.0.0.
-    OpenMetrics,
-}
+const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-impl Format {
-    /// Returns `OpenMetrics` if the `Accept` header lists it, at any quality.
-    fn negotiate(accept: &str) -> Format {
-        let accepts_open_metrics =
-            accept.split(',').any(|range| range.trim_start().starts_with("application/openmetrics-text"));
-        if accepts_open_metrics { Format::OpenMetrics } else { Format::Text }
-    }
-
-    fn content_type(self) -> &'static str {
-        match self {
-            Format::Text => "text/plain; version=0.0.4; charset=utf-8",
-            Format::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
-        }
-    }
-
-    fn number(self, value: f64) -> String {
-        let mut text = go_float(value);
-        if self == Format::OpenMetrics && value.is_finite() && !text.contains(['.', 'e']) {
-            text.push_str(".0");
-        }
-        text
-    }
-}
-
-/// Returns the response with all metrics, in the format that the `Accept` header selects.
-pub(crate) fn respond(families: &[MetricFamily], accept: &str) -> Response {
-    let format = Format::negotiate(accept);
-    response::of(StatusCode::OK, format.content_type(), encode(families, format))
+/// Returns the response with all metrics.
+pub(crate) fn respond(families: &[MetricFamily]) -> Response {
+    response::of(StatusCode::OK, CONTENT_TYPE, encode(families))
 }
 
 /// Encodes metric families as Prometheus' Go library does.
 ///
-/// The encoder of the `prometheus` crate has no `OpenMetrics` and formats numbers as Rust does: the bucket that Go
-/// writes as `le="1.048576e+06"` would become a different series.
-fn encode(families: &[MetricFamily], format: Format) -> String {
+/// The encoder of the `prometheus` crate formats numbers as Rust does: the bucket that Go writes as `le="1.048576e+06"`
+/// would become a different series.
+fn encode(families: &[MetricFamily]) -> String {
     let mut out = String::new();
     for family in families {
-        let kind = family.get_field_type();
-        let (base, total) = match (kind, format) {
-            // In OpenMetrics, the family of a counter is named without `_total`, its samples with it.
-            (MetricType::COUNTER, Format::OpenMetrics) => {
-                (family.name().strip_suffix("_total").unwrap_or(family.name()), "_total")
-            }
-            _ => (family.name(), ""),
-        };
+        let (name, kind) = (family.name(), family.get_field_type());
         let type_name = match kind {
             MetricType::COUNTER => "counter",
             MetricType::GAUGE => "gauge",
@@ -68,60 +29,38 @@ fn encode(families: &[MetricFamily], format: Format) -> String {
             // Not used by this program.
             MetricType::SUMMARY | MetricType::UNTYPED => continue,
         };
-        let help = escape(family.help(), format == Format::OpenMetrics);
         // Writing to a string cannot fail.
-        let _ = writeln!(out, "# HELP {base} {help}\n# TYPE {base} {type_name}");
-        let mut samples = SampleWriter { out: &mut out, base, format };
+        let _ = writeln!(out, "# HELP {name} {}\n# TYPE {name} {type_name}", escape(family.help(), false));
         for metric in family.get_metric() {
             let labels = metric.get_label();
             match kind {
-                MetricType::COUNTER => samples.sample(total, labels, metric.get_counter().get_value()),
-                MetricType::GAUGE => samples.sample("", labels, metric.get_gauge().get_value()),
-                _ => samples.histogram(metric),
+                MetricType::COUNTER => sample(&mut out, name, labels, None, metric.get_counter().get_value()),
+                MetricType::GAUGE => sample(&mut out, name, labels, None, metric.get_gauge().get_value()),
+                _ => histogram(&mut out, name, metric),
             }
         }
-    }
-    if format == Format::OpenMetrics {
-        out.push_str("# EOF\n");
     }
     out
 }
 
-/// Writes the samples of one metric family.
-struct SampleWriter<'a> {
-    out: &'a mut String,
-    base: &'a str,
-    format: Format,
+fn histogram(out: &mut String, name: &str, metric: &Metric) {
+    let (histogram, labels) = (metric.get_histogram(), metric.get_label());
+    let [bucket, sum, count] = ["bucket", "sum", "count"].map(|suffix| format!("{name}_{suffix}"));
+    for it in histogram.get_bucket().iter().filter(|it| it.upper_bound().is_finite()) {
+        sample(out, &bucket, labels, Some(it.upper_bound()), float(it.cumulative_count()));
+    }
+    sample(out, &bucket, labels, Some(f64::INFINITY), float(histogram.get_sample_count()));
+    sample(out, &sum, labels, None, histogram.get_sample_sum());
+    sample(out, &count, labels, None, float(histogram.get_sample_count()));
 }
 
-impl SampleWriter<'_> {
-    fn sample(&mut self, suffix: &str, labels: &[LabelPair], value: f64) {
-        let (base, labels, value) = (self.base, label_set(labels, None), self.format.number(value));
-        let _ = writeln!(self.out, "{base}{suffix}{labels} {value}");
-    }
-
-    fn count(&mut self, suffix: &str, labels: &[LabelPair], bound: Option<&str>, count: u64) {
-        let (base, labels) = (self.base, label_set(labels, bound));
-        let _ = writeln!(self.out, "{base}{suffix}{labels} {count}");
-    }
-
-    fn histogram(&mut self, metric: &Metric) {
-        let (histogram, labels) = (metric.get_histogram(), metric.get_label());
-        for bucket in histogram.get_bucket().iter().filter(|bucket| bucket.upper_bound().is_finite()) {
-            let bound = self.format.number(bucket.upper_bound());
-            self.count("_bucket", labels, Some(&bound), bucket.cumulative_count());
-        }
-        self.count("_bucket", labels, Some("+Inf"), histogram.get_sample_count());
-        self.sample("_sum", labels, histogram.get_sample_sum());
-        self.count("_count", labels, None, histogram.get_sample_count());
-    }
-}
-
-fn label_set(labels: &[LabelPair], bound: Option<&str>) -> String {
+/// Writes one sample; `bound` is the upper bound of a bucket.
+fn sample(out: &mut String, name: &str, labels: &[LabelPair], bound: Option<f64>, value: f64) {
     let mut pairs: Vec<String> =
         labels.iter().map(|label| format!("{}=\"{}\"", label.name(), escape(label.value(), true))).collect();
-    pairs.extend(bound.map(|bound| format!("le=\"{bound}\"")));
-    if pairs.is_empty() { String::new() } else { format!("{{{}}}", pairs.join(",")) }
+    pairs.extend(bound.map(|bound| format!("le=\"{}\"", go_float(bound))));
+    let labels = if pairs.is_empty() { String::new() } else { format!("{{{}}}", pairs.join(",")) };
+    let _ = writeln!(out, "{name}{labels} {}", go_float(value));
 }
 
 /// Formats a number as Go's `strconv.FormatFloat(value, 'g', -1, 64)`: the shortest text that parses to the same
@@ -141,6 +80,12 @@ fn go_float(value: f64) -> String {
     }
     let sign = if exponent < 0 { '-' } else { '+' };
     format!("{digits}e{sign}{:02}", exponent.unsigned_abs())
+}
+
+/// Returns a count, which is exact below 2^53.
+#[expect(clippy::cast_precision_loss)]
+fn float(count: u64) -> f64 {
+    count as f64
 }
 
 fn escape(text: &str, quotes: bool) -> String {
@@ -187,28 +132,7 @@ seconds_bucket{name="x",le="+Inf"} 1
 seconds_sum{name="x"} 0.75
 seconds_count{name="x"} 1
 "#;
-        assert_eq!(encode(&registry().gather(), Format::Text), expect);
-    }
-
-    #[test]
-    fn open_metrics_format_matches_the_specification() {
-        let expect = r#"# HELP adds Adds of \"q\".
-# TYPE adds counter
-adds_total{name="a\\b\"c"} 3.0
-# HELP depth Depth.
-# TYPE depth gauge
-depth 1.2345678e+07
-# HELP seconds Time.
-# TYPE seconds histogram
-seconds_bucket{name="x",le="1e-05"} 0
-seconds_bucket{name="x",le="1.0"} 1
-seconds_bucket{name="x",le="1.048576e+06"} 1
-seconds_bucket{name="x",le="+Inf"} 1
-seconds_sum{name="x"} 0.75
-seconds_count{name="x"} 1
-# EOF
-"#;
-        assert_eq!(encode(&registry().gather(), Format::OpenMetrics), expect);
+        assert_eq!(encode(&registry().gather()), expect);
     }
 
     #[rstest]
@@ -227,15 +151,5 @@ seconds_count{name="x"} 1
     #[case(f64::NEG_INFINITY, "-Inf")]
     fn floats_are_formatted_as_in_go(#[case] value: f64, #[case] expect: &str) {
         assert_eq!(go_float(value), expect);
-    }
-
-    #[test]
-    fn accept_header_selects_the_format() {
-        assert_eq!(Format::negotiate(""), Format::Text);
-        assert_eq!(Format::negotiate("text/plain"), Format::Text);
-        assert_eq!(
-            Format::negotiate("application/openmetrics-text;version=1.0.0;q=0.5,text/plain;q=0.1"),
-            Format::OpenMetrics
-        );
     }
 }

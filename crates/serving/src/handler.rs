@@ -35,7 +35,8 @@ pub(crate) struct Handler {
     access: Option<Access>,
     routes: Routes,
     metrics: ServingMetrics,
-    responses: Responses,
+    /// Limits the number of responses that are being sent.
+    responses: Arc<Semaphore>,
 }
 
 /// A response, and whether its client is authenticated.
@@ -46,7 +47,7 @@ pub(crate) struct Answer {
 
 impl Handler {
     pub(crate) fn new(access: Option<Access>, routes: Routes, metrics: ServingMetrics) -> Handler {
-        Handler { access, routes, metrics, responses: Responses::new() }
+        Handler { access, routes, metrics, responses: Arc::new(Semaphore::new(MAX_RESPONSES)) }
     }
 
     /// Answers a request. `certificate` is the user of the connection's verified client certificate; without one, the
@@ -97,8 +98,8 @@ impl Handler {
     async fn respond<B>(&self, request: &Request<B>) -> Response {
         match self.routes.route(request) {
             Route::Short(response) => response,
-            Route::Page(page) => match self.responses.permit().await {
-                Some(permit) => permit.hold(page()).await,
+            Route::Page(page) => match permit(&self.responses).await {
+                Some(permit) => hold(permit, page()).await,
                 None => self.too_many(Limit::Responses),
             },
         }
@@ -110,40 +111,23 @@ impl Handler {
     }
 }
 
-/// Limits the number of responses that are being sent.
-pub(crate) struct Responses(Arc<Semaphore>);
-
-impl Responses {
-    pub(crate) fn new() -> Self {
-        Self(Arc::new(Semaphore::new(MAX_RESPONSES)))
-    }
-
-    /// Waits until a response may be sent; `None` after [`RESPONSE_TIMEOUT`].
-    async fn permit(&self) -> Option<Permit> {
-        let permit = timeout(RESPONSE_TIMEOUT, Arc::clone(&self.0).acquire_owned()).await;
-        Some(Permit { _permit: permit.ok()?.ok()? })
-    }
+/// Waits until a response may be sent; `None` after [`RESPONSE_TIMEOUT`].
+async fn permit(responses: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
+    timeout(RESPONSE_TIMEOUT, Arc::clone(responses).acquire_owned()).await.ok()?.ok()
 }
 
-/// Permission to send a response, until it is dropped.
-struct Permit {
-    _permit: OwnedSemaphorePermit,
+/// Returns the response, which gives the permit up once all of its body has been written to the socket.
+async fn hold(permit: OwnedSemaphorePermit, response: Response) -> Response {
+    let (parts, body) = response.into_parts();
+    let Ok(body) = body.collect().await;
+    let held = HeldBody { bytes: body.to_bytes(), _permit: permit };
+    Response::from_parts(parts, Full::new(Bytes::from_owner(held)))
 }
 
-impl Permit {
-    /// Returns the response, which gives the permission up once all of its body has been written to the socket.
-    async fn hold(self, response: Response) -> Response {
-        let (parts, body) = response.into_parts();
-        let Ok(body) = body.collect().await;
-        let held = HeldBody { bytes: body.to_bytes(), _permit: self };
-        Response::from_parts(parts, Full::new(Bytes::from_owner(held)))
-    }
-}
-
-/// A body with the permission to send it.
+/// A body with the permit to send it.
 struct HeldBody {
     bytes: Bytes,
-    _permit: Permit,
+    _permit: OwnedSemaphorePermit,
 }
 
 impl AsRef<[u8]> for HeldBody {
@@ -158,19 +142,20 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn responses_that_are_not_read_are_limited() {
-        let responses = Responses::new();
+        let responses = Arc::new(Semaphore::new(MAX_RESPONSES));
         let mut held = Vec::new();
         for _ in 0..MAX_RESPONSES {
-            held.push(responses.permit().await.unwrap().hold(response::text(StatusCode::OK, "page")).await);
+            let permit = permit(&responses).await.unwrap();
+            held.push(hold(permit, response::text(StatusCode::OK, "page")).await);
         }
-        assert!(responses.permit().await.is_none());
+        assert!(permit(&responses).await.is_none());
         // The body alone keeps the permission, and a part of it does.
         let body = held.pop().unwrap().into_body().collect().await.unwrap().to_bytes();
         let rest = body.slice(2..);
         drop(body);
-        assert!(responses.permit().await.is_none());
+        assert!(permit(&responses).await.is_none());
         assert_eq!(rest, "ge");
         drop(rest);
-        assert!(responses.permit().await.is_some());
+        assert!(permit(&responses).await.is_some());
     }
 }

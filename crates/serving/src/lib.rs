@@ -16,7 +16,6 @@ mod metrics;
 mod negotiation;
 mod pacer;
 mod peer;
-mod pool;
 pub mod response;
 mod review_queue;
 mod reviewer;
@@ -27,7 +26,6 @@ mod settings;
 mod socket;
 mod thread;
 mod tls;
-mod ttl_cache;
 mod user;
 
 pub use certificate::CertificateError;

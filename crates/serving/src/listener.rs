@@ -85,10 +85,10 @@ async fn next(listener: &TcpListener, shared: &Arc<Shared>, tasks: &mut JoinSet<
                 // means that the connection is gone already.
                 let _ = stream.set_nodelay(true);
                 let (peer, state) = (Peer::from(address.ip()), Arc::<SocketState>::default());
-                let admission = connections.add(peer, &state);
-                let (id, socket) = (admission.id(), Socket::new(stream, Arc::clone(&state)));
-                let task = tasks.spawn(connection::serve(socket, peer, admission, state, Arc::clone(shared)));
-                connections.spawned(id, task);
+                connections.add(peer, &state, |admission| {
+                    let socket = Socket::new(stream, Arc::clone(&state));
+                    tasks.spawn(connection::serve(socket, peer, admission, Arc::clone(&state), Arc::clone(shared)))
+                });
             }
             // The client disconnected before `accept`, or there is no free file descriptor: close a connection and
             // continue.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use prometheus::core::Collector;
 use prometheus::{IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry};
 
-use crate::pool::Stage;
+use crate::connections::Stage;
 
 /// Why the server closed a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,10 +117,11 @@ impl ServingMetrics {
         }
     }
 
-    pub(crate) fn set_connections(&self, count: impl Fn(Stage) -> usize) {
+    /// Sets the number of connections in each stage.
+    pub(crate) fn set_connections(&self, counts: [usize; STATES.len()]) {
         let Some(series) = &self.0 else { return };
-        for stage in Stage::ALL {
-            series.connections[stage as usize].set(i64::try_from(count(stage)).unwrap_or(i64::MAX));
+        for (gauge, count) in series.connections.iter().zip(counts) {
+            gauge.set(i64::try_from(count).unwrap_or(i64::MAX));
         }
     }
 }

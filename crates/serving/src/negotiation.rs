@@ -2,6 +2,8 @@
 //!
 //! Follows `NegotiateMediaTypeOptions` of k8s.io/apiserver with the restrictions of its statusz and flagz packages.
 
+use std::collections::HashMap;
+
 /// Representation of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
@@ -31,45 +33,36 @@ const VERSIONS: [&str; 2] = ["v1beta1", DEPRECATED];
 /// One media range of an `Accept` header.
 struct Range<'a> {
     media_type: &'a str,
-    subtype: &'a str,
-    quality: f32,
-    parameters: Vec<(&'a str, &'a str)>,
+    /// By name; the last value if a name occurs more than once.
+    parameters: HashMap<&'a str, &'a str>,
 }
 
 impl<'a> Range<'a> {
-    fn parse(text: &'a str) -> Option<Range<'a>> {
+    fn parse(text: &'a str) -> Range<'a> {
         let mut parts = text.split(';').map(str::trim);
-        let (media_type, subtype) = parts.next()?.split_once('/')?;
-        let mut range = Range { media_type, subtype, quality: 1.0, parameters: Vec::new() };
-        for (name, value) in parts.filter_map(|it| it.split_once('=')) {
-            let (name, value) = (name.trim(), value.trim().trim_matches('"'));
-            match name {
-                "q" => range.quality = value.parse().unwrap_or(1.0),
-                _ => range.parameters.push((name, value)),
-            }
-        }
-        Some(range)
+        let media_type = parts.next().unwrap_or_default();
+        let parameters = parts.filter_map(|it| it.split_once('='));
+        let parameters = parameters.map(|(name, value)| (name.trim(), value.trim().trim_matches('"')));
+        Range { media_type, parameters: parameters.collect() }
+    }
+
+    fn quality(&self) -> f32 {
+        self.parameters.get("q").and_then(|quality| quality.parse().ok()).unwrap_or(1.0)
     }
 
     fn matches(&self, media_type: &str) -> bool {
-        let is = |pattern: &str, value: &str| pattern == "*" || pattern == value;
-        media_type.split_once('/').is_some_and(|(it, subtype)| {
-            // `*/subtype` is not a valid range.
-            is(self.media_type, it) && is(self.subtype, subtype) && (self.media_type != "*" || self.subtype == "*")
-        })
-    }
-
-    /// Returns the value of a parameter; of the last one if the name occurs more than once.
-    fn parameter(&self, name: &str) -> Option<&'a str> {
-        self.parameters.iter().rev().find(|(it, _)| *it == name).map(|(_, value)| *value)
+        self.media_type == "*/*"
+            || self.media_type == media_type
+            || self.media_type.strip_suffix('*').is_some_and(|it| it.ends_with('/') && media_type.starts_with(it))
     }
 
     /// Returns the representation for a media type that matches the range; `None` if the parameters exclude it.
     fn form(&self, media_type: &str, kind: &str) -> Option<Form> {
-        if ["stream", "sv"].iter().any(|name| self.parameter(name).is_some_and(|value| !value.is_empty())) {
+        let parameter = |name| self.parameters.get(name).copied();
+        if ["stream", "sv"].into_iter().filter_map(parameter).any(|value| !value.is_empty()) {
             return None;
         }
-        let target = ["g", "v", "as"].map(|name| self.parameter(name));
+        let target = ["g", "v", "as"].map(parameter);
         let encoding = match media_type {
             "application/json" => Encoding::Json,
             "application/yaml" => Encoding::Yaml,
@@ -89,10 +82,10 @@ pub(crate) fn negotiate(accept: &str, kind: &str) -> Option<Form> {
     if accept.trim().is_empty() {
         return Some(Form::Text);
     }
-    let mut ranges: Vec<Range<'_>> = accept.split(',').filter_map(Range::parse).collect();
+    let mut ranges: Vec<Range<'_>> = accept.split(',').map(Range::parse).collect();
     ranges.sort_by(|a, b| {
-        let wild = |range: &Range<'_>| (range.media_type == "*", range.subtype == "*");
-        b.quality.total_cmp(&a.quality).then(wild(a).cmp(&wild(b)))
+        let wild = |range: &Range<'_>| (range.media_type.starts_with('*'), range.media_type.ends_with('*'));
+        b.quality().total_cmp(&a.quality()).then(wild(a).cmp(&wild(b)))
     });
     ranges.iter().find_map(|range| {
         let mut matching = MEDIA_TYPES.into_iter().filter(|media_type| range.matches(media_type));

@@ -15,7 +15,6 @@ use tokio::time::{Instant, timeout};
 
 use crate::peer::Peer;
 use crate::review_queue::{QueueIsFull, ReviewQueue};
-use crate::ttl_cache::TtlCache;
 
 /// Time limit of one review, including the wait for others.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -49,7 +48,8 @@ impl From<QueueIsFull> for NoAnswer {
 #[derive(Debug)]
 pub(crate) struct Reviewer<K: Eq + Hash, V> {
     client: Client,
-    results: Mutex<TtlCache<K, V>>,
+    /// Results, with the time of their expiry.
+    results: Mutex<LruCache<K, (V, Instant)>>,
     accepted: Mutex<LruCache<K, ()>>,
     accepted_in_flight: Semaphore,
     others: ReviewQueue,
@@ -59,7 +59,7 @@ impl<K: Clone + Eq + Hash, V: Clone> Reviewer<K, V> {
     pub(crate) fn new(client: Client) -> Self {
         Self {
             client,
-            results: Mutex::new(TtlCache::new(CACHE_SIZE)),
+            results: Mutex::new(LruCache::sparse(CACHE_SIZE)),
             accepted: Mutex::new(LruCache::sparse(MAX_ACCEPTED)),
             accepted_in_flight: Semaphore::new(MAX_ACCEPTED_IN_FLIGHT),
             others: ReviewQueue::new(),
@@ -68,7 +68,8 @@ impl<K: Clone + Eq + Hash, V: Clone> Reviewer<K, V> {
 
     /// Returns the cached result of an earlier review.
     pub(crate) fn cached(&self, key: &K) -> Option<V> {
-        locked(&self.results).get(key, Instant::now().into_std())
+        let mut results = locked(&self.results);
+        results.get(key).filter(|(_, expires)| Instant::now() < *expires).map(|(result, _)| result.clone())
     }
 
     /// Caches the result of a review for `ttl`, and remembers whether it was positive.
@@ -79,7 +80,7 @@ impl<K: Clone + Eq + Hash, V: Clone> Reviewer<K, V> {
             locked(&self.accepted).pop(key);
         }
         if !ttl.is_zero() {
-            locked(&self.results).put(key.clone(), result, Instant::now().into_std(), ttl);
+            locked(&self.results).put(key.clone(), (result, Instant::now() + ttl));
         }
     }
 

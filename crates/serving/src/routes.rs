@@ -48,7 +48,7 @@ impl Routes {
         Routes { health, serves_slis: false, registry: None, pages: BTreeMap::new() }
     }
 
-    /// Adds `/metrics`: the metrics of a registry in Prometheus' text format, or as `OpenMetrics` if the client accepts it.
+    /// Adds `/metrics`: the metrics of a registry in Prometheus' text format.
     #[must_use]
     pub fn metrics(self, registry: Registry) -> Routes {
         Routes { registry: Some(registry), ..self }
@@ -88,18 +88,16 @@ impl Routes {
         }
         let accept = request.headers().get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
         match (path, &self.registry, self.pages.get(path)) {
-            ("/metrics", Some(registry), _) => {
-                Route::Page(Box::new(move || exposition::respond(&registry.gather(), accept)))
-            }
-            _ if serves_slis => Route::Page(Box::new(move || self.slis(accept))),
+            ("/metrics", Some(registry), _) => Route::Page(Box::new(move || exposition::respond(&registry.gather()))),
+            _ if serves_slis => Route::Page(Box::new(move || self.slis())),
             (_, _, Some(page)) => Route::Page(Box::new(move || page(PageRequest { accept, query }))),
             _ => Route::Short(response::not_found()),
         }
     }
 
-    fn slis(&self, accept: &str) -> Response {
+    fn slis(&self) -> Response {
         match self.health.metrics() {
-            Ok(families) => exposition::respond(&families, accept),
+            Ok(families) => exposition::respond(&families),
             Err(error) => response::text(StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")),
         }
     }

@@ -4,7 +4,7 @@ use std::io;
 use std::thread;
 use std::time::Duration;
 
-use kube_controller::{Supervisor, SupervisorError};
+use kube_controller::SupervisorError;
 use tokio::runtime::{self, Runtime};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -23,7 +23,8 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 /// checks.
 pub struct ServerThread {
     stop: DropGuard,
-    ended: oneshot::Receiver<Result<(), SupervisorError>>,
+    /// Resolves when the thread ends; an error if it panicked.
+    ended: oneshot::Receiver<()>,
 }
 
 impl ServerThread {
@@ -45,7 +46,7 @@ impl ServerThread {
         let ((started, start_result), (end, ended)) = (oneshot::channel(), oneshot::channel());
         let token = stop.clone();
         let thread =
-            thread::Builder::new().name(NAME.to_owned()).spawn(move || run(runtime, bind, token, started, end));
+            thread::Builder::new().name(NAME.to_owned()).spawn(move || run(runtime, bind, &token, started, end));
         thread.map_err(ServingError::Thread)?;
         let running = ServerThread { stop: stop.drop_guard(), ended };
         match start_result.await {
@@ -55,13 +56,10 @@ impl ServerThread {
         }
     }
 
-    /// Waits until the server fails. Never returns otherwise.
+    /// Waits until the server fails: its thread has panicked. Never returns otherwise.
     pub async fn failed(&mut self) -> SupervisorError {
-        match (&mut self.ended).await {
-            Ok(Err(error)) => error,
-            // The thread panicked, or its task ended although nothing stopped it.
-            Ok(Ok(())) | Err(_) => SupervisorError::Ended { task: NAME.to_owned() },
-        }
+        let _ = (&mut self.ended).await;
+        SupervisorError::Ended { task: NAME.to_owned() }
     }
 
     /// Stops the server and waits until its socket is closed, for at most 1 s.
@@ -78,28 +76,24 @@ impl ServerThread {
 fn run<F: Future<Output = Result<Server, E>>, E>(
     runtime: Runtime,
     bind: impl FnOnce() -> F,
-    stop: CancellationToken,
+    stop: &CancellationToken,
     started: oneshot::Sender<Result<(), E>>,
-    end: oneshot::Sender<Result<(), SupervisorError>>,
+    end: oneshot::Sender<()>,
 ) {
-    let result = runtime.block_on(async {
+    runtime.block_on(async {
         let server = match bind().await {
             Ok(server) => server,
             Err(error) => {
                 // An error means that the receiver was dropped.
                 let _ = started.send(Err(error));
-                return Ok(());
+                return;
             }
         };
-        let mut supervisor = Supervisor::new(stop.clone());
-        supervisor.spawn(NAME, async move {
-            stop.run_until_cancelled(server.run()).await;
-        });
         // An error means that the receiver was dropped; the token is then cancelled.
         let _ = started.send(Ok(()));
-        supervisor.run(STOP_TIMEOUT).await
+        stop.run_until_cancelled(server.run()).await;
     });
     // Blocking tasks, such as a DNS lookup, cannot be cancelled; do not wait for them.
     runtime.shutdown_background();
-    let _ = end.send(result);
+    let _ = end.send(());
 }

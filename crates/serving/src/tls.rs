@@ -217,20 +217,6 @@ mod tests {
     }
 
     #[test]
-    fn receivers_are_notified_of_changes_of_the_ca_bundle_only() {
-        let (folder, authority) = (folder(), folder());
-        let copy = || fs::copy(authority.path().join("a.crt"), folder.path().join("ca.crt")).unwrap();
-        copy();
-        let tls = tls(folder.path(), Some("ca.crt")).unwrap();
-        let changes = tls.ca_changes();
-        renew(folder.path());
-        assert!(tls.load_changes().unwrap() && !changes.has_changed().unwrap());
-        renew(authority.path());
-        copy();
-        assert!(tls.load_changes().unwrap() && changes.has_changed().unwrap());
-    }
-
-    #[test]
     fn mismatched_key_is_rejected() {
         let (folder, other) = (folder(), folder());
         fs::copy(other.path().join("a.key"), folder.path().join("a.key")).unwrap();

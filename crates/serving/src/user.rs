@@ -83,9 +83,4 @@ mod tests {
             expect.map(|(name, groups)| (name.to_owned(), groups.into_iter().map(str::to_owned).collect::<Vec<_>>()));
         assert_eq!(found, expect);
     }
-
-    #[test]
-    fn malformed_certificate_has_no_user() {
-        assert_eq!(User::of_certificate(b"nonsense"), None);
-    }
 }

@@ -33,12 +33,8 @@ impl Connection {
     }
 
     async fn open_with(args: &GlobalArgs, timeouts: Timeouts) -> Result<Connection, ConfigError> {
-        let GlobalArgs { server, namespace, .. } = args;
-        let mut config = Config::from_kubeconfig_with(kubeconfig_options(args)).await?;
-        if let Some(server) = server {
-            config = config.with_server(server)?;
-        }
-        let namespace = namespace.clone().filter(|namespace| !namespace.is_empty());
+        let config = Config::from_kubeconfig_with(kubeconfig_options(args)).await?;
+        let namespace = args.namespace.clone().filter(|namespace| !namespace.is_empty());
         let namespace = namespace.unwrap_or_else(|| config.default_namespace());
         // The rate limit of kubectl.
         // The API server warns of every read of Endpoints, which the plugin explains on purpose.
@@ -56,6 +52,7 @@ fn kubeconfig_options(args: &GlobalArgs) -> KubeconfigOptions {
         context: args.context.clone(),
         cluster: args.cluster.clone(),
         user: args.user.clone(),
+        server: args.server.clone(),
         impersonate: args.impersonate.clone(),
         impersonate_groups: args.impersonate_groups.clone(),
         impersonate_uid: args.impersonate_uid.clone(),

@@ -49,7 +49,7 @@ impl Client {
     /// Reads one object, in JSON, and returns the body as it arrives. `namespace` is empty for cluster-scoped resources.
     ///
     /// [`Timeouts::request`](crate::Timeouts::request) bounds the time to the response headers only, not the body;
-    /// [`get_of`](Self::get_of) bounds and decodes the body, too.
+    /// [`get`](Self::get) bounds and decodes the body, too.
     ///
     /// # Errors
     ///

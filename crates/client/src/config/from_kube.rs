@@ -16,7 +16,7 @@ impl TryFrom<kube::Config> for Config {
     type Error = ConfigError;
 
     fn try_from(config: kube::Config) -> Result<Self, ConfigError> {
-        Self::load(Origin::Kube(Arc::new(config)), None)
+        Self::load(Origin::Kube(Arc::new(config)))
     }
 }
 

@@ -32,6 +32,10 @@ pub struct KubeconfigOptions {
     pub cluster: Option<String>,
     /// Name of the user (`--user`); `None` uses that of the context.
     pub user: Option<String>,
+    /// Address of the server (`--server` of kubectl, `--master`); `None` uses that of the cluster. Without a scheme it is
+    /// https if the kubeconfig has a certificate authority, a client certificate or `insecure-skip-tls-verify`; otherwise it
+    /// is http.
+    pub server: Option<String>,
     /// User to act as (`--as`), which needs the right to impersonate; `None` uses `as` of the user, if it has that.
     pub impersonate: Option<String>,
     /// Groups to act as (`--as-group`), with a user to act as; empty uses `as-groups` of the user.
@@ -47,7 +51,8 @@ pub struct KubeconfigOptions {
     /// Whether not to verify the certificate of the server (`--insecure-skip-tls-verify`); `true` replaces the certificate
     /// authorities of the cluster, `false` uses the setting of the cluster.
     pub insecure_skip_tls_verify: bool,
-    /// Name in the certificate of the server (`--tls-server-name`); `None` uses that of the cluster.
+    /// Name in the certificate of the server (`--tls-server-name`); `None` uses that of the cluster, unless
+    /// [`server`](Self::server) replaces its address.
     pub tls_server_name: Option<String>,
 }
 
@@ -79,11 +84,6 @@ impl KubeconfigFiles {
         Ok(KubeconfigFiles { paths, options })
     }
 
-    /// Returns the name in the certificate of the server, if the overrides have one.
-    pub(super) fn tls_server_name(&self) -> Option<&String> {
-        self.options.tls_server_name.as_ref()
-    }
-
     /// Reads, merges and resolves the files.
     pub(super) fn load(&self) -> Result<Parsed, ConfigError> {
         // The files are read before they are parsed, so that a change in between is detected by the next check. A file
@@ -96,8 +96,11 @@ impl KubeconfigFiles {
         }
         self.options.select(&mut kubeconfig);
         self.options.override_cluster(&mut kubeconfig).map_err(failed)?;
-        let (inner, referenced) = load_context(kubeconfig, &self.options).map_err(failed)?;
+        let (mut inner, referenced) = load_context(kubeconfig, &self.options).map_err(failed)?;
         files.extend(referenced);
+        if let Some(server) = &self.options.server {
+            set_server(&mut inner, server)?;
+        }
         Ok((inner, files))
     }
 
@@ -140,8 +143,8 @@ impl KubeconfigFiles {
 impl KubeconfigOptions {
     /// Removes empty values, which override nothing, as for kubectl.
     fn drop_empty(&mut self) {
-        let Self { context, cluster, user, impersonate, impersonate_uid, tls_server_name, .. } = self;
-        for value in [context, cluster, user, impersonate, impersonate_uid, tls_server_name] {
+        let Self { context, cluster, user, server, impersonate, impersonate_uid, tls_server_name, .. } = self;
+        for value in [context, cluster, user, server, impersonate, impersonate_uid, tls_server_name] {
             value.take_if(|value| value.is_empty());
         }
         self.certificate_authority.take_if(|path| path.as_os_str().is_empty());
@@ -191,7 +194,7 @@ impl KubeconfigOptions {
 
     /// Overrides the TLS settings of the cluster of the current context, as `DirectClientConfig.getCluster` of client-go.
     fn override_cluster(&self, kubeconfig: &mut Kubeconfig) -> Result<(), BoxError> {
-        let Self { certificate_authority, insecure_skip_tls_verify: insecure, tls_server_name, .. } = self;
+        let Self { server, certificate_authority, insecure_skip_tls_verify: insecure, tls_server_name, .. } = self;
         if *insecure && certificate_authority.is_some() {
             return Err("specifying a root certificates file with the insecure flag is not allowed".into());
         }
@@ -205,7 +208,8 @@ impl KubeconfigOptions {
             };
             cluster.certificate_authority_data = None;
         }
-        if tls_server_name.is_some() {
+        // The name of the kubeconfig is that of the address in it.
+        if tls_server_name.is_some() || server.is_some() {
             cluster.tls_server_name.clone_from(tls_server_name);
         }
         Ok(())
@@ -241,6 +245,17 @@ fn load_context(mut kubeconfig: Kubeconfig, options: &KubeconfigOptions) -> Resu
         "default".clone_into(&mut inner.default_namespace);
     }
     Ok((inner, files))
+}
+
+/// Replaces the address of the server. Without a scheme it is https if the configuration has a certificate authority,
+/// a client certificate or `insecure-skip-tls-verify` (client-go: `DefaultServerUrlFor`); otherwise it is http, over which
+/// no credentials are sent.
+fn set_server(config: &mut kube::Config, server: &str) -> Result<(), ConfigError> {
+    let user = &config.auth_info;
+    let has_certificate = user.client_certificate.is_some() || user.client_certificate_data.is_some();
+    let has_tls = config.root_cert.is_some() || config.accept_invalid_certs || has_certificate;
+    config.cluster_url = parse_server_address(server, if has_tls { &Scheme::HTTPS } else { &Scheme::HTTP })?;
+    Ok(())
 }
 
 /// Returns the paths that `$KUBECONFIG` lists, or that of the file in the home directory.

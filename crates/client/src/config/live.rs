@@ -7,32 +7,28 @@ use tokio::{sync::watch, task::spawn_blocking, time::sleep};
 
 use super::{
     error::ConfigError,
-    source::{Files, Loaded, Origin, Source},
+    source::{Files, Loaded, Origin},
 };
 
 /// Interval between two checks of the files. client-go checks client certificates every 5 min and never a kubeconfig.
 const INTERVAL: Duration = Duration::from_secs(30);
 
-/// A configuration source and what was last loaded from it, shared by all clients of the configuration.
+/// The origin of a configuration and what was last loaded from it, shared by all clients of the configuration.
 pub(crate) struct Live {
-    source: Source,
+    origin: Origin,
     loaded: watch::Sender<Arc<Loaded>>,
 }
 
 impl Live {
-    pub(crate) fn new(source: Source) -> Result<Live, ConfigError> {
-        let loaded = watch::Sender::new(Arc::new(source.load()?));
-        Ok(Live { source, loaded })
+    pub(super) fn new(origin: Origin) -> Result<Live, ConfigError> {
+        let loaded = watch::Sender::new(Arc::new(origin.load()?));
+        Ok(Live { origin, loaded })
     }
 
     /// Returns a configuration without files, which never changes.
     pub(super) fn fixed(inner: kube::Config) -> Live {
-        let source = Source { origin: Origin::Kube(Arc::new(inner.clone())), server: None };
-        Live { source, loaded: watch::Sender::new(Arc::new(Loaded::new(inner, Files::read([])))) }
-    }
-
-    pub(crate) fn source(&self) -> &Source {
-        &self.source
+        let origin = Origin::Kube(Arc::new(inner.clone()));
+        Live { origin, loaded: watch::Sender::new(Arc::new(Loaded::new(inner, Files::read([])))) }
     }
 
     pub(crate) fn loaded(&self) -> Arc<Loaded> {
@@ -50,7 +46,7 @@ impl Live {
         if !self.loaded().is_outdated() {
             return Ok(false);
         }
-        let loaded = self.source.load()?;
+        let loaded = self.origin.load()?;
         // Fails here rather than in the middle of a request, and keeps blocking file and plugin I/O off the runtime.
         loaded.prepared(true)?;
         loaded.prepared(false)?;

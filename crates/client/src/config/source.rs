@@ -23,13 +23,6 @@ pub(crate) enum Origin {
     InCluster,
 }
 
-/// An origin, and the server address that overrides the one of the origin (`--master`).
-#[derive(Debug)]
-pub(crate) struct Source {
-    pub(crate) origin: Origin,
-    pub(crate) server: Option<String>,
-}
-
 /// A loaded configuration. [`Prepared`] state is created on first use.
 pub(crate) struct Loaded {
     pub(crate) inner: kube::Config,
@@ -62,34 +55,16 @@ impl Files {
     }
 }
 
-impl Source {
+impl Origin {
     /// Loads the configuration. Client certificates and keys are read by [`Loaded::prepared`].
-    pub(crate) fn load(&self) -> Result<Loaded, ConfigError> {
-        let (mut inner, files) = match &self.origin {
+    pub(super) fn load(&self) -> Result<Loaded, ConfigError> {
+        let (inner, files) = match self {
             Origin::Kubeconfig(files) => files.load()?,
             Origin::Kube(config) => load_kube(config)?,
             Origin::InCluster => load_in_cluster().map_err(|source| ConfigError::InCluster { source })?,
         };
-        if let Some(server) = &self.server {
-            set_server(&mut inner, server)?;
-            // As in client-go, the name of the kubeconfig is that of the address in it.
-            if let Origin::Kubeconfig(files) = &self.origin {
-                inner.tls_server_name = files.tls_server_name().cloned();
-            }
-        }
         Ok(Loaded::new(inner, files))
     }
-}
-
-/// Sets the address given by `--master`. Without a scheme it is https if the configuration has a certificate authority,
-/// a client certificate or `insecure-skip-tls-verify` (client-go: `DefaultServerUrlFor`); otherwise it is http, over which
-/// no credentials are sent.
-fn set_server(config: &mut kube::Config, server: &str) -> Result<(), ConfigError> {
-    let user = &config.auth_info;
-    let has_certificate = user.client_certificate.is_some() || user.client_certificate_data.is_some();
-    let has_tls = config.root_cert.is_some() || config.accept_invalid_certs || has_certificate;
-    config.cluster_url = parse_server_address(server, if has_tls { &Scheme::HTTPS } else { &Scheme::HTTP })?;
-    Ok(())
 }
 
 /// Parses a server address; `scheme` is the default scheme.

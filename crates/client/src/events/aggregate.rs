@@ -1,6 +1,6 @@
 //! Aggregation of similar events into one, as client-go's `EventAggregator` does.
 
-use std::{collections::BTreeSet, num::NonZeroUsize};
+use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
 use kube_wire::ResourceVersion;
@@ -23,49 +23,36 @@ pub(super) struct Key {
     message: Option<String>,
 }
 
-/// Different messages per object, type and reason.
+/// Different messages of one object, type and reason.
 #[derive(Debug)]
-pub(super) struct Aggregator {
-    records: LruCache<Key, AggregateRecord>,
-}
-
-#[derive(Debug)]
-struct AggregateRecord {
+pub(super) struct Similar {
     messages: BTreeSet<String>,
     last_timestamp: Timestamp,
 }
 
-impl Aggregator {
-    pub(super) fn new(capacity: NonZeroUsize) -> Self {
-        Self { records: LruCache::sparse(capacity) }
+/// Returns the event to write in place of `event`, and the key of the Event object to write it to.
+pub(super) fn aggregate(records: &mut LruCache<Key, Similar>, event: RecordedEvent) -> (RecordedEvent, Key) {
+    let similar = Key {
+        object: ObjectReference { resource_version: ResourceVersion::default(), ..event.object.clone() },
+        event_type: event.event_type,
+        reason: event.reason.clone(),
+        message: None,
+    };
+    let record =
+        records.get_or_insert_mut_ref(&similar, || Similar { messages: BTreeSet::new(), last_timestamp: event.at });
+    if event.at.duration_since(record.last_timestamp) > INTERVAL {
+        record.messages.clear();
     }
-
-    /// Returns the event to write in place of `event`, and the key of the Event object to write it to.
-    pub(super) fn aggregate(&mut self, event: RecordedEvent) -> (RecordedEvent, Key) {
-        let similar = Key {
-            object: ObjectReference { resource_version: ResourceVersion::default(), ..event.object.clone() },
-            event_type: event.event_type,
-            reason: event.reason.clone(),
-            message: None,
-        };
-        let record = self.records.get_or_insert_mut_ref(&similar, || AggregateRecord {
-            messages: BTreeSet::new(),
-            last_timestamp: event.at,
-        });
-        if event.at.duration_since(record.last_timestamp) > INTERVAL {
-            record.messages.clear();
-        }
-        record.last_timestamp = event.at;
-        if !record.messages.contains(&event.message) {
-            record.messages.insert(event.message.clone());
-        }
-        if record.messages.len() < MAX_SIMILAR {
-            let key = Key { message: Some(event.message.clone()), ..similar };
-            return (event, key);
-        }
-        // Bounds the set, which stays one below the limit; client-go drops an arbitrary message too (`PopAny`).
-        record.messages.pop_first();
-        let message = format!("(combined from similar events): {}", event.message);
-        (RecordedEvent { message, ..event }, similar)
+    record.last_timestamp = event.at;
+    if !record.messages.contains(&event.message) {
+        record.messages.insert(event.message.clone());
     }
+    if record.messages.len() < MAX_SIMILAR {
+        let key = Key { message: Some(event.message.clone()), ..similar };
+        return (event, key);
+    }
+    // Bounds the set, which stays one below the limit; client-go drops an arbitrary message too (`PopAny`).
+    record.messages.pop_first();
+    let message = format!("(combined from similar events): {}", event.message);
+    (RecordedEvent { message, ..event }, similar)
 }

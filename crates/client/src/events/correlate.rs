@@ -7,10 +7,10 @@ use jiff::Timestamp;
 use lru::LruCache;
 
 use super::{
-    RecordedEvent,
-    aggregate::{Aggregator, Key},
+    EventType, ObjectReference, RecordedEvent,
+    aggregate::{Key, Similar, aggregate},
     name::event_name,
-    spam::SpamFilter,
+    spam::{Bucket, try_accept},
 };
 
 /// Maximum number of entries in each cache (client-go: `maxLruCacheEntries`).
@@ -30,9 +30,9 @@ pub(super) struct EventWrite {
 /// State of the correlation: aggregated messages, counts and token buckets.
 #[derive(Debug)]
 pub(super) struct Correlator {
-    aggregator: Aggregator,
+    similar: LruCache<Key, Similar>,
     observations: LruCache<Key, Option<Observation>>,
-    spam: SpamFilter,
+    buckets: LruCache<(ObjectReference, EventType), Bucket>,
 }
 
 #[derive(Debug, Clone)]
@@ -45,15 +45,15 @@ struct Observation {
 impl Correlator {
     pub(super) fn new() -> Self {
         Self {
-            aggregator: Aggregator::new(CAPACITY),
+            similar: LruCache::sparse(CAPACITY),
             observations: LruCache::sparse(CAPACITY),
-            spam: SpamFilter::new(CAPACITY),
+            buckets: LruCache::sparse(CAPACITY),
         }
     }
 
     /// Returns what to write for an event, or `None` if the spam filter drops it.
     pub(super) fn correlate(&mut self, event: RecordedEvent) -> Option<EventWrite> {
-        let (event, key) = self.aggregator.aggregate(event);
+        let (event, key) = aggregate(&mut self.similar, event);
         let observed = self.observations.get_or_insert_mut(key, || None);
         let observation = match observed.take() {
             Some(last) => Observation { count: last.count.saturating_add(1), ..last },
@@ -62,7 +62,7 @@ impl Correlator {
         *observed = Some(observation.clone());
         // As upstream, events dropped by the spam filter are counted.
         let Observation { name, count, first_timestamp } = observation;
-        self.spam.try_accept(&event).then_some(EventWrite { event, name, count, first_timestamp })
+        try_accept(&mut self.buckets, &event).then_some(EventWrite { event, name, count, first_timestamp })
     }
 }
 
@@ -71,7 +71,6 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::events::{EventType, ObjectReference};
 
     fn event(object: &str, reason: &str, message: &str, second: i64) -> RecordedEvent {
         RecordedEvent {

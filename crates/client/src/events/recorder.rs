@@ -1,10 +1,5 @@
 //! The [`EventRecorder`].
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
-};
-
 use tokio::sync::mpsc;
 
 use super::{EventType, EventWriter, ObjectReference, RecordedEvent};
@@ -17,7 +12,6 @@ const QUEUE_CAPACITY: usize = 1000;
 #[derive(Debug, Clone)]
 pub struct EventRecorder {
     queue: mpsc::Sender<RecordedEvent>,
-    dropped: Arc<AtomicU64>,
 }
 
 impl EventRecorder {
@@ -27,11 +21,10 @@ impl EventRecorder {
     /// recorder is dropped and the queue is empty.
     pub fn new(client: Client, component: &str) -> (Self, EventWriter) {
         let (queue, receiver) = mpsc::channel(QUEUE_CAPACITY);
-        (Self { queue, dropped: Arc::default() }, EventWriter::new(client, component, receiver))
+        (Self { queue }, EventWriter::new(client, component, receiver))
     }
 
-    /// Records an event about an object. Never blocks: the event is dropped and [counted](Self::dropped) if the queue
-    /// is full or the writer has ended.
+    /// Records an event about an object. Never blocks: the event is dropped if the queue is full or the writer has ended.
     pub fn event(
         &self,
         object: &ObjectReference,
@@ -40,13 +33,9 @@ impl EventRecorder {
         message: impl Into<String>,
     ) {
         let (reason, message, at) = (reason.into(), message.into(), kube_ambient::now());
-        if self.queue.try_send(RecordedEvent { object: object.clone(), event_type, reason, message, at }).is_err() {
-            self.dropped.fetch_add(1, Ordering::Relaxed);
+        let event = RecordedEvent { object: object.clone(), event_type, reason, message, at };
+        if let Err(error) = self.queue.try_send(event) {
+            tracing::debug!(object = object.name, err = %error, "Event dropped");
         }
-    }
-
-    /// Returns the number of events dropped because the queue was full or the writer had ended.
-    pub fn dropped(&self) -> u64 {
-        self.dropped.load(Ordering::Relaxed)
     }
 }

@@ -1,7 +1,5 @@
 //! Rate limit of events per object, as client-go's `EventSourceObjectSpamFilter`.
 
-use std::num::NonZeroUsize;
-
 use jiff::Timestamp;
 use kube_wire::ResourceVersion;
 use lru::LruCache;
@@ -13,72 +11,24 @@ const BURST: f64 = 25.0;
 /// Seconds until a token is added (client-go: `1 / defaultSpamQPS`).
 const REFILL_SECONDS: f64 = 300.0;
 
-/// Token bucket per object and event type. An event without a token is dropped, not delayed.
+/// Token bucket of an object and event type. An event without a token is dropped, not delayed.
 #[derive(Debug)]
-pub(super) struct SpamFilter {
-    buckets: LruCache<(ObjectReference, EventType), Bucket>,
-}
-
-#[derive(Debug)]
-struct Bucket {
+pub(super) struct Bucket {
     tokens: f64,
     last: Timestamp,
 }
 
-impl SpamFilter {
-    pub(super) fn new(capacity: NonZeroUsize) -> Self {
-        Self { buckets: LruCache::sparse(capacity) }
+/// Takes a token for an event. Returns whether there was one, that is, whether the event may be written.
+pub(super) fn try_accept(buckets: &mut LruCache<(ObjectReference, EventType), Bucket>, event: &RecordedEvent) -> bool {
+    // All versions of an object share one bucket.
+    let object = ObjectReference { resource_version: ResourceVersion::default(), ..event.object.clone() };
+    let bucket = buckets.get_or_insert_mut((object, event.event_type), || Bucket { tokens: BURST, last: event.at });
+    let elapsed = event.at.duration_since(bucket.last).as_secs_f64().max(0.0);
+    bucket.tokens = (bucket.tokens + elapsed / REFILL_SECONDS).min(BURST);
+    bucket.last = bucket.last.max(event.at);
+    let accepted = bucket.tokens >= 1.0;
+    if accepted {
+        bucket.tokens -= 1.0;
     }
-
-    /// Takes a token for an event. Returns whether there was one, that is, whether the event may be written.
-    pub(super) fn try_accept(&mut self, event: &RecordedEvent) -> bool {
-        // All versions of an object share one bucket.
-        let object = ObjectReference { resource_version: ResourceVersion::default(), ..event.object.clone() };
-        let bucket =
-            self.buckets.get_or_insert_mut((object, event.event_type), || Bucket { tokens: BURST, last: event.at });
-        let elapsed = event.at.duration_since(bucket.last).as_secs_f64().max(0.0);
-        bucket.tokens = (bucket.tokens + elapsed / REFILL_SECONDS).min(BURST);
-        bucket.last = bucket.last.max(event.at);
-        let accepted = bucket.tokens >= 1.0;
-        if accepted {
-            bucket.tokens -= 1.0;
-        }
-        accepted
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn event(object: &str) -> RecordedEvent {
-        RecordedEvent {
-            object: ObjectReference { name: object.to_owned(), ..ObjectReference::of("v1", "Service") },
-            event_type: EventType::Warning,
-            reason: "Failed".to_owned(),
-            message: "m".to_owned(),
-            at: Timestamp::UNIX_EPOCH,
-        }
-    }
-
-    proptest! {
-        /// Compares with a model: a list of objects, most recently used first.
-        #[test]
-        fn least_recently_used_key_is_evicted(keys in prop::collection::vec("[a-f]", 0..40), capacity in 1usize..5) {
-            let mut filter = SpamFilter::new(NonZeroUsize::new(capacity).unwrap());
-            let mut model: Vec<String> = Vec::new();
-            for key in keys {
-                filter.try_accept(&event(&key));
-                let inserted = filter.buckets.peek_mru().is_some_and(|(_, bucket)| bucket.tokens > BURST - 1.5);
-                prop_assert_eq!(inserted, !model.contains(&key));
-                model.retain(|it| *it != key);
-                model.insert(0, key);
-                model.truncate(capacity);
-                let objects: Vec<_> = filter.buckets.iter().map(|((object, _), _)| object.name.clone()).collect();
-                prop_assert_eq!(&objects, &model);
-            }
-        }
-    }
+    accepted
 }

@@ -1,7 +1,7 @@
-//! The limit of the requests in flight at one priority level: a state machine without clock and I/O.
+//! The limit of the requests in flight: a state machine without clock and I/O.
 //!
 //! - **Growth.** While the limit is reached, each accepted request raises it by one, up to [`MAX_LIMIT`].
-//! - **429.** The level pauses for `Retry-After`, at most [`MAX_PAUSE`]. Then one request at a time is sent until one is
+//! - **429.** Requests pause for `Retry-After`, at most [`MAX_PAUSE`]. Then one request at a time is sent until one is
 //!   accepted. The limit returns to three quarters of the requests that were in flight, and from there grows by one each
 //!   second, so that a server of constant capacity rejects few requests.
 //!
@@ -9,7 +9,7 @@
 
 use std::time::{Duration, Instant};
 
-/// Limit of a new priority level.
+/// Limit at first.
 pub(crate) const INITIAL_LIMIT: u16 = 4;
 /// Limit from which it grows after a 429.
 pub(crate) const MIN_LIMIT: u16 = 2;
@@ -17,7 +17,7 @@ pub(crate) const MIN_LIMIT: u16 = 2;
 /// controller has five workers by default.
 pub(crate) const MAX_LIMIT: u16 = 16;
 /// Longest pause after a 429. The API server asks for 1 s, and for up to 32 s under a long overload. One request per
-/// level and second shows its end early and adds no load.
+/// second shows its end early and adds no load.
 pub(crate) const MAX_PAUSE: Duration = Duration::from_secs(1);
 /// Time after which a limit is raised by one that the server has rejected before.
 const RAISE_AFTER: Duration = Duration::from_secs(1);
@@ -33,8 +33,8 @@ pub(crate) enum Answer {
     Failed,
 }
 
-/// Limit of the requests in flight at one priority level.
-#[derive(Debug, Clone)]
+/// Limit of the requests in flight.
+#[derive(Debug)]
 pub(crate) struct AdaptiveLimit {
     limit: u16,
     /// Limit up to which each accepted request raises it.
@@ -64,11 +64,6 @@ impl AdaptiveLimit {
             probing: false,
             sent_before: 0,
         }
-    }
-
-    /// Returns a limit with the same state and no requests in flight, for a priority level that was part of this one.
-    pub(crate) fn split(&self) -> Self {
-        Self { in_flight: 0, sent_before: 0, ..self.clone() }
     }
 
     /// Returns the number of requests that may be in flight, regardless of a pause.

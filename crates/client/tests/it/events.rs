@@ -1,8 +1,19 @@
 //! The event recorder and writer.
 
+use std::{
+    convert::Infallible,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+};
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::Full;
 use k8s_openapi::api::core::v1::{ConfigMap, Event};
 use kube_controller_client::{
-    Client, ListParams, Resource,
+    Client, ClientOptions, Config, ListParams, Resource,
     events::{EventRecorder, EventType, ObjectReference},
 };
 use kube_dev_apiserver::{Fault, On};
@@ -10,6 +21,7 @@ use kube_endpoints_testing::LIMIT;
 use rstest::rstest;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tower::service_fn;
 
 use crate::cluster::{client, cluster, config_map};
 
@@ -86,13 +98,22 @@ async fn wait_for_count(client: &Client, count: i32) -> Event {
 
 #[tokio::test]
 async fn recorder_drops_events_when_the_queue_is_full() {
-    // The writer does not run.
-    let (recorder, _writer) = EventRecorder::new(client("http://127.0.0.1:1"), "test-controller");
-    let object = ObjectReference::of("v1", "Node");
-    for _ in 0..1005 {
-        recorder.event(&object, EventType::Normal, "Seen", "again");
+    let written = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&written);
+    let service = service_fn(move |_: Request<Full<Bytes>>| {
+        counter.fetch_add(1, Relaxed);
+        async { Ok::<_, Infallible>(Response::new(Full::from(r#"{"metadata": {"resourceVersion": "1"}}"#))) }
+    });
+    let options = ClientOptions { qps: 0.0, ..ClientOptions::default() };
+    let client = Client::new(&Config::from_service(service), options).expect("create client");
+    let (recorder, writer) = EventRecorder::new(client, "test-controller");
+    for number in 0..1_005 {
+        let object = ObjectReference { name: format!("node-{number}"), ..ObjectReference::of("v1", "Node") };
+        recorder.event(&object, EventType::Normal, "Seen", "once");
     }
-    assert_eq!(recorder.dropped(), 5);
+    drop(recorder);
+    writer.run(CancellationToken::new()).await;
+    assert_eq!(written.load(Relaxed), 1_000);
 }
 
 /// Transport errors are retried every 10 s, up to 12 attempts; responses of the server are not (CM-33).

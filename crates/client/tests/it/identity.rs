@@ -1,12 +1,10 @@
 //! Authentication and user agent headers, and warnings of the server.
 
-use std::fs;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
-use display_full_error::DisplayFullErrorExt as _;
 use http::HeaderName;
-use http::header::{AUTHORIZATION, USER_AGENT};
+use http::header::AUTHORIZATION;
 use kube_controller_client::{Client, ClientOptions, Config, KubeconfigOptions};
 use tracing_subscriber::layer::SubscriberExt as _;
 
@@ -14,33 +12,10 @@ use crate::cluster::{client, config_map};
 use crate::failures::serve;
 use crate::tls;
 
-/// Returns a client with a token file and its own user agent.
-pub(crate) async fn with_token_file(folder: &std::path::Path, server: &tls::Tls, token: &str) -> Client {
-    let file = folder.join("token");
-    fs::write(&file, token).expect("write token");
-    // Writes the kubeconfig of other tests, in which the token is then replaced.
-    drop(tls::client(folder, server).await);
-    let kubeconfig = fs::read_to_string(folder.join("admin.conf")).expect("read kubeconfig");
-    let kubeconfig = kubeconfig.replace("token: a-token", &format!("tokenFile: {}", file.display()));
-    fs::write(folder.join("admin.conf"), kubeconfig).expect("write kubeconfig");
-    let config = Config::from_kubeconfig(&folder.join("admin.conf")).await.expect("load kubeconfig");
-    let options = ClientOptions { user_agent: "part/v1 (os/arch) of/test".to_owned(), ..ClientOptions::default() };
-    Client::new(&config, options).expect("create client")
-}
-
-pub(crate) fn header(server: &tls::Tls, name: &http::HeaderName) -> String {
+fn header(server: &tls::Tls, name: &http::HeaderName) -> String {
     let requests = server.requests.lock().expect("lock");
     let value = requests.last().expect("no request").2.headers().get(name).expect("header is missing");
     value.to_str().expect("ASCII header").to_owned()
-}
-
-#[tokio::test]
-async fn sends_authorization_and_user_agent() {
-    let (server, folder) = (tls::serve(&["h2"]).await, tempfile::tempdir().expect("tempdir"));
-    let client = with_token_file(folder.path(), &server, "from-a-file").await;
-    client.get_json("/version").await.expect("request");
-    assert_eq!(header(&server, &AUTHORIZATION), "Bearer from-a-file");
-    assert_eq!(header(&server, &USER_AGENT), "part/v1 (os/arch) of/test");
 }
 
 #[tokio::test]
@@ -60,25 +35,6 @@ async fn overridden_token_and_impersonation_are_sent() {
     assert_eq!(header(&server, &AUTHORIZATION), "Bearer given");
     let [user, uid] = ["impersonate-user", "impersonate-uid"].map(HeaderName::from_static);
     assert_eq!((header(&server, &user).as_str(), header(&server, &uid).as_str()), ("bob", "7"));
-}
-
-#[tokio::test]
-async fn credential_plugin_that_is_not_installed_is_named() {
-    let (server, folder) = (tls::serve(&["h2"]).await, tempfile::tempdir().expect("tempdir"));
-    drop(tls::client(folder.path(), &server).await);
-    let path = folder.path().join("admin.conf");
-    let plugin = "exec: {apiVersion: client.authentication.k8s.io/v1, command: no-such-plugin, interactiveMode: Never, \
-                  installHint: 'See example.com.'}";
-    let kubeconfig = fs::read_to_string(&path).expect("read kubeconfig").replace("token: a-token", plugin);
-    fs::write(&path, kubeconfig).expect("write kubeconfig");
-    let config = Config::from_kubeconfig(&path).await.expect("load kubeconfig");
-    let error = Client::new(&config, ClientOptions::default()).expect_err("no plugin").to_string_full();
-    let expect = format!(
-        "cannot set up the connection to {}/: cannot start the credential plugin \"no-such-plugin\" of the kubeconfig (See \
-         example.com.): No such file",
-        server.url
-    );
-    assert!(error.starts_with(&expect), "{error}");
 }
 
 const WITH_WARNING: &str = "HTTP/1.1 404 x\r\nwarning: 299 - \"v1 Endpoints is deprecated\"\r\ncontent-length: 2\r\n\

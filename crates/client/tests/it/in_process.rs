@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::{StreamExt as _, stream};
-use http::{Method, Request, Response, StatusCode, header::AUTHORIZATION};
+use http::{Method, Request, Response, header::AUTHORIZATION};
 use http_body::Frame;
 use http_body_util::{Full, StreamBody};
 use k8s_openapi::api::core::v1::Pod;
-use kube_controller_client::{Client, ClientOptions, Config, ConfigError, Error, TransportKind, WatchParams};
+use kube_controller_client::{Client, ClientOptions, Config, Error, TransportKind, WatchParams};
 use kube_wire::Decode as _;
 use rstest::rstest;
 use tokio::time::{Instant, timeout};
@@ -98,53 +98,10 @@ fn service_without_response_times_out() {
 }
 
 #[test]
-fn in_process_config_has_no_server_override_and_no_reload() {
+fn in_process_config_is_not_reloaded() {
     let config = Config::from_service(service_fn(async |_| Ok::<_, Infallible>(response("{}"))));
-    let error = config.clone().with_server("http://127.0.0.1:8080").unwrap_err();
-    assert!(matches!(&error, ConfigError::Server { url, .. } if url == "http://127.0.0.1:8080"), "{error}");
     run(async {
         let following = pin!(config.follow_files());
         assert!(timeout(Duration::from_secs(3_600), following).await.is_err());
     });
-}
-
-#[test]
-fn service_account_token_is_requested_from_the_service() {
-    let requests = Arc::new(Mutex::new(Vec::new()));
-    let service = service_fn({
-        let requests = Arc::clone(&requests);
-        move |request: Request<Full<Bytes>>| {
-            let user = request.headers().get(AUTHORIZATION).map(|it| it.to_str().unwrap().to_owned());
-            let path = request.uri().path().to_owned();
-            let body = if path.ends_with("/token") {
-                r#"{"spec": {"expirationSeconds": 3600}, "status": {"token": "secret"}}"#
-            } else {
-                "{}"
-            };
-            requests.lock().unwrap().push((path, user));
-            async move { Ok::<_, Infallible>(response(body)) }
-        }
-    });
-    let config = Config::from_service(service);
-    let account = config.as_service_account(client(&config), "kube-system", "endpoint-controller");
-    run(client(&account).get_json("/version")).unwrap();
-    let account = "/api/v1/namespaces/kube-system/serviceaccounts/endpoint-controller";
-    let expect = [
-        (account.to_owned(), None),
-        (format!("{account}/token"), None),
-        ("/version".to_owned(), Some("Bearer secret".to_owned())),
-    ];
-    assert_eq!(*requests.lock().unwrap(), expect);
-}
-
-#[test]
-fn response_401_is_recorded_in_the_credentials() {
-    let unauthorized = service_fn(async |_| {
-        let mut response = response("{}");
-        *response.status_mut() = StatusCode::UNAUTHORIZED;
-        Ok::<_, Infallible>(response)
-    });
-    let config = Config::from_service(unauthorized);
-    run(client(&config).get_json("/version")).unwrap_err();
-    assert!(config.credentials().rejected_since().is_some());
 }

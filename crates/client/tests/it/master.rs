@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use kube_controller_client::{Client, ClientOptions, Config};
+use kube_controller_client::{Client, ClientOptions, Config, KubeconfigOptions};
 use kube_dev_apiserver::{On, Server, Transport, User};
 use rstest::rstest;
 use tempfile::TempDir;
@@ -18,8 +18,9 @@ async fn server(transport: Transport) -> (Server, TempDir) {
 
 /// Sends a request with the kubeconfig in `folder` to the address `master`.
 async fn request(folder: &TempDir, master: &str) -> Config {
-    let config = Config::from_kubeconfig(&folder.path().join("kubeconfig")).await.expect("load kubeconfig");
-    let config = config.with_server(master).expect("valid address");
+    let (path, server) = (Some(folder.path().join("kubeconfig")), Some(master.to_owned()));
+    let options = KubeconfigOptions { path, server, ..KubeconfigOptions::default() };
+    let config = Config::from_kubeconfig_with(options).await.expect("load kubeconfig");
     let client = Client::new(&config, ClientOptions::default()).expect("create client");
     client.get_json("/api/v1/configmaps").await.expect("request");
     config

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex};
 use display_full_error::DisplayFullErrorExt as _;
 use http::header::AUTHORIZATION;
 use kube_controller_client::{Client, ClientOptions, Config, Error, Resource, TransportKind, WatchParams};
-use rstest::rstest;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
@@ -155,14 +154,4 @@ async fn proxy_error_names_the_proxy_without_its_password() {
     let text = error.to_string_full();
     assert!(text.contains(&format!("proxy http://{}: tunnel error: proxy auth", proxy.address)), "{text}");
     assert!(!format!("{error:?}").contains("secret"), "{error:?}");
-}
-
-#[rstest]
-#[case::scheme("ftp://user:secret@proxy", "proxy-url: scheme \"ftp\" is none of http, https, socks5 and socks5h")]
-#[case::no_scheme("proxy:3128", "proxy-url: no scheme: write http://, https:// or socks5://")]
-#[tokio::test]
-async fn invalid_proxy_url_is_an_error(#[case] url: &str, #[case] expect: &str) {
-    let server = tls::serve(&["h2"]).await;
-    let error = client(&server, "https://api.test", url).await.expect_err("proxy-url was accepted");
-    assert!(error.ends_with(expect), "{error}");
 }

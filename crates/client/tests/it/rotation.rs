@@ -12,8 +12,6 @@ use tempfile::TempDir;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use crate::tls;
-
 const MAPS: Resource = Resource::namespaced("", "v1", "configmaps", "ConfigMap");
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -116,17 +114,6 @@ async fn invalid_files_are_ignored() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn changed_kubeconfig_is_reloaded() {
-    let rig = Rig::start("client-certificate: user.crt, client-key: user.key").await;
-    assert_eq!(rig.user().await, "alice");
-    let user = format!("token: {}", token(&rig.server, "carol"));
-    fs::write(rig.file("kubeconfig"), kubeconfig(&rig.server, &user)).expect("write");
-    sleep(MINUTE).await;
-    assert_eq!(rig.user().await, "carol");
-    rig.server.shutdown().await;
-}
-
-#[tokio::test(start_paused = true)]
 async fn certificate_authority_is_rotated() {
     let rig = Rig::start("tokenFile: token").await;
     let other = server().await;
@@ -171,17 +158,4 @@ async fn rejected_token_is_reread_and_recorded() {
     assert_eq!(rig.user().await, "bob");
     assert_eq!(credentials.rejected_since(), None);
     rig.server.shutdown().await;
-}
-
-/// The token file is reloaded even if the configuration files are not followed.
-#[tokio::test(start_paused = true)]
-async fn token_file_is_reread_without_following_files() {
-    let (server, folder) = (tls::serve(&["h2"]).await, tempfile::tempdir().expect("tempdir"));
-    let client = crate::identity::with_token_file(folder.path(), &server, "old\n").await;
-    client.get_json("/version").await.expect("request");
-    assert_eq!(crate::identity::header(&server, &http::header::AUTHORIZATION), "Bearer old");
-    fs::write(folder.path().join("token"), "new\n").expect("write token");
-    sleep(MINUTE).await;
-    client.get_json("/version").await.expect("request");
-    assert_eq!(crate::identity::header(&server, &http::header::AUTHORIZATION), "Bearer new");
 }

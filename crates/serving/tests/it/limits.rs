@@ -214,6 +214,8 @@ async fn silent_connections_displace_each_other_and_not_those_of_clients_that_ar
 async fn half_finished_handshakes_displace_no_authenticated_connection() {
     let server = serve(|_| {}).await;
     let mut scraper = server.with_certificate("anyone", Some("system:masters")).connect().await.unwrap();
+    // Without a request, it would end after 10 s.
+    assert_eq!(get(&mut scraper, "/metrics").await, "http/1.1 200 ok");
     let mut half = Vec::new();
     for _ in 0..300 {
         let mut stream = server.anonymous().connect().await.unwrap();

@@ -5,10 +5,7 @@ use rstest::rstest;
 use tempfile::TempDir;
 
 use super::*;
-use crate::{
-    Config,
-    config::source::{Origin, Source},
-};
+use crate::Config;
 
 const FIRST: &str = "
 current-context: ''
@@ -33,6 +30,7 @@ fn options(flags: &str) -> KubeconfigOptions {
             "context" => options.context = Some(value.to_owned()),
             "cluster" => options.cluster = Some(value.to_owned()),
             "user" => options.user = Some(value.to_owned()),
+            "server" => options.server = Some(value.to_owned()),
             "as" => options.impersonate = Some(value.to_owned()),
             "as-group" => options.impersonate_groups.push(value.to_owned()),
             "as-uid" => options.impersonate_uid = Some(value.to_owned()),
@@ -75,7 +73,7 @@ fn folder() -> TempDir {
 #[case::cluster_of_a_context("context=other cluster=one", "http://one.test:1/", "default")]
 #[case::user("user=bob", "http://one.test:1/", "shop")]
 #[case::empty(
-    "context= cluster= user= as= as-uid= token= certificate-authority= tls-server-name=",
+    "context= cluster= user= server= as= as-uid= token= certificate-authority= tls-server-name=",
     "http://one.test:1/",
     "shop"
 )]
@@ -190,13 +188,12 @@ fn another_address_drops_the_server_name_of_the_kubeconfig(#[case] given: Option
     std::fs::write(&path, named).unwrap();
     let options = KubeconfigOptions {
         path: Some(path),
+        server: Some("https://10.0.0.1".to_owned()),
         tls_server_name: given.map(str::to_owned),
         ..KubeconfigOptions::default()
     };
-    let origin = Origin::Kubeconfig(Box::new(KubeconfigFiles::resolve_in(options, None, None).unwrap()));
-    let server = Some("https://10.0.0.1".to_owned());
-    let loaded = Source { origin, server }.load().unwrap();
-    assert_eq!(loaded.inner.tls_server_name.as_deref(), expect);
+    let (config, _) = KubeconfigFiles::resolve_in(options, None, None).unwrap().load().unwrap();
+    assert_eq!((config.cluster_url.host(), config.tls_server_name.as_deref()), (Some("10.0.0.1"), expect));
 }
 
 #[rstest]

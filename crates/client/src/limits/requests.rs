@@ -1,0 +1,98 @@
+//! The requests that wait or are in flight: a state machine without clock and I/O.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use super::adaptive::{AdaptiveLimit, Answer};
+use super::queue::{PriorityQueue, RequestPriority, Ticket};
+use crate::metrics::LimitState;
+
+/// The limit, the queue of the requests that wait for it, and those that it has admitted.
+#[derive(Debug)]
+pub(crate) struct Requests {
+    limit: AdaptiveLimit,
+    queue: PriorityQueue,
+    /// Requests that count as in flight and have not been polled since, with the time from which they count.
+    admitted: BTreeMap<Ticket, Instant>,
+    next: Ticket,
+}
+
+impl Requests {
+    pub(crate) fn new() -> Self {
+        let (limit, queue) = (AdaptiveLimit::new(), PriorityQueue::default());
+        Self { limit, queue, admitted: BTreeMap::new(), next: Ticket(0) }
+    }
+
+    /// Adds a request to the queue.
+    pub(crate) fn enqueue(&mut self, priority: RequestPriority, now: Instant) -> Ticket {
+        let ticket = self.next;
+        self.next = Ticket(ticket.0 + 1);
+        self.queue.push(ticket, priority, now);
+        ticket
+    }
+
+    /// Admits waiting requests while the limit allows it.
+    fn admit(&mut self, now: Instant) {
+        while self.limit.admits(now)
+            && let Some(ticket) = self.queue.pop(now)
+        {
+            self.limit.sent(now);
+            self.admitted.insert(ticket, now);
+        }
+    }
+
+    /// Returns the time from which the request counts as in flight, if it may be sent. Then
+    /// [`finish`](Self::finish) or [`cancel`](Self::cancel) must be called.
+    pub(crate) fn poll(&mut self, request: Ticket, now: Instant) -> Option<Instant> {
+        self.admit(now);
+        self.admitted.remove(&request)
+    }
+
+    /// Returns the end of the pause after a 429, if it is after `now`.
+    pub(crate) fn paused_until(&self, now: Instant) -> Option<Instant> {
+        self.limit.paused_until(now)
+    }
+
+    /// Removes a request whose future was dropped: in flight since `sent`, or waiting.
+    pub(crate) fn cancel(&mut self, request: Ticket, sent: Option<Instant>, now: Instant) {
+        if let Some(sent) = sent.or_else(|| self.admitted.remove(&request)) {
+            self.limit.cancelled(sent);
+        } else {
+            self.queue.remove(request);
+        }
+        self.admit(now);
+    }
+
+    /// Counts the answer to a request that was sent at `sent`.
+    pub(crate) fn finish(&mut self, sent: Instant, now: Instant, answer: Answer) {
+        self.limit.answered(sent, now, answer);
+        self.admit(now);
+    }
+
+    pub(crate) fn state(&self) -> LimitState {
+        let (limit, in_flight) = (self.limit.limit().into(), self.limit.in_flight().into());
+        LimitState { limit, in_flight, waiting: self.queue.len() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::adaptive::INITIAL_LIMIT;
+    use super::RequestPriority::Other;
+    use super::*;
+
+    #[test]
+    fn an_admitted_request_that_is_cancelled_admits_the_next() {
+        let (mut all, now) = (Requests::new(), tokio::time::Instant::now().into_std());
+        let requests: Vec<_> = (0..=INITIAL_LIMIT).map(|_| all.enqueue(Other, now)).collect();
+        let (first, last) = (requests[0], requests[usize::from(INITIAL_LIMIT)]);
+        assert_eq!(all.poll(last, now), None);
+        all.cancel(first, None, now);
+        assert!(all.poll(last, now).is_some());
+        for request in requests {
+            all.cancel(request, (request == last).then_some(now), now);
+        }
+        let state = all.state();
+        assert_eq!((state.in_flight, state.waiting), (0, 0));
+    }
+}
