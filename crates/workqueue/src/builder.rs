@@ -1,10 +1,8 @@
 //! The builder of a queue.
 
-use std::{fmt, hash::Hash};
+use std::{fmt, hash::Hash, sync::Arc};
 
-use crate::{
-    MetricsProvider, Queue, RateLimiter, Timer, default_controller_limiter, metrics::Meter, shared::Shared, sync::Arc,
-};
+use crate::{MetricsProvider, Queue, RateLimiter, Timer, default_controller_limiter, metrics::Meter, shared::Shared};
 
 /// Builder of a [`Queue`] and its [`Timer`], from [`Queue::builder`].
 ///

@@ -1,10 +1,10 @@
 //! The handle of a queue: its public methods.
 
-use std::{fmt, hash::Hash, time::Duration};
+use std::{fmt, hash::Hash, sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 
-use crate::{Builder, drain::Drain, get::Get, shared::Shared, sync::Arc};
+use crate::{Builder, get::Get, shared::Shared};
 
 /// A keyed work queue. Clones are handles of the same queue.
 ///
@@ -106,21 +106,11 @@ impl<K> Queue<K> {
     }
 
     /// Shuts the queue down: later adds are ignored and delayed keys dropped. Queued keys are still handed out; after
-    /// them, [`get`](Queue::get) returns `None`. The [`Timer`](crate::Timer) ends.
-    ///
-    /// Also completes every pending [`Drain`].
+    /// them, [`get`](Queue::get) returns `None`. The [`Timer`](crate::Timer) ends. The queue is drained when the workers have
+    /// ended, with keys that were added again while in process. Failures during a drain are final:
+    /// [`Item::retry`](crate::Item::retry) drops the key.
     pub fn shut_down(&self) {
-        self.shared.shut_down(false);
-    }
-
-    /// Shuts the queue down like [`shut_down`](Queue::shut_down), then waits until every queued key has been processed,
-    /// keys that were added again while in process included. Workers must keep calling `get` until it returns `None`.
-    /// Failures during a drain are final: [`Item::retry`](crate::Item::retry) drops the key.
-    ///
-    /// The shutdown happens in the call, not at the first poll. Dropping the future only ends the wait.
-    pub fn shut_down_with_drain(&self) -> Drain<'_, K> {
-        self.shared.shut_down(true);
-        Drain::new(self)
+        self.shared.shut_down();
     }
 }
 

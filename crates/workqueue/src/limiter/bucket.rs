@@ -64,10 +64,10 @@ pub const FOREVER: Duration = Duration::from_nanos(i64::MAX as u64);
 /// for device in 0..1_000 {
 ///     queue.add(device);
 /// }
-/// queue.shut_down_with_drain().await;
+/// queue.shut_down();
+/// tasks.join_all().await;
 /// # let elapsed = start.elapsed().as_millis();
 /// # assert!((1_998..=2_000).contains(&elapsed), "{elapsed} ms");
-/// # tasks.join_all().await;
 /// # }
 /// ```
 ///
