@@ -221,14 +221,14 @@ impl SecondWriter {
 
     /// Records an event about the Lease if there is a second writer.
     fn record_event(&self, detector: &Detector) {
-        let (Some(Leading { lease, recorder, .. }), true) = (&self.leading, detector.is_second_writer()) else {
+        let (Some(Leading { fence, recorder }), true) = (&self.leading, detector.is_second_writer()) else {
             return;
         };
         let managers: Vec<&str> = detector.second_writers().iter().map(String::as_str).collect();
         let managers = managers.join(", ");
         let message =
             format!("Another controller writes the same Endpoints and EndpointSlices: {managers}. See {HELP}");
-        recorder.event(&lease.reference(), EventType::Warning, "SecondWriter", message);
+        recorder.event(&fence.lease(), EventType::Warning, "SecondWriter", message);
     }
 
     /// Returns whether the owner of a deleted object exists and is not being deleted.
