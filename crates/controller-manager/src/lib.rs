@@ -47,5 +47,5 @@ pub use kube_controller_serving::{
 pub use logging::{LogFormat, LoggingSettings, start_logging};
 pub use manager::run;
 pub use settings::{
-    ClientSettings, LeaderElection, Mode, SecondWriterSettings, Settings, ShadowSettings, SyncSettings,
+    ClientSettings, LeaderElection, Mode, Settings, ShadowSettings, SyncSettings,
 };
