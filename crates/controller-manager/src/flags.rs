@@ -8,8 +8,6 @@ mod leader_election;
 mod logs;
 mod misc;
 mod mode;
-mod reference;
-mod removed;
 mod secure_serving;
 mod split;
 mod upstream_only;
@@ -22,9 +20,7 @@ use std::ffi::OsString;
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, Parser};
 use kube_endpoint_model::parse_go_bool;
 
-pub use reference::flag_reference;
-use removed::RemovedFlag;
-use split::{GivenFlag, Origin, split};
+use split::{GivenFlag, split};
 pub(crate) use value::Bounds;
 
 use crate::controllers::ControllerFlags;
@@ -67,7 +63,7 @@ struct Flags {
 pub struct CommandLine {
     /// The settings that the flags give. [`Settings::flags`] is empty; the binary moves `flags` there.
     pub settings: Settings,
-    /// Warnings for the log: flags and feature gates without effect, removed flags, deprecated gates.
+    /// Warnings for the log: flags and feature gates without effect, deprecated gates.
     pub warnings: Vec<String>,
     /// Every flag and its value, given or default, for `/flagz`.
     pub flags: BTreeMap<String, String>,
@@ -104,8 +100,7 @@ impl CommandLine {
         let (mut errors, mut warnings) = (Vec::new(), Vec::new());
         let command = Flags::command();
         let given = split(utf8_arguments(arguments, &mut errors), |name| is_switch(&command, name), &mut errors);
-        let (own, others): (Vec<GivenFlag>, Vec<GivenFlag>) =
-            given.into_iter().partition(|it| it.origin == Origin::Own);
+        let (own, upstreams): (Vec<GivenFlag>, Vec<GivenFlag>) = given.into_iter().partition(|it| it.is_own);
         if own.iter().any(|it| it.name == "help") {
             return Err(UsageError::HelpOrVersion(command.clone().render_help().to_string()));
         }
@@ -114,11 +109,7 @@ impl CommandLine {
         if let Some(text) = flags.global.version.as_deref().and_then(|value| version(value, &mut errors)) {
             return Err(UsageError::HelpOrVersion(text));
         }
-        let names = |origin| -> BTreeSet<&str> {
-            others.iter().filter(|it| it.origin == origin).map(|it| it.name.as_str()).collect()
-        };
-        warnings.extend(names(Origin::Removed).into_iter().filter_map(RemovedFlag::find).map(RemovedFlag::warning));
-        let upstream_only = names(Origin::Upstream);
+        let upstream_only: BTreeSet<&str> = upstreams.iter().map(|it| it.name.as_str()).collect();
         if flags.misc.allow_upstream_flags {
             warnings
                 .extend(upstream_only.iter().map(|name| format!("Flag --{name} has no effect here and is ignored")));
@@ -253,6 +244,9 @@ fn version(value: &str, errors: &mut Vec<String>) -> Option<String> {
         }
     }
 }
+
+#[cfg(test)]
+pub(crate) use tests::reference;
 
 #[cfg(test)]
 mod tests;

@@ -10,7 +10,7 @@ use super::Registration;
 use crate::flags::Bounds;
 use crate::go_duration::{self, GoDuration};
 use crate::go_int;
-use crate::settings::{CONCURRENT_SYNCS, Settings};
+use crate::settings::{CONCURRENT_SYNCS, Settings, SyncSettings};
 
 pub(super) const REGISTRATION: Registration = Registration {
     name: ENDPOINTS_CONTROLLER_NAME,
@@ -64,7 +64,7 @@ pub(super) struct Flags {
 
     /// Delay between a change of a Pod and the sync of its Services, such as 500ms; changes during the delay are synced
     /// together. It is up to a tenth longer, so that timers coincide.
-    #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = go_duration::value)]
+    #[arg(long, value_name = "DURATION", default_value_t = GoDuration(SyncSettings::default().batch_period), value_parser = go_duration::value)]
     endpoint_updates_batch_period: GoDuration,
 }
 

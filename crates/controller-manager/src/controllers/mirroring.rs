@@ -10,7 +10,7 @@ use super::Registration;
 use crate::flags::Bounds;
 use crate::go_duration::{self, GoDuration};
 use crate::go_int;
-use crate::settings::{CONCURRENT_SYNCS, MAX_ENDPOINTS_PER_SUBSET, Settings, at_least_one};
+use crate::settings::{CONCURRENT_SYNCS, MAX_ENDPOINTS_PER_SUBSET, Settings, SyncSettings, at_least_one};
 
 pub(super) const REGISTRATION: Registration = Registration {
     name: MIRRORING_CONTROLLER_NAME,
@@ -72,7 +72,7 @@ pub(super) struct Flags {
 
     /// Delay between a change of an EndpointSlice and the sync of its Service, such as 500ms; changes during the
     /// delay are synced together. It is up to a tenth longer, so that timers coincide.
-    #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = go_duration::value)]
+    #[arg(long, value_name = "DURATION", default_value_t = GoDuration(SyncSettings::default().batch_period), value_parser = go_duration::value)]
     mirroring_endpointslice_updates_batch_period: GoDuration,
 
     /// Maximum number of addresses of an Endpoints subset that are mirrored, 1 to 1000.
