@@ -21,9 +21,7 @@ pub use crate::{
     builder::Builder,
     get::Get,
     item::Item,
-    limiter::{
-        FOREVER, ItemExponential, MaxOf, RateLimiter, TokenBucket, default_controller_limiter, endpoint_slice_limiter,
-    },
+    limiter::{FOREVER, RetryLimiter, TokenBucket, default_controller_limiter, endpoint_slice_limiter},
     metrics::{MetricsProvider, QueueMetrics},
     queue::Queue,
     timer::Timer,

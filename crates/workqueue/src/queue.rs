@@ -50,7 +50,7 @@ impl<K: Clone + Eq + Hash + Send + 'static> Queue<K> {
         self.shared.add_after(key, delay, delay / 10);
     }
 
-    /// Queues `key` after the delay that the queue's [`RateLimiter`](crate::RateLimiter) returns, and returns that delay. A
+    /// Queues `key` after the delay that the queue's [`RetryLimiter`](crate::RetryLimiter) returns, and returns that delay. A
     /// key that is delayed already may be queued earlier.
     pub fn add_rate_limited(&self, key: K) -> Duration {
         let now = Instant::now().into_std();
@@ -65,8 +65,7 @@ impl<K: Clone + Eq + Hash + Send + 'static> Queue<K> {
     }
 
     /// Returns the number of rate-limited adds of `key` since it was last forgotten: in a worker that retries each failure,
-    /// the failed attempts so far, so 0 in the first attempt. Always 0 if the limiter counts none, as a
-    /// [`TokenBucket`](crate::TokenBucket) alone; of several limiters ([`MaxOf`](crate::MaxOf)), the largest number.
+    /// the failed attempts so far, so 0 in the first attempt.
     pub fn num_requeues(&self, key: &K) -> u32 {
         self.shared.with_limiter(|limiter| limiter.requeues(key))
     }

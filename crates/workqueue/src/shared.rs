@@ -18,7 +18,7 @@ use tokio::time::Instant;
 
 use self::state::State;
 use crate::{
-    RateLimiter,
+    RetryLimiter,
     core::{Added, Finished, Index, Taken},
     due::{after, next_of_grid},
     metrics::{Meter, REPORT_EVERY},
@@ -28,7 +28,7 @@ use crate::{
 
 pub(crate) struct Shared<K> {
     state: Mutex<State<K>>,
-    limiter: Mutex<Box<dyn RateLimiter<K>>>,
+    limiter: Mutex<RetryLimiter<K>>,
     hasher: DefaultHashBuilder,
     /// Origin of the grids of [`Queue::add_after_about`](crate::Queue::add_after_about).
     built: std::time::Instant,
@@ -45,7 +45,7 @@ pub(crate) enum Next {
 }
 
 impl<K> Shared<K> {
-    pub(crate) fn new(limiter: Box<dyn RateLimiter<K>>, meter: Option<Meter>) -> Self {
+    pub(crate) fn new(limiter: RetryLimiter<K>, meter: Option<Meter>) -> Self {
         Self {
             state: Mutex::new(State::new(meter)),
             limiter: Mutex::new(limiter),
@@ -66,8 +66,8 @@ impl<K> Shared<K> {
         lock(&self.state).core.is_shutting_down()
     }
 
-    pub(crate) fn with_limiter<T>(&self, call: impl FnOnce(&mut dyn RateLimiter<K>) -> T) -> T {
-        call(&mut **lock(&self.limiter))
+    pub(crate) fn with_limiter<T>(&self, call: impl FnOnce(&mut RetryLimiter<K>) -> T) -> T {
+        call(&mut lock(&self.limiter))
     }
 
     pub(crate) fn shut_down(&self) {

@@ -3,7 +3,7 @@
 
 use std::{hash::Hash, time::Duration};
 
-use kube_workqueue::{Item, ItemExponential, Queue};
+use kube_workqueue::{Item, Queue, RetryLimiter};
 use proptest::prelude::proptest;
 use tokio::{
     task::JoinSet,
@@ -14,7 +14,7 @@ const MS: Duration = Duration::from_millis(1);
 
 /// Returns a queue, and the task set that runs its timer.
 fn queue<K: Clone + Eq + Hash + Send + 'static>() -> (Queue<K>, JoinSet<()>) {
-    let (queue, timer) = Queue::builder().limiter(ItemExponential::new(MS, 1000 * MS)).build();
+    let (queue, timer) = Queue::builder().limiter(RetryLimiter::new(MS, 1000 * MS)).build();
     let mut set = JoinSet::new();
     set.spawn(timer.run());
     (queue, set)
