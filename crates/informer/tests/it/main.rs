@@ -16,6 +16,8 @@ mod on_undecodable;
 mod outages;
 mod own_events;
 mod progress;
+#[cfg(feature = "prometheus")]
+mod prometheus;
 mod proxy;
 mod read_timeouts;
 mod replay;
