@@ -98,7 +98,7 @@ impl CommandLine {
     /// `--version`.
     pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<CommandLine, UsageError> {
         let (mut errors, mut warnings) = (Vec::new(), Vec::new());
-        let command = Flags::command();
+        let command = command();
         let given = split(utf8_arguments(arguments, &mut errors), |name| is_switch(&command, name), &mut errors);
         let (own, upstreams): (Vec<GivenFlag>, Vec<GivenFlag>) = given.into_iter().partition(|it| it.is_own);
         if own.iter().any(|it| it.name == "help") {
@@ -128,6 +128,16 @@ impl CommandLine {
             Err(UsageError::Invalid(errors))
         }
     }
+}
+
+/// Returns the flags. The value of a boolean flag is optional, as of pflag, and follows `=`.
+fn command() -> Command {
+    Flags::command().mut_args(|flag| match flag.get_value_names() {
+        Some([name]) if name.starts_with("BOOL") => {
+            flag.num_args(0..=1).require_equals(true).default_missing_value("true")
+        }
+        _ => flag,
+    })
 }
 
 /// Converts parsed flags into settings. Appends validation errors to `errors`.

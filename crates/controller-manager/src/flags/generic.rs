@@ -62,10 +62,7 @@ pub(super) struct Generic {
 
     /// Use a separate service account in kube-system for the writes of each controller: endpoint-controller,
     /// endpointslice-controller and endpointslicemirroring-controller. Tokens are requested from the API server.
-    #[arg(
-        long, value_name = "BOOL", value_parser = go_bool_parser, num_args = 0..=1, require_equals = true,
-        default_value = "false", default_missing_value = "true"
-    )]
+    #[arg(long, value_name = "BOOL", value_parser = go_bool_parser, default_value = "false")]
     use_service_account_credentials: bool,
 }
 

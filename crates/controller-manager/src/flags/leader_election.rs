@@ -12,10 +12,7 @@ use crate::settings::{self, RESOURCE_NAME, RESOURCE_NAMESPACE};
 #[command(next_help_heading = "Generic flags")]
 pub(super) struct LeaderElection {
     /// Run the controllers only while this instance holds a Lease, so that one of several instances is active.
-    #[arg(
-        long, value_name = "BOOL", value_parser = go_bool_parser, num_args = 0..=1, require_equals = true,
-        default_value = "true", default_missing_value = "true"
-    )]
+    #[arg(long, value_name = "BOOL", value_parser = go_bool_parser, default_value = "true")]
     leader_elect: bool,
 
     /// Time that other instances wait after the last observed renewal before they acquire the Lease.

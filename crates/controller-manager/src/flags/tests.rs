@@ -336,7 +336,7 @@ fn help_and_version_take_precedence_over_errors(#[case] argument: &str, #[case] 
 
 #[test]
 fn own_flags_are_not_in_the_table_of_upstreams() {
-    for argument in Flags::command().get_arguments() {
+    for argument in command().get_arguments() {
         let name = argument.get_long().expect("every flag has a long name");
         assert!(UpstreamFlag::find(name).is_none(), "{name}");
         assert!(argument.get_help_heading().is_some_and(|it| it.ends_with(" flags")), "{name}");
@@ -356,7 +356,7 @@ proptest! {
 
 /// Existing flags with plausible values, and arbitrary text.
 fn argument() -> impl Strategy<Value = String> {
-    let names: Vec<String> = Flags::command()
+    let names: Vec<String> = command()
         .get_arguments()
         .filter_map(|it| it.get_long().map(str::to_owned))
         .filter(|name| name != "help")

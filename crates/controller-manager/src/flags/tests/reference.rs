@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use clap::{Arg, CommandFactory};
+use clap::Arg;
 
-use super::{Flags, UpstreamFlag};
+use super::{UpstreamFlag, command};
 
 const INTRODUCTION: &str = "# Flags
 
@@ -25,7 +25,7 @@ const WIDTH: usize = 130;
 
 /// Returns the flag reference in Markdown: the contents of `docs/src/flags.md`.
 pub(crate) fn reference() -> String {
-    let command = Flags::command();
+    let command = command();
     let mut text = INTRODUCTION.to_owned();
     let mut heading = None;
     for argument in command.get_arguments() {
