@@ -142,41 +142,31 @@ fn command() -> Command {
 
 /// Converts parsed flags into settings. Appends validation errors to `errors`.
 fn settings(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<String>) -> Settings {
-    // Destructured without `..`, so that a new group of flags that is not used here does not compile.
-    let Flags {
-        generic,
-        leader_election,
-        mode,
-        secure_serving,
-        authentication,
-        authorization,
-        controllers,
-        batching,
-        logs,
-        misc,
-        global: _,
-    } = flags;
-    let enabled = generic.controllers(errors);
+    let enabled = flags.generic.controllers(errors);
     if enabled.names().is_empty() && errors.is_empty() {
         warnings
             .push("--controllers enables no controller: add * for all others, as in --controllers=*,-name".to_owned());
     }
-    let emulated_version = generic.emulated_version(misc.allow_upstream_flags, errors, warnings);
+    let emulated_version = flags.generic.emulated_version(flags.misc.allow_upstream_flags, errors, warnings);
     let mut settings = Settings {
         controllers: enabled,
         emulated_version,
-        feature_gates: generic.feature_gates(emulated_version, errors, warnings),
-        client: generic.client(errors),
-        min_resync_period: generic.min_resync_period(),
-        leader_election: leader_election.settings(errors),
-        serving: secure_serving.settings(authentication.settings(), authorization.settings(errors), errors),
-        logging: logs.settings(errors),
+        feature_gates: flags.generic.feature_gates(emulated_version, errors, warnings),
+        client: flags.generic.client(errors),
+        min_resync_period: flags.generic.min_resync_period(),
+        leader_election: flags.leader_election.settings(errors),
+        serving: flags.secure_serving.settings(
+            flags.authentication.settings(),
+            flags.authorization.settings(errors),
+            errors,
+        ),
+        logging: flags.logs.settings(errors),
         ..Settings::default()
     };
-    misc.apply(&mut settings.client);
-    mode.apply(&mut settings, errors);
-    controllers.apply(&mut settings, errors);
-    batching.apply(&mut settings);
+    flags.misc.apply(&mut settings.client);
+    flags.mode.apply(&mut settings, errors);
+    flags.controllers.apply(&mut settings, errors);
+    flags.batching.apply(&mut settings);
     settings
 }
 

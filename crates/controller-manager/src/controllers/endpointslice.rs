@@ -85,12 +85,10 @@ pub(super) struct Flags {
 
 impl Flags {
     pub(super) fn apply(&self, settings: &mut Settings, errors: &mut Vec<String>) {
-        let Flags { concurrent_service_endpoint_syncs, endpointslice_updates_batch_period, max_endpoints_per_slice } =
-            self;
         let syncs = Bounds::new("concurrent-service-endpoint-syncs", 1, 50);
-        settings.syncs.endpointslice.concurrent_syncs = syncs.check(*concurrent_service_endpoint_syncs, errors);
-        settings.syncs.endpointslice.batch_period = endpointslice_updates_batch_period.0;
+        settings.syncs.endpointslice.concurrent_syncs = syncs.check(self.concurrent_service_endpoint_syncs, errors);
+        settings.syncs.endpointslice.batch_period = self.endpointslice_updates_batch_period.0;
         let endpoints = Bounds::new("max-endpoints-per-slice", 1, 1_000);
-        settings.max_endpoints_per_slice = at_least_one(endpoints.check(*max_endpoints_per_slice, errors));
+        settings.max_endpoints_per_slice = at_least_one(endpoints.check(self.max_endpoints_per_slice, errors));
     }
 }

@@ -82,15 +82,12 @@ pub(super) struct Flags {
 
 impl Flags {
     pub(super) fn apply(&self, settings: &mut Settings, errors: &mut Vec<String>) {
-        let Flags {
-            mirroring_concurrent_service_endpoint_syncs,
-            mirroring_endpointslice_updates_batch_period,
-            mirroring_max_endpoints_per_subset,
-        } = self;
         let syncs = Bounds::new("mirroring-concurrent-service-endpoint-syncs", 1, 50);
-        settings.syncs.mirroring.concurrent_syncs = syncs.check(*mirroring_concurrent_service_endpoint_syncs, errors);
-        settings.syncs.mirroring.batch_period = mirroring_endpointslice_updates_batch_period.0;
+        settings.syncs.mirroring.concurrent_syncs =
+            syncs.check(self.mirroring_concurrent_service_endpoint_syncs, errors);
+        settings.syncs.mirroring.batch_period = self.mirroring_endpointslice_updates_batch_period.0;
         let endpoints = Bounds::new("mirroring-max-endpoints-per-subset", 1, 1_000);
-        settings.max_endpoints_per_subset = at_least_one(endpoints.check(*mirroring_max_endpoints_per_subset, errors));
+        settings.max_endpoints_per_subset =
+            at_least_one(endpoints.check(self.mirroring_max_endpoints_per_subset, errors));
     }
 }

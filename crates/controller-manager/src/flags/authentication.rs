@@ -36,19 +36,12 @@ pub(super) struct Authentication {
 
 impl Authentication {
     pub(super) fn settings(&self) -> AuthenticationSettings {
-        let Authentication {
-            authentication_kubeconfig,
-            authentication_skip_lookup,
-            authentication_tolerate_lookup_failure,
-            authentication_token_webhook_cache_ttl,
-            client_ca_file,
-        } = self;
         AuthenticationSettings {
-            client_ca_file: path(client_ca_file),
-            skip_lookup: *authentication_skip_lookup,
-            tolerate_lookup_failure: *authentication_tolerate_lookup_failure,
-            kubeconfig: path(authentication_kubeconfig),
-            token_ttl: authentication_token_webhook_cache_ttl.0,
+            client_ca_file: path(&self.client_ca_file),
+            skip_lookup: self.authentication_skip_lookup,
+            tolerate_lookup_failure: self.authentication_tolerate_lookup_failure,
+            kubeconfig: path(&self.authentication_kubeconfig),
+            token_ttl: self.authentication_token_webhook_cache_ttl.0,
         }
     }
 }

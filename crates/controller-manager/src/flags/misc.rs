@@ -25,9 +25,8 @@ pub(super) struct Misc {
 
 impl Misc {
     pub(super) fn apply(&self, client: &mut ClientSettings) {
-        let Misc { kubeconfig, master, allow_upstream_flags: _ } = self;
-        client.kubeconfig = path(kubeconfig);
-        client.master = Some(master.clone()).filter(|it| !it.is_empty());
+        client.kubeconfig = path(&self.kubeconfig);
+        client.master = Some(self.master.clone()).filter(|it| !it.is_empty());
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use kube_wire::{Accept, Decode, DecodeContext, Encoding, ListParams, Resource, ResourceVersion, decode_list};
+use kube_wire::{Accept, Decode, DecodeContext, ListParams, Resource, ResourceVersion, decode_list};
 use serde_json::Value;
 use tokio::time::timeout;
 
@@ -15,19 +15,18 @@ const READ_TIMEOUT: Duration = Duration::from_secs(60);
 #[derive(Clone)]
 pub(crate) struct Source {
     pub(crate) requests: Arc<dyn ListWatch>,
-    encoding: Encoding,
     context: Option<Arc<dyn DecodeContext>>,
 }
 
 impl Source {
     pub(crate) fn new(source: impl ListWatch) -> Self {
-        let (encoding, context) = (source.encoding(), source.decode_context());
-        Self { requests: Arc::new(source), encoding, context }
+        let context = source.decode_context();
+        Self { requests: Arc::new(source), context }
     }
 
     /// Returns what to request for `T`.
     pub(crate) fn accept<T: Decode>(&self) -> Accept {
-        Accept::of::<T>(self.encoding)
+        Accept::of::<T>(self.requests.encoding())
     }
 
     /// Calls `decode` in the context of the source, if it has one.
