@@ -18,7 +18,6 @@ mod own_events;
 mod progress;
 #[cfg(feature = "prometheus")]
 mod prometheus;
-mod proxy;
 mod read_timeouts;
 mod replay;
 mod resources;
