@@ -36,13 +36,12 @@ impl Caches {
         metrics: Option<&kube_informer::PrometheusMetrics>,
     ) -> Caches {
         let restores = RestoreSignal::default();
-        let common = CommonOptions { client, settings, metrics, restores: &restores };
         Caches {
-            services: common.builder().index(ServiceIndex::default()).build(),
-            pods: common.builder().index(PodIndex::default()).build(),
-            nodes: common.builder().build(),
-            endpoints: common.builder().build(),
-            slices: common.builder().index(SliceIndex::default()).build(),
+            services: builder(client, settings, metrics, &restores).index(ServiceIndex::default()).build(),
+            pods: builder(client, settings, metrics, &restores).index(PodIndex::default()).build(),
+            nodes: builder(client, settings, metrics, &restores).build(),
+            endpoints: builder(client, settings, metrics, &restores).build(),
+            slices: builder(client, settings, metrics, &restores).index(SliceIndex::default()).build(),
             restores,
         }
     }
@@ -129,26 +128,21 @@ impl CaughtUp {
     }
 }
 
-/// Options of all informers.
-struct CommonOptions<'a> {
-    client: &'a Client,
-    settings: &'a Settings,
-    metrics: Option<&'a kube_informer::PrometheusMetrics>,
-    restores: &'a RestoreSignal,
-}
-
-impl CommonOptions<'_> {
-    /// Returns a builder. The resync period is drawn at random between `min_resync_period` and twice that, as upstream's
-    /// `ResyncPeriod`, so that the informers do not resync at the same time; zero disables resyncs.
-    fn builder<T: Decode>(&self) -> Builder<T> {
-        let Settings { min_resync_period, guard, .. } = self.settings;
-        let resync = min_resync_period.mul_f64(kube_ambient::random_range(1.0..2.0));
-        let builder = Informer::builder(self.client.clone()).resync(resync);
-        let builder = builder.restores(self.restores.clone()).guard(*guard);
-        match self.metrics {
-            Some(metrics) => builder.metrics(metrics.clone()),
-            None => builder,
-        }
+/// Returns a builder with the options of all informers. The resync period is drawn at random between `min_resync_period`
+/// and twice that, as upstream's `ResyncPeriod`, so that the informers do not resync at the same time; zero disables
+/// resyncs.
+fn builder<T: Decode>(
+    client: &Client,
+    settings: &Settings,
+    metrics: Option<&kube_informer::PrometheusMetrics>,
+    restores: &RestoreSignal,
+) -> Builder<T> {
+    let resync = settings.min_resync_period.mul_f64(kube_ambient::random_range(1.0..2.0));
+    let builder = Informer::builder(client.clone()).resync(resync);
+    let builder = builder.restores(restores.clone()).guard(settings.guard);
+    match metrics {
+        Some(metrics) => builder.metrics(metrics.clone()),
+        None => builder,
     }
 }
 

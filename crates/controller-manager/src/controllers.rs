@@ -7,7 +7,6 @@ mod endpoints;
 mod endpointslice;
 mod mirroring;
 mod registration;
-mod upstream_only;
 
 use clap::Args;
 use kube_endpoint_model::EndpointSlice;
@@ -18,7 +17,6 @@ use crate::feature_gates::{ENDPOINT_SLICE, FeatureGates};
 use crate::settings::{Settings, SyncSettings};
 use registration::Built;
 pub(crate) use registration::{Parts, Registration};
-use upstream_only::UPSTREAM_ONLY;
 
 /// Declares the list of controllers, their settings and their flags, from the names of their modules.
 macro_rules! registry {
@@ -59,6 +57,10 @@ registry! {
     mirroring,
 }
 
+/// The controllers of kube-controller-manager 1.36 that this program does not implement. A line for each: its name and,
+/// where upstream has one, its alias, the name before Kubernetes 1.28.
+const UPSTREAM_ONLY: &str = include_str!("controllers/upstream_only.txt");
+
 /// The set of enabled controllers, the value of `--controllers`; all by default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Controllers(Vec<&'static str>);
@@ -70,16 +72,9 @@ impl Default for Controllers {
     }
 }
 
-/// The error for a name in `--controllers` that is no controller of kube-controller-manager 1.36.
-#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
-#[error("{name:?} is not in the list of known controllers")]
-pub struct UnknownController {
-    name: String,
-}
-
 fn is_known(name: &str) -> bool {
     REGISTRY.iter().any(|it| name == it.name || name == it.alias)
-        || UPSTREAM_ONLY.iter().any(|(canonical, alias)| name == *canonical || Some(name) == *alias)
+        || UPSTREAM_ONLY.split_whitespace().any(|it| it == name)
 }
 
 /// Returns the sections of `/configz` of the controllers that are compiled in.
@@ -96,14 +91,14 @@ impl Controllers {
     ///
     /// # Errors
     ///
-    /// One [`UnknownController`] for each name that is no controller of kube-controller-manager 1.36.
-    pub fn parse(list: &[String]) -> Result<Controllers, Vec<UnknownController>> {
+    /// A message for each name that is no controller of kube-controller-manager 1.36.
+    pub fn parse(list: &[String]) -> Result<Controllers, Vec<String>> {
         let unknown: Vec<_> = list
             .iter()
             .filter(|entry| !["*", ""].contains(&entry.as_str()))
             .map(|entry| entry.strip_prefix('-').unwrap_or(entry))
             .filter(|name| !is_known(name))
-            .map(|name| UnknownController { name: name.to_owned() })
+            .map(|name| format!("{name:?} is not in the list of known controllers"))
             .collect();
         if !unknown.is_empty() {
             return Err(unknown);
@@ -176,7 +171,7 @@ mod tests {
     const ENDPOINTSLICE: &str = "endpointslice-controller";
     const MIRRORING: &str = "endpointslice-mirroring-controller";
 
-    fn parse(list: &str) -> Result<Controllers, Vec<UnknownController>> {
+    fn parse(list: &str) -> Result<Controllers, Vec<String>> {
         Controllers::parse(&list.split(',').filter(|it| !it.is_empty()).map(str::to_owned).collect::<Vec<_>>())
     }
 
@@ -212,13 +207,12 @@ mod tests {
     ])]
     #[case("-", &["\"\" is not in the list of known controllers"])]
     fn unknown_names_are_reported_verbatim(#[case] list: &str, #[case] expected: &[&str]) {
-        let messages: Vec<String> = parse(list).unwrap_err().iter().map(ToString::to_string).collect();
-        assert_eq!(messages, expected);
+        assert_eq!(parse(list).unwrap_err(), expected);
     }
 
     #[test]
     fn help_names_every_controller_and_its_account() {
-        let reference = crate::flag_reference();
+        let reference = crate::flags::reference();
         for Registration { name, account, .. } in REGISTRY {
             assert!(reference.contains(name) && reference.contains(account), "{name}");
         }
@@ -227,8 +221,7 @@ mod tests {
     #[test]
     fn names_and_aliases_are_unique() {
         let implemented = REGISTRY.iter().flat_map(|it| [it.name, it.alias]);
-        let upstream_only = UPSTREAM_ONLY.iter().flat_map(|(name, alias)| std::iter::once(*name).chain(*alias));
-        let mut names: Vec<&str> = implemented.chain(upstream_only).collect();
+        let mut names: Vec<&str> = implemented.chain(UPSTREAM_ONLY.split_whitespace()).collect();
         let count = names.len();
         names.sort_unstable();
         names.dedup();

@@ -36,37 +36,6 @@ const OWN_GATES: &[Gate] = &[
     Gate { name: RESTART_POLICY, stage: Stage::Deprecated, default: false, locked: false },
 ];
 
-/// The error for an invalid entry of `--feature-gates`. The messages are upstream's.
-#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum FeatureGateError {
-    /// The gate does not exist.
-    #[error("unrecognized feature gate: {0}")]
-    Unknown(String),
-    /// The gate is locked, and the value is not its default.
-    #[error("cannot set feature gate {name} to {value}, feature is locked to {}", !value)]
-    Locked {
-        /// Name of the gate.
-        name: &'static str,
-        /// The rejected value.
-        value: bool,
-    },
-    /// The entry has a name and no value.
-    #[error("missing bool value for {0}")]
-    MissingValue(String),
-    /// The value is not a boolean.
-    #[error("invalid value of {name}={value}, err: strconv.ParseBool: parsing {value:?}: invalid syntax")]
-    InvalidValue {
-        /// Name of the gate.
-        name: String,
-        /// The value as given.
-        value: String,
-    },
-    /// The entry is for another component: `wardle:Foo=true`. Only `kube:` is accepted.
-    #[error("component not registered: {0}")]
-    UnknownComponent(String),
-}
-
 /// All feature gates of kube-controller-manager of one release and of this program, and whether each is enabled. Only
 /// `EndpointSlice` and the three `Legacy…` gates have an effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,13 +100,13 @@ impl FeatureGates {
     }
 
     /// Sets gates from texts such as `A=true,kube:B=false`. Of several entries for one gate the last wins, and an entry
-    /// for a gate wins over `AllAlpha` and `AllBeta`, in any order. Invalid entries are appended to `errors`. Returns
-    /// warnings for the log.
+    /// for a gate wins over `AllAlpha` and `AllBeta`, in any order. For invalid entries, upstream's messages are appended to
+    /// `errors`. Returns warnings for the log.
     ///
     /// An entry that another release from Kubernetes 1.28 to 1.38 allows is ignored with a warning, so that a command line
     /// of that release is valid: its gate does not exist in the emulated version, or is locked. With a version after the
     /// default one, which a command line has to name, locks are errors as in that version.
-    pub(crate) fn set(&mut self, entries: &[String], errors: &mut Vec<FeatureGateError>) -> Vec<String> {
+    pub(crate) fn set(&mut self, entries: &[String], errors: &mut Vec<String>) -> Vec<String> {
         let (mut requested, mut ignored) = (BTreeMap::new(), BTreeMap::new());
         for pair in entries.iter().flat_map(|entry| entry.split(',')).filter(|pair| !pair.trim().is_empty()) {
             match self.parse_entry(pair) {
@@ -183,34 +152,33 @@ impl FeatureGates {
 
     /// Parses one entry. The caller sets the gates after all entries are parsed, so that `AllBeta` does not override an
     /// entry before it.
-    fn parse_entry(&self, pair: &str) -> Result<Entry, FeatureGateError> {
+    fn parse_entry(&self, pair: &str) -> Result<Entry, String> {
         let (name, value) = match pair.split_once('=') {
             Some((name, value)) => (name.trim(), Some(value.trim())),
             None => (pair.trim(), None),
         };
         let name = match name.split_once(':') {
             Some(("kube", name)) => name,
-            Some((component, _)) => return Err(FeatureGateError::UnknownComponent(component.to_owned())),
+            Some((component, _)) => return Err(format!("component not registered: {component}")),
             None => name,
         };
-        let value = value.ok_or_else(|| FeatureGateError::MissingValue(name.to_owned()))?;
-        let value = parse_go_bool(value)
-            .ok_or_else(|| FeatureGateError::InvalidValue { name: name.to_owned(), value: value.to_owned() })?;
+        let value = value.ok_or_else(|| format!("missing bool value for {name}"))?;
+        let value = parse_go_bool(value).ok_or_else(|| {
+            format!("invalid value of {name}={value}, err: strconv.ParseBool: parsing {value:?}: invalid syntax")
+        })?;
         match self.states.get(name) {
             Some((gate, _)) if gate.allows(value) => Ok(Entry::Set(gate.name, value)),
-            Some((gate, _)) if self.version > EmulatedVersion::default() => {
-                Err(FeatureGateError::Locked { name: gate.name, value })
-            }
+            Some((gate, _)) if self.version > EmulatedVersion::default() => Err(locked(gate.name, value)),
             gate => self.entry_of_other_releases(gate.map(|(gate, _)| gate), name, value),
         }
     }
 
     /// Returns the entry for a gate that the emulated version does not have, or has locked to another value.
-    fn entry_of_other_releases(&self, gate: Option<&Gate>, name: &str, value: bool) -> Result<Entry, FeatureGateError> {
-        let history = History::find(name).ok_or_else(|| FeatureGateError::Unknown(name.to_owned()))?;
+    fn entry_of_other_releases(&self, gate: Option<&Gate>, name: &str, value: bool) -> Result<Entry, String> {
+        let history = History::find(name).ok_or_else(|| format!("unrecognized feature gate: {name}"))?;
         let (name, releases) = (history.name, history.releases_allowing(value));
         if releases.is_empty() {
-            return Err(FeatureGateError::Locked { name, value });
+            return Err(locked(name, value));
         }
         let (releases, version) = (ranges(&releases), self.version);
         let here = match gate {
@@ -222,6 +190,11 @@ impl FeatureGates {
     }
 }
 
+/// Returns the error for a gate that is locked to another value.
+fn locked(name: &str, value: bool) -> String {
+    format!("cannot set feature gate {name} to {value}, feature is locked to {}", !value)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -231,7 +204,7 @@ mod tests {
         let entries: Vec<String> = entries.iter().map(|it| (*it).to_owned()).collect();
         let (mut gates, mut errors) = (FeatureGates::default(), Vec::new());
         let warnings = gates.set(&entries, &mut errors);
-        (gates, warnings, errors.iter().map(ToString::to_string).collect())
+        (gates, warnings, errors)
     }
 
     #[test]
@@ -314,7 +287,7 @@ mod tests {
         assert!(gates.enabled(name));
         assert_eq!(gates.all().find(|(gate, _)| gate.name == name).unwrap().0.stage, stage);
         gates.set(&[format!("{name}=false")], &mut errors);
-        assert_eq!(errors.first().map(ToString::to_string).as_deref(), error);
+        assert_eq!(errors.first().map(String::as_str), error);
         assert_eq!(gates.enabled(name), error.is_some());
     }
 

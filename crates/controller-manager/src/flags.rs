@@ -8,8 +8,6 @@ mod leader_election;
 mod logs;
 mod misc;
 mod mode;
-mod reference;
-mod removed;
 mod secure_serving;
 mod split;
 mod upstream_only;
@@ -22,9 +20,7 @@ use std::ffi::OsString;
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, Parser};
 use kube_endpoint_model::parse_go_bool;
 
-pub use reference::flag_reference;
-use removed::RemovedFlag;
-use split::{GivenFlag, Origin, split};
+use split::{GivenFlag, split};
 pub(crate) use value::Bounds;
 
 use crate::controllers::ControllerFlags;
@@ -67,7 +63,7 @@ struct Flags {
 pub struct CommandLine {
     /// The settings that the flags give. [`Settings::flags`] is empty; the binary moves `flags` there.
     pub settings: Settings,
-    /// Warnings for the log: flags and feature gates without effect, removed flags, deprecated gates.
+    /// Warnings for the log: flags and feature gates without effect, deprecated gates.
     pub warnings: Vec<String>,
     /// Every flag and its value, given or default, for `/flagz`.
     pub flags: BTreeMap<String, String>,
@@ -102,10 +98,9 @@ impl CommandLine {
     /// `--version`.
     pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<CommandLine, UsageError> {
         let (mut errors, mut warnings) = (Vec::new(), Vec::new());
-        let command = Flags::command();
+        let command = command();
         let given = split(utf8_arguments(arguments, &mut errors), |name| is_switch(&command, name), &mut errors);
-        let (own, others): (Vec<GivenFlag>, Vec<GivenFlag>) =
-            given.into_iter().partition(|it| it.origin == Origin::Own);
+        let (own, upstreams): (Vec<GivenFlag>, Vec<GivenFlag>) = given.into_iter().partition(|it| it.is_own);
         if own.iter().any(|it| it.name == "help") {
             return Err(UsageError::HelpOrVersion(command.clone().render_help().to_string()));
         }
@@ -114,11 +109,7 @@ impl CommandLine {
         if let Some(text) = flags.global.version.as_deref().and_then(|value| version(value, &mut errors)) {
             return Err(UsageError::HelpOrVersion(text));
         }
-        let names = |origin| -> BTreeSet<&str> {
-            others.iter().filter(|it| it.origin == origin).map(|it| it.name.as_str()).collect()
-        };
-        warnings.extend(names(Origin::Removed).into_iter().filter_map(RemovedFlag::find).map(RemovedFlag::warning));
-        let upstream_only = names(Origin::Upstream);
+        let upstream_only: BTreeSet<&str> = upstreams.iter().map(|it| it.name.as_str()).collect();
         if flags.misc.allow_upstream_flags {
             warnings
                 .extend(upstream_only.iter().map(|name| format!("Flag --{name} has no effect here and is ignored")));
@@ -139,43 +130,43 @@ impl CommandLine {
     }
 }
 
+/// Returns the flags. The value of a boolean flag is optional, as of pflag, and follows `=`.
+fn command() -> Command {
+    Flags::command().mut_args(|flag| match flag.get_value_names() {
+        Some([name]) if name.starts_with("BOOL") => {
+            flag.num_args(0..=1).require_equals(true).default_missing_value("true")
+        }
+        _ => flag,
+    })
+}
+
 /// Converts parsed flags into settings. Appends validation errors to `errors`.
 fn settings(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<String>) -> Settings {
-    // Destructured without `..`, so that a new group of flags that is not used here does not compile.
-    let Flags {
-        generic,
-        leader_election,
-        mode,
-        secure_serving,
-        authentication,
-        authorization,
-        controllers,
-        batching,
-        logs,
-        misc,
-        global: _,
-    } = flags;
-    let enabled = generic.controllers(errors);
+    let enabled = flags.generic.controllers(errors);
     if enabled.names().is_empty() && errors.is_empty() {
         warnings
             .push("--controllers enables no controller: add * for all others, as in --controllers=*,-name".to_owned());
     }
-    let emulated_version = generic.emulated_version(misc.allow_upstream_flags, errors, warnings);
+    let emulated_version = flags.generic.emulated_version(flags.misc.allow_upstream_flags, errors, warnings);
     let mut settings = Settings {
         controllers: enabled,
         emulated_version,
-        feature_gates: generic.feature_gates(emulated_version, errors, warnings),
-        client: generic.client(errors),
-        min_resync_period: generic.min_resync_period(),
-        leader_election: leader_election.settings(errors),
-        serving: secure_serving.settings(authentication.settings(), authorization.settings(errors), errors),
-        logging: logs.settings(errors),
+        feature_gates: flags.generic.feature_gates(emulated_version, errors, warnings),
+        client: flags.generic.client(errors),
+        min_resync_period: flags.generic.min_resync_period(),
+        leader_election: flags.leader_election.settings(errors),
+        serving: flags.secure_serving.settings(
+            flags.authentication.settings(),
+            flags.authorization.settings(errors),
+            errors,
+        ),
+        logging: flags.logs.settings(errors),
         ..Settings::default()
     };
-    misc.apply(&mut settings.client);
-    mode.apply(&mut settings, errors);
-    controllers.apply(&mut settings, errors);
-    batching.apply(&mut settings);
+    flags.misc.apply(&mut settings.client);
+    flags.mode.apply(&mut settings, errors);
+    flags.controllers.apply(&mut settings, errors);
+    flags.batching.apply(&mut settings);
     settings
 }
 
@@ -253,6 +244,9 @@ fn version(value: &str, errors: &mut Vec<String>) -> Option<String> {
         }
     }
 }
+
+#[cfg(test)]
+pub(crate) use tests::reference;
 
 #[cfg(test)]
 mod tests;

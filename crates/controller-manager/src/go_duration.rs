@@ -3,17 +3,6 @@
 use std::fmt::{self, Display, Write};
 use std::time::Duration;
 
-/// Why a text cannot be parsed as a duration.
-#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
-pub(crate) enum DurationError {
-    #[error("invalid duration {0:?}: expected a number with a unit, such as 500ms or 1m30s")]
-    Syntax(String),
-    #[error("unknown unit {unit:?} in duration {text:?}: expected ns, us, ms, s, m or h")]
-    Unit { text: String, unit: String },
-    #[error("duration {0:?} is out of range")]
-    Range(String),
-}
-
 /// Units and their lengths in nanoseconds. The two spellings of `µs` are U+00B5 and U+03BC.
 const UNITS: [(&str, u64); 8] = [
     ("ns", 1),
@@ -31,8 +20,8 @@ const MAX_NANOSECONDS: u128 = i64::MAX as u128;
 
 /// Parses a duration. A negative one becomes zero: upstream treats negative batch periods as zero, and for every
 /// other flag zero either disables the function or is out of bounds.
-pub(crate) fn parse(text: &str) -> Result<Duration, DurationError> {
-    let syntax = || DurationError::Syntax(text.to_owned());
+pub(crate) fn parse(text: &str) -> Result<Duration, String> {
+    let syntax = || format!("invalid duration {text:?}: expected a number with a unit, such as 500ms or 1m30s");
     let (negative, mut rest) = match text.as_bytes().first().ok_or_else(syntax)? {
         b'-' => (true, &text[1..]),
         b'+' => (false, &text[1..]),
@@ -54,7 +43,7 @@ pub(crate) fn parse(text: &str) -> Result<Duration, DurationError> {
         let unit_end = after.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(after.len());
         let (unit, after) = after.split_at(unit_end);
         let Some((_, scale)) = UNITS.iter().find(|(name, _)| *name == unit) else {
-            return Err(DurationError::Unit { text: text.to_owned(), unit: unit.to_owned() });
+            return Err(format!("unknown unit {unit:?} in duration {text:?}: expected ns, us, ms, s, m or h"));
         };
         nanoseconds = nanoseconds.saturating_add(scale_decimal(number, u128::from(*scale)));
         rest = after;
@@ -62,12 +51,12 @@ pub(crate) fn parse(text: &str) -> Result<Duration, DurationError> {
     match u64::try_from(nanoseconds) {
         Ok(_) if negative && nanoseconds <= MAX_NANOSECONDS + 1 => Ok(Duration::ZERO),
         Ok(total) if nanoseconds <= MAX_NANOSECONDS => Ok(Duration::from_nanos(total)),
-        _ => Err(DurationError::Range(text.to_owned())),
+        _ => Err(format!("duration {text:?} is out of range")),
     }
 }
 
 /// Parses the value of a flag: [`parse`] as a clap value parser.
-pub(crate) fn value(text: &str) -> Result<GoDuration, DurationError> {
+pub(crate) fn value(text: &str) -> Result<GoDuration, String> {
     parse(text).map(GoDuration)
 }
 

@@ -1,17 +1,11 @@
 //! Go's notation for integers (`strconv.ParseInt` with base 0), which the flags of Kubernetes accept: `100`, `1_000`,
 //! `0x64`, and `010` for 8.
 
-/// Why a text cannot be parsed as an integer.
-#[derive(Clone, Copy, Debug, thiserror::Error, PartialEq, Eq)]
-pub(crate) enum IntError {
-    #[error("expected a whole number")]
-    Syntax,
-    #[error("out of range")]
-    Range,
-}
+const SYNTAX: &str = "expected a whole number";
+const RANGE: &str = "out of range";
 
 /// Parses an integer in the base that its prefix gives: `0x`, `0o` or `0`, `0b`, otherwise decimal.
-pub(crate) fn parse(text: &str) -> Result<i64, IntError> {
+pub(crate) fn parse(text: &str) -> Result<i64, &'static str> {
     let (sign, rest) = match text.as_bytes().first() {
         Some(b'-') => ("-", &text[1..]),
         Some(b'+') => ("", &text[1..]),
@@ -28,9 +22,9 @@ pub(crate) fn parse(text: &str) -> Result<i64, IntError> {
     // Go allows one underscore between two digits, and between prefix and digits.
     let is_valid = |group: &str| !group.is_empty() && group.chars().all(|it| it.is_digit(radix));
     if !digits.split('_').all(is_valid) {
-        return Err(IntError::Syntax);
+        return Err(SYNTAX);
     }
-    i64::from_str_radix(&format!("{sign}{}", digits.replace('_', "")), radix).map_err(|_| IntError::Range)
+    i64::from_str_radix(&format!("{sign}{}", digits.replace('_', "")), radix).map_err(|_| RANGE)
 }
 
 #[cfg(test)]
@@ -52,18 +46,18 @@ mod tests {
     #[case("0x_ff", Ok(255))]
     #[case("0_7", Ok(7))]
     #[case("-9223372036854775808", Ok(i64::MIN))]
-    #[case("9223372036854775808", Err(IntError::Range))]
-    #[case("", Err(IntError::Syntax))]
-    #[case("-", Err(IntError::Syntax))]
-    #[case("--5", Err(IntError::Syntax))]
-    #[case("0x", Err(IntError::Syntax))]
-    #[case("08", Err(IntError::Syntax))]
-    #[case("_1", Err(IntError::Syntax))]
-    #[case("1_", Err(IntError::Syntax))]
-    #[case("1__0", Err(IntError::Syntax))]
-    #[case("1.5", Err(IntError::Syntax))]
-    #[case("five", Err(IntError::Syntax))]
-    fn integers_parse_as_in_go(#[case] text: &str, #[case] expected: Result<i64, IntError>) {
+    #[case("9223372036854775808", Err(RANGE))]
+    #[case("", Err(SYNTAX))]
+    #[case("-", Err(SYNTAX))]
+    #[case("--5", Err(SYNTAX))]
+    #[case("0x", Err(SYNTAX))]
+    #[case("08", Err(SYNTAX))]
+    #[case("_1", Err(SYNTAX))]
+    #[case("1_", Err(SYNTAX))]
+    #[case("1__0", Err(SYNTAX))]
+    #[case("1.5", Err(SYNTAX))]
+    #[case("five", Err(SYNTAX))]
+    fn integers_parse_as_in_go(#[case] text: &str, #[case] expected: Result<i64, &'static str>) {
         assert_eq!(parse(text), expected);
     }
 }

@@ -43,5 +43,5 @@ fn record(leading: &Leading, resource: &str, held: &HeldList) {
          {example} {read}: removals of their endpoints wait for a list that has them. Compare with: kubectl get {resource} \
          -A | wc -l"
     );
-    leading.recorder.event(&leading.lease.reference(), EventType::Warning, "ListHeld", message);
+    leading.recorder.event(&leading.fence.lease(), EventType::Warning, "ListHeld", message);
 }

@@ -1,11 +1,12 @@
 //! Runs the controllers under leader election.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use kube_controller::Supervisor;
 use kube_controller_client::Client;
 use kube_controller_client::events::EventRecorder;
-use kube_lease_election::{Election, ElectionMetricsProvider as _, ElectionOptions, Fence, LeaseHandle, identity};
+use kube_lease_election::{Election, ElectionMetrics, ElectionOptions, Fence, identity};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -28,7 +29,6 @@ const EVENT_TIMEOUT: Duration = Duration::from_millis(500);
 #[derive(Clone)]
 pub(crate) struct Leading {
     pub(crate) fence: Fence,
-    pub(crate) lease: LeaseHandle,
     /// Recorder of events about the Lease.
     pub(crate) recorder: EventRecorder,
 }
@@ -58,11 +58,11 @@ pub(crate) async fn lead(
     // Ends once the election and the tasks, which hold the recorder, have ended and the last event is written.
     let mut events = JoinSet::new();
     events.spawn(writer.run(CancellationToken::new()));
-    let metrics = metrics.map(|metrics| metrics.elections.election(&lease.name));
+    let metrics = metrics.map(|metrics| Arc::new(metrics.elections.clone()) as Arc<dyn ElectionMetrics>);
     let options = ElectionOptions { lease, identity: identity(), timing, recorder: Some(recorder.clone()), metrics };
     let (election, fence) = Election::new(client, options);
     checks.set_fence(&fence);
-    let leading = Leading { fence: fence.clone(), lease: election.lease(), recorder };
+    let leading = Leading { fence: fence.clone(), recorder };
     let work = async {
         let mut elected = fence.clone();
         if stop.run_until_cancelled(elected.wait_until_leading()).await == Some(true) {

@@ -34,11 +34,11 @@ mod shadow;
 mod shadow;
 mod user_agent;
 
-pub use controllers::{ControllerSyncs, Controllers, UnknownController};
+pub use controllers::{ControllerSyncs, Controllers};
 pub use emulation::EmulatedVersion;
 pub use error::RunError;
-pub use feature_gates::{FeatureGateError, FeatureGates, Gate, Stage};
-pub use flags::{CommandLine, UsageError, flag_reference};
+pub use feature_gates::{FeatureGates, Gate, Stage};
+pub use flags::{CommandLine, UsageError};
 pub use kube_controller::Batching;
 pub use kube_controller_serving::{
     AuthenticationSettings, AuthorizationSettings, CertificateError, CertificateFiles, ServerCertificate, ServingError,
@@ -46,6 +46,4 @@ pub use kube_controller_serving::{
 };
 pub use logging::{LogFormat, LoggingSettings, start_logging};
 pub use manager::run;
-pub use settings::{
-    ClientSettings, LeaderElection, Mode, SecondWriterSettings, Settings, ShadowSettings, SyncSettings,
-};
+pub use settings::{ClientSettings, LeaderElection, Mode, Settings, ShadowSettings, SyncSettings};

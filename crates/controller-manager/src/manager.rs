@@ -217,8 +217,7 @@ impl Manager {
 
     fn second_writer(&self, leading: Option<Leading>) -> Result<SecondWriter, RunError> {
         let client = self.clients.second_writer(REQUESTS_PER_SECOND)?;
-        let (caches, settings) = (&self.caches, self.settings.second_writer.clone());
         let metrics = self.metrics.as_ref().map(|metrics| metrics.second_writer.clone());
-        Ok(SecondWriter::new(client, caches, self.controllers.clone(), settings, metrics, leading))
+        Ok(SecondWriter::new(client, &self.caches, self.controllers.clone(), metrics, leading))
     }
 }

@@ -5,8 +5,7 @@ mod process;
 
 use kube_controller::PrometheusControllers;
 use kube_controller_serving::ServingMetrics;
-use prometheus::core::Collector;
-use prometheus::{IntGaugeVec, Opts, Registry};
+use prometheus::{IntGaugeVec, Registry, register_int_gauge_vec_with_registry as gauge};
 
 use crate::emulation::EmulatedVersion;
 use crate::feature_gates::FeatureGates;
@@ -51,7 +50,13 @@ impl Metrics {
             clients: kube_controller_client::PrometheusMetrics::register(&registry)?,
             queues: kube_workqueue::PrometheusMetrics::register(&registry)?,
             controllers: PrometheusControllers::register(&registry)?,
-            api_available: api_available(&registry)?,
+            api_available: gauge!(
+                "endpoint_controllers_api_available",
+                "Whether the API server serves a resource that controllers need: 1 if it does, 0 if it does not. Absent until \
+                 it has answered.",
+                &["group_version", "resource"],
+                registry
+            )?,
             second_writer: SecondWriterMetrics::register(&registry)?,
             serving: ServingMetrics::register(&registry, "endpoint_controllers")?,
             registry,
@@ -59,25 +64,14 @@ impl Metrics {
     }
 }
 
-pub(crate) fn register<C: Collector + Clone + 'static>(registry: &Registry, metric: C) -> prometheus::Result<C> {
-    registry.register(Box::new(metric.clone()))?;
-    Ok(metric)
-}
-
-fn api_available(registry: &Registry) -> prometheus::Result<IntGaugeVec> {
-    let help = "Whether the API server serves a resource that controllers need: 1 if it does, 0 if it does not. Absent \
-                until it has answered.";
-    let options = Opts::new("endpoint_controllers_api_available", help);
-    register(registry, IntGaugeVec::new(options, &["group_version", "resource"])?)
-}
-
 /// Registers `kubernetes_feature_enabled`: 1 for each enabled feature gate, 0 for the others.
 fn register_feature_gates(registry: &Registry, gates: &FeatureGates) -> prometheus::Result<()> {
-    let options = Opts::new(
+    let features = gauge!(
         "kubernetes_feature_enabled",
         "[BETA] This metric records the data about the stage and enablement of a k8s feature.",
-    );
-    let features = register(registry, IntGaugeVec::new(options, &["name", "stage"])?)?;
+        &["name", "stage"],
+        registry
+    )?;
     for (gate, on) in gates.all() {
         features.with_label_values(&[gate.name, gate.stage.label()]).set(on.into());
     }
@@ -87,11 +81,6 @@ fn register_feature_gates(registry: &Registry, gates: &FeatureGates) -> promethe
 /// Registers `kubernetes_build_info` (the version of this program) and `version_info` (the emulated version of
 /// Kubernetes).
 fn register_versions(registry: &Registry, emulated: EmulatedVersion) -> prometheus::Result<()> {
-    let options = Opts::new(
-        "kubernetes_build_info",
-        "[BETA] A metric with a constant '1' value labeled by major, minor, git version, git commit, git tree state, \
-         build date, Go version, and compiler from which Kubernetes was built, and platform on which it is running.",
-    );
     let labels = [
         ("build_date", String::new()),
         ("compiler", "rustc".to_owned()),
@@ -103,15 +92,22 @@ fn register_versions(registry: &Registry, emulated: EmulatedVersion) -> promethe
         ("minor", env!("CARGO_PKG_VERSION_MINOR").to_owned()),
         ("platform", format!("{}/{}", std::env::consts::OS, std::env::consts::ARCH)),
     ];
-    let build = register(registry, IntGaugeVec::new(options, &labels.each_ref().map(|(name, _)| *name))?)?;
+    let build = gauge!(
+        "kubernetes_build_info",
+        "[BETA] A metric with a constant '1' value labeled by major, minor, git version, git commit, git tree state, \
+         build date, Go version, and compiler from which Kubernetes was built, and platform on which it is running.",
+        &labels.each_ref().map(|(name, _)| *name),
+        registry
+    )?;
     build.with_label_values(&labels.each_ref().map(|(_, value)| value.as_str())).set(1);
 
-    let options = Opts::new(
+    let version = gauge!(
         "version_info",
         "[ALPHA] Provides the compatibility version info of the component. The component label is the name of the \
          component, usually kube, but is relevant for aggregated-apiservers.",
-    );
-    let version = register(registry, IntGaugeVec::new(options, &["binary", "component", "emulation", "min_compat"])?)?;
+        &["binary", "component", "emulation", "min_compat"],
+        registry
+    )?;
     // As of the kube-controller-manager of the emulated version, with its default minimum compatibility version.
     let (emulated, minimum) = (emulated.to_string(), format!("1.{}", emulated.minor() - 1));
     version.with_label_values(&[emulated.as_str(), "kube", emulated.as_str(), minimum.as_str()]).set(1);

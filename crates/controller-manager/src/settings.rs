@@ -3,7 +3,6 @@
 mod client;
 mod election;
 mod mode;
-mod second_writer;
 mod syncs;
 
 use std::collections::BTreeMap;
@@ -19,7 +18,6 @@ pub use election::LeaderElection;
 pub(crate) use election::{RESOURCE_NAME, RESOURCE_NAMESPACE};
 pub use mode::{Mode, ShadowSettings};
 pub(crate) use mode::{SETTLE_PERIOD, WRITER_LEASE, lease_name};
-pub use second_writer::SecondWriterSettings;
 pub(crate) use syncs::CONCURRENT_SYNCS;
 pub use syncs::SyncSettings;
 
@@ -61,8 +59,6 @@ pub struct Settings {
     /// Leader election; `None`, the default, disables it. On the command line it is enabled by default. Ignored in
     /// [shadow mode](Mode::Shadow).
     pub leader_election: Option<LeaderElection>,
-    /// Detection of another controller that writes the same objects.
-    pub second_writer: SecondWriterSettings,
     /// The HTTPS server for health checks and metrics. Port 0, the default, disables it; the default of the command line is
     /// 10257.
     pub serving: ServingSettings,
@@ -102,7 +98,6 @@ impl Default for Settings {
             guard: Guard::default(),
             feature_gates: FeatureGates::default(),
             leader_election: None,
-            second_writer: SecondWriterSettings::default(),
             serving: ServingSettings::default(),
             registry: None,
             logging: LoggingSettings::default(),

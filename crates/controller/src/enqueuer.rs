@@ -170,7 +170,6 @@ impl<K: Clone + Eq + Hash + Send + 'static> Enqueuer<K> {
 
 #[cfg(test)]
 mod tests {
-    use rstest::rstest;
     use tokio::task::JoinSet;
     use tokio::time::{sleep, sleep_until, timeout};
 
@@ -218,26 +217,6 @@ mod tests {
             }
             syncs
         }
-    }
-
-    #[rstest]
-    #[case::additions(Urgency::Normal, Duration::from_secs(1), 12..=15)]
-    #[case::removals(Urgency::High, Duration::from_millis(200), 45..=52)]
-    #[tokio::test(start_paused = true)]
-    async fn continuous_changes_are_synced_at_intervals(
-        #[case] urgency: Urgency,
-        #[case] interval: Duration,
-        #[case] count: std::ops::RangeInclusive<usize>,
-    ) {
-        let rig = Rig::new();
-        let end = Duration::from_secs(10);
-        let syncs = rig.syncs(end, |_| urgency).await;
-        assert_eq!(syncs[0], 0);
-        assert!(count.contains(&syncs.len()), "{} syncs: {syncs:?}", syncs.len());
-        // Shared timers add up to a tenth. Timers of the runtime have a resolution of a millisecond.
-        let longest = (interval + interval / 10).as_millis() + 1;
-        assert!(syncs.windows(2).all(|pair| pair[1] - pair[0] <= longest + 10), "{syncs:?}");
-        assert!(syncs.last().is_some_and(|last| *last + 10 >= end.as_millis()), "the last change: {syncs:?}");
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,13 +1,11 @@
 //! Registers the metrics of controllers with the `prometheus` crate.
 
-mod pending;
-
 use std::sync::Arc;
 
 use prometheus::{HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry};
 
-use self::pending::Pending;
 use crate::{ControllerMetrics, Latency, PendingKeys};
+use kube_informer::ComputedGauge;
 
 /// Metrics of all controllers of a process on a registry of the `prometheus` crate. All have the label `controller`:
 ///
@@ -26,7 +24,7 @@ use crate::{ControllerMetrics, Latency, PendingKeys};
 pub struct PrometheusControllers {
     exhausted: IntCounterVec,
     waiting: IntGaugeVec,
-    pending: Pending,
+    pending: ComputedGauge,
     propagation: HistogramVec,
     stages: HistogramVec,
 }
@@ -69,7 +67,12 @@ impl PrometheusControllers {
             Opts::new("waiting_for_server", "Number of keys that wait because the API server fails writes of all keys");
         let waiting = IntGaugeVec::new(waiting.namespace(prefix), &["controller"])?;
         registry.register(Box::new(waiting.clone()))?;
-        let pending = Pending::new(prefix)?;
+        let pending = Opts::new(
+            "pending_keys",
+            "Number of keys that are queued, wait for a delay, for their retry or for the API server, or are being synced. At \
+             0, the controller has nothing left to do",
+        );
+        let pending = ComputedGauge::new(pending.namespace(prefix), &["controller"])?;
         registry.register(Box::new(pending.clone()))?;
         Ok(PrometheusControllers {
             exhausted,
@@ -106,7 +109,7 @@ struct Series {
     name: Box<str>,
     exhausted: IntCounter,
     waiting: IntGauge,
-    pending: Pending,
+    pending: ComputedGauge,
     propagation: HistogramVec,
     stages: HistogramVec,
 }
@@ -121,7 +124,9 @@ impl ControllerMetrics for Series {
     }
 
     fn pending(&self, count: PendingKeys) {
-        self.pending.add(self.name.clone(), count);
+        // A controller that has ended has no pending keys.
+        #[expect(clippy::cast_precision_loss, reason = "samples are 64-bit floats")]
+        self.pending.add(vec![self.name.to_string()], move || Some(count().unwrap_or_default() as f64));
     }
 
     fn propagated(&self, source: &str, latency: Latency) {

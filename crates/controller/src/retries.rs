@@ -2,18 +2,16 @@
 
 use std::fmt::Display;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use display_full_error::DisplayFullErrorExt as _;
-use kube_workqueue::Queue;
 use tokio::time::Instant;
 
-use crate::back_off::{BackOffs, Failure, ServerFailure};
+use crate::back_off::{Failure, ServerFailure};
 use crate::failure_log::Kind;
-use crate::removals::Removals;
 use crate::server_gate::Member;
-use crate::{ControllerMetrics, FailureCause, locked};
+use crate::{FailureCause, locked};
 
 /// Policy of the retries of keys whose sync failed: a number of retries with back-off, then a fixed interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,24 +38,20 @@ impl Default for RetryPolicy {
 /// Requeues keys whose sync failed.
 pub(crate) struct Retries<K> {
     pub(crate) controller: Arc<str>,
-    pub(crate) queue: Queue<K>,
     pub(crate) retry: RetryPolicy,
-    pub(crate) metrics: Option<Arc<dyn ControllerMetrics>>,
-    pub(crate) back_offs: Mutex<BackOffs<K>>,
-    pub(crate) gate: Member<K>,
-    pub(crate) removals: Removals<K>,
+    pub(crate) gate: Arc<Member<K>>,
 }
 
 impl<K: Clone + Eq + Hash + Display + Send + 'static> Retries<K> {
     /// Returns for how long this key, which an event added, is not synced.
     pub(crate) fn hold(&self, key: &K) -> Option<Duration> {
-        locked(&self.back_offs).hold(key, Instant::now())
+        locked(&self.gate.back_offs).hold(key, Instant::now())
     }
 
     /// Resets the count of retries after a successful sync.
     pub(crate) fn forget(&self, key: &K) {
-        self.queue.forget(key);
-        locked(&self.back_offs).forget(key);
+        self.gate.queue.forget(key);
+        locked(&self.gate.back_offs).forget(key);
     }
 
     /// Requeues a key whose sync failed; `urgent`: it removes something that others still use.
@@ -70,15 +64,15 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Retries<K> {
 
     fn retry(&self, key: K, error: &dyn std::error::Error) {
         let now = Instant::now();
-        let failure = locked(&self.back_offs).failed(&key, now);
+        let failure = locked(&self.gate.back_offs).failed(&key, now);
         if let Failure::Early(wait) = failure {
             self.log(Kind::Key, &key, error);
             // The event may have replaced the deadline of the retry, since a key has one.
-            self.queue.add_after(key, wait);
-        } else if failure == Failure::Counts && self.queue.num_requeues(&key) < self.retry.max_retries {
+            self.gate.queue.add_after(key, wait);
+        } else if failure == Failure::Counts && self.gate.queue.num_requeues(&key) < self.retry.max_retries {
             self.log(Kind::Key, &key, error);
-            let delay = self.queue.add_rate_limited(key.clone());
-            locked(&self.back_offs).wait(key, now + delay, false);
+            let delay = self.gate.queue.add_rate_limited(key.clone());
+            locked(&self.gate.back_offs).wait(key, now + delay, false);
         } else {
             let controller = &*self.controller;
             if self.gate.gate().logs(Kind::Exhausted) {
@@ -87,25 +81,25 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Retries<K> {
                     "Retry budget exceeded, retrying at the slowest rate"
                 );
             }
-            if let Some(metrics) = &self.metrics {
+            if let Some(metrics) = &self.gate.metrics {
                 metrics.retries_exhausted();
             }
-            self.queue.forget(&key);
-            locked(&self.back_offs).wait(key.clone(), now + self.retry.slow_interval, true);
-            self.queue.add_after(key, self.retry.slow_interval);
+            self.gate.queue.forget(&key);
+            locked(&self.gate.back_offs).wait(key.clone(), now + self.retry.slow_interval, true);
+            self.gate.queue.add_after(key, self.retry.slow_interval);
         }
     }
 
     fn retry_server(&self, key: K, error: &dyn std::error::Error, cause: FailureCause, urgent: bool) {
         let last_success = self.gate.gate().last_success();
         let ServerFailure { suspect, wait } =
-            locked(&self.back_offs).server_failed(key.clone(), last_success, Instant::now());
+            locked(&self.gate.back_offs).server_failed(key.clone(), last_success, Instant::now());
         self.log(Kind::Server, &key, error);
         if !self.gate.failed(&key, cause, suspect, urgent, error) {
             if urgent {
-                self.removals.add(key.clone());
+                self.gate.removals.add(key.clone());
             }
-            self.queue.add_after(key, wait);
+            self.gate.queue.add_after(key, wait);
         }
     }
 

@@ -7,16 +7,15 @@ mod tests;
 
 use std::fmt::{self, Display};
 use std::hash::{DefaultHasher, Hash, Hasher as _};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 
 use display_full_error::DisplayFullErrorExt as _;
 use kube_workqueue::Queue;
-use tokio::sync::{Notify, watch};
+use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-use self::parked::Parked;
-use self::state::{Opened, State, Turn};
+use self::parked::{Parked, Rank};
+use self::state::{Opened, State};
 use crate::back_off::BackOffs;
 use crate::failure_log::{FailureLog, Folded, Kind};
 use crate::removals::Removals;
@@ -34,20 +33,28 @@ use crate::{ControllerMetrics, FailureCause, locked};
 #[derive(Clone, Default)]
 pub struct ServerGate(Arc<Shared>);
 
+#[derive(Default)]
 struct Shared {
+    /// Also locked while a key is parked, so that each opening releases all keys that were parked before.
     state: Mutex<State>,
-    /// Number of openings. Sent also when something else changes.
-    openings: watch::Sender<u64>,
-    members: AtomicUsize,
+    /// The controllers, by number.
+    members: Mutex<Vec<Weak<dyn Waiting>>>,
+    /// Notified when the next probe may be due earlier.
+    changed: Notify,
     log: Mutex<FailureLog>,
     folded: Notify,
 }
 
-impl Default for Shared {
-    fn default() -> Self {
-        let (state, openings, members) = (Mutex::default(), watch::Sender::new(0), AtomicUsize::new(0));
-        Shared { state, openings, members, log: Mutex::default(), folded: Notify::new() }
-    }
+/// A controller at the gate, without the type of its keys.
+trait Waiting: Send + Sync {
+    /// Returns the rank of the key to try next; `None` if none waits.
+    fn rank(&self) -> Option<Rank>;
+
+    /// Queues that key, to probe the server with.
+    fn probe(&self);
+
+    /// Queues all waiting keys, the urgent ones first, and those in the back-off of the server's failures.
+    fn release(&self);
 }
 
 impl fmt::Debug for ServerGate {
@@ -67,11 +74,50 @@ impl ServerGate {
     pub(crate) fn server_answered(&self) {
         let opened = locked(&self.0.state).answered(Instant::now());
         self.opened(opened);
-        self.changed(0);
+        self.0.changed.notify_waiters();
     }
 
-    fn changed(&self, openings: u64) {
-        self.0.openings.send_modify(|count| *count += openings);
+    fn members(&self) -> Vec<Option<Arc<dyn Waiting>>> {
+        locked(&self.0.members).iter().map(Weak::upgrade).collect()
+    }
+
+    /// Tries one of the waiting keys from time to time while the gate is closed, until the future is dropped. Each
+    /// controller runs it, and the first to find a probe due starts it.
+    pub(crate) async fn run(&self) {
+        loop {
+            let changed = self.0.changed.notified();
+            let due = self.probe(Instant::now());
+            let due = async {
+                match due {
+                    Some(due) => sleep_until(due).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                () = changed => {}
+                () = due => {}
+            }
+        }
+    }
+
+    /// Starts a probe if one is due, otherwise returns when the next one is; `None` if that depends on a change.
+    ///
+    /// First are the keys that were not tried, of these those of another controller than that of the last probe: keys of
+    /// another kind, or of another namespace, may succeed although those that were tried fail.
+    fn probe(&self, now: Instant) -> Option<Instant> {
+        let members = self.members();
+        let mut state = locked(&self.0.state);
+        let waiting = members.iter().enumerate().filter_map(|(number, it)| Some((number, it.as_ref()?.rank()?)));
+        let (number, rank) = waiting.min_by_key(|(number, it)| (it.tried, state.was_prober(*number), *it))?;
+        let due = state.next_probe(!rank.tried)?;
+        if now < due {
+            return Some(due);
+        }
+        state.start_probe(number);
+        drop(state);
+        members[number].as_ref()?.probe();
+        None
     }
 
     /// Returns the time of the last successful write.
@@ -86,7 +132,7 @@ impl ServerGate {
 
     fn opened(&self, opened: Option<Opened>) {
         let Some(Opened { after }) = opened else { return };
-        self.changed(1);
+        self.members().into_iter().flatten().for_each(|member| member.release());
         if self.logs(Kind::Gate) {
             let seconds = after.as_secs();
             tracing::info!(seconds, "The API server accepts writes again, syncing the keys that waited");
@@ -129,9 +175,10 @@ pub(crate) struct Member<K> {
     gate: ServerGate,
     number: usize,
     parked: Mutex<Parked<K>>,
-    added: Notify,
-    removals: Removals<K>,
-    metrics: Option<Arc<dyn ControllerMetrics>>,
+    pub(crate) queue: Queue<K>,
+    pub(crate) back_offs: Mutex<BackOffs<K>>,
+    pub(crate) removals: Removals<K>,
+    pub(crate) metrics: Option<Arc<dyn ControllerMetrics>>,
 }
 
 /// What the gate decides about a key.
@@ -145,10 +192,20 @@ pub(crate) enum Admission {
     Waits,
 }
 
-impl<K: Clone + Eq + Hash + Display> Member<K> {
-    pub(crate) fn new(gate: ServerGate, removals: Removals<K>, metrics: Option<Arc<dyn ControllerMetrics>>) -> Self {
-        let number = gate.0.members.fetch_add(1, Relaxed);
-        Member { gate, number, parked: Mutex::default(), added: Notify::new(), removals, metrics }
+impl<K: Clone + Eq + Hash + Display + Send + 'static> Member<K> {
+    pub(crate) fn new(
+        gate: ServerGate,
+        queue: Queue<K>,
+        removals: Removals<K>,
+        metrics: Option<Arc<dyn ControllerMetrics>>,
+    ) -> Arc<Self> {
+        let shared = Arc::clone(&gate.0);
+        let mut members = locked(&shared.members);
+        let (number, parked, back_offs) = (members.len(), Mutex::default(), Mutex::default());
+        let member = Arc::new(Member { gate, number, parked, queue, back_offs, removals, metrics });
+        let weak = Arc::downgrade(&member);
+        members.push(weak);
+        member
     }
 
     pub(crate) fn gate(&self) -> &ServerGate {
@@ -163,19 +220,20 @@ impl<K: Clone + Eq + Hash + Display> Member<K> {
     /// Decides about a key that the queue returned. `urgent`: it removes something that others still use.
     pub(crate) fn admit(&self, key: &K, urgent: bool) -> Admission {
         if locked(&self.parked).take_probe(key) {
-            Admission::Probe
-        } else if self.gate.is_closed() {
-            self.park(key.clone(), urgent, false);
-            Admission::Waits
-        } else {
-            Admission::Sync
+            return Admission::Probe;
         }
+        let state = locked(&self.gate.0.state);
+        if !state.is_closed() {
+            return Admission::Sync;
+        }
+        self.park(key.clone(), urgent, false);
+        Admission::Waits
     }
 
     fn park(&self, key: K, urgent: bool, tried: bool) {
         locked(&self.parked).add(key, urgent, tried);
         self.measure();
-        self.added.notify_one();
+        self.gate.0.changed.notify_waiters();
     }
 
     fn measure(&self) {
@@ -189,7 +247,7 @@ impl<K: Clone + Eq + Hash + Display> Member<K> {
         let waiting = self.waiting() > 0;
         let opened = locked(&self.gate.0.state).probed(cause, waiting, Instant::now());
         self.gate.opened(opened);
-        self.gate.changed(0);
+        self.gate.0.changed.notify_waiters();
     }
 
     /// Records a sync that the server failed; returns whether the key waits at the gate. `suspect`: it failed before, and
@@ -204,101 +262,49 @@ impl<K: Clone + Eq + Hash + Display> Member<K> {
     ) -> bool {
         let mut hasher = DefaultHasher::new();
         (self.number, key).hash(&mut hasher);
-        let closes = locked(&self.gate.0.state).failed(hasher.finish(), cause, suspect, Instant::now());
-        if closes {
-            self.gate.changed(0);
-            if self.gate.logs(Kind::Gate) {
-                tracing::warn!(%key, err = %error.display_full(), "The API server fails, all keys wait until it accepts a write");
-            }
-        }
-        let waits = self.gate.is_closed();
+        let mut state = locked(&self.gate.0.state);
+        let closes = state.failed(hasher.finish(), cause, suspect, Instant::now());
+        let waits = state.is_closed();
         if waits {
             self.park(key.clone(), urgent, true);
+        }
+        drop(state);
+        if closes && self.gate.logs(Kind::Gate) {
+            tracing::warn!(%key, err = %error.display_full(), "The API server fails, all keys wait until it accepts a write");
         }
         waits
     }
 
-    /// Syncs waiting keys: from time to time one, and all of them after an opening. Never ends.
-    pub(crate) async fn run(&self, queue: &Queue<K>, back_offs: &Mutex<BackOffs<K>>)
-    where
-        K: Send + 'static,
-    {
-        let mut openings = self.gate.0.openings.subscribe();
-        let mut seen = *openings.borrow_and_update();
-        loop {
-            let count = *openings.borrow_and_update();
-            if count != seen {
-                seen = count;
-                self.release(queue, back_offs);
-            }
-            let (waits, fresh) = {
-                let parked = locked(&self.parked);
-                (parked.len() > 0, parked.has_fresh())
-            };
-            let turn =
-                if waits { locked(&self.gate.0.state).turn(self.number, fresh, Instant::now()) } else { Turn::Wait };
-            let due = match turn {
-                Turn::Open => {
-                    self.release(queue, back_offs);
-                    continue;
-                }
-                Turn::Probe => {
-                    self.probe(queue);
-                    None
-                }
-                Turn::At(due) => Some(due),
-                Turn::Wait => None,
-            };
-            let due = async {
-                match due {
-                    Some(due) => sleep_until(due).await,
-                    None => std::future::pending().await,
-                }
-            };
-            tokio::select! {
-                biased;
-                changed = openings.changed() => changed.expect("the gate of this member has the sender"),
-                () = self.added.notified() => {}
-                () = due => {}
-            }
-        }
-    }
-
-    fn probe(&self, queue: &Queue<K>)
-    where
-        K: Send + 'static,
-    {
-        let probe = locked(&self.parked).start_probe();
-        match probe {
-            Some((key, urgent)) => {
-                self.keep(&key, urgent);
-                queue.add(key);
-            }
-            None => self.probed(None),
-        }
-        self.measure();
-    }
-
-    /// Queues all waiting keys, the urgent ones first, and those in the back-off of the server's failures.
-    fn release(&self, queue: &Queue<K>, back_offs: &Mutex<BackOffs<K>>)
-    where
-        K: Send + 'static,
-    {
-        let parked = locked(&self.parked).take_all();
-        for (key, urgent) in parked {
-            self.keep(&key, urgent);
-            queue.add(key);
-        }
-        let failed = locked(back_offs).release(Instant::now());
-        for key in failed {
-            queue.add(key);
-        }
-        self.measure();
-    }
-
-    fn keep(&self, key: &K, urgent: bool) {
+    fn queue(&self, key: K, urgent: bool) {
         if urgent {
             self.removals.add(key.clone());
         }
+        self.queue.add(key);
+    }
+}
+
+impl<K: Clone + Eq + Hash + Display + Send + 'static> Waiting for Member<K> {
+    fn rank(&self) -> Option<Rank> {
+        locked(&self.parked).rank()
+    }
+
+    fn probe(&self) {
+        let probe = locked(&self.parked).start_probe();
+        if let Some((key, urgent)) = probe {
+            self.queue(key, urgent);
+        }
+        self.measure();
+    }
+
+    fn release(&self) {
+        let parked = locked(&self.parked).take_all();
+        for (key, urgent) in parked {
+            self.queue(key, urgent);
+        }
+        let failed = locked(&self.back_offs).release(Instant::now());
+        for key in failed {
+            self.queue.add(key);
+        }
+        self.measure();
     }
 }

@@ -3,8 +3,8 @@
 use std::fmt::Display;
 use std::hash::Hash;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
 
 use kube_workqueue::{Queue, Timer};
 use tokio::task::JoinSet;
@@ -72,21 +72,14 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Workers<K> {
     pub(crate) async fn run(self, stop: CancellationToken, sync: Arc<SyncFn<K>>) {
         let Workers { name, queue, timer, concurrency, retry, metrics, observer, removals, gate, classify } = self;
         let mut tasks = JoinSet::new();
-        let retries = Arc::new(Retries {
-            controller: Arc::clone(&name),
-            queue: queue.clone(),
-            retry,
-            gate: Member::new(gate, removals.clone(), metrics.clone()),
-            metrics,
-            back_offs: Mutex::default(),
-            removals,
-        });
+        let gate = Member::new(gate, queue.clone(), removals, metrics);
+        let retries = Arc::new(Retries { controller: name, retry, gate: Arc::clone(&gate) });
         let running = Arc::new(AtomicUsize::new(0));
-        if let Some(metrics) = &retries.metrics {
-            let (retries, running) = (Arc::downgrade(&retries), Arc::clone(&running));
+        if let Some(metrics) = &gate.metrics {
+            let (gate, running) = (Arc::downgrade(&gate), Arc::clone(&running));
             metrics.pending(Box::new(move || {
-                let Retries { queue, gate, .. } = &*retries.upgrade()?;
-                Some(queue.len() + queue.delayed() + gate.waiting() + running.load(Relaxed))
+                let gate = gate.upgrade()?;
+                Some(gate.queue.len() + gate.queue.delayed() + gate.waiting() + running.load(Relaxed))
             }));
         }
         tasks.spawn(timer.run());
@@ -96,13 +89,13 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Workers<K> {
             tasks.spawn(worker.run(stop.clone(), Arc::clone(&sync)));
         }
         let waiting = {
-            let (retries, stop) = (Arc::clone(&retries), stop.clone());
+            let (gate, stop) = (gate.gate().clone(), stop.clone());
             async move {
                 tokio::select! {
                     biased;
                     () = stop.cancelled() => {}
-                    () = retries.gate.run(&retries.queue, &retries.back_offs) => {}
-                    () = retries.gate.gate().log_folded() => {}
+                    () = gate.run() => {}
+                    () = gate.log_folded() => {}
                 }
             }
         };
@@ -134,7 +127,7 @@ struct Worker<K> {
 impl<K: Clone + Eq + Hash + Display + Send + 'static> Worker<K> {
     async fn run(self, stop: CancellationToken, sync: Arc<SyncFn<K>>) {
         let Worker { retries, classify, observer, running } = self;
-        let Retries { queue, gate, removals, .. } = &*retries;
+        let Member { queue, removals, .. } = &*retries.gate;
         loop {
             let item = tokio::select! {
                 biased;
@@ -144,7 +137,7 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Worker<K> {
             let Some(item) = item else { return };
             let key = item.key().clone();
             let urgent = removals.take(&key);
-            let admission = gate.admit(&key, urgent);
+            let admission = retries.gate.admit(&key, urgent);
             match (admission, retries.hold(&key)) {
                 (Admission::Waits, _) => continue,
                 (Admission::Sync, Some(wait)) => {
@@ -163,10 +156,11 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Worker<K> {
             running.fetch_sub(1, Relaxed);
             let failed = match result {
                 Ok(Action { outcome, requeue_after }) => {
-                    if outcome == Outcome::Written {
-                        gate.gate().succeeded();
-                    }
+                    // Before the success, which queues the keys that are in the back-off of the server's failures.
                     retries.forget(&key);
+                    if outcome == Outcome::Written {
+                        retries.gate.gate().succeeded();
+                    }
                     if let Some(delay) = requeue_after {
                         queue.add_after(key, delay);
                     }
@@ -179,7 +173,7 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Worker<K> {
                 }
             };
             if admission == Admission::Probe {
-                gate.probed(failed);
+                retries.gate.probed(failed);
             }
         }
     }

@@ -40,7 +40,7 @@ impl<T: Decode> Builder<T> {
             scope: Scope::default(),
             backoff: BackoffPolicy::default(),
             restores: RestoreSignal::default(),
-            on_undecodable: Choice::default(),
+            on_undecodable: Arc::new(|_| OnUndecodable::default()),
             options: Options::new(()),
             of: PhantomData,
         }
@@ -133,7 +133,7 @@ impl<T: Decode, X: Index<T>> Builder<T, X> {
     /// # }
     /// ```
     pub fn on_undecodable(mut self, choose: impl Fn(&Undecodable) -> OnUndecodable + Send + Sync + 'static) -> Self {
-        self.on_undecodable = Choice::new(choose);
+        self.on_undecodable = Arc::new(choose);
         self
     }
 

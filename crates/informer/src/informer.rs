@@ -57,7 +57,7 @@ type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 impl<T: Decode> Informer<T> {
     /// Returns a builder of an informer of `T` from the server of `source`, by default of all namespaces and objects.
     ///
-    /// The source is a client of `kube-controller-client` or, with the feature `kube`, one of `kube`; see [`ListWatch`].
+    /// The source is a client of `kube-controller-client`, or any other [`ListWatch`].
     pub fn builder(source: impl ListWatch) -> Builder<T> {
         Builder::new(Source::new(source))
     }

@@ -44,7 +44,7 @@ pub use handle::HandlerHandle;
 pub use index::NamedIndexes;
 pub use informer::Informer;
 pub use kube_wire::{Index, Undecodable};
-pub use list_watch::{ListWatch, ListWatchError, ListWatchResponse};
+pub use list_watch::{ListWatch, ListWatchError, ListWatchFuture, ListWatchResponse};
 pub use lister::Lister;
 pub use manual::ManualSource;
 pub use metrics::{GuardOutcome, HandlerMetrics, InformerMetrics, InformerMetricsProvider, RelistCause};
@@ -52,7 +52,7 @@ pub use objects::Objects;
 pub use options::HandlerOptions;
 pub use progress::{CacheState, Progress};
 #[cfg(feature = "prometheus")]
-pub use prometheus::PrometheusMetrics;
+pub use prometheus::{ComputedGauge, PrometheusMetrics};
 pub use reflector::BackoffPolicy;
 pub use restore::RestoreSignal;
 pub use sync::{NeverSynced, NotSynced, synced_before, wait_for_sync};

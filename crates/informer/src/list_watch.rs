@@ -3,14 +3,12 @@
 #[cfg(feature = "client")]
 mod client;
 mod error;
-#[cfg(feature = "kube")]
-mod kube;
 mod source;
 
 use std::{fmt, pin::Pin, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use futures::{Stream, StreamExt as _, stream};
+use futures::{FutureExt as _, Stream, StreamExt as _, future::BoxFuture, stream};
 use kube_wire::{DecodeContext, Encoding, ListParams, Resource, WatchParams};
 use tokio::time::sleep;
 
@@ -25,34 +23,38 @@ const MAX_RETRY_DELAY: Duration = Duration::from_secs(2);
 
 /// API server that an [`Informer`](crate::Informer) lists and watches (client-go: `ListerWatcher`).
 ///
-/// Implemented for `kube_controller_client::Client` with the feature `client`, the default, and for `kube::Client` with
-/// the feature `kube`. Other sources are for example recordings, and clients with another HTTP stack.
+/// Implemented for `kube_controller_client::Client` with the feature `client`, the default. Other sources are for example
+/// recordings, and clients with another HTTP stack.
 ///
 /// A method sends one request and returns the response as it arrives. It need not retry, since the informer does, but
 /// must bound the time until the response starts. The informer bounds the time to read it. Dropping the response or the
 /// future ends the request.
 ///
 /// ```
-/// use kube_informer::{Informer, ListWatch, ListWatchError, ListWatchResponse};
+/// use std::future::ready;
+///
+/// use kube_informer::{Informer, ListWatch, ListWatchError, ListWatchFuture, ListWatchResponse};
 /// use kube_wire::{Encoding, ListParams, Resource, Status, WatchParams};
 ///
 /// /// Serves one list, and watches that never send an event.
 /// struct Recording(&'static str);
 ///
 /// impl ListWatch for Recording {
-///     async fn list(&self, _: &Resource, _: Option<&str>, _: &ListParams) -> Result<ListWatchResponse, ListWatchError> {
-///         Ok(ListWatchResponse::complete(Encoding::Json, self.0))
+///     fn list<'a>(&'a self, _: &'a Resource, _: Option<&'a str>, _: &'a ListParams) -> ListWatchFuture<'a> {
+///         Box::pin(ready(Ok(ListWatchResponse::complete(Encoding::Json, self.0))))
 ///     }
-///     async fn watch(&self, _: &Resource, _: Option<&str>, params: &WatchParams) -> Result<ListWatchResponse, ListWatchError> {
-///         if params.send_initial_events {
-///             // A server without streaming lists; the informer requests a list then.
-///             let status = Status { code: 422, reason: "Invalid".to_owned(), ..Status::default() };
-///             return Err(ListWatchError::status(status, "streaming lists are not supported"));
-///         }
-///         Ok(ListWatchResponse::new(Encoding::Json, futures::stream::pending()))
+///     fn watch<'a>(&'a self, _: &'a Resource, _: Option<&'a str>, params: &'a WatchParams) -> ListWatchFuture<'a> {
+///         Box::pin(async {
+///             if params.send_initial_events {
+///                 // A server without streaming lists; the informer requests a list then.
+///                 let status = Status { code: 422, reason: "Invalid".to_owned(), ..Status::default() };
+///                 return Err(ListWatchError::status(status, "streaming lists are not supported"));
+///             }
+///             Ok(ListWatchResponse::new(Encoding::Json, futures::stream::pending()))
+///         })
 ///     }
-///     async fn get(&self, _: &Resource, _: &str, _: &str) -> Result<ListWatchResponse, ListWatchError> {
-///         Err(ListWatchError::other("not recorded"))
+///     fn get<'a>(&'a self, _: &'a Resource, _: &'a str, _: &'a str) -> ListWatchFuture<'a> {
+///         Box::pin(ready(Err(ListWatchError::other("not recorded"))))
 ///     }
 /// }
 /// # #[derive(serde::Deserialize)]
@@ -78,12 +80,12 @@ pub trait ListWatch: Send + Sync + 'static {
     /// # Errors
     ///
     /// No response, or one with an error status or an unknown content type.
-    fn list(
-        &self,
-        resource: &Resource,
-        namespace: Option<&str>,
-        params: &ListParams,
-    ) -> impl Future<Output = Result<ListWatchResponse, ListWatchError>> + Send;
+    fn list<'a>(
+        &'a self,
+        resource: &'a Resource,
+        namespace: Option<&'a str>,
+        params: &'a ListParams,
+    ) -> ListWatchFuture<'a>;
 
     /// Opens a watch of a resource in `namespace`, or in all namespaces if `None`. The URL has
     /// [`WatchParams::path_and_query`], and the header `Accept` is [`Accept::header`](kube_wire::Accept::header) of
@@ -92,12 +94,12 @@ pub trait ListWatch: Send + Sync + 'static {
     /// # Errors
     ///
     /// Those of [`list`](Self::list).
-    fn watch(
-        &self,
-        resource: &Resource,
-        namespace: Option<&str>,
-        params: &WatchParams,
-    ) -> impl Future<Output = Result<ListWatchResponse, ListWatchError>> + Send;
+    fn watch<'a>(
+        &'a self,
+        resource: &'a Resource,
+        namespace: Option<&'a str>,
+        params: &'a WatchParams,
+    ) -> ListWatchFuture<'a>;
 
     /// Reads one object, in JSON; `namespace` is empty for cluster-scoped resources. The URL has
     /// [`Resource::object_path`]. Called only by informers with a [`Guard`](crate::Guard).
@@ -105,12 +107,7 @@ pub trait ListWatch: Send + Sync + 'static {
     /// # Errors
     ///
     /// Those of [`list`](Self::list).
-    fn get(
-        &self,
-        resource: &Resource,
-        namespace: &str,
-        name: &str,
-    ) -> impl Future<Output = Result<ListWatchResponse, ListWatchError>> + Send;
+    fn get<'a>(&'a self, resource: &'a Resource, namespace: &'a str, name: &'a str) -> ListWatchFuture<'a>;
 
     /// Waits before the informer repeats a request whose failure was the server's: no response, 429, or a status of 500 or
     /// above. `requested` is the delay that the server requests with a 429, at most 30 s.
@@ -118,8 +115,8 @@ pub trait ListWatch: Send + Sync + 'static {
     /// By default, each informer waits for `requested`, or for a random time from 0.5 s to 2 s. A source that several
     /// informers share can let them retry one at a time, and end the wait when a request of another succeeds, as the
     /// client of `kube-controller-client` does.
-    fn wait_to_retry(&self, requested: Option<Duration>) -> impl Future<Output = ()> + Send {
-        sleep(requested.unwrap_or_else(|| MAX_RETRY_DELAY.mul_f64(kube_ambient::random_range(0.25..1.0))))
+    fn wait_to_retry(&self, requested: Option<Duration>) -> BoxFuture<'_, ()> {
+        sleep(requested.unwrap_or_else(|| MAX_RETRY_DELAY.mul_f64(kube_ambient::random_range(0.25..1.0)))).boxed()
     }
 
     /// Returns the encoding to request for types that have a protobuf decoder; protobuf by default. If the server has no
@@ -133,6 +130,9 @@ pub trait ListWatch: Send + Sync + 'static {
         None
     }
 }
+
+/// Future of the response to one request of a [`ListWatch`].
+pub type ListWatchFuture<'a> = BoxFuture<'a, Result<ListWatchResponse, ListWatchError>>;
 
 /// Body of a successful response of a [`ListWatch`], in chunks of any size.
 pub struct ListWatchResponse {

@@ -1,17 +1,19 @@
 //! Metrics of informers on a registry of the `prometheus` crate.
 
-mod idle;
+mod computed;
 
 use std::{sync::Arc, time::Duration};
 
 use kube_wire::{Resource, ResourceVersion};
 use prometheus::{
-    Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
-    core::Collector,
+    Histogram, HistogramOpts, HistogramVec, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, core::Collector,
 };
+use tokio::time::Instant;
 
-use self::idle::Idle;
-use crate::{GuardOutcome, HandlerMetrics, InformerMetrics, InformerMetricsProvider, Progress, RelistCause};
+pub use self::computed::ComputedGauge;
+use crate::{
+    CacheState, GuardOutcome, HandlerMetrics, InformerMetrics, InformerMetricsProvider, Progress, RelistCause,
+};
 
 /// Metrics of informers on a registry of the `prometheus` crate.
 ///
@@ -56,7 +58,7 @@ pub struct PrometheusMetrics {
     undecodable_objects: IntGaugeVec,
     version: IntGaugeVec,
     objects: IntGaugeVec,
-    idle: Idle,
+    idle: ComputedGauge,
     handler_queued: IntGaugeVec,
     handler_lag: HistogramVec,
 }
@@ -149,7 +151,17 @@ impl PrometheusMetrics {
                 &LABELS,
             )?,
             objects: gauge("kube_informer_store_objects", "Objects in the store.", &LABELS)?,
-            idle: register(registry, Idle::new(&LABELS))?,
+            idle: register(
+                registry,
+                ComputedGauge::new(
+                    Opts::new(
+                        "kube_informer_idle_seconds",
+                        "Time since the last list, event or bookmark was stored, or since the start of an informer that has \
+                         stored no list yet. API servers send a bookmark about once a minute.",
+                    ),
+                    &LABELS,
+                ),
+            )?,
             handler_queued: gauge(
                 "kube_informer_handler_queued_events",
                 "Events that a handler has not been given yet.",
@@ -188,52 +200,38 @@ impl InformerMetricsProvider for PrometheusMetrics {
         let labels = [&*self.name, resource.group, resource.version, self.plural(resource)].map(str::to_owned);
         // Upstream exposes this series from the start.
         self.queued.with_label_values(&labels).set(0);
+        for counter in [&self.items, &self.watches, &self.undecodable] {
+            counter.with_label_values(&labels);
+        }
+        for gauge in [&self.list_held, &self.undecodable_objects] {
+            gauge.with_label_values(&labels);
+        }
+        self.list_duration.with_label_values(&labels);
         let informer = OneInformer {
             processing: self.processing.with_label_values(&labels),
-            lists: self.lists.clone(),
-            list_duration: self.list_duration.with_label_values(&labels),
-            items: self.items.with_label_values(&labels),
-            watches: self.watches.with_label_values(&labels),
-            relists: self.relists.clone(),
-            guarded_lists: self.guarded_lists.clone(),
-            list_held: self.list_held.with_label_values(&labels),
-            undecodable: self.undecodable.with_label_values(&labels),
-            undecodable_objects: self.undecodable_objects.with_label_values(&labels),
             version: self.version.with_label_values(&labels),
             objects: self.objects.with_label_values(&labels),
-            idle: self.idle.clone(),
-            handler_queued: self.handler_queued.clone(),
-            handler_lag: self.handler_lag.clone(),
+            all: self.clone(),
             labels,
         };
         // Relists and decisions are rare: without the series from the start, `increase` would miss the first one.
         for cause in RelistCause::ALL {
-            informer.relists.with_label_values(&informer.labels_with(cause.as_str()));
+            self.relists.with_label_values(&informer.labels_with(cause.as_str()));
         }
         for outcome in GuardOutcome::ALL {
-            informer.guarded_lists.with_label_values(&informer.labels_with(outcome.as_str()));
+            self.guarded_lists.with_label_values(&informer.labels_with(outcome.as_str()));
         }
         Arc::new(informer)
     }
 }
 
+/// Metrics of one informer. Those of each event are looked up once.
 struct OneInformer {
     labels: [String; 4],
     processing: Histogram,
-    lists: IntCounterVec,
-    list_duration: Histogram,
-    items: IntCounter,
-    watches: IntCounter,
-    relists: IntCounterVec,
-    guarded_lists: IntCounterVec,
-    list_held: IntGauge,
-    undecodable: IntCounter,
-    undecodable_objects: IntGauge,
     version: IntGauge,
     objects: IntGauge,
-    idle: Idle,
-    handler_queued: IntGaugeVec,
-    handler_lag: HistogramVec,
+    all: PrometheusMetrics,
 }
 
 impl OneInformer {
@@ -249,34 +247,34 @@ fn gauge_value(number: impl TryInto<i64>) -> i64 {
 
 impl InformerMetrics for OneInformer {
     fn listed(&self, items: usize, took: Duration) {
-        self.lists.with_label_values(&self.labels_with("complete")).inc();
-        self.items.inc_by(items as u64);
-        self.list_duration.observe(took.as_secs_f64());
+        self.all.lists.with_label_values(&self.labels_with("complete")).inc();
+        self.all.items.with_label_values(&self.labels).inc_by(items as u64);
+        self.all.list_duration.with_label_values(&self.labels).observe(took.as_secs_f64());
     }
 
     fn list_failed(&self) {
-        self.lists.with_label_values(&self.labels_with("failed")).inc();
+        self.all.lists.with_label_values(&self.labels_with("failed")).inc();
     }
 
     fn watch_opened(&self) {
-        self.watches.inc();
+        self.all.watches.with_label_values(&self.labels).inc();
     }
 
     fn relist(&self, cause: RelistCause) {
-        self.relists.with_label_values(&self.labels_with(cause.as_str())).inc();
+        self.all.relists.with_label_values(&self.labels_with(cause.as_str())).inc();
     }
 
     fn guarded(&self, outcome: GuardOutcome) {
-        self.guarded_lists.with_label_values(&self.labels_with(outcome.as_str())).inc();
-        self.list_held.set(i64::from(outcome.is_held()));
+        self.all.guarded_lists.with_label_values(&self.labels_with(outcome.as_str())).inc();
+        self.all.list_held.with_label_values(&self.labels).set(i64::from(outcome.is_held()));
     }
 
     fn undecodable(&self) {
-        self.undecodable.inc();
+        self.all.undecodable.with_label_values(&self.labels).inc();
     }
 
     fn undecodable_objects(&self, objects: usize) {
-        self.undecodable_objects.set(gauge_value(objects));
+        self.all.undecodable_objects.with_label_values(&self.labels).set(gauge_value(objects));
     }
 
     fn processed(&self, took: Duration) {
@@ -290,14 +288,20 @@ impl InformerMetrics for OneInformer {
     }
 
     fn register_progress(&self, progress: &Progress) {
-        self.idle.add(self.labels.clone(), progress.clone());
+        let progress = progress.clone();
+        self.all.idle.add(self.labels.to_vec(), move || match progress.at(Instant::now()) {
+            CacheState::NotStarted => None,
+            CacheState::Syncing { since: idle } | CacheState::Synced { idle } | CacheState::Held { idle, .. } => {
+                Some(idle.as_secs_f64())
+            }
+        });
     }
 
     fn handler(&self, name: &str) -> Arc<dyn HandlerMetrics> {
         let labels = self.labels_with(if name.is_empty() { UNNAMED_HANDLER } else { name });
         Arc::new(OneHandler {
-            queued: self.handler_queued.with_label_values(&labels),
-            lag: self.handler_lag.with_label_values(&labels),
+            queued: self.all.handler_queued.with_label_values(&labels),
+            lag: self.all.handler_lag.with_label_values(&labels),
         })
     }
 }

@@ -33,21 +33,4 @@ pub struct UndecodableObject {
 }
 
 /// The choice for each object.
-#[derive(Clone)]
-pub(crate) struct Choice(Arc<dyn Fn(&Undecodable) -> OnUndecodable + Send + Sync>);
-
-impl Choice {
-    pub(crate) fn new(choose: impl Fn(&Undecodable) -> OnUndecodable + Send + Sync + 'static) -> Self {
-        Choice(Arc::new(choose))
-    }
-
-    pub(crate) fn of(&self, object: &Undecodable) -> OnUndecodable {
-        (self.0)(object)
-    }
-}
-
-impl Default for Choice {
-    fn default() -> Self {
-        Choice::new(|_| OnUndecodable::default())
-    }
-}
+pub(crate) type Choice = Arc<dyn Fn(&Undecodable) -> OnUndecodable + Send + Sync>;

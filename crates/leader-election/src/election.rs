@@ -13,9 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::fence::{ElectionState, FenceTerm};
 use crate::lease_watch::LeaseWatch;
-use crate::{
-    ElectionMetrics, Elector, End, Fence, LeaseHandle, LeaseName, Next, Now, RequestOutcome, Timing, lock, spec,
-};
+use crate::{ElectionMetrics, Elector, End, Fence, LeaseName, Next, Now, RequestOutcome, Timing, lock, spec};
 
 /// Options of an [`Election`]: Lease, identity, timing, and receivers of events and metrics.
 pub struct ElectionOptions {
@@ -50,13 +48,8 @@ impl Election {
     /// silently dropped connection does not cost the lease, and should be used for the election only, so that renewals
     /// do not wait for other requests in its rate limiter.
     pub fn new(client: Client, options: ElectionOptions) -> (Election, Fence) {
-        let (state, fence) = Fence::new();
+        let (state, fence) = Fence::new(options.lease.clone());
         (Election { client, options, state }, fence)
-    }
-
-    /// Returns a handle of the Lease, for events about it.
-    pub fn lease(&self) -> LeaseHandle {
-        LeaseHandle::new(self.options.lease.clone(), self.state.subscribe())
     }
 
     /// Acquires and renews the lease until it is lost or `stop` is cancelled. Returns the reason of the end.
@@ -67,7 +60,7 @@ impl Election {
         let Election { client, options, state } = self;
         let ElectionOptions { lease, identity, timing, recorder, metrics } = options;
         if let Some(metrics) = &metrics {
-            metrics.leading(false);
+            metrics.leading(&lease.name, false);
         }
         tracing::info!(%lease, identity, "Attempting to acquire leader lease...");
         let mut lease_watch = LeaseWatch::new(client.clone(), lease.clone());
@@ -227,7 +220,7 @@ impl Publisher {
         if let Some(metrics) = &self.metrics
             && self.slow_path_count != elector.slow_path_count()
         {
-            metrics.add_slow_paths(elector.slow_path_count() - self.slow_path_count);
+            metrics.add_slow_paths(&self.lease.name, elector.slow_path_count() - self.slow_path_count);
             self.slow_path_count = elector.slow_path_count();
         }
     }
@@ -241,7 +234,7 @@ impl Publisher {
 
     fn leadership_changed(&self, elector: &Elector) {
         if let Some(metrics) = &self.metrics {
-            metrics.leading(self.is_leading);
+            metrics.leading(&self.lease.name, self.is_leading);
         }
         let (lease, identity) = (&self.lease, &self.identity);
         let change = if self.is_leading {

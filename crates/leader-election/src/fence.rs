@@ -5,15 +5,21 @@ use std::time::Duration;
 
 use kube_ambient::since_boot;
 use kube_controller_client::WriteGate;
+use kube_controller_client::events::ObjectReference;
 use kube_wire::Uid;
 use tokio::sync::watch;
 use tokio::time::Instant;
+
+use crate::LeaseName;
 
 /// Current leader and term of an election, and a [`WriteGate`] that is open during the term.
 ///
 /// Clones share the state of one election. See [Guarantees of the fence](crate#guarantees-of-the-fence).
 #[derive(Clone)]
-pub struct Fence(watch::Receiver<ElectionState>);
+pub struct Fence {
+    lease: LeaseName,
+    state: watch::Receiver<ElectionState>,
+}
 
 /// State published by the election.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -51,40 +57,47 @@ impl FenceTerm {
 }
 
 impl Fence {
-    pub(crate) fn new() -> (watch::Sender<ElectionState>, Fence) {
-        let (sender, receiver) = watch::channel(ElectionState::default());
-        (sender, Fence(receiver))
+    pub(crate) fn new(lease: LeaseName) -> (watch::Sender<ElectionState>, Fence) {
+        let (sender, state) = watch::channel(ElectionState::default());
+        (sender, Fence { lease, state })
+    }
+
+    /// Returns a reference to the Lease for events, without UID before the Lease was read or created.
+    pub fn lease(&self) -> ObjectReference {
+        let LeaseName { namespace, name } = self.lease.clone();
+        let uid = self.state.borrow().uid.clone();
+        ObjectReference { namespace, name, uid, ..ObjectReference::of("coordination.k8s.io/v1", "Lease") }
     }
 
     /// Returns the end of the current term, which each renewal extends; `None` while this process is not the leader.
     ///
     /// A write started now must be sent before that instant.
     pub fn term_end(&self) -> Option<Instant> {
-        let term = self.0.borrow().term?;
+        let term = self.state.borrow().term?;
         term.open_until(Instant::now(), since_boot())
     }
 
     /// Waits until this process leads. Returns `false` if the election has ended.
     pub async fn wait_until_leading(&mut self) -> bool {
-        let state = self.0.wait_for(|state| state.term.is_some() || state.ended).await;
+        let state = self.state.wait_for(|state| state.term.is_some() || state.ended).await;
         state.is_ok_and(|state| state.term.is_some())
     }
 
     /// Returns the identity of the holder last seen; empty if there was none.
     pub fn leader(&self) -> String {
-        self.0.borrow().leader.clone()
+        self.state.borrow().leader.clone()
     }
 
     /// Waits for the next acquisition, renewal, loss or change of the leader. Returns `false` if the election has ended
     /// and all changes have been returned.
     pub async fn changed(&mut self) -> bool {
-        self.0.changed().await.is_ok()
+        self.state.changed().await.is_ok()
     }
 
     /// Returns whether this process still counts as the leader although its last renewal is older than the lease
     /// duration plus 20 s (CM-10). The election should have ended by then; a liveness check can restart the process.
     pub fn is_overdue(&self) -> bool {
-        self.0.borrow().term.is_some_and(|term| term.overdue_at < Instant::now())
+        self.state.borrow().term.is_some_and(|term| term.overdue_at < Instant::now())
     }
 }
 
@@ -97,7 +110,7 @@ impl WriteGate for Fence {
 
 impl fmt::Debug for Fence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Fence").field(&*self.0.borrow()).finish()
+        f.debug_tuple("Fence").field(&*self.state.borrow()).finish()
     }
 }
 
@@ -131,7 +144,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn is_closed_before_and_after_an_election() {
-        let (sender, mut fence) = Fence::new();
+        let (sender, mut fence) = Fence::new(LeaseName::new("kube-system", "it"));
         assert_eq!(fence.term_end(), None);
         sender.send_modify(|state| state.ended = true);
         assert!(!fence.wait_until_leading().await);

@@ -4,7 +4,6 @@ mod election;
 mod elector;
 mod fence;
 mod identity;
-mod lease_handle;
 mod lease_watch;
 mod lock;
 mod metrics;
@@ -21,8 +20,7 @@ pub use crate::{
     elector::{Elector, End, Next, Now, Request, RequestOutcome, Term},
     fence::Fence,
     identity::identity,
-    lease_handle::LeaseHandle,
-    metrics::{ElectionMetrics, ElectionMetricsProvider},
+    metrics::ElectionMetrics,
     name::LeaseName,
     timing::{Timing, TimingError},
 };

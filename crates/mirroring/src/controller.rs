@@ -16,7 +16,7 @@ use kube_endpointslice::slice_events::Terminating;
 use kube_endpointslice::{ApplyError, Reconciler, watch_slices};
 use kube_informer::{Event, Informer};
 use kube_wire::Object as _;
-use kube_workqueue::{ItemExponential, MaxOf, Queue, TokenBucket};
+use kube_workqueue::{Queue, RetryLimiter, TokenBucket};
 
 use crate::events::{endpoints_change_queues, loses_ready_address, service_change_queues};
 use crate::metrics::MirroringMetrics;
@@ -68,9 +68,7 @@ pub fn mirroring_controller(
     mirroring: Arc<dyn MirroringMetrics>,
     metrics: Metrics,
 ) -> Controller<ObjectKey> {
-    let limiter = MaxOf::new()
-        .and(ItemExponential::new(Duration::from_secs(1), MAX_RETRY_DELAY))
-        .and(TokenBucket::new(10.0, 100));
+    let limiter = RetryLimiter::new(Duration::from_secs(1), MAX_RETRY_DELAY).with_bucket(TokenBucket::new(10.0, 100));
     let queue = Queue::builder().name("endpoint_slice_mirroring").limiter(limiter);
     let mut controller = Controller::builder(MIRRORING_CONTROLLER_NAME, queue, metrics)
         .concurrency(config.concurrent_syncs)

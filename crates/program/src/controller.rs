@@ -15,7 +15,7 @@ use kube_controller::{
 use kube_controller_client::Client;
 use kube_controller_client::events::EventRecorder;
 use kube_informer::{HandlerHandle, Informer, InformerMetricsProvider};
-use kube_lease_election::{Election, ElectionMetricsProvider, ElectionOptions, Fence, LeaseName, Timing, identity};
+use kube_lease_election::{Election, ElectionMetrics, ElectionOptions, Fence, LeaseName, Timing, identity};
 use kube_wire::{Decode, Index, ObjectKey};
 use kube_workqueue::{Queue, default_controller_limiter};
 use tokio_util::sync::CancellationToken;
@@ -60,7 +60,7 @@ struct Parts {
     /// Whether all writers of owned objects pass a gate.
     is_gated: bool,
     informer_metrics: Option<Arc<dyn InformerMetricsProvider>>,
-    election_metrics: Option<Arc<dyn ElectionMetricsProvider>>,
+    election_metrics: Option<Arc<dyn ElectionMetrics>>,
     #[cfg(all(feature = "http", feature = "prometheus"))]
     registry: Option<prometheus::Registry>,
 }
@@ -309,8 +309,7 @@ impl<X: 'static> Controller<X> {
             None => None,
             Some(_) if !self.parts.is_gated => return Err(ControllerError::OwnsWithoutGate),
             Some(lease) => {
-                let metrics = self.parts.election_metrics.as_ref();
-                let (election, fence) = election(&client, lease.clone(), timing, metrics)?;
+                let (election, fence) = election(&client, lease.clone(), timing, self.parts.election_metrics)?;
                 let checked = fence.clone();
                 self.parts.health.add_leader_election(lease, move || checked.is_overdue());
                 gate.lead(fence.clone());
@@ -364,10 +363,9 @@ fn election(
     client: &Client,
     lease: LeaseName,
     timing: Timing,
-    metrics: Option<&Arc<dyn ElectionMetricsProvider>>,
+    metrics: Option<Arc<dyn ElectionMetrics>>,
 ) -> Result<(Election, Fence), ControllerError> {
     let client = client.separate(timing.timeouts()).map_err(ControllerError::Elections)?;
-    let metrics = metrics.map(|metrics| metrics.election(&lease.name));
     let options = ElectionOptions { lease, identity: identity(), timing, recorder: None, metrics };
     Ok(Election::new(client, options))
 }

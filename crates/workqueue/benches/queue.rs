@@ -91,9 +91,9 @@ async fn produce_and_work(keys: Arc<[Key]>, rounds: u64) -> Duration {
         }
         let start = Instant::now();
         fill(&queue, &keys);
-        queue.shut_down_with_drain().await;
-        spent += start.elapsed();
+        queue.shut_down();
         workers.join_all().await;
+        spent += start.elapsed();
     }
     spent
 }

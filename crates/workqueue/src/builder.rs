@@ -1,10 +1,8 @@
 //! The builder of a queue.
 
-use std::{fmt, hash::Hash};
+use std::{fmt, hash::Hash, sync::Arc};
 
-use crate::{
-    MetricsProvider, Queue, RateLimiter, Timer, default_controller_limiter, metrics::Meter, shared::Shared, sync::Arc,
-};
+use crate::{MetricsProvider, Queue, RetryLimiter, Timer, default_controller_limiter, metrics::Meter, shared::Shared};
 
 /// Builder of a [`Queue`] and its [`Timer`], from [`Queue::builder`].
 ///
@@ -12,7 +10,7 @@ use crate::{
 #[must_use = "a builder does nothing until it is built"]
 pub struct Builder<K> {
     name: Option<String>,
-    limiter: Option<Box<dyn RateLimiter<K>>>,
+    limiter: Option<RetryLimiter<K>>,
     metrics: Option<Box<dyn MetricsProvider>>,
 }
 
@@ -29,8 +27,8 @@ impl<K: Clone + Eq + Hash + Send + 'static> Builder<K> {
 
     /// Sets the rate limiter of retries, from which [`Queue::add_rate_limited`] and [`Item::retry`](crate::Item::retry) take their
     /// delays; [`default_controller_limiter`] by default.
-    pub fn limiter(mut self, limiter: impl RateLimiter<K> + 'static) -> Self {
-        self.limiter = Some(Box::new(limiter));
+    pub fn limiter(mut self, limiter: RetryLimiter<K>) -> Self {
+        self.limiter = Some(limiter);
         self
     }
 
@@ -44,7 +42,7 @@ impl<K: Clone + Eq + Hash + Send + 'static> Builder<K> {
     /// Builds the queue, and the timer whose [`run`](Timer::run) the owner must spawn.
     pub fn build(self) -> (Queue<K>, Timer<K>) {
         let Self { name, limiter, metrics } = self;
-        let limiter = limiter.unwrap_or_else(|| Box::new(default_controller_limiter()));
+        let limiter = limiter.unwrap_or_else(default_controller_limiter);
         let meter = metrics.zip(name).map(|(provider, name)| Meter::new(provider.queue(&name)));
         let shared = Arc::new(Shared::new(limiter, meter));
         (Queue { shared: Arc::clone(&shared) }, Timer::new(shared))

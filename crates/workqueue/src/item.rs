@@ -42,7 +42,7 @@ impl<'a, K> Item<'a, K> {
 
 impl<K: Clone + Eq + Hash + Send + 'static> Item<'_, K> {
     /// Ends the processing and queues the key again after the delay that the queue's
-    /// [`RateLimiter`](crate::RateLimiter) returns: what a worker does after an error. A queue that was shut down drops the
+    /// [`RetryLimiter`](crate::RetryLimiter) returns: what a worker does after an error. A queue that was shut down drops the
     /// key, even while it drains.
     pub fn retry(self) {
         let Self { in_process, key } = self;

@@ -1,9 +1,7 @@
 #![doc = include_str!("../README.md")]
-#![expect(unexpected_cfgs, reason = "cfg(loom) swaps the lock for a model checker's, as in tokio")]
 
 mod builder;
 mod core;
-mod drain;
 mod due;
 mod get;
 mod item;
@@ -21,12 +19,9 @@ mod waiters;
 pub use crate::prometheus::PrometheusMetrics;
 pub use crate::{
     builder::Builder,
-    drain::Drain,
     get::Get,
     item::Item,
-    limiter::{
-        FOREVER, ItemExponential, MaxOf, RateLimiter, TokenBucket, default_controller_limiter, endpoint_slice_limiter,
-    },
+    limiter::{FOREVER, RetryLimiter, TokenBucket, default_controller_limiter, endpoint_slice_limiter},
     metrics::{MetricsProvider, QueueMetrics},
     queue::Queue,
     timer::Timer,

@@ -3,8 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use prometheus::{
-    Gauge, GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
-    Registry, exponential_buckets,
+    Gauge, GaugeVec, Histogram, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Registry,
+    exponential_buckets, register_gauge_vec_with_registry as gauge, register_histogram_vec_with_registry as histogram,
+    register_int_counter_vec_with_registry as counter, register_int_gauge_vec_with_registry as int_gauge,
 };
 
 use crate::{MetricsProvider, QueueMetrics};
@@ -25,7 +26,7 @@ use crate::{MetricsProvider, QueueMetrics};
 /// even with a delay of zero. A queue whose adds are delayed needs a counter of its own for failures.
 ///
 /// The two gauges of ages are set by the [`Timer`](crate::Timer), and by the last key in process once a shutdown has ended it: they
-/// read 0 after [`shut_down_with_drain`](crate::Queue::shut_down_with_drain).
+/// read 0 afterwards.
 ///
 /// The only label is `name`, the name of the queue. Register once, and pass a clone to the builder of each queue.
 #[derive(Debug, Clone)]
@@ -51,50 +52,49 @@ impl PrometheusMetrics {
     pub fn register(registry: &Registry) -> prometheus::Result<Self> {
         // 10 ns to 10 s.
         let buckets = exponential_buckets(1e-8, 10.0, 10)?;
-        let duration = |name, help| HistogramVec::new(HistogramOpts::new(name, help).buckets(buckets.clone()), LABELS);
-        let metrics = Self {
-            depth: IntGaugeVec::new(Opts::new("workqueue_depth", "[BETA] Current depth of workqueue"), LABELS)?,
-            adds: IntCounterVec::new(
-                Opts::new("workqueue_adds_total", "[BETA] Total number of adds handled by workqueue"),
+        Ok(Self {
+            depth: int_gauge!("workqueue_depth", "[BETA] Current depth of workqueue", LABELS, registry)?,
+            adds: counter!(
+                "workqueue_adds_total",
+                "[BETA] Total number of adds handled by workqueue",
                 LABELS,
+                registry
             )?,
-            queue_duration: duration(
+            queue_duration: histogram!(
                 "workqueue_queue_duration_seconds",
                 "[BETA] How long in seconds an item stays in workqueue before being requested.",
+                LABELS,
+                buckets.clone(),
+                registry
             )?,
-            work_duration: duration(
+            work_duration: histogram!(
                 "workqueue_work_duration_seconds",
                 "[BETA] How long in seconds processing an item from workqueue takes.",
-            )?,
-            unfinished: GaugeVec::new(
-                Opts::new(
-                    "workqueue_unfinished_work_seconds",
-                    "[BETA] How many seconds of work has done that is in progress and hasn't been observed by \
-                     work_duration. Large values indicate stuck threads. One can deduce the number of stuck threads by \
-                     observing the rate at which this increases.",
-                ),
                 LABELS,
+                buckets,
+                registry
             )?,
-            longest: GaugeVec::new(
-                Opts::new(
-                    "workqueue_longest_running_processor_seconds",
-                    "[BETA] How many seconds has the longest running processor for workqueue been running.",
-                ),
+            unfinished: gauge!(
+                "workqueue_unfinished_work_seconds",
+                "[BETA] How many seconds of work has done that is in progress and hasn't been observed by work_duration. \
+                 Large values indicate stuck threads. One can deduce the number of stuck threads by observing the rate \
+                 at which this increases.",
                 LABELS,
+                registry
             )?,
-            retries: IntCounterVec::new(
-                Opts::new("workqueue_retries_total", "[BETA] Total number of retries handled by workqueue"),
+            longest: gauge!(
+                "workqueue_longest_running_processor_seconds",
+                "[BETA] How many seconds has the longest running processor for workqueue been running.",
                 LABELS,
+                registry
             )?,
-        };
-        registry.register(Box::new(metrics.depth.clone()))?;
-        registry.register(Box::new(metrics.adds.clone()))?;
-        registry.register(Box::new(metrics.queue_duration.clone()))?;
-        registry.register(Box::new(metrics.work_duration.clone()))?;
-        registry.register(Box::new(metrics.unfinished.clone()))?;
-        registry.register(Box::new(metrics.longest.clone()))?;
-        registry.register(Box::new(metrics.retries.clone()))?;
-        Ok(metrics)
+            retries: counter!(
+                "workqueue_retries_total",
+                "[BETA] Total number of retries handled by workqueue",
+                LABELS,
+                registry
+            )?,
+        })
     }
 }
 

@@ -1,10 +1,10 @@
 //! The handle of a queue: its public methods.
 
-use std::{fmt, hash::Hash, time::Duration};
+use std::{fmt, hash::Hash, sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 
-use crate::{Builder, drain::Drain, get::Get, shared::Shared, sync::Arc};
+use crate::{Builder, get::Get, shared::Shared};
 
 /// A keyed work queue. Clones are handles of the same queue.
 ///
@@ -50,7 +50,7 @@ impl<K: Clone + Eq + Hash + Send + 'static> Queue<K> {
         self.shared.add_after(key, delay, delay / 10);
     }
 
-    /// Queues `key` after the delay that the queue's [`RateLimiter`](crate::RateLimiter) returns, and returns that delay. A
+    /// Queues `key` after the delay that the queue's [`RetryLimiter`](crate::RetryLimiter) returns, and returns that delay. A
     /// key that is delayed already may be queued earlier.
     pub fn add_rate_limited(&self, key: K) -> Duration {
         let now = Instant::now().into_std();
@@ -65,8 +65,7 @@ impl<K: Clone + Eq + Hash + Send + 'static> Queue<K> {
     }
 
     /// Returns the number of rate-limited adds of `key` since it was last forgotten: in a worker that retries each failure,
-    /// the failed attempts so far, so 0 in the first attempt. Always 0 if the limiter counts none, as a
-    /// [`TokenBucket`](crate::TokenBucket) alone; of several limiters ([`MaxOf`](crate::MaxOf)), the largest number.
+    /// the failed attempts so far, so 0 in the first attempt.
     pub fn num_requeues(&self, key: &K) -> u32 {
         self.shared.with_limiter(|limiter| limiter.requeues(key))
     }
@@ -106,21 +105,11 @@ impl<K> Queue<K> {
     }
 
     /// Shuts the queue down: later adds are ignored and delayed keys dropped. Queued keys are still handed out; after
-    /// them, [`get`](Queue::get) returns `None`. The [`Timer`](crate::Timer) ends.
-    ///
-    /// Also completes every pending [`Drain`].
+    /// them, [`get`](Queue::get) returns `None`. The [`Timer`](crate::Timer) ends. The queue is drained when the workers have
+    /// ended, with keys that were added again while in process. Failures during a drain are final:
+    /// [`Item::retry`](crate::Item::retry) drops the key.
     pub fn shut_down(&self) {
-        self.shared.shut_down(false);
-    }
-
-    /// Shuts the queue down like [`shut_down`](Queue::shut_down), then waits until every queued key has been processed,
-    /// keys that were added again while in process included. Workers must keep calling `get` until it returns `None`.
-    /// Failures during a drain are final: [`Item::retry`](crate::Item::retry) drops the key.
-    ///
-    /// The shutdown happens in the call, not at the first poll. Dropping the future only ends the wait.
-    pub fn shut_down_with_drain(&self) -> Drain<'_, K> {
-        self.shared.shut_down(true);
-        Drain::new(self)
+        self.shared.shut_down();
     }
 }
 

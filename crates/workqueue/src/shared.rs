@@ -8,6 +8,7 @@ mod state;
 
 use std::{
     hash::{BuildHasher, Hash},
+    sync::Mutex,
     task::{Context, Poll, Waker},
     time::Duration,
 };
@@ -17,17 +18,17 @@ use tokio::time::Instant;
 
 use self::state::State;
 use crate::{
-    RateLimiter,
+    RetryLimiter,
     core::{Added, Finished, Index, Taken},
     due::{after, next_of_grid},
     metrics::{Meter, REPORT_EVERY},
-    sync::{Mutex, lock},
+    sync::lock,
     waiters::WaiterId,
 };
 
 pub(crate) struct Shared<K> {
     state: Mutex<State<K>>,
-    limiter: Mutex<Box<dyn RateLimiter<K>>>,
+    limiter: Mutex<RetryLimiter<K>>,
     hasher: DefaultHashBuilder,
     /// Origin of the grids of [`Queue::add_after_about`](crate::Queue::add_after_about).
     built: std::time::Instant,
@@ -43,19 +44,8 @@ pub(crate) enum Next {
     ShutDown,
 }
 
-/// Result of polling a `get`.
-pub(crate) enum Polled<K> {
-    Taken(Taken<K>),
-    /// The queue is shut down and empty.
-    Ended,
-    /// Nothing is queued; polls again when woken, and at this instant.
-    Asleep {
-        until: Option<Instant>,
-    },
-}
-
 impl<K> Shared<K> {
-    pub(crate) fn new(limiter: Box<dyn RateLimiter<K>>, meter: Option<Meter>) -> Self {
+    pub(crate) fn new(limiter: RetryLimiter<K>, meter: Option<Meter>) -> Self {
         Self {
             state: Mutex::new(State::new(meter)),
             limiter: Mutex::new(limiter),
@@ -76,33 +66,19 @@ impl<K> Shared<K> {
         lock(&self.state).core.is_shutting_down()
     }
 
-    pub(crate) fn with_limiter<T>(&self, call: impl FnOnce(&mut dyn RateLimiter<K>) -> T) -> T {
-        call(&mut **lock(&self.limiter))
+    pub(crate) fn with_limiter<T>(&self, call: impl FnOnce(&mut RetryLimiter<K>) -> T) -> T {
+        call(&mut lock(&self.limiter))
     }
 
-    pub(crate) fn shut_down(&self, draining: bool) {
+    pub(crate) fn shut_down(&self) {
         let mut state = lock(&self.state);
-        state.draining = draining;
         let dropped = state.core.shut_down();
         state.report_end();
         let getters = state.getters.wake_all();
-        let drains = state.drains.wake_all();
         let timer = state.timer.take();
         drop(state);
-        getters.chain(drains).chain(timer).for_each(Waker::wake);
+        getters.chain(timer).for_each(Waker::wake);
         drop(dropped);
-    }
-
-    /// Leaves the delayed keys to waiting `get`s: the timer task ends.
-    pub(crate) fn timer_ended(&self) {
-        let mut state = lock(&self.state);
-        state.timer_runs = false;
-        state.report_end();
-        let timer = state.timer.take();
-        let getters = state.getters.wake_all();
-        drop(state);
-        drop(timer);
-        getters.for_each(Waker::wake);
     }
 
     /// Ends the processing of a key.
@@ -122,36 +98,11 @@ impl<K> Shared<K> {
             }
         };
         state.report_end();
-        if !state.drains.is_empty() && state.core.is_drained() {
-            let drains = state.drains.wake_all();
-            drop(guard);
-            drains.for_each(Waker::wake);
-        } else {
-            drop(guard);
-        }
+        drop(guard);
         if let Some(getter) = getter {
             getter.wake();
         }
         drop(finished);
-    }
-
-    /// Polls a drain, which ends when no key is queued or in process, or with a shutdown without drain.
-    pub(crate) fn poll_drain(&self, id: &mut Option<WaiterId>, cx: &mut Context<'_>) -> Poll<()> {
-        let mut state = lock(&self.state);
-        let (waker, poll) = if state.core.is_drained() || !state.draining {
-            (state.drains.leave(id), Poll::Ready(()))
-        } else {
-            (state.drains.sleep(id, cx.waker()), Poll::Pending)
-        };
-        drop(state);
-        drop(waker);
-        poll
-    }
-
-    /// Ends the registration of a dropped drain.
-    pub(crate) fn cancel_drain(&self, id: &mut Option<WaiterId>) {
-        let waker = lock(&self.state).drains.leave(id);
-        drop(waker);
     }
 
     /// Ends the registration of a dropped `get`. If it was woken, the wake-up passes to the next waiting call.
@@ -166,26 +117,21 @@ impl<K> Shared<K> {
 }
 
 impl<K: Clone + Eq> Shared<K> {
-    pub(crate) fn poll_get(&self, id: &mut Option<WaiterId>, cx: &mut Context<'_>) -> Polled<K> {
+    /// Returns the next key; `None` if the queue is shut down and empty.
+    pub(crate) fn poll_get(&self, id: &mut Option<WaiterId>, cx: &mut Context<'_>) -> Poll<Option<Taken<K>>> {
         let mut guard = lock(&self.state);
         let state = &mut *guard;
-        let mut woken = Vec::new();
-        let mut until = None;
-        if !state.timer_runs && state.core.delayed() > 0 {
-            until = state.fire(Instant::now(), &mut woken);
-        }
         let taken = state.core.get();
         let (waker, polled) = match taken {
             Some(taken) => {
                 state.measure(|meter, now| meter.taken(taken.index, now));
-                (state.getters.leave(id), Polled::Taken(taken))
+                (state.getters.leave(id), Poll::Ready(Some(taken)))
             }
-            None if state.core.is_shutting_down() => (state.getters.leave(id), Polled::Ended),
-            None => (state.getters.sleep(id, cx.waker()), Polled::Asleep { until }),
+            None if state.core.is_shutting_down() => (state.getters.leave(id), Poll::Ready(None)),
+            None => (state.getters.sleep(id, cx.waker()), Poll::Pending),
         };
         drop(guard);
         drop(waker);
-        woken.into_iter().for_each(Waker::wake);
         polled
     }
 
@@ -196,7 +142,6 @@ impl<K: Clone + Eq> Shared<K> {
         if state.core.is_shutting_down() {
             return Next::ShutDown;
         }
-        state.timer_runs = true;
         let mut woken = Vec::new();
         let mut next = state.fire(now, &mut woken).map_or(Next::Woken, Next::At);
         if let Some(meter) = &mut state.meter {
@@ -273,13 +218,9 @@ impl<K: Clone + Eq + Hash> Shared<K> {
             meter.retried();
         }
         let scheduled = state.core.schedule(hash, key, due);
-        let (timer, getters) = match (scheduled.is_earlier, state.timer_runs) {
-            (true, true) => (state.timer.take(), None),
-            (true, false) => (None, Some(state.getters.wake_all())),
-            (false, _) => (None, None),
-        };
+        let timer = if scheduled.is_earlier { state.timer.take() } else { None };
         drop(guard);
-        timer.into_iter().chain(getters.into_iter().flatten()).for_each(Waker::wake);
+        timer.into_iter().for_each(Waker::wake);
         drop(scheduled);
     }
 

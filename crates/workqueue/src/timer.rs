@@ -4,24 +4,25 @@ use std::{
     fmt,
     future::{Future, poll_fn},
     pin::pin,
+    sync::Arc,
     task::{Poll, ready},
+    time::Duration,
 };
 
 use tokio::time::{Instant, sleep_until};
 
 use crate::{
-    get::LONGEST_SLEEP,
     metrics::REPORT_EVERY,
     shared::{Next, Shared},
-    sync::Arc,
 };
+
+/// Longest single sleep. Tokio's timer is limited to about two years, and a wake-up per day costs nothing.
+const LONGEST_SLEEP: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The timer of a queue: queues delayed keys when they are due, and reports the ages of keys in process to the metrics.
 ///
-/// Spawn [`run`](Timer::run) into the set of tasks that owns the queue's workers. While it does not run, delayed keys
-/// are queued by waiting [`get`](crate::Queue::get)s: no key is lost, but while all workers are busy, delayed keys do
-/// not count as queued and the metrics do not report keys in process.
-#[must_use = "it does nothing until it runs"]
+/// Spawn [`run`](Timer::run) into the set of tasks that owns the queue's workers. Without it, delayed keys are never queued.
+#[must_use = "delayed keys are not queued until it runs"]
 pub struct Timer<K> {
     shared: Arc<Shared<K>>,
 }
@@ -37,7 +38,6 @@ impl<K: Clone + Eq> Timer<K> {
     ///
     /// One sleep until the earliest deadline serves all delayed keys. Requires a tokio runtime with time enabled.
     pub async fn run(self) {
-        let _running = Running(&self.shared);
         let start = Instant::now();
         let mut report_at = start + REPORT_EVERY;
         let mut sleep = pin!(sleep_until(start));
@@ -53,15 +53,6 @@ impl<K: Clone + Eq> Timer<K> {
             }
         })
         .await;
-    }
-}
-
-/// Leaves the delayed keys to waiting `get`s when the timer is dropped.
-struct Running<'a, K>(&'a Shared<K>);
-
-impl<K> Drop for Running<'_, K> {
-    fn drop(&mut self) {
-        self.0.timer_ended();
     }
 }
 

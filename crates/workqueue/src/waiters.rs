@@ -20,10 +20,6 @@ pub(crate) struct Waiters {
 }
 
 impl Waiters {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.asleep.is_empty()
-    }
-
     pub(crate) fn woken(&self) -> usize {
         self.woken
     }

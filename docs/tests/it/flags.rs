@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use endpoint_controller_manager::flag_reference;
-
 use crate::page::{Page, book, elsewhere};
 
 /// Flags of other programs that pages mention without the program.
@@ -27,7 +25,7 @@ const OF_OTHERS: &[&str] = &[
 
 /// Returns the names of the binary's flags and of those of kube-controller-manager that it recognizes.
 fn known() -> BTreeSet<String> {
-    let reference = flag_reference();
+    let reference = include_str!("../../src/flags.md");
     let names = reference.match_indices("--").map(|(at, _)| name(&reference[at..]));
     names.filter(|name| !name.is_empty()).chain(OF_OTHERS.iter().map(|it| (*it).to_owned())).collect()
 }

@@ -10,7 +10,7 @@ use super::Registration;
 use crate::flags::Bounds;
 use crate::go_duration::{self, GoDuration};
 use crate::go_int;
-use crate::settings::{CONCURRENT_SYNCS, Settings};
+use crate::settings::{CONCURRENT_SYNCS, Settings, SyncSettings};
 
 pub(super) const REGISTRATION: Registration = Registration {
     name: ENDPOINTS_CONTROLLER_NAME,
@@ -64,16 +64,15 @@ pub(super) struct Flags {
 
     /// Delay between a change of a Pod and the sync of its Services, such as 500ms; changes during the delay are synced
     /// together. It is up to a tenth longer, so that timers coincide.
-    #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = go_duration::value)]
+    #[arg(long, value_name = "DURATION", default_value_t = GoDuration(SyncSettings::default().batch_period), value_parser = go_duration::value)]
     endpoint_updates_batch_period: GoDuration,
 }
 
 impl Flags {
     pub(super) fn apply(&self, settings: &mut Settings, errors: &mut Vec<String>) {
-        let Flags { concurrent_endpoint_syncs, endpoint_updates_batch_period } = self;
         // Upstream accepts 0, starts no worker and silently does nothing (EC-49).
         let syncs = Bounds::new("concurrent-endpoint-syncs", 1, i64::from(u16::MAX));
-        settings.syncs.endpoints.concurrent_syncs = syncs.check(*concurrent_endpoint_syncs, errors);
-        settings.syncs.endpoints.batch_period = endpoint_updates_batch_period.0;
+        settings.syncs.endpoints.concurrent_syncs = syncs.check(self.concurrent_endpoint_syncs, errors);
+        settings.syncs.endpoints.batch_period = self.endpoint_updates_batch_period.0;
     }
 }

@@ -10,7 +10,7 @@ use super::Registration;
 use crate::flags::Bounds;
 use crate::go_duration::{self, GoDuration};
 use crate::go_int;
-use crate::settings::{CONCURRENT_SYNCS, MAX_ENDPOINTS_PER_SLICE, Settings, at_least_one};
+use crate::settings::{CONCURRENT_SYNCS, MAX_ENDPOINTS_PER_SLICE, Settings, SyncSettings, at_least_one};
 
 pub(super) const REGISTRATION: Registration = Registration {
     name: SLICE_CONTROLLER_NAME,
@@ -75,7 +75,7 @@ pub(super) struct Flags {
 
     /// Delay between a change of a Pod and the sync of its Services, such as 500ms; changes during the delay are synced
     /// together. It is up to a tenth longer, so that timers coincide.
-    #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = go_duration::value)]
+    #[arg(long, value_name = "DURATION", default_value_t = GoDuration(SyncSettings::default().batch_period), value_parser = go_duration::value)]
     endpointslice_updates_batch_period: GoDuration,
 
     /// Maximum number of endpoints that are added to an EndpointSlice, 1 to 1000.
@@ -85,12 +85,10 @@ pub(super) struct Flags {
 
 impl Flags {
     pub(super) fn apply(&self, settings: &mut Settings, errors: &mut Vec<String>) {
-        let Flags { concurrent_service_endpoint_syncs, endpointslice_updates_batch_period, max_endpoints_per_slice } =
-            self;
         let syncs = Bounds::new("concurrent-service-endpoint-syncs", 1, 50);
-        settings.syncs.endpointslice.concurrent_syncs = syncs.check(*concurrent_service_endpoint_syncs, errors);
-        settings.syncs.endpointslice.batch_period = endpointslice_updates_batch_period.0;
+        settings.syncs.endpointslice.concurrent_syncs = syncs.check(self.concurrent_service_endpoint_syncs, errors);
+        settings.syncs.endpointslice.batch_period = self.endpointslice_updates_batch_period.0;
         let endpoints = Bounds::new("max-endpoints-per-slice", 1, 1_000);
-        settings.max_endpoints_per_slice = at_least_one(endpoints.check(*max_endpoints_per_slice, errors));
+        settings.max_endpoints_per_slice = at_least_one(endpoints.check(self.max_endpoints_per_slice, errors));
     }
 }

@@ -10,7 +10,7 @@ use super::Registration;
 use crate::flags::Bounds;
 use crate::go_duration::{self, GoDuration};
 use crate::go_int;
-use crate::settings::{CONCURRENT_SYNCS, MAX_ENDPOINTS_PER_SUBSET, Settings, at_least_one};
+use crate::settings::{CONCURRENT_SYNCS, MAX_ENDPOINTS_PER_SUBSET, Settings, SyncSettings, at_least_one};
 
 pub(super) const REGISTRATION: Registration = Registration {
     name: MIRRORING_CONTROLLER_NAME,
@@ -72,7 +72,7 @@ pub(super) struct Flags {
 
     /// Delay between a change of an EndpointSlice and the sync of its Service, such as 500ms; changes during the
     /// delay are synced together. It is up to a tenth longer, so that timers coincide.
-    #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = go_duration::value)]
+    #[arg(long, value_name = "DURATION", default_value_t = GoDuration(SyncSettings::default().batch_period), value_parser = go_duration::value)]
     mirroring_endpointslice_updates_batch_period: GoDuration,
 
     /// Maximum number of addresses of an Endpoints subset that are mirrored, 1 to 1000.
@@ -82,15 +82,12 @@ pub(super) struct Flags {
 
 impl Flags {
     pub(super) fn apply(&self, settings: &mut Settings, errors: &mut Vec<String>) {
-        let Flags {
-            mirroring_concurrent_service_endpoint_syncs,
-            mirroring_endpointslice_updates_batch_period,
-            mirroring_max_endpoints_per_subset,
-        } = self;
         let syncs = Bounds::new("mirroring-concurrent-service-endpoint-syncs", 1, 50);
-        settings.syncs.mirroring.concurrent_syncs = syncs.check(*mirroring_concurrent_service_endpoint_syncs, errors);
-        settings.syncs.mirroring.batch_period = mirroring_endpointslice_updates_batch_period.0;
+        settings.syncs.mirroring.concurrent_syncs =
+            syncs.check(self.mirroring_concurrent_service_endpoint_syncs, errors);
+        settings.syncs.mirroring.batch_period = self.mirroring_endpointslice_updates_batch_period.0;
         let endpoints = Bounds::new("mirroring-max-endpoints-per-subset", 1, 1_000);
-        settings.max_endpoints_per_subset = at_least_one(endpoints.check(*mirroring_max_endpoints_per_subset, errors));
+        settings.max_endpoints_per_subset =
+            at_least_one(endpoints.check(self.mirroring_max_endpoints_per_subset, errors));
     }
 }

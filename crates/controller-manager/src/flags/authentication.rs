@@ -17,17 +17,11 @@ pub(super) struct Authentication {
 
     /// Do not look up the CA bundle for client certificates in the cluster if --client-ca-file is not given. Client
     /// certificates are then ignored.
-    #[arg(
-        long, value_name = "BOOL", value_parser = go_bool_parser, num_args = 0..=1, require_equals = true,
-        default_value = "false", default_missing_value = "true"
-    )]
+    #[arg(long, value_name = "BOOL", value_parser = go_bool_parser, default_value = "false")]
     authentication_skip_lookup: bool,
 
     /// Start even if the API server forbids that lookup. Client certificates are ignored until a later lookup succeeds.
-    #[arg(
-        long, value_name = "BOOL", value_parser = go_bool_parser, num_args = 0..=1, require_equals = true,
-        default_value = "false", default_missing_value = "true"
-    )]
+    #[arg(long, value_name = "BOOL", value_parser = go_bool_parser, default_value = "false")]
     authentication_tolerate_lookup_failure: bool,
 
     /// Time for which the result of a `TokenReview` is cached.
@@ -42,19 +36,12 @@ pub(super) struct Authentication {
 
 impl Authentication {
     pub(super) fn settings(&self) -> AuthenticationSettings {
-        let Authentication {
-            authentication_kubeconfig,
-            authentication_skip_lookup,
-            authentication_tolerate_lookup_failure,
-            authentication_token_webhook_cache_ttl,
-            client_ca_file,
-        } = self;
         AuthenticationSettings {
-            client_ca_file: path(client_ca_file),
-            skip_lookup: *authentication_skip_lookup,
-            tolerate_lookup_failure: *authentication_tolerate_lookup_failure,
-            kubeconfig: path(authentication_kubeconfig),
-            token_ttl: authentication_token_webhook_cache_ttl.0,
+            client_ca_file: path(&self.client_ca_file),
+            skip_lookup: self.authentication_skip_lookup,
+            tolerate_lookup_failure: self.authentication_tolerate_lookup_failure,
+            kubeconfig: path(&self.authentication_kubeconfig),
+            token_ttl: self.authentication_token_webhook_cache_ttl.0,
         }
     }
 }

@@ -33,20 +33,15 @@ pub(super) struct Authorization {
 
 impl Authorization {
     pub(super) fn settings(&self, errors: &mut Vec<String>) -> AuthorizationSettings {
-        let Authorization {
-            authorization_always_allow_paths: paths,
-            authorization_kubeconfig,
-            authorization_webhook_cache_authorized_ttl,
-            authorization_webhook_cache_unauthorized_ttl,
-        } = self;
+        let paths = &self.authorization_always_allow_paths;
         for path in paths.iter().filter(|path| path.strip_suffix('*').unwrap_or(path).contains('*')) {
             errors.push(format!("only trailing * allowed in {path:?}"));
         }
         AuthorizationSettings {
-            kubeconfig: path(authorization_kubeconfig),
+            kubeconfig: path(&self.authorization_kubeconfig),
             always_allow_paths: paths.iter().filter(|path| !path.is_empty()).cloned().collect(),
-            authorized_ttl: authorization_webhook_cache_authorized_ttl.0,
-            unauthorized_ttl: authorization_webhook_cache_unauthorized_ttl.0,
+            authorized_ttl: self.authorization_webhook_cache_authorized_ttl.0,
+            unauthorized_ttl: self.authorization_webhook_cache_unauthorized_ttl.0,
         }
     }
 }

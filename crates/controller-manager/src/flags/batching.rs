@@ -11,7 +11,8 @@ pub(super) struct BatchingFlags {
     /// How the changes of a Service are combined into writes. The first change of a quiet Service is written after the
     /// batch period of its controller. While changes keep coming, the writes of that Service are as far apart with none as
     /// those of kube-controller-manager: 20ms, and up to 500ms for thousands of Pods. With adaptive the interval grows to
-    /// 1s, and to 200ms for the removal of a ready endpoint. Not a flag of kube-controller-manager.
+    /// 1s, and to 200ms for the removal of a ready endpoint. Each is up to a tenth longer, so that timers coincide. Not a
+    /// flag of kube-controller-manager.
     #[arg(long, value_name = "adaptive|none", default_value_t = Batching::default())]
     updates_batching: Batching,
 }

@@ -26,7 +26,7 @@ pub(super) struct Generic {
     /// Version of Kubernetes whose controllers this program behaves as, as in 1.36 or kube=1.36: one of 1.36, 1.37 and 1.38.
     /// Unlike kube-controller-manager, it emulates later versions than its own. With --allow-upstream-flags, 1.28 to 1.35
     /// are accepted and mean 1.36, with a warning.
-    #[arg(long, value_name = "VERSION", value_delimiter = ',', default_value = "1.36", action = ArgAction::Append)]
+    #[arg(long, value_name = "VERSION", value_delimiter = ',', default_values_t = [EmulatedVersion::default().to_string()], action = ArgAction::Append)]
     emulated_version: Vec<String>,
 
     /// Feature gates to set, as name=true or name=false. `EndpointSlice=false` disables the two slice controllers.
@@ -62,10 +62,7 @@ pub(super) struct Generic {
 
     /// Use a separate service account in kube-system for the writes of each controller: endpoint-controller,
     /// endpointslice-controller and endpointslicemirroring-controller. Tokens are requested from the API server.
-    #[arg(
-        long, value_name = "BOOL", value_parser = go_bool_parser, num_args = 0..=1, require_equals = true,
-        default_value = "false", default_missing_value = "true"
-    )]
+    #[arg(long, value_name = "BOOL", value_parser = go_bool_parser, default_value = "false")]
     use_service_account_credentials: bool,
 }
 
@@ -100,7 +97,7 @@ const ENCODINGS: [Encoding; 2] = [Encoding::Json, Encoding::Protobuf];
 impl Generic {
     pub(super) fn controllers(&self, errors: &mut Vec<String>) -> Controllers {
         Controllers::parse(&self.controllers).unwrap_or_else(|unknown| {
-            errors.extend(unknown.iter().map(ToString::to_string));
+            errors.extend(unknown);
             Controllers::default()
         })
     }
@@ -132,9 +129,8 @@ impl Generic {
         errors: &mut Vec<String>,
         warnings: &mut Vec<String>,
     ) -> FeatureGates {
-        let (mut gates, mut gate_errors) = (FeatureGates::of_version(version), Vec::new());
-        warnings.extend(gates.set(&self.feature_gates, &mut gate_errors));
-        errors.extend(gate_errors.iter().map(ToString::to_string));
+        let mut gates = FeatureGates::of_version(version);
+        warnings.extend(gates.set(&self.feature_gates, errors));
         gates
     }
 

@@ -12,10 +12,7 @@ use crate::settings::{self, RESOURCE_NAME, RESOURCE_NAMESPACE};
 #[command(next_help_heading = "Generic flags")]
 pub(super) struct LeaderElection {
     /// Run the controllers only while this instance holds a Lease, so that one of several instances is active.
-    #[arg(
-        long, value_name = "BOOL", value_parser = go_bool_parser, num_args = 0..=1, require_equals = true,
-        default_value = "true", default_missing_value = "true"
-    )]
+    #[arg(long, value_name = "BOOL", value_parser = go_bool_parser, default_value = "true")]
     leader_elect: bool,
 
     /// Time that other instances wait after the last observed renewal before they acquire the Lease.
@@ -47,36 +44,27 @@ pub(super) struct LeaderElection {
 impl LeaderElection {
     /// Returns the settings; `None` with `--leader-elect=false`, in which case the other flags are not validated.
     pub(super) fn settings(&self, errors: &mut Vec<String>) -> Option<settings::LeaderElection> {
-        let LeaderElection {
-            leader_elect,
-            leader_elect_lease_duration,
-            leader_elect_renew_deadline,
-            leader_elect_retry_period,
-            leader_elect_resource_lock,
-            leader_elect_resource_name,
-            leader_elect_resource_namespace,
-        } = self;
-        if !leader_elect {
+        if !self.leader_elect {
             return None;
         }
-        let timing =
-            Timing::new(leader_elect_lease_duration.0, leader_elect_renew_deadline.0, leader_elect_retry_period.0);
+        let timing = Timing::new(
+            self.leader_elect_lease_duration.0,
+            self.leader_elect_renew_deadline.0,
+            self.leader_elect_retry_period.0,
+        );
         if let Err(error) = &timing {
             errors.push(format!("leader-elect: {error}"));
         }
-        if leader_elect_resource_lock != "leases" {
+        if self.leader_elect_resource_lock != "leases" {
             errors.push("resourceLock value must be \"leases\"".to_owned());
         }
-        for (flag, value) in [
-            ("leader-elect-resource-name", leader_elect_resource_name),
-            ("leader-elect-resource-namespace", leader_elect_resource_namespace),
-        ] {
+        let (name, namespace) = (&self.leader_elect_resource_name, &self.leader_elect_resource_namespace);
+        for (flag, value) in [("leader-elect-resource-name", name), ("leader-elect-resource-namespace", namespace)] {
             if value.is_empty() {
                 errors.push(format!("{flag} must not be empty"));
             }
         }
-        let lease =
-            LeaseName { namespace: leader_elect_resource_namespace.clone(), name: leader_elect_resource_name.clone() };
+        let lease = LeaseName::new(namespace, name);
         Some(settings::LeaderElection { lease, timing: timing.unwrap_or_default() })
     }
 }

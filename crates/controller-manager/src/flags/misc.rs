@@ -19,18 +19,14 @@ pub(super) struct Misc {
 
     /// Ignore flags of kube-controller-manager that have no effect in this program, with a warning for each, so that
     /// its manifest can be used unchanged. Not a flag of kube-controller-manager.
-    #[arg(
-        long, value_name = "BOOL", value_parser = go_bool_parser, num_args = 0..=1, require_equals = true,
-        default_value = "false", default_missing_value = "true"
-    )]
+    #[arg(long, value_name = "BOOL", value_parser = go_bool_parser, default_value = "false")]
     pub(super) allow_upstream_flags: bool,
 }
 
 impl Misc {
     pub(super) fn apply(&self, client: &mut ClientSettings) {
-        let Misc { kubeconfig, master, allow_upstream_flags: _ } = self;
-        client.kubeconfig = path(kubeconfig);
-        client.master = Some(master.clone()).filter(|it| !it.is_empty());
+        client.kubeconfig = path(&self.kubeconfig);
+        client.master = Some(self.master.clone()).filter(|it| !it.is_empty());
     }
 }
 
@@ -42,6 +38,6 @@ pub(super) struct Global {
     help: Option<bool>,
 
     /// Print the version; raw also prints operating system and architecture.
-    #[arg(long, value_name = "BOOL|raw", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(long, value_name = "BOOL|raw")]
     pub(super) version: Option<String>,
 }

@@ -11,7 +11,7 @@ pub(super) struct ModeFlags {
     /// active: the controllers write. shadow: the controllers run beside those of kube-controller-manager, compare what
     /// they would write with what exists, and never write; --leader-elect and --use-service-account-credentials have no
     /// effect. Not a flag of kube-controller-manager.
-    #[arg(long, value_name = "active|shadow", value_parser = parse_mode, default_value = Mode::Active.as_str())]
+    #[arg(long, value_name = "active|shadow", value_parser = parse_mode, default_value = Mode::default().as_str())]
     mode: Mode,
 
     /// Time for which a difference must last, without a change of the objects of its Service, before it counts as a

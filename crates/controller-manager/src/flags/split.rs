@@ -1,8 +1,7 @@
 //! Splits a command line into flags and values as pflag, the flag package of Kubernetes, does: `--name=value`,
 //! `--name value`, `--switch`, `-v=2`, `-v 2`, `-v2`, and `_` for `-` in names.
 
-use super::removed::RemovedFlag;
-use super::upstream_only::{SWITCHES, WITH_VALUE};
+use super::upstream_only::UpstreamFlag;
 
 /// A flag on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,26 +10,8 @@ pub(super) struct GivenFlag {
     pub(super) name: String,
     /// `None` for a switch without a value.
     pub(super) value: Option<String>,
-    pub(super) origin: Origin,
-}
-
-/// Program that a flag belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
-    /// This program.
-    Own,
-    /// The previous release of this program.
-    Removed,
-    /// kube-controller-manager only.
-    Upstream,
-}
-
-/// Whether a flag takes a value.
-enum Kind {
-    /// The value is optional and follows `=`.
-    Switch,
-    /// A value must follow.
-    WithValue,
+    /// Whether this program has the flag, not only kube-controller-manager.
+    pub(super) is_own: bool,
 }
 
 /// Splits arguments that do not include the name of the program. `is_switch` returns whether a flag of this program is
@@ -78,33 +59,21 @@ pub(super) fn split(
                 continue;
             }
         };
-        let own = is_switch(&name).map(|it| (Origin::Own, it));
-        let removed = || RemovedFlag::find(&name).map(|flag| (Origin::Removed, flag.is_switch));
-        let (origin, kind) = match own.or_else(removed) {
-            Some((origin, true)) => (origin, Kind::Switch),
-            Some((origin, false)) => (origin, Kind::WithValue),
-            None if SWITCHES.contains(&name.as_str()) => (Origin::Upstream, Kind::Switch),
-            None if WITH_VALUE.contains(&name.as_str()) => (Origin::Upstream, Kind::WithValue),
-            None => {
-                errors.push(format!("unknown flag: {display}"));
-                if value.is_none() {
-                    // The next argument is probably the value of the unknown flag; do not report it as well.
-                    arguments.next_if(|next| !next.starts_with('-'));
-                }
-                continue;
+        let own = is_switch(&name);
+        let Some(value_is_optional) = own.or_else(|| UpstreamFlag::find(&name).map(|flag| flag.is_switch)) else {
+            errors.push(format!("unknown flag: {display}"));
+            if value.is_none() {
+                // The next argument is probably the value of the unknown flag; do not report it as well.
+                arguments.next_if(|next| !next.starts_with('-'));
             }
+            continue;
         };
-        let value = match kind {
-            Kind::Switch => value,
-            Kind::WithValue => {
-                let Some(value) = value.or_else(|| arguments.next()) else {
-                    errors.push(format!("flag needs an argument: {display}"));
-                    continue;
-                };
-                Some(value)
-            }
-        };
-        given.push(GivenFlag { name, value, origin });
+        let value = if value_is_optional { value } else { value.or_else(|| arguments.next()) };
+        if value.is_none() && !value_is_optional {
+            errors.push(format!("flag needs an argument: {display}"));
+            continue;
+        }
+        given.push(GivenFlag { name, value, is_own: own.is_some() });
     }
     if !positional.is_empty() {
         errors.push(format!("\"controller-manager\" does not take any arguments, got {positional:?}"));
@@ -127,11 +96,7 @@ mod tests {
         let arguments = line.split(' ').map(str::to_owned).filter(|_| !line.is_empty());
         let given = split(arguments, is_switch, &mut errors);
         let show = |it: &GivenFlag| {
-            let name = match it.origin {
-                Origin::Own => it.name.clone(),
-                Origin::Removed => format!("[{}]", it.name),
-                Origin::Upstream => format!("({})", it.name),
-            };
+            let name = if it.is_own { it.name.clone() } else { format!("({})", it.name) };
             it.value.as_ref().map_or(name.clone(), |value| format!("{name}={value}"))
         };
         (given.iter().map(show).collect::<Vec<_>>().join(" "), errors)
@@ -147,7 +112,6 @@ mod tests {
     #[case("--cluster-cidr 10.0.0.0/16 --v=1", "(cluster-cidr)=10.0.0.0/16 v=1")]
     #[case("--profiling --v=1", "(profiling) v=1")]
     #[case("--concurrent_rc_syncs=5", "(concurrent-rc-syncs)=5")]
-    #[case("--require_clean_shadow 1h --force --v=1", "[require-clean-shadow]=1h [force] v=1")]
     fn command_line_is_split_like_pflag(#[case] line: &str, #[case] expected: &str) {
         assert_eq!(check(line), (expected.to_owned(), vec![]));
     }
@@ -166,11 +130,5 @@ mod tests {
     #[case("--profiling true", "\"controller-manager\" does not take any arguments, got [\"true\"]")]
     fn invalid_syntax_is_rejected_with_pflags_messages(#[case] line: &str, #[case] expected: &str) {
         assert_eq!(check(line).1, [expected]);
-    }
-
-    #[test]
-    fn upstream_tables_are_sorted_and_disjoint() {
-        assert!(SWITCHES.is_sorted() && WITH_VALUE.is_sorted());
-        assert!(SWITCHES.iter().all(|name| !WITH_VALUE.contains(name)));
     }
 }

@@ -1,3 +1,4 @@
+mod reference;
 mod releases;
 
 use std::time::Duration;
@@ -6,6 +7,8 @@ use kube_controller_serving::{CertificateFiles, ServerCertificate, ServingSettin
 use proptest::prelude::*;
 use rstest::rstest;
 
+pub(crate) use self::reference::reference;
+use super::upstream_only::UpstreamFlag;
 use super::value::path;
 use super::*;
 use crate::emulation::EmulatedVersion;
@@ -311,30 +314,6 @@ fn one_warning_for_each_flag_without_effect() {
     assert_eq!(line.warnings, ["Flag --profiling has no effect here and is ignored"]);
 }
 
-#[rstest]
-#[case::switch(&["--force"], "force")]
-#[case::switch_with_value(&["--force=false"], "force")]
-#[case::value(&["--require-clean-shadow=1h"], "require-clean-shadow")]
-#[case::separate_value(&["--on-second-writer", "yield"], "on-second-writer")]
-#[case::invalid_value(&["--unexplained-writes-fraction=many"], "unexplained-writes-fraction")]
-#[case::repeated(&["--unexplained-writes-minimum=1", "--unexplained-writes-minimum=2"], "unexplained-writes-minimum")]
-fn removed_flags_are_ignored_with_one_warning(#[case] arguments: &[&str], #[case] name: &str) {
-    let line = parse(arguments).unwrap();
-    let start = format!("Flag --{name} was removed and is ignored: ");
-    assert!(line.warnings.len() == 1 && line.warnings[0].starts_with(&start), "{:?}", line.warnings);
-    assert!(!line.flags.contains_key(name));
-    assert_eq!(format!("{:?}", line.settings), format!("{:?}", settings(&[])));
-}
-
-#[test]
-fn every_removed_flag_is_accepted() {
-    assert!(removed::REMOVED.is_sorted_by_key(|it| it.name));
-    for RemovedFlag { name, .. } in removed::REMOVED {
-        let line = parse(&[&format!("--{name}=1")]).unwrap();
-        assert_eq!(line.warnings.len(), 1, "{name}");
-    }
-}
-
 #[test]
 fn leader_election_can_be_switched_off() {
     // The other flags of leader election are then not validated.
@@ -356,11 +335,10 @@ fn help_and_version_take_precedence_over_errors(#[case] argument: &str, #[case] 
 }
 
 #[test]
-fn own_flags_are_not_in_the_upstream_only_tables() {
-    for argument in Flags::command().get_arguments() {
+fn own_flags_are_not_in_the_table_of_upstreams() {
+    for argument in command().get_arguments() {
         let name = argument.get_long().expect("every flag has a long name");
-        assert!(!upstream_only::SWITCHES.contains(&name) && !upstream_only::WITH_VALUE.contains(&name), "{name}");
-        assert!(RemovedFlag::find(name).is_none(), "{name}");
+        assert!(UpstreamFlag::find(name).is_none(), "{name}");
         assert!(argument.get_help_heading().is_some_and(|it| it.ends_with(" flags")), "{name}");
     }
 }
@@ -378,7 +356,7 @@ proptest! {
 
 /// Existing flags with plausible values, and arbitrary text.
 fn argument() -> impl Strategy<Value = String> {
-    let names: Vec<String> = Flags::command()
+    let names: Vec<String> = command()
         .get_arguments()
         .filter_map(|it| it.get_long().map(str::to_owned))
         .filter(|name| name != "help")

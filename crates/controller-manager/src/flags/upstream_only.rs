@@ -1,131 +1,32 @@
 //! The flags of kube-controller-manager 1.28 to 1.38 that have no effect in this program.
 //!
-//! Whether a flag takes a value decides where the next flag begins.
+//! `upstream_only.txt` has a line for each flag, sorted by name: `s` for a switch, whose value is optional, or `v`; the
+//! name; and its releases if 1.36 is none of them. Whether a flag takes a value decides where the next flag begins.
 
-/// Flags of other releases than 1.36, sorted by name; they are in one of the other two lists as well.
-pub(super) const OTHER_RELEASES: &[(&str, &str)] = &[
-    ("concurrent-disruption-syncs", "1.37 and later"),
-    ("horizontal-pod-autoscaler-downscale-delay", "until 1.30"),
-    ("horizontal-pod-autoscaler-upscale-delay", "until 1.30"),
-    ("volume-host-allow-local-loopback", "until 1.30"),
-    ("volume-host-cidr-denylist", "until 1.30"),
-];
+const TABLE: &str = include_str!("upstream_only.txt");
 
-/// Flags with an optional value: `--profiling`, `--profiling=false`.
-pub(super) const SWITCHES: &[&str] = &[
-    "allocate-node-cidrs",
-    "allow-untagged-cloud",
-    "configure-cloud-routes",
-    "contention-profiling",
-    "disable-attach-detach-reconcile-sync",
-    "disable-force-detach-on-timeout",
-    "disable-http2-serving",
-    "enable-dynamic-provisioning",
-    "enable-garbage-collector",
-    "enable-hostpath-provisioner",
-    "enable-leader-migration",
-    "log-json-split-stream",
-    "log-text-split-stream",
-    "permit-address-sharing",
-    "permit-port-sharing",
-    "profiling",
-    "volume-host-allow-local-loopback",
-];
+/// A flag that only kube-controller-manager has.
+pub(super) struct UpstreamFlag {
+    pub(super) name: &'static str,
+    /// Whether the value is optional: `--profiling`, `--profiling=false`.
+    pub(super) is_switch: bool,
+    /// Releases that have the flag; empty if 1.36 has it.
+    #[cfg_attr(not(test), expect(dead_code, reason = "only the flag reference shows it"))]
+    pub(super) releases: &'static str,
+}
 
-/// Flags with a required value: `--cluster-cidr=10.244.0.0/16`, `--cluster-cidr 10.244.0.0/16`.
-pub(super) const WITH_VALUE: &[&str] = &[
-    "allow-metric-labels",
-    "allow-metric-labels-manifest",
-    "attach-detach-reconcile-sync-period",
-    "cidr-allocator-type",
-    "cloud-config",
-    "cloud-provider",
-    "cluster-cidr",
-    "cluster-name",
-    "cluster-signing-cert-file",
-    "cluster-signing-duration",
-    "cluster-signing-key-file",
-    "cluster-signing-kube-apiserver-client-cert-file",
-    "cluster-signing-kube-apiserver-client-key-file",
-    "cluster-signing-kubelet-client-cert-file",
-    "cluster-signing-kubelet-client-key-file",
-    "cluster-signing-kubelet-serving-cert-file",
-    "cluster-signing-kubelet-serving-key-file",
-    "cluster-signing-legacy-unknown-cert-file",
-    "cluster-signing-legacy-unknown-key-file",
-    "concurrent-cron-job-syncs",
-    "concurrent-daemonset-syncs",
-    "concurrent-deployment-syncs",
-    "concurrent-device-taint-eviction-syncs",
-    "concurrent-disruption-syncs",
-    "concurrent-ephemeralvolume-syncs",
-    "concurrent-gc-syncs",
-    "concurrent-horizontal-pod-autoscaler-syncs",
-    "concurrent-job-syncs",
-    "concurrent-namespace-syncs",
-    "concurrent-rc-syncs",
-    "concurrent-replicaset-syncs",
-    "concurrent-resource-quota-syncs",
-    "concurrent-resourceclaim-syncs",
-    "concurrent-service-syncs",
-    "concurrent-serviceaccount-token-syncs",
-    "concurrent-statefulset-syncs",
-    "concurrent-ttl-after-finished-syncs",
-    "concurrent-validating-admission-policy-status-syncs",
-    "controller-shutdown-timeout",
-    "controller-start-interval",
-    "disabled-metrics",
-    "external-cloud-volume-plugin",
-    "flex-volume-plugin-dir",
-    "horizontal-pod-autoscaler-cpu-initialization-period",
-    "horizontal-pod-autoscaler-downscale-delay",
-    "horizontal-pod-autoscaler-downscale-stabilization",
-    "horizontal-pod-autoscaler-initial-readiness-delay",
-    "horizontal-pod-autoscaler-sync-period",
-    "horizontal-pod-autoscaler-tolerance",
-    "horizontal-pod-autoscaler-upscale-delay",
-    "http2-max-streams-per-connection",
-    "large-cluster-size-threshold",
-    "leader-migration-config",
-    "legacy-service-account-token-clean-up-period",
-    "log-flush-frequency",
-    "log-json-info-buffer-size",
-    "log-text-info-buffer-size",
-    "min-compatibility-version",
-    "namespace-sync-period",
-    "node-cidr-mask-size",
-    "node-cidr-mask-size-ipv4",
-    "node-cidr-mask-size-ipv6",
-    "node-eviction-rate",
-    "node-monitor-grace-period",
-    "node-monitor-period",
-    "node-startup-grace-period",
-    "node-sync-period",
-    "pv-recycler-increment-timeout-nfs",
-    "pv-recycler-minimum-timeout-hostpath",
-    "pv-recycler-minimum-timeout-nfs",
-    "pv-recycler-pod-template-filepath-hostpath",
-    "pv-recycler-pod-template-filepath-nfs",
-    "pv-recycler-timeout-increment-hostpath",
-    "pvclaimbinder-sync-period",
-    "requestheader-allowed-names",
-    "requestheader-client-ca-file",
-    "requestheader-extra-headers-prefix",
-    "requestheader-group-headers",
-    "requestheader-uid-headers",
-    "requestheader-username-headers",
-    "resource-quota-sync-period",
-    "root-ca-file",
-    "route-reconciliation-period",
-    "secondary-node-eviction-rate",
-    "service-account-private-key-file",
-    "service-cluster-ip-range",
-    "show-hidden-metrics-for-version",
-    "terminated-pod-gc-threshold",
-    "tls-cipher-suites",
-    "tls-curve-preferences",
-    "tls-sni-cert-key",
-    "unhealthy-zone-threshold",
-    "vmodule",
-    "volume-host-cidr-denylist",
-];
+impl UpstreamFlag {
+    /// Returns all flags, sorted by name.
+    pub(super) fn all() -> impl Iterator<Item = UpstreamFlag> {
+        TABLE.lines().filter_map(|line| {
+            let (kind, flag) = line.split_once(' ')?;
+            let (name, releases) = flag.split_once(' ').unwrap_or((flag, ""));
+            Some(UpstreamFlag { name, is_switch: kind == "s", releases })
+        })
+    }
+
+    /// Returns the flag of this name.
+    pub(super) fn find(name: &str) -> Option<UpstreamFlag> {
+        UpstreamFlag::all().find(|it| it.name == name)
+    }
+}

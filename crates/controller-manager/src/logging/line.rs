@@ -4,6 +4,7 @@ use std::fmt::{self, Debug};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use serde_json::{Number, Value};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Metadata, Subscriber};
 use tracing_subscriber::fmt::format::Writer;
@@ -62,8 +63,8 @@ impl LineFormatter {
         )?;
         for (key, value) in &fields.pairs {
             match value {
-                Value::Text(text) => write!(line, " {key}={text:?}")?,
-                Value::Bare(text) => write!(line, " {key}={text}")?,
+                Value::String(text) => write!(line, " {key}={text:?}")?,
+                value => write!(line, " {key}={value}")?,
             }
         }
         writeln!(line)
@@ -86,10 +87,7 @@ impl LineFormatter {
             Level::TRACE => line.write_str(",\"v\":6")?,
         }
         for (key, value) in &fields.pairs {
-            match value {
-                Value::Text(text) => write!(line, ",{}:{}", json(key), json(text))?,
-                Value::Bare(text) => write!(line, ",{}:{text}", json(key))?,
-            }
+            write!(line, ",{}:{value}", json(key))?;
         }
         writeln!(line, "}}")
     }
@@ -103,7 +101,7 @@ fn caller<'a>(metadata: &'a Metadata<'_>) -> (&'a str, u32) {
 
 /// Encodes a string as JSON, with quotes.
 fn json(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    Value::from(text).to_string()
 }
 
 /// Message and fields of an event, in the order in which they were recorded.
@@ -113,17 +111,10 @@ struct Fields {
     pairs: Vec<(&'static str, Value)>,
 }
 
-enum Value {
-    /// A string, written in quotes.
-    Text(String),
-    /// A number or a boolean, written without quotes.
-    Bare(String),
-}
-
 impl Fields {
-    fn add(&mut self, field: &Field, value: Value) {
-        match (field.name(), value) {
-            ("message", Value::Text(text) | Value::Bare(text)) => self.message = text,
+    fn add(&mut self, field: &Field, value: impl Into<Value>) {
+        match (field.name(), value.into()) {
+            ("message", Value::String(text)) => self.message = text,
             (name, value) => self.pairs.push((name, value)),
         }
     }
@@ -131,29 +122,28 @@ impl Fields {
 
 impl Visit for Fields {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        self.add(field, Value::Text(format!("{value:?}")));
+        self.add(field, format!("{value:?}"));
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.add(field, Value::Text(value.to_owned()));
+        self.add(field, value);
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.add(field, Value::Bare(value.to_string()));
+        self.add(field, value);
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
-        self.add(field, Value::Bare(value.to_string()));
+        self.add(field, value);
     }
 
     fn record_bool(&mut self, field: &Field, value: bool) {
-        self.add(field, Value::Bare(value.to_string()));
+        self.add(field, value);
     }
 
+    /// JSON has no literals for infinity and NaN, which are written as text.
     fn record_f64(&mut self, field: &Field, value: f64) {
-        // JSON has no literals for infinity and NaN.
-        let text = value.to_string();
-        self.add(field, if value.is_finite() { Value::Bare(text) } else { Value::Text(text) });
+        self.add(field, Number::from_f64(value).map_or_else(|| value.to_string().into(), Value::from));
     }
 }
 

@@ -1,20 +1,26 @@
 //! Decides whether writes by other clients are those of a second controller.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::time::Duration;
 
 use kube_wire::ObjectKey;
 use tokio::time::Instant;
 
-use crate::settings::SecondWriterSettings;
-
 /// Label of writes whose field manager could not be read.
 pub(super) const UNKNOWN: &str = "unknown";
 /// Label of the writes of all further field managers.
 pub(super) const OTHER: &str = "other";
-/// Maximum number of field managers with a label of their own, and of those whose writes are counted at one time.
+/// Maximum number of field managers with a label of their own.
 const MAX_MANAGERS: usize = 20;
+/// Time in which writes are counted together.
+const WINDOW: Duration = Duration::from_secs(60);
+/// Number of different objects that a second writer writes within [`WINDOW`].
+const OBJECTS: usize = 5;
+/// Number of writes of one object by a second writer within [`WINDOW`].
+const REPEATS: usize = 5;
+/// Time without writes by a second writer after which there is none any more.
+const QUIET: Duration = Duration::from_secs(5 * 60);
 /// Minimum time between two warnings.
 const WARNING_INTERVAL: Duration = Duration::from_secs(60);
 
@@ -42,13 +48,15 @@ pub(super) struct Warning {
 }
 
 /// Counts writes by other clients, by field manager. Pure: the time is an argument.
-#[derive(Debug)]
+///
+/// A field manager is a second writer once it has written [`OBJECTS`] different objects, or one object [`REPEATS`] times,
+/// within [`WINDOW`].
+#[derive(Debug, Default)]
 pub(super) struct Detector {
-    settings: SecondWriterSettings,
     /// Field managers that have a label of their own.
     labels: BTreeSet<String>,
-    /// Latest writes, by field manager.
-    recent: HashMap<String, Recent>,
+    /// Writes within [`WINDOW`] and their field managers. Their number is limited by the rate at which managers are read.
+    recent: Vec<(Instant, String, Object)>,
     /// Field managers of the second writer; empty without one.
     writers: BTreeSet<String>,
     /// Time of the last write by one of these.
@@ -59,50 +67,7 @@ pub(super) struct Detector {
     warned: Option<Instant>,
 }
 
-/// Latest writes of one field manager.
-#[derive(Debug, Default)]
-struct Recent {
-    writes: VecDeque<(Instant, Object)>,
-}
-
-impl Recent {
-    /// Records a write, and returns whether the writes are those of a second writer.
-    fn record(&mut self, object: Object, at: Instant, settings: &SecondWriterSettings) -> bool {
-        self.writes.push_back((at, object));
-        // Among so many writes there are enough different objects, or enough writes of one.
-        let enough = settings.objects.saturating_sub(1) * settings.repeats.saturating_sub(1) + 1;
-        while self.writes.len() > enough {
-            self.writes.pop_front();
-        }
-        let mut counts = HashMap::new();
-        for (_, object) in &self.writes {
-            *counts.entry(object).or_insert(0_usize) += 1;
-        }
-        counts.len() >= settings.objects || counts.values().any(|count| *count >= settings.repeats)
-    }
-
-    fn expire(&mut self, now: Instant, window: Duration) {
-        while self.writes.front().is_some_and(|(at, _)| *at + window <= now) {
-            self.writes.pop_front();
-        }
-    }
-}
-
 impl Detector {
-    /// Returns a detector without writes.
-    pub(super) fn new(settings: SecondWriterSettings) -> Detector {
-        Detector {
-            settings,
-            labels: BTreeSet::new(),
-            recent: HashMap::new(),
-            last: None,
-            writers: BTreeSet::new(),
-            stopped: None,
-            unreported: None,
-            warned: None,
-        }
-    }
-
     /// Records a write by another client at `at`, and returns the label of its field manager. `None` as the manager
     /// means that it could not be read; such writes count for metrics and warnings only.
     ///
@@ -121,25 +86,20 @@ impl Detector {
         let unreported =
             self.unreported.get_or_insert_with(|| Warning { writes: BTreeMap::new(), example: object.clone() });
         *unreported.writes.entry(label.to_owned()).or_default() += 1;
-        let window = self.settings.window;
-        self.recent.retain(|_, recent| {
-            recent.expire(at, window);
-            !recent.writes.is_empty()
-        });
+        let Some(manager) = manager else { return label };
+        self.recent.retain(|(written, ..)| at < *written + WINDOW);
         // A write of the second writer before it stopped, recorded late, is no sign of another one.
-        let is_late = self.stopped.is_some_and(|stopped| at < stopped);
-        if let Some(manager) = manager
-            && !is_late
-            && (self.recent.len() < MAX_MANAGERS || self.recent.contains_key(manager))
-        {
-            let recent = self.recent.entry(manager.to_owned()).or_default();
-            if recent.record(object, at, &self.settings) {
+        if self.stopped.is_none_or(|stopped| at >= stopped) {
+            self.recent.push((at, manager.to_owned(), object));
+            let mut counts = HashMap::new();
+            for (_, _, object) in self.recent.iter().filter(|(_, writer, _)| writer == manager) {
+                *counts.entry(object).or_insert(0_usize) += 1;
+            }
+            if counts.len() >= OBJECTS || counts.values().any(|count| *count >= REPEATS) {
                 self.writers.insert(manager.to_owned());
             }
         }
-        if let Some(manager) = manager
-            && self.writers.contains(manager)
-        {
+        if self.writers.contains(manager) {
             self.last = self.last.max(Some(at));
         }
         label
@@ -156,7 +116,7 @@ impl Detector {
 
     /// Returns the time at which the second writer, if there is one, will have stopped.
     fn quiet_at(&self) -> Option<Instant> {
-        self.last.filter(|_| self.is_second_writer()).map(|last| last + self.settings.quiet)
+        self.last.filter(|_| self.is_second_writer()).map(|last| last + QUIET)
     }
 
     /// Returns whether another controller writes.

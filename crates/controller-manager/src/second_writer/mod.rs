@@ -31,7 +31,6 @@ pub(crate) use self::metrics::SecondWriterMetrics;
 use crate::caches::Caches;
 use crate::controllers::Controllers;
 use crate::leader::Leading;
-use crate::settings::SecondWriterSettings;
 
 /// Rate limit of the requests for field managers, in requests per second and as a burst.
 pub(crate) const REQUESTS_PER_SECOND: u16 = 5;
@@ -51,7 +50,6 @@ pub(crate) struct SecondWriter {
     endpoints: Informer<Endpoints>,
     slices: Informer<EndpointSlice, SliceIndex>,
     controllers: Controllers,
-    settings: SecondWriterSettings,
     metrics: Option<SecondWriterMetrics>,
     /// `None` without leader election: no event is recorded.
     leading: Option<Leading>,
@@ -85,13 +83,12 @@ impl SecondWriter {
         client: Client,
         caches: &Caches,
         controllers: Controllers,
-        settings: SecondWriterSettings,
         metrics: Option<SecondWriterMetrics>,
         leading: Option<Leading>,
     ) -> SecondWriter {
         let services = caches.services.lister();
         let (endpoints, slices) = (caches.endpoints.clone(), caches.slices.clone());
-        SecondWriter { client, services, endpoints, slices, controllers, settings, metrics, leading }
+        SecondWriter { client, services, endpoints, slices, controllers, metrics, leading }
     }
 
     /// Adds handlers, and returns the task, which runs until `stop` is cancelled. Call it before the controllers start:
@@ -167,7 +164,7 @@ impl SecondWriter {
 
     /// Counts the writes, and reports a second writer.
     async fn judge(&self, mut found: UnboundedReceiver<Found>) -> Infallible {
-        let mut detector = Detector::new(self.settings.clone());
+        let mut detector = Detector::default();
         let (mut deletions, mut was_second_writer) = (VecDeque::new(), false);
         loop {
             let deletion = deletions.front().map(|(_, _, at)| *at + DELETION_DELAY);
@@ -221,14 +218,14 @@ impl SecondWriter {
 
     /// Records an event about the Lease if there is a second writer.
     fn record_event(&self, detector: &Detector) {
-        let (Some(Leading { lease, recorder, .. }), true) = (&self.leading, detector.is_second_writer()) else {
+        let (Some(Leading { fence, recorder }), true) = (&self.leading, detector.is_second_writer()) else {
             return;
         };
         let managers: Vec<&str> = detector.second_writers().iter().map(String::as_str).collect();
         let managers = managers.join(", ");
         let message =
             format!("Another controller writes the same Endpoints and EndpointSlices: {managers}. See {HELP}");
-        recorder.event(&lease.reference(), EventType::Warning, "SecondWriter", message);
+        recorder.event(&fence.lease(), EventType::Warning, "SecondWriter", message);
     }
 
     /// Returns whether the owner of a deleted object exists and is not being deleted.

@@ -63,7 +63,6 @@ impl Rig {
             endpoints,
             slices,
             controllers: Controllers::default(),
-            settings: SecondWriterSettings::default(),
             metrics: Some(metrics.clone()),
             leading: None,
         };

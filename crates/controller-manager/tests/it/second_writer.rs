@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 use endpoint_controller_manager::{
     AuthenticationSettings, AuthorizationSettings, CertificateFiles, ClientSettings, LeaderElection, RunError,
-    SecondWriterSettings, ServerCertificate, ServingSettings, Settings, run,
+    ServerCertificate, ServingSettings, Settings, run,
 };
 use http::header::{ACCEPT, CONTENT_LENGTH};
 use http::{HeaderValue, Method, Request};
@@ -120,8 +120,7 @@ impl Instance {
             ..ServingSettings::default()
         };
         let client = ClientSettings { qps: 0.0, ..ClientSettings::default() };
-        let second_writer = SecondWriterSettings { objects: 3, ..SecondWriterSettings::default() };
-        let settings = Settings { client, leader_election, second_writer, serving, ..Settings::default() };
+        let settings = Settings { client, leader_election, serving, ..Settings::default() };
         let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
         tasks.spawn(Box::pin(run(managers.config(cluster, manager), settings, stop.clone())));
         until("connection", || TcpStream::connect(address), Result::is_ok).await.expect("accepted");
@@ -188,7 +187,7 @@ async fn two_writers_warn_and_converge() {
     cluster.wait_for_addresses(&expected).await;
     eventually("a second writer", &1, || ours.second_writer()).await;
     eventually("a second writer", &1, || other.second_writer()).await;
-    assert!(ours.foreign_writes("endpointslices", OTHER).await >= 3);
+    assert!(ours.foreign_writes("endpointslices", OTHER).await >= 5);
     assert_eq!(ours.foreign_writes("endpointslices", OURS).await, 0, "own writes");
     // Both write on, and each corrects the state once.
     let writes = managers.count(OURS) + managers.count(OTHER);
@@ -214,7 +213,7 @@ async fn a_leader_reports_a_second_writer_about_the_lease_and_writes_on() {
     let (cluster, managers, mut expected) = (Cluster::start().await, FieldManagers::default(), BTreeMap::new());
     cluster.node().await;
     let ours = Instance::start(&cluster, &managers, OURS, Some(LeaderElection::default())).await;
-    add(&cluster, &mut expected, names("web", 3)).await;
+    add(&cluster, &mut expected, names("web", 5)).await;
     cluster.wait_for_addresses(&expected).await;
     empty_slices(&cluster, &managers, OTHER).await;
     let found = until("event", || events(&cluster), |it| !it.is_empty()).await;

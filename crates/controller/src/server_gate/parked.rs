@@ -6,7 +6,7 @@ use std::hash::Hash;
 /// Keys that wait for the server.
 #[derive(Debug)]
 pub(super) struct Parked<K> {
-    keys: HashMap<K, Waiting>,
+    keys: HashMap<K, Rank>,
     /// Number of calls of [`add`](Self::add).
     adds: u64,
     /// Key that is synced although the gate is closed.
@@ -15,9 +15,9 @@ pub(super) struct Parked<K> {
 
 /// The fields in the order of importance: the least key is synced first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Waiting {
+pub(super) struct Rank {
     /// Whether the key failed since the gate closed.
-    tried: bool,
+    pub(super) tried: bool,
     /// Whether the key loses nothing that others still use.
     patient: bool,
     number: u64,
@@ -34,24 +34,24 @@ impl<K: Clone + Eq + Hash> Parked<K> {
         self.keys.len()
     }
 
-    /// Returns whether a key waits that was not tried since the gate closed.
-    pub(super) fn has_fresh(&self) -> bool {
-        self.keys.values().any(|it| !it.tried)
-    }
-
     /// Adds a key. `urgent`: it removes something that others still use.
     pub(super) fn add(&mut self, key: K, urgent: bool, tried: bool) {
         self.adds += 1;
-        let waiting = self.keys.entry(key).or_insert(Waiting { tried, patient: !urgent, number: self.adds });
+        let waiting = self.keys.entry(key).or_insert(Rank { tried, patient: !urgent, number: self.adds });
         waiting.tried |= tried;
         waiting.patient &= !urgent;
     }
 
-    /// Removes and returns the key to probe the server with: first those that were not tried, of these the urgent ones,
-    /// then the one that waits longest.
+    /// Returns the rank of the key to probe the server with: first those that were not tried, of these the urgent ones, then
+    /// the one that waits longest.
+    pub(super) fn rank(&self) -> Option<Rank> {
+        self.keys.values().min().copied()
+    }
+
+    /// Removes and returns that key.
     pub(super) fn start_probe(&mut self) -> Option<(K, bool)> {
-        let (key, waiting) = self.keys.iter().min_by_key(|(_, waiting)| **waiting)?;
-        let (key, urgent) = (key.clone(), !waiting.patient);
+        let (key, rank) = self.keys.iter().min_by_key(|(_, rank)| **rank)?;
+        let (key, urgent) = (key.clone(), !rank.patient);
         self.keys.remove(&key);
         self.probe = Some(key.clone());
         Some((key, urgent))
@@ -82,7 +82,7 @@ mod tests {
         parked.add("addition", false, false);
         parked.add("removal", true, false);
         parked.add("addition", false, false);
-        assert!(parked.has_fresh());
+        assert!(parked.rank().is_some_and(|rank| !rank.tried));
         let mut probes = Vec::new();
         while let Some(probe) = parked.start_probe() {
             probes.push(probe);
@@ -97,7 +97,7 @@ mod tests {
         for (key, urgent) in [(1, false), (2, true), (3, false), (4, true), (1, true)] {
             parked.add(key, urgent, true);
         }
-        assert!(!parked.has_fresh());
+        assert!(parked.rank().is_some_and(|rank| rank.tried));
         assert_eq!(parked.take_all(), [(1, true), (2, true), (4, true), (3, false)]);
         assert_eq!(parked.len(), 0);
     }

@@ -19,9 +19,6 @@ const FIRST_PROBE_DELAY: Duration = Duration::from_millis(100);
 const MIN_PROBE_DELAY: Duration = Duration::from_millis(500);
 /// Longest time between two probes of keys that failed before.
 const MAX_PROBE_DELAY: Duration = Duration::from_secs(5);
-/// Time for which the controller of the last probe leaves the next one to others.
-const TURN: Duration = Duration::from_millis(20);
-
 /// Number of a controller at the gate.
 pub(super) type Member = usize;
 
@@ -52,19 +49,6 @@ struct Closed {
     prober: Option<Member>,
     /// Whether the server answered another request since the last probe.
     answered: bool,
-}
-
-/// What a controller with waiting keys does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
-    /// Sync all of them.
-    Open,
-    /// Sync one of them.
-    Probe,
-    /// Ask again at this time, or when the gate changes.
-    At(Instant),
-    /// Ask again when the gate changes: a probe runs.
-    Wait,
 }
 
 /// End of a closed gate.
@@ -131,27 +115,29 @@ impl State {
         if closed.cause == FailureCause::Unreachable { self.open(now) } else { None }
     }
 
-    /// Returns what a controller with waiting keys does. `fresh`: one of them was not tried since the gate closed.
-    pub(super) fn turn(&mut self, member: Member, fresh: bool, now: Instant) -> Turn {
-        let Some(closed) = &mut self.closed else { return Turn::Open };
-        if closed.running {
-            return Turn::Wait;
-        }
-        // Keys of another kind, or of another namespace, may succeed although those that were tried fail.
-        let other_key = fresh && closed.cause != FailureCause::Unreachable;
+    /// Returns whether the last probe was a key of this controller.
+    pub(super) fn was_prober(&self, member: Member) -> bool {
+        self.closed.as_ref().is_some_and(|closed| closed.prober == Some(member))
+    }
+
+    /// Returns when the next probe is due; `None` if the gate is open or a probe runs. `fresh`: a key waits that was not
+    /// tried since the gate closed.
+    pub(super) fn next_probe(&self, fresh: bool) -> Option<Instant> {
+        let closed = self.closed.as_ref().filter(|closed| !closed.running)?;
         let delay = match closed.probes {
             _ if closed.answered => Duration::ZERO,
             0 => FIRST_PROBE_DELAY,
-            _ if other_key => MIN_PROBE_DELAY,
+            _ if fresh && closed.cause != FailureCause::Unreachable => MIN_PROBE_DELAY,
             probes => MIN_PROBE_DELAY.saturating_mul(1 << (probes - 1).min(8)).min(MAX_PROBE_DELAY),
         };
-        let delay = if closed.prober == Some(member) { delay + TURN } else { delay };
-        let due = closed.last + delay;
-        if now < due {
-            return Turn::At(due);
+        Some(closed.last + delay)
+    }
+
+    /// Records that a key of this controller is tried.
+    pub(super) fn start_probe(&mut self, member: Member) {
+        if let Some(closed) = &mut self.closed {
+            (closed.running, closed.prober, closed.answered) = (true, Some(member), false);
         }
-        (closed.running, closed.prober, closed.answered) = (true, Some(member), false);
-        Turn::Probe
     }
 
     /// Records the end of a probe that did not succeed. `cause` is that of its failure; `None` if it wrote nothing, and
@@ -196,6 +182,15 @@ mod tests {
         state
     }
 
+    /// Starts a probe if one is due, otherwise returns when the next one is.
+    fn probe(state: &mut State, fresh: bool, now: Instant) -> Option<Instant> {
+        let due = state.next_probe(fresh).filter(|due| now < *due);
+        if due.is_none() {
+            state.start_probe(0);
+        }
+        due
+    }
+
     #[rstest]
     #[case::one_key(&[(1, Server), (1, Server), (1, Server), (1, Server)], false)]
     #[case::two_keys(&[(1, Server), (2, Server), (1, Server)], false)]
@@ -225,34 +220,17 @@ mod tests {
         let start = Instant::now();
         let (mut state, mut now, mut probes) = (closed(Server, start), start, Vec::new());
         while now < start + Duration::from_secs(40) {
-            match state.turn(0, false, now) {
-                Turn::At(due) => now = due,
-                Turn::Probe => {
-                    assert_eq!(state.turn(1, true, now), Turn::Wait, "one at a time");
-                    probes.push((now - start).as_secs());
-                    assert_eq!(state.probed(Some(Server), true, now), None);
-                }
-                other => panic!("{other:?}"),
+            if let Some(due) = probe(&mut state, false, now) {
+                now = due;
+                continue;
             }
+            assert_eq!(state.next_probe(true), None, "one at a time");
+            probes.push((now - start).as_secs());
+            assert_eq!(state.probed(Some(Server), true, now), None);
         }
         assert_eq!(probes, [0, 0, 1, 3, 7, 12, 17, 22, 27, 32, 37]);
         assert_eq!(state.succeeded(now), Some(Opened { after: now - start }));
-        assert_eq!(state.turn(0, false, now), Turn::Open);
-    }
-
-    #[test]
-    fn controllers_take_turns() {
-        let start = Instant::now();
-        let (mut state, mut now, mut probers) = (closed(Server, start), start, Vec::new());
-        while probers.len() < 6 {
-            let turns = [0, 1].map(|member| (member, state.turn(member, true, now)));
-            if let Some((member, _)) = turns.iter().find(|(_, turn)| *turn == Turn::Probe) {
-                probers.push(*member);
-                state.probed(Some(Server), true, now);
-            }
-            now += millis(5);
-        }
-        assert_eq!(probers, [0, 1, 0, 1, 0, 1]);
+        assert_eq!(state.next_probe(false), None);
     }
 
     #[test]
@@ -260,14 +238,14 @@ mod tests {
         let start = Instant::now();
         let mut state = closed(Server, start);
         state.closed.as_mut().unwrap().probes = 10;
-        assert_eq!(state.turn(0, false, start), Turn::At(start + MAX_PROBE_DELAY));
-        assert_eq!(state.turn(0, true, start), Turn::At(start + MIN_PROBE_DELAY));
+        assert_eq!(state.next_probe(false), Some(start + MAX_PROBE_DELAY));
+        assert_eq!(state.next_probe(true), Some(start + MIN_PROBE_DELAY));
         state.closed.as_mut().unwrap().cause = Unreachable;
-        assert_eq!(state.turn(0, true, start), Turn::At(start + MAX_PROBE_DELAY), "no key can be written");
+        assert_eq!(state.next_probe(true), Some(start + MAX_PROBE_DELAY), "no key can be written");
         assert!(state.answered(start).is_some() && !state.is_closed(), "the server is back");
         let mut state = closed(Server, start);
         assert_eq!(state.answered(start), None, "writes may still fail");
-        assert_eq!(state.turn(0, false, start), Turn::Probe);
+        assert_eq!(state.next_probe(false), Some(start));
     }
 
     #[rstest]
@@ -286,10 +264,10 @@ mod tests {
         let start = Instant::now();
         let mut state = closed(of, start);
         let now = start + millis(500);
-        assert_eq!(state.turn(0, false, now), Turn::Probe);
+        assert_eq!(probe(&mut state, false, now), None);
         state.probed(cause, waiting, now);
         assert_eq!(!state.is_closed(), expected.unwrap_or(false));
-        assert_eq!(state.turn(1, false, now) == Turn::Probe, expected.is_none());
+        assert_eq!(state.next_probe(false).is_some_and(|due| due <= now), expected.is_none());
     }
 
     /// A webhook of one namespace that is down, beside other writes that succeed.

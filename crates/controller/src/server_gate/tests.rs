@@ -1,7 +1,7 @@
 //! Controllers at a gate, in paused time.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use kube_informer::NeverSynced;

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use kube_workqueue::ItemExponential;
+use kube_workqueue::RetryLimiter;
 use rstest::rstest;
 use tokio::time::{Instant, sleep};
 
@@ -24,7 +24,7 @@ impl ControllerMetrics for Exhausted {
 }
 
 /// Returns the builder of a controller without informers.
-fn builder(limiter: ItemExponential<String>, metrics: Option<Arc<dyn ControllerMetrics>>) -> ControllerBuilder<String> {
+fn builder(limiter: RetryLimiter<String>, metrics: Option<Arc<dyn ControllerMetrics>>) -> ControllerBuilder<String> {
     let metrics = Metrics { queue: None, controller: metrics };
     Controller::builder("test", Queue::builder().limiter(limiter), metrics)
 }
@@ -33,7 +33,7 @@ fn builder(limiter: ItemExponential<String>, metrics: Option<Arc<dyn ControllerM
 /// how often the retries were exhausted.
 async fn sync_times(failures: usize, retry: RetryPolicy) -> (Vec<u128>, usize) {
     let metrics = Arc::new(Exhausted::default());
-    let limiter = ItemExponential::new(Duration::from_millis(10), Duration::from_secs(1));
+    let limiter = RetryLimiter::new(Duration::from_millis(10), Duration::from_secs(1));
     let controller = builder(limiter, Some(metrics.clone())).concurrency(2).retry(retry);
     controller.enqueuer(None).add("key".to_owned());
     let stop = CancellationToken::new();
@@ -89,7 +89,7 @@ impl ControllerMetrics for Counted {
 async fn queued_delayed_failed_and_running_keys_are_pending() {
     const SECOND: Duration = Duration::from_secs(1);
     let metrics = Arc::new(Counted::default());
-    let controller = builder(ItemExponential::new(60 * SECOND, 60 * SECOND), Some(metrics.clone()));
+    let controller = builder(RetryLimiter::new(60 * SECOND, 60 * SECOND), Some(metrics.clone()));
     let queue = controller.enqueuer(None);
     for key in ["failing", "slow", "queued"] {
         queue.add(key.to_owned());
@@ -117,7 +117,7 @@ async fn queued_delayed_failed_and_running_keys_are_pending() {
 // Upstream resets the count of a key that it drops, so that the next event gets all retries.
 #[tokio::test(start_paused = true)]
 async fn an_event_resets_the_retries_of_an_exhausted_key() {
-    let limiter = ItemExponential::new(Duration::from_millis(10), Duration::from_secs(1));
+    let limiter = RetryLimiter::new(Duration::from_millis(10), Duration::from_secs(1));
     let retry = RetryPolicy { max_retries: 2, slow_interval: Duration::from_secs(1_000) };
     let (stop, times) = (CancellationToken::new(), Arc::new(Mutex::new(Vec::new())));
     let start = Instant::now();
@@ -143,7 +143,7 @@ async fn an_event_resets_the_retries_of_an_exhausted_key() {
 /// Runs workers whose syncs fail until `end`, and adds the key at these times. Returns the times of the syncs, in
 /// milliseconds.
 async fn syncs_with_events(events: impl IntoIterator<Item = u64>, end: u64) -> Vec<u64> {
-    let limiter = ItemExponential::new(Duration::from_secs(1), Duration::from_secs(1_000));
+    let limiter = RetryLimiter::new(Duration::from_secs(1), Duration::from_secs(1_000));
     let (stop, times) = (CancellationToken::new(), Arc::new(Mutex::new(Vec::new())));
     let start = Instant::now();
     let sync = {
@@ -190,7 +190,7 @@ async fn a_lone_event_during_a_back_off_is_synced_at_once() {
 /// Runs workers over one key, whose n-th sync has the n-th of these results, and which an event adds at `event`
 /// seconds. Returns the time of each sync in seconds.
 async fn requeue_times(results: Vec<Result<Action, NotYet>>, event: u64) -> Vec<u64> {
-    let limiter = ItemExponential::new(Duration::from_secs(1), Duration::from_secs(1_000));
+    let limiter = RetryLimiter::new(Duration::from_secs(1), Duration::from_secs(1_000));
     let (stop, times) = (CancellationToken::new(), Arc::new(Mutex::new(Vec::new())));
     let (start, results) = (Instant::now(), Mutex::new(results.into_iter()));
     let sync = {
@@ -235,7 +235,7 @@ async fn a_sync_requeues_its_key_after_a_delay(#[case] results: Vec<Result<Actio
 #[tokio::test(start_paused = true)]
 #[should_panic(expected = "broken")]
 async fn a_panic_in_a_sync_reaches_the_caller() {
-    let controller = builder(ItemExponential::new(Duration::ZERO, Duration::ZERO), None);
+    let controller = builder(RetryLimiter::new(Duration::ZERO, Duration::ZERO), None);
     controller.enqueuer(None).add("key".to_owned());
     let sync = |_: String| async { if true { panic!("broken") } else { Ok::<(), NotYet>(()) } };
     controller.build(sync).run(CancellationToken::new()).await.unwrap();

@@ -2,38 +2,38 @@
 
 use std::{sync::Arc, time::Duration};
 
-use futures::TryStreamExt as _;
+use futures::{TryStreamExt as _, future::BoxFuture};
 use kube_controller_client::{Body, Client, Error, TransportKind};
 use kube_wire::{DecodeContext, Encoding, ListParams, Resource, WatchParams};
 
-use super::{ListWatch, ListWatchError, ListWatchResponse};
+use super::{ListWatch, ListWatchError, ListWatchFuture, ListWatchResponse};
 
 /// Lists and watches are sent once, because the informer repeats them.
 impl ListWatch for Client {
-    async fn list(
-        &self,
-        resource: &Resource,
-        namespace: Option<&str>,
-        params: &ListParams,
-    ) -> Result<ListWatchResponse, ListWatchError> {
-        Ok(self.without_retries().list_chunks(resource, namespace, params).await?.into())
+    fn list<'a>(
+        &'a self,
+        resource: &'a Resource,
+        namespace: Option<&'a str>,
+        params: &'a ListParams,
+    ) -> ListWatchFuture<'a> {
+        Box::pin(async move { Ok(self.without_retries().list_chunks(resource, namespace, params).await?.into()) })
     }
 
-    async fn watch(
-        &self,
-        resource: &Resource,
-        namespace: Option<&str>,
-        params: &WatchParams,
-    ) -> Result<ListWatchResponse, ListWatchError> {
-        Ok(Client::watch(&self.without_retries(), resource, namespace, params).await?.into())
+    fn watch<'a>(
+        &'a self,
+        resource: &'a Resource,
+        namespace: Option<&'a str>,
+        params: &'a WatchParams,
+    ) -> ListWatchFuture<'a> {
+        Box::pin(async move { Ok(Client::watch(&self.without_retries(), resource, namespace, params).await?.into()) })
     }
 
-    async fn get(&self, resource: &Resource, namespace: &str, name: &str) -> Result<ListWatchResponse, ListWatchError> {
-        Ok(self.get_chunks(resource, namespace, name).await?.into())
+    fn get<'a>(&'a self, resource: &'a Resource, namespace: &'a str, name: &'a str) -> ListWatchFuture<'a> {
+        Box::pin(async move { Ok(self.get_chunks(resource, namespace, name).await?.into()) })
     }
 
-    async fn wait_to_retry(&self, requested: Option<Duration>) {
-        self.availability().wait_to_retry(requested).await;
+    fn wait_to_retry(&self, requested: Option<Duration>) -> BoxFuture<'_, ()> {
+        Box::pin(async move { self.availability().wait_to_retry(requested).await })
     }
 
     fn encoding(&self) -> Encoding {

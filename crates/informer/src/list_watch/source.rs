@@ -1,10 +1,8 @@
 //! A source without its type, so that the informer and its reflector do not depend on it.
 
-use std::{pin::Pin, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use kube_wire::{
-    Accept, Decode, DecodeContext, Encoding, ListParams, Resource, ResourceVersion, WatchParams, decode_list,
-};
+use kube_wire::{Accept, Decode, DecodeContext, ListParams, Resource, ResourceVersion, decode_list};
 use serde_json::Value;
 use tokio::time::timeout;
 
@@ -13,57 +11,22 @@ use super::{ListWatch, ListWatchError, ListWatchResponse};
 /// Maximum time to read the response to a request of one object, or of the current resource version.
 const READ_TIMEOUT: Duration = Duration::from_secs(60);
 
-type Response<'a> = Pin<Box<dyn Future<Output = Result<ListWatchResponse, ListWatchError>> + Send + 'a>>;
-
-/// [`ListWatch`] as a trait object. The box of a future is allocated once per request.
-pub(crate) trait Requests: Send + Sync {
-    fn list<'a>(&'a self, resource: &'a Resource, namespace: Option<&'a str>, params: &'a ListParams) -> Response<'a>;
-    fn watch<'a>(&'a self, resource: &'a Resource, namespace: Option<&'a str>, params: &'a WatchParams)
-    -> Response<'a>;
-    fn get<'a>(&'a self, resource: &'a Resource, namespace: &'a str, name: &'a str) -> Response<'a>;
-    fn wait_to_retry(&self, requested: Option<Duration>) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
-}
-
-impl<S: ListWatch> Requests for S {
-    fn list<'a>(&'a self, resource: &'a Resource, namespace: Option<&'a str>, params: &'a ListParams) -> Response<'a> {
-        Box::pin(ListWatch::list(self, resource, namespace, params))
-    }
-
-    fn watch<'a>(
-        &'a self,
-        resource: &'a Resource,
-        namespace: Option<&'a str>,
-        params: &'a WatchParams,
-    ) -> Response<'a> {
-        Box::pin(ListWatch::watch(self, resource, namespace, params))
-    }
-
-    fn get<'a>(&'a self, resource: &'a Resource, namespace: &'a str, name: &'a str) -> Response<'a> {
-        Box::pin(ListWatch::get(self, resource, namespace, name))
-    }
-
-    fn wait_to_retry(&self, requested: Option<Duration>) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        Box::pin(ListWatch::wait_to_retry(self, requested))
-    }
-}
-
 /// Source of an informer.
 #[derive(Clone)]
 pub(crate) struct Source {
-    pub(crate) requests: Arc<dyn Requests>,
-    encoding: Encoding,
+    pub(crate) requests: Arc<dyn ListWatch>,
     context: Option<Arc<dyn DecodeContext>>,
 }
 
 impl Source {
     pub(crate) fn new(source: impl ListWatch) -> Self {
-        let (encoding, context) = (source.encoding(), source.decode_context());
-        Self { requests: Arc::new(source), encoding, context }
+        let context = source.decode_context();
+        Self { requests: Arc::new(source), context }
     }
 
     /// Returns what to request for `T`.
     pub(crate) fn accept<T: Decode>(&self) -> Accept {
-        Accept::of::<T>(self.encoding)
+        Accept::of::<T>(self.requests.encoding())
     }
 
     /// Calls `decode` in the context of the source, if it has one.

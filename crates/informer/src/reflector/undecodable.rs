@@ -15,7 +15,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
     /// The choice is to fail.
     fn report(&mut self, it: &Undecodable) -> Result<OnUndecodable, ReflectorError> {
         self.shared.meter().record(|metrics| metrics.undecodable());
-        let choice = self.on_undecodable.of(it);
+        let choice = (self.on_undecodable)(it);
         let resource = *self.shared.resource();
         if choice == OnUndecodable::Fail {
             let failed = UndecodableObject { resource, object: it.key.clone(), source: it.error.clone() };

@@ -16,7 +16,8 @@ mod on_undecodable;
 mod outages;
 mod own_events;
 mod progress;
-mod proxy;
+#[cfg(feature = "prometheus")]
+mod prometheus;
 mod read_timeouts;
 mod replay;
 mod resources;

@@ -1,20 +1,17 @@
-//! Random histories on the embedded API server, over connections that break: at the end, store and handlers have its
-//! state.
+//! Informers on the embedded API server over TCP.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
-use kube_controller_client::{Client, ClientOptions, Config, ListParams};
+use kube_controller_client::{Client, ClientOptions, Config};
 use kube_dev_apiserver::{ReservedPort, Server};
 use kube_endpoints_testing::{LIMIT, eventually, until};
 use kube_informer::{Informer, wait_for_sync};
-use kube_wire::{Decode as _, Encoding, Object as _, decode_list};
-use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
-use rstest::rstest;
-use tokio::{net::TcpListener, sync::watch, task::JoinSet, time::timeout};
+use kube_wire::{Encoding, Object as _};
+use tokio::{net::TcpListener, task::JoinSet, time::timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::{proxy::Proxy, replay::Replay, thing::Thing};
+use crate::thing::Thing;
 
 pub(crate) fn client(url: &str) -> Client {
     client_with_encoding(Encoding::Protobuf, url)
@@ -24,88 +21,6 @@ pub(crate) fn client(url: &str) -> Client {
 pub(crate) fn client_with_encoding(content_type: Encoding, url: &str) -> Client {
     let config = Config::from_url(url).expect("a valid URL");
     Client::new(&config, ClientOptions { qps: 0.0, content_type, ..ClientOptions::default() }).expect("a client")
-}
-
-async fn list_things(client: &Client) -> Vec<Thing> {
-    let body = client.list(&Thing::RESOURCE, Some("default"), &ListParams::default()).await.expect("a list");
-    let mut things = decode_list::<Thing>(&body).expect("decodes").items;
-    things.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
-    things
-}
-
-/// Waits until `now` returns the state of the server.
-async fn wait_for_state(mut change: watch::Receiver<()>, expect: &[Thing], what: &str, now: impl Fn() -> Vec<Thing>) {
-    let reached = timeout(LIMIT, change.wait_for(|()| now() == expect)).await.is_ok();
-    assert!(reached, "{what} has {:?}, the server {expect:?}", now());
-}
-
-/// Sends one random write directly to the server.
-async fn write(client: &Client, random: &mut StdRng, names: u32) {
-    let name = format!("thing-{}", random.random_range(0..names));
-    let data = Some(BTreeMap::from([("group".to_owned(), random.random_range(0..100).to_string())]));
-    let (named, namespace) = (Some(name.clone()), Some("default".to_owned()));
-    let metadata = ObjectMeta { name: named, namespace, ..ObjectMeta::default() };
-    let object = ConfigMap { metadata, data, ..ConfigMap::default() };
-    match client.create(&object).await {
-        Ok(_) => {}
-        Err(error) if error.is_already_exists() && random.random_bool(0.5) => {
-            client.update(&object).await.expect("updated");
-        }
-        Err(error) if error.is_already_exists() => {
-            client.delete::<ConfigMap>("default", &name, None).await.expect("deleted");
-        }
-        Err(error) => panic!("{error}"),
-    }
-}
-
-#[rstest]
-// With a short history, a watch that is resumed after a cut finds its version expired.
-#[case::calm(1, 10_000, 0.0)]
-#[case::cut(2, 10_000, 0.05)]
-#[case::cut_and_expired(3, 5, 0.05)]
-#[case::cut_often(4, 5, 0.3)]
-#[tokio::test]
-async fn store_and_handlers_reach_the_state_of_the_server(
-    #[case] seed: u64,
-    #[case] watch_history: usize,
-    #[case] cuts: f64,
-) {
-    let mut random = StdRng::seed_from_u64(seed);
-    let config =
-        kube_dev_apiserver::Config { watch_history, seed: Some(seed), ..kube_dev_apiserver::Config::default() };
-    let server = Server::start(config).await.unwrap();
-    let direct = client(&server.url());
-    for _ in 0..20 {
-        write(&direct, &mut random, 10).await;
-    }
-
-    let proxy = Proxy::to(server.address()).await;
-    let informer = Informer::<Thing>::builder(client(&proxy.url())).namespace("default").build();
-    let mut handlers = vec![Replay::of(&informer)];
-    let stop = CancellationToken::new();
-    let mut tasks = JoinSet::new();
-    tasks.spawn(informer.run(stop.clone()));
-    wait_for_sync([&informer.store_synced()], LIMIT).await.unwrap();
-    for round in 0..200 {
-        write(&direct, &mut random, 10).await;
-        if random.random_bool(cuts) {
-            proxy.cut();
-        }
-        if round == 100 {
-            handlers.push(Replay::of(&informer));
-        }
-    }
-
-    let expect = list_things(&direct).await;
-    let lister = informer.lister();
-    let stored = || lister.list().iter().map(|it| (**it).clone()).collect::<Vec<_>>();
-    wait_for_state(handlers[0].changed.clone(), &expect, "the store", stored).await;
-    for handler in handlers {
-        wait_for_state(handler.changed.clone(), &expect, "a handler", || handler.things()).await;
-    }
-    stop.cancel();
-    tasks.join_all().await;
-    server.shutdown().await;
 }
 
 #[tokio::test]

@@ -19,10 +19,6 @@ impl List {
         self.len
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.head == NIL
-    }
-
     pub(super) fn head(&self) -> Option<Index> {
         (self.head != NIL).then_some(self.head)
     }

@@ -118,12 +118,6 @@ impl<K> Core<K> {
         self.shutting_down
     }
 
-    /// Returns whether no key is queued or in process.
-    #[inline]
-    pub(crate) fn is_drained(&self) -> bool {
-        self.ready.is_empty() && self.processing.is_empty()
-    }
-
     /// Returns the entries in process, in the order in which they were handed out.
     pub(crate) fn processing(&self) -> impl Iterator<Item = Index> {
         self.processing.iter(&self.entries)

@@ -2,15 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use super::RateLimiter;
-
 /// Delay returned by a [`TokenBucket`] that never gains a token: about 292 years.
 pub const FOREVER: Duration = Duration::from_nanos(i64::MAX as u64);
 
 /// A token bucket with reservations, as `Reserve().Delay()` of Go's `golang.org/x/time/rate`: taking a token always
 /// succeeds and returns the delay until it is available.
 ///
-/// As the [rate limiter](RateLimiter) of a queue, it limits the retries of all keys together, and no other adds.
+/// In the [limiter](crate::RetryLimiter) of a queue, it limits the retries of all keys together, and no other adds.
 ///
 /// The bucket starts full. With an infinite rate the delay is always zero. With a rate of zero or less, the delay is
 /// [`FOREVER`] once the burst is used up; with a burst of zero and a finite rate, it is [`FOREVER`] from the start.
@@ -64,10 +62,10 @@ pub const FOREVER: Duration = Duration::from_nanos(i64::MAX as u64);
 /// for device in 0..1_000 {
 ///     queue.add(device);
 /// }
-/// queue.shut_down_with_drain().await;
+/// queue.shut_down();
+/// tasks.join_all().await;
 /// # let elapsed = start.elapsed().as_millis();
 /// # assert!((1_998..=2_000).contains(&elapsed), "{elapsed} ms");
-/// # tasks.join_all().await;
 /// # }
 /// ```
 ///
@@ -118,18 +116,5 @@ impl TokenBucket {
         } else {
             FOREVER
         }
-    }
-}
-
-/// Limits the retries of all keys together. It counts no retries per key: `requeues` is always 0.
-impl<K> RateLimiter<K> for TokenBucket {
-    fn when(&mut self, _key: &K, now: Instant) -> Duration {
-        self.reserve(now)
-    }
-
-    fn forget(&mut self, _key: &K) {}
-
-    fn requeues(&self, _key: &K) -> u32 {
-        0
     }
 }

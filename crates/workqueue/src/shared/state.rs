@@ -14,15 +14,9 @@ use crate::{
 #[repr(align(128))]
 pub(super) struct State<K> {
     pub(super) core: Core<K>,
-    /// Whether the latest shutdown was [`shut_down_with_drain`](crate::Queue::shut_down_with_drain).
-    pub(super) draining: bool,
     pub(super) getters: Waiters,
-    /// Tasks that wait for the end of a drain.
-    pub(super) drains: Waiters,
     /// Waker of the timer task, if it sleeps.
     pub(super) timer: Option<Waker>,
-    /// Whether the timer task runs. Without it, waiting `get`s queue the delayed keys.
-    pub(super) timer_runs: bool,
     pub(super) meter: Option<Meter>,
 }
 
@@ -31,15 +25,7 @@ const BATCH: usize = 64;
 
 impl<K> State<K> {
     pub(super) fn new(meter: Option<Meter>) -> Self {
-        Self {
-            core: Core::new(),
-            draining: false,
-            getters: Waiters::default(),
-            drains: Waiters::default(),
-            timer: None,
-            timer_runs: false,
-            meter,
-        }
+        Self { core: Core::new(), getters: Waiters::default(), timer: None, meter }
     }
 
     /// Queues keys that are due, up to a limit. Returns the next deadline, which is `now` if the limit was reached.
@@ -71,10 +57,10 @@ impl<K> State<K> {
         }
     }
 
-    /// Reports that no key is in process, where no further sample would: the queue is shut down, or no timer runs.
+    /// Reports that no key is in process, where no further sample would: the queue is shut down.
     pub(super) fn report_end(&mut self) {
         if let Some(meter) = &mut self.meter
-            && (self.core.is_shutting_down() || !self.timer_runs)
+            && self.core.is_shutting_down()
             && self.core.processing().next().is_none()
         {
             meter.report_end();

@@ -4,7 +4,7 @@ use rstest::rstest;
 
 use super::{errors, parse, settings};
 use crate::feature_gates::MINORS;
-use crate::flags::upstream_only::{OTHER_RELEASES, SWITCHES, WITH_VALUE};
+use crate::flags::upstream_only::UpstreamFlag;
 
 /// The argument list of kubeadm with `more`, and the same list without `more`.
 fn lines<'a>(more: &[&'a str]) -> (Vec<&'a str>, Vec<&'a str>) {
@@ -96,13 +96,9 @@ fn command_line_of_every_release_is_valid(#[case] more: &[&str]) {
 }
 
 #[test]
-fn flags_of_other_releases_are_listed_once() {
-    for list in [SWITCHES, WITH_VALUE] {
-        assert!(list.is_sorted_by(|a, b| a < b));
-    }
-    assert!(OTHER_RELEASES.is_sorted_by(|a, b| a.0 < b.0));
-    for (name, _) in OTHER_RELEASES {
-        assert!(SWITCHES.contains(name) != WITH_VALUE.contains(name), "{name}");
+fn flags_of_upstream_are_sorted_and_need_the_option() {
+    assert!(UpstreamFlag::all().is_sorted_by(|a, b| a.name < b.name));
+    for UpstreamFlag { name, .. } in UpstreamFlag::all() {
         let rejected = errors(&[&format!("--{name}=1")]);
         assert!(rejected.len() == 1 && rejected[0].contains("--allow-upstream-flags"), "{rejected:?}");
     }

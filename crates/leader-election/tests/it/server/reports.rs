@@ -44,10 +44,10 @@ async fn events_can_refer_to_the_lease() {
         metrics: None,
     };
     let (election, mut fence) = Election::new(client.clone(), options);
-    let (lease, stop, mut tasks) = (election.lease(), CancellationToken::new(), JoinSet::new());
+    let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
     tasks.spawn(election.run(stop.clone()));
     assert!(fence.wait_until_leading().await);
-    let (stored, reference) = (super::lease(&client).await, lease.reference());
+    let (stored, reference) = (super::lease(&client).await, fence.lease());
     let expected = (stored.metadata.name.as_deref(), stored.metadata.uid.as_deref());
     assert_eq!((Some(&*reference.name), Some(&*reference.uid.to_string())), expected);
     stop.cancel();
@@ -57,7 +57,7 @@ async fn events_can_refer_to_the_lease() {
 #[cfg(feature = "prometheus")]
 #[tokio::test(start_paused = true)]
 async fn metrics_match_upstream() {
-    use kube_lease_election::{ElectionMetricsProvider as _, PrometheusMetrics};
+    use kube_lease_election::PrometheusMetrics;
     use prometheus::{Registry, TextEncoder};
 
     let registry = Registry::new();
@@ -69,7 +69,7 @@ async fn metrics_match_upstream() {
         identity: "one".to_owned(),
         timing: Timing::default(),
         recorder: None,
-        metrics: Some(metrics.election(NAME)),
+        metrics: Some(Arc::new(metrics)),
     };
     let (election, mut fence) = Election::new(client, options);
     let stop = CancellationToken::new();

@@ -2,13 +2,13 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use ::prometheus::{Registry, TextEncoder};
 use kube_controller_client::{Client, ClientOptions, Config};
 use kube_informer::{GuardOutcome, HandlerOptions, Informer, InformerMetricsProvider as _, PrometheusMetrics};
 use kube_wire::{Decode, DecodeError, Object, Resource, ResourceVersion, Uid};
-use prometheus::{Registry, TextEncoder};
 
 /// Lines of `/metrics` of kube-controller-manager 1.36 for its informers of these resources.
-const UPSTREAM: &str = include_str!("fixtures/upstream-metrics.txt");
+const UPSTREAM: &str = include_str!("../fixtures/upstream-metrics.txt");
 const RESOURCES: [Resource; 5] = [
     Resource::namespaced("", "v1", "pods", "Pod"),
     Resource::namespaced("", "v1", "services", "Service"),

@@ -3,7 +3,7 @@
 
 use std::{hash::Hash, time::Duration};
 
-use kube_workqueue::{Item, ItemExponential, Queue};
+use kube_workqueue::{Item, Queue, RetryLimiter};
 use proptest::prelude::proptest;
 use tokio::{
     task::JoinSet,
@@ -14,7 +14,7 @@ const MS: Duration = Duration::from_millis(1);
 
 /// Returns a queue, and the task set that runs its timer.
 fn queue<K: Clone + Eq + Hash + Send + 'static>() -> (Queue<K>, JoinSet<()>) {
-    let (queue, timer) = Queue::builder().limiter(ItemExponential::new(MS, 1000 * MS)).build();
+    let (queue, timer) = Queue::builder().limiter(RetryLimiter::new(MS, 1000 * MS)).build();
     let mut set = JoinSet::new();
     set.spawn(timer.run());
     (queue, set)
@@ -185,16 +185,6 @@ async fn nothing_fires_after_shutdown() {
     assert!(queue.get().await.is_none());
 }
 
-#[tokio::test(start_paused = true)]
-async fn drain_does_not_wait_for_the_delayed() {
-    let (queue, mut set) = queue();
-    queue.add_after("foo", 50 * MS);
-    let start = Instant::now();
-    queue.shut_down_with_drain().await;
-    set.join_next().await.expect("the timer task ends").expect("the timer task does not panic");
-    assert_eq!(start.elapsed(), Duration::ZERO);
-}
-
 // No counterpart in client-go, which never merges deadlines.
 #[tokio::test(start_paused = true)]
 async fn delays_that_gather_changes_end_together() {
@@ -266,43 +256,4 @@ async fn item_is_retried_and_forgotten() {
     assert_eq!(queue.num_requeues(&item), 3);
     item.forget();
     assert_eq!(queue.num_requeues(&item), 0);
-}
-
-/// Without a timer, a waiting `get` hands out delayed keys.
-#[rstest::rstest]
-#[case::never_run(false)]
-#[case::aborted(true)]
-#[tokio::test(start_paused = true)]
-async fn no_key_is_lost_without_timer(#[case] run: bool) {
-    let (queue, timer) = Queue::builder().build();
-    queue.add_after("first", 10 * MS);
-    if run {
-        let mut set = JoinSet::new();
-        set.spawn(timer.run());
-        sleep(MS).await;
-        set.shutdown().await;
-        sleep(MS).await;
-    }
-    let start = Instant::now();
-    let mut workers = JoinSet::new();
-    workers.spawn({
-        let queue = queue.clone();
-        async move {
-            let mut taken = vec![];
-            while let Some(item) = queue.get().await {
-                taken.push((*item, start.elapsed()));
-            }
-            taken
-        }
-    });
-    sleep(20 * MS).await;
-    // The worker sleeps until the later deadline when the earlier one is added.
-    queue.add_after("third", 50 * MS);
-    sleep(MS).await;
-    queue.add_after("second", 20 * MS);
-    sleep(100 * MS).await;
-    queue.shut_down();
-    let taken = workers.join_all().await.concat();
-    let first = if run { 8 } else { 10 };
-    assert_eq!(taken, [("first", first * MS), ("second", 41 * MS), ("third", 70 * MS)]);
 }

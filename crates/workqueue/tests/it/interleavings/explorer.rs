@@ -12,7 +12,7 @@ use std::{
 
 use tokio::runtime;
 
-use crate::{tasks::Task, world::World};
+use super::{tasks::Task, world::World};
 
 /// Waker of a task; the task can be polled when the flag is set.
 struct Flag(AtomicBool);
@@ -101,7 +101,7 @@ fn run(world: &World, tasks: Vec<Task>, decisions: &mut Vec<Decision>) {
 }
 
 #[track_caller]
-pub(crate) fn check(program: fn(&World) -> Vec<Task>, least: usize) {
+pub(super) fn check(program: fn(&World) -> Vec<Task>, least: usize) {
     let schedules = explore(program);
     assert!(schedules >= least, "only {schedules} schedules: the program does not interleave as intended");
 }

@@ -6,9 +6,9 @@ use std::{
     task::Poll,
 };
 
-use crate::world::{DELAY, Key, World};
+use super::world::{DELAY, Key, World};
 
-pub(crate) type Task = Pin<Box<dyn Future<Output = ()>>>;
+pub(super) type Task = Pin<Box<dyn Future<Output = ()>>>;
 
 /// A point at which the explorer may switch to another task.
 async fn step() {
@@ -24,7 +24,7 @@ async fn step() {
     .await;
 }
 
-pub(crate) fn producer(world: &World, keys: &'static [u8]) -> Task {
+pub(super) fn producer(world: &World, keys: &'static [u8]) -> Task {
     let world = world.clone();
     Box::pin(async move {
         for key in keys {
@@ -34,7 +34,7 @@ pub(crate) fn producer(world: &World, keys: &'static [u8]) -> Task {
     })
 }
 
-pub(crate) fn worker(world: &World) -> Task {
+pub(super) fn worker(world: &World) -> Task {
     let world = world.clone();
     Box::pin(work(world))
 }
@@ -50,7 +50,7 @@ async fn work(world: World) {
 }
 
 /// A worker that processes one key and ends.
-pub(crate) fn leaving_worker(world: &World) -> Task {
+pub(super) fn leaving_worker(world: &World) -> Task {
     let world = world.clone();
     Box::pin(async move {
         if let Some(item) = world.queue.get().await {
@@ -62,7 +62,7 @@ pub(crate) fn leaving_worker(world: &World) -> Task {
 }
 
 /// A worker that drops its first `get` at some time after it returned `Pending`, woken or not.
-pub(crate) fn fickle_worker(world: &World) -> Task {
+pub(super) fn fickle_worker(world: &World) -> Task {
     let world = world.clone();
     Box::pin(async move {
         let mut first = Box::pin(world.queue.get());
@@ -78,7 +78,7 @@ pub(crate) fn fickle_worker(world: &World) -> Task {
     })
 }
 
-pub(crate) fn shut_down(world: &World) -> Task {
+pub(super) fn shut_down(world: &World) -> Task {
     let world = world.clone();
     Box::pin(async move {
         step().await;
@@ -86,17 +86,7 @@ pub(crate) fn shut_down(world: &World) -> Task {
     })
 }
 
-pub(crate) fn drain(world: &World) -> Task {
-    let world = world.clone();
-    Box::pin(async move {
-        step().await;
-        world.queue.shut_down_with_drain().await;
-        let log = world.log.borrow();
-        assert!(log.processing.is_empty() && log.pending.is_empty(), "drained too early");
-    })
-}
-
-pub(crate) fn delaying_producer(world: &World, keys: &'static [u8]) -> Task {
+pub(super) fn delaying_producer(world: &World, keys: &'static [u8]) -> Task {
     let world = world.clone();
     Box::pin(async move {
         for key in keys {
@@ -107,23 +97,12 @@ pub(crate) fn delaying_producer(world: &World, keys: &'static [u8]) -> Task {
     })
 }
 
-pub(crate) fn timer(world: &World) -> Task {
+pub(super) fn timer(world: &World) -> Task {
     let timer = world.timer.take().expect("one timer");
     Box::pin(timer.run())
 }
 
-/// A timer that is dropped after its first poll, at some time.
-pub(crate) fn aborted_timer(world: &World) -> Task {
-    let timer = world.timer.take().expect("one timer");
-    Box::pin(async move {
-        let mut running = Box::pin(timer.run());
-        poll_fn(|cx| Poll::Ready(running.as_mut().poll(cx).is_ready())).await;
-        step().await;
-        drop(running);
-    })
-}
-
-pub(crate) fn clock(world: &World) -> Task {
+pub(super) fn clock(world: &World) -> Task {
     let world = world.clone();
     Box::pin(async move {
         step().await;
@@ -131,17 +110,8 @@ pub(crate) fn clock(world: &World) -> Task {
     })
 }
 
-/// A drain that a later `shut_down` may end early.
-pub(crate) fn drain_or_release(world: &World) -> Task {
-    let world = world.clone();
-    Box::pin(async move {
-        step().await;
-        world.queue.shut_down_with_drain().await;
-    })
-}
-
 /// A worker that fails the first attempt of each key.
-pub(crate) fn retrying_worker(world: &World) -> Task {
+pub(super) fn retrying_worker(world: &World) -> Task {
     let world = world.clone();
     Box::pin(async move {
         while let Some(item) = world.queue.get().await {

@@ -1,5 +1,5 @@
 //! Contention of operating-system threads: covers the real lock and long runs, which the schedules of
-//! `interleavings/` and `loom.rs` do not. Asserts counts, not times.
+//! `interleavings/` does not. Asserts counts, not times.
 
 use std::{
     sync::{
@@ -52,7 +52,7 @@ async fn work(queue: Queue<usize>, seen: Arc<[Seen; KEYS]>) {
     }
 }
 
-/// When the drain completes, every key was processed after its last add, by one worker at a time.
+/// When the workers of a shut down queue have ended, every key was processed after its last add, by one worker at a time.
 #[test]
 fn no_add_is_lost() {
     let runtime = runtime::Builder::new_multi_thread().worker_threads(3).build().unwrap();
@@ -83,7 +83,7 @@ fn round(runtime: &Runtime) {
         }
     });
     runtime.block_on(async {
-        queue.shut_down_with_drain().await;
+        queue.shut_down();
         workers.join_all().await;
     });
     let wanted: Vec<_> = seen.iter().map(|it| it.wanted.load(SeqCst)).collect();

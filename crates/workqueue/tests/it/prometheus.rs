@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use ::prometheus::{Registry, TextEncoder};
 use kube_workqueue::{PrometheusMetrics, Queue};
-use prometheus::{Registry, TextEncoder};
 
 /// The lines about the queue `endpoint` in `/metrics` of kube-controller-manager 1.36.
-const UPSTREAM: &str = include_str!("fixtures/upstream-metrics.txt");
+const UPSTREAM: &str = include_str!("../fixtures/upstream-metrics.txt");
 
 /// Returns the help and type lines, and the series without values. `le` is parsed, since Go formats `1e-08` where Rust
 /// formats `0.00000001`.

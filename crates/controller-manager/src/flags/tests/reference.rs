@@ -2,10 +2,9 @@
 
 use std::fmt::Write;
 
-use clap::{Arg, CommandFactory};
+use clap::Arg;
 
-use super::removed::{REMOVED, RemovedFlag};
-use super::{Flags, upstream_only};
+use super::{UpstreamFlag, command};
 
 const INTRODUCTION: &str = "# Flags
 
@@ -13,15 +12,6 @@ Generated from the flags of `controller-manager`; a test fails when it is out of
 are those of kube-controller-manager 1.36, unless stated otherwise. Durations are in Go's notation: `500ms`, `1m30s`,
 `12h`. A boolean flag may be given with or without a value: `--leader-elect`, `--leader-elect=false`. In names, `_` is
 equivalent to `-`. All errors of a command line are reported together, and the program does not start.
-";
-
-const REMOVED_FLAGS: &str = "
-## Removed flags
-
-Ignored with a warning. The next release rejects them.
-
-| Flag | Now |
-|---|---|
 ";
 
 const UPSTREAM_ONLY: &str = "
@@ -34,8 +24,8 @@ Rejected by default. With `--allow-upstream-flags`, each is ignored with a warni
 const WIDTH: usize = 130;
 
 /// Returns the flag reference in Markdown: the contents of `docs/src/flags.md`.
-pub fn flag_reference() -> String {
-    let command = Flags::command();
+pub(crate) fn reference() -> String {
+    let command = command();
     let mut text = INTRODUCTION.to_owned();
     let mut heading = None;
     for argument in command.get_arguments() {
@@ -47,17 +37,10 @@ pub fn flag_reference() -> String {
         }
         let _ = writeln!(text, "| `{}` | {} | {} |", usage(argument), default(argument), help(argument));
     }
-    text.push_str(REMOVED_FLAGS);
-    for RemovedFlag { name, is_switch: _, now } in REMOVED {
-        let _ = writeln!(text, "| `--{name}` | {now} |");
-    }
     text.push_str(UPSTREAM_ONLY);
-    let mut names: Vec<&str> = upstream_only::SWITCHES.iter().chain(upstream_only::WITH_VALUE).copied().collect();
-    names.sort_unstable();
     let mut column = WIDTH;
-    for name in names {
-        let releases = upstream_only::OTHER_RELEASES.iter().find(|(other, _)| *other == name);
-        let releases = releases.map_or_else(String::new, |(_, releases)| format!(" ({releases})"));
+    for UpstreamFlag { name, releases, .. } in UpstreamFlag::all() {
+        let releases = if releases.is_empty() { String::new() } else { format!(" ({releases})") };
         let word = format!("`--{name}`{releases}");
         column += word.len() + 1;
         if column > WIDTH {
@@ -94,4 +77,14 @@ fn help(argument: &Arg) -> String {
     let help = argument.get_long_help().or_else(|| argument.get_help()).map(ToString::to_string).unwrap_or_default();
     let sentence = help.split_whitespace().collect::<Vec<_>>().join(" ").replace('*', "\\*").replace('|', "\\|");
     if sentence.is_empty() || sentence.ends_with('.') { sentence } else { sentence + "." }
+}
+
+/// `UPDATE_DOCS=1 cargo test -p endpoint-controller-manager` writes the page.
+#[test]
+fn page_of_flags_is_up_to_date() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/flags.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(path, reference()).expect("the page can be written");
+    }
+    assert_eq!(std::fs::read_to_string(path).expect("the page can be read"), reference(), "{path} is out of date");
 }

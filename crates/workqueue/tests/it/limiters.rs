@@ -3,15 +3,13 @@
 
 use std::time::{Duration, Instant};
 
-use kube_workqueue::{
-    FOREVER, ItemExponential, MaxOf, RateLimiter, TokenBucket, default_controller_limiter, endpoint_slice_limiter,
-};
+use kube_workqueue::{FOREVER, RetryLimiter, TokenBucket, default_controller_limiter, endpoint_slice_limiter};
 
 const MS: Duration = Duration::from_millis(1);
 const SEC: Duration = Duration::from_secs(1);
 
 #[track_caller]
-fn check(limiter: &mut impl RateLimiter<&'static str>, key: &'static str, waits: &[Duration]) {
+fn check(limiter: &mut RetryLimiter<&'static str>, key: &'static str, waits: &[Duration]) {
     let now = Instant::now();
     let got: Vec<_> = waits.iter().map(|_| limiter.when(&key, now)).collect();
     assert_eq!(got, waits, "of {key}");
@@ -20,7 +18,7 @@ fn check(limiter: &mut impl RateLimiter<&'static str>, key: &'static str, waits:
 // upstream: TestItemExponentialFailureRateLimiter
 #[test]
 fn exponential() {
-    let mut limiter = ItemExponential::new(MS, SEC);
+    let mut limiter = RetryLimiter::new(MS, SEC);
     check(&mut limiter, "one", &[MS, 2 * MS, 4 * MS, 8 * MS, 16 * MS]);
     assert_eq!(limiter.requeues(&"one"), 5);
     check(&mut limiter, "two", &[MS, 2 * MS]);
@@ -34,7 +32,7 @@ fn exponential() {
 #[test]
 fn exponential_does_not_overflow() {
     let (now, longest) = (Instant::now(), 1_000 * SEC);
-    let mut limiter = ItemExponential::new(MS, longest);
+    let mut limiter = RetryLimiter::new(MS, longest);
     for _ in 0..5 {
         limiter.when(&"one", now);
     }
@@ -43,7 +41,7 @@ fn exponential_does_not_overflow() {
         limiter.when(&"overflow1", now);
     }
     check(&mut limiter, "overflow1", &[longest]);
-    let mut limiter = ItemExponential::new(60 * SEC, longest);
+    let mut limiter = RetryLimiter::new(60 * SEC, longest);
     for _ in 0..2 {
         limiter.when(&"two", now);
     }
@@ -52,25 +50,13 @@ fn exponential_does_not_overflow() {
         limiter.when(&"overflow2", now);
     }
     check(&mut limiter, "overflow2", &[longest]);
-    let mut limiter = ItemExponential::new(Duration::ZERO, longest);
+    let mut limiter = RetryLimiter::new(Duration::ZERO, longest);
     for _ in 0..1_000 {
         assert_eq!(limiter.when(&"zero", now), Duration::ZERO);
     }
 }
 
 // upstream: TestMaxOfRateLimiter
-#[test]
-fn max_of() {
-    let mut limiter = MaxOf::new().and(ItemExponential::new(5 * MS, 5 * MS)).and(ItemExponential::new(2 * MS, SEC));
-    check(&mut limiter, "one", &[5 * MS, 5 * MS, 8 * MS, 16 * MS, 32 * MS]);
-    assert_eq!(limiter.requeues(&"one"), 5);
-    check(&mut limiter, "two", &[5 * MS, 5 * MS]);
-    assert_eq!(limiter.requeues(&"two"), 2);
-    limiter.forget(&"one");
-    assert_eq!(limiter.requeues(&"one"), 0);
-    check(&mut limiter, "one", &[5 * MS]);
-}
-
 #[test]
 fn default_limiters() {
     check(&mut default_controller_limiter(), "one", &[5 * MS, 10 * MS, 20 * MS]);

@@ -22,12 +22,9 @@ async fn would_wait(queue: &Queue<&'static str>) -> bool {
     timeout(Duration::ZERO, queue.get()).await.is_err()
 }
 
-// upstream: TestBasic, for both ways of shutting down
-#[rstest::rstest]
-#[case::shut_down(false)]
-#[case::shut_down_with_drain(true)]
+// upstream: TestBasic
 #[tokio::test(start_paused = true)]
-async fn many_producers_and_workers(#[case] drain: bool) {
+async fn many_producers_and_workers() {
     const PRODUCERS: usize = 50;
     const WORKERS: usize = 10;
     let (queue, _timer) = Queue::<usize>::builder().build();
@@ -55,11 +52,7 @@ async fn many_producers_and_workers(#[case] drain: bool) {
         });
     }
     producers.join_all().await;
-    if drain {
-        queue.shut_down_with_drain().await;
-    } else {
-        queue.shut_down();
-    }
+    queue.shut_down();
     queue.add(usize::MAX);
     let mut seen: Vec<usize> = workers.join_all().await.concat();
     assert_eq!(queue.len(), 0);
@@ -157,25 +150,6 @@ async fn collapses_adds_while_processing() {
     assert!(would_wait(&queue).await);
 }
 
-// upstream: TestQueueDrainageUsingShutDownWithDrain
-#[tokio::test(start_paused = true)]
-async fn drain_waits_for_keys_in_process() {
-    let queue = queue();
-    queue.add("foo");
-    queue.add("bar");
-    let first = take(&queue).await;
-    let second = take(&queue).await;
-    let mut drain = Box::pin(queue.shut_down_with_drain());
-    assert!(queue.is_shutting_down());
-    queue.add("baz");
-    assert_eq!(queue.len(), 0, "refused");
-    first.done();
-    assert!(timeout(Duration::from_secs(1), &mut drain).await.is_err(), "bar is not done");
-    second.done();
-    drain.await;
-    assert!(queue.get().await.is_none());
-}
-
 // upstream: TestNoQueueDrainageUsingShutDown
 #[tokio::test]
 async fn shut_down_does_not_wait() {
@@ -189,35 +163,16 @@ async fn shut_down_does_not_wait() {
     drop((first, second));
 }
 
-// upstream: TestForceQueueShutdownUsingShutDown
-#[tokio::test(start_paused = true)]
-async fn shut_down_releases_a_drain() {
-    let queue = queue();
-    queue.add("foo");
-    queue.add("bar");
-    let (first, second) = (take(&queue).await, take(&queue).await);
-    let mut drain = Box::pin(queue.shut_down_with_drain());
-    assert!(timeout(Duration::from_secs(1), &mut drain).await.is_err());
-    queue.shut_down();
-    drain.await;
-    drop((first, second));
-}
-
 // upstream: TestQueueDrainageUsingShutDownWithDrainWithDirtyItem
-#[tokio::test(start_paused = true)]
-async fn drain_waits_for_dirty_keys() {
+#[tokio::test]
+async fn a_shut_down_queue_returns_a_key_that_was_added_while_in_process() {
     let queue = queue();
     queue.add("foo");
     let first = take(&queue).await;
     queue.add("foo");
-    let mut drain = Box::pin(queue.shut_down_with_drain());
+    queue.shut_down();
     first.done();
-    assert!(timeout(Duration::from_secs(1), &mut drain).await.is_err(), "foo was added again");
-    let again = queue.get().await.expect("still queued");
-    assert_eq!(*again, "foo");
-    assert!(timeout(Duration::from_secs(1), &mut drain).await.is_err());
-    again.done();
-    drain.await;
+    take(&queue).await.done();
     assert!(queue.get().await.is_none());
 }
 

@@ -1,0 +1,10 @@
+//! Tests of the queue through its public interface.
+
+mod contention;
+mod delays;
+mod interleavings;
+mod limiters;
+mod metrics;
+#[cfg(feature = "prometheus")]
+mod prometheus;
+mod queue;
