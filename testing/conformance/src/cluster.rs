@@ -8,10 +8,22 @@ use kube_dev_apiserver::{Authorization, LoggedRequest, On, Server, Transport, Us
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::{Api, ControlPlane, Request, Tally, Target, Write, Writers};
+use crate::{Api, Request, Tally, Write, Writers};
 
 /// Size of the request log of the embedded server, at some hundred bytes per request. No file needs as many requests.
 const REMEMBERED: usize = 100_000;
+
+/// Cluster on which scenarios are played.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// The embedded API server, one for each file.
+    Embedded,
+    /// An existing cluster, for all files one after the other.
+    Cluster {
+        /// Path of the kubeconfig.
+        kubeconfig: PathBuf,
+    },
+}
 
 /// User and rights of the controllers on the embedded server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +57,7 @@ impl Access {
     }
 }
 
-/// API server, embedded, started from binaries, or existing, and the kubeconfig of the controllers.
+/// API server, embedded or existing, and the kubeconfig of the controllers.
 pub struct Cluster {
     config: Config,
     kubeconfig: PathBuf,
@@ -57,7 +69,6 @@ enum Runs {
     /// The server and the directory of the kubeconfigs.
     Embedded(Box<Server>, TempDir),
     Elsewhere,
-    Binaries(#[expect(dead_code, reason = "stopped when it is dropped")] Box<ControlPlane>),
 }
 
 impl Cluster {
@@ -84,10 +95,6 @@ impl Cluster {
                 (admin, controllers, Runs::Embedded(Box::new(server), files))
             }
             Target::Cluster { kubeconfig } => (kubeconfig.clone(), kubeconfig.clone(), Runs::Elsewhere),
-            Target::Binaries { directory } => {
-                let started = ControlPlane::start(directory).await?;
-                (started.kubeconfig(), started.kubeconfig(), Runs::Binaries(Box::new(started)))
-            }
         };
         Ok(Self { config: Config::from_kubeconfig(&admin).await?, kubeconfig: controllers, runs })
     }
@@ -106,7 +113,7 @@ impl Cluster {
     pub fn server(&self) -> Option<&Server> {
         match &self.runs {
             Runs::Embedded(server, _) => Some(server),
-            Runs::Elsewhere | Runs::Binaries(_) => None,
+            Runs::Elsewhere => None,
         }
     }
 

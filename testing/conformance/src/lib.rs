@@ -7,8 +7,7 @@
 //!   to a [`Profile`] of what the controllers claim, and returns a [`Report`];
 //! - replaying recorded operations on a cluster, and [comparing](compare()) its state after each step;
 //! - testing controllers in process, as a [program](CommandLine), or those of a cluster ([`Subject`]);
-//! - tests on the embedded API server, on a [kube-apiserver](ControlPlane) started from binaries, or on an existing
-//!   cluster ([`Target`]);
+//! - tests on the embedded API server or on an existing cluster ([`Target`]);
 //! - [counting](Tally) the writes of controllers, from the request log of the embedded server or from an audit log;
 //! - checking states between two settled states, in the [history](History) of a watch.
 //!
@@ -83,7 +82,6 @@
 //! ```
 
 mod api;
-mod binaries;
 mod canonical;
 mod cluster;
 mod command;
@@ -98,7 +96,6 @@ mod kit;
 mod limits;
 mod manifest;
 mod operations;
-mod options;
 mod owners;
 mod player;
 mod process;
@@ -114,9 +111,8 @@ mod watch;
 mod writes;
 
 pub use api::{Api, List, ListMetadata, Request};
-pub use binaries::ControlPlane;
 pub use canonical::{Observed, canonical, text};
-pub use cluster::{Access, Cluster};
+pub use cluster::{Access, Cluster, Target};
 pub use command::{CommandLine, split};
 pub use compare::compare;
 pub use history::History;
@@ -127,7 +123,6 @@ pub use kind::Kind;
 pub use kit::{Kit, Plan};
 pub use limits::Limits;
 pub use manifest::Manifest;
-pub use options::{Controllers, Options, Target};
 pub use owners::Owners;
 pub use player::{Failure, Outcome, Player};
 pub use profile::{

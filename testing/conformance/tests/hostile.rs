@@ -5,11 +5,11 @@ mod ours;
 
 use kube_endpoints_conformance::{Hostile, Verdict};
 
-/// Plays a scenario with the options of the environment.
+/// Plays a scenario.
 async fn play(name: &str) {
     let scenario = Hostile::all().into_iter().find(|it| it.name() == name);
     let scenario = scenario.unwrap_or_else(|| panic!("there is no scenario {name}"));
-    let kit = ours::kit(&ours::options());
+    let kit = ours::kit();
     if let Some(reason) = scenario.skips(&kit.profile, &kit.target, &*kit.subject) {
         eprintln!("SKIPPED {name}: {reason}");
         return;

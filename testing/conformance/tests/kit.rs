@@ -241,7 +241,6 @@ fn the_list_shows_what_applies_and_why_the_rest_does_not() {
 #[case::profile(&["--profile=none"], "none is neither a built-in profile (controller-manager, service-slices,")]
 #[case::filter(&["core/none"], "no scenario matches the filters")]
 #[case::nothing_applies(&["--profile=mirrored-slices", "core/no-pods"], "none of the selected scenarios applies")]
-#[case::two_kinds_of_slices(&["--profile=controller-manager", "--managed-by=x"], "require a profile with one kind of slices")]
 #[case::quote(&["--controller='x"], "a quote is not closed")]
 #[case::settle(&["--settle=1"], "must be at least 3")]
 #[case::variant_alone(&["--controller-elected=x"], "--controller <COMMAND>")]

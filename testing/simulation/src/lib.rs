@@ -30,6 +30,6 @@ pub use request::Target;
 pub use run::{Limits, Outcome, Simulation};
 pub use run_state::Faults;
 pub use script::{Operation, Step};
-pub use shrink::{Shrunk, reduced, shrink, shrink_faults};
+pub use shrink::{Shrunk, reduced, shrink};
 pub use transport::{Transport, TransportBody};
 pub use versions::Versions;

@@ -26,15 +26,6 @@ pub struct Shrunk {
 ///
 /// Returns `None` if the run passes with exactly the faults of `outcome`, which means that it is not deterministic.
 pub fn shrink(simulation: &Simulation, outcome: &Outcome) -> Option<Shrunk> {
-    search(simulation, outcome, true)
-}
-
-/// Removes only faults, for runs whose steps depend on each other. Otherwise the same as [`shrink`].
-pub fn shrink_faults(simulation: &Simulation, outcome: &Outcome) -> Option<Shrunk> {
-    search(simulation, outcome, false)
-}
-
-fn search(simulation: &Simulation, outcome: &Outcome, drops_steps: bool) -> Option<Shrunk> {
     let mut search = Search { simulation, runs: 0 };
     let mut plan = outcome.plan.clone();
     let mut steps: Vec<usize> = (0..simulation.steps.len()).collect();
@@ -44,9 +35,6 @@ fn search(simulation: &Simulation, outcome: &Outcome, drops_steps: bool) -> Opti
         let faults = items(&plan);
         let faults = ddmin(faults, |faults| search.failure(&steps, &plan_of(faults)).is_some());
         plan = plan_of(&faults);
-        if !drops_steps {
-            break;
-        }
         steps = ddmin(steps, |steps| search.failure(steps, &plan).is_some());
         if (steps.len(), plan.len()) == before {
             break;

@@ -1,16 +1,19 @@
 //! Runs of the endpoint controllers pass and are repeatable, and failures are reduced.
 
 use std::convert::Infallible;
+use std::num::NonZeroUsize;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
+use endpoint_controller_manager::Batching;
+use kube_controller_client::Encoding;
 use kube_dev_apiserver::Server;
-use kube_simulation::endpoints::{Act, Histories, builtin_recordings, scenario};
+use kube_simulation::endpoints::{Options, builtin_recordings, scenario};
 use kube_simulation::sieve::{Pattern, plans};
-use kube_simulation::{Faults, Log, Operation, Plan, Process, Rules, Simulation, Step, shrink, shrink_faults};
+use kube_simulation::{Faults, Log, Operation, Process, Rules, Simulation, Step, shrink};
 use prometheus::{IntGaugeVec, Opts};
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[test]
 fn the_same_seed_gives_the_same_log() {
@@ -38,39 +41,6 @@ fn random_seeds_pass() {
     for seed in 0..30 {
         assert_eq!(scenario::random(seed).run().violations, [""; 0], "seed {seed}");
     }
-}
-
-#[test]
-fn short_histories_pass() {
-    // A sample of the histories of four acts.
-    for acts in Histories::up_to(4).skip(100).step_by(21).take(50) {
-        assert_eq!(scenario::exhaustive(&acts).run().violations, [""; 0], "{acts:?}");
-    }
-}
-
-#[test]
-fn walks_pass() {
-    for seed in 0..5 {
-        assert_eq!(scenario::walk(seed, 10).run().violations, [""; 0], "seed {seed}");
-    }
-}
-
-/// A walk that does not lead back is a violation.
-#[test]
-fn a_walk_to_elsewhere_fails() {
-    let mut walk = scenario::walk(1, 10);
-    walk.faults = Faults::Planned(Plan::default());
-    assert_eq!(walk.run().violations, [""; 0]);
-    walk.steps.retain(|step| !step.operation.to_string().contains("services/web"));
-    walk.steps.push(relabel());
-    let violations = walk.run().violations;
-    assert!(violations.iter().any(|line| line.contains("default/web slices")), "{violations:?}");
-}
-
-fn relabel() -> Step {
-    let path = "/api/v1/namespaces/default/services/web".to_owned();
-    let patch = json!({ "metadata": { "labels": { "team": "red" } } });
-    Step { after: Duration::ZERO, operation: Operation::Patch { path, patch } }
 }
 
 #[test]
@@ -111,10 +81,38 @@ impl Rules for Artificial {
     }
 }
 
+/// Returns a run of one process in a cluster with a Node, three ready Pods and two Services that select them.
+fn small_cluster(steps: Vec<Step>) -> Simulation {
+    let create = |path: &str, object: Value| Operation::Create { path: format!("/api/v1/{path}"), object };
+    let mut setup = vec![create("nodes", json!({ "metadata": { "name": "node-0" } }))];
+    for number in 0..3 {
+        let (name, ip) = (format!("pod-{number}"), format!("10.0.0.{number}"));
+        let object = json!({
+            "metadata": { "name": &name, "labels": { "app": "all" } },
+            "spec": { "nodeName": "node-0", "containers": [{ "name": "main", "image": "i" }] },
+        });
+        let status = json!({ "status": { "phase": "Running", "podIP": ip, "podIPs": [{ "ip": ip }],
+            "conditions": [{ "type": "Ready", "status": "True" }] } });
+        let path = format!("/api/v1/namespaces/default/pods/{name}/status");
+        setup.extend([create("namespaces/default/pods", object), Operation::Patch { path, patch: status }]);
+    }
+    for name in ["service-0", "service-1"] {
+        let spec = json!({ "selector": { "app": "all" }, "ports": [{ "port": 80 }] });
+        setup.push(create("namespaces/default/services", json!({ "metadata": { "name": name }, "spec": spec })));
+    }
+    let options = Options {
+        encoding: Encoding::Json,
+        elects: false,
+        max_endpoints_per_slice: NonZeroUsize::new(2).expect("not zero"),
+        batching: Batching::None,
+        checks_all_lists: false,
+    };
+    Simulation { setup, rules: Arc::new(Artificial), ..scenario::base(0, steps, options) }
+}
+
 #[test]
 fn keys_that_stay_in_a_queue_fail_the_run() {
-    let mut simulation = scenario::exhaustive(&[]);
-    simulation.rules = Arc::new(Artificial);
+    let mut simulation = small_cluster(Vec::new());
     simulation.processes = vec![Process::new("a", |environment| async move {
         let gauge = IntGaugeVec::new(Opts::new("mail_pending_keys", "Letters."), &["controller"]).unwrap();
         gauge.with_label_values(&["letters"]).set(2);
@@ -127,8 +125,7 @@ fn keys_that_stay_in_a_queue_fail_the_run() {
 // As long as a Node is missing, the syncs of its Pods' Services fail without a request.
 #[test]
 fn keys_whose_sync_fails_stay_in_a_queue() {
-    let mut simulation = scenario::exhaustive(&[]);
-    simulation.rules = Arc::new(Artificial);
+    let mut simulation = small_cluster(Vec::new());
     simulation.setup.retain(|step| !matches!(step, Operation::Create { path, .. } if path.ends_with("/nodes")));
     let violations = simulation.run().violations;
     let expected = "keys of endpointslice-controller are pending at the end, 0 are expected";
@@ -137,12 +134,26 @@ fn keys_whose_sync_fails_stay_in_a_queue() {
 
 #[test]
 fn a_failure_is_reduced_to_what_it_needs() {
-    let acts =
-        [Act::Unready(0), Act::SelectNone(0), Act::Ready(0), Act::DeletePod(1), Act::SelectNone(1), Act::CreatePod(1)];
+    let patch = |path: &str, patch: Value| {
+        let path = format!("/api/v1/namespaces/default/{path}");
+        Step { after: Duration::from_millis(30), operation: Operation::Patch { path, patch } }
+    };
+    let ready = |status| json!({ "status": { "conditions": [{ "type": "Ready", "status": status }] } });
+    let select = |app| json!({ "spec": { "selector": { "app": app } } });
+    let delete = Operation::Delete {
+        path: "/api/v1/namespaces/default/pods/pod-1".to_owned(),
+        options: json!({ "gracePeriodSeconds": 0 }),
+    };
+    let steps = vec![
+        patch("pods/pod-0/status", ready("False")),
+        patch("services/service-0", select("none")),
+        patch("pods/pod-0/status", ready("True")),
+        Step { after: Duration::from_millis(30), operation: delete },
+        patch("services/service-1", select("none")),
+    ];
     let plan =
         "a/create/endpoints/1=delay-5,a/create/endpointslices/2=lose-answer,a/event/pods/4=crash-10,@2000=jump-1000";
-    let mut simulation = scenario::exhaustive(&acts);
-    simulation.rules = Arc::new(Artificial);
+    let mut simulation = small_cluster(steps);
     simulation.faults = Faults::Planned(plan.parse().unwrap());
     let outcome = simulation.run();
     assert_eq!(outcome.violations, ["all three occurred"], "{}", outcome.log.timeline());
@@ -153,7 +164,4 @@ fn a_failure_is_reduced_to_what_it_needs() {
     assert_eq!(shrunk.steps, [1, 3], "{steps:?}");
     assert_eq!(shrunk.plan.to_string(), "a/create/endpointslices/2=lose-answer");
     assert_eq!(shrunk.outcome.violations, outcome.violations);
-
-    let faults_only = shrink_faults(&simulation, &outcome).expect("the run is deterministic");
-    assert_eq!((faults_only.steps.len(), faults_only.plan.len()), (simulation.steps.len(), 1));
 }

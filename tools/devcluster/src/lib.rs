@@ -88,7 +88,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         match command {
             Some(Command::Serve(args)) => serve::run(args, signals).await,
             Some(Command::Bench(args)) => bench::run(args, signals).await,
-            Some(Command::BenchServer { plain }) => bench::server::run(plain).await,
+            Some(Command::BenchServer) => bench::server::run().await,
             Some(Command::BenchController { flags }) => bench::controller(flags, signals).await,
             None => tour::run(tour, signals).await,
         }

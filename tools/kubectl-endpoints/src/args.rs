@@ -43,8 +43,6 @@ pub(crate) enum Command {
     /// Exits with status 0 without open mismatches, 1 with open mismatches, and 2 after an error. With --wait, 1 means that
     /// the comparison has not been clean for that time before --timeout, or that it has panicked.
     Shadow(ShadowArgs),
-    /// Show the endpoints of Services as they change
-    Top(TopArgs),
     /// Print a completion script for the program itself
     ///
     /// Completion through kubectl needs the script kubectl_complete-endpoints on the PATH instead.
@@ -129,14 +127,6 @@ pub(crate) struct ExplainArgs {
     /// After the first report, print it again whenever it changes
     #[arg(short, long)]
     pub(crate) watch: bool,
-}
-
-/// Arguments of `top`.
-#[derive(Debug, Args)]
-pub(crate) struct TopArgs {
-    /// URL of the metrics of controller-manager
-    #[arg(long, value_name = "URL")]
-    pub(crate) metrics_url: Option<String>,
 }
 
 /// Arguments of `shadow`.
@@ -226,7 +216,7 @@ impl ExplainArgs {
     /// Returns the objects to explain, or the message of a usage error.
     pub(crate) fn targets(&self, global: &GlobalArgs) -> Result<Targets, String> {
         if global.all_namespaces {
-            return Err("explain reads one namespace: --all-namespaces is for check, diff and top".to_owned());
+            return Err("explain reads one namespace: --all-namespaces is for check and diff".to_owned());
         }
         Targets::parse(&self.objects, global.selector.as_deref())
     }

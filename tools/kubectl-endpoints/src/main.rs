@@ -27,7 +27,6 @@ mod page;
 mod progress;
 mod selection;
 mod shadow;
-mod top;
 
 use std::{env, ffi::OsString, io, process::ExitCode};
 
@@ -36,7 +35,7 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-use crate::args::{Cli, Command, GlobalArgs, TopArgs};
+use crate::args::{Cli, Command};
 
 fn main() -> ExitCode {
     let words: Vec<OsString> = env::args_os().collect();
@@ -52,17 +51,14 @@ fn main() -> ExitCode {
             return u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from);
         }
     };
-    start_logging(&cli.command);
+    start_logging();
     let finds = matches!(cli.command, Command::Check | Command::Diff | Command::Shadow(_));
     let error_status = if finds { diff::ERROR_STATUS } else { 1 };
     exit_code(run(cli), error_status)
 }
 
-/// Prints warnings of the API server and of watches, but nothing that libraries log, and nothing on the screen of `top`.
-fn start_logging(command: &Command) {
-    if matches!(command, Command::Top(_)) {
-        return;
-    }
+/// Prints warnings of the API server and of watches, but nothing that libraries log.
+fn start_logging() {
     let own = ["kube_controller_client", "kube_informer"].map(|target| (target, LevelFilter::WARN));
     let layer = tracing_subscriber::fmt::layer()
         .with_writer(io::stderr)
@@ -88,20 +84,11 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Check => block_on(check::run(&global)),
         Command::Diff => block_on(diff::run(&global)),
         Command::Shadow(args) => block_on(shadow::run(&global, &args)),
-        Command::Top(args) => block_on(run_top(global, args)),
         Command::Completion { shell } => {
             output::print(&completion::script(shell))?;
             Ok(ExitCode::SUCCESS)
         }
     }
-}
-
-async fn run_top(global: GlobalArgs, args: TopArgs) -> anyhow::Result<ExitCode> {
-    let connection = connection::Connection::open(&global).await?;
-    let GlobalArgs { all_namespaces, selector, .. } = global;
-    let namespace = (!all_namespaces).then_some(connection.namespace);
-    top::run(connection.client, top::TopOptions { namespace, selector, metrics_url: args.metrics_url }).await?;
-    Ok(ExitCode::SUCCESS)
 }
 
 fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {

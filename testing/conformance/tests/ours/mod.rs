@@ -1,53 +1,50 @@
 //! The controllers of this repository as the controllers under test, with the options of the environment.
 
-use std::{env, path::Path, sync::Arc, time::Duration};
+use std::{
+    env,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use anyhow::{Context as _, Result, bail};
 use endpoint_controller_manager::{LeaderElection, Settings, run};
 use futures::{FutureExt as _, future::BoxFuture};
 use kube_controller_client::Config;
-use kube_endpoints_conformance::{
-    Access, CommandLine, Controllers, External, Kit, Limits, Mode, Options, Profile, Running, Subject, Target,
-};
+use kube_endpoints_conformance::{Access, CommandLine, Kit, Limits, Mode, Profile, Running, Subject, Target};
 use tokio::{task::JoinSet, time::timeout};
 use tokio_util::sync::CancellationToken;
 
 /// Time limit of each wait. Only a hang reaches it, on any machine.
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// Reads the environment variables of the README.
-pub(crate) fn options() -> Options {
+/// Returns the path of the program to test, from `CONFORMANCE_CONTROLLERS`; `None` for the controllers in the process of the
+/// test. Relative paths start at the root of the workspace.
+pub(crate) fn program() -> Option<PathBuf> {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the crate is in a workspace");
-    Options::read(workspace, |name| env::var(name).ok()).expect("the environment variables are valid")
+    let path = env::var("CONFORMANCE_CONTROLLERS").ok().filter(|path| !path.is_empty())?;
+    Some(workspace.join(path))
 }
 
 /// Returns a kit for the profile `controller-manager`.
-pub(crate) fn kit(options: &Options) -> Kit {
-    let subject: Arc<dyn Subject> = match &options.controllers {
-        Controllers::External => Arc::new(External),
-        Controllers::InProcess => Arc::new(InProcess),
-        Controllers::Program { path } => Arc::new(CommandLine { stop: LIMIT, ..CommandLine::controller_manager(path) }),
+pub(crate) fn kit() -> Kit {
+    let subject: Arc<dyn Subject> = match program() {
+        None => Arc::new(InProcess),
+        Some(path) => Arc::new(CommandLine { stop: LIMIT, ..CommandLine::controller_manager(&path) }),
     };
     let rights = Access::with_rights("endpoint-controller-manager", include_str!("../../rights.yaml"));
     Kit {
         profile: Arc::new(Profile { checks_lists: true, ..Profile::controller_manager() }),
         subject,
-        external: options.controllers == Controllers::External,
-        target: options.target.clone(),
+        external: false,
+        target: Target::Embedded,
         access: rights.expect("rights.yaml is valid"),
         tls: true,
-        limits: Limits {
-            start: LIMIT,
-            settle: LIMIT,
-            state: LIMIT,
-            stop: LIMIT,
-            quiet: options.quiet,
-            ..Limits::default()
-        },
-        audit_log: options.audit_log.clone(),
+        limits: Limits { start: LIMIT, settle: LIMIT, state: LIMIT, stop: LIMIT, ..Limits::default() },
+        audit_log: None,
         // More than three files at a time would overload a small machine at the start, and save no time: the longest
         // file takes as long as all others together.
-        jobs: if options.target == Target::Embedded { 3 } else { 1 },
+        jobs: 3,
     }
 }
 

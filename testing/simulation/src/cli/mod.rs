@@ -1,25 +1,21 @@
 //! Command-line arguments and subcommands.
 
 mod batch;
-mod exhaustive;
 mod planned;
 mod replay;
 mod report;
 mod seeds;
 mod sieve;
 mod subject;
-mod walks;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use kube_simulation::endpoints::scenario;
 
 use self::batch::Batch;
-use self::exhaustive::ShortHistories;
 use self::replay::Replay;
 use self::seeds::Seeds;
 use self::sieve::Sieve;
-use self::walks::Walks;
 
 /// Simulates the endpoint controllers against an API server, with faults, in virtual time.
 ///
@@ -33,8 +29,6 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FROM..TO", default_value = "0..10000")]
     seeds: Seeds,
     #[command(flatten)]
-    exhaustive: ShortHistories,
-    #[command(flatten)]
     batch: Batch,
 }
 
@@ -42,10 +36,8 @@ pub(crate) struct Arguments {
 enum Command {
     /// Repeats one run, prints its timeline, and reduces a failure to few steps and faults.
     Replay(Replay),
-    /// Repeats recorded or random histories with one fault at each point (after Sieve, OSDI 2022).
+    /// Repeats recorded histories with one fault at each point (after Sieve, OSDI 2022).
     Sieve(Sieve),
-    /// Changes a small cluster and reverts the changes: the result must be the same as before (after Acto, SOSP 2023).
-    Walks(Walks),
 }
 
 impl Arguments {
@@ -54,8 +46,6 @@ impl Arguments {
         match self.command {
             Some(Command::Replay(replay)) => replay.run(),
             Some(Command::Sieve(sieve)) => sieve.run(self.batch),
-            Some(Command::Walks(walks)) => walks.run(self.batch),
-            None if self.exhaustive.exhaustive => self.exhaustive.run(self.batch),
             None => {
                 let Seeds { from, to } = self.seeds;
                 let job = |index: u64| (format!("replay {}", from + index), scenario::random(from + index));

@@ -4,22 +4,17 @@ use std::io::Write as _;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use kube_simulation::{Outcome, Plan, Simulation, reduced};
+use kube_simulation::{Outcome, Plan, Simulation, reduced, shrink};
 
-use super::subject::{Directory, Subject, WALK_LENGTH};
+use super::subject::Subject;
 
 /// Arguments of `replay`.
 #[derive(Debug, Args)]
 pub(crate) struct Replay {
     #[command(flatten)]
     subject: Subject,
-    #[command(flatten)]
-    directory: Directory,
-    /// Number of changes of a walk before they are reverted.
-    #[arg(long, default_value_t = WALK_LENGTH, requires = "walk")]
-    length: usize,
     /// Steps of the history to run, as comma-separated numbers starting at 0; all by default.
-    #[arg(long, value_delimiter = ',', conflicts_with = "walk")]
+    #[arg(long, value_delimiter = ',')]
     steps: Option<Vec<usize>>,
     /// Faults to inject, in the format in which a reduced failure is printed; by default those of the original run.
     #[arg(long)]
@@ -34,8 +29,8 @@ pub(crate) struct Replay {
 
 impl Replay {
     pub(super) fn run(self) -> Result<bool> {
-        let Replay { subject, directory, length, steps, faults, full, no_shrink } = self;
-        let whole = subject.simulation(&directory, length)?;
+        let Replay { subject, steps, faults, full, no_shrink } = self;
+        let whole = subject.simulation()?;
         let is_part = steps.is_some();
         let simulation = match (steps, faults) {
             (None, None) => whole,
@@ -73,7 +68,7 @@ fn print(outcome: &Outcome, full: bool) -> Result<bool> {
 }
 
 fn smallest(subject: &Subject, simulation: &Simulation, outcome: &Outcome, full: bool) -> Result<bool> {
-    let Some(shrunk) = subject.shrink(simulation, outcome) else {
+    let Some(shrunk) = shrink(simulation, outcome) else {
         bail!("{subject} passes with exactly the faults that it failed with: the simulation is not deterministic");
     };
     print(&shrunk.outcome, full)?;

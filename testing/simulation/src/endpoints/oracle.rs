@@ -43,7 +43,7 @@ fn path(object: &Value) -> String {
 }
 
 /// Returns the slices that `controller` manages for the Service or Endpoints with this namespace and name.
-pub(super) fn managed<'a>(
+fn managed<'a>(
     content: &'a Content,
     controller: &'a str,
     (in_namespace, named): (&'a str, &'a str),
@@ -64,7 +64,7 @@ fn slices_of_service(service: &Value, content: &Content, max: usize, lines: &mut
     let slices: Vec<_> =
         managed(content, SLICE_CONTROLLER, key(service)).filter(|slice| !is_terminating(slice)).collect();
     let found = found::slices(&about, slices.iter().copied(), lines);
-    compare(&about, &demanded::slices(service, content), &found, true, lines);
+    compare(&about, &demanded::slices(service, content), &found, lines);
 
     let address_types = demanded::address_types(service);
     for address_type in &address_types {
@@ -117,7 +117,7 @@ fn endpoints_of_service(service: &Value, content: &Content, lines: &mut Vec<Stri
     let demanded = demanded::endpoints(service, content);
     let truncated = object["metadata"]["annotations"][OVER_CAPACITY] == "truncated";
     if addresses(&demanded) <= CAPACITY {
-        compare(&about, &demanded, &found, true, lines);
+        compare(&about, &demanded, &found, lines);
         if truncated {
             lines.push(format!("{about}: marked as truncated, but all addresses fit"));
         }
@@ -152,7 +152,7 @@ fn mirrored_slices(object: &Value, content: &Content, lines: &mut Vec<String>) {
             found.entry(key).or_insert(facts);
         }
     }
-    compare(&about, &demanded, &found, true, lines);
+    compare(&about, &demanded, &found, lines);
     for slice in live {
         let about = format!("{about}: {}", name(slice));
         // A slice of other Endpoints that the user has labelled with this name keeps its owner (MI-15).

@@ -1,6 +1,5 @@
 //! Recordings of a real cluster as histories.
 
-use std::path::Path;
 use std::time::Duration;
 
 use kube_endpoints_conformance::{Kind, Manifest, Operation as Recorded, Recording, Subresource};
@@ -26,15 +25,6 @@ pub struct Scenario {
 const NAMESPACE: &str = "recorded";
 /// Time between two steps of a recording. The recorded cluster settled after each step.
 const PAUSE: Duration = Duration::from_secs(3);
-
-/// Reads the scenarios of all recordings in a directory.
-///
-/// # Errors
-///
-/// If the directory has no recordings, or if a file cannot be read or parsed.
-pub fn read(directory: &Path) -> std::io::Result<Vec<Scenario>> {
-    Recording::read_all(directory).map(scenarios).map_err(std::io::Error::other)
-}
 
 /// Returns the scenarios of the recordings that are part of `kube-endpoints-conformance`.
 ///

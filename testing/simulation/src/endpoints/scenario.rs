@@ -1,4 +1,4 @@
-//! Runs of the endpoint controllers: random, recorded and short histories, and walks.
+//! Runs of the endpoint controllers: random and recorded histories.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -12,10 +12,8 @@ use rand::{RngExt as _, SeedableRng as _};
 use serde_json::Value;
 
 use super::app::{Options, controller_manager};
-use super::exhaustive::{self, Act, MAX_ENDPOINTS_PER_SLICE};
 use super::rules::EndpointRules;
-use super::walked::WalkRules;
-use super::{RecordedScenario, histories, walks};
+use super::{RecordedScenario, histories};
 use crate::chaos::Chaos;
 use crate::fault::{Disturbance, Plan, Policy};
 use crate::process::Process;
@@ -86,81 +84,22 @@ pub fn base(seed: u64, steps: Vec<Step>, options: Options) -> Simulation {
     }
 }
 
-/// Returns options with JSON, because [`sieve::plans`](crate::sieve::plans) ignores events in protobuf.
-fn readable(max_endpoints_per_slice: usize) -> Options {
-    let max_endpoints_per_slice = NonZeroUsize::new(max_endpoints_per_slice).unwrap_or(NonZeroUsize::MIN);
-    Options {
+/// Returns the run of a recorded scenario, with one process and without faults, and with JSON, because
+/// [`sieve::plans`](crate::sieve::plans) ignores events in protobuf.
+pub fn recorded(scenario: &RecordedScenario) -> Simulation {
+    let options = Options {
         encoding: Encoding::Json,
         elects: false,
-        max_endpoints_per_slice,
+        max_endpoints_per_slice: MAX_ENDPOINTS_PER_SLICE,
         batching: Batching::None,
         checks_all_lists: false,
-    }
-}
-
-/// Returns the run of a random history of at least 20 operations, with one process and without faults.
-pub fn history(seed: u64) -> Simulation {
-    Simulation { limits: LIMITS, ..base(seed, histories::random(seed, 20), readable(3)) }
-}
-
-/// Returns the run of a recorded scenario, with one process and without faults.
-pub fn recorded(scenario: &RecordedScenario) -> Simulation {
-    let setup = scenario.setup.clone();
-    Simulation { setup, limits: LIMITS, ..base(0, scenario.steps.clone(), readable(100)) }
-}
-
-/// Time between two acts of a short history: longer than most latencies, shorter than some.
-const GAP: Duration = Duration::from_millis(30);
-
-/// Returns the run of a history of [`Histories`](super::Histories), with one process and without faults.
-pub fn exhaustive(acts: &[Act]) -> Simulation {
-    let setup = exhaustive::setup().into_iter().map(|step| step.operation).collect();
-    Simulation { setup, limits: LIMITS, ..base(0, exhaustive::steps(acts, GAP), readable(MAX_ENDPOINTS_PER_SLICE)) }
-}
-
-/// Time for the controllers to process the objects of the setup before a walk begins.
-const BEFORE_WALK: Duration = Duration::from_secs(5);
-
-/// Returns the run of the walk of a seed, with `length` changes before they are reverted, one process and drawn faults.
-///
-/// The setup alone is simulated first, to record the content that the walk must lead back to. If that run fails, it is
-/// returned instead of the walk. The steps of a walk depend on each other: reduce a failure with
-/// [`shrink_faults`](crate::shrink_faults).
-pub fn walk(seed: u64, length: usize) -> Simulation {
-    let mut rng = SmallRng::seed_from_u64(seed);
-    let options = Options { batching: batching(seed), checks_all_lists: checks_all_lists(seed), ..options(&mut rng) };
-    let walks::Walk { setup, mut steps } = walks::walk(seed, length);
-    let rules = EndpointRules { max_endpoints_per_slice: options.max_endpoints_per_slice };
-    let settled = Simulation {
-        rules: Arc::new(WalkRules::new(rules)),
-        setup: setup.into_iter().map(|step| step.operation).collect(),
-        limits: LIMITS,
-        ..base(seed, Vec::new(), options)
     };
-    if !settled.run().violations.is_empty() {
-        return settled;
-    }
-    if let Some(first) = steps.first_mut() {
-        first.after += BEFORE_WALK;
-    }
-    let end: Duration = steps.iter().map(|step| step.after).sum();
-    let chaos = chaos(&mut rng);
-    let mut disturbances = disturbances(&mut rng, end, 1);
-    disturbances.extend(wrong_lists(seed, end));
-    disturbances.sort_by_key(|(at, _)| *at);
-    disturbances.retain(|(_, what)| leads_back(what));
-    Simulation { steps, faults: Faults::Drawn { chaos, disturbances }, ..settled }
+    let setup = scenario.setup.clone();
+    Simulation { setup, limits: LIMITS, ..base(0, scenario.steps.clone(), options) }
 }
 
-/// Returns whether a disturbance leaves all changes of the user in effect. If some are lost or rejected, a walk does
-/// not lead back.
-fn leads_back(disturbance: &Disturbance) -> bool {
-    match disturbance {
-        Disturbance::Restore(_) => false,
-        Disturbance::Policy(policy, _) => *policy == Policy::AddLabel,
-        _ => true,
-    }
-}
+/// Value of `--max-endpoints-per-slice` in the recorded cluster.
+const MAX_ENDPOINTS_PER_SLICE: NonZeroUsize = NonZeroUsize::new(100).expect("not zero");
 
 fn options(rng: &mut SmallRng) -> Options {
     let encoding = if rng.random() { Encoding::Protobuf } else { Encoding::Json };

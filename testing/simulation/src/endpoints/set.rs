@@ -75,8 +75,8 @@ pub(super) fn join(ports: &mut Vec<String>) -> String {
     if ports.is_empty() { "no ports".to_owned() } else { ports.join(",") }
 }
 
-/// Compares endpoints and appends a line for each difference. The uids of targets are compared only if `uids` is set.
-pub(super) fn compare(about: &str, expected: &Endpoints, found: &Endpoints, uids: bool, lines: &mut Vec<String>) {
+/// Compares endpoints and appends a line for each difference.
+pub(super) fn compare(about: &str, expected: &Endpoints, found: &Endpoints, lines: &mut Vec<String>) {
     for (key, want) in expected {
         let Key { who, group } = key;
         let Some(have) = found.get(key) else {
@@ -86,7 +86,7 @@ pub(super) fn compare(about: &str, expected: &Endpoints, found: &Endpoints, uids
         if want.shown != have.shown {
             lines.push(format!("{about}: {who} at {group}: expected {}, found {}", want.shown, have.shown));
         }
-        if uids && want.uid != have.uid {
+        if want.uid != have.uid {
             lines.push(format!("{about}: {who} at {group}: expected target uid {}, found {}", want.uid, have.uid));
         }
         if !have.zones.iter().all(|zone| want.zones.contains(zone)) {

@@ -1,38 +1,29 @@
 //! Command-line arguments of the bench.
 
-use std::{path::PathBuf, time::Duration};
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use kube_dev_apiserver::Population;
 
-use super::{
-    controller_process::Template,
-    settings::{Settings, Sizes},
-};
+use super::controller_process::Template;
 
-/// Measures CPU, memory, traffic, writes and latencies of the controllers. The controllers and the API server run in
-/// separate processes.
-#[derive(Debug, Args)]
+/// Measures CPU, memory, writes and latencies of the controllers. The controllers and the API server run in separate
+/// processes.
+#[derive(Debug, Clone, Args)]
 pub(crate) struct BenchArgs {
     /// Scenarios to measure, one after the other
     #[arg(value_enum, value_name = "SCENARIO", required_unless_present = "all")]
     pub(crate) scenarios: Vec<Scenario>,
-    /// Measure all scenarios except `million`, and those that are named
+    /// Measure all scenarios
     #[arg(long)]
     pub(crate) all: bool,
-    /// Command line of the controllers, in which `{kubeconfig}`, `{batch_period}`, `{batching}`, `{qps}`, `{burst}` and
-    /// `{content_type}` are replaced [default: the controller-manager in the directory of this program]
+    /// Command line of the controllers, in which `{kubeconfig}` and `{batch_period}` are replaced [default: the
+    /// controller-manager in the directory of this program]
     #[arg(long, value_name = "COMMAND")]
-    controller: Option<Template>,
-    /// Let the controllers request JSON instead of protobuf
-    #[arg(long)]
-    json: bool,
-    /// Connect over plain HTTP/1.1 instead of TLS and HTTP/2, which clusters use
-    #[arg(long)]
-    plain: bool,
-    /// Measurements of each scenario, of which the table of goals shows minimum, median and maximum; growth is measured
-    /// once
+    pub(crate) controller: Option<Template>,
+    /// Measurements of each scenario, of which the table shows minimum, median and maximum
     #[arg(long, value_name = "NUMBER", value_parser = number, default_value = "1")]
-    runs: usize,
+    pub(crate) runs: usize,
     /// Number of Pods [default: depends on the scenario]
     #[arg(long, value_name = "NUMBER", value_parser = number)]
     pods: Option<usize>,
@@ -44,37 +35,19 @@ pub(crate) struct BenchArgs {
     nodes: Option<usize>,
     /// Total number of readiness changes [default: depends on the scenario]
     #[arg(long, value_name = "NUMBER", value_parser = number)]
-    flips: Option<usize>,
-    /// Pod changes, or handshakes, per second [default: depends on the scenario]
+    pub(crate) flips: Option<usize>,
+    /// Readiness changes per second [default: depends on the scenario]
     #[arg(long, value_name = "NUMBER", value_parser = number)]
-    rate: Option<usize>,
-    /// Number of slow connections of serving
-    #[arg(long, value_name = "NUMBER", value_parser = number)]
-    connections: Option<usize>,
-    /// Duration of each kind of load of serving
+    pub(crate) rate: Option<usize>,
+    /// Batch period of the controllers for Pod changes [default: 500ms; 0 for latency]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
-    load: Option<Duration>,
-    /// Batch period of the controllers for Pod changes [default: 500ms; 0 for latency, growth, storm, rollouts and recreation]
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
-    batch_period: Option<Duration>,
-    /// Requests per second of each controller (--kube-api-qps)
-    #[arg(long, value_name = "NUMBER", default_value_t = 2_000)]
-    qps: u32,
-    /// Burst of requests of each controller (--kube-api-burst)
-    #[arg(long, value_name = "NUMBER", default_value_t = 4_000)]
-    burst: u32,
-    /// Seed of the random selection and order of the Pods that change
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
-    seed: u64,
-    /// Timeout of each scenario [default: 5m; 30m for million]
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
-    timeout: Option<Duration>,
+    pub(crate) batch_period: Option<Duration>,
+    /// Timeout of each scenario
+    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "5m")]
+    pub(crate) timeout: Duration,
     /// Output format
     #[arg(long, value_name = "FORMAT", value_enum, default_value = "table")]
     pub(crate) output: Output,
-    /// Directory for results.md, results.json and plots
-    #[arg(long, value_name = "FOLDER")]
-    pub(crate) report: Option<PathBuf>,
 }
 
 /// Scenarios.
@@ -86,52 +59,18 @@ pub(crate) enum Scenario {
     Resume,
     /// Readiness changes of Pods in the same cluster
     Churn,
-    /// Shadow mode beside another instance in the same cluster
-    Shadow,
-    /// Switch from one instance to another in the same cluster, without and with readiness changes
-    Switch,
     /// Time from the change of a Pod's readiness to the change of its slice, at 20 and at 100 changes per second
     Latency,
-    /// The same at 60 changes per second, with 20 requests per second and with --kube-api-qps=auto
-    Limits,
-    /// The HTTPS server while it is scraped and probed, under 5,000 handshakes per second, 10,000 slow connections, and a
-    /// flood of unknown tokens
-    Serving,
     /// One namespace with 3,000 Services and 3,000 Pods: initial sync, then readiness changes
     Namespace,
-    /// Initial sync and restart with 150,000 Pods, 10,000 Services, 5,000 Nodes
+    /// Initial sync of 150,000 Pods, 10,000 Services, 5,000 Nodes
     Big,
-    /// Rolling update of a Service with 5,000 Pods, 100 Pods per second
-    Rollout,
-    /// Readiness changes of all 60 Pods of a Service, 100 per second, with and without adaptive batching
-    Storm,
-    /// Rolling updates of a Service with 60 and one with 5,000 Pods, with and without adaptive batching
-    Rollouts,
-    /// Recreation of all 600 Pods of a Service, 20 per second, with and without adaptive batching
-    Recreation,
-    /// CPU per Pod change and memory per Pod, for several sizes of clusters and namespaces
-    Growth,
-    /// Initial sync with 1,000,000 Pods, 50,000 Services, 5,000 Nodes, then 1,000 readiness changes per second. Needs 14
-    /// GiB of memory; only measured if named
-    Million,
-}
-
-impl Scenario {
-    /// Returns whether `--all` includes the scenario.
-    fn is_part_of_all(self) -> bool {
-        self != Scenario::Million
-    }
-
-    /// Returns the default of `--timeout`.
-    pub(crate) fn timeout(self) -> Duration {
-        Duration::from_secs(if self == Scenario::Million { 30 * 60 } else { 5 * 60 })
-    }
 }
 
 /// Output formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Output {
-    /// Summary as a Markdown table
+    /// Measurements and goals as a Markdown table
     Table,
     /// Complete results as JSON
     Json,
@@ -142,34 +81,20 @@ impl BenchArgs {
     pub(crate) fn scenarios(&self) -> Vec<Scenario> {
         let mut chosen = self.scenarios.clone();
         if self.all {
-            chosen.extend(Scenario::value_variants().iter().filter(|it| it.is_part_of_all()));
+            chosen.extend(Scenario::value_variants());
         }
         chosen.sort_unstable();
         chosen.dedup();
         chosen
     }
 
-    /// Returns how often to measure a scenario. One measurement of `growth` compares many clusters already.
-    pub(crate) fn runs(&self, scenario: Scenario) -> usize {
-        if scenario == Scenario::Growth { 1 } else { self.runs }
-    }
-
-    /// Returns the settings of the measurements.
-    pub(crate) fn settings(&self) -> Settings {
-        Settings {
-            controller: self.controller.clone(),
-            json: self.json,
-            plain: self.plain,
-            sizes: Sizes { pods: self.pods, services: self.services, nodes: self.nodes },
-            flips: self.flips,
-            rate: self.rate,
-            connections: self.connections,
-            load: self.load,
-            batch_period: self.batch_period,
-            qps: self.qps,
-            burst: self.burst,
-            seed: self.seed,
-            timeout: self.timeout,
+    /// Returns the size of the cluster; values that are not given are those of `default`.
+    pub(crate) fn population(&self, default: Population) -> Population {
+        Population {
+            pods: self.pods.unwrap_or(default.pods),
+            services: self.services.unwrap_or(default.services),
+            nodes: self.nodes.unwrap_or(default.nodes),
+            ..default
         }
     }
 }

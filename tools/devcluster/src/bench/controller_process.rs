@@ -17,13 +17,12 @@ use tokio::{
     time::timeout,
 };
 
-use super::{pace::Pace, usage::Usage};
+use super::usage::Usage;
 
-/// Flags of the controllers of this workspace: no leader election, no HTTPS port, and the pace of the measurement.
-const DEFAULT_FLAGS: &str = "--kubeconfig={kubeconfig} --leader-elect=false --secure-port=0 --kube-api-qps={qps} \
-    --kube-api-burst={burst} --kube-api-content-type={content_type} --endpoint-updates-batch-period={batch_period} \
-    --endpointslice-updates-batch-period={batch_period} \
-    --mirroring-endpointslice-updates-batch-period={batch_period} --updates-batching={batching}";
+/// Flags of the controllers of this workspace: no leader election, no HTTPS port, and a rate limit that delays nothing.
+const DEFAULT_FLAGS: &str = "--kubeconfig={kubeconfig} --leader-elect=false --secure-port=0 --kube-api-qps=2000 \
+    --kube-api-burst=4000 --endpoint-updates-batch-period={batch_period} \
+    --endpointslice-updates-batch-period={batch_period} --mirroring-endpointslice-updates-batch-period={batch_period}";
 
 /// Maximum time for the controllers to stop after SIGTERM.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -32,14 +31,6 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Template {
     words: Vec<String>,
-}
-
-/// Values of the placeholders.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Values<'a> {
-    pub(crate) kubeconfig: &'a str,
-    pub(crate) content_type: &'a str,
-    pub(crate) pace: Pace,
 }
 
 impl FromStr for Template {
@@ -67,26 +58,10 @@ impl Template {
         Ok(Self { words: words.chain(DEFAULT_FLAGS.split_whitespace().map(str::to_owned)).collect() })
     }
 
-    /// Returns the command line with more arguments.
-    pub(crate) fn with(&self, flags: &[&str]) -> Self {
-        Self { words: self.words.iter().cloned().chain(flags.iter().map(|flag| (*flag).to_owned())).collect() }
-    }
-
-    /// Returns whether the command line has a placeholder.
-    pub(crate) fn has(&self, placeholder: &str) -> bool {
-        self.words.iter().any(|word| word.contains(placeholder))
-    }
-
-    fn fill(&self, values: Values<'_>) -> Vec<String> {
-        let Values { kubeconfig, content_type, pace } = values;
-        let fill = |word: &String| {
-            word.replace("{kubeconfig}", kubeconfig)
-                .replace("{content_type}", content_type)
-                .replace("{batch_period}", &format!("{}ms", pace.batch_period_milliseconds))
-                .replace("{batching}", &pace.batching.to_string())
-                .replace("{qps}", &pace.qps())
-                .replace("{burst}", &pace.burst.to_string())
-        };
+    /// Returns the words with the values of the placeholders.
+    pub(crate) fn fill(&self, kubeconfig: &Path, batch_period: Duration) -> Vec<String> {
+        let (kubeconfig, period) = (kubeconfig.display().to_string(), format!("{}ms", batch_period.as_millis()));
+        let fill = |word: &String| word.replace("{kubeconfig}", &kubeconfig).replace("{batch_period}", &period);
         self.words.iter().map(fill).collect()
     }
 }
@@ -101,8 +76,7 @@ pub(crate) struct ControllerProcess {
 
 impl ControllerProcess {
     /// Starts the process; its output goes to `controller.log` in `folder`.
-    pub(crate) fn start(template: &Template, values: Values<'_>, folder: &Path) -> anyhow::Result<Self> {
-        let words = template.fill(values);
+    pub(crate) fn start(words: &[String], folder: &Path) -> anyhow::Result<Self> {
         let Some((program, arguments)) = words.split_first() else { bail!("no command") };
         let log = folder.join("controller.log");
         let file = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
@@ -133,11 +107,6 @@ impl ControllerProcess {
         Ok(Usage::of(&self.process)?)
     }
 
-    /// Returns the number of open file descriptors.
-    pub(crate) fn descriptors(&self) -> anyhow::Result<usize> {
-        self.process.fd_count().context("cannot read /proc of the controllers")
-    }
-
     /// Stops the process with SIGTERM, so that profilers can write their results; kills it after 60 s.
     pub(crate) async fn stop(mut self) -> anyhow::Result<()> {
         if let Some(pid) = Pid::from_raw(self.process.pid()) {
@@ -152,38 +121,21 @@ impl ControllerProcess {
 
 #[cfg(test)]
 mod tests {
-    use endpoint_controller_manager::Batching;
-
     use super::*;
-
-    const PACE: Pace = Pace {
-        batch_period_milliseconds: 500,
-        batching: Batching::Adaptive,
-        qps: 2_000,
-        burst: 4_000,
-        adaptive: false,
-    };
 
     #[test]
     fn template_is_split_like_a_shell_and_filled() {
-        let template: Template =
-            "kcm --kubeconfig '{kubeconfig}' --b={batch_period} {batching} {qps}/{burst} {content_type}"
-                .parse()
-                .unwrap();
-        let values = Values { kubeconfig: "/a b", content_type: "application/json", pace: PACE };
-        let expect = ["kcm", "--kubeconfig", "/a b", "--b=500ms", "adaptive", "2000/4000", "application/json"];
-        assert_eq!(template.fill(values), expect);
-        let values = Values { pace: Pace { adaptive: true, ..PACE }, ..values };
-        assert_eq!(template.fill(values)[5], "auto/4000");
+        let template: Template = "kcm --kubeconfig '{kubeconfig}' --b={batch_period}".parse().unwrap();
+        let words = template.fill(Path::new("/a b"), Duration::from_millis(500));
+        assert_eq!(words, ["kcm", "--kubeconfig", "/a b", "--b=500ms"]);
         assert!("".parse::<Template>().is_err() && "'a".parse::<Template>().is_err());
     }
 
     #[tokio::test]
     async fn usage_after_exit_fails_with_the_last_output() {
         let folder = tempfile::tempdir().unwrap();
-        let template: Template = "sh -c 'echo bad flag >&2; exit 3'".parse().unwrap();
-        let values = Values { kubeconfig: "", content_type: "", pace: PACE };
-        let mut controller_process = ControllerProcess::start(&template, values, folder.path()).unwrap();
+        let words = ["sh", "-c", "echo bad flag >&2; exit 3"].map(str::to_owned);
+        let mut controller_process = ControllerProcess::start(&words, folder.path()).unwrap();
         controller_process.child.wait().await.unwrap();
         let error = controller_process.usage().unwrap_err().to_string();
         assert!(error.contains("exit status: 3") && error.contains("bad flag"), "{error}");

@@ -8,20 +8,19 @@ use tempfile::TempDir;
 use tokio::time::{Instant, sleep};
 
 use super::{
-    controller_process::{ControllerProcess, Template, Values},
-    outcome::{Outcome, timeline},
-    pace::Pace,
+    args::BenchArgs,
+    controller_process::{ControllerProcess, Template},
+    outcome::Outcome,
     progress::Progress,
     protocol::RequestCounts,
     server_process::ServerProcess,
-    settings::Settings,
     settling::{Sample, Settling},
     usage::Usage,
 };
 
 /// Sampling interval of a measurement.
 const INTERVAL: Duration = Duration::from_millis(100);
-/// Time without activity after which the controllers are idle, in addition to twice the longest delay of a change.
+/// Time without activity after which the controllers are idle, in addition to twice the batch period.
 const IDLE_TIME: Duration = Duration::from_secs(1);
 /// Resources that the controllers watch.
 const WATCHED: [&str; 5] = ["endpoints", "endpointslices", "nodes", "pods", "services"];
@@ -29,7 +28,7 @@ const WATCHED: [&str; 5] = ["endpoints", "endpointslices", "nodes", "pods", "ser
 /// Environment of the measurements.
 #[derive(Debug)]
 pub(crate) struct Environment {
-    pub(crate) settings: Settings,
+    pub(crate) args: BenchArgs,
     pub(crate) progress: Progress,
     controller: Template,
     folder: TempDir,
@@ -38,9 +37,9 @@ pub(crate) struct Environment {
 }
 
 impl Environment {
-    pub(crate) fn new(settings: Settings, progress: Progress) -> anyhow::Result<Self> {
-        let controller = settings.controller.clone().map_or_else(Template::default_command, Ok)?;
-        Ok(Self { settings, progress, controller, folder: TempDir::new()?, cached: None })
+    pub(crate) fn new(args: BenchArgs) -> anyhow::Result<Self> {
+        let controller = args.controller.clone().map_or_else(Template::default_command, Ok)?;
+        Ok(Self { args, progress: Progress::new(), controller, folder: TempDir::new()?, cached: None })
     }
 
     /// Loads a cluster without Endpoints and slices.
@@ -48,23 +47,30 @@ impl Environment {
         // Stop the previous cluster first: memory may not suffice for two.
         self.cached = None;
         self.progress.step(&format!("loading {} Pods", population.pods));
-        ServerProcess::start(population, self.settings.plain, self.folder.path()).await
+        ServerProcess::start(population, self.folder.path()).await
+    }
+
+    /// Returns a cluster whose Endpoints and slices are up to date, and idle controllers.
+    pub(crate) async fn resumed(
+        &mut self,
+        default: Population,
+        batch_period: Duration,
+    ) -> anyhow::Result<(Run, ServerProcess)> {
+        let mut server = self.filled(self.args.population(default)).await?;
+        let mut run = self.run(&mut server, batch_period).await?;
+        run.settle(&mut server, &self.progress, "resuming", watches_all_resources).await?;
+        Ok((run, server))
     }
 
     /// Returns a cluster whose Endpoints and slices are up to date.
-    pub(crate) async fn filled(&mut self, population: Population) -> anyhow::Result<ServerProcess> {
+    async fn filled(&mut self, population: Population) -> anyhow::Result<ServerProcess> {
         if let Some(server) = self.cached.take_if(|it| it.population == population && it.filled) {
             return Ok(server);
         }
         let mut server = self.empty(population).await?;
-        let run = self.run(&mut server, self.settings.pace(Duration::ZERO)).await?;
+        let run = self.run(&mut server, Duration::ZERO).await?;
         run.fill(&mut server, &self.progress).await?.stop().await?;
         Ok(server)
-    }
-
-    /// Returns whether the command line of the controllers has a placeholder.
-    pub(crate) fn has_placeholder(&self, placeholder: &str) -> bool {
-        self.controller.has(placeholder)
     }
 
     /// Stores a cluster for reuse by the next measurement.
@@ -72,28 +78,20 @@ impl Environment {
         self.cached = Some(server);
     }
 
-    /// Starts the controllers and begins a measurement.
-    pub(crate) async fn run(&self, server: &mut ServerProcess, pace: Pace) -> anyhow::Result<Run> {
-        self.run_with(server, pace, &[]).await
-    }
-
-    /// Starts the controllers with more flags and begins a measurement.
-    pub(crate) async fn run_with(&self, server: &mut ServerProcess, pace: Pace, flags: &[&str]) -> anyhow::Result<Run> {
+    /// Starts the controllers, by default with this batch period, and begins a measurement.
+    pub(crate) async fn run(&self, server: &mut ServerProcess, batch_period: Duration) -> anyhow::Result<Run> {
         let counts = server.count().await?;
-        let kubeconfig = server.kubeconfig.display().to_string();
-        let values = Values { kubeconfig: &kubeconfig, content_type: self.settings.content_type(), pace };
-        let controller_process = ControllerProcess::start(&self.controller.with(flags), values, self.folder.path())?;
+        let batch_period = self.args.batch_period.unwrap_or(batch_period);
+        let words = self.controller.fill(&server.kubeconfig, batch_period);
+        let controller_process = ControllerProcess::start(&words, self.folder.path())?;
         Ok(Run {
             client: server.client().await?,
-            encoding: self.settings.encoding(),
-            transport: self.settings.transport(),
             population: server.population,
-            pace,
+            batch_period,
             controller_process,
             started: Instant::now(),
             counts,
             usage: Usage::default(),
-            server_usage: server.usage()?,
             settling: Settling::new(Duration::ZERO),
             last: (RequestCounts::default(), Usage::default()),
         })
@@ -106,17 +104,13 @@ pub(crate) struct Run {
     /// Client of the bench, excluded from the counts.
     pub(crate) client: Client,
     pub(crate) population: Population,
-    encoding: &'static str,
-    transport: &'static str,
-    pace: Pace,
+    batch_period: Duration,
     controller_process: ControllerProcess,
     started: Instant,
     /// Requests before the measurement began.
     counts: RequestCounts,
     /// Usage before the measurement began.
     usage: Usage,
-    /// Usage of the server before the measurement began.
-    server_usage: Usage,
     settling: Settling,
     /// Requests and usage since the measurement began.
     last: (RequestCounts, Usage),
@@ -136,12 +130,6 @@ impl Run {
         Ok(self)
     }
 
-    /// Waits until the controllers watch all resources and are idle.
-    pub(crate) async fn resume(mut self, server: &mut ServerProcess, progress: &Progress) -> anyhow::Result<Self> {
-        self.settle(server, progress, "resuming", watches_all_resources).await?;
-        Ok(self)
-    }
-
     /// Waits until `done` returns true and the controllers are idle.
     pub(crate) async fn settle(
         &mut self,
@@ -150,7 +138,7 @@ impl Run {
         what: &str,
         done: impl Fn(&RequestCounts) -> bool,
     ) -> anyhow::Result<()> {
-        self.settling = Settling::new(IDLE_TIME + 2 * self.pace.longest_delay());
+        self.settling = Settling::new(IDLE_TIME + 2 * self.batch_period);
         loop {
             let counts = server.count().await?.since(&self.counts);
             let usage = self.controller_process.usage()?.since(self.usage);
@@ -172,33 +160,17 @@ impl Run {
         let outcome = Outcome {
             name: name.to_owned(),
             run: 1,
-            command: String::new(),
-            encoding: self.encoding,
-            transport: self.transport,
-            pace: self.pace,
             population: self.population,
             usage,
-            server: server.usage()?.since(self.server_usage),
             seconds: self.settling.busy_until().as_secs_f64(),
             counts,
             changes: 0,
-            changes_per_second: None,
             latencies: None,
-            additions: None,
-            under_attack: None,
-            upstream: None,
-            timeline: timeline(&self.settling),
         };
         self.counts = server.count().await?;
         self.usage = self.controller_process.usage()?;
-        self.server_usage = server.usage()?;
         self.started = Instant::now();
         Ok(outcome)
-    }
-
-    /// Returns the number of open file descriptors of the controllers.
-    pub(crate) fn descriptors(&self) -> anyhow::Result<usize> {
-        self.controller_process.descriptors()
     }
 
     /// Stops the controllers.

@@ -3,15 +3,44 @@
 use super::outcome::Outcome;
 
 /// A figure of a measurement, of which less is better.
-#[derive(Clone, Copy)]
 pub(crate) struct Figure {
-    pub(crate) name: &'static str,
-    pub(crate) unit: &'static str,
+    name: &'static str,
+    unit: &'static str,
     /// Number of decimals that are shown.
-    pub(crate) decimals: usize,
+    decimals: usize,
     /// Highest value with which the goal is met.
-    pub(crate) limit: f64,
-    pub(crate) of: fn(&Outcome) -> Option<f64>,
+    limit: f64,
+    of: fn(&Outcome) -> Option<f64>,
+}
+
+pub(crate) const fn cpu(limit: f64) -> Figure {
+    Figure { name: "CPU", unit: " s", decimals: 2, limit, of: |it| Some(it.cpu()) }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "for display")]
+pub(crate) const fn memory(limit: f64) -> Figure {
+    Figure { name: "memory", unit: " MiB", decimals: 0, limit, of: |it| Some(it.usage.peak_kib as f64 / 1_024.0) }
+}
+
+pub(crate) const fn cpu_of_a_flip(limit: f64) -> Figure {
+    Figure { name: "CPU a flip", unit: " ms", decimals: 2, limit, of: Outcome::cpu_of_a_change }
+}
+
+pub(crate) const fn p50(limit: f64) -> Figure {
+    Figure { name: "p50", unit: " ms", decimals: 1, limit, of: |it| it.latencies.as_ref().map(|it| it.p50) }
+}
+
+pub(crate) const fn p99(limit: f64) -> Figure {
+    Figure { name: "p99", unit: " ms", decimals: 1, limit, of: |it| it.latencies.as_ref().map(|it| it.p99) }
+}
+
+pub(crate) const fn latest(limit: f64) -> Figure {
+    Figure { name: "max", unit: " ms", decimals: 1, limit, of: |it| it.latencies.as_ref().map(|it| it.max) }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "for display")]
+pub(crate) const fn writes(limit: f64) -> Figure {
+    Figure { name: "writes", unit: "", decimals: 0, limit, of: |it| Some(it.counts.writes() as f64) }
 }
 
 impl Figure {

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, num::NonZeroU32, time::Duration};
 
-use anyhow::bail;
+use anyhow::ensure;
 use http::Method;
 use jiff::{Timestamp, Unit};
 use kube_controller_client::Client;
@@ -15,6 +15,9 @@ use tokio::{
     time::{Instant, MissedTickBehavior, interval},
 };
 
+/// Media type of the patches.
+const PATCH: &str = "application/strategic-merge-patch+json";
+
 /// Change of a Pod's readiness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Flip {
@@ -22,20 +25,17 @@ pub(crate) struct Flip {
     pub(crate) ready: bool,
 }
 
-/// Returns `count` flips. Half of that number of Pods (at most all of them), selected by `seed`, become unready, then
-/// ready again, and so on.
-pub(crate) fn flips(pods: usize, count: usize, seed: u64) -> Vec<Flip> {
-    let mut all = shuffled(pods, seed);
+/// Seed of the random selection and order of the Pods that change.
+const SEED: u64 = 1;
+
+/// Returns `count` flips. Half of that number of Pods (at most all of them), in random order, become unready, then ready
+/// again, and so on.
+pub(crate) fn flips(pods: usize, count: usize) -> Vec<Flip> {
+    let mut all: Vec<usize> = (0..pods).collect();
+    all.shuffle(&mut StdRng::seed_from_u64(SEED));
     all.truncate(count.div_ceil(2));
     let round = |ready: bool| all.iter().map(move |pod| Flip { pod: *pod, ready });
     (0..).flat_map(|at| round(at % 2 == 1)).take(if pods == 0 { 0 } else { count }).collect()
-}
-
-/// Returns the numbers of all Pods in random order.
-pub(crate) fn shuffled(pods: usize, seed: u64) -> Vec<usize> {
-    let mut all: Vec<usize> = (0..pods).collect();
-    all.shuffle(&mut StdRng::seed_from_u64(seed));
-    all
 }
 
 /// Returns how many Pods were not observed in the state of their last flip. `observed` are changes of Pods that were ready
@@ -47,41 +47,22 @@ pub(crate) fn unobserved(flips: &[Flip], observed: impl Iterator<Item = Flip>) -
     last.iter().filter(|(pod, expect)| ready.get(pod).unwrap_or(&true) != *expect).count()
 }
 
-/// Starts `count` requests at `rate` per second and returns their results, in order of completion. `request` gets the
-/// index of each request. Late requests are sent at once, so that the average rate is kept.
-pub(crate) async fn paced<T: Send + 'static, F>(
-    count: usize,
-    rate: NonZeroU32,
-    mut request: impl FnMut(usize) -> F,
-) -> anyhow::Result<Vec<T>>
-where
-    F: Future<Output = anyhow::Result<T>> + Send + 'static,
-{
-    let mut ticks = interval(Duration::from_secs(1) / rate.get());
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Burst);
-    let mut tasks = JoinSet::new();
-    for at in 0..count {
-        ticks.tick().await;
-        tasks.spawn(request(at));
-    }
-    let mut all = Vec::with_capacity(count);
-    while let Some(ended) = tasks.join_next().await {
-        all.push(ended??);
-    }
-    Ok(all)
-}
-
-/// Patches the status of Pods; returns when each patch was acknowledged. Patches of one Pod are sent one after the other: at
-/// the same time, the server might apply them in the reverse order.
+/// Patches the status of Pods, `rate` per second; returns when each patch was acknowledged. Late patches are sent at once, so
+/// that the average rate is kept. Patches of one Pod are sent one after the other: at the same time, the server might apply
+/// them in the reverse order.
 pub(crate) async fn drive(
     client: &Client,
     population: Population,
     flips: &[Flip],
     rate: NonZeroU32,
 ) -> anyhow::Result<Vec<(Flip, Instant)>> {
+    let mut ticks = interval(Duration::from_secs(1) / rate.get());
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Burst);
     let mut last: HashMap<usize, oneshot::Receiver<()>> = HashMap::new();
-    paced(flips.len(), rate, |at| {
-        let (client, flip) = (client.clone(), flips[at]);
+    let mut tasks = JoinSet::new();
+    for flip in flips.iter().copied() {
+        ticks.tick().await;
+        let client = client.clone();
         let (acknowledged, next) = oneshot::channel();
         let before = last.insert(flip.pod, next);
         // The validation would take CPU time of the server, and find nothing.
@@ -90,45 +71,35 @@ pub(crate) async fn drive(
             population.namespace(population.service_of(flip.pod)),
             population.pod_name(flip.pod)
         );
-        async move {
+        tasks.spawn(async move {
             if let Some(before) = before {
                 // A failed patch ends the scenario.
                 let _ = before.await;
             }
             let body = patch(flip.ready, now()).into_bytes();
-            send(&client, Method::PATCH, &path, "application/strategic-merge-patch+json", body).await?;
+            let (status, response) = client.raw(Method::PATCH, &path, Some(PATCH), body).await?;
+            ensure!(status.is_success(), "{path}: {status}: {}", String::from_utf8_lossy(&response));
             let at = Instant::now();
             // The last patch has no successor.
             let _ = acknowledged.send(());
             Ok((flip, at))
-        }
-    })
-    .await
-}
-
-/// Sends a request; a response with an error status is an error.
-pub(crate) async fn send(
-    client: &Client,
-    method: Method,
-    path: &str,
-    content_type: &str,
-    body: Vec<u8>,
-) -> anyhow::Result<()> {
-    let (status, response) = client.raw(method, path, Some(content_type), body).await?;
-    if !status.is_success() {
-        bail!("{path}: {status}: {}", String::from_utf8_lossy(&response));
+        });
     }
-    Ok(())
+    let mut all = Vec::with_capacity(flips.len());
+    while let Some(ended) = tasks.join_next().await {
+        all.push(ended??);
+    }
+    Ok(all)
 }
 
 /// Returns the status patch that a kubelet sends when the readiness of a Pod changes.
-pub(crate) fn patch(ready: bool, now: Timestamp) -> String {
+fn patch(ready: bool, now: Timestamp) -> String {
     let status = if ready { "True" } else { "False" };
     let condition = |kind: &str| json!({"type": kind, "status": status, "lastTransitionTime": now.to_string()});
     json!({"status": {"conditions": [condition("Ready"), condition("ContainersReady")]}}).to_string()
 }
 
-pub(crate) fn now() -> Timestamp {
+fn now() -> Timestamp {
     let now = kube_ambient::now();
     now.round(Unit::Second).unwrap_or(now)
 }
@@ -144,9 +115,8 @@ mod tests {
 
     #[test]
     fn flips_are_repeatable_and_end_ready() {
-        let some = flips(10, 8, 7);
-        assert_eq!(some, flips(10, 8, 7));
-        assert_ne!(some, flips(10, 8, 8));
+        let some = flips(10, 8);
+        assert_eq!(some, flips(10, 8));
         assert!(some[..4].iter().all(|it| !it.ready) && some[4..].iter().all(|it| it.ready), "{some:?}");
         assert_eq!(some[0].pod, some[4].pod);
     }
@@ -166,9 +136,9 @@ mod tests {
 
     #[test]
     fn few_pods_flip_repeatedly() {
-        let ready: Vec<bool> = flips(2, 6, 1).iter().map(|it| it.ready).collect();
+        let ready: Vec<bool> = flips(2, 6).iter().map(|it| it.ready).collect();
         assert_eq!(ready, [false, false, true, true, false, false]);
-        assert_eq!(flips(0, 5, 1), []);
+        assert_eq!(flips(0, 5), []);
     }
 
     /// The server executes the first patch of each Pod late, and the second one at once.
@@ -184,7 +154,7 @@ mod tests {
         server.faults().inject(Fault::delay_request(late, late).on(On::any().verb("patch")).times(4));
         let options = ClientOptions { qps: 0.0, ..ClientOptions::default() };
         let client = Client::new(&Config::from_service(server.service()), options).unwrap();
-        let all = flips(population.pods, 8, 1);
+        let all = flips(population.pods, 8);
         drive(&client, population, &all, NonZeroU32::new(100).unwrap()).await.unwrap();
         for pod in server.typed::<Pod>().namespace(&population.namespace(0)).list().unwrap() {
             let conditions = pod.status.unwrap().conditions.unwrap();

@@ -4,28 +4,20 @@
 //! the controllers, the only process that is measured.
 
 pub(crate) mod args;
-mod attack;
 mod controller_process;
 mod environment;
 mod figure;
 mod flips;
-mod goals;
-mod growth;
 mod latencies;
 mod observer;
 mod outcome;
-mod pace;
-mod plots;
 mod progress;
 mod protocol;
 mod report;
 mod scenario;
 pub(crate) mod server;
 mod server_process;
-mod settings;
 mod settling;
-mod table;
-mod upstream;
 mod usage;
 
 use std::ffi::OsString;
@@ -38,21 +30,19 @@ use tokio_util::sync::CancellationToken;
 use self::{
     args::{BenchArgs, Output},
     environment::Environment,
-    progress::Progress,
+    outcome::Outcome,
     report::Report,
 };
 use crate::{output::print, stop::Signals};
 
 /// Runs the scenarios and reports the results, including partial ones if a scenario fails.
 pub(crate) async fn run(args: BenchArgs, mut signals: Signals) -> anyhow::Result<()> {
+    let output = args.output;
     let (report, failed) = tokio::select! {
-        measured = measure(&args) => measured?,
+        measured = measure(args) => measured?,
         () = signals.received() => bail!("terminated by a signal"),
     };
-    if let Some(folder) = &args.report {
-        report.write(folder)?;
-    }
-    let text = match args.output {
+    let text = match output {
         Output::Table => report.table(),
         Output::Json => report.json()? + "\n",
     };
@@ -63,10 +53,8 @@ pub(crate) async fn run(args: BenchArgs, mut signals: Signals) -> anyhow::Result
     }
 }
 
-/// Runs the controllers like `controller-manager`; with the feature `dhat`, writes `dhat-heap.json` at exit.
+/// Runs the controllers like `controller-manager`.
 pub(crate) async fn controller(flags: Vec<OsString>, mut signals: Signals) -> anyhow::Result<()> {
-    #[cfg(feature = "dhat")]
-    let _profiler = dhat::Profiler::new_heap();
     let program = OsString::from("controller-manager");
     let line = endpoint_controller_manager::CommandLine::parse(std::iter::once(program).chain(flags))?;
     let kubeconfig = line.settings.client.kubeconfig.as_ref().context("--kubeconfig is required")?;
@@ -83,24 +71,18 @@ pub(crate) async fn controller(flags: Vec<OsString>, mut signals: Signals) -> an
 
 /// Runs the scenarios one after the other. Returns the report and the first error; a failed scenario does not stop the
 /// others.
-async fn measure(args: &BenchArgs) -> anyhow::Result<(Report, Option<anyhow::Error>)> {
-    let settings = args.settings();
+async fn measure(args: BenchArgs) -> anyhow::Result<(Report, Option<anyhow::Error>)> {
     let all = args.scenarios();
-    let controller =
-        settings.controller.as_ref().map_or("controller-manager of this workspace", |_| "another controller");
-    let mut environment = Environment::new(settings, Progress::new())?;
+    let (runs, limit) = (args.runs, args.timeout);
+    let controller = args.controller.as_ref().map_or("controller-manager of this workspace", |_| "another controller");
+    let mut environment = Environment::new(args)?;
     let (mut outcomes, mut failed) = (Vec::new(), None);
-    for (scenario, run) in all.into_iter().flat_map(|it| (1..=args.runs(it)).map(move |run| (it, run))) {
+    for (scenario, run) in all.into_iter().flat_map(|it| (1..=runs).map(move |run| (it, run))) {
         let name = format!("{scenario:?}").to_lowercase();
         environment.progress.begin(&name);
-        let limit = environment.settings.timeout.unwrap_or(scenario.timeout());
         let measured = timeout(limit, scenario::run(&mut environment, scenario)).await;
-        match measured.with_context(|| format!("not finished within {limit:?}")).flatten().context(name.clone()) {
-            Ok(measured) => {
-                let command = format!("devcluster bench {name}");
-                let of_run = |it| outcome::Outcome { command: command.clone(), run, ..it };
-                outcomes.extend(measured.into_iter().map(of_run));
-            }
+        match measured.with_context(|| format!("not finished within {limit:?}")).flatten().context(name) {
+            Ok(measured) => outcomes.extend(measured.into_iter().map(|it| Outcome { run, ..it })),
             Err(error) => failed = failed.or(Some(error)),
         }
     }

@@ -1,15 +1,14 @@
-//! Observer of slices: records when an endpoint changes its readiness or is added, with a watch like that of
-//! kube-proxy.
+//! Observer of slices: records when an endpoint changes its readiness, with a watch like that of kube-proxy.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use kube_controller_client::{Client, ListParams};
 use kube_dev_apiserver::Population;
-use kube_endpoint_model::{Endpoint, EndpointSlice};
+use kube_endpoint_model::EndpointSlice;
 use kube_informer::{Event, Informer, wait_for_sync};
 use kube_wire::{Decode as _, decode_list};
 use tokio::{task::JoinSet, time::Instant};
@@ -24,7 +23,6 @@ const PAGE: u32 = 2_000;
 #[derive(Debug)]
 pub(crate) struct Observer {
     observed: Arc<Mutex<Vec<(String, bool, Instant)>>>,
-    added: Arc<Mutex<Vec<(String, Instant)>>>,
     _informer: JoinSet<()>,
 }
 
@@ -33,14 +31,9 @@ impl Observer {
     pub(crate) async fn start(client: &Client) -> anyhow::Result<Self> {
         let observed = Arc::<Mutex<Vec<(String, bool, Instant)>>>::default();
         let informer = Informer::<EndpointSlice>::builder(client.clone()).build();
-        let added = Arc::<Mutex<Vec<(String, Instant)>>>::default();
-        let (record, record_added) = (Arc::clone(&observed), Arc::clone(&added));
+        let record = Arc::clone(&observed);
         let handler = informer.add_handler(move |event| {
             let at = Instant::now();
-            if let (old, Some(new)) = event.states() {
-                let mut record = record_added.lock().unwrap_or_else(PoisonError::into_inner);
-                record.extend(additions(old.map(|it| &**it), new).map(|pod| (pod.to_owned(), at)));
-            }
             if let Event::Updated { old, new, .. } = event {
                 let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
                 record.extend(changes(&old, &new).map(|(pod, ready)| (pod.to_owned(), ready, at)));
@@ -49,12 +42,7 @@ impl Observer {
         let mut tasks = JoinSet::new();
         tasks.spawn(informer.run(CancellationToken::new()));
         wait_for_sync([&handler], Duration::from_secs(60)).await?;
-        Ok(Self { observed, added, _informer: tasks })
-    }
-
-    /// Returns the Pods that became endpoints and were ready at once, and clears the record.
-    pub(crate) fn take_added(&self) -> Vec<(String, Instant)> {
-        std::mem::take(&mut *self.added.lock().unwrap_or_else(PoisonError::into_inner))
+        Ok(Self { observed, _informer: tasks })
     }
 
     /// Returns the recorded changes of `pods`, in the order in which they were observed.
@@ -74,14 +62,6 @@ fn changes<'a>(old: &'a EndpointSlice, new: &'a EndpointSlice) -> impl Iterator<
     };
     let before: HashMap<&str, bool> = state(old).collect();
     state(new).filter(move |(pod, ready)| before.get(pod).is_some_and(|before| before != ready))
-}
-
-/// Returns the Pods of the ready endpoints that a slice did not have before.
-fn additions<'a>(old: Option<&'a EndpointSlice>, new: &'a EndpointSlice) -> impl Iterator<Item = &'a str> {
-    let pod = |it: &'a Endpoint| Some(it.target_ref.as_ref()?.name().as_str());
-    let before: HashSet<&str> = old.iter().flat_map(|it| &it.endpoints).filter_map(pod).collect();
-    let ready = new.endpoints.iter().filter(|it| it.is_ready());
-    ready.filter_map(pod).filter(move |pod| !before.contains(pod))
 }
 
 /// Returns the number of endpoints in all slices, and how many of them are ready.
@@ -119,12 +99,5 @@ mod tests {
     fn only_readiness_changes_are_recorded() {
         let (old, new) = (slice(&[("a", true), ("b", true)]), slice(&[("b", false), ("a", true), ("c", true)]));
         assert_eq!(changes(&old, &new).collect::<Vec<_>>(), [("b", false)]);
-    }
-
-    #[test]
-    fn added_endpoints_are_recorded_if_they_are_ready() {
-        let (old, new) = (slice(&[("a", true)]), slice(&[("a", true), ("b", false), ("c", true)]));
-        assert_eq!(additions(Some(&old), &new).collect::<Vec<_>>(), ["c"]);
-        assert_eq!(additions(None, &old).collect::<Vec<_>>(), ["a"]);
     }
 }

@@ -44,8 +44,6 @@ pub(super) enum Response {
 pub(crate) struct RequestCounts {
     /// Bytes sent by the server.
     pub(crate) sent: u64,
-    /// Bytes received by the server.
-    pub(crate) received: u64,
     /// Requests without a response or with a status of 400 or above.
     pub(crate) refused: u64,
     /// Successful requests, sorted by resource and verb.
@@ -62,8 +60,6 @@ pub(crate) struct Requests {
     pub(crate) verb: String,
     /// Number of requests.
     pub(crate) count: u64,
-    /// Total size of the request bodies in bytes.
-    pub(crate) bytes: u64,
 }
 
 impl Requests {
@@ -77,19 +73,12 @@ impl RequestCounts {
     /// Returns the difference to earlier counts.
     pub(crate) fn since(&self, before: &Self) -> Self {
         let old = |now: &Requests| {
-            before
-                .requests
-                .iter()
-                .find(|it| it.resource == now.resource && it.verb == now.verb)
-                .map_or((0, 0), |it| (it.count, it.bytes))
+            let found = before.requests.iter().find(|it| it.resource == now.resource && it.verb == now.verb);
+            found.map_or(0, |it| it.count)
         };
-        let requests = self.requests.iter().map(|now| {
-            let (count, bytes) = old(now);
-            Requests { count: now.count - count, bytes: now.bytes - bytes, ..now.clone() }
-        });
+        let requests = self.requests.iter().map(|now| Requests { count: now.count - old(now), ..now.clone() });
         Self {
             sent: self.sent - before.sent,
-            received: self.received - before.received,
             refused: self.refused - before.refused,
             requests: requests.filter(|it| it.count > 0).collect(),
         }
@@ -98,12 +87,6 @@ impl RequestCounts {
     /// Returns the number of all writes.
     pub(crate) fn writes(&self) -> u64 {
         self.requests.iter().filter(|it| it.is_write()).map(|it| it.count).sum()
-    }
-
-    /// Returns the number of writes of a resource, and the total size of their bodies in bytes.
-    pub(crate) fn writes_of(&self, resource: &str) -> (u64, u64) {
-        let of = self.requests.iter().filter(|it| it.is_write() && it.resource == resource);
-        of.fold((0, 0), |(count, bytes), it| (count + it.count, bytes + it.bytes))
     }
 
     /// Returns the number of requests of a resource and verb.
@@ -117,7 +100,7 @@ mod tests {
     use super::*;
 
     fn requests(resource: &str, verb: &str, count: u64) -> Requests {
-        Requests { resource: resource.to_owned(), verb: verb.to_owned(), count, bytes: count * 10 }
+        Requests { resource: resource.to_owned(), verb: verb.to_owned(), count }
     }
 
     #[test]
@@ -128,7 +111,7 @@ mod tests {
             RequestCounts { sent: 9, requests: vec![requests("endpoints", "create", 2)], ..RequestCounts::default() };
         now.requests.extend([requests("endpointslices", "update", 3), requests("pods", "list", 1)]);
         let new = now.since(&before);
-        assert_eq!((new.sent, new.writes(), new.writes_of("endpointslices")), (4, 3, (3, 30)));
+        assert_eq!((new.sent, new.writes()), (4, 3));
         assert_eq!((new.count("pods", "list"), new.count("endpoints", "create")), (1, 0));
     }
 }

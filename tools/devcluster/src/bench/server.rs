@@ -20,10 +20,13 @@ const TEMPLATE: &str = "shop-11";
 const LOG_CAPACITY: usize = 1_000_000;
 
 /// Serves until standard input is closed, which happens even if the bench is killed.
-pub(crate) async fn run(plain: bool) -> anyhow::Result<()> {
-    let transport = if plain { Transport::Plain } else { Transport::Tls };
-    let config =
-        kube_dev_apiserver::Config { transport, request_log: LOG_CAPACITY, seed: Some(1), ..Default::default() };
+pub(crate) async fn run() -> anyhow::Result<()> {
+    let config = kube_dev_apiserver::Config {
+        transport: Transport::Tls,
+        request_log: LOG_CAPACITY,
+        seed: Some(1),
+        ..Default::default()
+    };
     let server = Server::start(config).await?;
     write_response(&Response::Ready(server.kubeconfig()))?;
     let mut counted = BTreeMap::new();
@@ -45,27 +48,22 @@ pub(crate) async fn run(plain: bool) -> anyhow::Result<()> {
 }
 
 /// Adds the requests since the last call to `counted` and `refused`, and returns the totals.
-fn count(server: &Server, counted: &mut BTreeMap<(String, String), (u64, u64)>, refused: &mut u64) -> RequestCounts {
+fn count(server: &Server, counted: &mut BTreeMap<(String, String), u64>, refused: &mut u64) -> RequestCounts {
     for request in server.requests().take().into_iter().filter(|request| !is_bench(&request.user_agent)) {
         if request.status.is_none_or(|status| status >= 400) {
             *refused += 1;
             continue;
         }
-        let (count, bytes) = counted.entry((request.resource, request.verb)).or_default();
-        *count += 1;
-        *bytes += request.content_length;
+        *counted.entry((request.resource, request.verb)).or_default() += 1;
     }
     let traffic = server.traffic();
-    let others = || traffic.iter().filter(|it| !is_bench(&it.user_agent));
-    let one = |((resource, verb), (count, bytes)): (&(String, String), &(u64, u64))| Requests {
+    let one = |((resource, verb), count): (&(String, String), &u64)| Requests {
         resource: resource.clone(),
         verb: verb.clone(),
         count: *count,
-        bytes: *bytes,
     };
     RequestCounts {
-        sent: others().map(|it| it.sent).sum(),
-        received: others().map(|it| it.received).sum(),
+        sent: traffic.iter().filter(|it| !is_bench(&it.user_agent)).map(|it| it.sent).sum(),
         refused: *refused,
         requests: counted.iter().map(one).collect(),
     }
@@ -76,7 +74,7 @@ fn is_bench(user_agent: &str) -> bool {
 }
 
 /// Returns the Pod that is the template of all Pods.
-pub(super) fn template() -> anyhow::Result<Value> {
+fn template() -> anyhow::Result<Value> {
     let mut list: Value = serde_json::from_str(RECORDED)?;
     let items = list["items"].as_array_mut().context("the recorded list has no items")?;
     let found = items.iter_mut().find(|pod| pod["metadata"]["name"] == TEMPLATE);

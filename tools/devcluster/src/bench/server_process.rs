@@ -10,16 +10,12 @@ use anyhow::{Context as _, bail};
 use kube_controller_client::{Client, ClientOptions, Config};
 use kube_dev_apiserver::Population;
 use kube_wire::Encoding;
-use procfs::process::Process;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines},
     process::{Child, ChildStdin, ChildStdout, Command},
 };
 
-use super::{
-    protocol::{Request, RequestCounts, Response, USER_AGENT},
-    usage::Usage,
-};
+use super::protocol::{Request, RequestCounts, Response, USER_AGENT};
 
 /// API server process with a cluster. It is killed when dropped.
 #[derive(Debug)]
@@ -33,16 +29,13 @@ pub(crate) struct ServerProcess {
     requests: ChildStdin,
     responses: Lines<BufReader<ChildStdout>>,
     _child: Child,
-    process: Process,
 }
 
 impl ServerProcess {
-    /// Starts a server process, writes its kubeconfig to `folder`, and loads a cluster. The server uses TLS, which
-    /// clients negotiate HTTP/2 over, or, if `plain`, plain HTTP/1.1.
-    pub(crate) async fn start(population: Population, plain: bool, folder: &Path) -> anyhow::Result<Self> {
+    /// Starts a server process, writes its kubeconfig to `folder`, and loads a cluster.
+    pub(crate) async fn start(population: Population, folder: &Path) -> anyhow::Result<Self> {
         let mut child = Command::new(std::env::current_exe()?)
             .arg("bench-server")
-            .args(plain.then_some("--plain"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .kill_on_drop(true)
@@ -52,9 +45,7 @@ impl ServerProcess {
         let stdout = child.stdout.take().context("no standard output")?;
         let responses = BufReader::new(stdout).lines();
         let kubeconfig = folder.join("kubeconfig");
-        let pid = child.id().and_then(|id| i32::try_from(id).ok()).context("the API server process has exited")?;
-        let process = Process::new(pid).context("cannot read /proc of the API server process")?;
-        let mut server = Self { population, kubeconfig, filled: false, requests, responses, _child: child, process };
+        let mut server = Self { population, kubeconfig, filled: false, requests, responses, _child: child };
         match server.read_response().await? {
             Response::Ready(kubeconfig) => fs::write(&server.kubeconfig, kubeconfig)?,
             other => bail!("unexpected first message of the API server process: {other:?}"),
@@ -71,11 +62,6 @@ impl ServerProcess {
             Response::Counted(counts) => Ok(counts),
             other => bail!("unexpected response to a request for counts: {other:?}"),
         }
-    }
-
-    /// Returns the resource usage so far.
-    pub(crate) fn usage(&self) -> anyhow::Result<Usage> {
-        Ok(Usage::of(&self.process)?)
     }
 
     /// Returns a client for the bench, without a rate limit. It requests JSON, which the server stores: encoding protobuf

@@ -52,11 +52,6 @@ impl Settling {
         };
         changed(|it| it.writes, 0).or_else(|| changed(|it| it.sent, MAX_IDLE_BYTES)).unwrap_or_default()
     }
-
-    /// Returns all samples in order of time.
-    pub(crate) fn samples(&self) -> &[Sample] {
-        &self.samples
-    }
 }
 
 #[cfg(test)]

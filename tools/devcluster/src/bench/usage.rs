@@ -12,8 +12,6 @@ pub(crate) struct Usage {
     /// CPU time in user and kernel mode, from `/proc/PID/stat`. Its resolution is the kernel's tick, usually 10 ms.
     #[serde(rename = "cpuSeconds", serialize_with = "seconds")]
     pub(crate) cpu: Duration,
-    /// Resident memory in KiB, `VmRSS` of `/proc/PID/status`.
-    pub(crate) resident_kib: u64,
     /// Peak resident memory in KiB, `VmHWM` of `/proc/PID/status`.
     pub(crate) peak_kib: u64,
 }
@@ -28,14 +26,10 @@ impl Usage {
         let (stat, status) = (process.stat()?, process.status()?);
         let per_second = procfs::ticks_per_second().max(1);
         let milliseconds = (stat.utime + stat.stime).saturating_mul(1_000) / per_second;
-        Ok(Self {
-            cpu: Duration::from_millis(milliseconds),
-            resident_kib: status.vmrss.unwrap_or_default(),
-            peak_kib: status.vmhwm.unwrap_or_default(),
-        })
+        Ok(Self { cpu: Duration::from_millis(milliseconds), peak_kib: status.vmhwm.unwrap_or_default() })
     }
 
-    /// Returns the usage since an earlier one: the difference of the CPU times, and this memory.
+    /// Returns the usage since an earlier one: the difference of the CPU times, and this peak.
     pub(crate) fn since(self, before: Self) -> Self {
         Self { cpu: self.cpu.saturating_sub(before.cpu), ..self }
     }

@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[rstest]
-    #[case::subcommands("", "explain check diff shadow top completion help", 4)]
+    #[case::subcommands("", "explain check diff shadow completion help", 4)]
     #[case::subcommand("ch", "check", 4)]
     #[case::after_an_option("-n shop d", "diff", 4)]
     #[case::kinds("explain ", "service pod endpointslice endpoints", 4)]

@@ -2,8 +2,7 @@
 
 use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
 
-use clap::{Args, Parser, ValueEnum};
-use kube_endpoints_conformance::{Comparison, WriteBound};
+use clap::{Args, Parser};
 
 /// Tests a controller of EndpointSlices or Endpoints with recordings of Kubernetes' controllers and with hostile
 /// scenarios.
@@ -34,63 +33,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) claims: Claims,
-    #[command(flatten)]
     pub(crate) controller: Controller,
     #[command(flatten)]
     pub(crate) cluster: Cluster,
     #[command(flatten)]
     pub(crate) timing: Timing,
-}
-
-/// Changes of the profile.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Changes of the profile")]
-pub(crate) struct Claims {
-    /// Key of the label with the name of the Service, on the slices of the profile.
-    #[arg(long, value_name = "KEY")]
-    pub(crate) service_label: Option<String>,
-    /// Value of the label endpointslice.kubernetes.io/managed-by, on the slices of the profile.
-    #[arg(long, value_name = "VALUE")]
-    pub(crate) managed_by: Option<String>,
-    /// What is compared: all fields of all objects, or endpoints only.
-    #[arg(long)]
-    pub(crate) compare: Option<CompareArg>,
-    /// Numbers of writes: equal to those of Kubernetes' controllers, or at most twice as high.
-    #[arg(long)]
-    pub(crate) writes: Option<WritesArg>,
-}
-
-/// Value of `--compare`.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum CompareArg {
-    Exact,
-    Endpoints,
-}
-
-impl From<CompareArg> for Comparison {
-    fn from(argument: CompareArg) -> Self {
-        match argument {
-            CompareArg::Exact => Self::Exact,
-            CompareArg::Endpoints => Self::Endpoints,
-        }
-    }
-}
-
-/// Value of `--writes`.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum WritesArg {
-    Exact,
-    Bounded,
-}
-
-impl From<WritesArg> for WriteBound {
-    fn from(argument: WritesArg) -> Self {
-        match argument {
-            WritesArg::Exact => Self::Exact,
-            WritesArg::Bounded => Self::Bounded,
-        }
-    }
 }
 
 /// Controller under test.
@@ -109,7 +56,7 @@ pub(crate) struct Controller {
     pub(crate) elected_command: Option<String>,
     /// YAML file with roles and bindings of the user --user. All other requests are denied, and fail the test. By default
     /// every request is allowed.
-    #[arg(long, value_name = "FILE", conflicts_with = "kubeconfig", conflicts_with = "assets")]
+    #[arg(long, value_name = "FILE", conflicts_with = "kubeconfig")]
     pub(crate) rights: Option<PathBuf>,
     /// User of the kubeconfig.
     #[arg(long, value_name = "NAME", default_value = "controller-under-test")]
@@ -121,20 +68,14 @@ pub(crate) struct Controller {
 #[command(next_help_heading = "Cluster")]
 pub(crate) struct Cluster {
     /// Use this cluster instead of embedded servers. Namespaces and Nodes are created, and deleted afterwards.
-    #[arg(long, value_name = "FILE", conflicts_with = "assets")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) kubeconfig: Option<PathBuf>,
-    /// Start etcd and kube-apiserver from this directory instead of embedded servers, as envtest does.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) assets: Option<PathBuf>,
-    /// Audit log of the cluster of --kubeconfig or --assets, from which writes are counted.
+    /// Audit log of the cluster of --kubeconfig, from which writes are counted.
     #[arg(long, value_name = "FILE")]
     pub(crate) audit_log: Option<PathBuf>,
     /// Serve plain HTTP instead of TLS. Go clients then send no credentials.
     #[arg(long)]
     pub(crate) plain_http: bool,
-    /// Directory with recordings to use instead of the built-in ones.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) recordings: Option<PathBuf>,
     /// Maximum number of servers at a time, each with an instance of the controller.
     #[arg(long, value_name = "N", default_value = "4")]
     pub(crate) jobs: NonZeroUsize,

@@ -9,13 +9,13 @@ use std::{
     },
 };
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use kube_endpoints_conformance::{
     Access, CommandLine, Entry, External, Hostile, Kit, Limits, Plan, Profile, QUIET, Recording, Subject, Target,
     Verdict, junit, split,
 };
 
-use crate::arguments::{Arguments, Claims, Cluster, Controller, Timing};
+use crate::arguments::{Arguments, Cluster, Controller, Timing};
 
 /// Returns whether all scenarios passed.
 pub(crate) async fn run(arguments: Arguments) -> Result<bool> {
@@ -23,14 +23,10 @@ pub(crate) async fn run(arguments: Arguments) -> Result<bool> {
         return show_profiles().map(|()| true);
     }
     let kit = kit(&arguments)?;
-    let recordings = match &arguments.cluster.recordings {
-        Some(directory) => Recording::read_all(directory)?,
-        None => Recording::builtin()?,
-    };
     let Arguments { filters, exclude, .. } = &arguments;
     let contains = |key: &str, parts: &[String]| parts.iter().any(|part| key.contains(part.as_str()));
     let selects = |key: &str| (filters.is_empty() || contains(key, filters)) && !contains(key, exclude);
-    let plan = kit.plan(recordings, Hostile::all(), selects);
+    let plan = kit.plan(Recording::builtin()?, Hostile::all(), selects);
     if arguments.list {
         return list(&plan).map(|()| true);
     }
@@ -54,14 +50,13 @@ pub(crate) async fn run(arguments: Arguments) -> Result<bool> {
 }
 
 fn kit(arguments: &Arguments) -> Result<Kit> {
-    let Arguments { claims, controller, cluster, timing, .. } = arguments;
-    let Cluster { kubeconfig, assets, audit_log, plain_http, recordings: _, jobs } = cluster;
-    let profile = profile(&arguments.profile, claims)?;
+    let Arguments { controller, cluster, timing, .. } = arguments;
+    let Cluster { kubeconfig, audit_log, plain_http, jobs } = cluster;
+    let profile = Profile::find(&arguments.profile)?;
     let limits = limits(timing);
-    let target = match (kubeconfig, assets) {
-        (Some(kubeconfig), _) => Target::Cluster { kubeconfig: std::path::absolute(kubeconfig)? },
-        (None, Some(directory)) => Target::Binaries { directory: std::path::absolute(directory)? },
-        (None, None) => Target::Embedded,
+    let target = match kubeconfig {
+        Some(kubeconfig) => Target::Cluster { kubeconfig: std::path::absolute(kubeconfig)? },
+        None => Target::Embedded,
     };
     let subject = subject(controller, &profile, limits)?;
     Ok(Kit {
@@ -75,24 +70,6 @@ fn kit(arguments: &Arguments) -> Result<Kit> {
         audit_log: audit_log.clone(),
         jobs: jobs.get(),
     })
-}
-
-/// Returns the profile of this name or path, with changes.
-fn profile(name_or_path: &str, claims: &Claims) -> Result<Profile> {
-    let Claims { service_label, managed_by, compare, writes } = claims;
-    let mut profile = Profile::find(name_or_path)?;
-    if service_label.is_some() || managed_by.is_some() {
-        let claimed = (&mut profile.service_slices, &mut profile.mirrored_slices);
-        let ((Some(labels), None) | (None, Some(labels))) = claimed else {
-            bail!("--service-label and --managed-by require a profile with one kind of slices, not {}", profile.name)
-        };
-        labels.service_label = service_label.clone().or(labels.service_label.take());
-        labels.managed_by = managed_by.clone().or(labels.managed_by.take());
-    }
-    profile.compare = compare.map_or(profile.compare, Into::into);
-    profile.writes = writes.map_or(profile.writes, Into::into);
-    profile.check()?;
-    Ok(profile)
 }
 
 /// Returns the command lines of the controller; `None` if it is started elsewhere.

@@ -2,34 +2,31 @@
 
 use std::time::Duration;
 
-use super::flip::{DEFAULT_POPULATION, observed, per_second};
+use anyhow::ensure;
+use tokio::time::{Instant, sleep};
+
+use super::flip::{DEFAULT_POPULATION, per_second};
 use crate::bench::{
     environment::{Environment, Run},
-    flips::{Flip, drive, flips},
-    latencies::{Latencies, between, frequency},
+    flips::{Flip, drive, flips, unobserved},
+    latencies::{Latencies, between},
     observer::Observer,
     outcome::Outcome,
     server_process::ServerProcess,
 };
 
+/// Readiness changes per second.
+const RATES: [usize; 2] = [20, 100];
 /// Duration of the measurement at each rate, in seconds.
-pub(super) const SECONDS: usize = 20;
+const SECONDS: usize = 20;
+/// Maximum time to wait for the last slice change.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(super) async fn run(environment: &mut Environment) -> anyhow::Result<Vec<Outcome>> {
-    let population = environment.settings.sizes.or(DEFAULT_POPULATION);
-    let mut server = environment.filled(population).await?;
-    let mut run = environment
-        .run(&mut server, environment.settings.pace(Duration::ZERO))
-        .await?
-        .resume(&mut server, &environment.progress)
-        .await?;
+    let (mut run, mut server) = environment.resumed(DEFAULT_POPULATION, Duration::ZERO).await?;
     let mut outcomes = Vec::new();
-    for rate in environment.settings.rate.map_or_else(|| vec![20, 100], |rate| vec![rate]) {
-        let count = environment.settings.flips.unwrap_or(rate * SECONDS);
-        // Each Pod changes at most once in each direction, so that every slice change can be attributed to one cause.
-        let flips = flips(population.pods, count.min(population.pods * 2), environment.settings.seed);
-        let name = format!("latency-{rate}");
-        outcomes.push(measure(environment, &mut run, &mut server, (&flips, rate), &name).await?);
+    for rate in environment.args.rate.map_or_else(|| RATES.to_vec(), |rate| vec![rate]) {
+        outcomes.push(measure(environment, &mut run, &mut server, rate).await?);
     }
     run.stop().await?;
     environment.cache(server);
@@ -37,21 +34,36 @@ pub(super) async fn run(environment: &mut Environment) -> anyhow::Result<Vec<Out
 }
 
 /// Changes the readiness of Pods, `rate` per second, and measures the time until each change is observed in a slice.
-pub(super) async fn measure(
+async fn measure(
     environment: &Environment,
     run: &mut Run,
     server: &mut ServerProcess,
-    (all, rate): (&[Flip], usize),
-    name: &str,
+    rate: usize,
 ) -> anyhow::Result<Outcome> {
+    let pods = run.population.pods;
+    // Each Pod changes at most once in each direction, so that every slice change can be attributed to one cause.
+    let all = flips(pods, environment.args.flips.unwrap_or(rate * SECONDS).min(pods * 2));
     let observer = Observer::start(&run.client).await?;
     run.settle(server, &environment.progress, "before the flips", |_| true).await?;
     run.outcome(server, "").await?;
     environment.progress.step(&format!("{} flips, {rate} per second", all.len()));
-    let causes = drive(&run.client, run.population, all, per_second(rate)).await?;
-    let changes_per_second = frequency(causes.iter().map(|(_, at)| *at));
-    let changes = observed(run, (&mut *server, &environment.progress), &observer, all).await?;
+    let causes = drive(&run.client, run.population, &all, per_second(rate)).await?;
+    run.settle(server, &environment.progress, "after the flips", |_| true).await?;
+    let changes = observed(run, &observer, &all).await?;
     let latencies = Latencies::of(between(causes, changes));
-    let outcome = run.outcome(server, name).await?;
-    Ok(Outcome { changes: all.len(), changes_per_second, latencies, ..outcome })
+    Ok(Outcome { changes: all.len(), latencies, ..run.outcome(server, &format!("latency-{rate}")).await? })
+}
+
+/// Waits until slices show the last flip of each Pod, at most 60 s. Returns the observed changes.
+async fn observed(run: &Run, observer: &Observer, flips: &[Flip]) -> anyhow::Result<Vec<(Flip, Instant)>> {
+    let begin = Instant::now();
+    loop {
+        let changes = observer.changes(run.population, flips.iter().map(|it| it.pod));
+        let missing = unobserved(flips, changes.iter().map(|(flip, _)| *flip));
+        if missing == 0 {
+            return Ok(changes);
+        }
+        ensure!(begin.elapsed() < TIMEOUT, "the last change of {missing} Pods was not observed in a slice");
+        sleep(Duration::from_millis(20)).await;
+    }
 }
