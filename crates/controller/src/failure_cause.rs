@@ -17,3 +17,17 @@ pub enum FailureCause {
     /// No connection to the server. Retried as [`Server`](Self::Server).
     Unreachable,
 }
+
+/// The cause of a sync that fails because of this error of a request.
+#[cfg(feature = "client")]
+impl From<&kube_controller_client::Error> for FailureCause {
+    fn from(error: &kube_controller_client::Error) -> Self {
+        if error.is_unreachable() {
+            Self::Unreachable
+        } else if error.is_server_failure() {
+            Self::Server
+        } else {
+            Self::Key
+        }
+    }
+}

@@ -21,9 +21,8 @@ impl ApplyError {
     /// [`ControllerBuilder::failure_cause`](kube_controller::ControllerBuilder::failure_cause).
     pub fn failure_cause(&self) -> FailureCause {
         let cause = |failure: &WriteError| match &failure.source {
-            WriteFailure::Request(error) if error.is_unreachable() => FailureCause::Unreachable,
-            WriteFailure::Request(error) if error.is_server_failure() => FailureCause::Server,
-            WriteFailure::Request(_) | WriteFailure::Misplaced { .. } => FailureCause::Key,
+            WriteFailure::Request(error) => error.into(),
+            WriteFailure::Misplaced { .. } => FailureCause::Key,
         };
         self.0.iter().map(cause).max().unwrap_or_default()
     }

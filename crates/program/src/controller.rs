@@ -375,9 +375,7 @@ fn failure_cause(error: &(dyn Error + 'static)) -> FailureCause {
     let mut next = Some(error);
     while let Some(error) = next {
         match error.downcast_ref::<kube_controller_client::Error>() {
-            Some(error) if error.is_unreachable() => return FailureCause::Unreachable,
-            Some(error) if error.is_server_failure() => return FailureCause::Server,
-            Some(_) => return FailureCause::Key,
+            Some(error) => return error.into(),
             None => next = error.source(),
         }
     }

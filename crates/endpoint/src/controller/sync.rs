@@ -49,11 +49,7 @@ fn upstream_sync(pods: usize) -> Duration {
 
 /// Returns what a sync failed because of.
 pub(super) fn failure_cause(error: &(dyn std::error::Error + 'static)) -> FailureCause {
-    match error.downcast_ref() {
-        Some(SyncError { source, .. }) if source.is_unreachable() => FailureCause::Unreachable,
-        Some(SyncError { source, .. }) if source.is_server_failure() => FailureCause::Server,
-        _ => FailureCause::Key,
-    }
+    error.downcast_ref().map_or(FailureCause::Key, |SyncError { source, .. }| source.into())
 }
 
 impl Syncs {
