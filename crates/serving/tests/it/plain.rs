@@ -96,3 +96,28 @@ async fn a_slow_client_is_disconnected_after_10_s(#[case] sent: &[u8]) {
     let _ = stream.read_to_end(&mut response).await;
     assert!(response.is_empty() && start.elapsed() >= Duration::from_secs(10), "{:?}", start.elapsed());
 }
+
+/// The response is larger than what the kernel stores for the client.
+#[tokio::test]
+async fn a_client_that_reads_nothing_is_disconnected_after_10_s() {
+    const SIZE: usize = 32 << 20;
+    let served = Registry::new();
+    served.register(Box::new(prometheus::IntCounter::new("large", "x".repeat(SIZE)).unwrap())).unwrap();
+    let registry = Registry::new();
+    let metrics = ServingMetrics::register(&registry, "example").unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+    let mut tasks = JoinSet::new();
+    tasks.spawn(Server::plain(listener, Routes::new(Health::default()).metrics(served), metrics).run());
+    stream.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").await.unwrap();
+    // Work takes no time on the clock of the limits.
+    tokio::time::pause();
+    tokio::time::sleep(Duration::from_secs(11)).await;
+    let mut received = Vec::new();
+    let _ = stream.read_to_end(&mut received).await;
+    assert!(received.starts_with(b"HTTP/1.1 200 OK\r\n") && received.len() < SIZE, "{} bytes", received.len());
+    let closed =
+        registry.gather().into_iter().find(|it| it.name() == "example_serving_connections_closed_total").unwrap();
+    let stalled = closed.get_metric().iter().find(|it| it.get_label()[0].value() == "write_timeout").unwrap();
+    assert!((stalled.get_counter().get_value() - 1.0).abs() < f64::EPSILON, "{stalled:?}");
+}
