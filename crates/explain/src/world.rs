@@ -46,13 +46,13 @@ impl Default for Settings {
 #[derive(Debug, Default)]
 pub struct World {
     pub(crate) settings: Settings,
-    services: BTreeMap<ObjectKey, Arc<Service>>,
+    pub(crate) services: BTreeMap<ObjectKey, Arc<Service>>,
     pub(crate) selectors: ServiceIndex,
-    pods: BTreeMap<ObjectKey, Arc<Pod>>,
+    pub(crate) pods: BTreeMap<ObjectKey, Arc<Pod>>,
     pod_index: PodIndex,
-    nodes: HashMap<Text, Arc<Node>>,
-    endpoints: BTreeMap<ObjectKey, Arc<Endpoints>>,
-    slices: BTreeMap<ObjectKey, Arc<EndpointSlice>>,
+    pub(crate) nodes: HashMap<Text, Arc<Node>>,
+    pub(crate) endpoints: BTreeMap<ObjectKey, Arc<Endpoints>>,
+    pub(crate) slices: BTreeMap<ObjectKey, Arc<EndpointSlice>>,
     slice_index: SliceIndex,
     details: HashMap<ObjectKey, PodDetails>,
     writes: BTreeMap<ObjectRef, LastWrite>,
@@ -119,18 +119,6 @@ impl World {
         self.services.values()
     }
 
-    pub(crate) fn service_of(&self, key: &ObjectKey) -> Option<&Arc<Service>> {
-        self.services.get(key)
-    }
-
-    pub(crate) fn pods(&self) -> impl Iterator<Item = &Arc<Pod>> {
-        self.pods.values()
-    }
-
-    pub(crate) fn pod_of(&self, key: &ObjectKey) -> Option<&Arc<Pod>> {
-        self.pods.get(key)
-    }
-
     /// Returns the Pods of a namespace, by name.
     pub(crate) fn pods_in(&self, namespace: &Text) -> impl Iterator<Item = &Arc<Pod>> {
         let first = ObjectKey { namespace: namespace.clone(), name: Text::default() };
@@ -159,22 +147,6 @@ impl World {
             _ => None,
         };
         counted.filter_map(|node| Some((&node.name, lack(node)?))).min()
-    }
-
-    pub(crate) fn all_endpoints(&self) -> impl Iterator<Item = &Arc<Endpoints>> {
-        self.endpoints.values()
-    }
-
-    pub(crate) fn endpoints_of(&self, key: &ObjectKey) -> Option<&Arc<Endpoints>> {
-        self.endpoints.get(key)
-    }
-
-    pub(crate) fn all_slices(&self) -> impl Iterator<Item = &Arc<EndpointSlice>> {
-        self.slices.values()
-    }
-
-    pub(crate) fn slice_of(&self, key: &ObjectKey) -> Option<&Arc<EndpointSlice>> {
-        self.slices.get(key)
     }
 
     /// Returns the slices of a Service, of all managers, by name.

@@ -66,7 +66,7 @@ fn slice_state(world: &World, slice: &EndpointSlice, planned: &PlannedStates) ->
         return ObjectState::Foreign;
     }
     let key = slice.service_name().map(|name| ObjectKey::new(slice.metadata.namespace.clone(), name));
-    let service = key.and_then(|key| world.service_of(&key));
+    let service = key.and_then(|key| world.services.get(&key));
     let has_controller =
         service.is_some_and(|service| !by_pods || (service.selector.is_some() && !service.external_name));
     if !world.is_unknown(Kind::Service) && !has_controller {

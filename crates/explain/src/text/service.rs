@@ -54,7 +54,7 @@ fn has(report: &ServiceReport, code: Code) -> bool {
 
 /// Whether a check reports the reason.
 fn is_warning(reason: &Reason) -> bool {
-    Severity::of(reason.code) > Severity::Info
+    reason.code.severity() > Severity::Info
 }
 
 /// Returns why the Service selects no Pods by design; `None` if it is meant to select Pods.
