@@ -274,6 +274,13 @@ pub struct Change {
     pub reasons: Vec<Reason>,
 }
 
+impl Change {
+    /// Returns the most serious class of the difference.
+    pub fn class(&self) -> DifferenceClass {
+        self.classes.first().copied().unwrap_or(DifferenceClass::Content)
+    }
+}
+
 impl std::fmt::Display for ObjectRef {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let ObjectRef { kind, namespace, name } = self;

@@ -19,8 +19,8 @@ const MAX_BYTES: usize = 4_096;
 pub(crate) fn describe(changes: Vec<Change>) -> (BTreeSet<DifferenceClass>, Vec<ObjectMismatch>) {
     let classes = changes.iter().flat_map(|change| &change.classes).copied().collect();
     let objects = changes.into_iter().take(MAX_OBJECTS).map(|change| {
-        let Change { object, before, after, classes, reasons } = change;
-        let class = classes.first().copied().unwrap_or(DifferenceClass::Content);
+        let class = change.class();
+        let Change { object, before, after, classes: _, reasons } = change;
         let codes = reasons.iter().map(|reason| reason.code).collect();
         let (actual, expected, omitted) = bounded(before, after);
         ObjectMismatch { object, class, codes, expected, actual, omitted }
