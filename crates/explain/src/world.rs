@@ -55,7 +55,7 @@ pub struct World {
     pub(crate) slices: BTreeMap<ObjectKey, Arc<EndpointSlice>>,
     slice_index: SliceIndex,
     details: HashMap<ObjectKey, PodDetails>,
-    writes: BTreeMap<ObjectRef, LastWrite>,
+    pub(crate) writes: BTreeMap<ObjectRef, LastWrite>,
     unknown: BTreeSet<Kind>,
 }
 
@@ -156,10 +156,6 @@ impl World {
 
     pub(crate) fn details(&self, pod: &Pod) -> Option<&PodDetails> {
         self.details.get(&pod.key())
-    }
-
-    pub(crate) fn last_write(&self, object: &ObjectRef) -> Option<&LastWrite> {
-        self.writes.get(object)
     }
 
     pub(crate) fn is_unknown(&self, kind: Kind) -> bool {

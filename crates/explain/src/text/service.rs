@@ -116,10 +116,7 @@ fn hints(output: &mut Output, hints: &HintsReport) {
     }
     output.text("  hints: off");
     for (index, reason) in hints.reasons.iter().enumerate() {
-        // Both address types often have the same reason.
-        if !hints.reasons[..index].contains(reason) {
-            output.text(if index == 0 { ", " } else { "; " }).reason_after(reason, ": ");
-        }
+        output.text(if index == 0 { ", " } else { "; " }).reason_after(reason, ": ");
     }
     output.end_line();
 }

@@ -189,11 +189,11 @@ fn wide_leaves_out_no_pod() {
 }
 
 #[test]
-fn equal_hint_reasons_are_shown_once() {
+fn reasons_for_missing_hints_are_on_one_line() {
     let few = reason(Code::HintsTooFewEndpoints, "fewer ready endpoints (1) than zones (2)");
     let zone = reason(Code::HintsEndpointZone, "no zone for 10.1.2.3");
     let mut report = service_of(vec![pod_report("web-0", PodState::Serving, &[])]);
-    report.hints = HintsReport { policy: Some("Topology".to_owned()), reasons: vec![few.clone(), few, zone] };
+    report.hints = HintsReport { policy: Some("Topology".to_owned()), reasons: vec![few, zone] };
     let text = service(&report, narrow());
     let hints = "  hints: off, EP401: fewer ready endpoints (1) than zones (2); EP405: no zone for 10.1.2.3";
     assert_eq!(text.lines().last(), Some(hints));
