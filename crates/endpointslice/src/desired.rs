@@ -68,7 +68,7 @@ pub fn desired_endpoints_from_pods<'a, P: PodFields>(
     let members: Vec<&'a Arc<P>> = pods.iter().filter(|pod| membership::exclusion(&***pod, true).is_none()).collect();
     let group = |family: IpFamily| {
         let endpoint = |pod: &&'a Arc<P>| {
-            let (endpoint, _) = PodEndpoint::new(None, &***pod, node(pod.node_name()), family).ok()?;
+            let (endpoint, _) = PodEndpoint::new(None, &***pod, node(pod.view().node_name), family).ok()?;
             Some(endpoint)
         };
         let endpoints = members.iter().filter_map(endpoint).collect();
@@ -144,13 +144,13 @@ pub fn desired_endpoints_explained<'a, P: PodFields>(
                 endpoints: Vec::with_capacity(if variant == 0 { pods.len() } else { 0 }),
             }));
         }
-        let mut found = node(pod.node_name());
+        let mut found = node(pod.view().node_name);
         if found.is_none() && !service.publish_not_ready_addresses {
             let reason = PodReason::NodeMissing;
             for address_type in &types {
                 observe(PodDecision::left_out(pod, address_type, reason));
             }
-            result.missing_nodes.push(MissingNode { pod: pod.key().name, node: pod.node_name().clone() });
+            result.missing_nodes.push(MissingNode { pod: pod.key().name, node: pod.view().node_name.clone() });
             continue;
         }
         for (left, group) in (0..types.len()).rev().zip(&mut result.groups[variant * types.len()..]) {

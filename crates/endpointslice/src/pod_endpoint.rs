@@ -52,7 +52,7 @@ impl<'a, P: PodFields> PodEndpoint<'a, P> {
         let endpoint = PodEndpoint {
             addresses,
             conditions: conditions(pod, publish),
-            hostname: has_hostname.then(|| pod.hostname()),
+            hostname: has_hostname.then(|| pod.view().hostname),
             pod,
             node,
         };
@@ -68,7 +68,7 @@ impl<'a, P: PodFields> PodEndpoint<'a, P> {
     }
 
     fn node_name(&self) -> Option<&Text> {
-        Some(self.pod.node_name()).filter(|name| !name.is_empty())
+        Some(self.pod.view().node_name).filter(|name| !name.is_empty())
     }
 }
 
@@ -92,8 +92,8 @@ pub fn endpoint_at(pod: &impl PodFields, addresses: Addresses) -> Endpoint {
 fn conditions(pod: &impl PodFields, publish_not_ready: bool) -> EndpointConditions {
     EndpointConditions {
         ready: Some(membership::unready(pod, publish_not_ready).is_none()),
-        serving: Some(pod.is_ready()),
-        terminating: Some(pod.is_terminating()),
+        serving: Some(pod.view().ready),
+        terminating: Some(pod.view().terminating),
     }
 }
 
@@ -112,7 +112,7 @@ impl<P: PodFields> View for PodEndpoint<'_, P> {
             && self.node_name() == existing.node_name.as_ref()
             && self.zone() == existing.zone.as_ref()
             // Namespace and name need no comparison: they are part of the identity.
-            && existing.target_ref.as_ref().is_some_and(|target| self.pod.has_uid(target.uid()) && target.is_of_pod())
+            && existing.target_ref.as_ref().is_some_and(|target| self.pod.uid() == *target.uid() && target.is_of_pod())
     }
 
     fn to_endpoint(&self) -> Endpoint {

@@ -9,24 +9,15 @@ use kube_endpointslice::{Explanation, Placement, PlacementReason, Plan, SliceNam
 use kube_wire::Object as _;
 use serde_json::Value;
 
-use crate::classes::{Difference, DifferenceClass, classify};
+use crate::classes::classify;
 use crate::mirror::Mirroring;
 use crate::plans::{SelectorPlans, are_known, endpoints_write};
 use crate::report::{Change, Kind, ObjectRef, Reason};
+use crate::text::named;
 use crate::world::World;
 
-/// Number of endpoints that a reason names.
-const NAMED_ENDPOINTS: usize = 3;
 /// Reason for the delete of a slice that has no endpoint.
 const SUPERFLUOUS: &str = "no endpoint needs the slice";
-
-/// A [`Change`] without its class, which depends on all writes of the plan.
-struct PlannedChange {
-    object: ObjectRef,
-    before: Option<Value>,
-    after: Option<Value>,
-    reasons: Vec<Reason>,
-}
 
 impl World {
     /// Returns the writes that the three controllers would send now, by Service. None of what depends on kinds that
@@ -67,17 +58,17 @@ impl World {
     /// Returns the keys of Endpoints objects without a Service. The Endpoints controller deletes them when it starts
     /// (EP-H6), except locks of old leader election clients.
     fn left_over(&self) -> impl Iterator<Item = ObjectKey> {
-        let endpoints = self.all_endpoints().map(|endpoints| endpoints.key());
-        endpoints.filter(|key| self.service_of(key).is_none())
+        let endpoints = self.endpoints.values().map(|endpoints| endpoints.key());
+        endpoints.filter(|key| !self.services.contains_key(key))
     }
 
     /// Returns the keys of Services with slices that mirror Endpoints.
     fn mirrored(&self) -> impl Iterator<Item = ObjectKey> {
-        let slices = self.all_slices().filter(|slice| slice.is_managed_by(MIRRORING_CONTROLLER));
+        let slices = self.slices.values().filter(|slice| slice.is_managed_by(MIRRORING_CONTROLLER));
         slices.filter_map(|slice| Some(ObjectKey::new(slice.metadata.namespace.clone(), slice.service_name()?)))
     }
 
-    fn slices_writes(&self, plan: &Plan, explanation: Option<&Explanation>) -> Vec<PlannedChange> {
+    fn slices_writes(&self, plan: &Plan, explanation: Option<&Explanation>) -> Vec<Change> {
         let mut changes = Vec::new();
         for plan in &plan.types {
             let placed = |slice: SliceName, otherwise: &str| {
@@ -92,14 +83,14 @@ impl World {
                 let key = ObjectKey::new(slice.metadata.namespace.clone(), format!("{generated}..."));
                 let object = ObjectRef::new(Kind::EndpointSlice, &key);
                 let reasons = placed(SliceName::New(number), "no slice has these endpoints");
-                changes.push(PlannedChange { object, before: None, after: Some(value(slice)), reasons });
+                changes.push(change(object, None, Some(value(slice)), reasons));
             }
             for slice in plan.updates() {
                 let key = slice.key();
-                let before = self.slice_of(&key).map(|it| value(&**it));
+                let before = self.slices.get(&key).map(|it| value(&**it));
                 let object = ObjectRef::new(Kind::EndpointSlice, &key);
                 let reasons = placed(existing(slice), "metadata, hints or ports differ");
-                changes.push(PlannedChange { object, before, after: Some(value(slice)), reasons });
+                changes.push(change(object, before, Some(value(slice)), reasons));
             }
             for slice in plan.deletes().filter(|slice| has_effect(slice)) {
                 changes.push(deleted(slice, placed(existing(slice), SUPERFLUOUS)));
@@ -117,7 +108,7 @@ impl World {
     }
 }
 
-fn endpoints_change(key: &ObjectKey, write: &Write<Endpoints>) -> PlannedChange {
+fn endpoints_change(key: &ObjectKey, write: &Write<Endpoints>) -> Change {
     let (before, after) = (write.before().map(value), write.after().map(value));
     let message = match write {
         Write::Create(_) => "the Service has no Endpoints object",
@@ -125,24 +116,21 @@ fn endpoints_change(key: &ObjectKey, write: &Write<Endpoints>) -> PlannedChange 
         Write::Delete(_) => "the Service does not exist",
     };
     let reasons = vec![Reason { code: Code::EndpointsDiffer, message: message.to_owned() }];
-    PlannedChange { object: ObjectRef::new(Kind::Endpoints, key), before, after, reasons }
+    change(ObjectRef::new(Kind::Endpoints, key), before, after, reasons)
+}
+
+/// Returns a change without its classes, which depend on all writes of the plan.
+fn change(object: ObjectRef, before: Option<Value>, after: Option<Value>, reasons: Vec<Reason>) -> Change {
+    Change { object, before, after, classes: BTreeSet::new(), reasons }
 }
 
 /// Returns all writes of one controller for one Service with their classes. `stored` are the slices that the plan is
 /// based on.
-fn classified(writes: Vec<PlannedChange>, stored: &[Arc<EndpointSlice>]) -> Vec<Change> {
-    let written: BTreeSet<&str> = writes.iter().map(|write| write.object.name.as_str()).collect();
-    let unchanged = stored.iter().filter(|slice| !written.contains(slice.metadata.name.as_str()));
-    let unchanged = unchanged.map(|slice| slice.address_type.as_str().to_owned()).collect();
-    let differences: Vec<_> =
-        writes.iter().map(|it| Difference { before: it.before.as_ref(), after: it.after.as_ref() }).collect();
-    let classes = classify(&differences, &unchanged);
-    let changes = writes.into_iter().zip(classes).map(|(write, classes)| {
-        let PlannedChange { object, before, after, reasons } = write;
-        let class = classes.first().copied().unwrap_or(DifferenceClass::Content);
-        Change { object, before, after, class, reasons }
-    });
-    changes.collect()
+fn classified(mut writes: Vec<Change>, stored: &[Arc<EndpointSlice>]) -> Vec<Change> {
+    let is_written = |slice: &EndpointSlice| writes.iter().any(|write| *write.object.name == *slice.metadata.name);
+    let unchanged = stored.iter().filter(|slice| !is_written(slice)).map(|slice| slice.address_type.as_str()).collect();
+    classify(&mut writes, &unchanged);
+    writes
 }
 
 /// Returns whether a delete of this slice changes anything: not if finalizers keep a slice that is being deleted.
@@ -150,9 +138,9 @@ fn has_effect(slice: &EndpointSlice) -> bool {
     slice.metadata.deletion_timestamp.is_none()
 }
 
-fn deleted(slice: &EndpointSlice, reasons: Vec<Reason>) -> PlannedChange {
+fn deleted(slice: &EndpointSlice, reasons: Vec<Reason>) -> Change {
     let object = ObjectRef::new(Kind::EndpointSlice, &slice.key());
-    PlannedChange { object, before: Some(value(slice)), after: None, reasons }
+    change(object, Some(value(slice)), None, reasons)
 }
 
 fn differs(message: &str) -> Reason {
@@ -172,11 +160,8 @@ fn placement_reasons<'a>(placements: impl Iterator<Item = &'a Placement>) -> Vec
         by_code.entry(placement.reason.code()).or_default().push(name);
     }
     let reason = |(code, names): (Code, Vec<String>)| {
-        let more = names.len().saturating_sub(NAMED_ENDPOINTS);
-        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        let named = names.iter().take(NAMED_ENDPOINTS).map(String::as_str).collect::<Vec<_>>().join(", ");
-        let title = code.title();
-        Reason { code, message: format!("{title}: {named}{more}") }
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        Reason { code, message: format!("{}: {}", code.title(), named(&names)) }
     };
     by_code.into_iter().map(reason).collect()
 }

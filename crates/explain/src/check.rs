@@ -1,5 +1,6 @@
 //! Findings about all objects of a world.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use kube_endpoint_model::{Code, ObjectKey};
@@ -24,7 +25,7 @@ impl World {
     /// topology hints need is one finding, with the number of Services that have no hints for that reason.
     pub fn check(&self) -> Vec<Finding> {
         let ratios = self.ratios();
-        let unselected = Unselected::new(self, self.pods());
+        let unselected = Unselected::new(self, self.pods.values());
         let mut findings = Vec::new();
         let mut without_hints = Vec::new();
         for service in self.services() {
@@ -41,13 +42,7 @@ impl World {
         findings.extend(self.node_information(without_hints));
         findings.extend(self.without_service());
         findings.retain(|finding| finding.severity > Severity::Info);
-        findings.sort_by(|a, b| {
-            (&a.object, std::cmp::Reverse(a.severity), &a.reason).cmp(&(
-                &b.object,
-                std::cmp::Reverse(b.severity),
-                &b.reason,
-            ))
-        });
+        findings.sort_by_cached_key(|it| (it.object.clone(), Reverse(it.severity), it.reason.clone()));
         findings
     }
 
@@ -68,16 +63,16 @@ impl World {
             return Vec::new();
         }
         let mut findings = Vec::new();
-        for slice in self.all_slices() {
+        for slice in self.slices.values() {
             let service = slice.service_name().map(|name| ObjectKey::new(slice.metadata.namespace.clone(), name));
-            if service.is_none_or(|service| self.service_of(&service).is_none()) {
+            if service.is_none_or(|service| !self.services.contains_key(&service)) {
                 let written = written_slice(self, slice, &PlannedStates::default());
                 findings.extend(slice_findings(self, slice, &written));
             }
         }
-        for endpoints in self.all_endpoints() {
+        for endpoints in self.endpoints.values() {
             let key = endpoints.key();
-            if self.service_of(&key).is_none() {
+            if !self.services.contains_key(&key) {
                 let reasons = mirror_reasons(self, &key, &Mirroring::new(self, &key));
                 let object = ObjectRef::new(Kind::Endpoints, &key);
                 findings.extend(reasons.into_iter().map(|reason| finding(object.clone(), reason)));

@@ -6,6 +6,8 @@ use kube_endpoint_model::well_known::TRIGGER_TIME_ANNOTATION;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::report::Change;
+
 /// Class of a difference, the most serious first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -51,48 +53,32 @@ impl std::fmt::Display for DifferenceClass {
     }
 }
 
-/// A write of a plan: the objects before and after it as JSON.
-#[derive(Clone, Copy, Debug)]
-pub struct Difference<'a> {
-    /// The stored object; `None` if it would be created.
-    pub before: Option<&'a Value>,
-    /// The desired object; `None` if it would be deleted.
-    pub after: Option<&'a Value>,
-}
-
-impl<'a> Difference<'a> {
-    fn objects(self) -> impl Iterator<Item = &'a Value> {
-        self.before.into_iter().chain(self.after)
-    }
-
-    fn address_type(self) -> &'a str {
-        self.objects().next().map(address_type).unwrap_or_default()
-    }
-}
-
-/// Returns the classes of each write in the plan of one controller for one Service; at least one for each.
+/// Sets the classes of each write in the plan of one controller for one Service; at least one for each.
 ///
 /// `plan` must contain all writes, since an endpoint that moves to another slice is a difference of packing only.
 /// `unchanged` are the address types of the stored slices that the plan does not write; for a plan of Endpoints it is
 /// empty.
-pub fn classify(plan: &[Difference<'_>], unchanged: &BTreeSet<String>) -> Vec<BTreeSet<DifferenceClass>> {
-    let types: BTreeSet<&str> = plan.iter().map(|it| it.address_type()).collect();
-    let groups: BTreeMap<&str, Group> = types
-        .into_iter()
-        .map(|it| (it, Group::new(plan.iter().filter(|write| write.address_type() == it), unchanged.contains(it))))
-        .collect();
-    let of_write = |write: &Difference<'_>| {
-        let mut classes = groups.get(write.address_type()).map(|group| group.classes(*write)).unwrap_or_default();
-        if classes.is_empty() {
+pub(crate) fn classify(plan: &mut [Change], unchanged: &BTreeSet<&str>) {
+    let mut groups: BTreeMap<String, Group> = BTreeMap::new();
+    for write in &*plan {
+        let address_type = address_type(write);
+        let group = groups.entry(address_type.to_owned()).or_default();
+        let has_unchanged = unchanged.contains(address_type);
+        group.is_stored |= has_unchanged || write.before.is_some();
+        group.is_desired |= has_unchanged || write.after.is_some();
+        group.endpoints.add(write);
+    }
+    for write in plan {
+        write.classes = groups[address_type(write)].classes(write);
+        if write.classes.is_empty() {
             // Equal endpoints in another order, or in other subsets.
-            classes.insert(DifferenceClass::Packing);
+            write.classes.insert(DifferenceClass::Packing);
         }
-        classes
-    };
-    plan.iter().map(of_write).collect()
+    }
 }
 
 /// The writes of one address type, or of the Endpoints object, with the endpoints of all of them.
+#[derive(Default)]
 struct Group {
     is_stored: bool,
     is_desired: bool,
@@ -100,18 +86,7 @@ struct Group {
 }
 
 impl Group {
-    fn new<'a>(writes: impl Iterator<Item = &'a Difference<'a>>, has_unchanged: bool) -> Group {
-        let (mut is_stored, mut is_desired) = (has_unchanged, has_unchanged);
-        let mut endpoints = Compared::default();
-        for write in writes {
-            is_stored |= write.before.is_some();
-            is_desired |= write.after.is_some();
-            endpoints.add(*write);
-        }
-        Group { is_stored, is_desired, endpoints }
-    }
-
-    fn classes(&self, write: Difference<'_>) -> BTreeSet<DifferenceClass> {
+    fn classes(&self, write: &Change) -> BTreeSet<DifferenceClass> {
         if self.is_stored != self.is_desired {
             return BTreeSet::from([DifferenceClass::Objects]);
         }
@@ -133,7 +108,7 @@ impl Group {
                 classes.insert(DifferenceClass::Packing);
             }
         }
-        if let (Some(before), Some(after)) = (write.before, write.after) {
+        if let (Some(before), Some(after)) = (&write.before, &write.after) {
             if metadata(before) != metadata(after) {
                 classes.insert(DifferenceClass::Metadata);
             }
@@ -167,11 +142,11 @@ impl Sides {
 }
 
 impl Compared {
-    fn add(&mut self, write: Difference<'_>) {
-        for (endpoint, hints) in write.before.map(endpoints).unwrap_or_default() {
+    fn add(&mut self, write: &Change) {
+        for (endpoint, hints) in write.before.as_ref().map(endpoints).unwrap_or_default() {
             self.0.entry(endpoint).or_default().before.push(hints);
         }
-        for (endpoint, hints) in write.after.map(endpoints).unwrap_or_default() {
+        for (endpoint, hints) in write.after.as_ref().map(endpoints).unwrap_or_default() {
             self.0.entry(endpoint).or_default().after.push(hints);
         }
     }
@@ -233,8 +208,8 @@ fn elements(list: &Value) -> impl Iterator<Item = &Value> {
 }
 
 /// Returns the address type of a slice; empty for an Endpoints object.
-fn address_type(object: &Value) -> &str {
-    object["addressType"].as_str().unwrap_or_default()
+fn address_type(write: &Change) -> &str {
+    write.before.as_ref().or(write.after.as_ref()).and_then(|object| object["addressType"].as_str()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -50,15 +50,11 @@ fn message(world: &World, cause: DisabledReason, pods: &[PodReport]) -> String {
         DisabledReason::InsufficientNumberOfEndpoints { endpoints, zones } => {
             let serving = pods.iter().filter(|pod| pod.state == PodState::Serving);
             let with_endpoint: BTreeSet<&str> = serving.filter_map(|pod| pod.zone.as_deref()).collect();
-            let empty: Vec<&Text> =
-                world.zones().into_iter().filter(|zone| !with_endpoint.contains(&***zone)).collect();
-            let empty = match &empty[..] {
+            let empty = world.zones().into_iter().map(Text::as_str).filter(|zone| !with_endpoint.contains(zone));
+            let empty = match &empty.collect::<Vec<_>>()[..] {
                 [] => String::new(),
                 [zone] => format!("; zone {zone} has no ready endpoint"),
-                zones => {
-                    let zones = zones.iter().map(|zone| zone.as_str()).collect::<Vec<_>>();
-                    format!("; zones {} have no ready endpoint", zones.join(", "))
-                }
+                zones => format!("; zones {} have no ready endpoint", zones.join(", ")),
             };
             format!("fewer ready endpoints ({endpoints}) than zones ({zones}){empty}")
         }

@@ -14,7 +14,6 @@ mod pod_details;
 mod pod_report;
 mod report;
 mod service_report;
-mod severity;
 mod slice_findings;
 pub mod text;
 mod time;
@@ -22,7 +21,7 @@ mod traffic;
 mod world;
 mod written;
 
-pub use classes::{Difference, DifferenceClass, classify};
+pub use classes::DifferenceClass;
 pub use pod_details::PodDetails;
 pub use report::{
     Change, Finding, HintsReport, Kind, LastWrite, NearMiss, ObjectRef, ObjectReport, ObjectState, PodEndpointReport,

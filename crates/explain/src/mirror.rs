@@ -40,7 +40,7 @@ impl Mirroring {
 pub(crate) fn mirror_reasons(world: &World, key: &ObjectKey, mirroring: &Mirroring) -> Vec<Reason> {
     match (mirroring.not_mirrored(), mirroring.plan()) {
         (Some(NotMirrored::Selector), _) | (None, None) => Vec::new(),
-        (Some(_), _) if world.service_of(key).is_some_and(|it| it.selector.is_some()) => Vec::new(),
+        (Some(_), _) if world.services.get(key).is_some_and(|it| it.selector.is_some()) => Vec::new(),
         (Some(reason), _) => vec![not_mirrored(reason)],
         (None, Some(MirrorPlan { skipped, invalid, .. })) => {
             let max = world.settings.max_endpoints_per_subset;

@@ -16,11 +16,11 @@ use crate::written::{PlannedStates, written_endpoints, written_slice};
 impl World {
     /// Explains what a Pod is in the Services of its namespace; `None` if the world has no Pod of that name.
     pub fn pod(&self, key: &ObjectKey) -> Option<PodServicesReport> {
-        let pod = self.pod_of(key)?;
+        let pod = self.pods.get(key)?;
         let selecting = self.selectors.select(&pod.namespace, &pod.labels);
         let ratios = self.ratios();
         let services = selecting.into_iter().filter_map(|name| {
-            let service = self.service_of(&ObjectKey { namespace: key.namespace.clone(), name })?;
+            let service = self.services.get(&ObjectKey { namespace: key.namespace.clone(), name })?;
             let plans = SelectorPlans::new(self, &ratios, &service.key())?;
             let pod = pod_report(self, service, &plans.pods, pod, plans.decisions.of(pod));
             Some(PodOfService { service: service.name.to_string(), pod })
@@ -35,7 +35,7 @@ impl World {
 
     /// Explains a slice; `None` if the world has none of that name.
     pub fn slice(&self, key: &ObjectKey) -> Option<ObjectReport> {
-        let slice = self.slice_of(key)?;
+        let slice = self.slices.get(key)?;
         let service = slice.service_name().map(|name| ObjectKey::new(key.namespace.clone(), name));
         let planned = service.as_ref().map(|service| {
             let plans = SelectorPlans::new(self, &self.ratios(), service);
@@ -54,8 +54,8 @@ impl World {
 
     /// Explains an Endpoints object; `None` if the world has none of that name.
     pub fn endpoints(&self, key: &ObjectKey) -> Option<ObjectReport> {
-        let endpoints = self.endpoints_of(key)?;
-        let service = self.service_of(key);
+        let endpoints = self.endpoints.get(key)?;
+        let service = self.services.get(key);
         let plans = SelectorPlans::new(self, &self.ratios(), key);
         let mirroring = Mirroring::new(self, key);
         let mut reasons: Vec<Reason> = mirror_reasons(self, key, &mirroring);

@@ -1,6 +1,9 @@
 //! Reports: what is explained about one object. Serialized in camel case, for `-o json`.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
+pub use kube_endpoint_model::Severity;
 use kube_endpoint_model::{Code, ObjectKey};
 use serde::Serialize;
 
@@ -38,18 +41,6 @@ pub enum Kind {
     Endpoints,
     /// discovery.k8s.io/v1 EndpointSlice.
     EndpointSlice,
-}
-
-/// How serious a reason is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// Expected in normal operation, such as a terminating Pod. Not a finding of a check.
-    Info,
-    /// Some traffic may not be served as intended.
-    Warning,
-    /// The configuration cannot work.
-    Error,
 }
 
 /// Stable code of a reason, with its facts as one sentence.
@@ -277,10 +268,17 @@ pub struct Change {
     pub before: Option<serde_json::Value>,
     /// The object as it would be; `None` if it would be deleted.
     pub after: Option<serde_json::Value>,
-    /// Most serious class of the difference.
-    pub class: DifferenceClass,
+    /// Classes of the difference, the most serious first; at least one.
+    pub classes: BTreeSet<DifferenceClass>,
     /// Why, the most important reason first.
     pub reasons: Vec<Reason>,
+}
+
+impl Change {
+    /// Returns the most serious class of the difference.
+    pub fn class(&self) -> DifferenceClass {
+        self.classes.first().copied().unwrap_or(DifferenceClass::Content)
+    }
 }
 
 impl std::fmt::Display for ObjectRef {
@@ -293,12 +291,6 @@ impl std::fmt::Display for ObjectRef {
 
 impl std::fmt::Display for Kind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Kind::Service => "Service",
-            Kind::Pod => "Pod",
-            Kind::Node => "Node",
-            Kind::Endpoints => "Endpoints",
-            Kind::EndpointSlice => "EndpointSlice",
-        })
+        std::fmt::Debug::fmt(self, f)
     }
 }

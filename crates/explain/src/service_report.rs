@@ -25,7 +25,7 @@ use crate::written::{PlannedStates, written_endpoints, written_slice};
 impl World {
     /// Explains a Service; `None` if the world has none of that name.
     pub fn service(&self, key: &ObjectKey) -> Option<ServiceReport> {
-        let service = self.service_of(key)?;
+        let service = self.services.get(key)?;
         let unselected = Unselected::new(self, self.pods_in(&key.namespace));
         Some(self.service_with(service, &self.ratios(), &unselected))
     }
@@ -33,7 +33,7 @@ impl World {
     /// Returns the Pods of a Service whose [`PodDetails`](crate::PodDetails) would complete its explanation, at most
     /// `limit`: those that are not ready, finished or without an address.
     pub fn pods_to_detail(&self, service: &ObjectKey, limit: usize) -> Vec<ObjectKey> {
-        let Some(service) = self.service_of(service) else { return Vec::new() };
+        let Some(service) = self.services.get(service) else { return Vec::new() };
         let mut pods = self.selected_pods(service);
         pods.retain(|pod| !pod.terminating && (!pod.ready || pod.finished || pod.pod_ips.is_empty()));
         pods.truncate(limit);
@@ -67,7 +67,7 @@ impl World {
             slices.push(written);
         }
         slices.sort_by(|a, b| (&a.address_type, &a.name).cmp(&(&b.address_type, &b.name)));
-        let endpoints = self.endpoints_of(&key).map(|it| written_endpoints(self, it, plans.as_ref()));
+        let endpoints = self.endpoints.get(&key).map(|it| written_endpoints(self, it, plans.as_ref()));
         let traffic = (!self.is_unknown(Kind::EndpointSlice)).then(|| Traffic::new(service, self.slices_of(&key)));
         let would_serve = pods.iter().filter(|pod| pod.state == PodState::Serving).count();
         let serving = traffic.as_ref().map_or(would_serve, |traffic| compare_with_slices(&mut pods, traffic));
@@ -133,11 +133,11 @@ impl ServiceReport {
         let first_of = |state: fn(&PodReport) -> bool| {
             let reasons = self.pods.iter().filter(|pod| state(pod)).filter_map(|pod| pod.reasons.first());
             // The first of several with the same severity.
-            reasons.rev().max_by_key(|reason| Severity::of(reason.code))
+            reasons.rev().max_by_key(|reason| reason.code.severity())
         };
         let selects_nothing = || self.pods.is_empty().then(|| self.near_misses.first()).flatten().map(|it| &it.reason);
         let finding = self.findings.first().map(|finding| &finding.reason);
-        let expected = |reason: &&Reason| Severity::of(reason.code) > Severity::Info;
+        let expected = |reason: &&Reason| reason.code.severity() > Severity::Info;
         selects_nothing()
             .or_else(|| first_of(|pod| pod.state != PodState::Serving).filter(expected))
             .or_else(|| finding.filter(expected))

@@ -4,12 +4,12 @@ use kube_endpoint_model::well_known::{MIRRORING_CONTROLLER, SLICE_CONTROLLER};
 use kube_endpoint_model::{Code, EndpointSlice, ObjectKey, TargetRef, Text};
 use kube_wire::Object as _;
 
-use crate::report::{Finding, Kind, ObjectRef, ObjectState, Reason, Severity, WrittenObject};
+use crate::report::{Finding, Kind, ObjectRef, ObjectState, Reason, WrittenObject};
 use crate::text::{count, named};
 use crate::world::World;
 
 pub(crate) fn finding(object: ObjectRef, reason: Reason) -> Finding {
-    Finding { severity: Severity::of(reason.code), object, reason }
+    Finding { severity: reason.code.severity(), object, reason }
 }
 
 /// Returns the findings about a slice. `written` describes it.
@@ -64,7 +64,7 @@ fn missing_pods(world: &World, slice: &EndpointSlice, written: &WrittenObject) -
     let namespace = &slice.metadata.namespace;
     let targets = slice.endpoints.iter().filter_map(|endpoint| endpoint.target_ref.as_ref());
     let pods = targets.filter(|target| target.is_of_pod()).map(TargetRef::name);
-    let exists = |name: &str| world.pod_of(&ObjectKey::new(namespace.clone(), name)).is_some();
+    let exists = |name: &str| world.pods.contains_key(&ObjectKey::new(namespace.clone(), name));
     let missing: Vec<&str> = pods.map(Text::as_str).filter(|name| !exists(name)).collect();
     let message = || format!("refers to Pods that do not exist: {}", named(&missing));
     (!missing.is_empty()).then(|| Reason { code: Code::TargetMissing, message: message() })
@@ -72,7 +72,7 @@ fn missing_pods(world: &World, slice: &EndpointSlice, written: &WrittenObject) -
 
 /// Returns the finding about an Endpoints object that the Endpoints controller wrote for a Service that it ignores now.
 pub(crate) fn endpoints_finding(world: &World, key: &ObjectKey, written: &WrittenObject) -> Option<Finding> {
-    if written.state != ObjectState::Orphaned || world.service_of(key).is_none() {
+    if written.state != ObjectState::Orphaned || !world.services.contains_key(key) {
         return None;
     }
     let message = "written by the endpoints controller, which ignores its Service now: stays as it is, and is mirrored";

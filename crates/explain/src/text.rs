@@ -17,7 +17,8 @@ mod tests;
 
 use jiff::Timestamp;
 
-pub(crate) use counts::{count, named};
+pub use counts::thousands;
+pub(crate) use counts::{count, first_named, named};
 pub use findings::{findings, may_not_read};
 pub use object::object;
 pub use pod::pod;

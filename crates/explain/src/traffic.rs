@@ -6,6 +6,7 @@ use std::sync::Arc;
 use kube_endpoint_model::{AddressType, Code, Endpoint, EndpointPort, EndpointSlice, Service, ServicePort};
 
 use crate::report::Reason;
+use crate::text::first_named;
 
 /// Number of ports of slices that a reason names.
 const NAMED_PORTS: usize = 4;
@@ -105,13 +106,8 @@ impl<'a> Traffic<'a> {
                 last = Some(ports);
             }
         }
-        let more = offered.len().saturating_sub(NAMED_PORTS);
-        let named: Vec<String> = offered.into_iter().take(NAMED_PORTS).collect();
-        match (&named[..], more) {
-            ([], _) => "no ports".to_owned(),
-            (_, 0) => named.join(", "),
-            (_, more) => format!("{} and {more} more", named.join(", ")),
-        }
+        let offered: Vec<&str> = offered.iter().map(String::as_str).collect();
+        if offered.is_empty() { "no ports".to_owned() } else { first_named(&offered, NAMED_PORTS) }
     }
 
     /// Returns why nothing receives the traffic of a Service whose slices do not come from Pods; `None` if something

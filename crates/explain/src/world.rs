@@ -46,16 +46,16 @@ impl Default for Settings {
 #[derive(Debug, Default)]
 pub struct World {
     pub(crate) settings: Settings,
-    services: BTreeMap<ObjectKey, Arc<Service>>,
+    pub(crate) services: BTreeMap<ObjectKey, Arc<Service>>,
     pub(crate) selectors: ServiceIndex,
-    pods: BTreeMap<ObjectKey, Arc<Pod>>,
+    pub(crate) pods: BTreeMap<ObjectKey, Arc<Pod>>,
     pod_index: PodIndex,
-    nodes: HashMap<Text, Arc<Node>>,
-    endpoints: BTreeMap<ObjectKey, Arc<Endpoints>>,
-    slices: BTreeMap<ObjectKey, Arc<EndpointSlice>>,
+    pub(crate) nodes: HashMap<Text, Arc<Node>>,
+    pub(crate) endpoints: BTreeMap<ObjectKey, Arc<Endpoints>>,
+    pub(crate) slices: BTreeMap<ObjectKey, Arc<EndpointSlice>>,
     slice_index: SliceIndex,
     details: HashMap<ObjectKey, PodDetails>,
-    writes: BTreeMap<ObjectRef, LastWrite>,
+    pub(crate) writes: BTreeMap<ObjectRef, LastWrite>,
     unknown: BTreeSet<Kind>,
 }
 
@@ -119,18 +119,6 @@ impl World {
         self.services.values()
     }
 
-    pub(crate) fn service_of(&self, key: &ObjectKey) -> Option<&Arc<Service>> {
-        self.services.get(key)
-    }
-
-    pub(crate) fn pods(&self) -> impl Iterator<Item = &Arc<Pod>> {
-        self.pods.values()
-    }
-
-    pub(crate) fn pod_of(&self, key: &ObjectKey) -> Option<&Arc<Pod>> {
-        self.pods.get(key)
-    }
-
     /// Returns the Pods of a namespace, by name.
     pub(crate) fn pods_in(&self, namespace: &Text) -> impl Iterator<Item = &Arc<Pod>> {
         let first = ObjectKey { namespace: namespace.clone(), name: Text::default() };
@@ -161,22 +149,6 @@ impl World {
         counted.filter_map(|node| Some((&node.name, lack(node)?))).min()
     }
 
-    pub(crate) fn all_endpoints(&self) -> impl Iterator<Item = &Arc<Endpoints>> {
-        self.endpoints.values()
-    }
-
-    pub(crate) fn endpoints_of(&self, key: &ObjectKey) -> Option<&Arc<Endpoints>> {
-        self.endpoints.get(key)
-    }
-
-    pub(crate) fn all_slices(&self) -> impl Iterator<Item = &Arc<EndpointSlice>> {
-        self.slices.values()
-    }
-
-    pub(crate) fn slice_of(&self, key: &ObjectKey) -> Option<&Arc<EndpointSlice>> {
-        self.slices.get(key)
-    }
-
     /// Returns the slices of a Service, of all managers, by name.
     pub(crate) fn slices_of(&self, service: &ObjectKey) -> impl Iterator<Item = &Arc<EndpointSlice>> {
         self.slice_index.slices(&service.namespace, &service.name)
@@ -184,10 +156,6 @@ impl World {
 
     pub(crate) fn details(&self, pod: &Pod) -> Option<&PodDetails> {
         self.details.get(&pod.key())
-    }
-
-    pub(crate) fn last_write(&self, object: &ObjectRef) -> Option<&LastWrite> {
-        self.writes.get(object)
     }
 
     pub(crate) fn is_unknown(&self, kind: Kind) -> bool {

@@ -51,7 +51,7 @@ pub(crate) fn written_slice(world: &World, slice: &EndpointSlice, planned: &Plan
         endpoints: slice.endpoints.len(),
         ready: slice.endpoints.iter().filter(|endpoint| endpoint.conditions.counts_as_ready()).count(),
         managed_by: slice.metadata.labels.get(SLICE_MANAGED_BY_LABEL).map(str::to_owned),
-        last_write: world.last_write(&object).cloned(),
+        last_write: world.writes.get(&object).cloned(),
         state: slice_state(world, slice, planned),
         name: object.name,
     }
@@ -66,7 +66,7 @@ fn slice_state(world: &World, slice: &EndpointSlice, planned: &PlannedStates) ->
         return ObjectState::Foreign;
     }
     let key = slice.service_name().map(|name| ObjectKey::new(slice.metadata.namespace.clone(), name));
-    let service = key.and_then(|key| world.service_of(&key));
+    let service = key.and_then(|key| world.services.get(&key));
     let has_controller =
         service.is_some_and(|service| !by_pods || (service.selector.is_some() && !service.external_name));
     if !world.is_unknown(Kind::Service) && !has_controller {
@@ -106,7 +106,7 @@ pub(crate) fn written_endpoints(world: &World, endpoints: &Endpoints, plans: Opt
         endpoints: ready + not_ready,
         ready,
         managed_by: managed_by.map(str::to_owned),
-        last_write: world.last_write(&object).cloned(),
+        last_write: world.writes.get(&object).cloned(),
         state,
         name: object.name,
     }

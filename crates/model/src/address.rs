@@ -5,9 +5,9 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::net::{IpAddr, Ipv4Addr};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
-use crate::{Text, json};
+use crate::Text;
 
 /// Address of an endpoint: an IP address if its text is canonical, otherwise the text.
 ///
@@ -126,12 +126,6 @@ impl Serialize for Address {
             Repr::Ip(ip) => serializer.collect_str(ip),
             Repr::Text(text) => serializer.serialize_str(text),
         }
-    }
-}
-
-impl<'de> Deserialize<'de> for Address {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        json::from_str(deserializer)
     }
 }
 

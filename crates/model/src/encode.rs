@@ -1,4 +1,4 @@
-//! Encoding to JSON without copies, byte for byte as the types of k8s-openapi.
+//! Encoding to JSON without copies.
 
 #![expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
 
@@ -34,18 +34,4 @@ pub(crate) fn names<S: Serializer>(names: &[Text], serializer: S) -> Result<S::O
         name: &'a Text,
     }
     serializer.collect_seq(names.iter().map(|name| Named { name }))
-}
-
-/// A port of a slice or subset with its fields in wire order, which differs from the order in which ports are compared.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct AnyPort<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) app_protocol: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) name: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) port: Option<i32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) protocol: Option<&'a str>,
 }

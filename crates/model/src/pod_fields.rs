@@ -1,6 +1,6 @@
 //! The fields of a Pod that the rules read.
 
-use crate::{Addresses, IpFamily, Labelled, Labels, NamedPort, Pod, Text, Uid};
+use crate::{Addresses, IpFamily, Labelled, Labels, NamedPort, Pod, Text};
 
 /// Fields of a Pod that the rules of [`membership`](crate::membership) and [`pod_change`](crate::pod_change) read, so
 /// that they apply to any projection of a Pod. [`Pod`] and [`With`](crate::With) implement it.
@@ -9,7 +9,7 @@ use crate::{Addresses, IpFamily, Labelled, Labels, NamedPort, Pod, Text, Uid};
 /// target ports are unknown.
 ///
 /// ```
-/// use kube_endpoint_model::{Addresses, Labelled, Labels, ObjectMeta, PodFields, membership};
+/// use kube_endpoint_model::{Addresses, Labelled, Labels, ObjectMeta, PodFields, PodView, membership};
 ///
 /// /// What a controller with a readiness gate of its own reads of a Pod.
 /// #[derive(serde::Deserialize)]
@@ -30,17 +30,9 @@ use crate::{Addresses, IpFamily, Labelled, Labels, NamedPort, Pod, Text, Uid};
 /// }
 ///
 /// impl PodFields for GatedPod {
-///     fn pod_ips(&self) -> &Addresses {
-///         &self.addresses
-///     }
-///     fn is_ready(&self) -> bool {
-///         self.passed_gate
-///     }
-///     fn is_terminating(&self) -> bool {
-///         self.metadata.deletion_timestamp.is_some()
-///     }
-///     fn is_finished(&self) -> bool {
-///         false
+///     fn view(&self) -> PodView<'_> {
+///         let terminating = self.metadata.deletion_timestamp.is_some();
+///         PodView { ready: self.passed_gate, terminating, ..PodView::new(&self.addresses) }
 ///     }
 /// }
 ///
@@ -52,52 +44,44 @@ use crate::{Addresses, IpFamily, Labelled, Labels, NamedPort, Pod, Text, Uid};
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 pub trait PodFields: Labelled {
-    /// Returns `status.podIPs`.
-    fn pod_ips(&self) -> &Addresses;
-
-    /// Returns whether the condition Ready is `True`.
-    fn is_ready(&self) -> bool;
-
-    /// Returns whether the Pod has a deletion timestamp.
-    fn is_terminating(&self) -> bool;
-
-    /// Returns whether the phase is `Failed` or `Succeeded`, which are final.
-    fn is_finished(&self) -> bool;
-
-    /// Returns the family of `status.podIP`, `None` if it is empty; by default, that of the first of `status.podIPs`.
-    /// Text that is not an IP address counts as IPv4.
-    fn pod_ip_family(&self) -> Option<IpFamily> {
-        self.pod_ips().first().map(|ip| ip.family().unwrap_or(IpFamily::V4))
-    }
-
-    /// Returns `spec.nodeName`; empty if absent, which is the default.
-    fn node_name(&self) -> &Text {
-        ABSENT
-    }
-
-    /// Returns `spec.hostname`; empty if absent, which is the default.
-    fn hostname(&self) -> &Text {
-        ABSENT
-    }
-
-    /// Returns `spec.subdomain`; empty if absent, which is the default.
-    fn subdomain(&self) -> &Text {
-        ABSENT
-    }
-
-    /// Returns the named ports of the containers, then those of the sidecars; none by default.
-    fn named_ports(&self) -> &[NamedPort] {
-        &[]
-    }
-
-    /// Returns whether the Pod has this UID. Types that store it should override this to avoid a copy.
-    fn has_uid(&self, uid: &Uid) -> bool {
-        self.uid() == *uid
-    }
+    /// Returns the fields.
+    fn view(&self) -> PodView<'_>;
 }
 
-/// Value of an absent field.
-const ABSENT: &Text = &Text::new();
+/// The fields of [`PodFields`].
+#[derive(Clone, Copy, Debug)]
+pub struct PodView<'a> {
+    /// `status.podIPs`.
+    pub pod_ips: &'a Addresses,
+    /// Family of `status.podIP`; `None` if it is empty. Text that is not an IP address counts as IPv4.
+    pub pod_ip_family: Option<IpFamily>,
+    /// Whether the condition Ready is `True`.
+    pub ready: bool,
+    /// Whether the Pod has a deletion timestamp.
+    pub terminating: bool,
+    /// Whether the phase is `Failed` or `Succeeded`, which are final.
+    pub finished: bool,
+    /// `spec.nodeName`; empty if absent.
+    pub node_name: &'a Text,
+    /// `spec.hostname`; empty if absent.
+    pub hostname: &'a Text,
+    /// `spec.subdomain`; empty if absent.
+    pub subdomain: &'a Text,
+    /// Named ports of the containers, then those of the sidecars.
+    pub named_ports: &'a [NamedPort],
+}
+
+impl<'a> PodView<'a> {
+    /// Returns the fields of a running Pod with these addresses that is not ready, and of which nothing else is known.
+    pub fn new(pod_ips: &'a Addresses) -> Self {
+        const ABSENT: &Text = &Text::new();
+        let pod_ip_family = pod_ips.first().map(|ip| ip.family().unwrap_or(IpFamily::V4));
+        let (ready, terminating, finished) = (false, false, false);
+        let (node_name, hostname, subdomain) = (ABSENT, ABSENT, ABSENT);
+        let named_ports = &[];
+        Self { pod_ips, pod_ip_family, ready, terminating, finished, node_name, hostname, subdomain, named_ports }
+    }
+}
 
 impl Labelled for Pod {
     fn labels(&self) -> &Labels {
@@ -106,43 +90,18 @@ impl Labelled for Pod {
 }
 
 impl PodFields for Pod {
-    fn pod_ips(&self) -> &Addresses {
-        &self.pod_ips
-    }
-
-    fn is_ready(&self) -> bool {
-        self.ready
-    }
-
-    fn is_terminating(&self) -> bool {
-        self.terminating
-    }
-
-    fn is_finished(&self) -> bool {
-        self.finished
-    }
-
-    fn pod_ip_family(&self) -> Option<IpFamily> {
-        self.pod_ip_family
-    }
-
-    fn node_name(&self) -> &Text {
-        &self.node_name
-    }
-
-    fn hostname(&self) -> &Text {
-        &self.hostname
-    }
-
-    fn subdomain(&self) -> &Text {
-        &self.subdomain
-    }
-
-    fn named_ports(&self) -> &[NamedPort] {
-        &self.named_ports
-    }
-
-    fn has_uid(&self, uid: &Uid) -> bool {
-        self.uid == *uid
+    #[inline]
+    fn view(&self) -> PodView<'_> {
+        PodView {
+            pod_ips: &self.pod_ips,
+            pod_ip_family: self.pod_ip_family,
+            ready: self.ready,
+            terminating: self.terminating,
+            finished: self.finished,
+            node_name: &self.node_name,
+            hostname: &self.hostname,
+            subdomain: &self.subdomain,
+            named_ports: &self.named_ports,
+        }
     }
 }

@@ -8,15 +8,27 @@ use kube_wire::protobuf::{Field, Fields, MalformedProtobuf};
 
 use self::fields::{object_meta, object_reference, owner_reference};
 use crate::projection::Metadata;
-use crate::{Addresses, Labels, ObjectMeta, ObjectReference, OwnerReference, Text, intern, time};
+use crate::{Labels, ObjectMeta, ObjectReference, OwnerReference, TargetRef, Text, intern, time};
 
 pub(crate) type Result<T> = std::result::Result<T, MalformedProtobuf>;
 
 /// A type that is decoded from a protobuf message.
 pub(crate) trait Message {
-    /// Merges the fields of one occurrence of the message. As the protobuf specification requires and Go implements, a
-    /// field that is not repeated may occur several times: the last scalar counts, and messages are merged.
-    fn merge(&mut self, fields: Fields<'_>) -> Result<()>;
+    /// Merges one field. As the protobuf specification requires and Go implements, a field that is not repeated may occur
+    /// several times: the last scalar counts, and messages are merged.
+    fn field(&mut self, field: &Field<'_>) -> Result<()>;
+
+    /// Drops spare capacity of lists, after the last field.
+    fn shrink(&mut self) {}
+
+    /// Merges the fields of one occurrence of the message.
+    fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
+        for field in fields {
+            self.field(&field?)?;
+        }
+        self.shrink();
+        Ok(())
+    }
 }
 
 /// Decodes an interned string.
@@ -29,17 +41,19 @@ pub(crate) fn from_str<T: for<'a> From<&'a str>>(field: &Field<'_>) -> Result<T>
     field.text().map(|text| T::from(&text))
 }
 
-/// Decodes an address and appends it.
-pub(crate) fn push_address(addresses: &mut Addresses, field: &Field<'_>) -> Result<()> {
-    addresses.push(from_str(field)?);
-    Ok(())
-}
-
 /// Decodes an element of a repeated message field.
 pub(crate) fn message<T: Message + Default>(field: &Field<'_>) -> Result<T> {
     let mut it = T::default();
     it.merge(field.message()?)?;
     Ok(it)
+}
+
+/// Merges an occurrence of a reference.
+pub(crate) fn target(target: &mut Option<TargetRef>, field: &Field<'_>) -> Result<()> {
+    let mut reference = target.as_ref().map(ObjectReference::from).unwrap_or_default();
+    reference.merge(field.message()?)?;
+    *target = Some(reference.into());
+    Ok(())
 }
 
 /// Partially decoded map.
@@ -74,14 +88,16 @@ impl<'a> Pairs<'a> {
     }
 }
 
-impl Message for Metadata {
-    fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
+impl Metadata {
+    /// Merges the fields of one occurrence of the message.
+    pub(crate) fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
         projection(self, fields, |_| Ok(()))
     }
 }
 
-impl Message for Metadata<Labels> {
-    fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
+impl Metadata<Labels> {
+    /// Merges the fields of one occurrence of the message.
+    pub(crate) fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
         let mut annotations = Pairs::default();
         projection(self, fields, |field| annotations.push(field))?;
         annotations.merge_into(&mut self.annotations);
@@ -114,8 +130,9 @@ fn projection<'a, A: Default>(
     Ok(())
 }
 
-impl Message for ObjectMeta {
-    fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
+impl ObjectMeta {
+    /// Merges the fields of one occurrence of the message.
+    pub(crate) fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
         let it = self;
         let (mut labels, mut annotations) = (Pairs::default(), Pairs::default());
         for field in fields {
@@ -149,39 +166,31 @@ impl Message for ObjectMeta {
 }
 
 impl Message for OwnerReference {
-    fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
-        let it = self;
-        for field in fields {
-            let field = field?;
-            match field.number {
-                owner_reference::KIND => it.kind = text(&field)?,
-                owner_reference::NAME => it.name = text(&field)?,
-                owner_reference::UID => it.uid = from_str(&field)?,
-                owner_reference::API_VERSION => it.api_version = text(&field)?,
-                owner_reference::CONTROLLER => it.controller = Some(field.as_bool()?),
-                owner_reference::BLOCK_OWNER_DELETION => it.block_owner_deletion = Some(field.as_bool()?),
-                _ => {}
-            }
+    fn field(&mut self, field: &Field<'_>) -> Result<()> {
+        match field.number {
+            owner_reference::KIND => self.kind = text(field)?,
+            owner_reference::NAME => self.name = text(field)?,
+            owner_reference::UID => self.uid = from_str(field)?,
+            owner_reference::API_VERSION => self.api_version = text(field)?,
+            owner_reference::CONTROLLER => self.controller = Some(field.as_bool()?),
+            owner_reference::BLOCK_OWNER_DELETION => self.block_owner_deletion = Some(field.as_bool()?),
+            _ => {}
         }
         Ok(())
     }
 }
 
 impl Message for ObjectReference {
-    fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
-        let it = self;
-        for field in fields {
-            let field = field?;
-            match field.number {
-                object_reference::KIND => it.kind = text(&field)?,
-                object_reference::NAMESPACE => it.namespace = text(&field)?,
-                object_reference::NAME => it.name = text(&field)?,
-                object_reference::UID => it.uid = from_str(&field)?,
-                object_reference::API_VERSION => it.api_version = text(&field)?,
-                object_reference::RESOURCE_VERSION => it.resource_version = from_str(&field)?,
-                object_reference::FIELD_PATH => it.field_path = text(&field)?,
-                _ => {}
-            }
+    fn field(&mut self, field: &Field<'_>) -> Result<()> {
+        match field.number {
+            object_reference::KIND => self.kind = text(field)?,
+            object_reference::NAMESPACE => self.namespace = text(field)?,
+            object_reference::NAME => self.name = text(field)?,
+            object_reference::UID => self.uid = from_str(field)?,
+            object_reference::API_VERSION => self.api_version = text(field)?,
+            object_reference::RESOURCE_VERSION => self.resource_version = from_str(field)?,
+            object_reference::FIELD_PATH => self.field_path = text(field)?,
+            _ => {}
         }
         Ok(())
     }

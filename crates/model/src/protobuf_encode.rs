@@ -5,7 +5,6 @@ use jiff::Timestamp;
 use kube_wire::protobuf::{Fields, Writer};
 use kube_wire::{Decode as _, DecodeError, Encode};
 
-use crate::protobuf::Message as _;
 use crate::protobuf::fields::{object, object_meta, object_reference, owner_reference};
 use crate::{EndpointSlice, Endpoints, Labels, ObjectMeta, ObjectReference, OwnerReference, TargetRef};
 

@@ -2,42 +2,43 @@
 
 use std::sync::{Arc, LazyLock};
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::json;
 use crate::{ResourceVersion, Text, Uid};
 
 /// A reference to an object, usually the Pod behind an endpoint. Absent fields are empty.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Default, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ObjectReference {
     /// API version of the object.
-    #[serde(deserialize_with = "json::text")]
+    #[serde(deserialize_with = "json::text", skip_serializing_if = "Text::is_empty")]
     pub api_version: Text,
     /// Path of a part of the object.
-    #[serde(deserialize_with = "json::text")]
+    #[serde(deserialize_with = "json::text", skip_serializing_if = "Text::is_empty")]
     pub field_path: Text,
     /// Kind of the object.
-    #[serde(deserialize_with = "json::text")]
+    #[serde(deserialize_with = "json::text", skip_serializing_if = "Text::is_empty")]
     pub kind: Text,
     /// Name of the object.
-    #[serde(deserialize_with = "json::text")]
+    #[serde(deserialize_with = "json::text", skip_serializing_if = "Text::is_empty")]
     pub name: Text,
     /// Namespace of the object.
-    #[serde(deserialize_with = "json::text")]
+    #[serde(deserialize_with = "json::text", skip_serializing_if = "Text::is_empty")]
     pub namespace: Text,
     /// Resource version of the object; ignored when endpoints are compared.
-    #[serde(deserialize_with = "json::from_str")]
+    #[serde(deserialize_with = "json::from_str", skip_serializing_if = "ResourceVersion::is_empty")]
     pub resource_version: ResourceVersion,
     /// UID of the object.
-    #[serde(deserialize_with = "json::from_str")]
+    #[serde(deserialize_with = "json::from_str", skip_serializing_if = "Uid::is_empty")]
     pub uid: Uid,
 }
 
 /// Object behind an endpoint: an [`ObjectReference`] in less than half the memory, since there are two per Pod.
 ///
 /// Nearly all references contain only the namespace, name and UID of a Pod; they need no allocation.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[serde(from = "ObjectReference", into = "ObjectReference")]
 pub struct TargetRef {
     namespace: Text,
     name: Text,
@@ -119,9 +120,9 @@ impl From<ObjectReference> for TargetRef {
     }
 }
 
-impl From<&TargetRef> for ObjectReference {
-    fn from(it: &TargetRef) -> Self {
-        let TargetRef { namespace, name, uid, extra } = it.clone();
+impl From<TargetRef> for ObjectReference {
+    fn from(it: TargetRef) -> Self {
+        let TargetRef { namespace, name, uid, extra } = it;
         let reference = ObjectReference { name, namespace, uid, ..ObjectReference::default() };
         match extra.map(Arc::unwrap_or_clone) {
             None => ObjectReference { kind: POD_TEXT.clone(), ..reference },
@@ -132,44 +133,9 @@ impl From<&TargetRef> for ObjectReference {
     }
 }
 
-impl<'de> Deserialize<'de> for TargetRef {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        ObjectReference::deserialize(deserializer).map(TargetRef::from)
-    }
-}
-
-impl Serialize for TargetRef {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Wire<'a> {
-            #[serde(skip_serializing_if = "str::is_empty")]
-            api_version: &'a str,
-            #[serde(skip_serializing_if = "str::is_empty")]
-            field_path: &'a str,
-            #[serde(skip_serializing_if = "str::is_empty")]
-            kind: &'a str,
-            #[serde(skip_serializing_if = "str::is_empty")]
-            name: &'a str,
-            #[serde(skip_serializing_if = "str::is_empty")]
-            namespace: &'a str,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            resource_version: Option<&'a ResourceVersion>,
-            #[serde(skip_serializing_if = "Uid::is_empty")]
-            uid: &'a Uid,
-        }
-        let TargetRef { namespace, name, uid, extra } = self;
-        let extra = extra.as_deref();
-        Wire {
-            api_version: extra.map_or("", |it| &it.api_version),
-            field_path: extra.map_or("", |it| &it.field_path),
-            kind: self.kind(),
-            name,
-            namespace,
-            resource_version: extra.map(|it| &it.resource_version).filter(|it| !it.is_empty()),
-            uid,
-        }
-        .serialize(serializer)
+impl From<&TargetRef> for ObjectReference {
+    fn from(it: &TargetRef) -> Self {
+        it.clone().into()
     }
 }
 

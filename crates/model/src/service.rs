@@ -11,10 +11,11 @@ use crate::projection::Metadata;
 use crate::well_known::{
     CLUSTER_IP_NONE, TOLERATE_UNREADY_ANNOTATION, TOPOLOGY_HINTS_ANNOTATION, TOPOLOGY_MODE_ANNOTATION,
 };
-use crate::{AddressType, EndpointPort, IpFamily, Labels, ResourceVersion, Text, Uid, intern};
+use crate::{AddressType, EndpointPort, IpFamily, Labels, ResourceVersion, Text, Uid};
 
 /// A core/v1 Service, reduced to what the endpoint controllers read. Never written back.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize)]
+#[serde(from = "Document")]
 pub struct Service {
     /// `metadata.namespace`.
     pub namespace: Text,
@@ -26,7 +27,7 @@ pub struct Service {
     pub resource_version: ResourceVersion,
     /// `metadata.labels`; copied to Endpoints and slices.
     pub labels: Labels,
-    /// Value of the annotation for topology hints; see [`Service::topology_mode`].
+    /// Value of the annotation for topology hints; see [`Service::requests_topology_hints`].
     pub topology_annotation: Option<Text>,
     /// Value of the annotation `service.alpha.kubernetes.io/tolerate-unready-endpoints`, which only a legacy mode of
     /// the Endpoints controller reads.
@@ -63,7 +64,7 @@ pub struct ServicePort {
     #[serde(deserialize_with = "json::text")]
     pub protocol: Text,
     /// `targetPort`.
-    #[serde(rename = "targetPort")]
+    #[serde(rename = "targetPort", deserialize_with = "json::nullable")]
     pub target: TargetPort,
     /// Application protocol, such as `kubernetes.io/h2c`.
     #[serde(deserialize_with = "json::optional_text")]
@@ -71,12 +72,13 @@ pub struct ServicePort {
 }
 
 /// Target of a Service port.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
 pub enum TargetPort {
     /// A port number, which containers need not declare.
     Number(i32),
     /// Name of a container port.
-    Name(Text),
+    Name(#[serde(deserialize_with = "json::text")] Text),
 }
 
 impl ServicePort {
@@ -122,11 +124,8 @@ impl Service {
 
     /// Returns whether the annotation requests topology hints (RC-29): the deprecated annotation takes precedence if
     /// both are present, and only `Auto` and `auto` enable hints.
-    pub fn topology_mode(&self) -> TopologyMode {
-        match self.topology_annotation.as_deref() {
-            Some("Auto" | "auto") => TopologyMode::Auto,
-            _ => TopologyMode::Disabled,
-        }
+    pub fn requests_topology_hints(&self) -> bool {
+        matches!(self.topology_annotation.as_deref(), Some("Auto" | "auto"))
     }
 
     /// Returns the address types of the Service's slices (RC-1), sorted: those of `spec.ipFamilies`; if that is empty,
@@ -151,19 +150,13 @@ impl Service {
     }
 }
 
-/// Whether a Service requests topology hints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TopologyMode {
-    /// Hints are allocated by the zones' CPU.
-    Auto,
-    /// No topology hints.
-    Disabled,
-}
-
-/// Partially decoded Service, common to all encodings.
-#[derive(Default)]
-struct ServiceBuilder {
+/// The fields of a Service that are read; named as in JSON.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(crate) struct Document {
+    #[serde(deserialize_with = "json::nullable")]
     metadata: Metadata<Labels>,
+    #[serde(deserialize_with = "json::nullable")]
     spec: Spec,
 }
 
@@ -186,9 +179,8 @@ struct Spec {
     traffic_distribution: Option<Text>,
 }
 
-impl ServiceBuilder {
-    fn build(self) -> Service {
-        let ServiceBuilder { metadata, spec } = self;
+impl From<Document> for Service {
+    fn from(Document { metadata, spec }: Document) -> Self {
         let annotation = [TOPOLOGY_HINTS_ANNOTATION, TOPOLOGY_MODE_ANNOTATION]
             .iter()
             .find_map(|key| metadata.annotations.get_text(key));
@@ -226,38 +218,6 @@ fn families<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<IpFamily>,
     Ok(families)
 }
 
-impl<'de> Deserialize<'de> for TargetPort {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Wire {
-            Number(i32),
-            Name(Text),
-            Absent(()),
-        }
-        Ok(match Wire::deserialize(deserializer)? {
-            Wire::Number(number) => TargetPort::Number(number),
-            Wire::Name(name) => TargetPort::Name(intern::text(&name)),
-            Wire::Absent(()) => TargetPort::default(),
-        })
-    }
-}
-
-impl<'de> Deserialize<'de> for Service {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize, Default)]
-        #[serde(default)]
-        struct Document {
-            #[serde(deserialize_with = "json::nullable")]
-            metadata: Metadata<Labels>,
-            #[serde(deserialize_with = "json::nullable")]
-            spec: Spec,
-        }
-        let Document { metadata, spec } = Document::deserialize(deserializer)?;
-        Ok(ServiceBuilder { metadata, spec }.build())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -286,17 +246,17 @@ mod tests {
 
     // upstream: Test_hintsEnabled
     #[rstest]
-    #[case::none(&[], TopologyMode::Disabled)]
-    #[case::other(&[("topology", "Auto")], TopologyMode::Disabled)]
-    #[case::hints_enabled(&[("hints", "enabled")], TopologyMode::Disabled)]
-    #[case::hints_a_uto(&[("hints", "aUto")], TopologyMode::Disabled)]
-    #[case::hints_auto(&[("hints", "auto")], TopologyMode::Auto)]
-    #[case::hints_auto_capital(&[("hints", "Auto")], TopologyMode::Auto)]
-    #[case::mode_auto(&[("mode", "Auto")], TopologyMode::Auto)]
-    #[case::mode_disabled(&[("mode", "disabled")], TopologyMode::Disabled)]
-    #[case::old_wins_on(&[("mode", "disabled"), ("hints", "auto")], TopologyMode::Auto)]
-    #[case::old_wins_off(&[("mode", "auto"), ("hints", "disabled")], TopologyMode::Disabled)]
-    fn topology_mode(#[case] annotations: &[(&str, &str)], #[case] expected: TopologyMode) {
+    #[case::none(&[], false)]
+    #[case::other(&[("topology", "Auto")], false)]
+    #[case::hints_enabled(&[("hints", "enabled")], false)]
+    #[case::hints_a_uto(&[("hints", "aUto")], false)]
+    #[case::hints_auto(&[("hints", "auto")], true)]
+    #[case::hints_auto_capital(&[("hints", "Auto")], true)]
+    #[case::mode_auto(&[("mode", "Auto")], true)]
+    #[case::mode_disabled(&[("mode", "disabled")], false)]
+    #[case::old_wins_on(&[("mode", "disabled"), ("hints", "auto")], true)]
+    #[case::old_wins_off(&[("mode", "auto"), ("hints", "disabled")], false)]
+    fn topology_mode(#[case] annotations: &[(&str, &str)], #[case] expected: bool) {
         let annotations: Labels = annotations
             .iter()
             .map(|(key, value)| match *key {
@@ -305,9 +265,8 @@ mod tests {
                 other => (other, *value),
             })
             .collect();
-        let builder =
-            ServiceBuilder { metadata: Metadata { annotations, ..Metadata::default() }, ..ServiceBuilder::default() };
-        assert_eq!(builder.build().topology_mode(), expected);
+        let document = Document { metadata: Metadata { annotations, ..Metadata::default() }, ..Document::default() };
+        assert_eq!(Service::from(document).requests_topology_hints(), expected);
     }
 
     // upstream: TestSupportedServiceAddressType

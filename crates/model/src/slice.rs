@@ -3,8 +3,6 @@
 mod hints;
 mod protobuf;
 mod protobuf_encode;
-#[cfg(test)]
-mod tests;
 
 use std::sync::Arc;
 
@@ -26,7 +24,7 @@ pub struct EndpointSlice {
     #[serde(default, deserialize_with = "json::nullable")]
     pub metadata: ObjectMeta,
     /// Type of the endpoints' addresses; immutable.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "json::from_str")]
     pub address_type: AddressType,
     /// Endpoints in wire order.
     #[serde(default, deserialize_with = "json::list")]
@@ -118,12 +116,6 @@ impl Default for AddressType {
     }
 }
 
-impl<'de> Deserialize<'de> for AddressType {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        json::from_str(deserializer)
-    }
-}
-
 /// An endpoint of a slice.
 #[derive(Clone, Debug, PartialEq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -208,58 +200,24 @@ impl EndpointConditions {
     }
 }
 
-impl<'de> Deserialize<'de> for EndpointHints {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize, Default)]
-        #[serde(default)]
-        struct Named {
-            #[serde(deserialize_with = "json::text")]
-            name: Text,
-        }
-        #[derive(Deserialize, Default)]
-        #[serde(rename_all = "camelCase", default)]
-        struct Wire {
-            #[serde(deserialize_with = "json::list")]
-            for_nodes: Vec<Named>,
-            #[serde(deserialize_with = "json::list")]
-            for_zones: Vec<Named>,
-        }
-        let wire = Wire::deserialize(deserializer)?;
-        let names = |list: Vec<Named>| list.into_iter().map(|it| it.name).collect();
-        Ok(EndpointHints { for_nodes: names(wire.for_nodes), for_zones: names(wire.for_zones) })
-    }
-}
-
 fn shared_hints<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Arc<EndpointHints>>, D::Error> {
     Option::<EndpointHints>::deserialize(deserializer).map(|hints| hints.as_ref().map(intern::hints))
 }
 
 /// A port of a slice. As on the wire, absent differs from empty.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct EndpointPort {
     /// Port name; empty for the only port of a Service.
-    #[serde(deserialize_with = "json::optional_text")]
+    #[serde(deserialize_with = "json::optional_text", skip_serializing_if = "Option::is_none")]
     pub name: Option<Text>,
     /// `TCP`, `UDP` or `SCTP`.
-    #[serde(deserialize_with = "json::optional_text")]
+    #[serde(deserialize_with = "json::optional_text", skip_serializing_if = "Option::is_none")]
     pub protocol: Option<Text>,
     /// Port number; `None` means every port.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<i32>,
     /// Application protocol, such as `kubernetes.io/h2c`.
-    #[serde(deserialize_with = "json::optional_text")]
+    #[serde(deserialize_with = "json::optional_text", skip_serializing_if = "Option::is_none")]
     pub app_protocol: Option<Text>,
-}
-
-impl Serialize for EndpointPort {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let EndpointPort { name, protocol, port, app_protocol } = self;
-        encode::AnyPort {
-            app_protocol: app_protocol.as_deref(),
-            name: name.as_deref(),
-            port: *port,
-            protocol: protocol.as_deref(),
-        }
-        .serialize(serializer)
-    }
 }

@@ -40,7 +40,7 @@ impl UnusableAddresses {
         reason: impl Fn(&P) -> Option<PodReason>,
     ) -> Option<UnusableAddresses> {
         let unusable = |pod: &'a P| {
-            let (address, error) = pod.pod_ips().iter().find_map(|it| Some((it, it.usable().err()?)))?;
+            let (address, error) = pod.view().pod_ips.iter().find_map(|it| Some((it, it.usable().err()?)))?;
             matches!(reason(pod), Some(PodReason::InvalidAddress | PodReason::UnusableAddress))
                 .then(|| (pod.key().name, address.clone(), error))
         };

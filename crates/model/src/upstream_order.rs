@@ -3,7 +3,7 @@
 //! Upstream sorts ports and subsets by `DeepHashObject`, a 128-bit FNV-1a hash of a textual dump of the value. Clients
 //! see the order, and another order would cause writes, so dump and hash are reproduced here.
 
-use std::fmt::{self, Write};
+use std::fmt::Display;
 
 use crate::ObjectReference;
 use crate::endpoints::{EndpointAddress, EndpointSubset, SubsetPort};
@@ -11,165 +11,83 @@ use crate::slice::EndpointPort;
 
 /// Sorts the ports of an Endpoints subset in upstream's order.
 pub fn sort_subset_ports(ports: &mut [SubsetPort]) {
-    if ports.len() > 1 {
-        ports.sort_by_cached_key(|port| deep_hash(&Dump(port)));
-    }
+    sort(ports, "v1.EndpointPort", subset_port);
 }
 
 /// Sorts the ports of an EndpointSlice in upstream's order.
 pub fn sort_slice_ports(ports: &mut [EndpointPort]) {
-    if ports.len() > 1 {
-        ports.sort_by_cached_key(|port| deep_hash(&Dump(port)));
-    }
+    sort(ports, "v1.EndpointPort", slice_port);
 }
 
 /// Sorts subsets in upstream's order; their ports and addresses must be sorted already.
 pub(crate) fn sort_subsets(subsets: &mut [EndpointSubset]) {
-    if subsets.len() > 1 {
-        subsets.sort_by_cached_key(|subset| deep_hash(&Dump(subset)));
+    sort(subsets, "v1.EndpointSubset", subset);
+}
+
+fn sort<T>(items: &mut [T], kind: &str, dump: impl Fn(&T) -> String) {
+    if items.len() > 1 {
+        items.sort_by_cached_key(|item| deep_hash(kind, &dump(item)));
     }
 }
 
-fn deep_hash<T>(dump: &Dump<'_, T>) -> u128
-where
-    for<'a> Dump<'a, T>: fmt::Display,
-{
-    let mut hash = Fnv1a128::default();
-    write!(hash, "{dump}").expect("hashing cannot fail");
-    hash.0
-}
-
-/// 128-bit FNV-1a: <http://www.isthe.com/chongo/tech/comp/fnv/>.
-struct Fnv1a128(u128);
-
-impl Default for Fnv1a128 {
-    fn default() -> Self {
-        Fnv1a128(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
-    }
-}
-
-impl Write for Fnv1a128 {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        const PRIME: u128 = (1 << 88) + 0x13b;
-        for byte in text.bytes() {
-            self.0 = (self.0 ^ u128::from(byte)).wrapping_mul(PRIME);
-        }
-        Ok(())
-    }
-}
-
-/// Formats a value as Go's `spew` does with sorted keys and without pointer addresses:
-/// `(v1.EndpointPort){Name:(*string)http …}`.
+/// Returns the 128-bit FNV-1a hash of the dump of a value: <http://www.isthe.com/chongo/tech/comp/fnv/>.
 ///
-/// Scalars are `(type)value`, pointers `(*type)value` or `(*type)<nil>`, and slices `([]type)[…]` with elements without
-/// their type.
-struct Dump<'a, T>(&'a T);
-
-/// Formats the fields of a value without its type, as in a list.
-struct Fields<'a, T>(&'a T);
-
-macro_rules! dump_as {
-    ($type:ty, $name:literal) => {
-        impl fmt::Display for Dump<'_, $type> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, concat!("(", $name, "){}"), Fields(self.0))
-            }
-        }
-    };
+/// A value is dumped as Go's `spew` does with sorted keys and without pointer addresses:
+/// `(v1.EndpointPort){Name:(*string)http …}`. Scalars are `(type)value`, pointers `(*type)value` or `(*type)<nil>`, and
+/// slices `([]type)[…]` with elements without their type.
+fn deep_hash(kind: &str, fields: &str) -> u128 {
+    const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    const PRIME: u128 = (1 << 88) + 0x13b;
+    let hash = |hash: u128, text: &str| text.bytes().fold(hash, |hash, it| (hash ^ u128::from(it)).wrapping_mul(PRIME));
+    ["(", kind, ")", fields].into_iter().fold(BASIS, hash)
 }
 
-dump_as!(SubsetPort, "v1.EndpointPort");
-dump_as!(EndpointPort, "v1.EndpointPort");
-dump_as!(EndpointSubset, "v1.EndpointSubset");
-
-/// Formats a pointer: `(*type)value` or `(*type)<nil>`.
-struct Pointer<'a, T>(&'static str, Option<&'a T>);
-
-impl<T: fmt::Display> fmt::Display for Pointer<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.1 {
-            Some(value) => write!(f, "(*{}){value}", self.0),
-            None => write!(f, "(*{})<nil>", self.0),
-        }
+fn pointer(kind: &str, value: Option<&impl Display>) -> String {
+    match value {
+        Some(value) => format!("(*{kind}){value}"),
+        None => format!("(*{kind})<nil>"),
     }
 }
 
-/// Formats a slice: its type and elements, or `<nil>`. An empty list of a subset is always nil upstream.
-struct List<'a, T>(&'static str, &'a [T]);
-
-impl<T> fmt::Display for List<'_, T>
-where
-    for<'a> Fields<'a, T>: fmt::Display,
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "([]{})", self.0)?;
-        if self.1.is_empty() {
-            return f.write_str("<nil>");
-        }
-        for (at, item) in self.1.iter().enumerate() {
-            f.write_char(if at == 0 { '[' } else { ' ' })?;
-            Fields(item).fmt(f)?;
-        }
-        f.write_char(']')
+/// Dumps a slice. An empty list of a subset is always nil upstream.
+fn list<T>(kind: &str, items: &[T], dump: impl Fn(&T) -> String) -> String {
+    if items.is_empty() {
+        return format!("([]{kind})<nil>");
     }
+    format!("([]{kind})[{}]", items.iter().map(dump).collect::<Vec<_>>().join(" "))
 }
 
-impl fmt::Display for Fields<'_, SubsetPort> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let SubsetPort { name, port, protocol, app_protocol } = self.0;
-        let app_protocol = Pointer("string", app_protocol.as_ref());
-        write!(
-            f,
-            "{{Name:(string){name} Port:(int32){port} Protocol:(v1.Protocol){protocol} AppProtocol:{app_protocol}}}"
+fn subset_port(SubsetPort { name, port, protocol, app_protocol }: &SubsetPort) -> String {
+    let app_protocol = pointer("string", app_protocol.as_ref());
+    format!("{{Name:(string){name} Port:(int32){port} Protocol:(v1.Protocol){protocol} AppProtocol:{app_protocol}}}")
+}
+
+fn slice_port(EndpointPort { name, protocol, port, app_protocol }: &EndpointPort) -> String {
+    let (name, protocol) = (pointer("string", name.as_ref()), pointer("v1.Protocol", protocol.as_ref()));
+    let (port, app_protocol) = (pointer("int32", port.as_ref()), pointer("string", app_protocol.as_ref()));
+    format!("{{Name:{name} Protocol:{protocol} Port:{port} AppProtocol:{app_protocol}}}")
+}
+
+fn address(EndpointAddress { hostname, ip, node_name, target_ref }: &EndpointAddress) -> String {
+    let node_name = pointer("string", node_name.as_ref());
+    let target = target_ref.as_ref().map(ObjectReference::from).map(|it| {
+        format!(
+            "{{Kind:(string){} Namespace:(string){} Name:(string){} UID:(types.UID){} APIVersion:(string){} \
+             ResourceVersion:(string){} FieldPath:(string){}}}",
+            it.kind, it.namespace, it.name, it.uid, it.api_version, it.resource_version, it.field_path
         )
-    }
+    });
+    let target = pointer("v1.ObjectReference", target.as_ref());
+    format!("{{IP:(string){ip} Hostname:(string){hostname} NodeName:{node_name} TargetRef:{target}}}")
 }
 
-impl fmt::Display for Fields<'_, EndpointPort> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let EndpointPort { name, protocol, port, app_protocol } = self.0;
-        write!(
-            f,
-            "{{Name:{} Protocol:{} Port:{} AppProtocol:{}}}",
-            Pointer("string", name.as_ref()),
-            Pointer("v1.Protocol", protocol.as_ref()),
-            Pointer("int32", port.as_ref()),
-            Pointer("string", app_protocol.as_ref()),
-        )
-    }
-}
-
-impl fmt::Display for Fields<'_, EndpointAddress> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let EndpointAddress { hostname, ip, node_name, target_ref } = self.0;
-        let node_name = Pointer("string", node_name.as_ref());
-        write!(
-            f,
-            "{{IP:(string){ip} Hostname:(string){hostname} NodeName:{node_name} TargetRef:(*v1.ObjectReference)"
-        )?;
-        match target_ref.as_ref().map(ObjectReference::from) {
-            None => f.write_str("<nil>}"),
-            Some(it) => write!(
-                f,
-                "{{Kind:(string){} Namespace:(string){} Name:(string){} UID:(types.UID){} APIVersion:(string){} \
-                 ResourceVersion:(string){} FieldPath:(string){}}}}}",
-                it.kind, it.namespace, it.name, it.uid, it.api_version, it.resource_version, it.field_path
-            ),
-        }
-    }
-}
-
-impl fmt::Display for Fields<'_, EndpointSubset> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let EndpointSubset { addresses, not_ready_addresses, ports } = self.0;
-        write!(
-            f,
-            "{{Addresses:{} NotReadyAddresses:{} Ports:{}}}",
-            List("v1.EndpointAddress", addresses),
-            List("v1.EndpointAddress", not_ready_addresses),
-            List("v1.EndpointPort", ports),
-        )
-    }
+fn subset(EndpointSubset { addresses, not_ready_addresses, ports }: &EndpointSubset) -> String {
+    format!(
+        "{{Addresses:{} NotReadyAddresses:{} Ports:{}}}",
+        list("v1.EndpointAddress", addresses, address),
+        list("v1.EndpointAddress", not_ready_addresses, address),
+        list("v1.EndpointPort", ports, subset_port),
+    )
 }
 
 #[cfg(test)]
@@ -237,14 +155,16 @@ mod tests {
     ) {
         let subset_port =
             SubsetPort { name: name.into(), port, protocol: protocol.into(), app_protocol: app(app_protocol) };
-        assert_eq!(deep_hash(&Dump(&subset_port)), core, "{}", Dump(&subset_port));
+        let dump = super::subset_port(&subset_port);
+        assert_eq!(deep_hash("v1.EndpointPort", &dump), core, "{dump}");
         let slice_port = EndpointPort {
             name: Some(name.into()),
             protocol: Some(protocol.into()),
             port: Some(port),
             app_protocol: app(app_protocol),
         };
-        assert_eq!(deep_hash(&Dump(&slice_port)), discovery, "{}", Dump(&slice_port));
+        let dump = super::slice_port(&slice_port);
+        assert_eq!(deep_hash("v1.EndpointPort", &dump), discovery, "{dump}");
     }
 
     fn address(ip: &str, node: &str, pod: &str, uid: &str) -> EndpointAddress {
@@ -279,7 +199,8 @@ mod tests {
                 })
                 .collect(),
         };
-        assert_eq!(deep_hash(&Dump(&subset)), expected, "{}", Dump(&subset));
+        let dump = super::subset(&subset);
+        assert_eq!(deep_hash("v1.EndpointSubset", &dump), expected, "{dump}");
     }
 
     // Orders observed in slices written by upstream.

@@ -7,7 +7,7 @@ use std::ops::Deref;
 
 use kube_wire::{Decode, DecodeError, DecodeProblem, Object, ObjectKey, Resource, ResourceVersion, Uid};
 
-use crate::{Addresses, IpFamily, Labelled, Labels, NamedPort, PodFields, Selecting, Text};
+use crate::{Labelled, Labels, PodFields, PodView, Selecting};
 
 /// Part of an object that a projection does not contain, for [`With`]. A pair of parts is a part, too.
 pub trait Part: PartialEq + Send + Sync + Sized + 'static {
@@ -143,44 +143,8 @@ impl<T: Selecting, P: Part> Selecting for With<T, P> {
 }
 
 impl<T: PodFields, P: Part> PodFields for With<T, P> {
-    fn pod_ips(&self) -> &Addresses {
-        self.object.pod_ips()
-    }
-
-    fn is_ready(&self) -> bool {
-        self.object.is_ready()
-    }
-
-    fn is_terminating(&self) -> bool {
-        self.object.is_terminating()
-    }
-
-    fn is_finished(&self) -> bool {
-        self.object.is_finished()
-    }
-
-    fn pod_ip_family(&self) -> Option<IpFamily> {
-        self.object.pod_ip_family()
-    }
-
-    fn node_name(&self) -> &Text {
-        self.object.node_name()
-    }
-
-    fn hostname(&self) -> &Text {
-        self.object.hostname()
-    }
-
-    fn subdomain(&self) -> &Text {
-        self.object.subdomain()
-    }
-
-    fn named_ports(&self) -> &[NamedPort] {
-        self.object.named_ports()
-    }
-
-    fn has_uid(&self, uid: &Uid) -> bool {
-        self.object.has_uid(uid)
+    fn view(&self) -> PodView<'_> {
+        self.object.view()
     }
 }
 

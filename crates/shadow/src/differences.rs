@@ -1,11 +1,9 @@
-//! The writes of a plan as JSON, with their classes and reasons.
+//! The differences of a mismatch in a bounded size.
 
 use std::collections::BTreeSet;
 
 use kube_endpoint_model::well_known::TRIGGER_TIME_ANNOTATION;
-use kube_endpoint_model::{ObjectKey, Write};
-use kube_endpoints_explain::{Change, Difference, DifferenceClass, Kind, ObjectRef, classify};
-use serde::Serialize;
+use kube_endpoints_explain::{Change, DifferenceClass};
 use serde_json::Value;
 
 use crate::mismatches::ObjectMismatch;
@@ -17,59 +15,17 @@ const MAX_ENDPOINTS: usize = 5;
 /// Maximum size of an object in the details, in bytes of JSON.
 const MAX_BYTES: usize = 4_096;
 
-/// One write of a plan, as JSON.
-#[derive(Debug)]
-pub(crate) struct ComparedWrite {
-    /// Name of the stored object; empty for a create.
-    pub(crate) stored: String,
-    before: Option<Value>,
-    after: Option<Value>,
-}
-
-impl ComparedWrite {
-    pub(crate) fn new<T: Serialize + kube_wire::Object>(write: &Write<T>) -> ComparedWrite {
-        let value = |object: &T| serde_json::to_value(object).unwrap_or_default();
-        let stored = write.before().map(|object| object.name().to_owned()).unwrap_or_default();
-        ComparedWrite { stored, before: write.before().map(value), after: write.after().map(value) }
-    }
-
-    /// Returns whether a write changes nothing: the delete of an object that is being deleted, which finalizers keep.
-    pub(crate) fn has_no_effect<T: Serialize>(write: &Write<T>) -> bool {
-        let Write::Delete(object) = write else { return false };
-        serde_json::to_value(&**object).is_ok_and(|object| object["metadata"]["deletionTimestamp"].is_string())
-    }
-
-    /// Returns the object as `kubectl endpoints diff` names it: a create by the prefix of the name to generate.
-    fn object(&self, key: &ObjectKey) -> ObjectRef {
-        let object = self.before.as_ref().or(self.after.as_ref()).unwrap_or(&Value::Null);
-        let kind = if object["kind"] == "EndpointSlice" { Kind::EndpointSlice } else { Kind::Endpoints };
-        let text = |field: &str| object["metadata"][field].as_str().filter(|it| !it.is_empty()).map(str::to_owned);
-        let name = text("name").or_else(|| text("generateName").map(|prefix| format!("{prefix}...")));
-        ObjectRef { kind, namespace: key.namespace.to_string(), name: name.unwrap_or_default() }
-    }
-}
-
-/// Returns the classes of all writes of a plan, and the details of the first objects. `unchanged` are the address types of
-/// the slices that the plan does not write, and `changes` the same writes with reasons.
-pub(crate) fn describe(
-    key: &ObjectKey,
-    writes: &[ComparedWrite],
-    unchanged: &BTreeSet<String>,
-    changes: &[Change],
-) -> (BTreeSet<DifferenceClass>, Vec<ObjectMismatch>) {
-    let plan: Vec<_> =
-        writes.iter().map(|it| Difference { before: it.before.as_ref(), after: it.after.as_ref() }).collect();
-    let classes = classify(&plan, unchanged);
-    let all = classes.iter().flatten().copied().collect();
-    let objects = writes.iter().zip(classes).take(MAX_OBJECTS).map(|(write, classes)| {
-        let object = write.object(key);
-        let reasons = changes.iter().find(|change| change.object == object).map(|change| &*change.reasons);
-        let codes = reasons.unwrap_or_default().iter().map(|reason| reason.code).collect();
-        let class = classes.first().copied().unwrap_or(DifferenceClass::Content);
-        let (actual, expected, omitted) = bounded(write.before.clone(), write.after.clone());
+/// Returns the classes of all writes of a plan, and the details of the first objects.
+pub(crate) fn describe(changes: Vec<Change>) -> (BTreeSet<DifferenceClass>, Vec<ObjectMismatch>) {
+    let classes = changes.iter().flat_map(|change| &change.classes).copied().collect();
+    let objects = changes.into_iter().take(MAX_OBJECTS).map(|change| {
+        let class = change.class();
+        let Change { object, before, after, classes: _, reasons } = change;
+        let codes = reasons.iter().map(|reason| reason.code).collect();
+        let (actual, expected, omitted) = bounded(before, after);
         ObjectMismatch { object, class, codes, expected, actual, omitted }
     });
-    (all, objects.collect())
+    (classes, objects.collect())
 }
 
 /// Returns two states of an object as JSON of a bounded size: without equal endpoints and subsets, and with at most 5 of

@@ -137,10 +137,7 @@ impl Ledger {
         let entries = self.entries.entry(controller).or_default();
         let new = || Entry { compared: now, fingerprint, pending: None, open: BTreeSet::new() };
         let is_new = !entries.contains_key(key);
-        if is_new {
-            entries.insert(key.clone(), new());
-        }
-        let Some(entry) = entries.get_mut(key) else { return Decision::Done };
+        let entry = entries.entry(key.clone()).or_insert_with(new);
         let last = std::mem::replace(&mut entry.fingerprint, fingerprint);
         entry.compared = now;
         let inputs_changed = last.inputs != fingerprint.inputs;

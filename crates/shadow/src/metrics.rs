@@ -60,6 +60,11 @@ impl ShadowMetrics {
         registry.register(Box::new(ShadowMetrics { shadow, ..self.clone() }))
     }
 
+    fn collectors(&self) -> [&dyn Collector; 6] {
+        let ShadowMetrics { shadow: _, mismatches, services, oldest_comparison, clean, changes, panics } = self;
+        [mismatches, services, oldest_comparison, clean, changes, panics]
+    }
+
     fn update(&self, shadow: &Shadow) {
         let (now, ledger) = (Instant::now(), locked(&shadow.ledger));
         for ((controller, class), count) in ledger.open_by_class() {
@@ -75,17 +80,13 @@ impl ShadowMetrics {
 
 impl Collector for ShadowMetrics {
     fn desc(&self) -> Vec<&Desc> {
-        let ShadowMetrics { shadow: _, mismatches, services, oldest_comparison, clean, changes, panics } = self;
-        let collectors: [&dyn Collector; 6] = [mismatches, services, oldest_comparison, clean, changes, panics];
-        collectors.into_iter().flat_map(Collector::desc).collect()
+        self.collectors().into_iter().flat_map(Collector::desc).collect()
     }
 
     fn collect(&self) -> Vec<MetricFamily> {
         if let Some(shadow) = self.shadow.upgrade() {
             self.update(&shadow);
         }
-        let ShadowMetrics { shadow: _, mismatches, services, oldest_comparison, clean, changes, panics } = self;
-        let collectors: [&dyn Collector; 6] = [mismatches, services, oldest_comparison, clean, changes, panics];
-        collectors.into_iter().flat_map(Collector::collect).collect()
+        self.collectors().into_iter().flat_map(Collector::collect).collect()
     }
 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use kube_endpoints_explain::text::thousands;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -34,7 +35,7 @@ pub(crate) const RECOMMENDED: Duration = Duration::from_secs(3_600);
 /// Returns one line: open mismatches, or the time without one beside the [recommended](RECOMMENDED) time, and the changes
 /// compared.
 pub(crate) fn summary(ledger: &mut Ledger, now: Instant, panics: u64) -> String {
-    let (open, changes) = (ledger.open(), grouped(ledger.changes()));
+    let (open, changes) = (ledger.open(), thousands(ledger.changes()));
     if panics > 0 {
         let panicked = if panics == 1 { "sync" } else { "syncs" };
         return format!("{panics} {panicked} panicked, {changes} changes compared: do not switch");
@@ -165,14 +166,6 @@ fn short(duration: Duration) -> String {
     }
 }
 
-/// Returns a number with a comma after each group of three digits.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
-    groups.join(",")
-}
-
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -204,15 +197,6 @@ mod tests {
         assert_eq!(found, [json!(expected), json!(is_safe), json!(seconds), json!(3_600)]);
         let panicked = report(&mut ledger, now, 1);
         assert_eq!((&panicked.json["isSafeToSwitch"], panicked.text.contains("do not switch")), (&json!(false), true));
-    }
-
-    #[rstest]
-    #[case(0, "0")]
-    #[case(999, "999")]
-    #[case(12_345, "12,345")]
-    #[case(1_000_000, "1,000,000")]
-    fn numbers_are_grouped(#[case] number: u64, #[case] expect: &str) {
-        assert_eq!(grouped(number), expect);
     }
 
     #[rstest]

@@ -10,19 +10,13 @@ use crate::Shadow;
 
 /// Compares the plans of one controller.
 pub(crate) struct ShadowReview {
-    shadow: Arc<Shadow>,
+    pub(crate) shadow: Arc<Shadow>,
     /// Name of the controller, as in `--controllers`.
-    controller: &'static str,
-}
-
-impl ShadowReview {
-    pub(crate) fn new(shadow: Arc<Shadow>, controller: &'static str) -> ShadowReview {
-        ShadowReview { shadow, controller }
-    }
+    pub(crate) controller: &'static str,
 }
 
 impl<T: Serialize + kube_wire::Object> Review<T> for ShadowReview {
     fn review(&self, key: &ObjectKey, writes: &[&Write<T>]) {
-        self.shadow.compare_plan(self.controller, key, writes);
+        self.shadow.compare(self.controller, key, writes);
     }
 }

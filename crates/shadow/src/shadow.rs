@@ -7,19 +7,19 @@ use std::sync::{Arc, Mutex};
 use kube_controller::{Controller, Enqueuer, Supervisor, locked};
 use kube_controller_client::{Client, ReviewedClient};
 use kube_endpoint_model::{ObjectKey, Write};
+use kube_endpoints_explain::DifferenceClass;
 use kube_wire::Object;
 use prometheus::Registry;
 use serde::Serialize;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::differences::{ComparedWrite, describe};
+use crate::differences::describe;
 use crate::ledger::{Cause, Comparison, Decision, Ledger};
 use crate::log_limit::LogLimit;
 use crate::metrics::ShadowMetrics;
 use crate::options::{Informers, Options};
-use crate::report::Report;
-use crate::report::{Now, report};
+use crate::report::{Now, Report, report};
 use crate::review::ShadowReview;
 use crate::sources::Sources;
 
@@ -87,7 +87,7 @@ impl Shadow {
         client: Client,
         controller: &'static str,
     ) -> ReviewedClient<T> {
-        ReviewedClient::new(client, Arc::new(ShadowReview::new(Arc::clone(self), controller)))
+        ReviewedClient::new(client, Arc::new(ShadowReview { shadow: Arc::clone(self), controller }))
     }
 
     /// Starts the tasks of the comparison, which end when `stop` is cancelled. `reader` reads the Lease of the writer.
@@ -115,24 +115,13 @@ impl Shadow {
     }
 
     /// Compares the plan of a controller for one Service. Enqueues the Service if it is to be compared again.
-    pub(crate) fn compare_plan<T: Serialize + Object>(
+    pub(crate) fn compare<T: Serialize + Object>(
         &self,
         controller: &'static str,
         key: &ObjectKey,
         writes: &[&Write<T>],
     ) {
-        let is_empty = writes.iter().all(|write| ComparedWrite::has_no_effect(write));
-        self.compare(controller, key, is_empty, || writes.iter().map(|write| ComparedWrite::new(write)).collect());
-    }
-
-    /// Compares a plan. `writes` is called only for a mismatch.
-    fn compare(
-        &self,
-        controller: &'static str,
-        key: &ObjectKey,
-        is_empty: bool,
-        writes: impl FnOnce() -> Vec<ComparedWrite>,
-    ) {
+        let is_empty = writes.iter().all(|write| has_no_effect(write));
         let now = Instant::now();
         let cause = locked(&self.causes).remove(&(controller, key.clone())).unwrap_or_default();
         // After the plan: a change in between makes the fingerprint newer than the plan, so that the time starts again
@@ -151,16 +140,16 @@ impl Shadow {
                     keys.requeue(key.clone(), delay);
                 }
             }
-            Decision::Mismatch => self.record(now, controller, key, &writes()),
+            Decision::Mismatch => self.record(now, controller, key),
         }
     }
 
-    fn record(&self, now: Instant, controller: &'static str, key: &ObjectKey, writes: &[ComparedWrite]) {
-        let stored = self.sources.stored_slices(controller, key);
-        let is_written = |name: &str| writes.iter().any(|write| write.stored == name);
-        let unchanged = stored.iter().filter(|slice| !is_written(&slice.metadata.name));
-        let unchanged = unchanged.map(|slice| slice.address_type.as_str().to_owned()).collect();
-        let (classes, objects) = describe(key, writes, &unchanged, &self.sources.changes(key));
+    fn record(&self, now: Instant, controller: &'static str, key: &ObjectKey) {
+        let (mut classes, objects) = describe(self.sources.changes(controller, key));
+        if classes.is_empty() {
+            // The caches have changed since the plan, which the next sync shows.
+            classes.insert(DifferenceClass::Content);
+        }
         let names: Vec<&str> = classes.iter().map(|class| class.as_str()).collect();
         let names = names.join(",");
         let object = objects.first().map(|it| it.object.to_string()).unwrap_or_default();
@@ -172,4 +161,10 @@ impl Shadow {
             );
         }
     }
+}
+
+/// Returns whether a write changes nothing: the delete of an object that is being deleted, which finalizers keep.
+fn has_no_effect<T: Serialize>(write: &Write<T>) -> bool {
+    let Write::Delete(object) = write else { return false };
+    serde_json::to_value(&**object).is_ok_and(|object| object["metadata"]["deletionTimestamp"].is_string())
 }

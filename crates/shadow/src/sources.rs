@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use kube_endpoint_model::well_known::{
     ENDPOINTS_CONTROLLER_NAME as ENDPOINTS, MIRRORING_CONTROLLER, MIRRORING_CONTROLLER_NAME as MIRRORING,
-    SLICE_CONTROLLER, SLICE_CONTROLLER_NAME as ENDPOINTSLICE,
+    SLICE_CONTROLLER, SLICE_CONTROLLER_NAME as ENDPOINTSLICE, SLICE_MANAGED_BY_LABEL,
 };
 use kube_endpoint_model::{
     Cluster as _, EndpointSlice, Endpoints, Listers, Node, ObjectKey, Pod, Service, ServiceIndex,
 };
-use kube_endpoints_explain::{Change, Settings, World};
+use kube_endpoints_explain::{Change, Kind, Settings, World};
 use kube_informer::Lister;
 use kube_wire::Object as _;
 
@@ -116,19 +116,15 @@ impl Sources {
 
     /// Returns the slices of a Service that a controller reads; none for the Endpoints controller.
     pub(crate) fn stored_slices(&self, controller: &str, key: &ObjectKey) -> Vec<Arc<EndpointSlice>> {
-        let manager = match controller {
-            ENDPOINTSLICE => SLICE_CONTROLLER,
-            MIRRORING => MIRRORING_CONTROLLER,
-            _ => return Vec::new(),
-        };
+        let Some(manager) = manager_of(controller) else { return Vec::new() };
         let mut slices = self.caches.slices(key, manager);
         // The slice controller ignores slices that are being deleted (ES-5).
         slices.retain(|slice| controller == MIRRORING || slice.metadata.deletion_timestamp.is_none());
         slices
     }
 
-    /// Returns the writes of all controllers for one Service, with reasons, as `kubectl endpoints diff` shows them.
-    pub(crate) fn changes(&self, key: &ObjectKey) -> Vec<Change> {
+    /// Returns the writes of a controller for one Service, with reasons, as `kubectl endpoints diff` shows them.
+    pub(crate) fn changes(&self, controller: &str, key: &ObjectKey) -> Vec<Change> {
         let mut world = World::new(self.limits.clone());
         if let Some(service) = self.service(key) {
             world.add_pods(self.caches.selected_pods(&service));
@@ -138,7 +134,23 @@ impl Sources {
         world.add_endpoints(self.caches.endpoints(key));
         let slices = [ENDPOINTSLICE, MIRRORING].into_iter().flat_map(|controller| self.stored_slices(controller, key));
         world.add_slices(slices);
-        world.changes()
+        let manager = |change: &Change| {
+            let object =
+                change.before.as_ref().or(change.after.as_ref()).filter(|_| change.object.kind == Kind::EndpointSlice);
+            object?["metadata"]["labels"][SLICE_MANAGED_BY_LABEL].as_str().map(str::to_owned)
+        };
+        let mut changes = world.changes();
+        changes.retain(|change| manager(change).as_deref() == manager_of(controller));
+        changes
+    }
+}
+
+/// Returns the value of the managed-by label of a controller's slices; `None` for the Endpoints controller.
+fn manager_of(controller: &str) -> Option<&'static str> {
+    match controller {
+        ENDPOINTSLICE => Some(SLICE_CONTROLLER),
+        MIRRORING => Some(MIRRORING_CONTROLLER),
+        _ => None,
     }
 }
 

@@ -30,23 +30,12 @@ impl TopologyCache {
         self.ratios.clone()
     }
 
-    /// Returns whether any address type of the Service has topology hints.
-    pub fn is_enabled(&self, service: &ObjectKey) -> bool {
-        self.services.contains_key(service)
-    }
-
     /// Returns the address types of the Service that have topology hints, sorted.
     ///
     /// A caller that computes several address types before it records any of them must update its copy of this list in
     /// between: the Service counts as enabled while the list is not empty.
     pub fn enabled_types(&self, service: &ObjectKey) -> Vec<AddressType> {
         self.services.get(service).into_iter().flat_map(BTreeMap::keys).cloned().collect()
-    }
-
-    /// Returns the number of endpoints with a hint for each zone, for one Service and address type; `None` if it has no
-    /// topology hints.
-    pub fn counts(&self, service: &ObjectKey, address_type: &AddressType) -> Option<&BTreeMap<Text, usize>> {
-        self.services.get(service)?.get(address_type)
     }
 
     /// Stores [`HintsOutcome::allocated`](crate::HintsOutcome::allocated) of one address type; `None` removes its
@@ -133,7 +122,7 @@ mod tests {
     /// Runs one sync of one address type as a controller does; returns the number of enabled events.
     fn sync(cache: &mut TopologyCache, address_type: &AddressType, slices: &mut SliceSet) -> usize {
         let key = service("web");
-        let outcome = add_hints(&cache.ratios(), cache.is_enabled(&key), address_type, slices);
+        let outcome = add_hints(&cache.ratios(), !cache.enabled_types(&key).is_empty(), address_type, slices);
         cache.record(&key, address_type, outcome.allocated);
         outcome.events.iter().filter(|event| event.normal).count()
     }
@@ -184,7 +173,7 @@ mod tests {
         cache.record(&service("web"), &V6, Some(counts(&[("a", 1)])));
         assert!(cache.remove_service(&service("web")));
         assert_eq!(cache.overloaded_services(), []);
-        assert!(!cache.is_enabled(&service("web")));
+        assert!(cache.enabled_types(&service("web")).is_empty());
         assert_eq!(cache.enabled_types(&service("web")), []);
         assert!(!cache.remove_service(&service("web")), "RC-33: one disabled event only");
     }
@@ -200,12 +189,10 @@ mod tests {
         }
         assert_eq!(enabled, 1);
         assert_eq!(cache.enabled_types(&service("web")), [V4]);
-        assert_eq!(cache.counts(&service("web"), &V4), Some(&counts(&[("a", 1), ("b", 1)])));
-        assert_eq!(cache.counts(&service("web"), &V6), None);
 
         // After the last address type is removed, the enabled event is emitted again.
         assert_eq!(sync(&mut cache, &V4, &mut set("a")), 0);
-        assert!(!cache.is_enabled(&service("web")));
+        assert!(cache.enabled_types(&service("web")).is_empty());
         assert_eq!(sync(&mut cache, &V4, &mut set("a b")), 1);
         assert_eq!(sync(&mut cache, &V6, &mut set("a b")), 0);
     }
@@ -221,6 +208,9 @@ mod tests {
             scope.spawn(|| sync(&mut cache.lock().unwrap(), &V4, &mut set("a b")));
         });
         assert!(cache.lock().unwrap().ratios().is_known());
-        assert!(!cache.lock().unwrap().is_enabled(&service("web")), "no zones, or more zones than endpoints");
+        assert!(
+            cache.lock().unwrap().enabled_types(&service("web")).is_empty(),
+            "no zones, or more zones than endpoints"
+        );
     }
 }

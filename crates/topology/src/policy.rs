@@ -1,6 +1,6 @@
 //! The hint policy of a Service.
 
-use kube_endpoint_model::{AddressType, Service, TopologyMode};
+use kube_endpoint_model::{AddressType, Service};
 
 use crate::{
     HintsOutcome, SliceSet, TrafficDistribution, ZoneRatios, add_hints, disabled_event, strip_hints, traffic_hints,
@@ -19,18 +19,13 @@ pub enum HintPolicy {
 
 impl HintPolicy {
     /// Returns the policy of a Service (RC-29, RC-30). The annotation takes precedence over the field, even if the
-    /// allocation fails and there are no hints (TD-7, EC-30).
+    /// allocation fails and there are no hints (TD-7, EC-30). An unrecognized traffic distribution counts as unset.
     pub fn of(service: &Service) -> HintPolicy {
-        HintPolicy::new(service.topology_mode(), service.traffic_distribution.as_deref())
-    }
-
-    /// Returns the policy for the given annotation and field. An unrecognized traffic distribution counts as unset.
-    pub fn new(topology: TopologyMode, traffic_distribution: Option<&str>) -> HintPolicy {
-        match (topology, traffic_distribution.and_then(TrafficDistribution::parse)) {
-            (TopologyMode::Auto, _) => HintPolicy::Topology,
-            (TopologyMode::Disabled, Some(distribution)) => HintPolicy::Traffic(distribution),
-            (TopologyMode::Disabled, None) => HintPolicy::None,
+        let distribution = || TrafficDistribution::parse(service.traffic_distribution.as_deref()?);
+        if service.requests_topology_hints() {
+            return HintPolicy::Topology;
         }
+        distribution().map_or(HintPolicy::None, HintPolicy::Traffic)
     }
 
     /// Updates the hints of one address type (RC-32 to RC-34). `was_enabled` is whether any address type of the Service
@@ -66,32 +61,31 @@ mod tests {
 
     const CLOSE: HintPolicy = HintPolicy::Traffic(TrafficDistribution::PreferClose);
 
+    fn policy(annotation: Option<&str>, field: Option<&str>) -> HintPolicy {
+        let (topology_annotation, traffic_distribution) = (annotation.map(Into::into), field.map(Into::into));
+        HintPolicy::of(&Service { topology_annotation, traffic_distribution, ..Service::default() })
+    }
+
     // RC-29, RC-30; the annotation is parsed by kube-endpoint-model.
     #[rstest]
-    #[case::neither(TopologyMode::Disabled, None, HintPolicy::None)]
-    #[case::field(TopologyMode::Disabled, Some("PreferClose"), CLOSE)]
-    #[case::field_unknown(TopologyMode::Disabled, Some("PreferFar"), HintPolicy::None)]
-    #[case::annotation(TopologyMode::Auto, None, HintPolicy::Topology)]
-    #[case::both(TopologyMode::Auto, Some("PreferSameNode"), HintPolicy::Topology)]
+    #[case::neither(None, None, HintPolicy::None)]
+    #[case::field(None, Some("PreferClose"), CLOSE)]
+    #[case::field_unknown(None, Some("PreferFar"), HintPolicy::None)]
+    #[case::annotation(Some("Auto"), None, HintPolicy::Topology)]
+    #[case::both(Some("Auto"), Some("PreferSameNode"), HintPolicy::Topology)]
     fn policy_of_annotation_and_field(
-        #[case] topology: TopologyMode,
+        #[case] annotation: Option<&str>,
         #[case] field: Option<&str>,
         #[case] expected: HintPolicy,
     ) {
-        assert_eq!(HintPolicy::new(topology, field), expected);
-        let service = Service {
-            topology_annotation: (topology == TopologyMode::Auto).then(|| "Auto".into()),
-            traffic_distribution: field.map(Into::into),
-            ..Service::default()
-        };
-        assert_eq!(HintPolicy::of(&service), expected);
+        assert_eq!(policy(annotation, field), expected);
     }
 
     // TD-7
     #[test]
     fn ec_30_the_annotation_wins_even_without_hints_of_its_own() {
         let mut slices = set("a | | b>b");
-        let policy = HintPolicy::new(TopologyMode::Auto, Some("PreferClose"));
+        let policy = policy(Some("Auto"), Some("PreferClose"));
         let outcome = policy.apply(&ZoneRatios::from_nodes([]), false, &AddressType::IPv4, &mut slices);
         assert_set(&slices, "a | b |");
         assert_eq!(outcome.allocated, None);

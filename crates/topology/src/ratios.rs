@@ -32,7 +32,7 @@ impl ZoneRatios {
     ///
     /// let node = |zone: &str, cpu_milli| Node { zone: zone.into(), cpu_milli, ready: true, ..Node::default() };
     /// let ratios = ZoneRatios::from_nodes(&[node("a", 3000), node("b", 1000)]);
-    /// assert_eq!(ratios.get("a"), Some(0.75));
+    /// assert_eq!(ratios.shares()[0], ("a".into(), 0.75));
     /// ```
     pub fn from_nodes<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> ZoneRatios {
         let mut by_zone: BTreeMap<&Text, i64> = BTreeMap::new();
@@ -69,11 +69,6 @@ impl ZoneRatios {
             State::BeforeFirstNode | State::Insufficient => &[],
             State::Known(shares) => shares,
         }
-    }
-
-    /// Returns the ratio of `zone`; `None` if the zone has no Node that counts or the ratios are unknown.
-    pub fn get(&self, zone: &str) -> Option<f64> {
-        self.shares().iter().find(|(it, _)| &**it == zone).map(|(_, share)| *share)
     }
 
     /// Creates ratios from literal values.
@@ -152,6 +147,5 @@ mod tests {
     fn ec_15_before_the_first_node_is_not_insufficient() {
         let ratios = ZoneRatios::default();
         assert!(!ratios.is_known() && !ratios.is_insufficient());
-        assert_eq!(ratios.get("a"), None);
     }
 }

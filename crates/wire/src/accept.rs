@@ -53,23 +53,8 @@ impl From<Encoding> for Accept {
 
 #[cfg(test)]
 mod tests {
-    use rstest::rstest;
-
     use super::*;
     use crate::testing::Thing;
-
-    #[rstest]
-    #[case(Encoding::Json, false, "application/json")]
-    #[case(Encoding::Json, true, "application/json;drop=metadata.managedFields")]
-    #[case(Encoding::Protobuf, false, "application/vnd.kubernetes.protobuf,application/json")]
-    #[case(
-        Encoding::Protobuf,
-        true,
-        "application/vnd.kubernetes.protobuf;drop=metadata.managedFields,application/json;drop=metadata.managedFields"
-    )]
-    fn header(#[case] encoding: Encoding, #[case] without_managed_fields: bool, #[case] expect: &str) {
-        assert_eq!(Accept { encoding, without_managed_fields }.header(), expect);
-    }
 
     #[test]
     fn a_type_gets_what_it_reads() {

@@ -5,11 +5,9 @@ use k8s_openapi::{
     jiff::Timestamp,
 };
 use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
 
-use crate::{
-    Decode, DecodeError, Encode, Object, Resource, ResourceVersion, Uid,
-    json::{self, Node},
-};
+use crate::{Decode, DecodeError, Encode, Object, Resource, ResourceVersion, Uid, json};
 
 /// Scope of a resource: namespaced or cluster-scoped.
 pub trait Scope {
@@ -61,11 +59,9 @@ where
 
     fn from_json(bytes: &[u8]) -> Result<Self, DecodeError> {
         json::from_slice(K::KIND, bytes).or_else(|error| {
-            let Some(mut document) = json::read(bytes) else { return Err(error) };
-            if !clamp_times(&mut document) {
-                return Err(error);
-            }
-            json::from_slice(K::KIND, &document.to_json())
+            let Ok(mut document) = serde_json::from_slice(bytes) else { return Err(error) };
+            clamp_times(&mut document);
+            json::from_slice(K::KIND, document.to_string().as_bytes()).map_err(|_| error)
         })
     }
 }
@@ -77,38 +73,24 @@ where
 {
 }
 
-/// Replaces times that `metav1.Time` supports and `jiff::Timestamp` does not by the nearest supported one. Returns
-/// whether any was replaced.
+/// Replaces times that `metav1.Time` supports and `jiff::Timestamp` does not by the nearest supported one.
 ///
 /// Without this, a Lease with the `renewTime` `9999-12-31T23:59:59.000000Z`, which any client with write access can
 /// set, could not be decoded, and no candidate could acquire it.
-fn clamp_times(node: &mut Node) -> bool {
-    let mut changed = false;
-    match node {
-        Node::Scalar(_) => {}
-        Node::Array(elements) => {
-            for element in elements {
-                changed |= clamp_times(element);
-            }
-        }
-        Node::Object(members) => {
+fn clamp_times(value: &mut Value) {
+    match value {
+        Value::Array(elements) => elements.iter_mut().for_each(clamp_times),
+        Value::Object(members) => {
             for (name, value) in members {
-                let clamped = if name.ends_with("Time") || name.ends_with("Timestamp") {
-                    value.text().and_then(|text| clamped(&text))
-                } else {
-                    None
-                };
-                changed |= match clamped {
-                    Some(time) => {
-                        *value = Node::Scalar(format!("\"{time}\""));
-                        true
-                    }
+                let is_time = name.ends_with("Time") || name.ends_with("Timestamp");
+                match value.as_str().filter(|_| is_time).and_then(clamped) {
+                    Some(time) => *value = time.into(),
                     None => clamp_times(value),
-                };
+                }
             }
         }
+        _ => {}
     }
-    changed
 }
 
 /// Returns the replacement for a time out of range, in the format of `metav1.MicroTime`; `None` for any other text.

@@ -30,7 +30,7 @@ mod write;
 pub use accept::Accept;
 pub use dynamic::Dynamic;
 pub use encoding::Encoding;
-pub use error::{DecodeError, DecodeProblem, Location};
+pub use error::{DecodeError, DecodeProblem};
 pub use key::{KeyError, ObjectKey};
 pub use list::{List, ListMeta, ListReader, decode_list};
 pub use metadata::{Metadata, ObjectHead};

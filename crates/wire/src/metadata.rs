@@ -50,13 +50,6 @@ pub struct ObjectHead {
     pub terminating: bool,
 }
 
-impl ObjectHead {
-    /// Returns namespace and name.
-    pub fn key(&self) -> ObjectKey {
-        ObjectKey { namespace: self.namespace.clone(), name: self.name.clone() }
-    }
-}
-
 /// For `deserialize_with`: whether a value is not null.
 fn is_present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     Option::<IgnoredAny>::deserialize(deserializer).map(|value| value.is_some())
@@ -84,7 +77,7 @@ impl Metadata for ObjectHead {
     }
 
     fn key(&self) -> ObjectKey {
-        ObjectHead::key(self)
+        ObjectKey { namespace: self.namespace.clone(), name: self.name.clone() }
     }
 }
 

@@ -27,18 +27,15 @@ pub struct ListParams {
 impl ListParams {
     /// Returns the path and query of a list of a resource in `namespace`, or in all namespaces if `None`.
     pub fn path_and_query(&self, resource: &Resource, namespace: Option<&str>) -> String {
-        resource.path(namespace) + &self.query()
-    }
-
-    fn query(&self) -> String {
         let Self { label_selector, field_selector, limit, continue_token, resource_version, accept: _ } = self;
-        let mut query = Query::default();
-        query.add("labelSelector", label_selector.as_deref());
-        query.add("fieldSelector", field_selector.as_deref());
-        query.add("limit", limit.map(|limit| limit.to_string()).as_deref());
-        query.add("continue", continue_token.as_deref());
-        query.add("resourceVersion", resource_version.as_ref().map(ResourceVersion::to_string).as_deref());
-        query.into_string()
+        let query = query(&[
+            ("labelSelector", label_selector.as_deref()),
+            ("fieldSelector", field_selector.as_deref()),
+            ("limit", limit.map(|limit| limit.to_string()).as_deref()),
+            ("continue", continue_token.as_deref()),
+            ("resourceVersion", resource_version.as_ref().map(ResourceVersion::to_string).as_deref()),
+        ]);
+        resource.path(namespace) + &query
     }
 }
 
@@ -64,10 +61,6 @@ pub struct WatchParams {
 impl WatchParams {
     /// Returns the path and query of a watch of a resource in `namespace`, or in all namespaces if `None`.
     pub fn path_and_query(&self, resource: &Resource, namespace: Option<&str>) -> String {
-        resource.path(namespace) + &self.query()
-    }
-
-    fn query(&self) -> String {
         let Self {
             label_selector,
             field_selector,
@@ -77,42 +70,34 @@ impl WatchParams {
             send_initial_events,
             accept: _,
         } = self;
-        let mut query = Query::default();
-        query.add("watch", Some("true"));
-        query.add("labelSelector", label_selector.as_deref());
-        query.add("fieldSelector", field_selector.as_deref());
         let version = resource_version.to_string();
-        query.add("resourceVersion", Some(&*version).filter(|version| !version.is_empty()));
-        query.add("timeoutSeconds", timeout_seconds.map(|seconds| seconds.to_string()).as_deref());
-        query.add("allowWatchBookmarks", allow_bookmarks.then_some("true"));
-        query.add("sendInitialEvents", send_initial_events.then_some("true"));
-        // The server rejects sendInitialEvents without resourceVersionMatch.
-        query.add("resourceVersionMatch", send_initial_events.then_some("NotOlderThan"));
-        query.into_string()
+        let query = query(&[
+            ("watch", Some("true")),
+            ("labelSelector", label_selector.as_deref()),
+            ("fieldSelector", field_selector.as_deref()),
+            ("resourceVersion", Some(&*version).filter(|version| !version.is_empty())),
+            ("timeoutSeconds", timeout_seconds.map(|seconds| seconds.to_string()).as_deref()),
+            ("allowWatchBookmarks", allow_bookmarks.then_some("true")),
+            ("sendInitialEvents", send_initial_events.then_some("true")),
+            // The server rejects sendInitialEvents without resourceVersionMatch.
+            ("resourceVersionMatch", send_initial_events.then_some("NotOlderThan")),
+        ]);
+        resource.path(namespace) + &query
     }
 }
 
 /// All characters except the unreserved ones of RFC 3986.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// A query string under construction.
-#[derive(Debug, Default)]
-struct Query(String);
-
-impl Query {
-    /// Appends `name=value`; does nothing if `value` is `None`.
-    fn add(&mut self, name: &str, value: Option<&str>) {
-        let Some(value) = value else { return };
-        self.0.push(if self.0.is_empty() { '?' } else { '&' });
-        self.0.push_str(name);
-        self.0.push('=');
-        self.0.push_str(&percent_encode(value));
+/// Returns a query string of the parameters that have a value, with the leading `?`; empty if there are none.
+fn query(parameters: &[(&str, Option<&str>)]) -> String {
+    let mut query = String::new();
+    for (name, value) in parameters {
+        let Some(value) = value else { continue };
+        query.push(if query.is_empty() { '?' } else { '&' });
+        query.extend([name, "=", &percent_encode(value)]);
     }
-
-    /// Returns the query string including the leading `?`; empty if no parameter was added.
-    fn into_string(self) -> String {
-        self.0
-    }
+    query
 }
 
 /// Percent-encodes a query value or path segment: everything except the unreserved characters of RFC 3986. A space
@@ -126,9 +111,11 @@ mod tests {
     use super::*;
     use crate::Encoding;
 
+    const PODS: Resource = Resource::namespaced("", "v1", "pods", "Pod");
+
     #[test]
     fn list_query() {
-        assert_eq!(ListParams::default().query(), "");
+        assert_eq!(ListParams::default().path_and_query(&PODS, None), "/api/v1/pods");
         let params = ListParams {
             label_selector: Some("app in (a,b)".to_owned()),
             field_selector: Some("metadata.name=x".to_owned()),
@@ -138,25 +125,26 @@ mod tests {
             accept: Encoding::Protobuf.into(),
         };
         assert_eq!(
-            params.query(),
-            "?labelSelector=app%20in%20%28a%2Cb%29&fieldSelector=metadata.name%3Dx&limit=500&continue=a%2Bb&resourceVersion=0"
+            params.path_and_query(&PODS, Some("shop")),
+            "/api/v1/namespaces/shop/pods?labelSelector=app%20in%20%28a%2Cb%29&fieldSelector=metadata.name%3Dx&limit=500\
+             &continue=a%2Bb&resourceVersion=0"
         );
     }
 
     #[test]
     fn watch_query() {
-        assert_eq!(WatchParams::default().query(), "?watch=true");
+        assert_eq!(WatchParams::default().path_and_query(&PODS, None), "/api/v1/pods?watch=true");
         let params = WatchParams {
             resource_version: 7.into(),
             timeout_seconds: Some(300),
             allow_bookmarks: true,
+            send_initial_events: true,
             ..WatchParams::default()
         };
-        assert_eq!(params.query(), "?watch=true&resourceVersion=7&timeoutSeconds=300&allowWatchBookmarks=true");
-        let params = WatchParams { send_initial_events: true, resource_version: ResourceVersion::default(), ..params };
         assert_eq!(
-            params.query(),
-            "?watch=true&timeoutSeconds=300&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
+            params.path_and_query(&PODS, None),
+            "/api/v1/pods?watch=true&resourceVersion=7&timeoutSeconds=300&allowWatchBookmarks=true\
+             &sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
         );
     }
 

@@ -40,13 +40,10 @@ pub mod reason {
     pub const RESOURCE_VERSION_TOO_LARGE: &str = "ResourceVersionTooLarge";
 }
 
-/// `metav1.Status`: the API server's description of a failed request, or of a successful delete.
+/// `metav1.Status`: the API server's description of a failed request, without the fields that no client decides by.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Status {
-    /// `Failure` or `Success`.
-    #[serde(deserialize_with = "nullable")]
-    pub status: String,
     /// HTTP status code; 0 if absent or out of range.
     #[serde(deserialize_with = "number")]
     pub code: u16,
@@ -67,15 +64,6 @@ pub struct Details {
     /// Name of the object.
     #[serde(deserialize_with = "nullable")]
     pub name: String,
-    /// API group of the resource.
-    #[serde(deserialize_with = "nullable")]
-    pub group: String,
-    /// Resource, usually the plural in spite of the field's name.
-    #[serde(deserialize_with = "nullable")]
-    pub kind: String,
-    /// UID of the object.
-    #[serde(deserialize_with = "nullable")]
-    pub uid: String,
     /// Causes of the error, such as one per invalid field.
     #[serde(deserialize_with = "nullable")]
     pub causes: Vec<Cause>,
@@ -91,12 +79,6 @@ pub struct Cause {
     /// Machine-readable reason.
     #[serde(deserialize_with = "nullable")]
     pub reason: String,
-    /// Human-readable message.
-    #[serde(deserialize_with = "nullable")]
-    pub message: String,
-    /// Path of the invalid field.
-    #[serde(deserialize_with = "nullable")]
-    pub field: String,
 }
 
 impl Status {
@@ -210,7 +192,7 @@ fn without_status(code: u16, phrase: &str, body: &[u8]) -> Status {
     let text = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let colon = if text.is_empty() { "" } else { ": " };
     let message = format!("the server answered {code} {phrase}{colon}{text}");
-    Status { status: "Failure".to_owned(), code, message, ..Status::default() }
+    Status { code, message, ..Status::default() }
 }
 
 /// For `deserialize_with`: an `int32` in Go; 0 for `null` and for a value out of range of `N`.
@@ -258,10 +240,9 @@ mod tests {
     }
 
     #[rstest]
-    #[case::nulls(r#"{"status":null,"code":null,"reason":null,"message":null,"details":null}"#, Status::default())]
+    #[case::nulls(r#"{"code":null,"reason":null,"message":null,"details":null}"#, Status::default())]
     #[case::nulls_in_details(
-        r#"{"details":{"name":null,"group":null,"kind":null,"uid":null,"causes":[{"reason":null,"message":null,"field":null}],
-            "retryAfterSeconds":null}}"#,
+        r#"{"details":{"name":null,"causes":[{"reason":null}],"retryAfterSeconds":null}}"#,
         Status { details: Some(Details { causes: vec![Cause::default()], ..Details::default() }), ..Status::default() }
     )]
     #[case::out_of_range(

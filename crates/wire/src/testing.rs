@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::{
-    Decode, DecodeError, Object, ObjectHead, ObjectKey, Resource, ResourceVersion, Uid, json,
+    Decode, DecodeError, Metadata as _, Object, ObjectHead, ObjectKey, Resource, ResourceVersion, Uid, json,
     protobuf::{Fields, MalformedProtobuf},
 };
 

@@ -1,8 +1,6 @@
 //! Shared strings, and decoding of text with Go's treatment of invalid UTF-8.
 
-use std::{borrow::Cow, fmt, marker::PhantomData};
-
-use serde::de::Visitor;
+use std::borrow::Cow;
 
 /// Reference-counted immutable string, one pointer wide, for text that many objects have in common.
 ///
@@ -26,26 +24,4 @@ fn replace_invalid(bytes: &[u8]) -> String {
         text.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
     }
     text
-}
-
-/// Visitor that creates a `T` from a string, without an owned copy if the input can be borrowed.
-pub(crate) struct FromText<T>(&'static str, PhantomData<T>);
-
-impl<T> FromText<T> {
-    /// `expected` names the expected value in error messages.
-    pub(crate) fn new(expected: &'static str) -> Self {
-        Self(expected, PhantomData)
-    }
-}
-
-impl<T: for<'a> From<&'a str>> Visitor<'_> for FromText<T> {
-    type Value = T;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<T, E> {
-        Ok(T::from(text))
-    }
 }

@@ -41,12 +41,12 @@ pub(crate) async fn run(args: &GlobalArgs) -> anyhow::Result<ExitCode> {
     }
     let documents: Vec<_> = changes
         .iter()
-        .map(|Change { object, before, after, class, reasons }| ChangeDocument {
-            object,
-            class: *class,
-            reasons,
-            before,
-            after,
+        .map(|change| ChangeDocument {
+            object: &change.object,
+            class: change.class(),
+            reasons: &change.reasons,
+            before: &change.before,
+            after: &change.after,
         })
         .collect();
     let names: Vec<_> = changes.iter().map(|change| &change.object).collect();
@@ -73,7 +73,8 @@ fn remove_managed_fields(object: &mut Value) {
 
 /// Returns class and reasons as comments, and a unified diff of the object as YAML.
 fn unified(change: &Change, style: TextStyle) -> anyhow::Result<String> {
-    let Change { object, before, after, class, reasons } = change;
+    let Change { object, before, after, classes: _, reasons } = change;
+    let class = change.class();
     let mut text = String::new();
     for Reason { code, message } in reasons {
         writeln!(text, "# {class} {code} {message}")?;
@@ -123,7 +124,7 @@ mod tests {
     fn change(before: Option<Value>, after: Option<Value>) -> Change {
         let object = ObjectRef { kind: Kind::Endpoints, namespace: "shop".to_owned(), name: "web".to_owned() };
         let reason = Reason { code: Code::EndpointsDiffer, message: "1 address is missing".to_owned() };
-        Change { object, before, after, class: DifferenceClass::Content, reasons: vec![reason] }
+        Change { object, before, after, classes: [DifferenceClass::Content].into(), reasons: vec![reason] }
     }
 
     #[rstest]

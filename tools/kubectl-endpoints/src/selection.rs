@@ -129,7 +129,7 @@ mod tests {
             object: object(Kind::EndpointSlice, "shop", "web-x"),
             before: before.map(slice),
             after: after.map(slice),
-            class: DifferenceClass::Content,
+            classes: [DifferenceClass::Content].into(),
             reasons: Vec::new(),
         };
         assert_eq!(selection().has_change(&change), expect);

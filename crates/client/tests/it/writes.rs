@@ -158,8 +158,8 @@ async fn writes_are_sent_in_an_encoding_that_the_server_accepts(
 }
 
 #[rstest]
-#[case::kind(Server::OtherKind, "expected Note, the server sent Memo")]
-#[case::version(Server::OtherVersion, "expected Note of v1, the server sent Note of v2")]
+#[case::kind(Server::OtherKind, "cannot decode Note: the server sent Memo")]
+#[case::version(Server::OtherVersion, "cannot decode Note of v1: the server sent Note of v2")]
 #[case::malformed(Server::Malformed, "cannot decode Note: field 1: unexpected end of message")]
 #[tokio::test]
 async fn response_of_another_kind_is_invalid(#[case] server: Server, #[case] expect: &str) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kube_endpoint_model::{AddressType, Endpoint, EndpointSlice, Node, TopologyMode};
+use kube_endpoint_model::{AddressType, Endpoint, EndpointSlice, Node, Service};
 use kube_endpointslice::{DesiredGroup, Hints, Input, Owner, Plan, ServiceHints, plan};
 use kube_topology::{HintPolicy, ZoneRatios};
 use rstest::rstest;
@@ -43,7 +43,8 @@ fn hints(slices: &[Arc<EndpointSlice>]) -> String {
 }
 
 fn policy(annotation: bool, field: Option<&str>) -> HintPolicy {
-    HintPolicy::new(if annotation { TopologyMode::Auto } else { TopologyMode::Disabled }, field)
+    let (topology_annotation, traffic_distribution) = (annotation.then(|| "Auto".into()), field.map(Into::into));
+    HintPolicy::of(&Service { topology_annotation, traffic_distribution, ..Service::default() })
 }
 
 // upstream: TestReconcileTopology, TestReconcile_TrafficDistribution

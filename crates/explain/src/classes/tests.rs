@@ -4,6 +4,7 @@ use rstest::rstest;
 use serde_json::json;
 
 use super::*;
+use crate::report::{Kind, ObjectRef};
 
 fn endpoint(ip: &str) -> Value {
     json!({"addresses": [ip], "conditions": {"ready": true}, "targetRef": {"name": ip, "resourceVersion": "1"}})
@@ -120,13 +121,15 @@ fn missing_and_superfluous_objects(#[case] plan: Vec<Write>, #[case] unchanged: 
 
 /// Returns the classes of each write, separated by commas.
 fn classes(plan: &[Write], unchanged: &[&str]) -> Vec<String> {
-    let plan: Vec<_> =
-        plan.iter().map(|(before, after)| Difference { before: before.as_ref(), after: after.as_ref() }).collect();
-    let unchanged = unchanged.iter().map(|it| (*it).to_owned()).collect();
-    classify(&plan, &unchanged)
-        .into_iter()
-        .map(|classes| classes.into_iter().map(DifferenceClass::as_str).collect::<Vec<_>>().join(","))
-        .collect()
+    let object = ObjectRef { kind: Kind::EndpointSlice, namespace: String::new(), name: String::new() };
+    let change = |(before, after): &Write| {
+        let (object, before, after) = (object.clone(), before.clone(), after.clone());
+        Change { object, before, after, classes: BTreeSet::new(), reasons: Vec::new() }
+    };
+    let mut plan: Vec<Change> = plan.iter().map(change).collect();
+    classify(&mut plan, &unchanged.iter().copied().collect());
+    let names = |it: &Change| it.classes.iter().map(|class| class.as_str()).collect::<Vec<_>>().join(",");
+    plan.iter().map(names).collect()
 }
 
 #[test]

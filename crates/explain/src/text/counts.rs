@@ -1,7 +1,9 @@
 //! Numbers in sentences.
 
+use std::fmt::Display;
+
 /// Returns the number with commas between thousands, such as `1,234`.
-pub(super) fn thousands(number: usize) -> String {
+pub fn thousands(number: impl Display) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
@@ -19,13 +21,15 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
     format!("{} {noun}{plural}", thousands(number))
 }
 
-/// Number of objects that a finding names.
-const NAMED: usize = 3;
-
 /// Returns the names, of many the first three: `a, b, c and 27 more`.
 pub(crate) fn named(names: &[&str]) -> String {
-    let first = names[..names.len().min(NAMED)].join(", ");
-    match names.len().saturating_sub(NAMED) {
+    first_named(names, 3)
+}
+
+/// Returns the names, of many the first `max`.
+pub(crate) fn first_named(names: &[&str], max: usize) -> String {
+    let first = names[..names.len().min(max)].join(", ");
+    match names.len().saturating_sub(max) {
         0 => first,
         more => format!("{first} and {more} more"),
     }

@@ -54,7 +54,7 @@ fn has(report: &ServiceReport, code: Code) -> bool {
 
 /// Whether a check reports the reason.
 fn is_warning(reason: &Reason) -> bool {
-    Severity::of(reason.code) > Severity::Info
+    reason.code.severity() > Severity::Info
 }
 
 /// Returns why the Service selects no Pods by design; `None` if it is meant to select Pods.
@@ -116,10 +116,7 @@ fn hints(output: &mut Output, hints: &HintsReport) {
     }
     output.text("  hints: off");
     for (index, reason) in hints.reasons.iter().enumerate() {
-        // Both address types often have the same reason.
-        if !hints.reasons[..index].contains(reason) {
-            output.text(if index == 0 { ", " } else { "; " }).reason_after(reason, ": ");
-        }
+        output.text(if index == 0 { ", " } else { "; " }).reason_after(reason, ": ");
     }
     output.end_line();
 }

@@ -51,7 +51,8 @@ impl Cluster {
     }
 
     fn write(&mut self, change: Change) {
-        let Change { object, before, after, class: _, reasons } = change;
+        let Change { object, before, after, classes, reasons } = change;
+        assert!(!classes.is_empty(), "no class for the change of {object}");
         assert!(!reasons.is_empty(), "no reason for the change of {object}");
         let key = ObjectKey::new(object.namespace, object.name);
         match (object.kind, after) {

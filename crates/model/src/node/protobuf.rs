@@ -2,73 +2,67 @@
 
 use std::borrow::Cow;
 
-use kube_wire::protobuf::Fields;
+use kube_wire::protobuf::{Field, Fields};
 
-use super::{Node, NodeBuilder};
-use crate::projection::Metadata;
+use super::{Condition, Document, Status};
 use crate::protobuf::fields::{map_entry, node_condition, node_status, object, quantity};
-use crate::protobuf::{Message, Result};
+use crate::protobuf::{Message, Result, message, text};
 
-impl Message for Node {
-    fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
-        let (mut builder, mut metadata): (_, Metadata) = (NodeBuilder::default(), Metadata::default());
-        for field in fields {
-            let field = field?;
-            match field.number {
-                object::METADATA => metadata.merge(field.message()?)?,
-                object::STATUS => status(&mut builder, field.message()?)?,
-                _ => {}
-            }
+impl Message for Document {
+    fn field(&mut self, field: &Field<'_>) -> Result<()> {
+        match field.number {
+            object::METADATA => self.metadata.merge(field.message()?)?,
+            object::STATUS => self.status.merge(field.message()?)?,
+            _ => {}
         }
-        *self = builder.build(metadata);
         Ok(())
     }
 }
 
-fn status(builder: &mut NodeBuilder, fields: Fields<'_>) -> Result<()> {
-    for field in fields {
-        let field = field?;
+impl Message for Status {
+    fn field(&mut self, field: &Field<'_>) -> Result<()> {
         match field.number {
-            node_status::ALLOCATABLE => allocatable(builder, field.message()?)?,
-            node_status::CONDITIONS => condition(builder, field.message()?)?,
+            node_status::ALLOCATABLE => self.allocatable(field.message()?)?,
+            node_status::CONDITIONS => self.conditions.push(message(field)?),
             _ => {}
         }
+        Ok(())
     }
-    Ok(())
 }
 
-/// Decodes an entry of the map `status.allocatable`.
-fn allocatable(builder: &mut NodeBuilder, fields: Fields<'_>) -> Result<()> {
-    let (mut resource, mut amount) = (Cow::default(), Cow::default());
-    for field in fields {
-        let field = field?;
-        match field.number {
-            map_entry::KEY => resource = field.text()?,
-            map_entry::VALUE => {
-                for field in field.message()? {
-                    let field = field?;
-                    if field.number == quantity::STRING {
-                        amount = field.text()?;
+impl Status {
+    /// Decodes an entry of the map `allocatable`, whose values are messages.
+    fn allocatable(&mut self, fields: Fields<'_>) -> Result<()> {
+        let (mut resource, mut amount) = (Cow::default(), Cow::default());
+        for field in fields {
+            let field = field?;
+            match field.number {
+                map_entry::KEY => resource = field.text()?,
+                map_entry::VALUE => {
+                    for field in field.message()? {
+                        let field = field?;
+                        if field.number == quantity::STRING {
+                            amount = field.text()?;
+                        }
                     }
                 }
+                _ => {}
             }
-            _ => {}
         }
+        if resource == "cpu" {
+            self.allocatable = [(resource, amount)].into_iter().collect();
+        }
+        Ok(())
     }
-    builder.allocatable(&resource, &amount);
-    Ok(())
 }
 
-fn condition(builder: &mut NodeBuilder, fields: Fields<'_>) -> Result<()> {
-    let (mut kind, mut status) = (Cow::default(), Cow::default());
-    for field in fields {
-        let field = field?;
+impl Message for Condition {
+    fn field(&mut self, field: &Field<'_>) -> Result<()> {
         match field.number {
-            node_condition::TYPE => kind = field.text()?,
-            node_condition::STATUS => status = field.text()?,
+            node_condition::TYPE => self.kind = text(field)?,
+            node_condition::STATUS => self.status = text(field)?,
             _ => {}
         }
+        Ok(())
     }
-    builder.condition(&kind, &status);
-    Ok(())
 }

@@ -11,31 +11,31 @@ impl<'de> Deserialize<'de> for Pod {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Document { metadata, spec, status } = Document::deserialize(deserializer)?;
         let Status(mut builder) = status;
-        builder.metadata(metadata);
+        builder.metadata = metadata;
         (builder.pod.hostname, builder.pod.subdomain, builder.pod.node_name) =
             (spec.hostname, spec.subdomain, spec.node_name);
-        builder.restart_policy(&spec.restart_policy.0);
+        builder.restart_policy = spec.restart_policy;
         (builder.container_ports, builder.sidecar_ports) = (spec.containers, spec.init_containers);
-        Ok(builder.build())
+        Ok(builder.into())
     }
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Document<'a> {
+struct Document {
     #[serde(deserialize_with = "nullable")]
     metadata: Metadata,
-    #[serde(borrow, deserialize_with = "nullable")]
-    spec: Spec<'a>,
+    #[serde(deserialize_with = "nullable")]
+    spec: Spec,
     #[serde(deserialize_with = "nullable")]
     status: Status,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
-struct Spec<'a> {
-    #[serde(borrow)]
-    restart_policy: Str<'a>,
+struct Spec {
+    #[serde(deserialize_with = "text")]
+    restart_policy: Text,
     #[serde(deserialize_with = "text")]
     hostname: Text,
     #[serde(deserialize_with = "text")]

@@ -60,34 +60,20 @@ const _: () = assert!(size_of::<Pod>() <= 144);
 
 /// Partially decoded Pod, common to all encodings.
 #[derive(Default)]
-struct PodBuilder {
+pub(crate) struct PodBuilder {
+    metadata: Metadata,
     pod: Pod,
     succeeded: bool,
-    restart_policy: RestartPolicy,
+    restart_policy: Text,
     ready_seen: bool,
     container_ports: Vec<NamedPort>,
     sidecar_ports: Vec<NamedPort>,
 }
 
 impl PodBuilder {
-    fn metadata(&mut self, it: Metadata) {
-        let pod = &mut self.pod;
-        pod.terminating = it.deletion_timestamp.is_some();
-        (pod.namespace, pod.name, pod.labels) = (it.namespace, it.name, it.labels);
-        (pod.uid, pod.resource_version) = (it.uid, it.resource_version);
-    }
-
     fn phase(&mut self, phase: &str) {
         self.succeeded = phase == "Succeeded";
         self.pod.finished = self.succeeded || phase == "Failed";
-    }
-
-    fn restart_policy(&mut self, policy: &str) {
-        self.restart_policy = match policy {
-            "Never" => RestartPolicy::Never,
-            "OnFailure" => RestartPolicy::OnFailure,
-            _ => RestartPolicy::Always,
-        };
     }
 
     fn pod_ip(&mut self, text: &str) {
@@ -102,28 +88,23 @@ impl PodBuilder {
             self.pod.ready_changed = changed().map(CompactTime::from);
         }
     }
+}
 
-    fn build(self) -> Pod {
-        let PodBuilder { mut pod, succeeded, restart_policy, ready_seen: _, container_ports: mut ports, sidecar_ports } =
-            self;
-        pod.excluded_by_restart_policy = match restart_policy {
-            RestartPolicy::Always => false,
-            RestartPolicy::OnFailure => succeeded,
-            RestartPolicy::Never => pod.finished,
+impl From<PodBuilder> for Pod {
+    fn from(builder: PodBuilder) -> Self {
+        let PodBuilder { metadata, mut pod, succeeded, restart_policy, container_ports: mut ports, .. } = builder;
+        pod.terminating = metadata.deletion_timestamp.is_some();
+        (pod.namespace, pod.name, pod.labels) = (metadata.namespace, metadata.name, metadata.labels);
+        (pod.uid, pod.resource_version) = (metadata.uid, metadata.resource_version);
+        pod.excluded_by_restart_policy = match &*restart_policy {
+            "Never" => pod.finished,
+            "OnFailure" => succeeded,
+            _ => false,
         };
-        ports.extend(sidecar_ports);
+        ports.extend(builder.sidecar_ports);
         pod.named_ports = intern::ports(&ports);
         pod
     }
-}
-
-/// Restart policy of a Pod.
-#[derive(Default)]
-enum RestartPolicy {
-    #[default]
-    Always,
-    OnFailure,
-    Never,
 }
 
 /// Returns whether an init container with this restart policy is a sidecar.

@@ -2,28 +2,21 @@
 
 use std::borrow::Cow;
 
-use kube_wire::protobuf::Fields;
+use kube_wire::protobuf::{Field, Fields};
 
-use super::{NamedPort, Pod, PodBuilder, is_sidecar};
-use crate::projection::Metadata;
+use super::{NamedPort, PodBuilder, is_sidecar};
 use crate::protobuf::fields::{container, container_port, object, pod_condition, pod_ip, pod_spec, pod_status};
 use crate::protobuf::{Message, Result, from_str, text};
 use crate::{Addresses, Text, time};
 
-impl Message for Pod {
-    fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
-        let (mut builder, mut metadata): (_, Metadata) = (PodBuilder::default(), Metadata::default());
-        for field in fields {
-            let field = field?;
-            match field.number {
-                object::METADATA => metadata.merge(field.message()?)?,
-                object::SPEC => spec(&mut builder, field.message()?)?,
-                object::STATUS => status(&mut builder, field.message()?)?,
-                _ => {}
-            }
+impl Message for PodBuilder {
+    fn field(&mut self, field: &Field<'_>) -> Result<()> {
+        match field.number {
+            object::METADATA => self.metadata.merge(field.message()?)?,
+            object::SPEC => spec(self, field.message()?)?,
+            object::STATUS => status(self, field.message()?)?,
+            _ => {}
         }
-        builder.metadata(metadata);
-        *self = builder.build();
         Ok(())
     }
 }
@@ -35,7 +28,7 @@ fn spec(builder: &mut PodBuilder, fields: Fields<'_>) -> Result<()> {
             pod_spec::CONTAINERS => {
                 container(&mut builder.container_ports, field.message()?)?;
             }
-            pod_spec::RESTART_POLICY => builder.restart_policy(&field.text()?),
+            pod_spec::RESTART_POLICY => builder.restart_policy = text(&field)?,
             pod_spec::NODE_NAME => builder.pod.node_name = text(&field)?,
             pod_spec::HOSTNAME => builder.pod.hostname = text(&field)?,
             pod_spec::SUBDOMAIN => builder.pod.subdomain = text(&field)?,

@@ -1,36 +1,31 @@
 //! Decoding of Services from protobuf.
 
-use kube_wire::protobuf::Fields;
+use kube_wire::protobuf::{Field, Fields};
 
-use super::{EXTERNAL_NAME, Service, ServiceBuilder, ServicePort, Spec, TargetPort};
+use super::{Document, EXTERNAL_NAME, ServicePort, Spec, TargetPort};
 use crate::protobuf::fields::{int_or_string, object, service_port, service_spec};
 use crate::protobuf::{Message, Pairs, Result, message, text};
 use crate::{IpFamily, Text};
 
-impl Message for Service {
-    fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
-        let mut builder = ServiceBuilder::default();
-        for field in fields {
-            let field = field?;
-            match field.number {
-                object::METADATA => builder.metadata.merge(field.message()?)?,
-                object::SPEC => builder.spec.merge(field.message()?)?,
-                _ => {}
-            }
+impl Message for Document {
+    fn field(&mut self, field: &Field<'_>) -> Result<()> {
+        match field.number {
+            object::METADATA => self.metadata.merge(field.message()?)?,
+            object::SPEC => self.spec.merge(field.message()?)?,
+            _ => {}
         }
-        *self = builder.build();
         Ok(())
     }
 }
 
-impl Message for Spec {
+impl Spec {
     fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
         let it = self;
         let mut selector: Option<Pairs<'_>> = None;
         for field in fields {
             let field = field?;
             match field.number {
-                service_spec::PORTS => it.ports.push(message(&field)?),
+                service_spec::PORTS => it.ports.push(message::<Port>(&field)?.into()),
                 service_spec::SELECTOR => selector.get_or_insert_default().push(&field)?,
                 service_spec::CLUSTER_IP => it.cluster_ip = text(&field)?,
                 service_spec::TYPE => it.external_name = field.text()? == EXTERNAL_NAME,
@@ -49,21 +44,29 @@ impl Message for Spec {
     }
 }
 
-impl Message for ServicePort {
-    fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
-        let (it, mut target) = (self, IntOrString::default());
-        for field in fields {
-            let field = field?;
-            match field.number {
-                service_port::NAME => it.name = text(&field)?,
-                service_port::PROTOCOL => it.protocol = text(&field)?,
-                service_port::TARGET_PORT => target.merge(field.message()?)?,
-                service_port::APP_PROTOCOL => it.app_protocol = Some(text(&field)?),
-                _ => {}
-            }
+/// A port, whose target is complete after the last field.
+#[derive(Default)]
+struct Port {
+    port: ServicePort,
+    target: IntOrString,
+}
+
+impl Message for Port {
+    fn field(&mut self, field: &Field<'_>) -> Result<()> {
+        match field.number {
+            service_port::NAME => self.port.name = text(field)?,
+            service_port::PROTOCOL => self.port.protocol = text(field)?,
+            service_port::TARGET_PORT => self.target.merge(field.message()?)?,
+            service_port::APP_PROTOCOL => self.port.app_protocol = Some(text(field)?),
+            _ => {}
         }
-        it.target = target.into();
         Ok(())
+    }
+}
+
+impl From<Port> for ServicePort {
+    fn from(it: Port) -> Self {
+        ServicePort { target: it.target.into(), ..it.port }
     }
 }
 
@@ -76,15 +79,12 @@ struct IntOrString {
 }
 
 impl Message for IntOrString {
-    fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
-        for field in fields {
-            let field = field?;
-            match field.number {
-                int_or_string::TYPE => self.is_name = field.as_i64()? == 1,
-                int_or_string::INT_VAL => self.number = field.as_i32()?,
-                int_or_string::STR_VAL => self.name = text(&field)?,
-                _ => {}
-            }
+    fn field(&mut self, field: &Field<'_>) -> Result<()> {
+        match field.number {
+            int_or_string::TYPE => self.is_name = field.as_i64()? == 1,
+            int_or_string::INT_VAL => self.number = field.as_i32()?,
+            int_or_string::STR_VAL => self.name = text(field)?,
+            _ => {}
         }
         Ok(())
     }

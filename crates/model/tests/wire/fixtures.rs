@@ -91,7 +91,7 @@ where
         }
         let object = T::from_json(item.to_string().as_bytes()).expect("a recording that decodes");
         let full: Full = serde_json::from_value(item.take()).expect("a recording that decodes");
-        assert_eq!(serde_json::to_string(&object).expect("JSON"), serde_json::to_string(&full).expect("JSON"));
+        assert_eq!(serde_json::to_value(&object).expect("JSON"), serde_json::to_value(&full).expect("JSON"));
     }
 }
 

@@ -1,26 +1,23 @@
 //! Splitting of JSON lists into items.
 
-use std::mem;
-
 use serde::Deserialize;
 
 use super::split::{ListMeta, Split, missing_kind, require_version, unexpected_api_version};
-use crate::{
-    DecodeError, DecodeProblem, Location, Resource, ResourceVersion, buffer::Buffer, json, scan::ValueScanner,
-};
+use crate::{DecodeError, DecodeProblem, Resource, ResourceVersion, buffer::Buffer, json, scan::ValueScanner};
 
 /// Incremental parser of the outer object of a list, with its members in any order.
 ///
-/// Items are not parsed; the caller decodes them. Unknown members are skipped as they arrive, without buffering.
+/// Items are not parsed; the caller decodes them.
 #[derive(Debug)]
 pub(super) struct JsonList {
     kind: String,
     resource: Resource,
     buffer: Buffer,
-    state: State,
-    /// Number of bytes of the incomplete value that were scanned.
-    scanned: usize,
-    /// Maximum length in bytes of a buffered value: an item, `metadata`, a key.
+    position: Position,
+    /// Scanner of the value at the beginning of the buffer, and the number of bytes that it has scanned; `None` between
+    /// values.
+    value: Option<(ValueScanner, usize)>,
+    /// Maximum length in bytes of a value: an item, another member, a key.
     limit: usize,
     /// Number of items returned.
     items: usize,
@@ -29,23 +26,21 @@ pub(super) struct JsonList {
     has_kind: bool,
 }
 
-#[derive(Debug)]
-enum State {
+/// Position before a token, or within it if it is a value.
+#[derive(Debug, Clone, Copy)]
+enum Position {
     Document,
-    /// Before a key, or the end of the object unless `needed` (after a comma).
+    /// A key, or the end of the object unless `needed` (after a comma).
     Key {
         needed: bool,
     },
-    InKey(ValueScanner),
     Colon(Member),
     Value(Member),
-    InValue(Member, ValueScanner),
     AfterValue,
-    /// Before an item, or the end of the array unless `needed` (after a comma).
+    /// An item, or the end of the array unless `needed` (after a comma).
     Item {
         needed: bool,
     },
-    InItem(ValueScanner),
     AfterItem,
     End,
 }
@@ -73,59 +68,53 @@ struct Metadata {
 impl JsonList {
     /// Returns a parser for a list of `kind` whose items are of `resource`.
     pub(super) fn new(kind: String, resource: &Resource, limit: usize) -> Self {
-        let (resource, buffer, state) = (*resource, Buffer::default(), State::Document);
+        let (resource, buffer, position) = (*resource, Buffer::default(), Position::Document);
         let (meta, has_items, has_kind) = (None, false, false);
-        Self { kind, resource, buffer, state, scanned: 0, limit, items: 0, meta, has_items, has_kind }
+        Self { kind, resource, buffer, position, value: None, limit, items: 0, meta, has_items, has_kind }
     }
 
     /// Returns the length of the value at the beginning of the buffer; `None` until it is complete.
-    fn complete_len(&mut self, value: &mut ValueScanner) -> Result<Option<usize>, DecodeError> {
+    fn complete_len(&mut self) -> Result<Option<usize>, DecodeError> {
+        let Some((scanner, scanned)) = &mut self.value else { return Ok(None) };
         let rest = self.buffer.unconsumed();
-        let end = value.end(&rest[self.scanned..]).map(|length| self.scanned + length);
-        let have = end.unwrap_or(rest.len());
-        if have > self.limit {
+        let end = scanner.end(&rest[*scanned..]).map(|length| *scanned + length);
+        *scanned = end.unwrap_or(rest.len());
+        if *scanned > self.limit {
             let problem = DecodeProblem::ItemTooLong { item: self.items, limit: self.limit };
             return Err(DecodeError::new(&self.kind, problem));
         }
-        self.scanned = if end.is_some() { 0 } else { have };
+        if end.is_some() {
+            self.value = None;
+        }
         Ok(end)
     }
 
-    /// Discards the available bytes of `value`. Returns whether its end was among them.
-    fn skip(&mut self, value: &mut ValueScanner) -> bool {
-        let rest = self.buffer.unconsumed();
-        let end = value.end(rest);
-        let have = end.unwrap_or(rest.len());
-        self.buffer.consume(have);
-        end.is_some()
-    }
-
-    /// Returns the state after `next`, the next byte that is not white space, between two values.
-    fn transition(&mut self, state: &State, next: u8) -> Result<State, DecodeError> {
-        let (taken, state) = match (state, next) {
-            (State::Document, b'{') => (1, State::Key { needed: false }),
-            (State::Key { needed: false } | State::AfterValue, b'}') => (1, State::End),
-            (State::Key { .. }, b'"') => (0, State::InKey(ValueScanner::new(next))),
-            (State::Colon(member), b':') => (1, State::Value(*member)),
-            (State::Value(Member::Items), b'[') if !self.has_items => {
+    /// Reads `next`, the next byte that is not white space, between two values: punctuation, or the start of a value.
+    fn read(&mut self, next: u8) -> Result<(), DecodeError> {
+        let position = match (self.position, next) {
+            (Position::Document, b'{') => Position::Key { needed: false },
+            (Position::Key { needed: false } | Position::AfterValue, b'}') => Position::End,
+            (Position::Colon(member), b':') => Position::Value(member),
+            (Position::Value(Member::Items), b'[') if !self.has_items => {
                 self.has_items = true;
-                (1, State::Item { needed: false })
+                Position::Item { needed: false }
             }
-            (State::Value(Member::Items), first) if first != b'n' || self.has_items => {
-                return Err(self.unexpected(state.expects()));
+            (Position::AfterValue, b',') => Position::Key { needed: true },
+            (Position::Item { needed: false } | Position::AfterItem, b']') => Position::AfterValue,
+            (Position::AfterItem, b',') => Position::Item { needed: true },
+            // The members and items are checked when they are decoded. Go decodes a `null` item as an object without
+            // fields.
+            (Position::Key { .. }, b'"')
+            | (Position::Item { .. }, b'{' | b'n')
+            | (Position::Value(_), b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b'n' | b't' | b'f') => {
+                self.value = Some((ValueScanner::new(next), 0));
+                return Ok(());
             }
-            (State::Value(member), b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b'n' | b't' | b'f') => {
-                (0, State::InValue(*member, ValueScanner::new(next)))
-            }
-            (State::AfterValue, b',') => (1, State::Key { needed: true }),
-            (State::Item { needed: false } | State::AfterItem, b']') => (1, State::AfterValue),
-            // Go decodes a `null` item as an object without fields.
-            (State::Item { .. }, b'{' | b'n') => (0, State::InItem(ValueScanner::new(next))),
-            (State::AfterItem, b',') => (1, State::Item { needed: true }),
-            (state, _) => return Err(self.unexpected(state.expects())),
+            (position, _) => return Err(self.unexpected(position.expects())),
         };
-        self.buffer.consume(taken);
-        Ok(state)
+        self.position = position;
+        self.buffer.consume(1);
+        Ok(())
     }
 
     fn key(&mut self, length: usize) -> Result<Member, DecodeError> {
@@ -175,8 +164,8 @@ impl JsonList {
                 }
             }
             // Go encodes a nil slice as `null`.
-            Member::Items if value == b"null" => self.has_items = true,
-            Member::Items => return Err(self.unexpected("an array of items or null")),
+            Member::Items if value == b"null" && !self.has_items => self.has_items = true,
+            Member::Items => return Err(self.unexpected("one array of items or null")),
             Member::Other => {}
         }
         Ok(())
@@ -184,7 +173,7 @@ impl JsonList {
 
     fn unexpected(&self, expected: &str) -> DecodeError {
         let message = format!("expected {expected} at byte {}", self.buffer.position());
-        DecodeError::new(&self.kind, DecodeProblem::Json { location: Location::default(), message })
+        DecodeError::new(&self.kind, DecodeProblem::Json { path: String::new(), message })
     }
 }
 
@@ -195,47 +184,31 @@ impl Split for JsonList {
 
     fn next_item(&mut self) -> Result<Option<&[u8]>, DecodeError> {
         loop {
-            let mut state = mem::replace(&mut self.state, State::Document);
-            let next = match &mut state {
-                State::InKey(value) => match self.complete_len(value)? {
-                    Some(length) => Some(State::Colon(self.key(length)?)),
-                    None => None,
-                },
-                State::InValue(Member::Other, value) => self.skip(value).then_some(State::AfterValue),
-                State::InValue(member, value) => match self.complete_len(value)? {
-                    Some(length) => {
-                        self.member(*member, length)?;
-                        Some(State::AfterValue)
-                    }
-                    None => None,
-                },
-                State::InItem(value) => {
-                    if let Some(length) = self.complete_len(value)? {
-                        self.state = State::AfterItem;
-                        self.items += 1;
-                        return Ok(Some(self.buffer.consume(length)));
-                    }
-                    None
+            if self.value.is_none() {
+                let blank = self.buffer.unconsumed().iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+                self.buffer.consume(blank);
+                let Some(next) = self.buffer.unconsumed().first() else { return Ok(None) };
+                self.read(*next)?;
+                continue;
+            }
+            let Some(length) = self.complete_len()? else { return Ok(None) };
+            self.position = match self.position {
+                Position::Key { .. } => Position::Colon(self.key(length)?),
+                Position::Value(member) => {
+                    self.member(member, length)?;
+                    Position::AfterValue
                 }
-                between => {
-                    let blank = self.buffer.unconsumed().iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-                    self.buffer.consume(blank);
-                    match self.buffer.unconsumed().first() {
-                        Some(next) => Some(self.transition(between, *next)?),
-                        None => None,
-                    }
+                _ => {
+                    self.position = Position::AfterItem;
+                    self.items += 1;
+                    return Ok(Some(self.buffer.consume(length)));
                 }
             };
-            let Some(next) = next else {
-                self.state = state;
-                return Ok(None);
-            };
-            self.state = next;
         }
     }
 
-    fn finish(mut self) -> Result<ListMeta, DecodeError> {
-        if !matches!(self.state, State::End) {
+    fn finish(mut self: Box<Self>) -> Result<ListMeta, DecodeError> {
+        if !matches!(self.position, Position::End) {
             let problem = DecodeProblem::ListTruncated { item: self.items, position: self.buffer.position() };
             return Err(DecodeError::new(&self.kind, problem));
         }
@@ -249,20 +222,19 @@ impl Split for JsonList {
     }
 }
 
-impl State {
-    fn expects(&self) -> &'static str {
+impl Position {
+    fn expects(self) -> &'static str {
         match self {
             Self::Document => "an object",
             Self::Key { needed: false } => "a key or `}`",
             Self::Key { needed: true } => "a key",
             Self::Colon(_) => "`:`",
-            Self::Value(Member::Items) => "one array of items",
+            Self::Value(_) => "a value",
             Self::AfterValue => "`,` or `}`",
             Self::Item { needed: false } => "an item or `]`",
             Self::Item { needed: true } => "an item",
             Self::AfterItem => "`,` or `]`",
             Self::End => "nothing more",
-            Self::InKey(_) | Self::Value(_) | Self::InValue(..) | Self::InItem(_) => "a value",
         }
     }
 }

@@ -18,9 +18,7 @@ pub(super) struct ProtobufList {
     resource: Resource,
     buffer: Buffer,
     position: Position,
-    /// Remaining bytes of an unknown field, which are skipped.
-    to_skip: u64,
-    /// Maximum length in bytes of a buffered field: an item, the metadata, the type.
+    /// Maximum length in bytes of a field: an item, the metadata, the type.
     limit: usize,
     /// Number of items returned.
     items: usize,
@@ -48,7 +46,6 @@ impl ProtobufList {
             resource: *resource,
             buffer: Buffer::default(),
             position: Position::Magic,
-            to_skip: 0,
             limit,
             items: 0,
             meta: None,
@@ -61,54 +58,55 @@ impl ProtobufList {
         error.reading(&self.kind)
     }
 
-    /// Discards available bytes of a skipped field. Returns whether the field is complete.
-    fn skip(&mut self) -> bool {
-        let have = self.buffer.unconsumed().len();
-        let step = usize::try_from(self.to_skip).map_or(have, |skip| skip.min(have));
-        self.buffer.consume(step);
-        self.to_skip -= step as u64;
-        self.to_skip == 0
+    /// Returns the header of the next field; `None` until it is complete.
+    fn header(&self) -> Result<Option<FieldHeader>, DecodeError> {
+        FieldHeader::read(self.buffer.unconsumed()).map_err(|error| self.malformed(error))
     }
 
-    /// Returns the length of a field's content; `None` until it is complete. A field that exceeds the limit is an error
-    /// before its content is buffered.
-    fn complete_len(&self, header: FieldHeader) -> Result<Option<usize>, DecodeError> {
-        let content = usize::try_from(header.content_len).ok().filter(|content| *content <= self.limit);
-        let content = content.ok_or_else(|| {
+    /// Returns whether the content of a field is complete. A field that exceeds the limit is an error before its content is
+    /// buffered.
+    fn is_complete(&self, header: FieldHeader) -> Result<bool, DecodeError> {
+        if header.content_len > self.limit as u64 {
             let problem = DecodeProblem::ItemTooLong { item: self.items, limit: self.limit };
-            DecodeError::new(&self.kind, problem)
-        })?;
-        Ok((self.buffer.unconsumed().len() - header.header_len >= content).then_some(content))
+            return Err(DecodeError::new(&self.kind, problem));
+        }
+        Ok((self.buffer.unconsumed().len() - header.header_len) as u64 >= header.content_len)
     }
 
-    /// Reads one field of the envelope and returns the next position; `None` if more bytes are needed.
-    fn envelope(&mut self) -> Result<Option<Position>, DecodeError> {
-        let header = FieldHeader::read(self.buffer.unconsumed()).map_err(|error| self.malformed(error))?;
-        let Some(header) = header else { return Ok(None) };
-        match header.number {
-            unknown::RAW => {
-                if self.has_list {
-                    return Err(self.malformed(Problem::Expected { expected: "one list" }.of_field(unknown::RAW)));
-                }
-                self.has_list = true;
-                self.buffer.consume(header.header_len);
-                return Ok(Some(Position::List { left: header.content_len }));
+    /// Consumes a field and returns its content.
+    fn content(&mut self, header: FieldHeader) -> &[u8] {
+        self.buffer.consume(header.header_len);
+        // Complete, so that its length fits.
+        self.buffer.consume(usize::try_from(header.content_len).unwrap_or(usize::MAX))
+    }
+
+    /// Reads one field of the envelope. Returns whether it was complete.
+    fn envelope(&mut self) -> Result<bool, DecodeError> {
+        self.position = Position::Envelope;
+        let Some(header) = self.header()? else { return Ok(false) };
+        if header.number == unknown::RAW {
+            if self.has_list {
+                return Err(self.malformed(Problem::Expected { expected: "one list" }.of_field(unknown::RAW)));
             }
+            self.has_list = true;
+            self.buffer.consume(header.header_len);
+            self.position = Position::List { left: header.content_len };
+            return Ok(true);
+        }
+        if !self.is_complete(header)? {
+            return Ok(false);
+        }
+        match header.number {
             unknown::TYPE_META => {
-                let Some(content) = self.complete_len(header)? else { return Ok(None) };
-                self.buffer.consume(header.header_len);
-                let fields = Fields::new(self.buffer.consume(content));
-                match type_meta(fields) {
-                    Ok((version, kind)) if kind == self.kind => {
-                        if !self.resource.is_of_version(version) {
-                            return Err(unexpected_api_version(&self.kind, &self.resource, version));
-                        }
-                        self.has_type = true;
-                    }
-                    Ok((_, kind)) => {
-                        return Err(DecodeError::kind(&self.kind, kind));
-                    }
-                    Err(error) => return Err(error.reading(&self.kind)),
+                self.has_type = true;
+                let (kind, resource) = (self.kind.clone(), self.resource);
+                let (version, found) =
+                    type_meta(Fields::new(self.content(header))).map_err(|error| error.reading(&kind))?;
+                if found != kind {
+                    return Err(DecodeError::kind(&kind, found));
+                }
+                if !resource.is_of_version(version) {
+                    return Err(unexpected_api_version(&kind, &resource, version));
                 }
             }
             unknown::CONTENT_ENCODING if header.content_len > 0 => {
@@ -116,11 +114,24 @@ impl ProtobufList {
                 return Err(self.malformed(expected.of_field(unknown::CONTENT_ENCODING)));
             }
             _ => {
-                self.buffer.consume(header.header_len);
-                self.to_skip = header.content_len;
+                self.content(header);
             }
         }
-        Ok(Some(Position::Envelope))
+        Ok(true)
+    }
+
+    /// Reads the first bytes of the body. Returns whether they were complete.
+    fn magic(&mut self) -> Result<bool, DecodeError> {
+        let seen = self.buffer.unconsumed().len().min(MAGIC.len());
+        if self.buffer.unconsumed()[..seen] != MAGIC[..seen] {
+            return Err(self.malformed(no_envelope()));
+        }
+        if seen < MAGIC.len() {
+            return Ok(false);
+        }
+        self.buffer.consume(seen);
+        self.position = Position::Envelope;
+        Ok(true)
     }
 }
 
@@ -131,64 +142,45 @@ impl Split for ProtobufList {
 
     fn next_item(&mut self) -> Result<Option<&[u8]>, DecodeError> {
         loop {
-            if !self.skip() {
-                return Ok(None);
-            }
             let left = match self.position {
-                Position::Magic => {
-                    let seen = self.buffer.unconsumed().len().min(MAGIC.len());
-                    if self.buffer.unconsumed()[..seen] != MAGIC[..seen] {
-                        return Err(self.malformed(no_envelope()));
-                    }
-                    if seen < MAGIC.len() {
+                Position::List { left } if left > 0 => left,
+                position => {
+                    let is_magic = matches!(position, Position::Magic);
+                    let is_read = if is_magic { self.magic()? } else { self.envelope()? };
+                    if !is_read {
                         return Ok(None);
                     }
-                    self.buffer.consume(seen);
-                    self.position = Position::Envelope;
                     continue;
                 }
-                Position::Envelope | Position::List { left: 0 } => {
-                    if self.buffer.unconsumed().is_empty() {
-                        return Ok(None);
-                    }
-                    let Some(next) = self.envelope()? else { return Ok(None) };
-                    self.position = next;
-                    continue;
-                }
-                Position::List { left } => left,
             };
-            let header = FieldHeader::read(self.buffer.unconsumed()).map_err(|error| self.malformed(error))?;
-            let Some(header) = header else { return Ok(None) };
+            let Some(header) = self.header()? else { return Ok(None) };
             let left = left.checked_sub(header.header_len as u64).and_then(|left| left.checked_sub(header.content_len));
             let left = left.ok_or_else(|| self.malformed(Problem::Truncated.of_field(header.number)))?;
-            let is_known = matches!(header.number, list::METADATA | list::ITEMS);
-            let content = if is_known { self.complete_len(header)? } else { None };
-            match (header.number, content) {
-                (list::METADATA | list::ITEMS, None) => return Ok(None),
-                (list::ITEMS, Some(content)) => {
-                    self.position = Position::List { left };
-                    self.items += 1;
-                    self.buffer.consume(header.header_len);
-                    return Ok(Some(self.buffer.consume(content)));
-                }
-                (_, Some(content)) => {
-                    self.buffer.consume(header.header_len);
-                    let meta = self.meta.get_or_insert_default();
-                    metadata(meta, Fields::new(self.buffer.consume(content)))
-                        .map_err(|error| error.reading(&self.kind))?;
-                }
-                (_, None) => {
-                    self.buffer.consume(header.header_len);
-                    self.to_skip = header.content_len;
-                }
+            if !self.is_complete(header)? {
+                return Ok(None);
             }
             self.position = Position::List { left };
+            match header.number {
+                list::ITEMS => {
+                    self.items += 1;
+                    return Ok(Some(self.content(header)));
+                }
+                list::METADATA => {
+                    let mut meta = self.meta.take().unwrap_or_default();
+                    let read = metadata(&mut meta, Fields::new(self.content(header)));
+                    read.map_err(|error| self.malformed(error))?;
+                    self.meta = Some(meta);
+                }
+                _ => {
+                    self.content(header);
+                }
+            }
         }
     }
 
-    fn finish(self) -> Result<ListMeta, DecodeError> {
+    fn finish(self: Box<Self>) -> Result<ListMeta, DecodeError> {
         let between = matches!(self.position, Position::Envelope | Position::List { left: 0 });
-        if !between || self.to_skip > 0 || !self.buffer.unconsumed().is_empty() || !self.has_list {
+        if !between || !self.buffer.unconsumed().is_empty() || !self.has_list {
             let problem = DecodeProblem::ListTruncated { item: self.items, position: self.buffer.position() };
             return Err(DecodeError::new(&self.kind, problem));
         }

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use super::{
     json::JsonList,
     protobuf::ProtobufList,
-    split::{ListMeta, Split as _},
+    split::{ListMeta, Split},
 };
 use crate::{DEFAULT_LIMIT, Decode, DecodeError, DecodeProblem, Encoding, Resource, Undecodable};
 
@@ -18,15 +18,10 @@ use crate::{DEFAULT_LIMIT, Decode, DecodeError, DecodeProblem, Encoding, Resourc
 #[derive(Debug)]
 pub struct ListReader<T> {
     kind: String,
-    splitter: Splitter,
+    encoding: Encoding,
+    splitter: Box<dyn Split>,
     items: usize,
     object: PhantomData<fn() -> T>,
-}
-
-#[derive(Debug)]
-enum Splitter {
-    Json(JsonList),
-    Protobuf(ProtobufList),
 }
 
 impl<T: Decode> ListReader<T> {
@@ -49,20 +44,17 @@ impl<T: Decode> ListReader<T> {
 
     fn with(resource: &Resource, encoding: Encoding, limit: usize) -> Self {
         let kind = format!("{}List", resource.kind);
-        let splitter = match encoding {
-            Encoding::Json => Splitter::Json(JsonList::new(kind.clone(), resource, limit)),
-            Encoding::Protobuf => Splitter::Protobuf(ProtobufList::new(kind.clone(), resource, limit)),
+        let splitter: Box<dyn Split> = match encoding {
+            Encoding::Json => Box::new(JsonList::new(kind.clone(), resource, limit)),
+            Encoding::Protobuf => Box::new(ProtobufList::new(kind.clone(), resource, limit)),
         };
-        Self { kind, splitter, items: 0, object: PhantomData }
+        Self { kind, encoding, splitter, items: 0, object: PhantomData }
     }
 
     /// Appends a chunk of the body. Call [`next_item`](Self::next_item) until it returns `None` before the next chunk,
     /// or complete items stay in the buffer.
     pub fn push(&mut self, chunk: &[u8]) {
-        match &mut self.splitter {
-            Splitter::Json(list) => list.push(chunk),
-            Splitter::Protobuf(list) => list.push(chunk),
-        }
+        self.splitter.push(chunk);
     }
 
     /// Returns the next object, or an [`Undecodable`] for one that cannot be decoded; `None` until more bytes are
@@ -76,11 +68,8 @@ impl<T: Decode> ListReader<T> {
     /// malformed JSON or exceeds the limit, or the type does not support the encoding. The reader and all items of the
     /// list must then be discarded.
     pub fn next_item(&mut self) -> Result<Option<Result<T, Box<Undecodable>>>, DecodeError> {
-        let (encoding, item) = match &mut self.splitter {
-            Splitter::Json(list) => (Encoding::Json, list.next_item()?),
-            Splitter::Protobuf(list) => (Encoding::Protobuf, list.next_item()?),
-        };
-        let Some(item) = item else { return Ok(None) };
+        let encoding = self.encoding;
+        let Some(item) = self.splitter.next_item()? else { return Ok(None) };
         let index = self.items;
         self.items += 1;
         let object = match encoding {
@@ -104,10 +93,7 @@ impl<T: Decode> ListReader<T> {
     /// The body is truncated, or the list has no `kind` or no `metadata.resourceVersion`. API servers always send both;
     /// a document without them must not be treated as an empty list, which would remove every object from a cache.
     pub fn finish(self) -> Result<ListMeta, DecodeError> {
-        match self.splitter {
-            Splitter::Json(list) => list.finish(),
-            Splitter::Protobuf(list) => list.finish(),
-        }
+        self.splitter.finish()
     }
 }
 

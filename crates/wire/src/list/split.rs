@@ -1,5 +1,7 @@
 //! Splitting of a list into items, and its metadata.
 
+use std::fmt::Debug;
+
 use crate::{DecodeError, DecodeProblem, Resource, ResourceVersion};
 
 /// `metav1.ListMeta`: metadata of a list.
@@ -14,14 +16,14 @@ pub struct ListMeta {
 }
 
 /// Splits the bytes of a list into items.
-pub(super) trait Split {
+pub(super) trait Split: Debug + Send + Sync {
     fn push(&mut self, chunk: &[u8]);
 
     /// Returns the bytes of the next item; `None` until it is complete.
     fn next_item(&mut self) -> Result<Option<&[u8]>, DecodeError>;
 
     /// Returns the metadata of the list. Called at the end of the body, after `next_item` has returned `None`.
-    fn finish(self) -> Result<ListMeta, DecodeError>;
+    fn finish(self: Box<Self>) -> Result<ListMeta, DecodeError>;
 }
 
 /// Returns the error for a list without `kind`.

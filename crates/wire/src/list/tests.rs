@@ -74,70 +74,75 @@ fn decodes_empty_lists(#[case] body: &str) {
 }
 
 #[rstest]
-#[case::status(r#"{"kind":"Status","code":500}"#, "expected ThingList, the server sent Status")]
-#[case::nothing("{}", "cannot decode ThingList: the document: expected metadata or items before the end at byte 2")]
-#[case::late_kind(r#"{"items":[],"kind":"PodList"}"#, "expected ThingList, the server sent PodList")]
+#[case::status(r#"{"kind":"Status","code":500}"#, "cannot decode ThingList: the server sent Status")]
+#[case::nothing("{}", "cannot decode ThingList: expected metadata or items before the end at byte 2")]
+#[case::late_kind(r#"{"items":[],"kind":"PodList"}"#, "cannot decode ThingList: the server sent PodList")]
 #[case::no_kind(
     r#"{"metadata":{"resourceVersion":"9"},"items":[]}"#,
-    "expected ThingList, the server sent an object without kind"
+    "cannot decode ThingList: the server sent an object without kind"
 )]
 #[case::kind_is_null(
     r#"{"kind":null,"metadata":{"resourceVersion":"9"},"items":[]}"#,
-    "expected ThingList, the server sent an object without kind"
+    "cannot decode ThingList: the server sent an object without kind"
 )]
-#[case::nothing_but_metadata(r#"{"metadata":{}}"#, "expected ThingList, the server sent an object without kind")]
-#[case::no_version(r#"{"kind":"ThingList","metadata":{},"items":[]}"#, "ThingList without metadata.resourceVersion")]
-#[case::no_metadata(r#"{"kind":"ThingList","items":[]}"#, "ThingList without metadata.resourceVersion")]
+#[case::nothing_but_metadata(r#"{"metadata":{}}"#, "cannot decode ThingList: the server sent an object without kind")]
+#[case::no_version(
+    r#"{"kind":"ThingList","metadata":{},"items":[]}"#,
+    "cannot decode ThingList: metadata.resourceVersion is missing"
+)]
+#[case::no_metadata(
+    r#"{"kind":"ThingList","items":[]}"#,
+    "cannot decode ThingList: metadata.resourceVersion is missing"
+)]
 #[case::version_is_null(
     r#"{"kind":"ThingList","metadata":{"resourceVersion":null},"items":[]}"#,
-    "ThingList without metadata.resourceVersion"
+    "cannot decode ThingList: metadata.resourceVersion is missing"
 )]
 #[case::other_version_of_the_api(
     r#"{"kind":"ThingList","apiVersion":"v2","metadata":{"resourceVersion":"9"},"items":[]}"#,
-    "expected ThingList of v1, the server sent ThingList of v2"
+    "cannot decode ThingList of v1: the server sent ThingList of v2"
 )]
 #[case::other_group(
     r#"{"kind":"ThingList","apiVersion":"example.com/v1","metadata":{"resourceVersion":"9"},"items":[]}"#,
-    "expected ThingList of v1, the server sent ThingList of example.com/v1"
+    "cannot decode ThingList of v1: the server sent ThingList of example.com/v1"
 )]
 #[case::malformed_item(
     r#"{"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"},"size":01}]}"#,
-    "cannot decode ThingList: items[1].size (line 1"
+    "cannot decode ThingList: items[1].size: "
 )]
-#[case::metadata(r#"{"metadata":{"resourceVersion":{}}}"#, "cannot decode ThingList: metadata.resourceVersion (line 1")]
-#[case::scalar(r#"{"items":[7]}"#, "cannot decode ThingList: the document: expected an item or `]` at byte 10")]
-#[case::no_array(r#"{"items":{}}"#, "cannot decode ThingList: the document: expected one array of items at byte 9")]
-#[case::twice(
-    r#"{"items":[],"items":[]}"#,
-    "cannot decode ThingList: the document: expected one array of items at byte 20"
+#[case::metadata(r#"{"metadata":{"resourceVersion":{}}}"#, "cannot decode ThingList: metadata.resourceVersion: ")]
+#[case::scalar(r#"{"items":[7]}"#, "cannot decode ThingList: expected an item or `]` at byte 10")]
+#[case::no_array(r#"{"items":{}}"#, "cannot decode ThingList: expected one array of items or null at byte 11")]
+#[case::twice(r#"{"items":[],"items":[]}"#, "cannot decode ThingList: expected one array of items or null at byte 22")]
+#[case::comma(r#"{"items":[{"metadata":{"name":"a"}},]}"#, "cannot decode ThingList: expected an item at")]
+#[case::trailing(r#"{"items":[]} {}"#, "cannot decode ThingList: expected nothing more at byte 13")]
+#[case::hidden(r#"{"\u0069tems":[]}"#, "cannot decode ThingList: expected a key without escapes at byte 13")]
+#[case::cut(r#"{"items":[{"metadata""#, "cannot decode ThingList: truncated at items[0], byte 10")]
+#[case::cut_between(
+    r#"{"items":[{"metadata":{"name":"a"}},"#,
+    "cannot decode ThingList: truncated at items[1], byte 36"
 )]
-#[case::comma(
-    r#"{"items":[{"metadata":{"name":"a"}},]}"#,
-    "cannot decode ThingList: the document: expected an item at"
-)]
-#[case::trailing(r#"{"items":[]} {}"#, "cannot decode ThingList: the document: expected nothing more at byte 13")]
-#[case::hidden(
-    r#"{"\u0069tems":[]}"#,
-    "cannot decode ThingList: the document: expected a key without escapes at byte 13"
-)]
-#[case::cut(r#"{"items":[{"metadata""#, "ThingList is truncated at items[0], byte 10")]
-#[case::cut_between(r#"{"items":[{"metadata":{"name":"a"}},"#, "ThingList is truncated at items[1], byte 36")]
-#[case::empty("", "ThingList is truncated at items[0], byte 0")]
-#[case::text("upstream connect error", "cannot decode ThingList: the document: expected an object at byte 0")]
+#[case::empty("", "cannot decode ThingList: truncated at items[0], byte 0")]
+#[case::text("upstream connect error", "cannot decode ThingList: expected an object at byte 0")]
 fn invalid_list_is_an_error(#[case] body: &str, #[case] expect: &str) {
     let error = check(Encoding::Json, body.as_bytes()).unwrap_err();
     assert!(error.starts_with(expect), "{error}");
 }
 
 #[test]
-fn long_item_is_an_error_and_long_unknown_field_is_skipped() {
+fn long_item_is_an_error() {
     let long = "x".repeat(100);
-    let body =
-        format!(r#"{{"a":"{long}","items":[{{"metadata":{{"name":"a"}}}},{{"metadata":{{"name":"{long}"}}}}]}}"#);
-    assert_eq!(check(Encoding::Json, body.as_bytes()).unwrap_err(), "items[1] of ThingList is longer than 100 bytes");
+    let body = format!(r#"{{"items":[{{"metadata":{{"name":"a"}}}},{{"metadata":{{"name":"{long}"}}}}]}}"#);
+    assert_eq!(
+        check(Encoding::Json, body.as_bytes()).unwrap_err(),
+        "cannot decode ThingList: items[1] is longer than 100 bytes"
+    );
     let things = [testing::thing("a", "7", 1), testing::thing(&long, "7", 1)];
     let body = testing::list("ThingList", "9", &things);
-    assert_eq!(check(Encoding::Protobuf, &body).unwrap_err(), "items[1] of ThingList is longer than 100 bytes");
+    assert_eq!(
+        check(Encoding::Protobuf, &body).unwrap_err(),
+        "cannot decode ThingList: items[1] is longer than 100 bytes"
+    );
 }
 
 #[test]
@@ -164,12 +169,12 @@ fn envelope(fields: &[Vec<u8>]) -> Vec<u8> {
 
 #[rstest]
 #[case::json(b"{\"kind\":\"ThingList\"}".to_vec(), "cannot decode ThingList: the message: no Kubernetes envelope")]
-#[case::empty(vec![], "ThingList is truncated at items[0], byte 0")]
-#[case::status(testing::list("Status", "9", &[]), "expected ThingList, the server sent Status")]
-#[case::unnamed(envelope(&[bytes(2, b"")]), "expected ThingList, the server sent an object without kind")]
+#[case::empty(vec![], "cannot decode ThingList: truncated at items[0], byte 0")]
+#[case::status(testing::list("Status", "9", &[]), "cannot decode ThingList: the server sent Status")]
+#[case::unnamed(envelope(&[bytes(2, b"")]), "cannot decode ThingList: the server sent an object without kind")]
 #[case::zipped(envelope(&[bytes(3, b"gzip")]), "cannot decode ThingList: field 3: expected an empty content encoding")]
 #[case::twice(envelope(&[bytes(2, b""), bytes(2, b"")]), "cannot decode ThingList: field 2: expected one list")]
-#[case::no_list(envelope(&[bytes(1, &type_meta("v1"))]), "ThingList is truncated at items[0], byte 21")]
+#[case::no_list(envelope(&[bytes(1, &type_meta("v1"))]), "cannot decode ThingList: truncated at items[0], byte 21")]
 #[case::overlap(
     envelope(&[bytes(1, &type_meta("v1")), bytes(2, b"\x12\x05")]),
     "cannot decode ThingList: field 2: unexpected end of message"
@@ -177,11 +182,11 @@ fn envelope(fields: &[Vec<u8>]) -> Vec<u8> {
 #[case::group(envelope(&[bytes(2, b"\x0b")]), "cannot decode ThingList: field 1: groups are not supported")]
 #[case::no_version(
     envelope(&[bytes(1, &type_meta("v1")), bytes(2, &bytes(2, &testing::thing("a", "7", 1)))]),
-    "ThingList without metadata.resourceVersion"
+    "cannot decode ThingList: metadata.resourceVersion is missing"
 )]
 #[case::other_version_of_the_api(
     envelope(&[bytes(1, &type_meta("v2")), bytes(2, b"")]),
-    "expected ThingList of v1, the server sent ThingList of v2"
+    "cannot decode ThingList of v1: the server sent ThingList of v2"
 )]
 fn invalid_protobuf_list_is_an_error(#[case] body: Vec<u8>, #[case] expect: &str) {
     let error = check(Encoding::Protobuf, &body).unwrap_err();
@@ -192,18 +197,15 @@ fn invalid_protobuf_list_is_an_error(#[case] body: Vec<u8>, #[case] expect: &str
 #[rstest]
 #[case::of_the_wrong_shape(
     r#"{"metadata":{"name":"b","namespace":"x","resourceVersion":"8"},"size":"big"}"#,
-    "x/b@8: cannot decode ThingList: items[1].size (line 1"
+    "x/b@8: cannot decode ThingList: items[1].size: "
 )]
-#[case::out_of_range(
-    r#"{"metadata":{"name":"b"},"size":4294967296}"#,
-    "b@: cannot decode ThingList: items[1].size (line 1"
-)]
+#[case::out_of_range(r#"{"metadata":{"name":"b"},"size":4294967296}"#, "b@: cannot decode ThingList: items[1].size: ")]
 #[case::metadata(
     r#"{"metadata":{"name":"b","resourceVersion":7}}"#,
-    "b@: cannot decode ThingList: items[1].metadata.resourceVersion (line 1"
+    "b@: cannot decode ThingList: items[1].metadata.resourceVersion: "
 )]
 #[case::nameless(r#"{"metadata":{"resourceVersion":"8"}}"#, "@8: cannot decode Thing: metadata.name is missing")]
-#[case::null("null", "@: cannot decode ThingList: items[1] (line 1")]
+#[case::null("null", "@: cannot decode ThingList: items[1]: ")]
 fn undecodable_item_does_not_end_the_list(#[case] item: &str, #[case] expect: &str) {
     let body = format!(
         r#"{{"kind":"ThingList","metadata":{{"resourceVersion":"9"}},"items":[{{"metadata":{{"name":"a"}}}},{item},{{"metadata":{{"name":"c"}}}}]}}"#
@@ -234,10 +236,10 @@ fn undecodable_protobuf_item_does_not_end_the_list(#[case] item: Vec<u8>, #[case
 
 #[test]
 fn unknown_fields_are_skipped() {
-    let mut list = [bytes(9, &[7; 300]), bytes(1, &text(2, "9"))].concat();
+    let mut list = [bytes(9, &[7; 30]), bytes(1, &text(2, "9"))].concat();
     list.extend(bytes(2, &testing::thing("a", "7", 1)));
     list.extend(b"\x40\x96\x01\x49\0\0\0\0\0\0\0\0");
-    let body = envelope(&[bytes(9, &[7; 300]), bytes(1, &type_meta("v1")), bytes(2, &list), bytes(4, b"x")]);
+    let body = envelope(&[bytes(9, &[7; 30]), bytes(1, &type_meta("v1")), bytes(2, &list), bytes(4, b"x")]);
     assert_eq!(check(Encoding::Protobuf, &body).unwrap().items.len(), 1);
 }
 

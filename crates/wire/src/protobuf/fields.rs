@@ -54,7 +54,6 @@ pub(crate) mod time {
 
 /// `metav1.Status`.
 pub(crate) mod status {
-    pub(crate) const STATUS: u32 = 2;
     pub(crate) const MESSAGE: u32 = 3;
     pub(crate) const REASON: u32 = 4;
     pub(crate) const DETAILS: u32 = 5;
@@ -64,18 +63,13 @@ pub(crate) mod status {
 /// `metav1.StatusDetails`.
 pub(crate) mod status_details {
     pub(crate) const NAME: u32 = 1;
-    pub(crate) const GROUP: u32 = 2;
-    pub(crate) const KIND: u32 = 3;
     pub(crate) const CAUSES: u32 = 4;
     pub(crate) const RETRY_AFTER_SECONDS: u32 = 5;
-    pub(crate) const UID: u32 = 6;
 }
 
 /// `metav1.StatusCause`.
 pub(crate) mod status_cause {
     pub(crate) const REASON: u32 = 1;
-    pub(crate) const MESSAGE: u32 = 2;
-    pub(crate) const FIELD: u32 = 3;
 }
 
 /// `metav1.WatchEvent`.

@@ -13,19 +13,25 @@ impl ObjectHead {
     ///
     /// The message is malformed, or a kept field is not a string.
     pub fn from_fields(fields: Fields<'_>) -> Result<Self, MalformedProtobuf> {
-        let mut meta = Self::default();
+        let mut head = Self::default();
+        head.merge(fields)?;
+        Ok(head)
+    }
+
+    /// Decodes the fields up to the first malformed one.
+    pub(crate) fn merge(&mut self, fields: Fields<'_>) -> Result<(), MalformedProtobuf> {
         for field in fields {
             let field = field?;
             match field.number {
-                object_meta::NAME => meta.name = (&*field.text()?).into(),
-                object_meta::NAMESPACE => meta.namespace = (&*field.text()?).into(),
-                object_meta::UID => meta.uid = (&*field.text()?).into(),
-                object_meta::RESOURCE_VERSION => meta.resource_version = (&*field.text()?).into(),
-                object_meta::DELETION_TIMESTAMP => meta.terminating = true,
+                object_meta::NAME => self.name = (&*field.text()?).into(),
+                object_meta::NAMESPACE => self.namespace = (&*field.text()?).into(),
+                object_meta::UID => self.uid = (&*field.text()?).into(),
+                object_meta::RESOURCE_VERSION => self.resource_version = (&*field.text()?).into(),
+                object_meta::DELETION_TIMESTAMP => self.terminating = true,
                 _ => {}
             }
         }
-        Ok(meta)
+        Ok(())
     }
 }
 
@@ -40,7 +46,6 @@ impl Status {
         for field in fields {
             let field = field?;
             match field.number {
-                status::STATUS => status.status = field.text()?.into_owned(),
                 status::MESSAGE => status.message = field.text()?.into_owned(),
                 status::REASON => status.reason = field.text()?.into_owned(),
                 status::DETAILS => status.details = Some(details(field.message()?)?),
@@ -58,13 +63,10 @@ fn details(fields: Fields<'_>) -> Result<Details, MalformedProtobuf> {
         let field = field?;
         match field.number {
             status_details::NAME => details.name = field.text()?.into_owned(),
-            status_details::GROUP => details.group = field.text()?.into_owned(),
-            status_details::KIND => details.kind = field.text()?.into_owned(),
             status_details::CAUSES => details.causes.push(cause(field.message()?)?),
             status_details::RETRY_AFTER_SECONDS => {
                 details.retry_after_seconds = field.as_i32()?.try_into().unwrap_or_default();
             }
-            status_details::UID => details.uid = field.text()?.into_owned(),
             _ => {}
         }
     }
@@ -75,11 +77,8 @@ fn cause(fields: Fields<'_>) -> Result<Cause, MalformedProtobuf> {
     let mut cause = Cause::default();
     for field in fields {
         let field = field?;
-        match field.number {
-            status_cause::REASON => cause.reason = field.text()?.into_owned(),
-            status_cause::MESSAGE => cause.message = field.text()?.into_owned(),
-            status_cause::FIELD => cause.field = field.text()?.into_owned(),
-            _ => {}
+        if field.number == status_cause::REASON {
+            cause.reason = field.text()?.into_owned();
         }
     }
     Ok(cause)

@@ -65,15 +65,8 @@ pub(super) fn event<T: Decode>(frame: &[u8]) -> Result<WatchEvent<T>, DecodeErro
 /// Decodes a frame in any valid form. Slower, since the end of the object has to be found.
 fn event_slow<T: Decode>(frame: &[u8]) -> Result<WatchEvent<T>, DecodeError> {
     let kind = T::RESOURCE.kind;
-    let rewritten;
-    let Frame { event, object } = match serde_json::from_slice(frame) {
-        Ok(frame) => frame,
-        Err(error) => {
-            rewritten = json::read(frame).map(|node| node.to_json());
-            let frame = rewritten.as_deref().and_then(|frame| serde_json::from_slice(frame).ok());
-            frame.ok_or_else(|| json::decode_error(&format!("WatchEvent of {kind}"), String::new(), &error))?
-        }
-    };
+    let Frame { event, object } = serde_json::from_slice(frame)
+        .map_err(|error| json::decode_error(&format!("WatchEvent of {kind}"), String::new(), &error))?;
     let object = object.get().as_bytes();
     match FrameType::parse(&event).ok_or_else(|| unknown_event(kind, &event))? {
         FrameType::Object(event) => event.decode(Encoding::Json, object),

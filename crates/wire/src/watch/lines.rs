@@ -111,9 +111,9 @@ mod tests {
     }
 
     #[rstest]
-    #[case::ended(&["a\nbc"], "the watch of Pod ended 2 bytes into a frame")]
-    #[case::long(&["abcdefgh\n"], "a watch frame of Pod is longer than 5 bytes")]
-    #[case::growing(&["abc", "def"], "a watch frame of Pod is longer than 5 bytes")]
+    #[case::ended(&["a\nbc"], "cannot decode Pod: the watch ended 2 bytes into a frame")]
+    #[case::long(&["abcdefgh\n"], "cannot decode Pod: a watch frame is longer than 5 bytes")]
+    #[case::growing(&["abc", "def"], "cannot decode Pod: a watch frame is longer than 5 bytes")]
     fn invalid_frame_is_an_error(#[case] chunks: &[&str], #[case] expect: &str) {
         let error = split(5, chunks.iter().map(|chunk| chunk.as_bytes())).unwrap_err();
         assert_eq!(error.to_string(), expect);

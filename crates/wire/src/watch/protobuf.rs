@@ -1,10 +1,8 @@
 //! Decoding of protobuf watch frames.
 
-use std::borrow::Cow;
-
 use super::{EventHead, EventType, FrameType, INITIAL_EVENTS_END, Received, WatchEvent, unknown_event};
 use crate::{
-    Decode, DecodeError, Encoding, ObjectKey, ResourceVersion, Status,
+    Decode, DecodeError, Encoding, Metadata as _, ObjectHead, ResourceVersion, Status,
     protobuf::{
         Envelope, Fields, MalformedProtobuf,
         fields::{object, object_meta, raw_extension, watch_event},
@@ -71,21 +69,9 @@ fn head(event: EventType, object: &[u8]) -> Option<EventHead> {
     }
     // API servers encode the metadata first.
     let metadata = Fields::new(object).next()?.ok().filter(|field| field.number == object::METADATA)?;
-    let (mut namespace, mut name, mut resource_version) = (Cow::default(), Cow::default(), Cow::default());
-    for field in metadata.message().ok()? {
-        let field = field.ok()?;
-        match field.number {
-            object_meta::NAME => name = field.text().ok()?,
-            object_meta::NAMESPACE => namespace = field.text().ok()?,
-            object_meta::RESOURCE_VERSION => {
-                resource_version = field.text().ok()?;
-                break;
-            }
-            _ => {}
-        }
-    }
-    let key = ObjectKey::new(&*namespace, &*name);
-    Some(EventHead { added: event == EventType::Added, key, resource_version: (&*resource_version).into() })
+    let head = ObjectHead::from_fields(metadata.message().ok()?).ok()?;
+    let key = head.key();
+    Some(EventHead { added: event == EventType::Added, key, resource_version: head.resource_version })
 }
 
 /// Decodes resource version and annotations of the object of a bookmark.

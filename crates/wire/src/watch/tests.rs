@@ -68,10 +68,6 @@ fn check(encoding: Encoding, body: &[u8]) -> String {
     "bookmark 7 true"
 )]
 #[case(r#"{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":null,"annotations":null}}}"#, "bookmark  false")]
-#[case(
-    r#"{"type":"ADDED","object":{"metadata":{"name":"a"},"size":3},"object":{"size":6},"type":"MODIFIED"}"#,
-    "modified a 6"
-)]
 #[case(r#"{"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired"}}"#, "error 410 Expired")]
 fn json_events(#[case] frame: &str, #[case] expect: &str) {
     assert_eq!(check(Encoding::Json, format!("{frame}\n").as_bytes()), expect);
@@ -80,17 +76,17 @@ fn json_events(#[case] frame: &str, #[case] expect: &str) {
 #[rstest]
 #[case::unknown(
     r#"{"type":"RENAMED","object":{}}"#,
-    "unknown watch event type \"RENAMED\" for Thing after resourceVersion 41"
+    "cannot decode Thing after resourceVersion 41: unknown watch event type \"RENAMED\""
 )]
 #[case::malformed(
     r#"{"type":"ADDED","object":{"metadata":{"name":"a"},"size":01}}"#,
-    "cannot decode WatchEvent of Thing after resourceVersion 41: line 1 column 59: invalid number"
+    "cannot decode WatchEvent of Thing after resourceVersion 41: invalid number at line 1 column 59"
 )]
 #[case::no_object(
     r#"{"type":"ADDED"}"#,
-    "cannot decode WatchEvent of Thing after resourceVersion 41: line 1 column 16: missing field `object`"
+    "cannot decode WatchEvent of Thing after resourceVersion 41: missing field `object` at line 1 column 16"
 )]
-#[case::cut(r#"{"type":"ADD"#, "cannot decode WatchEvent of Thing after resourceVersion 41: line 1 column 12: EOF")]
+#[case::cut(r#"{"type":"ADD"#, "cannot decode WatchEvent of Thing after resourceVersion 41: EOF")]
 fn malformed_frame_is_an_error(#[case] frame: &str, #[case] expect: &str) {
     let error = check(Encoding::Json, format!("{frame}\n").as_bytes());
     assert!(error.starts_with(expect), "{error}");
@@ -99,21 +95,21 @@ fn malformed_frame_is_an_error(#[case] frame: &str, #[case] expect: &str) {
 #[rstest]
 #[case::added(
     r#"{"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"42"},"size":-1}}"#,
-    "undecodable Added a@42: cannot decode Thing: size (line 1 column 57): "
+    "undecodable Added a@42: cannot decode Thing: size: invalid value"
 )]
 #[case::deleted(
     r#"{"type":"DELETED","object":{"metadata":{"name":"a","resourceVersion":"42"},"size":-1}}"#,
-    "undecodable Deleted a@42: cannot decode Thing: size (line 1 column 57): "
+    "undecodable Deleted a@42: cannot decode Thing: size: invalid value"
 )]
 #[case::in_another_form(
     r#"{"object":{"metadata":{"name":"a"},"size":-1},"type":"MODIFIED"}"#,
-    "undecodable Modified a@: cannot decode Thing: size (line 1 column 34): "
+    "undecodable Modified a@: cannot decode Thing: size: invalid value"
 )]
 #[case::nameless(
     r#"{"type":"ADDED","object":{"metadata":{}}}"#,
     "undecodable Added @: cannot decode Thing: metadata.name is missing"
 )]
-#[case::null(r#"{"type":"ADDED","object":null}"#, "undecodable Added @: cannot decode Thing: line 1 column 4: ")]
+#[case::null(r#"{"type":"ADDED","object":null}"#, "undecodable Added @: cannot decode Thing: invalid type: null")]
 fn undecodable_object_does_not_end_the_watch(#[case] frame: &str, #[case] expect: &str) {
     let next = r#"{"type":"ADDED","object":{"metadata":{"name":"b"},"size":2}}"#;
     let seen = check(Encoding::Json, format!("{frame}\n{next}\n").as_bytes());
@@ -148,11 +144,11 @@ fn expired() -> Vec<u8> {
 #[case(frame("ERROR", &expired()), "error 410 Expired")]
 #[case(
     [frame("ADDED", &envelope("Thing", &testing::thing("a", "42", 1))), frame("RENAMED", b"")].concat(),
-    "added x/a 1, unknown watch event type \"RENAMED\" for Thing after resourceVersion 42"
+    "added x/a 1, cannot decode Thing after resourceVersion 42: unknown watch event type \"RENAMED\""
 )]
 #[case(
     frame("ADDED", &envelope("Table", b"")),
-    "expected Thing after resourceVersion 41, the server sent Table"
+    "cannot decode Thing after resourceVersion 41: the server sent Table"
 )]
 #[case(
     frame("ADDED", b""),
@@ -172,14 +168,14 @@ fn expired() -> Vec<u8> {
 )]
 #[case(
     frame("ADDED", &envelope_of("v2", "Thing", &testing::thing("a", "42", 1))),
-    "expected Thing of v1 after resourceVersion 41, the server sent Thing of v2"
+    "cannot decode Thing of v1 after resourceVersion 41: the server sent Thing of v2"
 )]
 #[case(
     frame("ADDED", &[0; 200]),
-    "a watch frame of Thing is longer than 200 bytes after resourceVersion 41"
+    "cannot decode Thing after resourceVersion 41: a watch frame is longer than 200 bytes"
 )]
-#[case(b"\xff\xff\xff\xff".to_vec(), "a watch frame of Thing is longer than 200 bytes after resourceVersion 41")]
-#[case(b"\0\0\0\x05abc".to_vec(), "the watch of Thing ended 7 bytes into a frame after resourceVersion 41")]
+#[case(b"\xff\xff\xff\xff".to_vec(), "cannot decode Thing after resourceVersion 41: a watch frame is longer than 200 bytes")]
+#[case(b"\0\0\0\x05abc".to_vec(), "cannot decode Thing after resourceVersion 41: the watch ended 7 bytes into a frame")]
 #[case(vec![], "")]
 fn protobuf_events(#[case] body: Vec<u8>, #[case] expect: &str) {
     assert_eq!(check(Encoding::Protobuf, &body), expect);

@@ -52,10 +52,6 @@ impl Shape {
         matches!(self, Message(_) | MessagePointer(_))
     }
 
-    pub(super) fn is_map(&self) -> bool {
-        matches!(self, Map)
-    }
-
     pub(super) fn is_repeated(&self) -> bool {
         matches!(self, List | Map | Messages(_) | Opaque)
     }

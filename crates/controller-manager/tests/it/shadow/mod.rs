@@ -204,7 +204,7 @@ async fn diff(cluster: &Cluster) -> BTreeSet<String> {
     let changes = world.changes();
     changes
         .iter()
-        .map(|it| format!("{} {}: {}", json!(it.object.kind), json!(it.object.name), json!(it.class)))
+        .map(|it| format!("{} {}: {}", json!(it.object.kind), json!(it.object.name), json!(it.class())))
         .collect()
 }
 

@@ -4,7 +4,6 @@ use jiff::Timestamp;
 use rstest::rstest;
 
 use super::timestamp;
-use crate::report::Severity;
 use crate::text::TextStyle;
 use crate::text::counts::{count, thousands};
 use crate::text::output::{Mark, Output};
@@ -51,14 +50,4 @@ fn padding_does_not_count_colors() {
     output.mark(Mark::Good).pad_to(4).text("x").end_line();
     output.mark(Mark::Bad).pad_to(1).text("y").end_line();
     assert_eq!(output.finish(), "\u{1b}[32m✓\u{1b}[0m   x\n\u{1b}[31m✗\u{1b}[0m y\n");
-}
-
-#[rstest]
-#[case(Severity::Info, "- ")]
-#[case(Severity::Warning, "! ")]
-#[case(Severity::Error, "✗ ")]
-fn severities_have_marks(#[case] severity: Severity, #[case] text: &str) {
-    let mut output = Output::new(TextStyle::default());
-    output.mark(severity.into());
-    assert_eq!(output.finish(), text);
 }

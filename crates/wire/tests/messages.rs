@@ -1,4 +1,5 @@
-//! Field numbers: decoding of the published message types with all fields set.
+//! Field numbers: decoding of the published message types with all fields set. And the recorded errors of a real API
+//! server. `kube-endpoint-model` decodes its recorded lists and watches.
 
 use k8s_pb::api::core::v1::{Pod, PodList, PodSpec};
 use k8s_pb::apimachinery::pkg::{
@@ -8,13 +9,13 @@ use k8s_pb::apimachinery::pkg::{
     },
     runtime::{RawExtension, TypeMeta, Unknown},
 };
+use kube_endpoints_testing::{bodies::Found, fixture};
 use kube_wire::{
-    Encoding, ListReader, Object as _, WatchEvent, WatchReader,
+    Encoding, ListReader, WatchEvent, WatchReader, decode_list,
     protobuf::{Envelope, Fields, Timestamp},
 };
 use prost::Message;
-
-use crate::meta::{Meta, Pods};
+use rstest::rstest;
 
 #[expect(clippy::unnecessary_wraps, reason = "all fields of the messages are optional")]
 fn some(text: &str) -> Option<String> {
@@ -89,12 +90,12 @@ fn lists() {
         remaining_item_count: Some(4),
     };
     let list = PodList { metadata: Some(metadata), items: vec![pod(), pod()] };
-    let mut reader = ListReader::<Meta<Pods>>::new(Encoding::Protobuf);
+    let mut reader = ListReader::<Found>::new(Encoding::Protobuf);
     reader.push(&envelope("PodList", &list));
     for _ in 0..2 {
-        assert_eq!(reader.next_item().unwrap().unwrap().unwrap().key().to_string(), "shop/web");
+        assert!(matches!(reader.next_item(), Ok(Some(Ok(Found)))));
     }
-    assert_eq!(reader.next_item().unwrap(), None);
+    assert!(matches!(reader.next_item(), Ok(None)));
     let meta = reader.finish().unwrap();
     assert_eq!(meta.resource_version, "9");
     assert_eq!((meta.continue_token, meta.remaining), (some("more"), Some(4)));
@@ -108,13 +109,14 @@ fn frame(event: &str, object: Vec<u8>) -> Vec<u8> {
 
 #[test]
 fn watch_events() {
-    let mut reader = WatchReader::<Meta<Pods>>::new(Encoding::Protobuf, "1".into());
+    let mut reader = WatchReader::<Found>::new(Encoding::Protobuf, "1".into());
     reader.push(&frame("MODIFIED", envelope("Pod", &pod())));
     reader.push(&frame("BOOKMARK", envelope("Pod", &pod())));
-    let event = reader.next_event().unwrap();
-    assert!(matches!(event, Some(WatchEvent::Modified(pod)) if pod.name() == "web"));
-    let bookmark = WatchEvent::Bookmark { resource_version: 7.into(), initial_events_end: true };
-    assert_eq!(reader.next_event().unwrap(), Some(bookmark));
+    assert!(matches!(reader.next_event(), Ok(Some(WatchEvent::Modified(Found)))));
+    let Ok(Some(WatchEvent::Bookmark { resource_version, initial_events_end })) = reader.next_event() else {
+        panic!("expected a bookmark")
+    };
+    assert_eq!((resource_version.number(), initial_events_end), (Some(7), true));
 }
 
 #[test]
@@ -135,22 +137,41 @@ fn statuses() {
         details: Some(details),
         code: Some(410),
     };
-    let mut reader = WatchReader::<Meta<Pods>>::new(Encoding::Protobuf, "1".into());
+    let mut reader = WatchReader::<Found>::new(Encoding::Protobuf, "1".into());
     reader.push(&frame("ERROR", envelope("Status", &status)));
     let Some(WatchEvent::Error(read)) = reader.next_event().unwrap() else { panic!("expected an ERROR event") };
     let expect = kube_wire::Status {
-        status: "Failure".into(),
         message: "gone".into(),
         reason: "Expired".into(),
         code: 410,
         details: Some(kube_wire::Details {
             name: "web".into(),
-            group: "apps".into(),
-            kind: "pods".into(),
-            uid: "0a1b".into(),
             retry_after_seconds: 11,
-            causes: vec![kube_wire::Cause { reason: "Why".into(), message: "because".into(), field: "spec".into() }],
+            causes: vec![kube_wire::Cause { reason: "Why".into() }],
         }),
     };
     assert_eq!(read, expect);
+}
+
+#[test]
+fn expired_watch_yields_error_event() {
+    let mut reader = WatchReader::<Found>::new(Encoding::Json, "1".into());
+    reader.push(&fixture("expired.watch.json"));
+    let Ok(Some(WatchEvent::Error(status))) = reader.next_event() else { panic!("expected an ERROR event") };
+    assert!(status.is_expired() && reader.finish().is_ok(), "{status}");
+}
+
+#[rstest]
+#[case("not-found", 404)]
+#[case("already-exists", 409)]
+#[case("conflict", 409)]
+#[case("invalid", 422)]
+#[case("bad-request", 400)]
+fn error_statuses(#[case] name: &str, #[case] code: u16) {
+    let body = fixture(&format!("{name}.status.json"));
+    let status: kube_wire::Status = serde_json::from_slice(&body).unwrap();
+    assert_eq!(status.code, code);
+    assert!(!status.message.is_empty() && !status.reason.is_empty(), "{status:?}");
+    let error = decode_list::<Found>(&body).unwrap_err().to_string();
+    assert_eq!(error, "cannot decode PodList: the server sent Status");
 }
