@@ -75,20 +75,6 @@ pub(crate) fn check_strict_ip(field: &str, text: &str, errors: &mut FieldErrors)
     None
 }
 
-/// Returns upstream's warning about an address that is valid but not in its usual form, or that only an older version of
-/// the API server accepts (Go: `GetWarningsForIP`).
-pub(crate) fn ip_warning(field: &str, text: &str) -> Option<String> {
-    let address = parse(text)?;
-    match text.parse::<IpAddr>() {
-        Ok(parsed) if parsed == address && (address.is_ipv4() || address.to_string() == text) => None,
-        Ok(parsed) if parsed == address => Some(format!(
-            "{field}: IPv6 address {text:?} should be in RFC 5952 canonical format ({:?})",
-            address.to_string()
-        )),
-        _ => Some(format!("{field}: non-standard IP address {text:?} is invalid: use {:?}", address.to_string())),
-    }
-}
-
 /// Adds field errors unless `text` is an address of an Endpoints object.
 pub(crate) fn check_endpoint_ip(field: &str, text: &str, errors: &mut FieldErrors) {
     let usable = check_strict_ip(field, text, errors).or_else(|| parse(text));
@@ -153,18 +139,6 @@ mod tests {
     #[case("fd00::%eth0", None)]
     fn addresses_parse_as_in_go(#[case] text: &str, #[case] expect: Option<&str>) {
         assert_eq!(parse(text).map(|ip| ip.to_string()).as_deref(), expect);
-    }
-
-    // upstream: GetWarningsForIP
-    #[rstest]
-    #[case("10.0.0.1", None)]
-    #[case("fd00::1", None)]
-    #[case("010.0.0.1", Some("ip: non-standard IP address \"010.0.0.1\" is invalid: use \"10.0.0.1\""))]
-    #[case("::ffff:10.0.0.1", Some("ip: non-standard IP address \"::ffff:10.0.0.1\" is invalid: use \"10.0.0.1\""))]
-    #[case("FD00::1", Some("ip: IPv6 address \"FD00::1\" should be in RFC 5952 canonical format (\"fd00::1\")"))]
-    #[case("web", None)]
-    fn addresses_in_an_unusual_form_cause_warnings(#[case] text: &str, #[case] expect: Option<&str>) {
-        assert_eq!(ip_warning("ip", text).as_deref(), expect);
     }
 
     fn errors_of(check: impl FnOnce(&mut FieldErrors)) -> bool {

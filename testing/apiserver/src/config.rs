@@ -43,17 +43,12 @@ pub struct Config {
     pub service_cidr_v6: Ipv6Net,
     /// Custom kinds to serve besides the built-in ones.
     pub kinds: Vec<CustomKind>,
-    /// Whether objects without an existing owner are deleted, as by the garbage collector of a real cluster. Off by
-    /// default: owner references are stored, and the propagation policy of a delete is logged and has no effect.
+    /// Whether objects none of whose owners exists are deleted, as by the garbage collector of a real cluster. Off by
+    /// default: owner references are stored, and the propagation policy of a delete has no effect.
     ///
-    /// If on, dependents are deleted after their owner (`Background`), are deleted before it (`Foreground`: the owner
-    /// stays, marked, until those with `blockOwnerDeletion` are gone), or lose the reference (`Orphan`). A dependent with
-    /// another owner that exists loses the references to the others.
-    ///
-    /// Owners are looked up by kind, name and uid, those of namespaced kinds in the namespace of the dependent. An object
-    /// whose owners never existed, or are in another namespace, is deleted by the write that adds the reference. A
-    /// cluster-scoped object with a namespaced owner, or one of a kind that is not served, is kept. An event
-    /// `OwnerRefInvalidNamespace` reports a reference to an object in another namespace.
+    /// Owners are looked up by kind, name and uid, those of namespaced kinds in the namespace of the dependent. A
+    /// cluster-scoped object with a namespaced owner, or one of a kind that is not served, is kept. `Foreground` deletes an
+    /// owner after its dependents; `Orphan` is treated as `Background`.
     pub garbage_collection: bool,
     /// Time between the delete of a namespace and that of its content, during which creates in it are rejected; 1 s by
     /// default. A real cluster takes 5 s or more. [`Server::empty_namespaces`](crate::Server::empty_namespaces) does

@@ -80,20 +80,6 @@ impl CustomKind {
         Self { plural: plural.to_owned(), ..self }
     }
 
-    /// Adds a short name for kubectl.
-    #[must_use]
-    pub fn short_name(mut self, name: &str) -> Self {
-        self.short_names.push(name.to_owned());
-        self
-    }
-
-    /// Adds a category for kubectl, such as `all`.
-    #[must_use]
-    pub fn category(mut self, name: &str) -> Self {
-        self.categories.push(name.to_owned());
-        self
-    }
-
     /// Makes the kind cluster-scoped.
     #[must_use]
     pub fn cluster_scoped(self) -> Self {
@@ -116,13 +102,6 @@ impl CustomKind {
             label_selector: label_selector.map(str::to_owned),
         };
         Self { scale: Some(scale), ..self }
-    }
-
-    /// Adds a field for field selectors by its path, such as `.spec.color`.
-    #[must_use]
-    pub fn selectable_field(mut self, path: &str) -> Self {
-        self.selectable.push(path.trim_start_matches('.').to_owned());
-        self
     }
 
     /// Sets the structural schema of the objects, as in `openAPIV3Schema`.
@@ -157,9 +136,8 @@ impl CustomKind {
             let selector = scale.label_selector_path.as_deref();
             kind = kind.with_scale(&scale.spec_replicas_path, &scale.status_replicas_path, selector);
         }
-        for field in version.selectable_fields.iter().flatten() {
-            kind = kind.selectable_field(&field.json_path);
-        }
+        let selectable = version.selectable_fields.iter().flatten();
+        kind.selectable = selectable.map(|field| field.json_path.trim_start_matches('.').to_owned()).collect();
         if let Some(schema) = version.schema.as_ref().and_then(|schema| schema.open_api_v3_schema.as_ref()) {
             kind.schema = serde_json::to_value(schema).ok()?;
         }

@@ -24,11 +24,6 @@ impl FieldErrors {
         self.0.is_empty()
     }
 
-    /// Adds the errors of another validation of the same object.
-    pub(crate) fn append(&mut self, mut other: Self) {
-        self.0.append(&mut other.0);
-    }
-
     /// Returns `true` if upstream skips further rules of a custom resource, since a value has the wrong type or size.
     pub(crate) fn block_rules(&self) -> bool {
         let blocking = [
@@ -48,20 +43,9 @@ impl FieldErrors {
         self.invalid("<nil>", &Value::Null, note);
     }
 
-    /// Adds an error of a value as a whole, which upstream reports without a field.
-    pub(crate) fn invalid_whole(&mut self, detail: impl Display) {
-        self.invalid("<nil>", "", detail);
-    }
-
     /// Adds an invalid value that upstream does not show.
     pub(crate) fn invalid_without_value(&mut self, field: impl Into<String>, detail: impl Display) {
         self.push(field, "FieldValueInvalid", format!("Invalid value: {detail}"));
-    }
-
-    /// Adds a string that does not have the format of the schema.
-    pub(crate) fn format_invalid(&mut self, field: &str, value: &str, format: &str) {
-        let detail = format!("{field} in body must be of type {format}: {value:?}");
-        self.push(field, "FieldValueTypeInvalid", format!("Invalid value: {value:?}: {detail}"));
     }
 
     /// Adds an invalid value; `detail` is the reason.

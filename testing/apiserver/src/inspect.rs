@@ -15,31 +15,24 @@ impl Server {
     ///
     /// Each call parses the stored JSON; [`encoded_objects`](Self::encoded_objects) does not.
     pub fn objects(&self, group: &str, plural: &str) -> Vec<Value> {
-        let Some((kind, objects)) = self.stored(group, plural) else { return Vec::new() };
-        objects.iter().map(|object| decoded(&kind, object)).collect()
+        self.stored(group, plural).iter().map(|object| decoded(object)).collect()
     }
 
     /// Returns the stored JSON of all objects of a kind without copying it, in the order of [`objects`](Self::objects).
     pub fn encoded_objects(&self, group: &str, plural: &str) -> Vec<Bytes> {
-        let (_, objects) = self.stored(group, plural).unzip();
-        objects.iter().flatten().map(|object| object.json.clone()).collect()
+        self.stored(group, plural).iter().map(|object| object.json.clone()).collect()
     }
 
     /// Returns one object; `None` if it does not exist or the kind is unknown. `namespace` is empty for cluster-scoped
     /// kinds.
     pub fn object(&self, group: &str, plural: &str, namespace: &str, name: &str) -> Option<Value> {
-        let (kind, object) = self.shared().read(|cluster| {
-            let kind = kind(cluster, group, plural)?;
-            Some((Arc::clone(kind), cluster.get(kind, namespace, name).ok()?))
-        })?;
-        Some(decoded(&kind, &object))
+        let object = self.shared().read(|cluster| cluster.get(kind(cluster, group, plural)?, namespace, name).ok())?;
+        Some(decoded(&object))
     }
 
-    fn stored(&self, group: &str, plural: &str) -> Option<(Arc<Kind>, Vec<Arc<Stored>>)> {
-        self.shared().read(|cluster| {
-            let kind = kind(cluster, group, plural)?;
-            Some((Arc::clone(kind), cluster.list(kind, None)))
-        })
+    fn stored(&self, group: &str, plural: &str) -> Vec<Arc<Stored>> {
+        let list = |cluster: &Cluster| kind(cluster, group, plural).map(|kind| cluster.list(kind, None));
+        self.shared().read(list).unwrap_or_default()
     }
 
     /// Returns the last resource version assigned to an object. A [restore](Self::restore) sets it back.
@@ -58,9 +51,7 @@ fn kind<'a>(cluster: &'a Cluster, group: &str, plural: &str) -> Option<&'a Arc<K
     cluster.kinds().all().iter().find(|kind| kind.group == group && kind.plural == plural)
 }
 
-fn decoded(kind: &Kind, object: &Stored) -> Value {
+fn decoded(object: &Stored) -> Value {
     // Stored JSON was encoded by this server, so decoding cannot fail.
-    let mut value = serde_json::from_slice(&object.json).unwrap_or_default();
-    kind.to_served(&mut value);
-    value
+    serde_json::from_slice(&object.json).unwrap_or_default()
 }

@@ -10,8 +10,6 @@ mod cluster;
 mod config;
 mod credentials;
 mod custom_kind;
-mod decode;
-mod document;
 mod faults;
 mod field;
 mod fields;

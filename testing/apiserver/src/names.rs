@@ -22,7 +22,6 @@ const LABEL_1123_MESSAGE: &str = "a lowercase RFC 1123 label must consist of low
 const LABEL_1035_MESSAGE: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 const QUALIFIED_MESSAGE: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 const LABEL_VALUE_MESSAGE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
-const DATA_KEY_MESSAGE: &str = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
 const PORT_NAME_MESSAGE: &str = "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)";
 
 /// Syntax of the names of a kind.
@@ -127,21 +126,6 @@ pub(crate) fn check_qualified_name(field: &str, key: &str, errors: &mut FieldErr
         errors.invalid(field, key, format_args!("name part must be no more than {LABEL_MAX} bytes"));
     } else if !is_qualified_part(name) {
         errors.invalid(field, key, QUALIFIED_MESSAGE);
-    }
-}
-
-/// Reports an invalid key of the data of a `ConfigMap` or Secret.
-pub(crate) fn check_data_key(field: &str, key: &str, errors: &mut FieldErrors) {
-    if key.len() > SUBDOMAIN_MAX {
-        errors.invalid(field, key, format_args!("must be no more than {SUBDOMAIN_MAX} characters"));
-    }
-    if key.is_empty() || !key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.')) {
-        errors.invalid(field, key, DATA_KEY_MESSAGE);
-    }
-    if key == "." {
-        errors.invalid(field, key, "must not be '.'");
-    } else if key.starts_with("..") {
-        errors.invalid(field, key, if key == ".." { "must not be '..'" } else { "must not start with '..'" });
     }
 }
 

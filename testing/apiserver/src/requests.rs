@@ -58,9 +58,6 @@ pub struct LoggedRequest {
     pub resource_version: String,
     /// Whether the query has `dryRun=All`.
     pub dry_run: bool,
-    /// Policy of a successful delete: `Background`, `Foreground` or `Orphan`, whether or not the server collects
-    /// garbage; empty otherwise.
-    pub propagation_policy: String,
 }
 
 impl LoggedRequest {
@@ -254,7 +251,6 @@ mod tests {
             applied: false,
             resource_version: String::new(),
             dry_run: false,
-            propagation_policy: String::new(),
         }
     }
 

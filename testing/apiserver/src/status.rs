@@ -207,23 +207,6 @@ impl StatusError {
         error
     }
 
-    /// Returns 422 for invalid request options, such as list parameters that exclude each other.
-    pub(crate) fn invalid_options(options: &'static str, errors: FieldErrors) -> Self {
-        let mut error = Self::new(422, "Invalid", format!("{options}.meta.k8s.io \"\" is invalid: {errors}"));
-        error.details = Some(Box::new(Details {
-            group: "meta.k8s.io".to_owned(),
-            kind: options.to_owned(),
-            causes: errors.into_causes(),
-            ..Details::default()
-        }));
-        error
-    }
-
-    /// Returns 422 if there are errors of request options.
-    pub(crate) fn check_options(options: &'static str, errors: FieldErrors) -> Result<(), Self> {
-        if errors.is_empty() { Ok(()) } else { Err(Self::invalid_options(options, errors)) }
-    }
-
     /// Returns 400 for a malformed request.
     pub(crate) fn bad_request(message: impl Into<String>) -> Self {
         Self::new(400, "BadRequest", message)
@@ -327,11 +310,6 @@ impl StatusError {
         let mut error = Self::new(422, "Invalid", "the server rejected our request due to an error in our request");
         error.details = Some(Box::default());
         error
-    }
-
-    /// Returns 400 for an applied configuration with duplicate fields and strict field validation.
-    pub(crate) fn strict_configuration(messages: &[String]) -> Self {
-        Self::bad_request(format!("error strict decoding YAML: {}", messages.join(", ")))
     }
 
     /// Returns 422 for a patch that adds unknown or duplicate fields with strict field validation.

@@ -10,11 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::cluster::{
-    Cluster, DeleteOptions, FieldValidation, PatchChange, Propagation, Stored, WriteOptions, WriteTarget, Written,
-    check_write,
-};
-use crate::document::Document;
+use crate::cluster::{Cluster, DeleteOptions, FieldValidation, Patch, Stored, WriteOptions, WriteTarget, Written};
 use crate::kinds::{Kind, Part};
 use crate::server::Server;
 use crate::status::StatusError;
@@ -32,7 +28,7 @@ const VALIDATION: FieldValidation = FieldValidation::Strict;
 /// Writes are those of a client that may do everything: they are validated, are subject to
 /// [admission rules](crate::Admission), own the fields that they set (see [`FieldTracking`](crate::FieldTracking)), and
 /// reach watches. But faults do not affect them, and the request log does not contain them. Validation is strict: unknown
-/// and duplicate fields are errors (`fieldValidation=Strict`).
+/// fields are errors (`fieldValidation=Strict`).
 ///
 /// For a kind with the subresource `status`, only [`patch_status`](Self::patch_status) and
 /// [`replace_status`](Self::replace_status) write the status: as on a real server, [`replace`](Self::replace) keeps the
@@ -100,16 +96,13 @@ impl<K> Objects<'_, K> {
         self
     }
 
-    /// Deletes an object. With a finalizer or a grace period, it may still exist afterwards. Dependents are treated as
-    /// by a request without a propagation policy: those of a Job are orphaned, all others are deleted if
-    /// [`Config::garbage_collection`](crate::Config::garbage_collection) is set.
+    /// Deletes an object. With a finalizer or a grace period, it may still exist afterwards.
     ///
     /// # Errors
     /// [`ObjectError`], such as 404.
     pub fn delete(&self, name: &str) -> Result<(), ObjectError> {
         self.write(|cluster, kind, namespace, options| {
-            let delete = DeleteOptions { propagation: Propagation::default_of(kind), ..DeleteOptions::default() };
-            cluster.delete(kind, namespace, name, &delete, options).map(drop)
+            cluster.delete(kind, namespace, name, &DeleteOptions::default(), options).map(drop)
         })
     }
 
@@ -118,7 +111,6 @@ impl<K> Objects<'_, K> {
         write: impl FnOnce(&mut Cluster, &Kind, &str, WriteOptions<'_>) -> Result<T, StatusError>,
     ) -> Result<T, ObjectError> {
         let (kind, namespace) = self.kind()?;
-        check_write(&self.manager, "UpdateOptions")?;
         Ok(self.server.shared().write(false, |cluster, options| {
             write(cluster, &kind, namespace, options.of_client(&self.manager, VALIDATION))
         })?)
@@ -143,7 +135,7 @@ impl<K: DeserializeOwned> Objects<'_, K> {
     pub fn get(&self, name: &str) -> Result<K, ObjectError> {
         let (kind, namespace) = self.kind()?;
         let stored = self.server.shared().read(|cluster| cluster.get(&kind, namespace, name))?;
-        decode(&kind, &stored)
+        decode(&stored)
     }
 
     /// Returns all objects of the namespace, or of the cluster for a cluster-scoped kind, ordered by name.
@@ -154,7 +146,7 @@ impl<K: DeserializeOwned> Objects<'_, K> {
         let (kind, namespace) = self.kind()?;
         let scope = kind.namespaced.then_some(namespace);
         let stored = self.server.shared().read(|cluster| cluster.list(&kind, scope));
-        stored.iter().map(|object| decode(&kind, object)).collect()
+        stored.iter().map(|object| decode(object)).collect()
     }
 
     /// Changes an object by a JSON merge patch, and returns it.
@@ -177,7 +169,7 @@ impl<K: DeserializeOwned> Objects<'_, K> {
 
     fn patch_part(&self, name: &str, patch: &Value, part: Part) -> Result<K, ObjectError> {
         part::check_patch(&self.kind()?.0, part, patch)?;
-        let patch = PatchChange::Merge(patch.clone()).into();
+        let patch = Patch::Merge(patch.clone());
         self.written(|cluster, kind, namespace, options| {
             cluster.patch(WriteTarget { kind, namespace, name, part }, &patch, options)
         })
@@ -187,9 +179,7 @@ impl<K: DeserializeOwned> Objects<'_, K> {
         &self,
         write: impl FnOnce(&mut Cluster, &Kind, &str, WriteOptions<'_>) -> Result<Written, StatusError>,
     ) -> Result<K, ObjectError> {
-        let (kind, _) = self.kind()?;
-        let written = self.write(write)?;
-        decode(&kind, &written.object)
+        decode(&self.write(write)?.object)
     }
 }
 
@@ -224,20 +214,17 @@ impl<K: Serialize + DeserializeOwned> Objects<'_, K> {
 
     fn replace_part(&self, object: &K, part: Part) -> Result<K, ObjectError> {
         let document = encode(object)?;
-        let name = document.value["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+        let name = document["metadata"]["name"].as_str().unwrap_or_default().to_owned();
         self.written(|cluster, kind, namespace, options| {
             cluster.update(WriteTarget { kind, namespace, name: &name, part }, document, options)
         })
     }
 }
 
-/// Encodes an object like the body of a request, with its duplicate fields.
-fn encode<K: Serialize>(object: &K) -> Result<Document, ObjectError> {
-    Ok(serde_json::from_slice(&serde_json::to_vec(object)?)?)
+fn encode<K: Serialize>(object: &K) -> Result<Value, ObjectError> {
+    Ok(serde_json::to_value(object)?)
 }
 
-fn decode<K: DeserializeOwned>(kind: &Kind, stored: &Stored) -> Result<K, ObjectError> {
-    let mut value = serde_json::from_slice(&stored.json)?;
-    kind.to_served(&mut value);
-    Ok(K::deserialize(&value)?)
+fn decode<K: DeserializeOwned>(stored: &Stored) -> Result<K, ObjectError> {
+    Ok(serde_json::from_slice(&stored.json)?)
 }

@@ -1,6 +1,5 @@
 //! RBAC authorization by the stored Roles, `ClusterRole`s and bindings.
 
-mod aggregation;
 mod authorize;
 mod bootstrap;
 mod policy;

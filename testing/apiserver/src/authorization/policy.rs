@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, RoleRef, Subject};
 
-use super::aggregation;
 use crate::attributes::Attributes;
 use crate::identity::{MASTERS, User};
 
@@ -49,7 +48,7 @@ impl Policy {
         cluster_bindings: Vec<ClusterRoleBinding>,
         bindings: Vec<RoleBinding>,
     ) -> Self {
-        let rules_of = |role| aggregation::rules_of(role, cluster_roles).into();
+        let rules_of = |role: &ClusterRole| role.rules.clone().unwrap_or_default().into();
         let cluster_rules: BTreeMap<String, Arc<[PolicyRule]>> =
             cluster_roles.iter().map(|role| (role.metadata.name.clone().unwrap_or_default(), rules_of(role))).collect();
         let rules: BTreeMap<(String, String), Arc<[PolicyRule]>> = roles

@@ -114,7 +114,6 @@ fn subjects_match_users(#[case] subject: Value, #[case] user: User, #[case] expe
 
 #[rstest]
 #[case("Role", "reader", true, r#"RBAC: allowed by RoleBinding "b/a" of Role "reader" to User "u""#)]
-#[case("ClusterRole", "sum", true, r#"RBAC: allowed by RoleBinding "b/a" of ClusterRole "sum" to User "u""#)]
 #[case("Role", "gone", false, r#"RBAC: role.rbac.authorization.k8s.io "gone" not found"#)]
 #[case("ClusterRole", "gone", false, r#"RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found"#)]
 fn decisions_have_upstreams_reasons(

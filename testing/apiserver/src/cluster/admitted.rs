@@ -74,7 +74,7 @@ impl Cluster {
             let mut object = prepared.object.clone();
             let kind = write.target.kind;
             object.insert("kind".to_owned(), kind.name.as_str().into());
-            object.insert("apiVersion".to_owned(), kind.stored_version().into());
+            object.insert("apiVersion".to_owned(), kind.api_version().into());
             Value::Object(object)
         });
         let result = self.admission.validate(&write.request(options), object.as_ref());

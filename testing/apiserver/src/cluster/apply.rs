@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::ownership::{Ownership, writer};
 use super::target::metadata_text;
 use super::{Cluster, WriteOptions, WriteTarget, Written};
-use crate::document::Document;
-use crate::fields::{Applied, Entries, Live, ManagedFields, Operation, Writer, apply, violation_text, violations};
+use crate::fields::{Applied, Entries, Live, ManagedFields, Operation, Writer, apply};
 use crate::kinds::Part;
+use crate::schema::unknown_fields;
 use crate::status::StatusError;
 
 /// Client that applies a configuration.
@@ -23,28 +23,15 @@ impl Cluster {
     pub(crate) fn apply(
         &mut self,
         target: WriteTarget<'_>,
-        configuration: Document,
-        applier: Applier<'_>,
-        options: WriteOptions<'_>,
-    ) -> Result<Written, StatusError> {
-        check_configuration(target, &configuration.value)?;
-        let refuse = StatusError::strict_configuration;
-        let warnings = options.field_validation.check(|| configuration.messages(), refuse)?;
-        Written::warned(self.apply_checked(target, configuration.value, applier, options), warnings)
-    }
-
-    /// Applies a configuration that [`check_configuration`] has accepted.
-    fn apply_checked(
-        &mut self,
-        target: WriteTarget<'_>,
         mut configuration: Value,
         Applier { manager, force }: Applier<'_>,
         options: WriteOptions<'_>,
     ) -> Result<Written, StatusError> {
+        check_configuration(target, &configuration)?;
         let WriteTarget { kind, namespace, name, part } = target;
         let writer = writer(kind, part, manager, Operation::Apply, options.now);
         if part == Part::Scale {
-            configuration = target.scale_configuration(&configuration)?;
+            return Err(StatusError::bad_request("a Scale cannot be applied"));
         }
         Entries::take(&mut configuration);
         let Some(stored) = self.find(kind, namespace, name) else {
@@ -52,13 +39,10 @@ impl Cluster {
         };
         let mut old = stored.value()?;
         let managed = ManagedFields::take(&mut old);
-        let mut live = old.clone();
-        kind.to_served(&mut live);
+        let live = old.clone();
         let live = Live { object: &live, empty: &kind.empty_object(), schema: kind.schema() };
-        let Applied { object: mut body, entries } =
-            apply(live, managed.entries.clone(), &configuration, &writer, force)
-                .map_err(StatusError::apply_conflict)?;
-        kind.to_stored(&mut body);
+        let Applied { object: body, entries } = apply(live, managed.entries.clone(), &configuration, &writer, force)
+            .map_err(StatusError::apply_conflict)?;
         let ownership = Ownership::of_apply(entries, managed);
         self.replace(target, &stored, old, body, ownership, options)
     }
@@ -85,7 +69,6 @@ impl Cluster {
         if let Some(Value::Object(meta)) = meta {
             meta.insert("name".to_owned(), json!(name));
         }
-        kind.to_stored(&mut body);
         let entries = Entries::of_applied(&body, kind.schema(), writer);
         self.insert(kind, namespace, body, Ownership::of_apply(entries, ManagedFields::default()), options)
     }
@@ -105,12 +88,11 @@ fn check_configuration(target: WriteTarget<'_>, configuration: &Value) -> Result
         return Err(StatusError::bad_request("metadata.managedFields must be nil"));
     }
     let (namespace, name) = (metadata_text(configuration, "namespace"), metadata_text(configuration, "name"));
-    let found = kind.schema().map(|schema| violations(configuration, schema)).unwrap_or_default();
-    if !found.is_empty() {
+    let found = kind.schema().map(|schema| unknown_fields(configuration, schema)).unwrap_or_default();
+    if let Some(path) = found.first() {
         return Err(StatusError::untyped(format!(
-            "failed to create typed patch object ({namespace}/{name}; {}): {}",
+            "failed to create typed patch object ({namespace}/{name}; {}): .{path}: field not declared in schema",
             go_kind(version, kind_name),
-            violation_text(&found),
         )));
     }
     target.check_namespace(namespace)?;

@@ -61,16 +61,6 @@ impl Collection {
         one.flatten().into_iter().chain(all.into_iter().flatten()).flat_map(BTreeMap::values)
     }
 
-    /// Returns the objects with a name, in all namespaces.
-    pub(super) fn named(&self, name: &str) -> impl Iterator<Item = &Arc<Stored>> {
-        self.objects.values().filter_map(move |names| names.get(name))
-    }
-
-    /// Returns the uids of all objects.
-    pub(super) fn uids(&self) -> impl Iterator<Item = Box<str>> {
-        self.iter(None).map(|object| object.uid.clone())
-    }
-
     /// Returns the objects of a namespace, or of all, whose key is greater than `after`.
     pub(super) fn iter_after<'a>(
         &'a self,

@@ -8,7 +8,6 @@ use super::admitted::AdmittedWrite;
 use super::ownership::Ownership;
 use super::target::metadata_text;
 use super::{Cluster, Stored, WriteOptions, Written};
-use crate::document::Document;
 use crate::kinds::{Kind, Prepared};
 use crate::names;
 use crate::status::StatusError;
@@ -22,11 +21,10 @@ impl Cluster {
         &mut self,
         kind: &Kind,
         namespace: &str,
-        object: impl Into<Document>,
+        object: Value,
         options: WriteOptions<'_>,
     ) -> Result<Written, StatusError> {
-        let (mut body, warnings) = options.field_validation.object(kind, object.into())?;
-        kind.to_stored(&mut body);
+        let (body, warnings) = options.field_validation.object(kind, object)?;
         Written::warned(self.create_stored(kind, namespace, body, options), warnings)
     }
 
@@ -90,8 +88,7 @@ impl Cluster {
         }
         let name = prepared.metadata.name.as_deref().unwrap_or_default();
         self.validate(AdmittedWrite::create(kind, namespace, name), Some(&prepared), options)?;
-        let warnings = std::mem::take(&mut prepared.warnings);
-        Ok(Written { object: self.store(kind, &mut prepared, None, options)?, created: true, warnings })
+        Ok(Written { object: self.store(kind, &mut prepared, None, options)?, created: true, warnings: Vec::new() })
     }
 
     /// Checks that the name is free. A generated name that is taken is replaced.

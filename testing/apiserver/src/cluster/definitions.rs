@@ -22,7 +22,6 @@ impl Cluster {
             }
         };
         self.kinds.put(Kind::custom(index, definition));
-        self.dependencies.kind_defined();
     }
 
     /// Serves the kind of a stored `CustomResourceDefinition`.

@@ -6,7 +6,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 use super::admitted::AdmittedWrite;
-use super::stored::{FOREGROUND, Lifecycle};
+use super::garbage::FOREGROUND;
+use super::stored::Lifecycle;
 use super::{Cluster, DeleteOptions, Stored, WriteOptions, WriteTarget};
 use crate::admission::Operation;
 use crate::kinds::Kind;
@@ -55,20 +56,20 @@ impl Cluster {
             return self.delete_namespace(kind, &stored, write);
         }
         let mut lifecycle = stored.lifecycle()?;
-        let propagation = self.propagation(options.propagation, &mut lifecycle.finalizers);
-        self.orphan_dependents(&stored, propagation, write)?;
-        let is_foreground = lifecycle.finalizers.iter().any(|it| it == FOREGROUND);
-        if self.is_held_in_foreground(propagation, write) && !is_foreground {
+        let waits = options.foreground
+            && self.collects_garbage
+            && !write.dry_run
+            && self.dependencies.has_dependents(&stored.uid);
+        if waits && !lifecycle.finalizers.iter().any(|it| it == FOREGROUND) {
             lifecycle.finalizers.push(FOREGROUND.to_owned());
-            if lifecycle.deletion_timestamp.is_some() {
-                let stored =
-                    self.rewrite(kind, &stored, write, |object| set_finalizers(object, &lifecycle.finalizers))?;
-                return Ok(Deleted { object: stored, removed: false });
-            }
         }
         let supported = kind.rules.grace(&stored.value()?, kind, options.grace_period_seconds)?;
         let effect = delete_effect(&lifecycle, supported, options.grace_period_seconds, write.now);
-        self.apply_effect(kind, &stored, &lifecycle, &effect, write)
+        let deleted = self.apply_effect(kind, &stored, &lifecycle, &effect, write)?;
+        if waits && !deleted.removed {
+            self.dependencies.waits(kind.index, &deleted.object);
+        }
+        Ok(deleted)
     }
 
     fn apply_effect(
@@ -169,10 +170,8 @@ fn mark(object: &mut Map<String, Value>, at: Timestamp, grace: i64, generation: 
     }
 }
 
-fn set_finalizers(object: &mut Map<String, Value>, finalizers: &[String]) {
-    if let Some(Value::Object(meta)) = object.get_mut("metadata")
-        && !finalizers.is_empty()
-    {
+pub(super) fn set_finalizers(object: &mut Map<String, Value>, finalizers: &[String]) {
+    if let Some(Value::Object(meta)) = object.get_mut("metadata") {
         meta.insert("finalizers".to_owned(), finalizers.into());
     }
 }

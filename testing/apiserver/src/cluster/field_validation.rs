@@ -1,15 +1,13 @@
-//! Field validation: what happens to duplicate fields of a body, and to fields outside of the schema of its kind.
+//! Field validation: what happens to fields of a body outside of the schema of its kind.
 
 use serde_json::Value;
 
 use super::target::complete_type;
-use crate::document::Document;
 use crate::kinds::Kind;
 use crate::schema::unknown_fields;
 use crate::status::StatusError;
 
-/// Handling of duplicate fields, of which the last is used, and of fields outside of the schema of a kind, which are never
-/// stored.
+/// Handling of fields outside of the schema of a kind, which are never stored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum FieldValidation {
     Ignore,
@@ -39,19 +37,16 @@ impl FieldValidation {
     ///
     /// # Errors
     /// 400 if it has another kind, and if there are messages and the validation is strict.
-    pub(super) fn object(self, kind: &Kind, document: Document) -> Result<(Value, Vec<String>), StatusError> {
-        let duplicates = document.messages();
-        let mut value = document.value;
+    pub(super) fn object(self, kind: &Kind, mut value: Value) -> Result<(Value, Vec<String>), StatusError> {
         complete_type(kind, &mut value)?;
-        let messages = || with_unknown(duplicates, kind, &value);
+        let messages = || unknown(kind, &value);
         let warnings = self.check(messages, |messages| StatusError::strict_decoding(kind, messages))?;
         Ok((value, warnings))
     }
 }
 
-/// Adds upstream's message for each field of `object` outside of the schema of its kind.
-pub(super) fn with_unknown(mut messages: Vec<String>, kind: &Kind, object: &Value) -> Vec<String> {
+/// Returns upstream's message for each field of `object` outside of the schema of its kind.
+pub(super) fn unknown(kind: &Kind, object: &Value) -> Vec<String> {
     let unknown = kind.schema().map(|schema| unknown_fields(object, schema)).unwrap_or_default();
-    messages.extend(unknown.into_iter().map(|path| format!("unknown field {path:?}")));
-    messages
+    unknown.into_iter().map(|path| format!("unknown field {path:?}")).collect()
 }

@@ -3,8 +3,6 @@
 use jiff::Timestamp;
 
 use super::FieldValidation;
-use crate::field::FieldErrors;
-use crate::kinds::Kind;
 use crate::status::StatusError;
 
 /// Maximum length of the name of a field manager (Go: `FieldManagerMaxLength`).
@@ -44,29 +42,6 @@ impl<'a> WriteOptions<'a> {
     }
 }
 
-/// Checks the name of the field manager of a create or an update; `options` is upstream's name of the options.
-///
-/// # Errors
-/// 422 if it is invalid.
-pub(crate) fn check_write(manager: &str, options: &'static str) -> Result<(), StatusError> {
-    let mut errors = FieldErrors::default();
-    check_manager(manager, &mut errors);
-    StatusError::check_options(options, errors)
-}
-
-/// Reports a name of a field manager that has more than 128 bytes, or characters that cannot be printed.
-pub(crate) fn check_manager(name: &str, errors: &mut FieldErrors) {
-    if name.len() > MAX_MANAGER_LENGTH {
-        errors.too_long("fieldManager", MAX_MANAGER_LENGTH);
-    }
-    for (position, character) in name.char_indices() {
-        if character.is_control() || character.is_whitespace() && character != ' ' {
-            let detail = format!("invalid character U+{:04X} (at position {position})", u32::from(character));
-            errors.invalid("fieldManager", name, detail);
-        }
-    }
-}
-
 /// Options of a delete, from its body and parameters.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DeleteOptions {
@@ -75,34 +50,6 @@ pub(crate) struct DeleteOptions {
     pub(crate) uid: Option<String>,
     /// Precondition: resource version of the object.
     pub(crate) resource_version: Option<String>,
-    /// What happens to the dependents; no effect unless the server collects garbage.
-    pub(crate) propagation: Propagation,
-}
-
-/// Propagation policy of a delete.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Propagation {
-    /// Dependents are deleted after the owner.
-    #[default]
-    Background,
-    /// Dependents are deleted before the owner, which waits for those with `blockOwnerDeletion`.
-    Foreground,
-    /// Dependents stay, and lose the reference to the owner.
-    Orphan,
-}
-
-impl Propagation {
-    /// Returns the policy of a delete that names none.
-    pub(crate) fn default_of(kind: &Kind) -> Self {
-        if kind.orphans_dependents { Self::Orphan } else { Self::default() }
-    }
-
-    /// Returns the value of `propagationPolicy`.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Propagation::Background => "Background",
-            Propagation::Foreground => "Foreground",
-            Propagation::Orphan => "Orphan",
-        }
-    }
+    /// Whether the object is deleted after its dependents, if garbage is collected.
+    pub(crate) foreground: bool,
 }

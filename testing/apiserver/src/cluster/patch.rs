@@ -2,28 +2,20 @@
 
 use serde_json::Value;
 
-use super::field_validation::with_unknown;
+use super::field_validation::unknown;
 use super::target::complete_type;
 use super::{Cluster, WriteOptions, WriteTarget, Written};
 use crate::kinds::{Kind, Part};
-use crate::merge::{JsonOperation, StrategicError, apply_json_patch, go_text, merge_strategic, rest_of_patch};
+use crate::merge::{apply_json_patch, go_text, merge_strategic, rest_of_patch};
 use crate::status::StatusError;
-
-/// Decoded patch.
-#[derive(Debug, Clone)]
-pub(crate) struct Patch {
-    pub(crate) change: PatchChange,
-    /// Upstream's message for each duplicate field of the body.
-    pub(crate) duplicates: Vec<String>,
-}
 
 /// Change by a patch, by the type of the patch.
 #[derive(Debug, Clone)]
-pub(crate) enum PatchChange {
+pub(crate) enum Patch {
     /// JSON merge patch, RFC 7386.
     Merge(Value),
     /// JSON patch, RFC 6902.
-    Json(Vec<JsonOperation>),
+    Json(json_patch::Patch),
     /// Strategic merge patch, which merges lists by key.
     Strategic(Value),
 }
@@ -41,11 +33,10 @@ impl Cluster {
         let stored = self.get(target.kind, target.namespace, target.name)?;
         let old = stored.value()?;
         let mut body = if target.part == Part::Scale { target.kind.scale_of(&old) } else { old.clone() };
-        target.kind.to_served(&mut body);
         let kind = target.body_kind();
-        patch.change.apply(&mut body, kind)?;
-        let messages = || with_unknown(patch.duplicates.clone(), kind, &body);
-        let warnings = options.field_validation.check(messages, |messages| patch.change.refused(&body, messages))?;
+        patch.apply(&mut body, kind)?;
+        let messages = || unknown(kind, &body);
+        let warnings = options.field_validation.check(messages, |messages| patch.refused(&body, messages))?;
         complete_type(kind, &mut body)?;
         let updated =
             target.check_identity(&body).and_then(|()| self.update_stored(target, &stored, old, body, options));
@@ -53,7 +44,7 @@ impl Cluster {
     }
 }
 
-impl PatchChange {
+impl Patch {
     /// Changes an object of `kind`.
     fn apply(&self, value: &mut Value, kind: &Kind) -> Result<(), StatusError> {
         match self {
@@ -66,7 +57,7 @@ impl PatchChange {
                 StatusError::patch_failed()
             }),
             Self::Strategic(changes) => {
-                merge_strategic(value, changes.clone(), kind.merge_schema()).map_err(|error| strategic_error(&error))
+                merge_strategic(value, changes.clone(), kind.merge_schema()).map_err(StatusError::bad_request)
             }
         }
     }
@@ -78,20 +69,5 @@ impl PatchChange {
             Self::Merge(_) | Self::Json(_) => patched.to_string(),
         };
         StatusError::invalid_patch(&shown, messages)
-    }
-}
-
-impl From<PatchChange> for Patch {
-    fn from(change: PatchChange) -> Self {
-        Self { change, duplicates: Vec::new() }
-    }
-}
-
-/// Returns upstream's response to a bad patch (Go: `interpretStrategicMergePatchError`).
-fn strategic_error(error: &StrategicError) -> StatusError {
-    match error {
-        StrategicError::NoObject(_) | StrategicError::BadRetainKeys => StatusError::bad_request(error.to_string()),
-        StrategicError::ListOfLists => StatusError::patch_failed(),
-        _ => StatusError::untyped(error.to_string()),
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Cluster;
 use super::collection::{Collection, Objects};
-use super::dependencies::Dependencies;
+use super::garbage::Dependencies;
 use crate::kinds::KindTable;
 use crate::service_addresses::ServiceAddresses;
 
@@ -44,8 +44,6 @@ impl Cluster {
     pub(crate) fn restore(&mut self, state: StoreState) {
         let StoreState { kinds, objects, revision, addresses, dependencies, emptied_namespaces } = state;
         let kind_count = self.collections.len();
-        // A real garbage collector looks owners up: an owner lost by the restore counts as deleted.
-        let replaced = self.collections.iter().flat_map(Collection::uids).collect();
         self.collections = objects.into_iter().map(|objects| Collection::restored(objects, revision)).collect();
         // A kind defined since the snapshot keeps its index, so that no later kind gets the same one.
         while self.collections.len() < kind_count {
@@ -54,9 +52,7 @@ impl Cluster {
         self.kinds = kinds;
         self.revision = revision;
         self.addresses = addresses;
-        let former = std::mem::replace(&mut self.dependencies, dependencies);
-        let current = self.collections.iter().flat_map(Collection::uids).collect();
-        self.dependencies.restored(&former, &replaced, &current);
+        self.dependencies = dependencies;
         self.emptied_namespaces = emptied_namespaces;
         self.touched = (0..self.collections.len()).collect();
     }

@@ -22,15 +22,4 @@ impl WriteTarget<'_> {
         }
         Ok(object)
     }
-
-    /// Returns the configuration of the object for an applied Scale.
-    pub(super) fn scale_configuration(self, scale: &Value) -> Result<Value, StatusError> {
-        let Self { kind, name, .. } = self;
-        let mut configuration =
-            json!({"apiVersion": kind.api_version(), "kind": kind.name, "metadata": {"name": name}});
-        if scale["spec"].get("replicas").is_some() {
-            kind.set_replicas(&mut configuration, requested_replicas(scale)?);
-        }
-        Ok(configuration)
-    }
 }

@@ -13,17 +13,6 @@ use crate::status::StatusError;
 /// Namespace and name of an object.
 pub(crate) type Key = (Box<str>, Box<str>);
 
-/// Finalizer of an object that is deleted after the dependents that block its deletion.
-pub(super) const FOREGROUND: &str = "foregroundDeletion";
-
-/// Reference to an owner, as far as the graph of owner references needs it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct OwnerLink {
-    pub(super) uid: Box<str>,
-    /// Whether an owner in foreground deletion waits for the dependent.
-    pub(super) blocks: bool,
-}
-
 /// Stored object. Immutable: an update creates a new one.
 #[derive(Debug)]
 pub(crate) struct Stored {
@@ -37,9 +26,7 @@ pub(crate) struct Stored {
     fields: Vec<(&'static str, String)>,
     custom_fields: Vec<(Box<str>, String)>,
     pub(super) allocations: Vec<Allocation>,
-    pub(super) owners: Box<[OwnerLink]>,
-    /// Whether the object is being deleted after its dependents.
-    pub(super) in_foreground_deletion: bool,
+    pub(super) owners: Box<[Box<str>]>,
     /// Encoded object: `{"kind":…,"apiVersion":…,"metadata":…`.
     pub(crate) json: Bytes,
     /// Offset in [`json`](Self::json) after kind and apiVersion.
@@ -59,17 +46,7 @@ impl Stored {
             fields: std::mem::take(&mut prepared.fields),
             custom_fields: std::mem::take(&mut prepared.custom_fields),
             allocations: std::mem::take(&mut prepared.allocations),
-            owners: meta
-                .owner_references
-                .iter()
-                .flatten()
-                .map(|owner| OwnerLink {
-                    uid: owner.uid.as_str().into(),
-                    blocks: owner.block_owner_deletion == Some(true),
-                })
-                .collect(),
-            in_foreground_deletion: meta.deletion_timestamp.is_some()
-                && meta.finalizers.iter().flatten().any(|finalizer| finalizer == FOREGROUND),
+            owners: meta.owner_references.iter().flatten().map(|owner| owner.uid.as_str().into()).collect(),
             json,
             untyped_from,
         })
@@ -88,7 +65,6 @@ impl Stored {
             custom_fields: self.custom_fields.clone(),
             allocations: self.allocations.clone(),
             owners: self.owners.clone(),
-            in_foreground_deletion: self.in_foreground_deletion,
             json,
             untyped_from,
         })
@@ -174,7 +150,7 @@ fn encode(kind: &Kind, object: &mut Map<String, Value>, revision: u64) -> Result
             meta.insert("resourceVersion".to_owned(), Value::String(revision.to_string()));
         }
     }
-    let mut json = format!(r#"{{"kind":"{}","apiVersion":"{}","#, kind.name, kind.stored_version()).into_bytes();
+    let mut json = format!(r#"{{"kind":"{}","apiVersion":"{}","#, kind.name, kind.api_version()).into_bytes();
     let untyped_from = json.len();
     let body = serde_json::to_vec(object).map_err(|error| StatusError::internal(error.to_string()))?;
     // Skips the opening brace, which is already written.

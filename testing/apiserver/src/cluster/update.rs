@@ -8,7 +8,6 @@ use super::admitted::AdmittedWrite;
 use super::ownership::Ownership;
 use super::{Cluster, Stored, WriteOptions, WriteTarget, Written};
 use crate::admission::Operation;
-use crate::document::Document;
 use crate::kinds::{Part, Prepared};
 use crate::status::StatusError;
 
@@ -17,10 +16,10 @@ impl Cluster {
     pub(crate) fn update(
         &mut self,
         target: WriteTarget<'_>,
-        object: impl Into<Document>,
+        object: Value,
         options: WriteOptions<'_>,
     ) -> Result<Written, StatusError> {
-        let (body, warnings) = options.field_validation.object(target.body_kind(), object.into())?;
+        let (body, warnings) = options.field_validation.object(target.body_kind(), object)?;
         Written::warned(self.update_or_create(target, body, options), warnings)
     }
 
@@ -45,7 +44,6 @@ impl Cluster {
         if let Some(meta) = body.get_mut("metadata").and_then(Value::as_object_mut) {
             meta.remove("resourceVersion");
         }
-        kind.to_stored(&mut body);
         self.create_stored(kind, namespace, body, options)
     }
 
@@ -61,7 +59,6 @@ impl Cluster {
         if target.part == Part::Scale {
             body = target.scaled(&body, old.clone())?;
         }
-        target.kind.to_stored(&mut body);
         let ownership = Ownership::of_update(target, &mut old, &mut body, options);
         self.replace(target, stored, old, body, ownership, options)
     }
@@ -90,13 +87,12 @@ impl Cluster {
         })?;
         ownership.finish(kind, &mut prepared);
         self.validate(write, Some(&prepared), options)?;
-        let warnings = std::mem::take(&mut prepared.warnings);
         let object = if ownership.is_unchanged(kind, stored, &mut prepared.object)? {
             Arc::clone(stored)
         } else {
             self.store_changed(target, stored, &mut prepared, options)?
         };
-        Ok(Written { object, created: false, warnings })
+        Ok(Written { object, created: false, warnings: Vec::new() })
     }
 
     fn store_changed(

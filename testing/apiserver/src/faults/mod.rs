@@ -9,8 +9,6 @@ mod on;
 mod registry;
 mod request;
 mod table;
-#[cfg(test)]
-mod tests;
 mod unmatchable;
 
 pub use fault::{Effect, End, Fault, FaultState};

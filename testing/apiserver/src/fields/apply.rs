@@ -48,8 +48,8 @@ struct Taken {
 /// Applies a configuration to a live object. `force` takes fields from other managers.
 ///
 /// Fields that the manager applied before and now omits are removed unless another manager owns them. The entry of the
-/// manager has a new time only if the object changes. kubectl takes over fields that it has applied client-side, and
-/// keeps the annotation with the last configuration up to date.
+/// manager has a new time only if the object changes. kubectl keeps the
+/// annotation with the last configuration up to date.
 ///
 /// # Errors
 /// The fields that other managers own, if the configuration changes them without `force`. Sorted by manager.
@@ -67,11 +67,7 @@ pub(crate) fn apply(
     let (mut applied, taken) = merge(live, entries, config, writer);
     let is_kubectl = writer.manager == last_applied::MANAGER;
     if !force && !taken.is_empty() {
-        let ours = if is_kubectl { last_applied::owned(live, &writer.api_version) } else { FieldSet::default() };
-        let conflicts = conflicts(taken, &ours);
-        if !conflicts.is_empty() {
-            return Err(conflicts);
-        }
+        return Err(conflicts(taken));
     }
     if is_kubectl {
         last_applied::refresh(&mut applied.object, config);
@@ -125,11 +121,9 @@ fn merge(live: Live<'_>, mut entries: Entries, config: &Value, writer: &Writer<'
     (Applied { object, entries }, taken)
 }
 
-/// Returns the conflicts, without those for the fields in `allowed`.
-fn conflicts(taken: Vec<Taken>, allowed: &FieldSet) -> Vec<Conflict> {
+fn conflicts(taken: Vec<Taken>) -> Vec<Conflict> {
     let mut conflicts = Vec::new();
-    for Taken { manager, mut fields } in taken {
-        fields.subtract(allowed);
+    for Taken { manager, fields } in taken {
         conflicts.extend(fields.paths().into_iter().map(|path| Conflict { manager: manager.clone(), path }));
     }
     conflicts.sort_by(|a, b| a.manager.cmp(&b.manager));

@@ -3,7 +3,6 @@
 //! Follows upstream's `structured-merge-diff` and `managedfields`. Everything here is a function of its arguments.
 
 mod apply;
-mod configuration;
 mod entries;
 mod last_applied;
 mod merge;
@@ -14,7 +13,6 @@ mod update;
 mod walk;
 
 pub(crate) use apply::{Applied, Conflict, Live, apply};
-pub(crate) use configuration::{violation_text, violations};
 pub(crate) use entries::{Entries, ManagedFields, Operation, Writer};
 pub(crate) use update::update;
 
@@ -28,6 +26,3 @@ pub enum FieldTracking {
     /// Those that are created by a client, as a real server does.
     Always,
 }
-
-#[cfg(test)]
-mod tests;

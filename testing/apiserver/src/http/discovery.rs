@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::path::Route;
 use super::reply::{self, Reply};
 use super::reviews::{VIRTUAL_RESOURCES, VirtualResource, virtual_groups};
-use super::{accept, aggregated, health, openapi};
+use super::{accept, health, openapi};
 use crate::kinds::{Kind, Part};
 use crate::shared::Shared;
 use crate::status::StatusError;
@@ -30,12 +30,6 @@ pub(super) fn handle(shared: &Shared, route: &Route, parts: &Parts) -> Result<Re
         return Err(StatusError::method_not_allowed());
     }
     let kinds: Vec<Arc<Kind>> = shared.read(|cluster| cluster.kinds().all().to_vec());
-    if matches!(route, Route::CoreVersions | Route::Groups)
-        && let Some(version) = aggregated::accepted_version(headers)
-    {
-        let document = aggregated::document(&kinds, *route == Route::CoreVersions, version);
-        return Ok(reply::json_as(aggregated::content_type(version), document.to_string()));
-    }
     let document = match route {
         Route::Health => return health::text(&parts.uri).map(reply::text).ok_or_else(StatusError::no_such_path),
         Route::Metrics => return Ok(reply::text(metrics(shared, &kinds))),
@@ -63,7 +57,7 @@ pub(super) fn handle(shared: &Shared, route: &Route, parts: &Parts) -> Result<Re
         Route::OpenApi2 | Route::OpenApi3 | Route::OpenApi3Of(_) if !accepts_json(headers) => {
             return Err(StatusError::not_acceptable(&["application/json"]));
         }
-        Route::OpenApi2 => return Ok(reply::json(StatusCode::OK, openapi::version_2(&kinds).to_string())),
+        Route::OpenApi2 => return Ok(reply::json(StatusCode::OK, openapi::version_2().to_string())),
         Route::OpenApi3 => return Ok(reply::json(StatusCode::OK, openapi::index(&kinds).to_string())),
         Route::OpenApi3Of(path) => {
             return Ok(reply::json(StatusCode::OK, openapi::group_version(&kinds, path)?.to_string()));

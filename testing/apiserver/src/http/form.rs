@@ -69,15 +69,15 @@ impl ResponseForm {
     /// definitions.
     pub(super) fn object(self, kind: &Kind, json: &Bytes, with_columns: bool) -> Bytes {
         match self.form {
-            Form::Whole if self.is_as_stored(kind) => json.clone(),
-            Form::Whole => Bytes::from(self.decode(kind, json).to_string()),
+            Form::Whole if !self.without_managed_fields => json.clone(),
+            Form::Whole => Bytes::from(self.decode(json).to_string()),
             Form::Protobuf => {
-                let object = self.decode(kind, json);
+                let object = self.decode(json);
                 protobuf::envelope(&kind.api_version(), &kind.name, object.as_object().unwrap_or(&Map::new())).into()
             }
-            Form::Metadata => Bytes::from(partial(&self.decode(kind, json)).to_string()),
+            Form::Metadata => Bytes::from(partial(&self.decode(json)).to_string()),
             Form::Table => {
-                let object = self.decode(kind, json);
+                let object = self.decode(json);
                 let printer = Printer::of(kind);
                 let table = Table {
                     kind: "Table",
@@ -98,7 +98,7 @@ impl ResponseForm {
 
     /// Encodes an object as an item of a protobuf list.
     pub(super) fn protobuf_item(self, kind: &Kind, object: &Stored) -> Vec<u8> {
-        let object = self.decode(kind, &object.json);
+        let object = self.decode(&object.json);
         protobuf::list_item(&kind.api_version(), &kind.name, object.as_object().unwrap_or(&Map::new()))
     }
 
@@ -127,32 +127,26 @@ impl ResponseForm {
     }
 
     /// Appends a list item without its opening brace, which the caller writes together with the separator.
-    pub(super) fn put_item(self, kind: &Kind, printer: &Printer<'_>, object: &Stored, buffer: &mut BytesMut) {
+    pub(super) fn put_item(self, printer: &Printer<'_>, object: &Stored, buffer: &mut BytesMut) {
         let item = match self.form {
-            Form::Whole if self.is_as_stored(kind) => return buffer.put_slice(object.untyped_json()),
+            Form::Whole if !self.without_managed_fields => return buffer.put_slice(object.untyped_json()),
             Form::Whole | Form::Protobuf => {
-                let mut item = self.decode(kind, &object.json);
+                let mut item = self.decode(&object.json);
                 if let Value::Object(item) = &mut item {
                     item.remove("kind");
                     item.remove("apiVersion");
                 }
                 item
             }
-            Form::Metadata => partial(&self.decode(kind, &object.json)),
-            Form::Table => self.row(printer, self.decode(kind, &object.json)),
+            Form::Metadata => partial(&self.decode(&object.json)),
+            Form::Table => self.row(printer, self.decode(&object.json)),
         };
         buffer.put_slice(&item.to_string().as_bytes()[1..]);
     }
 
-    /// Returns `true` if the stored JSON is served unchanged.
-    fn is_as_stored(self, kind: &Kind) -> bool {
-        !kind.is_view() && !self.without_managed_fields
-    }
-
     /// Decodes stored JSON. It was encoded by this server, so decoding cannot fail.
-    fn decode(self, kind: &Kind, json: &Bytes) -> Value {
+    fn decode(self, json: &Bytes) -> Value {
         let mut object: Value = serde_json::from_slice(json).unwrap_or_default();
-        kind.to_served(&mut object);
         if self.without_managed_fields
             && let Some(Value::Object(metadata)) = object.get_mut("metadata")
         {

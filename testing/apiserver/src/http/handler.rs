@@ -19,7 +19,6 @@ use super::socket::Kill;
 use super::{accept, debug, impersonation, request, unserved, watch};
 use crate::attributes::Attributes;
 use crate::authorization;
-use crate::cluster::Propagation;
 use crate::faults::{Answer, Omission, RequestFields};
 use crate::identity::User;
 use crate::kinds::Kind;
@@ -57,7 +56,6 @@ pub(super) async fn handle(
     let log = |answer: Option<&Reply>, executed: Option<&Reply>| {
         let succeeded = executed.is_some_and(|reply| reply.status().is_success());
         let extensions = executed.map(Reply::extensions);
-        let propagation = extensions.and_then(|it| it.get::<Propagation>().copied());
         let written = extensions.and_then(|it| it.get::<WrittenName>());
         let error = answer.and_then(|reply| reply.extensions().get::<LoggedError>());
         shared.requests.record(|| LoggedRequest {
@@ -80,7 +78,6 @@ pub(super) async fn handle(
             applied: succeeded && !dry_run && Kind::WRITES.contains(&attributes.verb.as_str()),
             resource_version,
             dry_run,
-            propagation_policy: propagation.map(Propagation::as_str).unwrap_or_default().to_owned(),
         });
         shared.activity.notify(shared.activity.revision());
     };

@@ -159,7 +159,7 @@ pub(super) fn of_objects(kind: &Arc<Kind>, objects: Vec<Arc<Stored>>, meta: &Lis
                 return Some((buffer.freeze(), None));
             };
             buffer.put_slice(if first { b"{" } else { b",{" });
-            form.put_item(&kind, &printer, &object, &mut buffer);
+            form.put_item(&printer, &object, &mut buffer);
             first = false;
         }
         drop(printer);

@@ -1,7 +1,6 @@
 //! HTTP layer: connections, content negotiation, and the translation between requests and cluster operations.
 
 mod accept;
-mod aggregated;
 mod body;
 mod connection;
 mod containers;
@@ -9,7 +8,6 @@ mod continuation;
 mod debug;
 mod discovery;
 mod form;
-mod go_error;
 mod handler;
 mod health;
 mod impersonation;

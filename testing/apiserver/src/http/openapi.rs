@@ -1,4 +1,4 @@
-//! OpenAPI v2 and v3 documents, limited to what clients use: the schemas of the kinds, and operations with their
+//! OpenAPI v3 documents, limited to what clients use: the schemas of the kinds, and operations with their
 //! parameters and patch types.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::reviews::{VIRTUAL_RESOURCES, VirtualResource, virtual_groups};
 use crate::kinds::{Kind, Part};
 use crate::schema::{REF_PREFIX, builtin, definitions_used_by};
 use crate::status::StatusError;
@@ -31,11 +30,6 @@ pub(super) fn index(kinds: &[Arc<Kind>]) -> Value {
             paths.insert(path, json!({"serverRelativeURL": address}));
         }
     }
-    for group in virtual_groups() {
-        let path = format!("apis/{group}/v1");
-        let address = format!("/openapi/v3/{path}?hash={}", hash(kinds, &path));
-        paths.insert(path, json!({"serverRelativeURL": address}));
-    }
     json!({"paths": paths})
 }
 
@@ -45,31 +39,20 @@ pub(super) fn index(kinds: &[Arc<Kind>]) -> Value {
 /// 404 for a group version that is not served.
 pub(super) fn group_version(kinds: &[Arc<Kind>], path: &str) -> Result<Value, StatusError> {
     let kinds: Vec<&Kind> = kinds.iter().map(Arc::as_ref).filter(|kind| group_version_path(kind) == path).collect();
-    let virtual_resources: Vec<&VirtualResource> =
-        VIRTUAL_RESOURCES.iter().filter(|it| virtual_group_version_path(it) == path).collect();
-    if kinds.is_empty() && virtual_resources.is_empty() {
+    if kinds.is_empty() {
         return Err(StatusError::no_such_path());
     }
-    let paths = kinds.iter().flat_map(|kind| paths(kind)).chain(virtual_resources.iter().map(|it| virtual_path(it)));
     Ok(json!({
         "openapi": "3.0.0",
         "info": {"title": "Kubernetes", "version": VERSION},
-        "paths": paths.collect::<Map<_, _>>(),
-        "components": {"schemas": schemas(&kinds, &virtual_resources)},
+        "paths": kinds.iter().flat_map(|kind| paths(kind)).collect::<Map<_, _>>(),
+        "components": {"schemas": schemas(&kinds)},
     }))
 }
 
-/// Returns `/openapi/v2`: the schemas of all kinds.
-pub(super) fn version_2(kinds: &[Arc<Kind>]) -> Value {
-    let kinds: Vec<&Kind> = kinds.iter().map(Arc::as_ref).collect();
-    let mut definitions = Value::Object(schemas(&kinds, &VIRTUAL_RESOURCES.iter().collect::<Vec<_>>()));
-    to_version_2(&mut definitions);
-    json!({
-        "swagger": "2.0",
-        "info": {"title": "Kubernetes", "version": VERSION},
-        "paths": {},
-        "definitions": definitions,
-    })
+/// Returns `/openapi/v2`, without schemas: clients read those of `/openapi/v3`.
+pub(super) fn version_2() -> Value {
+    json!({"swagger": "2.0", "info": {"title": "Kubernetes", "version": VERSION}, "paths": {}, "definitions": {}})
 }
 
 /// Media type in which kubectl requests `/openapi/v2`.
@@ -91,36 +74,10 @@ pub(super) fn empty_version_2() -> Vec<u8> {
     [field(swagger, b"2.0"), field(info, &about), field(paths, &[])].concat()
 }
 
-/// Converts v3 references to v2: a different prefix, and `allOf` with a single reference becomes `$ref`.
-fn to_version_2(value: &mut Value) {
-    match value {
-        Value::Object(map) => {
-            if let Some(Value::String(reference)) = map.get_mut("$ref")
-                && let Some(name) = reference.strip_prefix(REF_PREFIX)
-            {
-                *reference = format!("#/definitions/{name}");
-            }
-            if let Some(Value::Array(all)) = map.get("allOf")
-                && let [Value::Object(only)] = all.as_slice()
-                && let Some(reference) = only.get("$ref").cloned()
-            {
-                map.remove("allOf");
-                map.insert("$ref".to_owned(), reference);
-                return to_version_2(value);
-            }
-            map.values_mut().for_each(to_version_2);
-        }
-        Value::Array(items) => items.iter_mut().for_each(to_version_2),
-        _ => {}
-    }
-}
-
-fn schemas(kinds: &[&Kind], virtual_resources: &[&VirtualResource]) -> Map<String, Value> {
+fn schemas(kinds: &[&Kind]) -> Map<String, Value> {
     let kind_schemas = kinds.iter().filter_map(|kind| kind.named_schema());
-    let virtual_schemas = virtual_resources.iter().map(|it| it.schema_name());
-    let virtual_schemas = virtual_schemas.filter_map(|name| builtin().get(&name).map(|schema| (name, schema)));
     let scale = kinds.iter().any(|kind| kind.has_scale).then(|| Kind::scale().named_schema()).flatten();
-    let roots: Vec<(String, &Value)> = kind_schemas.chain(virtual_schemas).chain(scale).collect();
+    let roots: Vec<(String, &Value)> = kind_schemas.chain(scale).collect();
     let used = definitions_used_by(roots.iter().map(|(_, schema)| *schema));
     let referenced = used.iter().filter_map(|name| Some((name.clone(), builtin().get(name)?.clone())));
     roots.iter().map(|(name, schema)| (name.clone(), (*schema).clone())).chain(referenced).collect()
@@ -192,30 +149,9 @@ fn object_operations(kind: &Kind, whole: bool) -> Value {
     operations
 }
 
-fn virtual_group_version_path(virtual_resource: &VirtualResource) -> String {
-    if virtual_resource.group.is_empty() { "api/v1".to_owned() } else { format!("apis/{}/v1", virtual_resource.group) }
-}
-
-fn virtual_path(virtual_resource: &VirtualResource) -> (String, Value) {
-    let mut path = format!("/{}", virtual_group_version_path(virtual_resource));
-    if virtual_resource.namespaced {
-        path.push_str("/namespaces/{namespace}");
-    }
-    path.extend(["/", virtual_resource.plural]);
-    if !virtual_resource.subresource.is_empty() {
-        path.extend(["/{name}/", virtual_resource.subresource]);
-    }
-    let of = json!({"group": virtual_resource.kind_group, "version": "v1", "kind": virtual_resource.kind});
-    (path, json!({"post": described(&of, Some(virtual_resource.schema_name()), "post", &BODIES)}))
-}
-
 fn operation(kind: &Kind, action: &str, bodies: &[&str]) -> Value {
     let of = json!({"group": kind.group, "version": kind.version, "kind": kind.name});
-    described(&of, kind.named_schema().map(|(name, _)| name), action, bodies)
-}
-
-/// Returns an operation on the group, version and kind given by `of`.
-fn described(of: &Value, schema: Option<String>, action: &str, bodies: &[&str]) -> Value {
+    let schema = kind.named_schema().map(|(name, _)| name);
     let schema = schema.map_or_else(|| json!({}), |name| json!({"$ref": format!("{REF_PREFIX}{name}")}));
     let mut operation = json!({
         "x-kubernetes-action": action,

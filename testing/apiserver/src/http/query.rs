@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use super::continuation::Continuation;
 use super::form::IncludeObject;
-use crate::cluster::{Applier, FieldValidation, MAX_MANAGER_LENGTH, Propagation, WriteOptions, check_manager};
-use crate::field::FieldErrors;
+use crate::cluster::{Applier, FieldValidation, MAX_MANAGER_LENGTH, WriteOptions};
 use crate::selector::Selector;
 use crate::status::StatusError;
 
@@ -32,7 +31,6 @@ pub(super) struct Query {
     /// Whether an apply may take over fields from other managers.
     pub(super) force: Option<bool>,
     pub(super) grace_period_seconds: Option<i64>,
-    pub(super) propagation: Option<Propagation>,
     /// See [`WriteOptions::refused_create`].
     pub(super) refused_create: Option<StatusError>,
 }
@@ -67,7 +65,6 @@ impl Query {
                 "continue" => query.continuation = Some(Continuation::decode(value)?),
                 "timeoutSeconds" => query.timeout = Some(Duration::from_secs(number(&name, value)?)),
                 "gracePeriodSeconds" => query.grace_period_seconds = Some(number(&name, value)?),
-                "propagationPolicy" => query.propagation = Some(propagation(value)?),
                 "includeObject" => query.include_object = include_object(value)?,
                 "fieldValidation" => query.field_validation = field_validation(value)?,
                 "fieldManager" => query.field_manager = Some(value.to_owned()).filter(|it| !it.is_empty()),
@@ -76,7 +73,6 @@ impl Query {
                 _ => {}
             }
         }
-        query.check()?;
         Ok(query)
     }
 
@@ -95,76 +91,14 @@ impl Query {
         self.agent = name.chars().take(MAX_MANAGER_LENGTH).collect();
     }
 
-    /// Returns the name of the field manager as given; empty if it is absent.
-    pub(super) fn given_manager(&self) -> &str {
-        self.field_manager.as_deref().unwrap_or_default()
-    }
-
     /// Returns the client that applies a configuration.
     ///
     /// # Errors
-    /// 422 if `fieldManager` is absent or invalid.
+    /// 400 if `fieldManager` is absent.
     pub(super) fn applier(&self) -> Result<Applier<'_>, StatusError> {
-        let mut errors = FieldErrors::default();
-        if self.field_manager.is_none() {
-            errors.required("fieldManager", "is required for apply patch");
-        }
-        let manager = self.given_manager();
-        check_manager(manager, &mut errors);
-        StatusError::check_options("PatchOptions", errors)?;
+        let manager = self.field_manager.as_deref();
+        let manager = manager.ok_or_else(|| StatusError::bad_request("fieldManager is required for apply patch"))?;
         Ok(Applier { manager, force: self.force == Some(true) })
-    }
-
-    /// Checks the options of a patch.
-    ///
-    /// # Errors
-    /// 422 if it sets `force`, or if the name of the field manager is invalid.
-    pub(super) fn check_patch(&self) -> Result<(), StatusError> {
-        let mut errors = FieldErrors::default();
-        if self.force.is_some() {
-            errors.forbidden("force", "may not be specified for non-apply patch");
-        }
-        check_manager(self.given_manager(), &mut errors);
-        StatusError::check_options("PatchOptions", errors)
-    }
-
-    fn check(&self) -> Result<(), StatusError> {
-        let mut errors = FieldErrors::default();
-        if self.watch {
-            if self.send_initial_events.is_some() && self.resource_version_match != Some(VersionMatch::NotOlderThan) {
-                errors.forbidden(
-                    "resourceVersionMatch",
-                    "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
-                );
-            }
-            if self.send_initial_events.is_none() && self.resource_version_match.is_some() {
-                let detail = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
-                errors.forbidden("resourceVersionMatch", detail);
-            }
-        } else if self.continuation.is_some() {
-            if self.resource_version_match.is_some() {
-                errors.forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided");
-            }
-            if !matches!(self.resource_version, None | Some(0)) {
-                return Err(StatusError::bad_request("specifying resource version is not allowed when using continue"));
-            }
-        } else {
-            if self.send_initial_events.is_some() {
-                errors.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list");
-            }
-            match (self.resource_version_match, self.resource_version) {
-                (Some(_), None) => errors.forbidden(
-                    "resourceVersionMatch",
-                    "resourceVersionMatch is forbidden unless resourceVersion is provided",
-                ),
-                (Some(VersionMatch::Exact), Some(0)) => errors.forbidden(
-                    "resourceVersionMatch",
-                    "resourceVersionMatch \"Exact\" is forbidden for resourceVersion \"0\"",
-                ),
-                _ => {}
-            }
-        }
-        StatusError::check_options("ListOptions", errors)
     }
 }
 
@@ -184,7 +118,7 @@ fn version_match(value: &str) -> Result<Option<VersionMatch>, StatusError> {
         "" => Ok(None),
         "Exact" => Ok(Some(VersionMatch::Exact)),
         "NotOlderThan" => Ok(Some(VersionMatch::NotOlderThan)),
-        other => unsupported("ListOptions", "resourceVersionMatch", other, &["Exact", "NotOlderThan", ""]),
+        other => Err(StatusError::bad_request(format!("resourceVersionMatch: unsupported value {other:?}"))),
     }
 }
 
@@ -193,17 +127,7 @@ pub(super) fn dry_run(value: &str) -> Result<bool, StatusError> {
     match value {
         "" => Ok(false),
         "All" => Ok(true),
-        other => unsupported("WriteOptions", "dryRun", other, &["All"]),
-    }
-}
-
-/// Parses `propagationPolicy`; the default is `Background`.
-pub(super) fn propagation(value: &str) -> Result<Propagation, StatusError> {
-    match value {
-        "" | "Background" => Ok(Propagation::Background),
-        "Foreground" => Ok(Propagation::Foreground),
-        "Orphan" => Ok(Propagation::Orphan),
-        other => unsupported("DeleteOptions", "propagationPolicy", other, &["Background", "Foreground", "Orphan"]),
+        other => Err(StatusError::bad_request(format!("dryRun: unsupported value {other:?}"))),
     }
 }
 
@@ -222,20 +146,8 @@ fn field_validation(value: &str) -> Result<FieldValidation, StatusError> {
         "Ignore" => Ok(FieldValidation::Ignore),
         "Warn" => Ok(FieldValidation::Warn),
         "Strict" => Ok(FieldValidation::Strict),
-        other => unsupported("WriteOptions", "fieldValidation", other, &["Ignore", "Strict", "Warn"]),
+        other => Err(StatusError::bad_request(format!("fieldValidation: unsupported value {other:?}"))),
     }
-}
-
-/// Returns 422 for a value that an option does not support.
-fn unsupported<T>(
-    options: &'static str,
-    field: &'static str,
-    value: &str,
-    supported: &[&str],
-) -> Result<T, StatusError> {
-    let mut errors = FieldErrors::default();
-    errors.unsupported(field, value, supported);
-    Err(StatusError::invalid_options(options, errors))
 }
 
 #[cfg(test)]
@@ -258,12 +170,8 @@ mod tests {
     #[rstest]
     #[case("resourceVersion=x", 400)]
     #[case("labelSelector=a%20in%20b", 400)]
-    #[case("watch=1&sendInitialEvents=true", 422)]
-    #[case("watch=1&resourceVersionMatch=NotOlderThan", 422)]
-    #[case("resourceVersionMatch=Exact", 422)]
-    #[case("dryRun=Some", 422)]
+    #[case("dryRun=Some", 400)]
     #[case("limit=x", 400)]
-    #[case("propagationPolicy=x", 422)]
     #[case("continue=x", 400)]
     fn invalid_queries_are_rejected(#[case] query: &str, #[case] code: u16) {
         assert_eq!(Query::parse(Some(query)).unwrap_err().code, code);

@@ -32,11 +32,6 @@ pub(super) fn json(status: StatusCode, body: impl Into<Bytes>) -> Reply {
     reply(status, "application/json", Full::new(body.into()).boxed_unsync())
 }
 
-/// Returns a 200 response with a complete JSON document and a more specific content type.
-pub(super) fn json_as(content_type: &'static str, body: impl Into<Bytes>) -> Reply {
-    reply(StatusCode::OK, content_type, Full::new(body.into()).boxed_unsync())
-}
-
 /// Returns a 200 response with one or more JSON documents that are encoded while they are sent.
 pub(super) fn json_stream(chunks: impl Stream<Item = Bytes> + Send + 'static) -> Reply {
     let frames = chunks.map(|chunk| Ok(Frame::data(chunk)));

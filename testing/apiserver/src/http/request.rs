@@ -14,7 +14,7 @@ use super::payload::{Expected, Payload};
 use super::query::Query;
 use super::reply::{self, Reply};
 use super::{body, containers, discovery, list, watch};
-use crate::cluster::{Deleted, Propagation, Stored, WriteTarget, check_write};
+use crate::cluster::{Deleted, Stored, WriteTarget};
 use crate::faults::Omission;
 use crate::kinds::{Kind, Part};
 use crate::shared::Shared;
@@ -112,7 +112,7 @@ impl Target {
             let object = shared.read(|cluster| cluster.get(kind, namespace, name))?;
             return self.object_reply(StatusCode::OK, &object, form);
         }
-        let selector = query.selector.stored(kind);
+        let selector = query.selector.clone();
         selector.fields.check(kind)?;
         let scope = list::Scope { kind: Arc::clone(kind), namespace: self.namespace.clone(), selector };
         if query.watch {
@@ -141,14 +141,12 @@ impl Target {
         let expected = Expected { api_version: &body_kind.api_version(), kind: &body_kind.name };
         let written = match (method, name) {
             (&Method::POST, None) => {
-                check_write(query.given_manager(), "CreateOptions")?;
                 let object = payload.object(expected)?;
                 shared.write(query.dry_run, |cluster, options| {
                     cluster.create(kind, namespace, object, query.options(options))
                 })?
             }
             (&Method::PUT, Some(name)) => {
-                check_write(query.given_manager(), "UpdateOptions")?;
                 let object = payload.object(expected)?;
                 shared.write(query.dry_run, |cluster, options| {
                     cluster.update(target(name), object, query.options(options))
@@ -163,7 +161,6 @@ impl Target {
             }
             (&Method::PATCH, Some(name)) => {
                 let patch = payload.patch(body_kind)?;
-                query.check_patch()?;
                 shared.write(query.dry_run, |cluster, options| {
                     cluster.patch(target(name), &patch, query.options(options))
                 })?
@@ -187,8 +184,8 @@ impl Target {
         form: ResponseForm,
     ) -> Result<Reply, StatusError> {
         let kind = &self.kind;
-        let (options, dry_run) = payload.delete_options(query, Propagation::default_of(kind))?;
-        let mut reply = if let Some(name) = &self.name {
+        let (options, dry_run) = payload.delete_options(query)?;
+        let reply = if let Some(name) = &self.name {
             let Deleted { object, removed } = shared.write(dry_run, |cluster, write| {
                 cluster.delete(kind, namespace, name, &options, query.options(write))
             })?;
@@ -200,7 +197,7 @@ impl Target {
             reply.extensions_mut().insert(WrittenName(object.name.clone()));
             reply
         } else {
-            let selector = query.selector.stored(kind);
+            let selector = query.selector.clone();
             selector.fields.check(kind)?;
             let scope = list::Scope { kind: Arc::clone(kind), namespace: self.namespace.clone(), selector };
             let (deleted, revision) = shared.write(dry_run, |cluster, write| {
@@ -214,8 +211,6 @@ impl Target {
             let meta = list::ListMeta { revision, ..list::ListMeta::default() };
             list::of_objects(kind, deleted, &meta, form)
         };
-        // For the request log: the policy is part of the body, which is decoded only here.
-        reply.extensions_mut().insert(options.propagation);
         Ok(reply)
     }
 

@@ -6,10 +6,9 @@ use serde_json::{Map, Value};
 use super::rules::{Context, Part, Prepared, Rules};
 use super::{CustomSchema, Kind, KindSchema, metadata, shape};
 use crate::custom_kind::CustomKind;
-use crate::decode::decode;
 use crate::field::FieldErrors;
 use crate::names::NameRule;
-use crate::schema::{ValidationRules, check_embedded, check_lists, check_structure, prune, root_of_rules};
+use crate::schema::{ValidationRules, check_structure, prune};
 use crate::status::StatusError;
 
 /// [`Rules`] of custom kinds.
@@ -30,7 +29,6 @@ impl Kind {
             namespaced: definition.namespaced,
             has_status: definition.has_status,
             has_scale: definition.scale.is_some(),
-            orphans_dependents: false,
             returns_deleted: false,
             create_on_update: false,
             unconditional_update: false,
@@ -45,7 +43,6 @@ impl Kind {
                 scale: definition.scale.clone(),
                 selectable: definition.selectable.clone(),
             })),
-            view: None,
             rules: Box::new(CustomRules),
         }
     }
@@ -72,7 +69,7 @@ impl Parts {
         content.remove("apiVersion");
         let metadata = match content.remove("metadata") {
             None | Some(Value::Null) => ObjectMeta::default(),
-            Some(value) => decode(&value).map_err(|error| bad(format!("metadata.{error}")))?,
+            Some(value) => serde_json::from_value(value).map_err(|error| bad(format!("metadata: {error}")))?,
         };
         Ok(Self { metadata, content })
     }
@@ -107,23 +104,13 @@ impl Parts {
     fn validate(&self, old: Option<&Self>, kind: &Kind, errors: &mut FieldErrors) -> Result<(), StatusError> {
         let Some(schema) = kind.schema() else { return Ok(()) };
         let object = self.whole(kind)?;
-        let old = old.map(|old| old.whole(kind)).transpose()?;
-        check_structure(&object, old.as_ref(), schema, "", errors);
-        check_embedded(&object, schema, "", errors);
-        // As upstream, duplicates that the old object has are tolerated.
-        let mut old_duplicates = FieldErrors::default();
-        if let Some(old) = &old {
-            check_lists(old, schema, "", &mut old_duplicates);
-        }
-        if old_duplicates.is_empty() {
-            check_lists(&object, schema, "", errors);
-        }
+        check_structure(&object, schema, "", errors);
         let Some(rules) = kind.custom_schema().and_then(|custom| custom.rules.as_ref()) else { return Ok(()) };
         if errors.block_rules() {
             errors.rules_skipped();
         } else {
-            let (object, old) = (root_of_rules(&object), old.as_ref().map(root_of_rules));
-            rules.check(&object, old.as_ref(), schema, "", errors);
+            let old = old.map(|old| old.whole(kind)).transpose()?;
+            rules.check(&object, old.as_ref(), errors);
         }
         Ok(())
     }
@@ -154,8 +141,7 @@ impl Parts {
         let Self { metadata, content } = self;
         let object = Self::encode(&metadata, content)?;
         let (fields, allocations) = (Vec::new(), Vec::new());
-        let warnings = Vec::new();
-        Ok(Prepared { object, metadata, fields, custom_fields, allocations, generated_name, written, warnings })
+        Ok(Prepared { object, metadata, fields, custom_fields, allocations, generated_name, written })
     }
 
     fn encode(metadata: &ObjectMeta, mut object: Map<String, Value>) -> Result<Map<String, Value>, StatusError> {

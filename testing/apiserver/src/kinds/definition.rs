@@ -6,7 +6,6 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 
 use super::{Resource, metadata};
 use crate::field::FieldErrors;
-use crate::schema::ValidationRules;
 
 impl Resource for CustomResourceDefinition {
     fn apply_defaults(&mut self) {
@@ -69,35 +68,12 @@ impl Resource for CustomResourceDefinition {
         if !["Cluster", "Namespaced"].contains(&spec.scope.as_str()) {
             errors.unsupported("spec.scope", &spec.scope, &["Cluster", "Namespaced"]);
         }
-        for (i, version) in spec.versions.iter().enumerate() {
-            let schema = version.schema.as_ref().and_then(|schema| schema.open_api_v3_schema.as_ref());
-            let Some(Ok(schema)) = schema.map(serde_json::to_value) else { continue };
-            let rules = ValidationRules::of(&schema);
-            let path = format!("spec.versions[{i}].schema.openAPIV3Schema");
-            for (field, why) in rules.iter().flat_map(|rules| rules.errors(&path)) {
-                errors.invalid_without_value(field, format_args!("compilation failed: {why}"));
-            }
-        }
         if spec.versions.iter().filter(|version| version.storage).count() != 1 {
             errors.invalid(
                 "spec.versions",
                 spec.versions.len().to_string(),
                 "must have exactly one version marked as storage version",
             );
-        }
-    }
-
-    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
-        let immutable = [
-            ("spec.group", &self.spec.group, &old.spec.group),
-            ("spec.scope", &self.spec.scope, &old.spec.scope),
-            ("spec.names.plural", &self.spec.names.plural, &old.spec.names.plural),
-            ("spec.names.kind", &self.spec.names.kind, &old.spec.names.kind),
-        ];
-        for (field, new, old) in immutable {
-            if new != old {
-                errors.invalid(field, new.as_str(), "field is immutable");
-            }
         }
     }
 }

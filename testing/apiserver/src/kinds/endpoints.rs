@@ -3,9 +3,8 @@
 use k8s_openapi::api::core::v1::{EndpointAddress, EndpointPort, EndpointSubset, Endpoints};
 use serde_json::{Map, Value};
 
-use super::rules::Part;
 use super::{Resource, shape};
-use crate::address::{check_endpoint_ip, ip_warning};
+use crate::address::check_endpoint_ip;
 use crate::field::FieldErrors;
 use crate::names::{NameRule, check_dns_label, check_qualified_name};
 
@@ -31,25 +30,6 @@ impl Resource for Endpoints {
         for (i, subset) in self.subsets.iter().flatten().enumerate() {
             validate_subset(&format!("subsets[{i}]"), subset, errors);
         }
-    }
-
-    fn warnings(&self, _old: Option<&Self>, _part: Part) -> Vec<String> {
-        let manager = self.metadata.labels.as_ref().and_then(|labels| labels.get("endpoints.kubernetes.io/managed-by"));
-        if manager.is_some_and(|manager| manager == "endpoint-controller") {
-            return Vec::new();
-        }
-        let mut warnings = Vec::new();
-        for (i, subset) in self.subsets.iter().flatten().enumerate() {
-            for (list, addresses) in
-                [("addresses", &subset.addresses), ("notReadyAddresses", &subset.not_ready_addresses)]
-            {
-                let addresses = addresses.iter().flatten().enumerate();
-                warnings.extend(
-                    addresses.filter_map(|(j, it)| ip_warning(&format!("subsets[{i}].{list}[{j}].ip"), &it.ip)),
-                );
-            }
-        }
-        warnings
     }
 
     fn shape(object: &mut Map<String, Value>) {

@@ -10,16 +10,13 @@ use k8s_openapi::schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::rules::Part;
 use super::{Resource, metadata, shape};
-use crate::address::{Family, check_slice_ip, ip_warning};
+use crate::address::{Family, check_slice_ip};
 use crate::field::FieldErrors;
 use crate::names::{NameRule, SUBDOMAIN_MAX, SUBDOMAIN_MESSAGE, check_dns_label, check_label_value, is_subdomain};
 
 const ADDRESS_TYPES: [&str; 3] = ["FQDN", "IPv4", "IPv6"];
 const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
-/// Values of the label `managed-by` of slices whose addresses upstream does not check for warnings.
-const CONTROLLERS: [&str; 2] = ["endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"];
 const MAX_ENDPOINTS: usize = 1_000;
 const MAX_PORTS: usize = 20_000;
 const MAX_ADDRESSES: usize = 100;
@@ -114,23 +111,6 @@ impl Resource for EndpointSlice {
         if self.address_type != old.address_type {
             errors.invalid("addressType", &self.address_type, "field is immutable");
         }
-    }
-
-    fn warnings(&self, old: Option<&Self>, _part: Part) -> Vec<String> {
-        let mut warnings = Vec::new();
-        if old.is_none() && self.address_type == "FQDN" {
-            warnings.push("spec.addressType: FQDN endpoints are deprecated".to_owned());
-        }
-        let manager =
-            self.metadata.labels.as_ref().and_then(|labels| labels.get("endpointslice.kubernetes.io/managed-by"));
-        if !manager.is_some_and(|manager| CONTROLLERS.contains(&manager.as_str())) {
-            for (i, endpoint) in self.endpoints.iter().enumerate() {
-                let addresses = endpoint.addresses.iter().enumerate();
-                warnings
-                    .extend(addresses.filter_map(|(j, it)| ip_warning(&format!("endpoints[{i}].addresses[{j}]"), it)));
-            }
-        }
-        warnings
     }
 
     fn shape(object: &mut Map<String, Value>) {

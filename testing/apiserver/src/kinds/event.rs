@@ -4,7 +4,6 @@ use k8s_openapi::api::core::v1::Event;
 use serde_json::{Map, Value, json};
 
 use super::{Resource, shape};
-use crate::field::FieldErrors;
 use crate::names::NameRule;
 
 impl Resource for Event {
@@ -22,22 +21,6 @@ impl Resource for Event {
         "source",
         "type",
     ];
-
-    fn validate(&self, errors: &mut FieldErrors) {
-        let namespace = self.metadata.namespace.as_deref().unwrap_or_default();
-        match self.involved_object.namespace.as_deref() {
-            // Events about cluster-scoped objects are in namespace `default`.
-            None | Some("") => {
-                if namespace != "default" {
-                    errors.invalid("involvedObject.namespace", "", "does not match event.namespace");
-                }
-            }
-            Some(involved) if involved != namespace => {
-                errors.invalid("involvedObject.namespace", involved, "does not match event.namespace");
-            }
-            Some(_) => {}
-        }
-    }
 
     fn fields(&self) -> Vec<(&'static str, String)> {
         let involved = &self.involved_object;

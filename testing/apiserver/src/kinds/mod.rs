@@ -1,15 +1,10 @@
 //! The kinds that the server serves: names, capabilities, schemas and validation rules.
 
-mod config_map;
 mod custom;
 mod definition;
-mod deployment;
 mod endpoints;
 mod endpointslice;
 mod event;
-mod event_view;
-mod job;
-mod lease;
 mod metadata;
 mod namespace;
 mod node;
@@ -18,9 +13,7 @@ mod pod;
 mod pod_admission;
 mod pod_defaults;
 mod pod_spec;
-mod pod_warnings;
 mod rbac;
-mod replica_set;
 mod resource;
 mod rules;
 mod scale;
@@ -31,8 +24,7 @@ mod service_ports;
 mod service_validation;
 mod shape;
 mod table;
-mod times;
-mod workload;
+mod workloads;
 
 use std::borrow::Cow;
 
@@ -42,7 +34,7 @@ use crate::custom_kind::{PrinterColumn, ScalePaths};
 use crate::schema::{Node, ValidationRules, builtin};
 
 pub(crate) use namespace::FINALIZER as NAMESPACE_FINALIZER;
-use resource::{Resource, Typed};
+use resource::Resource;
 pub(crate) use rules::{Context, Part, Prepared, Rules};
 pub(crate) use scale::requested_replicas;
 pub(crate) use table::KindTable;
@@ -50,7 +42,7 @@ pub(crate) use table::KindTable;
 /// A served kind: its names, scope and capabilities, and the rules for storing its objects.
 #[expect(clippy::struct_excessive_bools, reason = "independent properties")]
 pub(crate) struct Kind {
-    /// Index of the kind in the [`KindTable`]; a view has that of the kind it shows.
+    /// Index of the kind in the [`KindTable`].
     pub(crate) index: usize,
     /// API group; empty for core.
     pub(crate) group: String,
@@ -67,8 +59,6 @@ pub(crate) struct Kind {
     /// Whether `/scale` is a subresource, with the number of replicas in `spec.replicas` and `status.replicas`, and the
     /// selector of the Pods in `spec.selector`, or for a custom kind in the fields that its definition names.
     pub(crate) has_scale: bool,
-    /// Whether a delete without a propagation policy orphans the dependents, instead of deleting them.
-    pub(crate) orphans_dependents: bool,
     /// Whether DELETE returns the object instead of a `Status`.
     pub(crate) returns_deleted: bool,
     /// Whether PUT creates an object that does not exist.
@@ -81,18 +71,7 @@ pub(crate) struct Kind {
     pub(crate) warning: &'static str,
     selectable: &'static [&'static str],
     schema: KindSchema,
-    view: Option<View>,
     pub(crate) rules: Box<dyn Rules>,
-}
-
-/// A kind whose objects are stored as those of another kind, with different field names.
-pub(crate) struct View {
-    /// apiVersion of the stored objects.
-    stored_version: &'static str,
-    /// Selectable fields with different names: name in the view, name in the stored kind.
-    fields: &'static [(&'static str, &'static str)],
-    to_served: fn(&mut Map<String, Value>),
-    to_stored: fn(&mut Map<String, Value>),
 }
 
 /// Schema of a kind.
@@ -222,37 +201,6 @@ impl Kind {
         }
         // The constants are JSON.
         serde_json::from_str(&format!("{{\"metadata\":{{}}{}}}", self.blank)).unwrap_or_default()
-    }
-
-    /// Returns `true` if the objects are stored as those of another kind.
-    pub(crate) fn is_view(&self) -> bool {
-        self.view.is_some()
-    }
-
-    /// Returns the selectable fields that the stored kind names differently: own name, stored name.
-    pub(crate) fn stored_fields(&self) -> &'static [(&'static str, &'static str)] {
-        self.view.as_ref().map_or(&[], |view| view.fields)
-    }
-
-    /// Converts a stored object into an object of this kind.
-    pub(crate) fn to_served(&self, object: &mut Value) {
-        if let (Some(view), Value::Object(object)) = (&self.view, object) {
-            (view.to_served)(object);
-            object.insert("apiVersion".to_owned(), Value::String(self.api_version()));
-        }
-    }
-
-    /// Converts an object of this kind into the stored form.
-    pub(crate) fn to_stored(&self, object: &mut Value) {
-        if let (Some(view), Value::Object(object)) = (&self.view, object) {
-            (view.to_stored)(object);
-            object.insert("apiVersion".to_owned(), Value::String(view.stored_version.to_owned()));
-        }
-    }
-
-    /// Returns the apiVersion of the stored objects.
-    pub(crate) fn stored_version(&self) -> String {
-        self.view.as_ref().map_or_else(|| self.api_version(), |view| view.stored_version.to_owned())
     }
 
     /// Returns `true` for a built-in kind without selectable fields of its own, which upstream rejects others for with

@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use k8s_openapi::api::core::v1::{Pod, PodIP, PodStatus};
 use serde_json::{Map, Value};
 
-use super::rules::Part;
-use super::{Resource, metadata, pod_admission, pod_defaults, pod_spec, pod_warnings, shape};
-use crate::address::{Family, check_strict_ip, ip_warning, parse};
+use super::{Resource, metadata, pod_admission, pod_defaults, pod_spec, shape};
+use crate::address::{Family, check_strict_ip};
 use crate::field::FieldErrors;
 
 impl Resource for Pod {
@@ -71,13 +70,7 @@ impl Resource for Pod {
 
     fn validate(&self, errors: &mut FieldErrors) {
         validate_spec(self, errors);
-        validate_pod_ips(self, &[], errors);
-    }
-
-    fn validate_over(&self, old: &Self, errors: &mut FieldErrors) {
-        validate_spec(self, errors);
-        let stored = old.status.as_ref().and_then(|status| status.pod_ips.as_deref());
-        validate_pod_ips(self, stored.unwrap_or_default(), errors);
+        validate_pod_ips(self, errors);
     }
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
@@ -90,18 +83,6 @@ impl Resource for Pod {
                  existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was \
                  previously negative)",
             );
-        }
-    }
-
-    fn warnings(&self, old: Option<&Self>, part: Part) -> Vec<String> {
-        match (part, &self.spec, &self.status) {
-            (Part::Status, _, Some(status)) => {
-                let ips = status.pod_ips.iter().flatten().enumerate();
-                ips.filter_map(|(i, it)| ip_warning(&format!("status.podIPs[{i}].ip"), &it.ip)).collect()
-            }
-            // As upstream, no update of the spec causes warnings.
-            (Part::Main, Some(spec), _) if old.is_none() => pod_warnings::about_ports("spec", spec),
-            _ => Vec::new(),
         }
     }
 
@@ -174,18 +155,12 @@ fn align_pod_ips(status: &mut PodStatus) {
     }
 }
 
-/// Reports invalid addresses. Those that were `stored` before an update are accepted.
-fn validate_pod_ips(pod: &Pod, stored: &[PodIP], errors: &mut FieldErrors) {
+fn validate_pod_ips(pod: &Pod, errors: &mut FieldErrors) {
     let ips = pod.status.as_ref().and_then(|status| status.pod_ips.as_deref()).unwrap_or_default();
     let mut families = BTreeSet::new();
     let mut all_distinct = true;
     for (i, pod_ip) in ips.iter().enumerate() {
-        let ip = if stored.contains(pod_ip) {
-            parse(&pod_ip.ip)
-        } else {
-            check_strict_ip(&format!("status.podIPs[{i}]"), &pod_ip.ip, errors)
-        };
-        if let Some(ip) = ip {
+        if let Some(ip) = check_strict_ip(&format!("status.podIPs[{i}]"), &pod_ip.ip, errors) {
             all_distinct &= families.insert(Family::of(ip));
         }
     }

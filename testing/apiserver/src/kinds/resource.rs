@@ -9,8 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::rules::{Context, Part, Prepared, Rules};
-use super::{Kind, KindSchema, metadata, shape, times};
-use crate::decode::decode;
+use super::{Kind, KindSchema, metadata, shape};
 use crate::field::FieldErrors;
 use crate::names::NameRule;
 use crate::service_addresses::Allocation;
@@ -54,12 +53,6 @@ pub(crate) trait Resource:
 
     fn validate_update(&self, _old: &Self, _errors: &mut FieldErrors) {}
 
-    /// Returns warnings for the client about a valid object; `old` is the stored one in an update (Go: `WarningsOnCreate`,
-    /// `WarningsOnUpdate`).
-    fn warnings(&self, _old: Option<&Self>, _part: Part) -> Vec<String> {
-        Vec::new()
-    }
-
     /// Chooses values that must be unique in the cluster, such as cluster IPs. They are reserved by
     /// [`ServiceAddresses::replace`](crate::service_addresses::ServiceAddresses::replace) when the object is stored.
     fn allocate(&mut self, _old: Option<&Self>, _context: &mut Context<'_>, _errors: &mut FieldErrors) {}
@@ -101,7 +94,6 @@ impl Kind {
             namespaced: true,
             has_status: false,
             has_scale: false,
-            orphans_dependents: false,
             returns_deleted: false,
             create_on_update: false,
             unconditional_update: true,
@@ -109,7 +101,6 @@ impl Kind {
             warning: "",
             selectable: T::SELECTABLE,
             schema: KindSchema::Builtin(T::schema_name()),
-            view: None,
             rules: Box::new(Typed::<T>::new()),
         }
     }
@@ -120,24 +111,22 @@ impl<T: Resource> Typed<T> {
         Self(PhantomData)
     }
 
-    fn decode(mut body: Value, kind: &Kind) -> Result<T, StatusError> {
+    fn decode(body: &Value, kind: &Kind) -> Result<T, StatusError> {
         let unreadable = |why: String| {
             let (name, version) = (&kind.name, &kind.version);
             StatusError::bad_request(format!("{name} in version \"{version}\" cannot be handled as a {name}: {why}"))
         };
-        times::normalize(&mut body, kind.schema()).map_err(unreadable)?;
-        decode(&body).map_err(|error| unreadable(error.to_string()))
+        T::deserialize(body).map_err(|error| unreadable(error.to_string()))
     }
 
     /// Decodes a stored object.
-    fn decode_stored(mut stored: Value, kind: &Kind) -> Result<T, StatusError> {
+    fn decode_stored(stored: &Value, kind: &Kind) -> Result<T, StatusError> {
         let unreadable = |why: String| StatusError::internal(format!("stored {} cannot be decoded: {why}", kind.name));
-        times::normalize(&mut stored, kind.schema()).map_err(unreadable)?;
-        T::deserialize(&stored).map_err(|error| unreadable(error.to_string()))
+        T::deserialize(stored).map_err(|error| unreadable(error.to_string()))
     }
 
     fn add(
-        body: Value,
+        body: &Value,
         context: &mut Context<'_>,
         prepare: impl FnOnce(&mut T),
         validate: impl FnOnce(&T, &mut FieldErrors),
@@ -156,34 +145,31 @@ impl<T: Resource> Typed<T> {
             object.allocate(None, context, &mut errors);
         }
         metadata::check(object.metadata(), context, errors)?;
-        let warnings = object.warnings(None, Part::Main);
-        Ok(Prepared { written, warnings, ..Self::finish(&object, context.kind, generated_name)? })
+        Ok(Prepared { written, ..Self::finish(&object, generated_name)? })
     }
 
     fn written(object: &T, context: &Context<'_>) -> Result<Option<Map<String, Value>>, StatusError> {
-        context.tracks.then(|| Self::encode(object, context.kind)).transpose()
+        context.tracks.then(|| Self::encode(object)).transpose()
     }
 
-    fn finish(object: &T, kind: &Kind, generated_name: bool) -> Result<Prepared, StatusError> {
+    fn finish(object: &T, generated_name: bool) -> Result<Prepared, StatusError> {
         Ok(Prepared {
-            object: Self::encode(object, kind)?,
+            object: Self::encode(object)?,
             fields: object.fields(),
             custom_fields: Vec::new(),
             allocations: object.allocations(),
             metadata: object.metadata().clone(),
             generated_name,
             written: None,
-            warnings: Vec::new(),
         })
     }
 
     /// Encodes an object as Go does, without kind and apiVersion.
-    fn encode(object: &T, kind: &Kind) -> Result<Map<String, Value>, StatusError> {
+    fn encode(object: &T) -> Result<Map<String, Value>, StatusError> {
         let value = serde_json::to_value(object).map_err(|error| StatusError::internal(error.to_string()))?;
         let Value::Object(mut map) = value else {
             return Err(StatusError::internal("an object is not encoded as a JSON object"));
         };
-        times::restore(&mut map, kind.schema());
         map.remove("kind");
         map.remove("apiVersion");
         shape::prune(&mut map);
@@ -194,17 +180,17 @@ impl<T: Resource> Typed<T> {
 
 impl<T: Resource> Rules for Typed<T> {
     fn create(&self, body: Value, context: &mut Context<'_>) -> Result<Prepared, StatusError> {
-        Self::add(body, context, T::prepare_create, T::validate)
+        Self::add(&body, context, T::prepare_create, T::validate)
     }
 
     fn load(&self, body: Value, context: &mut Context<'_>) -> Result<Prepared, StatusError> {
         // An earlier version of the API server may have accepted it.
-        Self::add(body, context, T::prepare_load, |object, errors| object.validate_over(object, errors))
+        Self::add(&body, context, T::prepare_load, |object, errors| object.validate_over(object, errors))
     }
 
     fn update(&self, old: Value, new: Value, part: Part, context: &mut Context<'_>) -> Result<Prepared, StatusError> {
-        let old = Self::decode_stored(old, context.kind)?;
-        let mut object = Self::decode(new, context.kind)?;
+        let old = Self::decode_stored(&old, context.kind)?;
+        let mut object = Self::decode(&new, context.kind)?;
         let mut errors = FieldErrors::default();
         metadata::prepare_update(object.metadata_mut(), old.metadata(), &mut errors);
         object.apply_defaults();
@@ -220,17 +206,16 @@ impl<T: Resource> Rules for Typed<T> {
             object.allocate(Some(&old), context, &mut errors);
         }
         metadata::check(object.metadata(), context, errors)?;
-        let warnings = object.warnings(Some(&old), part);
-        Ok(Prepared { written, warnings, ..Self::finish(&object, context.kind, false)? })
+        Ok(Prepared { written, ..Self::finish(&object, false)? })
     }
 
     fn touch(&self, object: Value, kind: &Kind) -> Result<Prepared, StatusError> {
-        let mut object = Self::decode_stored(object, kind)?;
+        let mut object = Self::decode_stored(&object, kind)?;
         object.metadata_mut().resource_version = None;
-        Self::finish(&object, kind, false)
+        Self::finish(&object, false)
     }
 
     fn grace(&self, object: &Value, kind: &Kind, requested: Option<i64>) -> Result<Option<i64>, StatusError> {
-        Ok(Self::decode_stored(object.clone(), kind)?.grace(requested))
+        Ok(Self::decode_stored(object, kind)?.grace(requested))
     }
 }

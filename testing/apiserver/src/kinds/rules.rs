@@ -34,8 +34,6 @@ pub(crate) struct Prepared {
     pub(crate) generated_name: bool,
     /// The object with defaults, before the server assigned or restored fields: what the client owns, as upstream.
     pub(crate) written: Option<Map<String, Value>>,
-    /// Warnings for the client.
-    pub(crate) warnings: Vec<String>,
 }
 
 /// Part of an object that an update changes.

@@ -8,7 +8,6 @@ use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 
 use super::{Kind, Part, Resource};
-use crate::decode::decode;
 use crate::field::FieldErrors;
 use crate::selector::format_meta;
 use crate::status::StatusError;
@@ -93,7 +92,7 @@ fn pointer(path: &str) -> String {
 /// # Errors
 /// 400 if the Scale cannot be decoded, 422 if the number is negative.
 pub(crate) fn requested_replicas(scale: &Value) -> Result<i32, StatusError> {
-    let decoded: Scale = decode(scale).map_err(|error| {
+    let decoded = Scale::deserialize(scale).map_err(|error| {
         StatusError::bad_request(format!("Scale in version \"v1\" cannot be handled as a Scale: {error}"))
     })?;
     let replicas = decoded.spec.and_then(|spec| spec.replicas).unwrap_or_default();

@@ -6,9 +6,9 @@ use k8s_openapi::api::core::v1::{
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use serde_json::{Map, Value, json};
 
-use super::rules::{Context, Part};
+use super::rules::Context;
 use super::{Resource, service_families, service_ports, service_validation, shape};
-use crate::address::{self, ip_warning};
+use crate::address;
 use crate::field::FieldErrors;
 use crate::names::NameRule;
 use crate::service_addresses::Allocation;
@@ -50,13 +50,7 @@ impl Resource for Service {
 
     fn validate(&self, errors: &mut FieldErrors) {
         if let Some(spec) = &self.spec {
-            service_validation::validate(spec, None, errors);
-        }
-    }
-
-    fn validate_over(&self, old: &Self, errors: &mut FieldErrors) {
-        if let Some(spec) = &self.spec {
-            service_validation::validate(spec, old.spec.as_ref(), errors);
+            service_validation::validate(spec, errors);
         }
     }
 
@@ -64,13 +58,6 @@ impl Resource for Service {
         if let (Some(spec), Some(old)) = (&self.spec, &old.spec) {
             service_validation::validate_update(spec, old, errors);
         }
-    }
-
-    fn warnings(&self, _old: Option<&Self>, part: Part) -> Vec<String> {
-        let Some(spec) = self.spec.as_ref().filter(|_| part != Part::Status) else { return Vec::new() };
-        let lists = [("clusterIPs", &spec.cluster_ips), ("externalIPs", &spec.external_ips)];
-        let ips = lists.into_iter().flat_map(|(list, ips)| ips.iter().flatten().enumerate().map(move |it| (list, it)));
-        ips.filter_map(|(list, (i, ip))| ip_warning(&format!("spec.{list}[{i}]"), ip)).collect()
     }
 
     fn allocate(&mut self, old: Option<&Self>, context: &mut Context<'_>, errors: &mut FieldErrors) {

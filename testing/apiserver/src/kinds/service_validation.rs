@@ -7,7 +7,7 @@ use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 
 use super::endpoints::{PROTOCOLS, check_port_number};
 use super::service_families::{HEADLESS, PREFER_DUAL, REQUIRE_DUAL, SINGLE, is_headless, needs_cluster_ip};
-use crate::address::{self, Family, check_strict_ip, check_usable};
+use crate::address::{Family, check_strict_ip};
 use crate::field::FieldErrors;
 use crate::names::{
     SUBDOMAIN_MESSAGE, check_container_port_name, check_dns_label, check_labels, check_qualified_name, is_subdomain,
@@ -20,7 +20,7 @@ const TRAFFIC_POLICIES: [&str; 2] = ["Cluster", "Local"];
 const DISTRIBUTIONS: [&str; 3] = ["PreferClose", "PreferSameNode", "PreferSameZone"];
 
 /// Reports what is wrong with a spec. Addresses that `old`, the stored spec, has are accepted in any form.
-pub(super) fn validate(spec: &ServiceSpec, old: Option<&ServiceSpec>, errors: &mut FieldErrors) {
+pub(super) fn validate(spec: &ServiceSpec, errors: &mut FieldErrors) {
     let mut one_of = |field: &str, value: &Option<String>, supported: &[&str]| match value {
         Some(value) if !supported.contains(&value.as_str()) => errors.unsupported(field, value, supported),
         _ => {}
@@ -46,22 +46,7 @@ pub(super) fn validate(spec: &ServiceSpec, old: Option<&ServiceSpec>, errors: &m
         errors.required("spec.ports", "");
     }
     validate_ports(ports, errors);
-    validate_cluster_ips(spec, stored_ips(old, |spec| &spec.cluster_ips), errors);
-    validate_external_ips(spec, stored_ips(old, |spec| &spec.external_ips), errors);
-}
-
-fn stored_ips(old: Option<&ServiceSpec>, list: impl Fn(&ServiceSpec) -> &Option<Vec<String>>) -> &[String] {
-    old.and_then(|old| list(old).as_deref()).unwrap_or_default()
-}
-
-fn validate_external_ips(spec: &ServiceSpec, stored: &[String], errors: &mut FieldErrors) {
-    for (i, ip) in spec.external_ips.iter().flatten().enumerate() {
-        let field = format!("spec.externalIPs[{i}]");
-        let address = if stored.contains(ip) { address::parse(ip) } else { check_strict_ip(&field, ip, errors) };
-        if let Some(address) = address {
-            check_usable(&field, ip, address, errors);
-        }
-    }
+    validate_cluster_ips(spec, errors);
 }
 
 fn validate_ports(ports: &[ServicePort], errors: &mut FieldErrors) {
@@ -98,19 +83,10 @@ fn validate_ports(ports: &[ServicePort], errors: &mut FieldErrors) {
     }
 }
 
-fn validate_cluster_ips(spec: &ServiceSpec, stored: &[String], errors: &mut FieldErrors) {
+fn validate_cluster_ips(spec: &ServiceSpec, errors: &mut FieldErrors) {
     let ips = spec.cluster_ips.as_deref().unwrap_or_default();
     let families = spec.ip_families.as_deref().unwrap_or_default();
     if !needs_cluster_ip(spec) {
-        if !ips.is_empty() || spec.cluster_ip.as_deref().is_some_and(|ip| !ip.is_empty()) {
-            errors.forbidden("spec.clusterIPs", "may not be set for ExternalName services");
-        }
-        if !families.is_empty() {
-            errors.forbidden("spec.ipFamilies", "may not be set for ExternalName services");
-        }
-        if spec.ip_family_policy.is_some() {
-            errors.forbidden("spec.ipFamilyPolicy", "may not be set for ExternalName services");
-        }
         return;
     }
     for (i, family) in families.iter().enumerate() {
@@ -123,18 +99,8 @@ fn validate_cluster_ips(spec: &ServiceSpec, stored: &[String], errors: &mut Fiel
     {
         errors.duplicate("spec.ipFamilies[1]", second);
     }
-    if families.len() > 2 {
-        errors.invalid("spec.ipFamilies", families, "may only hold up to 2 values");
-    }
     if families.len() == 2 && spec.ip_family_policy.as_deref() == Some(SINGLE) {
         let detail = "must be RequireDualStack or PreferDualStack when multiple ipFamilies are specified";
-        errors.invalid("spec.ipFamilyPolicy", SINGLE, detail);
-    }
-    if ips.len() > 2 {
-        errors.invalid("spec.clusterIPs", ips, "may only hold up to 2 values");
-    }
-    if ips.len() == 2 && spec.ip_family_policy.as_deref() == Some(SINGLE) {
-        let detail = "must be RequireDualStack or PreferDualStack when multiple clusterIPs are specified";
         errors.invalid("spec.ipFamilyPolicy", SINGLE, detail);
     }
     if let (Some(first), single) = (ips.first(), spec.cluster_ip.as_deref().unwrap_or_default())
@@ -150,7 +116,7 @@ fn validate_cluster_ips(spec: &ServiceSpec, stored: &[String], errors: &mut Fiel
             }
             continue;
         }
-        let address = if stored.contains(ip) { address::parse(ip) } else { check_strict_ip(&field, ip, errors) };
+        let address = check_strict_ip(&field, ip, errors);
         let family = families.get(i).and_then(|family| Family::parse(family));
         if let (Some(address), Some(family)) = (address, family)
             && Family::of(address) != family

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, LazyLock};
 
+use super::Kind;
 use super::endpointslice::EndpointSlice;
-use super::{Kind, event_view};
 
 const ENDPOINTS_WARNING: &str = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
 
@@ -24,10 +24,6 @@ impl KindTable {
         let mut kinds: Vec<Kind> = core().into_iter().chain(workloads()).chain(others()).collect();
         for (index, kind) in kinds.iter_mut().enumerate() {
             kind.index = index;
-        }
-        if let Some(events) = kinds.iter().find(|kind| kind.name == "Event") {
-            let view = event_view::kind(events);
-            kinds.push(view);
         }
         Self { kinds: kinds.into_iter().map(Arc::new).collect() }
     }
@@ -117,7 +113,6 @@ fn workloads() -> Vec<Kind> {
         }),
         in_all(Kind {
             has_status: true,
-            orphans_dependents: true,
             blank: r#","spec":{"template":{"metadata":{},"spec":{"containers":null}}},"status":{}"#,
             ..Kind::builtin::<Job>(&[])
         }),

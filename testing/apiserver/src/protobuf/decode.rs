@@ -4,32 +4,18 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::{Map, Number, Value};
+use jiff::Timestamp;
+use serde_json::{Map, Value};
 
-use super::calendar;
-use super::encode::SCHEMA;
 use super::numbers::{self, ONLY};
-use super::schema::{Field, Instead, Shape, Type, fields};
+use super::schema::{Field, Shape, Type, fields};
 use super::wire::{Malformed, Reader, WireValue};
-
-/// Maximum nesting depth of messages. Only `JSONSchemaProps` is recursive.
-const MAX_DEPTH: usize = 100;
-/// 2^53: below it, every integer is representable as `f64`.
-const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Decodes the fields of a message into `object`. Fields that are not in the table are ignored.
 ///
 /// # Errors
 /// [`Malformed`] if the bytes are not a valid message.
-pub(super) fn message(
-    name: &str,
-    bytes: &[u8],
-    depth: usize,
-    object: &mut Map<String, Value>,
-) -> Result<(), Malformed> {
-    if depth > MAX_DEPTH {
-        return Err(Malformed::TooDeep);
-    }
+pub(super) fn message(name: &str, bytes: &[u8], object: &mut Map<String, Value>) -> Result<(), Malformed> {
     let table = fields(name);
     let mut reader = Reader::new(bytes);
     while let Some((number, found)) = reader.next()? {
@@ -38,26 +24,26 @@ pub(super) fn message(
         match field.shape {
             Shape::Inline => {
                 if let Type::Message(inner) = field.of {
-                    message(inner, found.bytes(number)?, depth + 1, object)?;
+                    message(inner, found.bytes(number)?, object)?;
                 }
             }
             Shape::Value => {
-                let decoded = value(field, found, depth)?;
+                let decoded = value(field, found)?;
                 if !(is_zero(&decoded) || field.of == Type::Quantity && decoded == "0") {
                     object.insert(name(), decoded);
                 }
             }
             Shape::Pointer => {
-                object.insert(name(), value(field, found, depth)?);
+                object.insert(name(), value(field, found)?);
             }
             Shape::Repeated => {
                 let Value::Array(items) = object.entry(name()).or_insert_with(|| Value::Array(Vec::new())) else {
                     continue;
                 };
-                repeated(field, found, depth, items)?;
+                repeated(field, found, items)?;
             }
             Shape::Map => {
-                let (key, decoded) = entry(field, found.bytes(number)?, depth)?;
+                let (key, decoded) = entry(field, found.bytes(number)?)?;
                 if let Value::Object(map) = object.entry(name()).or_insert_with(|| Value::Object(Map::new())) {
                     map.insert(key, decoded);
                 }
@@ -68,7 +54,7 @@ pub(super) fn message(
 }
 
 /// Decodes a repeated field. Integers can be packed into one value.
-fn repeated(field: &Field, found: WireValue<'_>, depth: usize, items: &mut Vec<Value>) -> Result<(), Malformed> {
+fn repeated(field: &Field, found: WireValue<'_>, items: &mut Vec<Value>) -> Result<(), Malformed> {
     match (field.of, found) {
         (Type::Integer, WireValue::Bytes(packed)) => {
             let mut packed = Reader::new(packed);
@@ -76,51 +62,48 @@ fn repeated(field: &Field, found: WireValue<'_>, depth: usize, items: &mut Vec<V
                 items.push(packed.varint()?.cast_signed().into());
             }
         }
-        _ => items.push(value(field, found, depth)?),
+        _ => items.push(value(field, found)?),
     }
     Ok(())
 }
 
-fn entry(field: &Field, bytes: &[u8], depth: usize) -> Result<(String, Value), Malformed> {
+fn entry(field: &Field, bytes: &[u8]) -> Result<(String, Value), Malformed> {
     let mut key = "";
     let mut decoded = None;
     let mut reader = Reader::new(bytes);
     while let Some((number, found)) = reader.next()? {
         match number {
             numbers::entry::KEY => key = found.text(number)?,
-            numbers::entry::VALUE => decoded = Some(value(field, found, depth)?),
+            numbers::entry::VALUE => decoded = Some(value(field, found)?),
             _ => {}
         }
     }
     let decoded = match decoded {
         Some(decoded) => decoded,
         // A missing value is the zero value.
-        None => value(field, WireValue::Bytes(&[]), depth)?,
+        None => value(field, WireValue::Bytes(&[]))?,
     };
     Ok((key.to_owned(), decoded))
 }
 
-fn value(field: &Field, found: WireValue<'_>, depth: usize) -> Result<Value, Malformed> {
+fn value(field: &Field, found: WireValue<'_>) -> Result<Value, Malformed> {
     let number = field.number;
     Ok(match field.of {
         Type::Text => found.text(number)?.into(),
         Type::Integer => found.integer(number)?.into(),
         Type::Boolean => (found.integer(number)? != 0).into(),
-        Type::Double => double(found.double(number)?).ok_or(Malformed::NoValue(number))?,
         Type::Bytes => STANDARD.encode(found.bytes(number)?).into(),
         Type::Time => time(number, found.bytes(number)?, false)?,
         Type::MicroTime => time(number, found.bytes(number)?, true)?,
         Type::Quantity => only(found.bytes(number)?)?.map_or(Ok(""), |text| text.text(ONLY))?.into(),
         Type::IntOrString => int_or_string(found.bytes(number)?)?,
-        Type::Fields | Type::Json => match only(found.bytes(number)?)? {
+        Type::Fields => match only(found.bytes(number)?)? {
             Some(raw) => serde_json::from_slice(raw.bytes(ONLY)?).map_err(|_| Malformed::NoValue(number))?,
             None => Value::Null,
         },
-        Type::Texts => Value::Array(texts(ONLY, found.bytes(number)?)?),
-        Type::SchemaOr(instead) => schema_or(instead, found.bytes(number)?, depth)?,
         Type::Message(inner) => {
             let mut object = Map::new();
-            message(inner, found.bytes(number)?, depth + 1, &mut object)?;
+            message(inner, found.bytes(number)?, &mut object)?;
             Value::Object(object)
         }
     })
@@ -138,15 +121,6 @@ fn only(bytes: &[u8]) -> Result<Option<WireValue<'_>>, Malformed> {
     Ok(last)
 }
 
-/// Converts a double to JSON; whole numbers without a fraction, as Go.
-#[expect(clippy::cast_possible_truncation, reason = "in range and without a fraction")]
-fn double(number: f64) -> Option<Value> {
-    if number.fract() == 0.0 && number.abs() < EXACT {
-        return Some((number as i64).into());
-    }
-    Number::from_f64(number).map(Value::Number)
-}
-
 /// Decodes a time to the format of `metav1.Time` or `metav1.MicroTime`; null if the message is empty.
 fn time(number: u32, bytes: &[u8], with_fraction: bool) -> Result<Value, Malformed> {
     if bytes.is_empty() {
@@ -162,7 +136,8 @@ fn time(number: u32, bytes: &[u8], with_fraction: bool) -> Result<Value, Malform
         }
     }
     let nanoseconds = i32::try_from(nanoseconds).map_err(|_| Malformed::NoValue(number))?;
-    calendar::print(seconds, nanoseconds, with_fraction).map(Value::String).ok_or(Malformed::NoValue(number))
+    let time = Timestamp::new(seconds, nanoseconds).map_err(|_| Malformed::NoValue(number))?;
+    Ok(Value::String(if with_fraction { format!("{time:.6}") } else { format!("{time:.0}") }))
 }
 
 fn int_or_string(bytes: &[u8]) -> Result<Value, Malformed> {
@@ -177,42 +152,6 @@ fn int_or_string(bytes: &[u8]) -> Result<Value, Malformed> {
         }
     }
     Ok(if is_text { text.into() } else { integer.into() })
-}
-
-fn texts(number: u32, bytes: &[u8]) -> Result<Vec<Value>, Malformed> {
-    let mut texts = Vec::new();
-    let mut reader = Reader::new(bytes);
-    while let Some((found, value)) = reader.next()? {
-        if found == number {
-            texts.push(value.text(number)?.into());
-        }
-    }
-    Ok(texts)
-}
-
-fn schema_or(instead: Instead, bytes: &[u8], depth: usize) -> Result<Value, Malformed> {
-    let (schema, other) = instead.numbers();
-    let mut boolean = false;
-    let mut schemas = Vec::new();
-    let mut reader = Reader::new(bytes);
-    while let Some((number, found)) = reader.next()? {
-        let of_schema = Field { number, name: "", shape: Shape::Value, of: Type::Message(SCHEMA) };
-        if number == schema {
-            return value(&of_schema, found, depth);
-        }
-        if number == other {
-            match instead {
-                Instead::Boolean => boolean = found.integer(number)? != 0,
-                Instead::Schemas => schemas.push(value(&of_schema, found, depth)?),
-                Instead::Texts => {}
-            }
-        }
-    }
-    Ok(match instead {
-        Instead::Boolean => boolean.into(),
-        Instead::Schemas => Value::Array(schemas),
-        Instead::Texts => Value::Array(texts(other, bytes)?),
-    })
 }
 
 /// Returns `true` for zero values, which Go omits from JSON in non-pointer fields.

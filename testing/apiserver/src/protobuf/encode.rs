@@ -1,14 +1,11 @@
 //! Encodes JSON as protobuf.
 
+use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use super::calendar;
 use super::numbers::{self, ONLY, entry, int_or_string};
-use super::schema::{Field, Instead, Shape, Type, fields};
-use super::wire::{FIXED_64, LENGTH_DELIMITED, VARINT};
-
-/// Message of `apiextensions.k8s.io/v1` schemas.
-pub(super) const SCHEMA: &str = "JSONSchemaProps";
+use super::schema::{Field, Shape, Type, fields};
+use super::wire::{LENGTH_DELIMITED, VARINT};
 
 /// Appends the fields of a message. Fields that are not in the table are ignored.
 pub(super) fn message(name: &str, object: &Map<String, Value>, out: &mut Vec<u8>) {
@@ -69,13 +66,7 @@ fn value(field: &Field, found: &Value, out: &mut Vec<u8>) {
             integer(int_or_string::INTEGER, found.as_i64().unwrap_or_default(), out);
             bytes(int_or_string::TEXT, found.as_str().unwrap_or_default().as_bytes(), out);
         }),
-        Type::Double => {
-            key(number, FIXED_64, out);
-            out.extend_from_slice(&found.as_f64().unwrap_or_default().to_le_bytes());
-        }
-        Type::Fields | Type::Json => delimited(number, out, |out| bytes(ONLY, found.to_string().as_bytes(), out)),
-        Type::Texts => delimited(number, out, |out| texts(ONLY, found, out)),
-        Type::SchemaOr(instead) => delimited(number, out, |out| schema_or(instead, found, out)),
+        Type::Fields => delimited(number, out, |out| bytes(ONLY, found.to_string().as_bytes(), out)),
         Type::Message(inner) => delimited(number, out, |out| match found {
             Value::Object(object) => message(inner, object, out),
             // A missing message still contains the fields that are always written.
@@ -84,39 +75,11 @@ fn value(field: &Field, found: &Value, out: &mut Vec<u8>) {
     }
 }
 
-fn texts(number: u32, found: &Value, out: &mut Vec<u8>) {
-    for text in found.as_array().into_iter().flatten() {
-        bytes(number, text.as_str().unwrap_or_default().as_bytes(), out);
-    }
-}
-
-fn schema_or(instead: Instead, found: &Value, out: &mut Vec<u8>) {
-    let (schema, other) = instead.numbers();
-    let put = |number, schema: &Value, out: &mut Vec<u8>| {
-        value(&Field { number, name: "", shape: Shape::Value, of: Type::Message(SCHEMA) }, schema, out);
-    };
-    match (instead, found) {
-        // As Go, `allows` is written before a schema too.
-        (Instead::Boolean, Value::Object(_)) => {
-            integer(other, 1, out);
-            put(schema, found, out);
-        }
-        (Instead::Boolean, _) => integer(other, i64::from(found.as_bool().unwrap_or_default()), out),
-        (_, Value::Object(_)) => put(schema, found, out),
-        (Instead::Schemas, _) => {
-            for one in found.as_array().into_iter().flatten() {
-                put(other, one, out);
-            }
-        }
-        (Instead::Texts, _) => texts(other, found, out),
-    }
-}
-
 /// Writes seconds and nanoseconds; nothing if there is no time.
 fn time(found: &Value, with_fraction: bool, out: &mut Vec<u8>) {
-    let Some((seconds, nanoseconds)) = found.as_str().and_then(calendar::parse) else { return };
-    integer(numbers::time::SECONDS, seconds, out);
-    integer(numbers::time::NANOS, i64::from(if with_fraction { nanoseconds } else { 0 }), out);
+    let Some(time) = found.as_str().and_then(|text| text.parse::<Timestamp>().ok()) else { return };
+    integer(numbers::time::SECONDS, time.as_second(), out);
+    integer(numbers::time::NANOS, i64::from(if with_fraction { time.subsec_nanosecond() } else { 0 }), out);
 }
 
 fn from_base64(text: &str) -> Vec<u8> {

@@ -67,7 +67,7 @@ impl<'a> Envelope<'a> {
     pub(crate) fn read(&self, api_version: &str, kind: &str) -> Result<Map<String, Value>, Malformed> {
         let message = message_of(api_version, kind).ok_or(Malformed::UnknownKind)?;
         let mut object = Map::new();
-        decode::message(message, self.raw, 0, &mut object)?;
+        decode::message(message, self.raw, &mut object)?;
         object.insert("kind".to_owned(), kind.into());
         object.insert("apiVersion".to_owned(), api_version.into());
         Ok(object)

@@ -8,9 +8,8 @@ use std::sync::LazyLock;
 /// `k8s.io/apiextensions-apiserver`, Apache-2.0).
 const TEXT: &str = include_str!("schema.txt");
 
-/// Kinds with a protobuf encoding, by apiVersion. The message has the name of the kind, except that of
-/// `events.k8s.io/v1` Event.
-const KINDS: [(&str, &[&str]); 12] = [
+/// Kinds with a protobuf encoding, by apiVersion. The message has the name of the kind.
+const KINDS: [(&str, &[&str]); 10] = [
     (
         "v1",
         &[
@@ -31,23 +30,15 @@ const KINDS: [(&str, &[&str]); 12] = [
     ("batch/v1", &["Job"]),
     ("discovery.k8s.io/v1", &["EndpointSlice"]),
     ("coordination.k8s.io/v1", &["Lease"]),
-    ("events.k8s.io/v1", &["Event"]),
     ("rbac.authorization.k8s.io/v1", &["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"]),
-    ("apiextensions.k8s.io/v1", &["CustomResourceDefinition"]),
     ("authentication.k8s.io/v1", &["SelfSubjectReview", "TokenRequest", "TokenReview"]),
-    (
-        "authorization.k8s.io/v1",
-        &["LocalSubjectAccessReview", "SelfSubjectAccessReview", "SelfSubjectRulesReview", "SubjectAccessReview"],
-    ),
+    ("authorization.k8s.io/v1", &["SelfSubjectAccessReview", "SelfSubjectRulesReview", "SubjectAccessReview"]),
     // Any apiVersion: clients send that of the deleted object.
     ("", &["DeleteOptions"]),
 ];
 
 /// Returns the message of a kind; `None` if it has no protobuf encoding.
 pub(super) fn message_of(api_version: &str, kind: &str) -> Option<&'static str> {
-    if (api_version, kind) == ("events.k8s.io/v1", "Event") {
-        return Some("EventsEvent");
-    }
     let mut kinds = KINDS.iter().filter(|(version, _)| version.is_empty() || *version == api_version);
     kinds.find_map(|(_, kinds)| kinds.iter().find(|it| **it == kind).copied())
 }
@@ -82,7 +73,6 @@ pub(super) enum Shape {
 pub(super) enum Type {
     Text,
     Integer,
-    Double,
     Boolean,
     Bytes,
     Time,
@@ -91,31 +81,7 @@ pub(super) enum Type {
     IntOrString,
     /// `FieldsV1`: raw JSON.
     Fields,
-    /// Raw JSON of any type.
-    Json,
-    /// List of strings in a message of its own, used as a map value.
-    Texts,
-    /// `JSONSchemaProps`, or the given alternative.
-    SchemaOr(Instead),
     Message(&'static str),
-}
-
-/// Alternative to a schema in `JSONSchemaPropsOrArray`, `…OrBool` and `…OrStringArray`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Instead {
-    Schemas,
-    Boolean,
-    Texts,
-}
-
-impl Instead {
-    /// Returns the field numbers of the schema and of the alternative.
-    pub(super) fn numbers(self) -> (u32, u32) {
-        match self {
-            Instead::Boolean => (2, 1),
-            Instead::Schemas | Instead::Texts => (1, 2),
-        }
-    }
 }
 
 /// Returns the fields of a message, ordered by number; empty if the message is not in the table.
@@ -159,7 +125,6 @@ fn type_of(name: &'static str) -> Type {
     match name {
         "string" => Type::Text,
         "int" => Type::Integer,
-        "double" => Type::Double,
         "bool" => Type::Boolean,
         "bytes" => Type::Bytes,
         "time" => Type::Time,
@@ -167,11 +132,6 @@ fn type_of(name: &'static str) -> Type {
         "quantity" => Type::Quantity,
         "intorstring" => Type::IntOrString,
         "fields" => Type::Fields,
-        "json" => Type::Json,
-        "strings" => Type::Texts,
-        "schemaorarray" => Type::SchemaOr(Instead::Schemas),
-        "schemaorbool" => Type::SchemaOr(Instead::Boolean),
-        "schemaorstrings" => Type::SchemaOr(Instead::Texts),
         message => Type::Message(message),
     }
 }

@@ -32,8 +32,6 @@ pub(crate) enum Malformed {
     /// The value has no JSON form, such as a time outside of years 0000 to 9999, or a NaN.
     #[error("proto: field {0} has no valid value")]
     NoValue(u32),
-    #[error("proto: exceeded max nesting depth")]
-    TooDeep,
     /// The kind of the document has no protobuf encoding.
     #[error("the kind has no protobuf encoding")]
     UnknownKind,
@@ -64,13 +62,6 @@ impl<'a> WireValue<'a> {
         match self {
             // Negative integers are encoded as their two's complement.
             WireValue::Varint(value) => Ok(value.cast_signed()),
-            _ => Err(Malformed::WrongWire(number)),
-        }
-    }
-
-    pub(super) fn double(self, number: u32) -> Result<f64, Malformed> {
-        match self {
-            WireValue::Fixed64(bits) => Ok(f64::from_bits(bits)),
             _ => Err(Malformed::WrongWire(number)),
         }
     }

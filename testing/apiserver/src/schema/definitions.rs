@@ -27,10 +27,6 @@ pub(super) fn reference(schema: &Value) -> Option<&str> {
 
 fn make() -> Map<String, Value> {
     use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet};
-    use k8s_openapi::api::authentication::v1::{SelfSubjectReview, TokenRequest, TokenReview};
-    use k8s_openapi::api::authorization::v1::{
-        LocalSubjectAccessReview, SelfSubjectAccessReview, SelfSubjectRulesReview, SubjectAccessReview,
-    };
     use k8s_openapi::api::autoscaling::v1::Scale;
     use k8s_openapi::api::batch::v1::Job;
     use k8s_openapi::api::coordination::v1::Lease;
@@ -59,18 +55,10 @@ fn make() -> Map<String, Value> {
     root::<Lease>(&mut generator, &mut roots);
     root::<EndpointSlice>(&mut generator, &mut roots);
     root::<CustomResourceDefinition>(&mut generator, &mut roots);
-    root::<k8s_openapi::api::events::v1::Event>(&mut generator, &mut roots);
     root::<ClusterRole>(&mut generator, &mut roots);
     root::<ClusterRoleBinding>(&mut generator, &mut roots);
     root::<Role>(&mut generator, &mut roots);
     root::<RoleBinding>(&mut generator, &mut roots);
-    root::<TokenRequest>(&mut generator, &mut roots);
-    root::<TokenReview>(&mut generator, &mut roots);
-    root::<SelfSubjectReview>(&mut generator, &mut roots);
-    root::<SubjectAccessReview>(&mut generator, &mut roots);
-    root::<LocalSubjectAccessReview>(&mut generator, &mut roots);
-    root::<SelfSubjectAccessReview>(&mut generator, &mut roots);
-    root::<SelfSubjectRulesReview>(&mut generator, &mut roots);
 
     let mut schemas: Map<String, Value> = generator.take_definitions(true).into_iter().collect();
     for (name, group, version, kind) in roots {

@@ -4,6 +4,7 @@
 mod definitions;
 mod enums;
 mod merge_keys;
+mod rules;
 mod structural;
 mod unknown;
 
@@ -11,9 +12,8 @@ use serde_json::{Map, Value};
 
 use definitions::reference;
 pub(crate) use definitions::{REF_PREFIX, builtin, definitions_used_by};
-pub(crate) use structural::{
-    Rules as ValidationRules, check as check_structure, check_embedded, check_lists, prune, root as root_of_rules,
-};
+pub(crate) use rules::ValidationRules;
+pub(crate) use structural::{check as check_structure, prune};
 pub(crate) use unknown::unknown_fields;
 
 /// How two versions of a list are merged.
@@ -35,31 +35,18 @@ pub(crate) struct Node<'a> {
     /// Schema that `here` refers to; `here` itself without a reference.
     target: &'a Value,
     is_reference: bool,
-    /// Name of the type in OpenAPI documents; empty for an inlined type.
-    type_name: &'a str,
 }
 
 impl<'a> Node<'a> {
     /// Returns the schema of a built-in type.
     pub(crate) fn of_type(name: &str) -> Option<Node<'static>> {
-        let (name, schema) = builtin().get_key_value(name)?;
-        Some(Node { type_name: name, ..Node::new(schema) })
+        builtin().get(name).map(Node::new)
     }
 
     pub(crate) fn new(here: &'a Value) -> Self {
         let reference = reference(here).or_else(|| here.get("allOf")?.as_array()?.first().and_then(reference));
         let referenced = reference.and_then(|name| builtin().get(name));
-        Self {
-            here,
-            target: referenced.unwrap_or(here),
-            is_reference: referenced.is_some(),
-            type_name: reference.unwrap_or_default(),
-        }
-    }
-
-    /// Returns the name of the type without its package, such as `ServiceSpec`; empty for an inlined type.
-    pub(crate) fn type_name(self) -> &'a str {
-        self.type_name.rsplit('.').next().unwrap_or_default()
+        Self { here, target: referenced.unwrap_or(here), is_reference: referenced.is_some() }
     }
 
     /// Returns the schema of a field, or of the values of a map.
@@ -86,11 +73,6 @@ impl<'a> Node<'a> {
 
     pub(crate) fn get(self, keyword: &str) -> Option<&'a Value> {
         self.here.get(keyword).or_else(|| self.target.get(keyword))
-    }
-
-    /// Returns `true` if the value is a time.
-    pub(crate) fn is_time(self) -> bool {
-        self.text("format") == Some("date-time")
     }
 
     /// Returns the names of the required fields.

@@ -32,16 +32,6 @@ impl FieldSelector {
         self.0.iter().find(|it| it.equal && it.field == "metadata.name").map(|it| it.value.as_str())
     }
 
-    /// Returns the selector with fields renamed from the names of a view to those of the stored kind.
-    pub(crate) fn renamed(mut self, names: &[(&str, &str)]) -> Self {
-        for requirement in &mut self.0 {
-            if let Some((_, stored)) = names.iter().find(|(name, _)| *name == requirement.field) {
-                (*stored).clone_into(&mut requirement.field);
-            }
-        }
-        self
-    }
-
     /// Rejects fields that the kind cannot be selected by.
     ///
     /// # Errors

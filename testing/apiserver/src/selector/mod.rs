@@ -8,10 +8,9 @@ mod meta;
 pub(crate) use error::SelectorError;
 pub(crate) use fields::FieldSelector;
 pub(crate) use labels::LabelSelector;
-pub(crate) use meta::{format as format_meta, format_json as format_meta_json};
+pub(crate) use meta::format as format_meta;
 
 use crate::cluster::Stored;
-use crate::kinds::Kind;
 
 /// Label and field selector of a list or watch; an object must satisfy both.
 #[derive(Debug, Clone, Default)]
@@ -24,11 +23,6 @@ impl Selector {
     /// Returns `true` if every object is selected.
     pub(crate) fn is_empty(&self) -> bool {
         self.fields.is_empty() && self.labels.is_empty()
-    }
-
-    /// Returns the selector of the stored objects: field names of a view are translated to those of the stored kind.
-    pub(crate) fn stored(&self, kind: &Kind) -> Self {
-        Self { labels: self.labels.clone(), fields: self.fields.clone().renamed(kind.stored_fields()) }
     }
 
     pub(crate) fn matches(&self, object: &Stored) -> bool {

@@ -2,21 +2,8 @@
 
 use super::{Details, StatusError};
 use crate::attributes::Attributes;
-use crate::field::FieldErrors;
 
 impl StatusError {
-    /// Returns 422 for an invalid review.
-    pub(crate) fn invalid_review(group: &str, kind: &str, errors: FieldErrors) -> Self {
-        let mut error = Self::new(422, "Invalid", format!("{kind}.{group} \"\" is invalid: {errors}"));
-        error.details = Some(Box::new(Details {
-            group: group.to_owned(),
-            kind: kind.to_owned(),
-            causes: errors.into_causes(),
-            ..Details::default()
-        }));
-        error
-    }
-
     /// Returns 401 `Unauthorized`.
     pub(crate) fn unauthorized() -> Self {
         Self { denied: true, ..Self::new(401, "Unauthorized", "Unauthorized") }

@@ -1,14 +1,12 @@
 //! `Table` columns and rows of the kinds, as printed by kubectl.
 
 mod age;
-mod cluster_kinds;
 mod custom;
 mod endpoint_kinds;
-mod events;
+mod kinds;
 mod pods;
 mod printer;
 mod services;
-mod workloads;
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -79,6 +77,3 @@ fn some_of(all: &[String], when_empty: &str) -> String {
     let listed = all.iter().take(MAX_LISTED).map(String::as_str).collect::<Vec<_>>().join(",");
     if all.len() > MAX_LISTED { format!("{listed} + {} more...", all.len() - MAX_LISTED) } else { listed }
 }
-
-#[cfg(test)]
-mod tests;

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{Column, cluster_kinds, custom, endpoint_kinds, events, pods, services, workloads};
+use super::{Column, custom, endpoint_kinds, kinds, pods, services};
 use crate::custom_kind::PrinterColumn;
 use crate::kinds::Kind;
 
@@ -30,20 +30,19 @@ impl<'a> Printer<'a> {
         let (heads, cells): (&str, BuiltinCells) = match (kind.group.as_str(), kind.name.as_str()) {
             ("", "Pod") => (pods::COLUMNS, pods::cells),
             ("", "Service") => (services::COLUMNS, services::cells),
-            ("", "Node") => (cluster_kinds::NODE_COLUMNS, cluster_kinds::node),
-            ("", "Namespace") => ("Name Status Age", cluster_kinds::namespace),
-            ("", "ConfigMap") => ("Name Data Age", cluster_kinds::config_map),
-            ("", "Secret") => ("Name Type Data Age", workloads::secret),
-            ("apps", "Deployment") => (workloads::DEPLOYMENT_COLUMNS, workloads::deployment),
-            ("apps", "ReplicaSet") => (workloads::REPLICA_SET_COLUMNS, workloads::replica_set),
-            ("batch", "Job") => (workloads::JOB_COLUMNS, workloads::job),
-            ("", "ServiceAccount") => ("Name Secrets Age", cluster_kinds::service_account),
-            ("coordination.k8s.io", "Lease") => ("Name Holder Age", cluster_kinds::lease),
+            ("", "Node") => (kinds::NODE_COLUMNS, kinds::node),
+            ("", "Namespace") => ("Name Status Age", kinds::namespace),
+            ("", "ConfigMap") => ("Name Data Age", kinds::config_map),
+            ("", "Secret") => ("Name Type Data# Age", kinds::secret),
+            ("", "Event") => ("Last_Seen Type Reason Object Message", kinds::event),
+            ("apps", "Deployment") => ("Name Ready Up-to-date Available Age", kinds::deployment),
+            ("apps", "ReplicaSet") => ("Name Desired# Current# Ready# Age", kinds::replica_set),
+            ("batch", "Job") => ("Name Status Completions Duration Age", kinds::job),
+            ("coordination.k8s.io", "Lease") => ("Name Holder Age", kinds::lease),
             ("", "Endpoints") => ("Name Endpoints Age", endpoint_kinds::endpoints),
             ("discovery.k8s.io", "EndpointSlice") => ("Name AddressType Ports Endpoints Age", endpoint_kinds::slice),
-            ("" | "events.k8s.io", "Event") => (events::COLUMNS, events::cells),
-            ("apiextensions.k8s.io", "CustomResourceDefinition") => ("Name Created_At", cluster_kinds::definition),
-            _ => ("Name Age", cluster_kinds::anything),
+            ("apiextensions.k8s.io", "CustomResourceDefinition") => ("Name Created_At", kinds::definition),
+            _ => ("Name Age", kinds::anything),
         };
         Self { columns: heads.split(' ').map(head).collect(), cells: Cells::Builtin(cells) }
     }

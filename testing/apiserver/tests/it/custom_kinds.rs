@@ -1,7 +1,7 @@
 //! Custom kinds, defined by a `CustomResourceDefinition` or in the configuration.
 
 use http::Method;
-use kube_dev_apiserver::{Config, CustomKind, FieldTracking};
+use kube_dev_apiserver::{Config, CustomKind};
 use serde_json::{Value, json};
 
 use super::client::{Events, TestApi};
@@ -97,11 +97,8 @@ async fn invalid_definitions_are_rejected() {
 #[tokio::test]
 async fn kinds_of_the_config_are_served() {
     let claims = CustomKind::new("resource.k8s.io", "v1", "ResourceClaim").with_status();
-    let zones = CustomKind::new("example.com", "v1", "Zone").cluster_scoped().short_name("zn").column(
-        "Region",
-        "string",
-        ".spec.region",
-    );
+    let zones =
+        CustomKind::new("example.com", "v1", "Zone").cluster_scoped().column("Region", "string", ".spec.region");
     let api = TestApi::start(Config { kinds: vec![claims, zones], ..Config::default() }).await;
     let path = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims";
     api.create(path, json!({"metadata": {"name": "c"}, "spec": {"devices": {"requests": [{"name": "gpu"}]}}})).await;
@@ -163,13 +160,6 @@ async fn schemas_and_rules_are_enforced() {
         (code, status["details"]["causes"][0]["message"].as_str()),
         (422, Some("Invalid value: big ones are fast"))
     );
-
-    let mut bad = with_rules();
-    bad["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["x-kubernetes-validations"][1]["rule"] =
-        json!("self.size <");
-    let (code, status) = api.json(Method::PUT, &format!("{DEFINITIONS}/widgets.example.com"), &bad).await;
-    let field = "spec.versions[0].schema.openAPIV3Schema.properties[spec].x-kubernetes-validations[1].rule";
-    assert_eq!((code, status["details"]["causes"][0]["field"].as_str()), (422, Some(field)), "{status}");
 }
 
 #[tokio::test]
@@ -196,54 +186,4 @@ async fn selectable_fields_select() {
     assert_eq!([events.next_short().await, events.next_short().await], ["ADDED b", "ADDED c"]);
     api.json(Method::PATCH, &format!("{WIDGETS}/b"), &json!({"spec": {"mode": "safe"}})).await;
     assert_eq!(events.next_short().await, "DELETED b", "it left the selection");
-}
-
-#[tokio::test]
-async fn custom_resources_are_scaled() {
-    let api = TestApi::start(Config { field_tracking: FieldTracking::Always, ..Config::default() }).await;
-    api.create(DEFINITIONS, with_rules()).await;
-    let resources = api.get("/apis/example.com/v1").await.1;
-    let names: Vec<&str> =
-        resources["resources"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["widgets", "widgets/status", "widgets/scale"]);
-    api.create(WIDGETS, widget("w", &json!({"size": 2}))).await;
-    let path = format!("{WIDGETS}/w");
-    let status = json!({"status": {"size": 1, "selector": "app=w"}});
-    api.json(Method::PATCH, &format!("{path}/status"), &status).await;
-    let (code, mut scale) = api.get(&format!("{path}/scale")).await;
-    assert_eq!((code, &scale["kind"], &scale["apiVersion"]), (200, &json!("Scale"), &json!("autoscaling/v1")));
-    assert_eq!(
-        (&scale["spec"], &scale["status"]),
-        (&json!({"replicas": 2}), &json!({"replicas": 1, "selector": "app=w"}))
-    );
-    scale["spec"]["replicas"] = json!(5);
-    let (code, scaled) = api.json(Method::PUT, &format!("{path}/scale?fieldManager=hpa"), &scale).await;
-    assert_eq!((code, &scaled["spec"]["replicas"]), (200, &json!(5)));
-    assert_eq!(api.json(Method::PUT, &format!("{path}/scale"), &scale).await.0, 409, "the version is stale");
-    let (_, object) = api.json(Method::PATCH, &format!("{path}/scale"), &json!({"spec": {"replicas": 4}})).await;
-    assert_eq!(object["spec"]["replicas"], 4);
-    let (_, object) = api.get(&path).await;
-    assert_eq!((&object["spec"]["size"], &object["metadata"]["generation"]), (&json!(4), &json!(3)));
-    let entries = object["metadata"]["managedFields"].as_array().unwrap();
-    let of_scale: Vec<&Value> = entries.iter().filter(|it| it["subresource"] == "scale").collect();
-    assert_eq!(of_scale.len(), 1, "the second manager took the field: {entries:?}");
-    assert_eq!(of_scale[0]["fieldsV1"], json!({"f:spec": {"f:size": {}}}));
-    let (code, status) = api.json(Method::PATCH, &format!("{path}/scale"), &json!({"spec": {"replicas": -1}})).await;
-    assert_eq!((code, status["details"]["kind"].as_str()), (422, Some("Scale")), "{status}");
-    let (code, status) = api.json(Method::PATCH, &format!("{path}/scale"), &json!({"spec": {"replicas": 0}})).await;
-    assert_eq!((code, status["details"]["kind"].as_str()), (422, Some("Widget")), "the schema holds: {status}");
-}
-
-#[tokio::test]
-async fn kinds_of_the_config_have_scales_and_selectable_fields() {
-    let zone = CustomKind::new("example.com", "v1", "Zone")
-        .with_scale(".spec.replicas", ".status.replicas", None)
-        .selectable_field(".spec.region");
-    let api = TestApi::start(Config { kinds: vec![zone], ..Config::default() }).await;
-    let zones = "/apis/example.com/v1/namespaces/default/zones";
-    api.create(zones, json!({"metadata": {"name": "a"}, "spec": {"region": "r1"}})).await;
-    let scale = json!({"spec": {"replicas": 3}});
-    assert_eq!(api.json(Method::PATCH, &format!("{zones}/a/scale"), &scale).await.1["spec"]["replicas"], 3);
-    assert_eq!(api.get(&format!("{zones}?fieldSelector=spec.region%3Dr1")).await.1["items"][0]["spec"]["replicas"], 3);
-    assert_eq!(api.get(&format!("{zones}?fieldSelector=spec.region%3Dr2")).await.1["items"], json!([]));
 }

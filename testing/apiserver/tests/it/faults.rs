@@ -225,19 +225,6 @@ async fn requests_are_logged() {
     assert_eq!(api.server.requests().matching(&On::writes()), all[1..2]);
 }
 
-#[rstest]
-#[case::unsaid(json!({}), "Background")]
-#[case::foreground(json!({"propagationPolicy": "Foreground"}), "Foreground")]
-#[case::the_older_word(json!({"orphanDependents": true}), "Orphan")]
-#[tokio::test]
-async fn propagation_policy_of_deletes_is_logged(#[case] options: Value, #[case] expect: &str) {
-    let api = TestApi::start(Config::default()).await;
-    api.create(CONFIG_MAPS, named("a")).await;
-    let (code, _) = api.json(Method::DELETE, &format!("{CONFIG_MAPS}/a"), &options).await;
-    let deletes = api.server.requests().matching(&On::any().verb("delete"));
-    assert_eq!((code, deletes[0].propagation_policy.as_str()), (200, expect));
-}
-
 #[tokio::test]
 async fn debug_endpoints_inject_and_remove_faults() {
     let api = TestApi::start(Config { debug_endpoints: true, ..Config::default() }).await;

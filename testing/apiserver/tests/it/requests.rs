@@ -112,44 +112,6 @@ async fn media_types_and_malformed_bodies() {
 }
 
 #[tokio::test]
-async fn discovery_and_unknown_paths() {
-    let api = TestApi::start(Config::default()).await;
-    assert_eq!(api.get("/api").await.1["versions"], json!(["v1"]));
-    let groups = api.get("/apis").await.1;
-    let names: Vec<&str> = groups["groups"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
-    assert_eq!(
-        names,
-        [
-            "apps",
-            "batch",
-            "coordination.k8s.io",
-            "discovery.k8s.io",
-            "apiextensions.k8s.io",
-            "rbac.authorization.k8s.io",
-            "events.k8s.io",
-            "authentication.k8s.io",
-            "authorization.k8s.io"
-        ]
-    );
-    assert_eq!(api.get("/apis/discovery.k8s.io").await.1["preferredVersion"]["version"], "v1");
-    let resources = api.get("/api/v1").await.1;
-    let names: Vec<&str> =
-        resources["resources"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
-    assert!(names.contains(&"pods/status") && names.contains(&"services") && !names.contains(&"configmaps/status"));
-    assert_eq!(api.get("/version").await.1["minor"], "36");
-    for path in ["/healthz", "/livez", "/readyz"] {
-        let response = api.send(Method::GET, path, "", String::new()).await;
-        assert_eq!(response.into_body().collect().await.unwrap().to_bytes(), "ok");
-    }
-    for path in
-        ["/nope", "/apis/apps/v1/statefulsets", "/api/v1/pods/p", "/api/v1/namespaces/default/nodes", "/api/v2/pods"]
-    {
-        assert_eq!(api.get(path).await.0, 404, "{path}");
-    }
-    assert_eq!(api.json(Method::POST, "/api/v1/pods", &json!({})).await.0, 405);
-}
-
-#[tokio::test]
 async fn port_in_use_is_named_in_the_error() {
     let api = TestApi::start(Config::default()).await;
     let config = Config { listen: api.server.address(), ..Config::default() };
@@ -166,89 +128,6 @@ async fn same_seed_creates_the_same_objects() {
         uids.push(api.create(CONFIG_MAPS, json!({"metadata": {"name": "a"}})).await["metadata"]["uid"].clone());
     }
     assert_eq!(uids[0], uids[1]);
-}
-
-#[tokio::test]
-async fn dependents_are_deleted_with_garbage_collection_only() {
-    for (garbage_collection, query, code) in [
-        (false, "", 200),
-        (true, "", 404),
-        (true, "?propagationPolicy=Orphan", 200),
-        (true, "?propagationPolicy=Foreground", 404),
-    ] {
-        let api = TestApi::start(Config { garbage_collection, ..Config::default() }).await;
-        let owner = api.create(CONFIG_MAPS, json!({"metadata": {"name": "owner"}})).await;
-        let uid = &owner["metadata"]["uid"];
-        let reference = json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": uid});
-        let mut pod = pod("web", &json!({}));
-        pod["metadata"]["ownerReferences"] = json!([reference]);
-        pod["spec"].as_object_mut().unwrap().remove("nodeName");
-        api.create(PODS, pod).await;
-        assert_eq!(api.json(Method::DELETE, &format!("{CONFIG_MAPS}/owner{query}"), &Value::Null).await.0, 200);
-        assert_eq!(api.get(&format!("{CONFIG_MAPS}/owner")).await.0, 404);
-        assert_eq!(api.get(&format!("{PODS}/web")).await.0, code, "{garbage_collection} {query}");
-    }
-}
-
-/// Returns status code, message and warnings of a write.
-async fn send_write(
-    api: &TestApi,
-    method: Method,
-    path: &str,
-    media_type: &str,
-    body: &str,
-) -> (u16, String, Vec<String>) {
-    let response = api.send(method, path, media_type, body.to_owned()).await;
-    let code = response.status().as_u16();
-    let warnings = response.headers().get_all("warning").iter().map(|it| it.to_str().unwrap().to_owned()).collect();
-    let bytes = response.into_body().collect().await.unwrap().to_bytes();
-    let answer: Value = serde_json::from_slice(&bytes).unwrap();
-    (code, answer["message"].as_str().unwrap_or_default().to_owned(), warnings)
-}
-
-#[tokio::test]
-async fn duplicate_keys_are_reported() {
-    const TWICE: &str = r#"{"metadata":{"name":"a"},"data":{"x":"1","x":"2"},"nope":1}"#;
-    let api = TestApi::start(Config::default()).await;
-    let json = "application/json";
-    let (code, message, _) =
-        send_write(&api, Method::POST, &format!("{CONFIG_MAPS}?fieldValidation=Strict"), json, TWICE).await;
-    let expect = "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: strict decoding error: duplicate field \
-                  \"data.x\", unknown field \"nope\"";
-    assert_eq!((code, message.as_str()), (400, expect));
-    let (code, _, warnings) = send_write(&api, Method::POST, CONFIG_MAPS, json, TWICE).await;
-    assert_eq!(
-        (code, warnings),
-        (
-            201,
-            vec![r#"299 - "duplicate field \"data.x\"""#.to_owned(), r#"299 - "unknown field \"nope\"""#.to_owned(),]
-        )
-    );
-    let path = format!("{CONFIG_MAPS}/a");
-    assert_eq!(api.get(&path).await.1["data"]["x"], "2");
-    let (code, _, warnings) =
-        send_write(&api, Method::PUT, &format!("{path}?fieldValidation=Ignore"), json, TWICE).await;
-    assert_eq!((code, warnings.len()), (200, 0));
-
-    let yaml = "metadata:\n  name: b\ndata:\n  x: '1'\n  x: '2'\n";
-    let (code, message, _) =
-        send_write(&api, Method::POST, &format!("{CONFIG_MAPS}?fieldValidation=Strict"), "application/yaml", yaml)
-            .await;
-    assert_eq!(code, 400);
-    assert!(message.ends_with(r#"duplicate field "data.x""#), "{message}");
-    assert_eq!(send_write(&api, Method::POST, CONFIG_MAPS, "application/yaml", yaml).await.0, 201);
-
-    let strict = format!("{path}?fieldValidation=Strict");
-    let merge = r#"{"data":{"y":"1","y":"2"}}"#;
-    let (code, message, _) = send_write(&api, Method::PATCH, &strict, "application/merge-patch+json", merge).await;
-    assert_eq!(code, 422);
-    assert!(message.ends_with(r#"strict decoding error: duplicate field "data.y""#), "{message}");
-    let json_patch = r#"[{"op":"remove","op":"remove","path":"/data/x"}]"#;
-    let (code, message, _) = send_write(&api, Method::PATCH, &strict, "application/json-patch+json", json_patch).await;
-    assert_eq!(code, 422);
-    assert!(message.ends_with(r#"json patch duplicate field "[0].op""#), "{message}");
-    let (code, _, warnings) = send_write(&api, Method::PATCH, &path, "application/merge-patch+json", merge).await;
-    assert_eq!((code, warnings.len()), (200, 1));
 }
 
 /// Requests whose error responses were recorded on a real server.

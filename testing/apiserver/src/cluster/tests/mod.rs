@@ -10,16 +10,14 @@ mod namespaces;
 mod pods;
 mod services;
 mod slices;
-mod statuses;
 mod watch_contract;
-mod workloads;
 
 use jiff::{SignedDuration, Timestamp};
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
 use serde_json::{Value, json};
 
-use super::{Change, Cluster, DeleteOptions, Deleted, PatchChange, StoreOptions, WriteOptions, WriteTarget};
+use super::{Change, Cluster, DeleteOptions, Deleted, Patch, StoreOptions, WriteOptions, WriteTarget};
 use crate::kinds::{Kind, KindTable, Part};
 use crate::status::StatusError;
 
@@ -83,7 +81,7 @@ impl TestStore {
 
     fn try_merge(&mut self, plural: &str, name: &str, patch: Value, part: Part) -> Result<Value, StatusError> {
         let kind = self.kind(plural);
-        let patch = PatchChange::Merge(patch).into();
+        let patch = Patch::Merge(patch);
         let target = WriteTarget { kind: &kind, namespace: Self::namespace(&kind), name, part };
         let written = self.cluster.patch(target, &patch, self.options())?;
         written.object.value()

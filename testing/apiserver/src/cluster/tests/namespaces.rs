@@ -50,7 +50,7 @@ fn terminating_namespace_rejects_creates_and_is_removed_with_its_last_object() {
     store.empty_namespaces();
     let left = store.cluster.list(&kind, Some("shop"));
     assert_eq!(left.iter().map(|it| &*it.name).collect::<Vec<_>>(), ["held"]);
-    let patch = PatchChange::Merge(json!({"metadata": {"finalizers": []}})).into();
+    let patch = Patch::Merge(json!({"metadata": {"finalizers": []}}));
     store.cluster.patch(WriteTarget::object(&kind, "shop", "held"), &patch, store.options()).unwrap();
     assert_eq!(store.get("namespaces", "shop"), None);
 }

@@ -85,15 +85,3 @@ fn empty_fields_of_endpoints_are_not_stored() {
     let empty = TestStore::new().create("endpoints", json!({"metadata": {"name": "a"}, "subsets": []}));
     assert!(empty.get("subsets").is_none());
 }
-
-#[test]
-fn event_namespace_must_match_the_involved_object() {
-    let mut store = TestStore::new();
-    let event = |namespace: Value| json!({"metadata": {"name": "web.17f"}, "involvedObject": {"kind": "Service", "namespace": namespace}, "count": 1});
-    let stored = store.create("events", event(json!("default")));
-    assert!(stored["eventTime"].is_null() && stored["reportingComponent"] == "");
-    let mut other = event(json!("kube-system"));
-    other["metadata"]["name"] = json!("b");
-    let error = store.try_create("events", other).unwrap_err();
-    assert!(error.to_string().contains("does not match event.namespace"), "{error}");
-}

@@ -154,7 +154,7 @@ fn play(store: &mut TestStore, kind: &Kind, step: &Step) {
         }
         Step::Label { name, value } => {
             let (namespace, name) = key_of(*name);
-            let patch = PatchChange::Merge(json!({"metadata": {"labels": {"v": value.to_string()}}})).into();
+            let patch = Patch::Merge(json!({"metadata": {"labels": {"v": value.to_string()}}}));
             let _ = store.cluster.patch(WriteTarget::object(kind, namespace, &name), &patch, options);
         }
         Step::Delete { name } => {
@@ -165,7 +165,7 @@ fn play(store: &mut TestStore, kind: &Kind, step: &Step) {
         }
         Step::Release { name } => {
             let (namespace, name) = key_of(*name);
-            let patch = PatchChange::Merge(json!({"metadata": {"finalizers": null}})).into();
+            let patch = Patch::Merge(json!({"metadata": {"finalizers": null}}));
             let _ = store.cluster.patch(WriteTarget::object(kind, namespace, &name), &patch, options);
         }
         Step::Elsewhere => {

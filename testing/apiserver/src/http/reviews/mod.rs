@@ -1,8 +1,8 @@
-//! Virtual resources that are evaluated on create and not stored: token requests, token reviews and access reviews,
-//! bindings and evictions of Pods.
+//! Virtual resources that are evaluated on create and not stored: token requests, token reviews, access reviews,
+//! and bindings of Pods.
 
 mod access;
-mod pod_actions;
+mod binding;
 mod tokens;
 
 use std::sync::Arc;
@@ -17,7 +17,6 @@ use super::accept;
 use super::path::ResourcePath;
 use super::payload::{Expected, Payload};
 use super::reply::{self, Reply};
-use crate::decode;
 use crate::identity::User;
 use crate::protobuf;
 use crate::shared::Shared;
@@ -44,25 +43,17 @@ enum Review {
     Token,
     SelfSubject,
     Access,
-    LocalAccess,
     SelfAccess,
     SelfRules,
     Binding,
-    Eviction,
 }
 
 /// All virtual resources, in the order of discovery.
-pub(super) const VIRTUAL_RESOURCES: [VirtualResource; 9] = [
+pub(super) const VIRTUAL_RESOURCES: [VirtualResource; 7] = [
     VirtualResource {
         subresource: "binding",
         namespaced: true,
         ..virtual_resource("", "pods", "Binding", Review::Binding)
-    },
-    VirtualResource {
-        group: "",
-        subresource: "eviction",
-        namespaced: true,
-        ..virtual_resource("policy", "pods", "Eviction", Review::Eviction)
     },
     VirtualResource {
         group: "",
@@ -73,10 +64,6 @@ pub(super) const VIRTUAL_RESOURCES: [VirtualResource; 9] = [
     },
     virtual_resource(AUTHENTICATION, "selfsubjectreviews", "SelfSubjectReview", Review::SelfSubject),
     virtual_resource(AUTHENTICATION, "tokenreviews", "TokenReview", Review::Token),
-    VirtualResource {
-        namespaced: true,
-        ..virtual_resource(AUTHORIZATION, "localsubjectaccessreviews", "LocalSubjectAccessReview", Review::LocalAccess)
-    },
     virtual_resource(AUTHORIZATION, "selfsubjectaccessreviews", "SelfSubjectAccessReview", Review::SelfAccess),
     virtual_resource(AUTHORIZATION, "selfsubjectrulesreviews", "SelfSubjectRulesReview", Review::SelfRules),
     virtual_resource(AUTHORIZATION, "subjectaccessreviews", "SubjectAccessReview", Review::Access),
@@ -138,12 +125,6 @@ impl VirtualResource {
         }
     }
 
-    /// Returns the name of the OpenAPI schema.
-    pub(super) fn schema_name(&self) -> String {
-        let group = self.kind_group.split('.').next().filter(|it| !it.is_empty()).unwrap_or("core");
-        format!("io.k8s.api.{group}.v1.{}", self.kind)
-    }
-
     /// Returns the singular name, such as `tokenreview`; empty for a subresource.
     pub(super) fn singular(&self) -> &'static str {
         if self.subresource.is_empty() { self.plural.strip_suffix('s').unwrap_or(self.plural) } else { "" }
@@ -167,7 +148,7 @@ impl VirtualResource {
         }
         let api_version = if self.kind_group.is_empty() { "v1".to_owned() } else { format!("{}/v1", self.kind_group) };
         let expected = Expected { api_version: &api_version, kind: self.kind };
-        let mut body = Payload::new(headers, bytes).object(expected)?.value;
+        let mut body = Payload::new(headers, bytes).object(expected)?;
         self.take_type(&api_version, &mut body)?;
         let document = match self.review {
             Review::TokenRequest => tokens::request_token(shared, path, decode(&body)?)?,
@@ -178,14 +159,10 @@ impl VirtualResource {
                 "metadata": {"creationTimestamp": shared.now()},
                 "status": {"userInfo": user_info(user)},
             }),
-            Review::Access => access::review_access(shared, self.kind, decode(&body)?, None, None)?,
-            Review::SelfAccess => access::review_access(shared, self.kind, decode(&body)?, Some(user), None)?,
-            Review::LocalAccess => {
-                access::review_access(shared, self.kind, decode(&body)?, None, path.namespace.as_deref())?
-            }
+            Review::Access => access::review_access(shared, self.kind, decode(&body)?, None)?,
+            Review::SelfAccess => access::review_access(shared, self.kind, decode(&body)?, Some(user))?,
             Review::SelfRules => access::review_rules(shared, user, decode(&body)?)?,
-            Review::Binding => pod_actions::bind(shared, path, decode(&body)?)?,
-            Review::Eviction => pod_actions::evict(shared, path, decode(&body)?)?,
+            Review::Binding => binding::bind(shared, path, &decode(&body)?)?,
         };
         if !accept::prefers_protobuf(headers) {
             return Ok(reply::json(StatusCode::CREATED, document.to_string()));
@@ -203,5 +180,5 @@ pub(super) fn virtual_groups() -> impl Iterator<Item = &'static str> {
 }
 
 fn decode<T: DeserializeOwned>(body: &Value) -> Result<T, StatusError> {
-    decode::decode(body).map_err(|error| StatusError::bad_request(format!("the review cannot be decoded: {error}")))
+    T::deserialize(body).map_err(|error| StatusError::bad_request(format!("the review cannot be decoded: {error}")))
 }

@@ -6,7 +6,6 @@ use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::authentication::v1::{TokenRequest, TokenRequestSpec, TokenReview};
 use serde_json::{Value, json};
 
-use crate::field::FieldErrors;
 use crate::http::path::ResourcePath;
 use crate::identity::{AUDIENCE, Issued, User};
 use crate::optional::optional;
@@ -15,14 +14,13 @@ use crate::status::StatusError;
 
 pub(super) const AUTHENTICATION: &str = "authentication.k8s.io";
 
-/// Default lifetime of a token and the minimum that can be requested, in seconds.
+/// Default lifetime of a token in seconds.
 const LIFETIME: i64 = 3_600;
-const MIN_LIFETIME: i64 = 600;
 
 /// Issues a token for the service account in `path`.
 ///
 /// # Errors
-/// 404 if the service account does not exist, 422 if the requested lifetime is less than 10 minutes or at least 2^32 s.
+/// 404 if the service account does not exist.
 pub(super) fn request_token(
     shared: &Arc<Shared>,
     path: &ResourcePath,
@@ -36,15 +34,6 @@ pub(super) fn request_token(
     })?;
     let spec: TokenRequestSpec = optional(request.spec).unwrap_or_default();
     let seconds = spec.expiration_seconds.unwrap_or(LIFETIME);
-    let mut errors = FieldErrors::default();
-    if seconds < MIN_LIFETIME {
-        errors.invalid("spec.expirationSeconds", seconds, "may not specify a duration less than 10 minutes");
-    } else if seconds > i64::from(u32::MAX) {
-        errors.invalid("spec.expirationSeconds", seconds, "may not specify a duration larger than 2^32 seconds");
-    }
-    if !errors.is_empty() {
-        return Err(StatusError::invalid_review(AUTHENTICATION, "TokenRequest", errors));
-    }
     let audiences =
         optional::<Vec<_>>(spec.audiences).filter(|it| !it.is_empty()).unwrap_or_else(|| vec![AUDIENCE.to_owned()]);
     let now = shared.now();

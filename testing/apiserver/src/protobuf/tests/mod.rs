@@ -6,8 +6,6 @@ use serde_json::Value;
 
 use super::*;
 
-mod round_trip;
-
 fn fixture(name: &str) -> Vec<u8> {
     let path = format!("{}/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
     std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"))

@@ -1,7 +1,6 @@
 //! In-process requests.
 
 mod ends;
-mod kube_client;
 mod seeds;
 
 use bytes::Bytes;
