@@ -28,7 +28,7 @@ impl Section<'_> {
         if !code.get(..3).is_some_and(|hundred| self.group.starts_with(&format!("{hundred}xx: "))) {
             problems.push(format!("in the group {:?}", self.group));
         }
-        let severity = Code::ALL.iter().find(|it| it.as_str() == code).map(|it| Severity::of(*it));
+        let severity = Code::ALL.iter().find(|it| it.as_str() == code).map(|it| it.severity());
         let start = match severity {
             Some(Severity::Error) => "**Error.** ",
             Some(Severity::Warning) => "**Warning.** ",

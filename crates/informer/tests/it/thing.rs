@@ -89,7 +89,7 @@ impl Object for Thing {
     }
 
     fn key(&self) -> ObjectKey {
-        self.metadata.key()
+        ObjectKey::new(self.metadata.namespace.clone(), self.metadata.name.clone())
     }
 }
 

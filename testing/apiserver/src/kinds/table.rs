@@ -121,6 +121,7 @@ fn workloads() -> Vec<Kind> {
 
 fn others() -> Vec<Kind> {
     use k8s_openapi::api::coordination::v1::Lease;
+    use k8s_openapi::api::events::v1::Event;
     use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
     use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
     vec![
@@ -130,6 +131,7 @@ fn others() -> Vec<Kind> {
             blank: r#","spec":{}"#,
             ..Kind::builtin::<Lease>(&[])
         },
+        Kind { create_on_update: true, blank: r#","eventTime":null"#, ..Kind::builtin::<Event>(&["ev"]) },
         Kind { blank: r#","addressType":"","endpoints":null,"ports":null"#, ..Kind::builtin::<EndpointSlice>(&[]) },
         Kind {
             namespaced: false,

@@ -1,6 +1,7 @@
 //! The helpers of kube 5, against what they do on a real server.
 
 mod objects;
+mod streams;
 mod writes;
 
 use k8s_openapi::api::core::v1::{ConfigMap, Pod};
@@ -14,7 +15,7 @@ use crate::client::LIMIT;
 
 /// A server, and a client of kube that was configured by the server's kubeconfig.
 struct Kube {
-    _server: Server,
+    server: Server,
     client: Client,
 }
 
@@ -28,7 +29,7 @@ impl Kube {
         let kubeconfig = Kubeconfig::from_yaml(&server.kubeconfig()).unwrap();
         let config = kube::Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.unwrap();
         let client = Client::try_from(config).unwrap();
-        Self { _server: server, client }
+        Self { server, client }
     }
 
     fn pods(&self) -> Api<Pod> {

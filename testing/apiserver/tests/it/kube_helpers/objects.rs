@@ -5,9 +5,11 @@ use std::sync::{Arc, Mutex};
 
 use futures::future::join;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod};
-use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
+use k8s_openapi::api::events::v1::Event as StoredEvent;
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::runtime::conditions::{is_crd_established, is_deleted, is_pod_running};
 use kube::runtime::controller::Action;
+use kube::runtime::events::{Event, EventType, Recorder, Reporter};
 use kube::runtime::finalizer::{Event as Finalize, finalizer};
 use kube::runtime::wait::await_condition;
 use kube::{Api, Resource as _, ResourceExt as _};
@@ -99,4 +101,26 @@ async fn definitions_are_established() {
     definitions.create(&PostParams::default(), &definition.unwrap()).await.unwrap();
     let established = await_condition(definitions, "widgets.example.com", is_crd_established());
     assert!(soon(established).await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn repeated_events_become_a_series() {
+    let kube = Kube::start().await;
+    let pod = kube.pods().create(&PostParams::default(), &pod("a")).await.unwrap();
+    let recorder = Recorder::new(kube.client.clone(), Reporter { controller: "it".into(), instance: None });
+    let event = Event {
+        type_: EventType::Warning,
+        reason: "Slow".into(),
+        note: Some("took 3 s".into()),
+        action: "Waiting".into(),
+        secondary: None,
+    };
+    for _ in 0..3 {
+        recorder.publish(&event, &pod.object_ref(&())).await.unwrap();
+    }
+    let events: Api<StoredEvent> = Api::default_namespaced(kube.client.clone());
+    let stored = events.list(&ListParams::default()).await.unwrap().items;
+    let [stored] = &*stored else { panic!("{stored:?}") };
+    assert_eq!((stored.reason.as_deref(), stored.type_.as_deref()), (Some("Slow"), Some("Warning")));
+    assert_eq!(stored.series.as_ref().map(|it| it.count), Some(3));
 }
