@@ -9,12 +9,13 @@ mod mirroring;
 mod registration;
 
 use clap::Args;
+use kube_controller::SyncOptions;
 use kube_endpoint_model::EndpointSlice;
 use kube_wire::{Decode as _, Resource};
 use serde_json::Value;
 
 use crate::feature_gates::{ENDPOINT_SLICE, FeatureGates};
-use crate::settings::{Settings, SyncSettings};
+use crate::settings::Settings;
 use registration::Built;
 pub(crate) use registration::{Parts, Registration};
 
@@ -27,12 +28,12 @@ macro_rules! registry {
         /// Concurrency and batching of each controller.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct ControllerSyncs {
-            $(#[doc = concat!("Those of the controller `", stringify!($controller), "`.")] pub $controller: SyncSettings),+
+            $(#[doc = concat!("Those of the controller `", stringify!($controller), "`.")] pub $controller: SyncOptions),+
         }
 
         impl ControllerSyncs {
             /// Returns the settings of all controllers.
-            pub fn all_mut(&mut self) -> impl Iterator<Item = &mut SyncSettings> {
+            pub fn all_mut(&mut self) -> impl Iterator<Item = &mut SyncOptions> {
                 [$(&mut self.$controller),+].into_iter()
             }
         }

@@ -39,11 +39,11 @@ pub use emulation::EmulatedVersion;
 pub use error::RunError;
 pub use feature_gates::{FeatureGates, Gate, Stage};
 pub use flags::{CommandLine, UsageError};
-pub use kube_controller::Batching;
+pub use kube_controller::{Batching, SyncOptions};
 pub use kube_controller_serving::{
     AuthenticationSettings, AuthorizationSettings, CertificateError, CertificateFiles, ServerCertificate, ServingError,
     ServingSettings, TlsVersion,
 };
 pub use logging::{LogFormat, LoggingSettings, start_logging};
 pub use manager::run;
-pub use settings::{ClientSettings, LeaderElection, Mode, Settings, ShadowSettings, SyncSettings};
+pub use settings::{ClientSettings, LeaderElection, Mode, Settings, ShadowSettings};

@@ -3,7 +3,6 @@
 mod client;
 mod election;
 mod mode;
-mod syncs;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -18,8 +17,6 @@ pub use election::LeaderElection;
 pub(crate) use election::{RESOURCE_NAME, RESOURCE_NAMESPACE};
 pub use mode::{Mode, ShadowSettings};
 pub(crate) use mode::{SETTLE_PERIOD, WRITER_LEASE, lease_name};
-pub(crate) use syncs::CONCURRENT_SYNCS;
-pub use syncs::SyncSettings;
 
 use crate::controllers::{ControllerSyncs, Controllers};
 use crate::emulation::EmulatedVersion;

@@ -24,6 +24,7 @@ mod removals;
 mod retries;
 mod server_gate;
 mod supervisor;
+mod sync_options;
 mod workers;
 
 pub use any_informer::AnyInformer;
@@ -44,3 +45,4 @@ pub use prometheus::PrometheusControllers;
 pub use retries::RetryPolicy;
 pub use server_gate::ServerGate;
 pub use supervisor::{Supervisor, SupervisorError};
+pub use sync_options::SyncOptions;

@@ -8,9 +8,8 @@ mod unanswered;
 mod watches;
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use kube_controller::{Batching, Controller, KeyStates, Metrics};
+use kube_controller::{Controller, KeyStates, Metrics, SyncOptions};
 use kube_controller_client::ReviewedClient;
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::ENDPOINTS_CONTROLLER_NAME;
@@ -28,14 +27,9 @@ use watches::{watch_endpoints, watch_pods, watch_services};
 /// Options of the Endpoints controller: concurrency, batching, and rules of earlier versions.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
-    /// Number of Services that are synced at once: `--concurrent-endpoint-syncs`, whose default is 5.
-    pub concurrent_syncs: usize,
-    /// Delay between a change of a Pod and the sync of its Services, which batches further changes:
-    /// `--endpoint-updates-batch-period`, whose default is 0. Changes of Services have no delay.
-    pub batch_period: Duration,
-    /// How the changes of the Pods of a Service are combined into syncs, in addition to the batch period:
-    /// `--updates-batching`.
-    pub batching: Batching,
+    /// `--concurrent-endpoint-syncs`, `--endpoint-updates-batch-period` and `--updates-batching`. Changes of Pods are
+    /// batched; those of Services have no delay.
+    pub syncs: SyncOptions,
     /// Rules of earlier Kubernetes versions that apply, from feature gates.
     pub legacy: Legacy,
     /// Whether the Warning event about Endpoints that could not be created is in the namespace of the Service, as since
@@ -57,11 +51,11 @@ pub fn endpoints_controller(
 ) -> Controller<ObjectKey> {
     let queue = Queue::builder().name("endpoint").limiter(default_controller_limiter());
     let controller =
-        Controller::builder(ENDPOINTS_CONTROLLER_NAME, queue, metrics).concurrency(config.concurrent_syncs);
-    let mut controller = controller.batching(config.batching).failure_cause(failure_cause);
+        Controller::builder(ENDPOINTS_CONTROLLER_NAME, queue, metrics).concurrency(config.syncs.concurrent_syncs);
+    let mut controller = controller.batching(config.syncs.batching).failure_cause(failure_cause);
     let superfluous = Arc::new(Superfluous::default());
     watch_services(&mut controller, informers, Arc::clone(&superfluous));
-    watch_pods(&mut controller, informers, config.batch_period);
+    watch_pods(&mut controller, informers, config.syncs.batch_period);
     let unanswered = Arc::new(UnansweredWrites::default());
     let handler = watch_endpoints(&mut controller, informers, Arc::clone(&unanswered), Arc::clone(&superfluous));
     let (services, swept) = (informers.services.lister(), Arc::clone(&superfluous));

@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kube_controller::{Batching, Controller, ControllerBuilder, Metrics, Urgency};
+use kube_controller::{Controller, ControllerBuilder, Metrics, SyncOptions, Urgency};
 use kube_controller_client::ReviewedClient;
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::{SLICE_CONTROLLER, SLICE_CONTROLLER_NAME};
@@ -32,17 +32,12 @@ use sync::{Syncs, failure_cause};
 /// Options of the slice controller, named after the flags of kube-controller-manager.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
-    /// Number of Services that are synced at once: `--concurrent-service-endpoint-syncs`, 5 in kube-controller-manager.
-    pub concurrent_syncs: usize,
+    /// `--concurrent-service-endpoint-syncs`, `--endpointslice-updates-batch-period` and `--updates-batching`. Changes of
+    /// Pods are batched, and those of the zones of Nodes; the batch period is that of Pods.
+    pub syncs: SyncOptions,
     /// Maximum number of endpoints that a slice is filled with: `--max-endpoints-per-slice`, 100 in
     /// kube-controller-manager.
     pub max_endpoints_per_slice: NonZeroUsize,
-    /// Delay between a change of a Pod and the sync of its Services, which gathers further changes:
-    /// `--endpointslice-updates-batch-period`, 0 s in kube-controller-manager.
-    pub batch_period: Duration,
-    /// How the changes of a Service are combined into syncs, in addition to the batch period: `--updates-batching`.
-    /// Changes of Pods and of the zones of Nodes count.
-    pub batching: Batching,
 }
 
 /// Informers whose caches the slice controller reads.
@@ -72,13 +67,14 @@ pub fn endpointslice_controller(
     metrics: Metrics,
 ) -> Controller<ObjectKey> {
     let queue = Queue::builder().name("endpoint_slice").limiter(endpoint_slice_limiter());
-    let controller = Controller::builder(SLICE_CONTROLLER_NAME, queue, metrics).concurrency(config.concurrent_syncs);
-    let mut controller = controller.batching(config.batching).failure_cause(failure_cause);
-    let slice_delay = SLICE_CHANGE_DELAY.max(config.batch_period);
+    let controller =
+        Controller::builder(SLICE_CONTROLLER_NAME, queue, metrics).concurrency(config.syncs.concurrent_syncs);
+    let mut controller = controller.batching(config.syncs.batching).failure_cause(failure_cause);
+    let slice_delay = SLICE_CHANGE_DELAY.max(config.syncs.batch_period);
     let options = Options::for_services(SLICE_CONTROLLER).max_endpoints_per_slice(config.max_endpoints_per_slice);
     let handler = watch_slices(&mut controller, &informers.slices, &options, Terminating::Ignored, slice_delay);
     watch_services(&mut controller, informers);
-    watch_pods(&mut controller, informers, config.batch_period);
+    watch_pods(&mut controller, informers, config.syncs.batch_period);
     let nodes_changed = Arc::new(Notify::new());
     watch_nodes(&mut controller, informers, Arc::clone(&nodes_changed));
     let reconciler = Reconciler::builder(client, options)
@@ -260,8 +256,8 @@ mod tests {
         let client = Client::new(&unused, ClientOptions::default()).expect("a client");
         let (recorder, _writer) = EventRecorder::new(client.clone(), "test");
         let batch_period = Duration::from_millis(period);
-        let batching = Batching::default();
-        let config = Config { concurrent_syncs: 1, max_endpoints_per_slice: NonZeroUsize::MIN, batch_period, batching };
+        let syncs = SyncOptions { concurrent_syncs: 1, batch_period, ..SyncOptions::default() };
+        let config = Config { syncs, max_endpoints_per_slice: NonZeroUsize::MIN };
         let (record, mut synced) = mpsc::unbounded_channel();
         let metrics = Arc::new(Synced(record));
         let controller = endpointslice_controller(&informers, client, recorder, config, metrics, Metrics::default());

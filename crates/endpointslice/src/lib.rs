@@ -54,7 +54,7 @@ pub use desired::{
 };
 pub use desired_endpoint::DesiredEndpoint;
 pub use desired_group::DesiredGroup;
-pub use explain::{Explanation, Placement, PlacementReason, SliceName, plan_explained};
+pub use explain::{Explanation, Placement, SliceName};
 pub use input::{Hints, Input, ServiceHints, hinted_types};
 pub use kept::Kept;
 pub use kube_endpoint_model::TriggerTime;

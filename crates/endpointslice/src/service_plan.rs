@@ -11,7 +11,6 @@ use kube_endpoint_model::{
 use kube_topology::{HintPolicy, ZoneRatios};
 
 use crate::desired::{MissingNode, PodDecision, desired_endpoints_explained, family};
-use crate::explain::Explanation;
 use crate::input::{Hints, Input, ServiceHints, hinted_types};
 use crate::options::Options;
 use crate::owner::Owner;
@@ -50,15 +49,6 @@ pub struct OwnerPlan {
     pub policy: Option<HintPolicy>,
     /// Writes of slices.
     pub plan: Plan,
-}
-
-impl OwnerPlan {
-    /// Returns the reason why each endpoint is in its slice. `controller` is that of the options of the plan.
-    ///
-    /// For logs and support: it takes several times as long as the plan.
-    pub fn explain(&self, controller: &str) -> Explanation {
-        Explanation::of(&self.existing, controller, &self.plan)
-    }
 }
 
 /// What the slice controller does about one Service.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use kube_endpoint_model::well_known::{MIRRORING_CONTROLLER, SLICE_CONTROLLER};
 use kube_endpoint_model::{Cluster as _, Code, EndpointSlice, Endpoints, ObjectKey, Write};
-use kube_endpointslice::{Explanation, Placement, PlacementReason, Plan, SliceName};
+use kube_endpointslice::{Explanation, Placement, Plan, SliceName};
 use kube_wire::Object as _;
 use serde_json::Value;
 
@@ -32,7 +32,10 @@ impl World {
             let plans = SelectorPlans::new(self, &ratios, &key);
             if are_known(self, Kind::EndpointSlice) {
                 if let Some(SelectorPlans { slices, .. }) = &plans {
-                    let writes = self.slices_writes(&slices.plan, Some(&slices.explain(SLICE_CONTROLLER)));
+                    let writes = self.slices_writes(
+                        &slices.plan,
+                        Some(&Explanation::of(&slices.existing, SLICE_CONTROLLER, &slices.plan)),
+                    );
                     changes.extend(classified(writes, &slices.existing));
                 }
                 let mirroring = Mirroring::new(self, &key);
@@ -154,10 +157,10 @@ fn value(object: &impl serde::Serialize) -> Value {
 /// Returns one reason for all placements with the same code, without endpoints that stay as they are.
 fn placement_reasons<'a>(placements: impl Iterator<Item = &'a Placement>) -> Vec<Reason> {
     let mut by_code: BTreeMap<Code, Vec<String>> = BTreeMap::new();
-    for placement in placements.filter(|it| it.reason != PlacementReason::Kept) {
+    for placement in placements.filter(|it| it.reason != Code::PlacementKept) {
         let address = placement.addresses.first().map(ToString::to_string).unwrap_or_default();
         let name = placement.target.as_ref().map_or(address, |target| target.name().to_string());
-        by_code.entry(placement.reason.code()).or_default().push(name);
+        by_code.entry(placement.reason).or_default().push(name);
     }
     let reason = |(code, names): (Code, Vec<String>)| {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();

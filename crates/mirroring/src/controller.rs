@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kube_controller::{Batching, Controller, FailureCause, Metrics, RetryPolicy, Urgency};
+use kube_controller::{Controller, FailureCause, Metrics, RetryPolicy, SyncOptions, Urgency};
 use kube_controller_client::ReviewedClient;
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::MIRRORING_CONTROLLER_NAME;
@@ -26,18 +26,12 @@ use sync::Syncs;
 /// Options of the mirroring controller: concurrency, batching, and the limit of addresses.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
-    /// Number of Services that are synced at once: `--mirroring-concurrent-service-endpoint-syncs`,
-    /// whose default is 5.
-    pub concurrent_syncs: usize,
+    /// `--mirroring-concurrent-service-endpoint-syncs`, `--mirroring-endpointslice-updates-batch-period` and
+    /// `--updates-batching`. The batch period is that of changes of slices, the batching that of changes of Endpoints.
+    pub syncs: SyncOptions,
     /// Maximum number of addresses of a subset that are mirrored: `--mirroring-max-endpoints-per-subset`, whose default
     /// is 1,000.
     pub max_endpoints_per_subset: NonZeroUsize,
-    /// Delay between a change of a slice and the sync of its Service, which batches further changes:
-    /// `--mirroring-endpointslice-updates-batch-period`, whose default is 0. It does not apply to changes of Endpoints
-    /// and Services.
-    pub batch_period: Duration,
-    /// How the changes of an Endpoints object are combined into syncs: `--updates-batching`.
-    pub batching: Batching,
 }
 
 /// Informers whose caches the mirroring controller reads.
@@ -71,13 +65,14 @@ pub fn mirroring_controller(
     let limiter = RetryLimiter::new(Duration::from_secs(1), MAX_RETRY_DELAY).with_bucket(TokenBucket::new(10.0, 100));
     let queue = Queue::builder().name("endpoint_slice_mirroring").limiter(limiter);
     let mut controller = Controller::builder(MIRRORING_CONTROLLER_NAME, queue, metrics)
-        .concurrency(config.concurrent_syncs)
-        .batching(config.batching)
+        .concurrency(config.syncs.concurrent_syncs)
+        .batching(config.syncs.batching)
         .failure_cause(|error| error.downcast_ref().map_or(FailureCause::Key, ApplyError::failure_cause))
         .retry(RetryPolicy { slow_interval: MAX_RETRY_DELAY, ..RetryPolicy::default() });
     let options = options(config.max_endpoints_per_subset);
     // The minimum delay of the slice controller does not apply (MI-H8, EC-34).
-    let slices = watch_slices(&mut controller, &informers.slices, &options, Terminating::Counted, config.batch_period);
+    let slices =
+        watch_slices(&mut controller, &informers.slices, &options, Terminating::Counted, config.syncs.batch_period);
     controller.watch(&informers.services, "services", |event: &Event<Service>, keys| {
         if service_change_queues(event.states()) {
             keys.add(event.object().key());
@@ -106,7 +101,7 @@ pub fn mirroring_controller(
         max_endpoints_per_subset: config.max_endpoints_per_subset,
         metrics: mirroring,
         keys: controller.enqueuer(None),
-        batch_period: config.batch_period,
+        batch_period: config.syncs.batch_period,
     });
     controller.build(move |key| {
         let syncs = Arc::clone(&syncs);
@@ -127,6 +122,7 @@ mod tests {
     use tokio_util::sync::CancellationToken;
 
     use super::*;
+    use kube_controller::Batching;
 
     /// Sends the time of each sync.
     struct Synced(mpsc::UnboundedSender<Instant>);
@@ -158,7 +154,8 @@ mod tests {
         let client = Client::new(&unused, ClientOptions::default()).expect("a client");
         let (recorder, _writer) = EventRecorder::new(client.clone(), "test");
         let max_endpoints_per_subset = NonZeroUsize::MIN;
-        let config = Config { concurrent_syncs: 1, max_endpoints_per_subset, batch_period, batching };
+        let syncs = SyncOptions { concurrent_syncs: 1, batch_period, batching };
+        let config = Config { syncs, max_endpoints_per_subset };
         let (record, mut synced) = mpsc::unbounded_channel();
         let metrics = Arc::new(Synced(record));
         let controller = mirroring_controller(&informers, client, recorder, config, metrics, Metrics::default());

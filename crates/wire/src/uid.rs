@@ -3,6 +3,7 @@
 use std::{cmp::Ordering, fmt, num::NonZeroU64, sync::Arc};
 
 use serde::{Deserialize, Serialize, Serializer};
+use uuid::Uuid;
 
 /// UID of an object (`metadata.uid`); empty for an object that was not created yet. 16 bytes.
 ///
@@ -32,12 +33,6 @@ enum Repr {
 
 const _: () = assert!(size_of::<Uid>() == 16);
 
-/// Byte positions of the dashes in a UUID's text.
-const DASHES: [usize; 4] = [8, 13, 18, 23];
-/// Length of a UUID's text in bytes.
-const LENGTH: usize = 36;
-const DIGITS: [u8; 16] = *b"0123456789abcdef";
-
 impl Uid {
     /// Returns whether the UID is empty.
     pub fn is_empty(&self) -> bool {
@@ -49,16 +44,8 @@ impl Uid {
         match &self.0 {
             Repr::Other(text) => use_text(text.as_deref().map_or("", |text| text)),
             Repr::Uuid(high, low) => {
-                let mut buffer = [b'-'; LENGTH];
-                let value = u128::from(*high) << 64 | u128::from(low.get());
-                let mut at = 0;
-                for byte in value.to_be_bytes() {
-                    at += usize::from(DASHES.contains(&at));
-                    buffer[at] = DIGITS[usize::from(byte >> 4)];
-                    buffer[at + 1] = DIGITS[usize::from(byte & 0xf)];
-                    at += 2;
-                }
-                use_text(str::from_utf8(&buffer).unwrap_or_default())
+                let uuid = Uuid::from_u64_pair(*high, low.get());
+                use_text(uuid.hyphenated().encode_lower(&mut Uuid::encode_buffer()))
             }
         }
     }
@@ -66,20 +53,8 @@ impl Uid {
 
 /// Parses a UUID in canonical form (lower case, with dashes) into its upper and lower 64 bits.
 fn parse(text: &str) -> Option<(u64, u64)> {
-    let bytes: &[u8; LENGTH] = text.as_bytes().try_into().ok()?;
-    let mut value = 0u128;
-    for (position, byte) in bytes.iter().enumerate() {
-        let digit = match byte {
-            b'-' if DASHES.contains(&position) => continue,
-            _ if DASHES.contains(&position) => return None,
-            b'0'..=b'9' => byte - b'0',
-            b'a'..=b'f' => byte - b'a' + 10,
-            _ => return None,
-        };
-        value = value << 4 | u128::from(digit);
-    }
-    #[expect(clippy::cast_possible_truncation, reason = "splits the value into its two halves")]
-    Some(((value >> 64) as u64, value as u64))
+    let uuid = Uuid::try_parse(text).ok()?;
+    (*uuid.hyphenated().encode_lower(&mut Uuid::encode_buffer()) == *text).then(|| uuid.as_u64_pair())
 }
 
 impl Default for Uid {

@@ -1,6 +1,7 @@
 //! The Endpoints controller.
 
 use clap::Args;
+use kube_controller::SyncOptions;
 use kube_endpoint_model::well_known::{ENDPOINTS_CONTROLLER, ENDPOINTS_CONTROLLER_NAME};
 use kube_endpoint_model::{Endpoints, Pod, Service};
 use kube_wire::Decode as _;
@@ -10,7 +11,7 @@ use super::Registration;
 use crate::flags::Bounds;
 use crate::go_duration::{self, GoDuration};
 use crate::go_int;
-use crate::settings::{CONCURRENT_SYNCS, Settings, SyncSettings};
+use crate::settings::Settings;
 
 pub(super) const REGISTRATION: Registration = Registration {
     name: ENDPOINTS_CONTROLLER_NAME,
@@ -44,9 +45,7 @@ fn build(parts: super::Parts<'_>) -> super::Built {
         endpoints: caches.endpoints.clone(),
     };
     let config = kube_endpoint::Config {
-        concurrent_syncs: settings.syncs.endpoints.concurrent_syncs,
-        batch_period: settings.syncs.endpoints.batch_period,
-        batching: settings.syncs.endpoints.batching,
+        syncs: settings.syncs.endpoints,
         legacy: settings.feature_gates.legacy(),
         namespaced_create_events: settings.emulated_version >= crate::emulation::EmulatedVersion::V1_38,
     };
@@ -59,12 +58,12 @@ fn build(parts: super::Parts<'_>) -> super::Built {
 #[command(next_help_heading = "Endpoints-controller flags")]
 pub(super) struct Flags {
     /// Number of Services synced concurrently, 1 to 65535.
-    #[arg(long, value_name = "NUMBER", value_parser = go_int::parse, default_value_t = i64::from(CONCURRENT_SYNCS))]
+    #[arg(long, value_name = "NUMBER", value_parser = go_int::parse, default_value_t = i64::from(SyncOptions::CONCURRENT_SYNCS))]
     concurrent_endpoint_syncs: i64,
 
     /// Delay between a change of a Pod and the sync of its Services, such as 500ms; changes during the delay are synced
     /// together. It is up to a tenth longer, so that timers coincide.
-    #[arg(long, value_name = "DURATION", default_value_t = GoDuration(SyncSettings::default().batch_period), value_parser = go_duration::value)]
+    #[arg(long, value_name = "DURATION", default_value_t = GoDuration(SyncOptions::default().batch_period), value_parser = go_duration::value)]
     endpoint_updates_batch_period: GoDuration,
 }
 

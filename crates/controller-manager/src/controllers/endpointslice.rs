@@ -1,6 +1,7 @@
 //! The EndpointSlice controller.
 
 use clap::Args;
+use kube_controller::SyncOptions;
 use kube_endpoint_model::well_known::{SLICE_CONTROLLER, SLICE_CONTROLLER_NAME};
 use kube_endpoint_model::{EndpointSlice, Node, Pod, Service};
 use kube_wire::Decode as _;
@@ -10,7 +11,7 @@ use super::Registration;
 use crate::flags::Bounds;
 use crate::go_duration::{self, GoDuration};
 use crate::go_int;
-use crate::settings::{CONCURRENT_SYNCS, MAX_ENDPOINTS_PER_SLICE, Settings, SyncSettings, at_least_one};
+use crate::settings::{MAX_ENDPOINTS_PER_SLICE, Settings, at_least_one};
 
 pub(super) const REGISTRATION: Registration = Registration {
     name: SLICE_CONTROLLER_NAME,
@@ -49,12 +50,8 @@ fn build(parts: super::Parts<'_>) -> super::Built {
         nodes: caches.nodes.clone(),
         slices: caches.slices.clone(),
     };
-    let config = Config {
-        concurrent_syncs: settings.syncs.endpointslice.concurrent_syncs,
-        max_endpoints_per_slice: settings.max_endpoints_per_slice,
-        batch_period: settings.syncs.endpointslice.batch_period,
-        batching: settings.syncs.endpointslice.batching,
-    };
+    let config =
+        Config { syncs: settings.syncs.endpointslice, max_endpoints_per_slice: settings.max_endpoints_per_slice };
     let has_changes_total = settings.emulated_version >= crate::emulation::EmulatedVersion::V1_38;
     let slices: Arc<dyn SliceMetrics> = match parts.metrics.map(|metrics| &metrics.registry) {
         Some(registry) if has_changes_total => Arc::new(PrometheusMetrics::register_with_changes_total(registry)?),
@@ -70,12 +67,12 @@ fn build(parts: super::Parts<'_>) -> super::Built {
 #[command(next_help_heading = "Endpointslice-controller flags")]
 pub(super) struct Flags {
     /// Number of Services synced concurrently, 1 to 50.
-    #[arg(long, value_name = "NUMBER", value_parser = go_int::parse, default_value_t = i64::from(CONCURRENT_SYNCS))]
+    #[arg(long, value_name = "NUMBER", value_parser = go_int::parse, default_value_t = i64::from(SyncOptions::CONCURRENT_SYNCS))]
     concurrent_service_endpoint_syncs: i64,
 
     /// Delay between a change of a Pod and the sync of its Services, such as 500ms; changes during the delay are synced
     /// together. It is up to a tenth longer, so that timers coincide.
-    #[arg(long, value_name = "DURATION", default_value_t = GoDuration(SyncSettings::default().batch_period), value_parser = go_duration::value)]
+    #[arg(long, value_name = "DURATION", default_value_t = GoDuration(SyncOptions::default().batch_period), value_parser = go_duration::value)]
     endpointslice_updates_batch_period: GoDuration,
 
     /// Maximum number of endpoints that are added to an EndpointSlice, 1 to 1000.

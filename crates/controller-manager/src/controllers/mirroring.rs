@@ -1,6 +1,7 @@
 //! The EndpointSlice mirroring controller.
 
 use clap::Args;
+use kube_controller::SyncOptions;
 use kube_endpoint_model::well_known::{MIRRORING_CONTROLLER, MIRRORING_CONTROLLER_NAME};
 use kube_endpoint_model::{EndpointSlice, Endpoints, Service};
 use kube_wire::Decode as _;
@@ -10,7 +11,7 @@ use super::Registration;
 use crate::flags::Bounds;
 use crate::go_duration::{self, GoDuration};
 use crate::go_int;
-use crate::settings::{CONCURRENT_SYNCS, MAX_ENDPOINTS_PER_SUBSET, Settings, SyncSettings, at_least_one};
+use crate::settings::{MAX_ENDPOINTS_PER_SUBSET, Settings, at_least_one};
 
 pub(super) const REGISTRATION: Registration = Registration {
     name: MIRRORING_CONTROLLER_NAME,
@@ -47,12 +48,8 @@ fn build(parts: super::Parts<'_>) -> super::Built {
         endpoints: caches.endpoints.clone(),
         slices: caches.slices.clone(),
     };
-    let config = Config {
-        concurrent_syncs: settings.syncs.mirroring.concurrent_syncs,
-        max_endpoints_per_subset: settings.max_endpoints_per_subset,
-        batch_period: settings.syncs.mirroring.batch_period,
-        batching: settings.syncs.mirroring.batching,
-    };
+    let config =
+        Config { syncs: settings.syncs.mirroring, max_endpoints_per_subset: settings.max_endpoints_per_subset };
     let mirroring: Arc<dyn MirroringMetrics> = match parts.metrics {
         Some(metrics) => Arc::new(PrometheusMetrics::register(&metrics.registry)?),
         None => Arc::new(()),
@@ -67,12 +64,12 @@ fn build(parts: super::Parts<'_>) -> super::Built {
 #[command(next_help_heading = "Endpointslice-mirroring-controller flags")]
 pub(super) struct Flags {
     /// Number of Services synced concurrently, 1 to 50.
-    #[arg(long, value_name = "NUMBER", value_parser = go_int::parse, default_value_t = i64::from(CONCURRENT_SYNCS))]
+    #[arg(long, value_name = "NUMBER", value_parser = go_int::parse, default_value_t = i64::from(SyncOptions::CONCURRENT_SYNCS))]
     mirroring_concurrent_service_endpoint_syncs: i64,
 
     /// Delay between a change of an EndpointSlice and the sync of its Service, such as 500ms; changes during the
     /// delay are synced together. It is up to a tenth longer, so that timers coincide.
-    #[arg(long, value_name = "DURATION", default_value_t = GoDuration(SyncSettings::default().batch_period), value_parser = go_duration::value)]
+    #[arg(long, value_name = "DURATION", default_value_t = GoDuration(SyncOptions::default().batch_period), value_parser = go_duration::value)]
     mirroring_endpointslice_updates_batch_period: GoDuration,
 
     /// Maximum number of addresses of an Endpoints subset that are mirrored, 1 to 1000.

@@ -1,10 +1,9 @@
 //! The controller on caches that the test fills, and an API server that records its requests.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use k8s_openapi::api::core::v1 as core;
-use kube_controller::{Batching, Metrics};
+use kube_controller::{Metrics, SyncOptions};
 use kube_controller_client::events::EventRecorder;
 use kube_controller_client::{Client, ClientOptions, Config as Connection};
 use kube_dev_apiserver::{Config as ServerConfig, LoggedRequest, On, Server};
@@ -84,9 +83,7 @@ impl Rig {
         let (recorder, writer) = EventRecorder::new(controller.clone(), "endpoint-controller");
         let legacy = Legacy { tolerate_unready_endpoints: true, ..Legacy::default() };
         let mut config = Config {
-            concurrent_syncs: 1,
-            batch_period: Duration::ZERO,
-            batching: Batching::default(),
+            syncs: SyncOptions { concurrent_syncs: 1, ..SyncOptions::default() },
             legacy,
             namespaced_create_events: false,
         };

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use kube_controller::{Batching, Metrics};
+use kube_controller::{Metrics, SyncOptions};
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::SLICE_CONTROLLER;
 use kube_endpoint_model::{PodIndex, ServiceIndex, SliceIndex};
@@ -45,10 +44,8 @@ fn run_with(cluster: &Cluster, metrics: Arc<dyn SliceMetrics>) -> JoinSet<()> {
     };
     let (recorder, writer) = EventRecorder::new(client(), "endpoint-slice-controller");
     let config = Config {
-        concurrent_syncs: 2,
+        syncs: SyncOptions { concurrent_syncs: 2, ..SyncOptions::default() },
         max_endpoints_per_slice: NonZeroUsize::new(100).expect("not zero"),
-        batch_period: Duration::ZERO,
-        batching: Batching::default(),
     };
     let controller = endpointslice_controller(&informers, client(), recorder, config, metrics, Metrics::default());
     let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());

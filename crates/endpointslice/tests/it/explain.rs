@@ -1,52 +1,62 @@
-//! Explanations of plans, as they are displayed.
+//! Explanations of plans.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use kube_endpoint_model::Code::{
+    self, PlacementFilledFullest, PlacementFilledIn, PlacementKept, PlacementNewSlice, PlacementRecycledName,
+    PlacementRemoved, PlacementUpdated,
+};
 use kube_endpoint_model::{EndpointSlice, Service};
-use kube_endpointslice::{DesiredGroup, Hints, Input, Owner, SliceLabels, plan_explained};
+use kube_endpointslice::{DesiredGroup, Explanation, SliceName};
 use rstest::rstest;
 
 use crate::world::{IPV4, carry_out, group, options, plan_for, service, slices_of};
 
-/// Returns the explanation as one line and as one line per endpoint, after checking it against the plan.
-fn explained(existing: &[Arc<EndpointSlice>], desired: Vec<DesiredGroup>, max: usize) -> (String, Vec<String>) {
-    let service: Service = service();
-    let (owner, labels) = (Owner::service(&service), SliceLabels::for_service(&service));
-    let input = Input::new(&owner, IPV4, desired.clone(), existing).labels(&labels);
-    let (plan, explanation) = plan_explained(input, Hints::Leave, &options(max));
-    let plain = plan_for(&service, IPV4, desired, existing, &options(max));
-    assert_eq!(plan, plain, "the same plan");
+/// Returns the number of endpoints by slice and reason, after checking the explanation against the plan.
+fn explained(existing: &[Arc<EndpointSlice>], desired: Vec<DesiredGroup>, max: usize) -> Vec<(String, Code, usize)> {
+    let (service, options): (Service, _) = (service(), options(max));
+    let plan = plan_for(&service, IPV4, desired, existing, &options);
+    let explanation = Explanation::of(existing, &options.controller, &plan);
     let written: usize = carry_out(existing, &plan, &mut 100).iter().map(|slice| slice.endpoints.len()).sum();
-    let placed =
-        explanation.placements.iter().filter(|it| it.reason != kube_endpointslice::PlacementReason::Removed).count();
+    let placed = explanation.placements.iter().filter(|it| it.reason != PlacementRemoved).count();
     assert_eq!(placed, written, "each written endpoint has one placement");
-    (explanation.to_string(), explanation.placements.iter().map(ToString::to_string).collect())
+    let mut counts: BTreeMap<(String, Code), usize> = BTreeMap::new();
+    for placement in explanation.placements {
+        let slice = match placement.slice {
+            SliceName::Known(name) => name.to_string(),
+            SliceName::New(number) => format!("new {number}"),
+        };
+        *counts.entry((slice, placement.reason)).or_default() += 1;
+    }
+    counts.into_iter().map(|((slice, reason), count)| (slice, reason, count)).collect()
 }
 
 #[rstest]
-#[case::new(&[], 0..3, true, 2, "IPv4 new slice 1: 2 in a new slice; IPv4 new slice 2: 1 in a new slice")]
-#[case::steady(&[2], 0..2, true, 2, "IPv4 web-00001: 2 kept")]
-#[case::changed(&[2], 0..2, false, 2, "IPv4 web-00001: 2 updated in place")]
-#[case::filled_fullest(&[2], 0..3, true, 4, "IPv4 web-00001: 2 kept, 1 added to the fullest slice with enough space")]
-#[case::filled_in(
-    &[3], 1..4, true, 4, "IPv4 web-00001: 2 kept, 1 added to a slice that is updated anyway, 1 removed")]
-#[case::removed(&[3], 0..2, true, 4, "IPv4 web-00001: 2 kept, 1 removed")]
-fn one_line(
+#[case::new(&[], 0..3, true, 2, &[("new 1", PlacementNewSlice, 2), ("new 2", PlacementNewSlice, 1)])]
+#[case::steady(&[2], 0..2, true, 2, &[("web-00001", PlacementKept, 2)])]
+#[case::changed(&[2], 0..2, false, 2, &[("web-00001", PlacementUpdated, 2)])]
+#[case::filled_fullest(
+    &[2], 0..3, true, 4, &[("web-00001", PlacementKept, 2), ("web-00001", PlacementFilledFullest, 1)])]
+#[case::filled_in(&[3], 1..4, true, 4,
+    &[("web-00001", PlacementKept, 2), ("web-00001", PlacementFilledIn, 1), ("web-00001", PlacementRemoved, 1)])]
+#[case::removed(&[3], 0..2, true, 4, &[("web-00001", PlacementKept, 2), ("web-00001", PlacementRemoved, 1)])]
+fn each_endpoint_has_a_reason(
     #[case] existing: &[usize],
     #[case] desired: std::ops::Range<usize>,
     #[case] ready: bool,
     #[case] max: usize,
-    #[case] expected: &str,
+    #[case] expected: &[(&str, Code, usize)],
 ) {
-    let (line, _) = explained(&slices_of(existing, true), vec![group(desired, 80, ready)], max);
-    assert_eq!(line, expected);
+    let found = explained(&slices_of(existing, true), vec![group(desired, 80, ready)], max);
+    let found: Vec<_> = found.iter().map(|(slice, reason, count)| (&**slice, *reason, *count)).collect();
+    assert_eq!(found, expected);
 }
 
+/// The same address with another port: the old slice is deleted, and the new one takes over its name.
 #[test]
-fn recycled_names_and_single_endpoints() {
-    let (line, placements) = explained(&slices_of(&[1], true), vec![group(0..1, 81, true)], 4);
-    // The same address with another port: the old slice is deleted, and the new one takes over its name.
-    assert_eq!(line, "IPv4 web-00001: 1 in a new slice under a recycled name, 1 removed");
-    assert_eq!(placements[0], "10.0.0.0 (Pod ns/p00000), web-00001: in a new slice under a recycled name");
-    assert_eq!(placements[1], "10.0.0.0 (Pod ns/p00000), web-00001: removed");
+fn recycled_name() {
+    let found = explained(&slices_of(&[1], true), vec![group(0..1, 81, true)], 4);
+    let name = || "web-00001".to_owned();
+    assert_eq!(found, [(name(), PlacementRecycledName, 1), (name(), PlacementRemoved, 1)]);
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use http::Method;
-use kube_controller::{Batching, Metrics};
+use kube_controller::{Metrics, SyncOptions};
 use kube_controller_client::events::EventRecorder;
 use kube_controller_client::{Client, ClientOptions, Config as Connection};
 use kube_dev_apiserver::{Config as ServerConfig, On, Server};
@@ -100,10 +100,8 @@ impl Rig {
         };
         let (recorder, writer) = EventRecorder::new(client.clone(), "endpoint-slice-mirroring-controller");
         let config = Config {
-            concurrent_syncs: 2,
+            syncs: SyncOptions { concurrent_syncs: 2, ..SyncOptions::default() },
             max_endpoints_per_subset: NonZeroUsize::new(3).expect("not zero"),
-            batch_period: Duration::ZERO,
-            batching: Batching::default(),
         };
         let mirroring = self.metrics.clone();
         let controller = mirroring_controller(&informers, client, recorder, config, mirroring, Metrics::default());
