@@ -127,10 +127,8 @@ async fn pods_become_ready() {
         conditions.iter().any(|it| it.type_ == "Ready" && it.status == "True")
     };
     eventually("a ready Pod", &true, ready).await;
-    let evicted = json!({"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "web"}});
-    let path = format!("{path}/web/eviction");
-    let evicted = client.raw(Method::POST, &path, Some("application/json"), evicted.to_string().into_bytes()).await;
-    assert_eq!(evicted.unwrap().0, 201);
+    let deleted = client.raw(Method::DELETE, &format!("{path}/web"), None, Vec::new()).await;
+    assert_eq!(deleted.unwrap().0, 200);
     let gone = async || client.get::<Pod>("default", "web").await.is_err_and(|error| error.is_not_found());
     eventually("the Pod is gone", &true, gone).await;
     program.terminate();
