@@ -24,6 +24,7 @@ mod service_ports;
 mod service_validation;
 mod shape;
 mod table;
+mod times;
 mod workloads;
 
 use std::borrow::Cow;

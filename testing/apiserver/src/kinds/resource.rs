@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::rules::{Context, Part, Prepared, Rules};
-use super::{Kind, KindSchema, metadata, shape};
+use super::{Kind, KindSchema, metadata, shape, times};
 use crate::field::FieldErrors;
 use crate::names::NameRule;
 use crate::service_addresses::Allocation;
@@ -111,22 +111,24 @@ impl<T: Resource> Typed<T> {
         Self(PhantomData)
     }
 
-    fn decode(body: &Value, kind: &Kind) -> Result<T, StatusError> {
+    fn decode(mut body: Value, kind: &Kind) -> Result<T, StatusError> {
         let unreadable = |why: String| {
             let (name, version) = (&kind.name, &kind.version);
             StatusError::bad_request(format!("{name} in version \"{version}\" cannot be handled as a {name}: {why}"))
         };
-        T::deserialize(body).map_err(|error| unreadable(error.to_string()))
+        times::normalize(&mut body, kind.schema()).map_err(unreadable)?;
+        T::deserialize(&body).map_err(|error| unreadable(error.to_string()))
     }
 
     /// Decodes a stored object.
-    fn decode_stored(stored: &Value, kind: &Kind) -> Result<T, StatusError> {
+    fn decode_stored(mut stored: Value, kind: &Kind) -> Result<T, StatusError> {
         let unreadable = |why: String| StatusError::internal(format!("stored {} cannot be decoded: {why}", kind.name));
-        T::deserialize(stored).map_err(|error| unreadable(error.to_string()))
+        times::normalize(&mut stored, kind.schema()).map_err(unreadable)?;
+        T::deserialize(&stored).map_err(|error| unreadable(error.to_string()))
     }
 
     fn add(
-        body: &Value,
+        body: Value,
         context: &mut Context<'_>,
         prepare: impl FnOnce(&mut T),
         validate: impl FnOnce(&T, &mut FieldErrors),
@@ -145,16 +147,16 @@ impl<T: Resource> Typed<T> {
             object.allocate(None, context, &mut errors);
         }
         metadata::check(object.metadata(), context, errors)?;
-        Ok(Prepared { written, ..Self::finish(&object, generated_name)? })
+        Ok(Prepared { written, ..Self::finish(&object, context.kind, generated_name)? })
     }
 
     fn written(object: &T, context: &Context<'_>) -> Result<Option<Map<String, Value>>, StatusError> {
-        context.tracks.then(|| Self::encode(object)).transpose()
+        context.tracks.then(|| Self::encode(object, context.kind)).transpose()
     }
 
-    fn finish(object: &T, generated_name: bool) -> Result<Prepared, StatusError> {
+    fn finish(object: &T, kind: &Kind, generated_name: bool) -> Result<Prepared, StatusError> {
         Ok(Prepared {
-            object: Self::encode(object)?,
+            object: Self::encode(object, kind)?,
             fields: object.fields(),
             custom_fields: Vec::new(),
             allocations: object.allocations(),
@@ -165,11 +167,12 @@ impl<T: Resource> Typed<T> {
     }
 
     /// Encodes an object as Go does, without kind and apiVersion.
-    fn encode(object: &T) -> Result<Map<String, Value>, StatusError> {
+    fn encode(object: &T, kind: &Kind) -> Result<Map<String, Value>, StatusError> {
         let value = serde_json::to_value(object).map_err(|error| StatusError::internal(error.to_string()))?;
         let Value::Object(mut map) = value else {
             return Err(StatusError::internal("an object is not encoded as a JSON object"));
         };
+        times::restore(&mut map, kind.schema());
         map.remove("kind");
         map.remove("apiVersion");
         shape::prune(&mut map);
@@ -180,17 +183,17 @@ impl<T: Resource> Typed<T> {
 
 impl<T: Resource> Rules for Typed<T> {
     fn create(&self, body: Value, context: &mut Context<'_>) -> Result<Prepared, StatusError> {
-        Self::add(&body, context, T::prepare_create, T::validate)
+        Self::add(body, context, T::prepare_create, T::validate)
     }
 
     fn load(&self, body: Value, context: &mut Context<'_>) -> Result<Prepared, StatusError> {
         // An earlier version of the API server may have accepted it.
-        Self::add(&body, context, T::prepare_load, |object, errors| object.validate_over(object, errors))
+        Self::add(body, context, T::prepare_load, |object, errors| object.validate_over(object, errors))
     }
 
     fn update(&self, old: Value, new: Value, part: Part, context: &mut Context<'_>) -> Result<Prepared, StatusError> {
-        let old = Self::decode_stored(&old, context.kind)?;
-        let mut object = Self::decode(&new, context.kind)?;
+        let old = Self::decode_stored(old, context.kind)?;
+        let mut object = Self::decode(new, context.kind)?;
         let mut errors = FieldErrors::default();
         metadata::prepare_update(object.metadata_mut(), old.metadata(), &mut errors);
         object.apply_defaults();
@@ -206,16 +209,16 @@ impl<T: Resource> Rules for Typed<T> {
             object.allocate(Some(&old), context, &mut errors);
         }
         metadata::check(object.metadata(), context, errors)?;
-        Ok(Prepared { written, ..Self::finish(&object, false)? })
+        Ok(Prepared { written, ..Self::finish(&object, context.kind, false)? })
     }
 
     fn touch(&self, object: Value, kind: &Kind) -> Result<Prepared, StatusError> {
-        let mut object = Self::decode_stored(&object, kind)?;
+        let mut object = Self::decode_stored(object, kind)?;
         object.metadata_mut().resource_version = None;
-        Self::finish(&object, false)
+        Self::finish(&object, kind, false)
     }
 
     fn grace(&self, object: &Value, kind: &Kind, requested: Option<i64>) -> Result<Option<i64>, StatusError> {
-        Ok(Self::decode_stored(object, kind)?.grace(requested))
+        Ok(Self::decode_stored(object.clone(), kind)?.grace(requested))
     }
 }

@@ -4,9 +4,9 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use jiff::Timestamp;
 use serde_json::{Map, Value};
 
+use super::calendar;
 use super::numbers::{self, ONLY};
 use super::schema::{Field, Shape, Type, fields};
 use super::wire::{Malformed, Reader, WireValue};
@@ -136,8 +136,7 @@ fn time(number: u32, bytes: &[u8], with_fraction: bool) -> Result<Value, Malform
         }
     }
     let nanoseconds = i32::try_from(nanoseconds).map_err(|_| Malformed::NoValue(number))?;
-    let time = Timestamp::new(seconds, nanoseconds).map_err(|_| Malformed::NoValue(number))?;
-    Ok(Value::String(if with_fraction { format!("{time:.6}") } else { format!("{time:.0}") }))
+    calendar::print(seconds, nanoseconds, with_fraction).map(Value::String).ok_or(Malformed::NoValue(number))
 }
 
 fn int_or_string(bytes: &[u8]) -> Result<Value, Malformed> {

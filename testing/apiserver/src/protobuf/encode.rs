@@ -1,8 +1,8 @@
 //! Encodes JSON as protobuf.
 
-use jiff::Timestamp;
 use serde_json::{Map, Value};
 
+use super::calendar;
 use super::numbers::{self, ONLY, entry, int_or_string};
 use super::schema::{Field, Shape, Type, fields};
 use super::wire::{LENGTH_DELIMITED, VARINT};
@@ -77,9 +77,9 @@ fn value(field: &Field, found: &Value, out: &mut Vec<u8>) {
 
 /// Writes seconds and nanoseconds; nothing if there is no time.
 fn time(found: &Value, with_fraction: bool, out: &mut Vec<u8>) {
-    let Some(time) = found.as_str().and_then(|text| text.parse::<Timestamp>().ok()) else { return };
-    integer(numbers::time::SECONDS, time.as_second(), out);
-    integer(numbers::time::NANOS, i64::from(if with_fraction { time.subsec_nanosecond() } else { 0 }), out);
+    let Some((seconds, nanoseconds)) = found.as_str().and_then(calendar::parse) else { return };
+    integer(numbers::time::SECONDS, seconds, out);
+    integer(numbers::time::NANOS, i64::from(if with_fraction { nanoseconds } else { 0 }), out);
 }
 
 fn from_base64(text: &str) -> Vec<u8> {

@@ -4,6 +4,7 @@
 //! lists the field numbers, JSON names and types, and whether Go writes empty values, so that the bytes equal those of
 //! a real server.
 
+mod calendar;
 mod decode;
 mod encode;
 mod envelope;

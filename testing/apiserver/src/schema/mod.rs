@@ -75,6 +75,11 @@ impl<'a> Node<'a> {
         self.here.get(keyword).or_else(|| self.target.get(keyword))
     }
 
+    /// Returns `true` if the value is a time.
+    pub(crate) fn is_time(self) -> bool {
+        self.text("format") == Some("date-time")
+    }
+
     /// Returns the names of the required fields.
     pub(crate) fn required(self) -> &'a [Value] {
         self.target.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
