@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 /// ```
 /// use kube_dev_apiserver::{Config, CustomKind};
 ///
-/// let widgets = CustomKind::new("example.com", "v1", "Widget").short_name("wd").with_status();
+/// let widgets = CustomKind::new("example.com", "v1", "Widget").with_status();
 /// let claims = CustomKind::new("resource.k8s.io", "v1", "ResourceClaim").with_status();
 /// let config = Config { kinds: vec![widgets, claims], ..Config::default() };
 /// ```

@@ -207,6 +207,21 @@ impl StatusError {
         error
     }
 
+    /// Returns 422 if there are errors of request options, such as list parameters that exclude each other.
+    pub(crate) fn check_options(options: &'static str, errors: FieldErrors) -> Result<(), Self> {
+        if errors.is_empty() {
+            return Ok(());
+        }
+        let mut error = Self::new(422, "Invalid", format!("{options}.meta.k8s.io \"\" is invalid: {errors}"));
+        error.details = Some(Box::new(Details {
+            group: "meta.k8s.io".to_owned(),
+            kind: options.to_owned(),
+            causes: errors.into_causes(),
+            ..Details::default()
+        }));
+        Err(error)
+    }
+
     /// Returns 400 for a malformed request.
     pub(crate) fn bad_request(message: impl Into<String>) -> Self {
         Self::new(400, "BadRequest", message)

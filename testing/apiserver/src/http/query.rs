@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::continuation::Continuation;
 use super::form::IncludeObject;
 use crate::cluster::{Applier, FieldValidation, MAX_MANAGER_LENGTH, WriteOptions};
+use crate::field::FieldErrors;
 use crate::selector::Selector;
 use crate::status::StatusError;
 
@@ -73,6 +74,7 @@ impl Query {
                 _ => {}
             }
         }
+        query.check()?;
         Ok(query)
     }
 
@@ -99,6 +101,49 @@ impl Query {
         let manager = self.field_manager.as_deref();
         let manager = manager.ok_or_else(|| StatusError::bad_request("fieldManager is required for apply patch"))?;
         Ok(Applier { manager, force: self.force == Some(true) })
+    }
+
+    /// Checks the options of lists and watches.
+    ///
+    /// # Errors
+    /// 422 if they exclude each other.
+    fn check(&self) -> Result<(), StatusError> {
+        let mut errors = FieldErrors::default();
+        if self.watch {
+            if self.send_initial_events.is_some() && self.resource_version_match != Some(VersionMatch::NotOlderThan) {
+                errors.forbidden(
+                    "resourceVersionMatch",
+                    "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
+                );
+            }
+            if self.send_initial_events.is_none() && self.resource_version_match.is_some() {
+                let detail = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
+                errors.forbidden("resourceVersionMatch", detail);
+            }
+        } else if self.continuation.is_some() {
+            if self.resource_version_match.is_some() {
+                errors.forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided");
+            }
+            if !matches!(self.resource_version, None | Some(0)) {
+                return Err(StatusError::bad_request("specifying resource version is not allowed when using continue"));
+            }
+        } else {
+            if self.send_initial_events.is_some() {
+                errors.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list");
+            }
+            match (self.resource_version_match, self.resource_version) {
+                (Some(_), None) => errors.forbidden(
+                    "resourceVersionMatch",
+                    "resourceVersionMatch is forbidden unless resourceVersion is provided",
+                ),
+                (Some(VersionMatch::Exact), Some(0)) => errors.forbidden(
+                    "resourceVersionMatch",
+                    "resourceVersionMatch \"Exact\" is forbidden for resourceVersion \"0\"",
+                ),
+                _ => {}
+            }
+        }
+        StatusError::check_options("ListOptions", errors)
     }
 }
 
@@ -170,6 +215,9 @@ mod tests {
     #[rstest]
     #[case("resourceVersion=x", 400)]
     #[case("labelSelector=a%20in%20b", 400)]
+    #[case("watch=1&sendInitialEvents=true", 422)]
+    #[case("watch=1&resourceVersionMatch=NotOlderThan", 422)]
+    #[case("resourceVersionMatch=Exact", 422)]
     #[case("dryRun=Some", 400)]
     #[case("limit=x", 400)]
     #[case("continue=x", 400)]
