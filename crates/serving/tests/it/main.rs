@@ -26,6 +26,20 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
+/// Stops the clock of limits: work takes no time on it, however slow the machine is. It advances only while client, server
+/// and API server, which run in this thread, all wait; until the result is dropped, by a millisecond at a time. Otherwise
+/// tokio would go on to the next limit even if bytes that are on their way have just woken a task.
+fn work_takes_no_time() -> JoinSet<()> {
+    tokio::time::pause();
+    let mut clock = JoinSet::new();
+    clock.spawn(async {
+        loop {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    });
+    clock
+}
+
 /// A running HTTPS server, its API server, and a directory with certificates. Dropping it stops the server.
 struct TestServer {
     cluster: kube_dev_apiserver::Server,
