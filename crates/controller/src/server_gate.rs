@@ -47,6 +47,9 @@ struct Shared {
 
 /// A controller at the gate, without the type of its keys.
 trait Waiting: Send + Sync {
+    /// Returns whether a key waits that was not tried since the gate closed; `None` if none waits.
+    fn is_fresh(&self) -> Option<bool>;
+
     /// Returns the rank of the key to try next; `None` if none waits.
     fn rank(&self) -> Option<Rank>;
 
@@ -108,12 +111,14 @@ impl ServerGate {
     fn probe(&self, now: Instant) -> Option<Instant> {
         let members = self.members();
         let mut state = locked(&self.0.state);
-        let waiting = members.iter().enumerate().filter_map(|(number, it)| Some((number, it.as_ref()?.rank()?)));
-        let (number, rank) = waiting.min_by_key(|(number, it)| (it.tried, state.was_prober(*number), *it))?;
-        let due = state.next_probe(!rank.tried)?;
+        // Runs with each key that begins to wait: all of them are compared only for a probe.
+        let fresh = members.iter().flatten().filter_map(|it| it.is_fresh()).max()?;
+        let due = state.next_probe(fresh)?;
         if now < due {
             return Some(due);
         }
+        let waiting = members.iter().enumerate().filter_map(|(number, it)| Some((number, it.as_ref()?.rank()?)));
+        let (number, _) = waiting.min_by_key(|(number, it)| (it.tried, state.was_prober(*number), *it))?;
         state.start_probe(number);
         drop(state);
         members[number].as_ref()?.probe();
@@ -284,6 +289,10 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Member<K> {
 }
 
 impl<K: Clone + Eq + Hash + Display + Send + 'static> Waiting for Member<K> {
+    fn is_fresh(&self) -> Option<bool> {
+        locked(&self.parked).is_fresh()
+    }
+
     fn rank(&self) -> Option<Rank> {
         locked(&self.parked).rank()
     }

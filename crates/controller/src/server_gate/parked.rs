@@ -42,6 +42,11 @@ impl<K: Clone + Eq + Hash> Parked<K> {
         waiting.patient &= !urgent;
     }
 
+    /// Returns whether there is a key that was not tried; `None` without keys. Seldom looks at many: only probes are tried.
+    pub(super) fn is_fresh(&self) -> Option<bool> {
+        (!self.keys.is_empty()).then(|| self.keys.values().any(|rank| !rank.tried))
+    }
+
     /// Returns the rank of the key to probe the server with: first those that were not tried, of these the urgent ones, then
     /// the one that waits longest.
     pub(super) fn rank(&self) -> Option<Rank> {
@@ -83,6 +88,7 @@ mod tests {
         parked.add("removal", true, false);
         parked.add("addition", false, false);
         assert!(parked.rank().is_some_and(|rank| !rank.tried));
+        assert_eq!(parked.is_fresh(), Some(true));
         let mut probes = Vec::new();
         while let Some(probe) = parked.start_probe() {
             probes.push(probe);
@@ -98,7 +104,8 @@ mod tests {
             parked.add(key, urgent, true);
         }
         assert!(parked.rank().is_some_and(|rank| rank.tried));
+        assert_eq!(parked.is_fresh(), Some(false));
         assert_eq!(parked.take_all(), [(1, true), (2, true), (4, true), (3, false)]);
-        assert_eq!(parked.len(), 0);
+        assert_eq!((parked.len(), parked.is_fresh()), (0, None));
     }
 }
