@@ -10,10 +10,10 @@ use kube_wire::Object as _;
 use serde_json::Value;
 
 use crate::classes::classify;
+use crate::counts::named;
 use crate::mirror::Mirroring;
 use crate::plans::{SelectorPlans, are_known, endpoints_write};
 use crate::report::{Change, Kind, ObjectRef, Reason};
-use crate::text::named;
 use crate::world::World;
 
 /// Reason for the delete of a slice that has no endpoint.

@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use kube_endpoint_model::{Code, ObjectKey};
 use kube_wire::Object as _;
 
+use crate::counts::{count, named};
 use crate::mirror::{Mirroring, mirror_reasons};
 use crate::near_miss::Unselected;
 use crate::pod_report::subject;
 use crate::report::{Finding, Kind, ObjectRef, PodReport, Reason, ServiceReport, Severity};
 use crate::slice_findings::{finding, slice_findings};
-use crate::text::{count, named};
 use crate::world::World;
 use crate::written::{PlannedStates, written_slice};
 

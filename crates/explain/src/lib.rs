@@ -3,6 +3,7 @@
 mod changes;
 mod check;
 mod classes;
+mod counts;
 mod duplicates;
 mod hints;
 mod last_write;
@@ -15,6 +16,7 @@ mod pod_report;
 mod report;
 mod service_report;
 mod slice_findings;
+#[cfg(feature = "text")]
 pub mod text;
 mod time;
 mod traffic;
@@ -22,10 +24,12 @@ mod world;
 mod written;
 
 pub use classes::DifferenceClass;
+pub use counts::thousands;
 pub use pod_details::PodDetails;
 pub use report::{
     Change, Finding, HintsReport, Kind, LastWrite, NearMiss, ObjectRef, ObjectReport, ObjectState, PodEndpointReport,
     PodOfService, PodReport, PodServicesReport, PodState, Reason, ServiceReport, Severity, WrittenObject,
 };
+#[cfg(feature = "text")]
 pub use text::TextStyle;
 pub use world::{Settings, World};

@@ -4,8 +4,8 @@ use kube_endpoint_model::well_known::{MIRRORING_CONTROLLER, SLICE_CONTROLLER};
 use kube_endpoint_model::{Code, EndpointSlice, ObjectKey, TargetRef, Text};
 use kube_wire::Object as _;
 
+use crate::counts::{count, named};
 use crate::report::{Finding, Kind, ObjectRef, ObjectState, Reason, WrittenObject};
-use crate::text::{count, named};
 use crate::world::World;
 
 pub(crate) fn finding(object: ObjectRef, reason: Reason) -> Finding {

@@ -2,7 +2,6 @@
 //!
 //! Every function returns complete lines, in the order of the report.
 
-mod counts;
 mod findings;
 mod object;
 mod output;
@@ -17,8 +16,6 @@ mod tests;
 
 use jiff::Timestamp;
 
-pub use counts::thousands;
-pub(crate) use counts::{count, first_named, named};
 pub use findings::{findings, may_not_read};
 pub use object::object;
 pub use pod::pod;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use kube_endpoint_model::{AddressType, Code, Endpoint, EndpointPort, EndpointSlice, Service, ServicePort};
 
+use crate::counts::first_named;
 use crate::report::Reason;
-use crate::text::first_named;
 
 /// Number of ports of slices that a reason names.
 const NAMED_PORTS: usize = 4;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use kube_endpoints_explain::text::thousands;
+use kube_endpoints_explain::thousands;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 

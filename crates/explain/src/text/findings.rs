@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::TextStyle;
-use super::counts::{count, thousands};
 use super::output::{Mark, Output};
+use crate::counts::{count, thousands};
 use crate::report::{Finding, Kind, ObjectRef, Severity};
 
 const CODES: &str = "https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/codes.md";

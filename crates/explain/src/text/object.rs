@@ -1,8 +1,8 @@
 //! Text form of the report of an EndpointSlice or Endpoints object.
 
-use super::counts::{count, thousands};
 use super::output::{self, Mark, Output};
 use super::{TextStyle, unknown, written};
+use crate::counts::{count, thousands};
 use crate::report::{Kind, ObjectReport, ObjectState, Severity};
 
 /// Returns the text form of the report of an EndpointSlice or Endpoints object: a headline with its state, then

@@ -1,9 +1,9 @@
 //! Text form of the report of a Pod.
 
 use super::TextStyle;
-use super::counts::thousands;
 use super::output::Output;
 use super::{rows, unknown};
+use crate::counts::thousands;
 use crate::report::{Kind, PodServicesReport, PodState};
 
 /// Returns the text form of the report of a Pod: a headline with the number of its Services, then Services, near

@@ -3,8 +3,8 @@
 use std::net::Ipv6Addr;
 
 use super::TextStyle;
-use super::counts::thousands;
 use super::output::{Mark, Output};
+use crate::counts::thousands;
 use crate::report::{NearMiss, PodEndpointReport, PodReport, PodState, Reason};
 
 /// Number of rows without reasons, unless the style is wide.

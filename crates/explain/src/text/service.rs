@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use kube_endpoint_model::Code;
 
 use super::TextStyle;
-use super::counts::{count, thousands};
 use super::output::{self, Mark, Output};
 use super::{rows, unknown, written};
+use crate::counts::{count, thousands};
 use crate::report::{HintsReport, Kind, ObjectState, Reason, ServiceReport, Severity};
 
 /// Returns the text form of the report of a Service: a headline with its Pods and slices, then slices that are not

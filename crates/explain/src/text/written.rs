@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::counts::count;
+use crate::counts::count;
 use crate::report::{LastWrite, ObjectState, WrittenObject};
 use crate::time;
 

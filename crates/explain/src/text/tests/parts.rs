@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use rstest::rstest;
 
 use super::timestamp;
+use crate::counts::{count, thousands};
 use crate::text::TextStyle;
-use crate::text::counts::{count, thousands};
 use crate::text::output::{Mark, Output};
 
 #[rstest]
