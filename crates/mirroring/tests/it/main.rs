@@ -3,6 +3,7 @@
 mod accepted;
 mod cases;
 mod failures;
+mod prometheus;
 mod properties;
 mod rig;
 mod server;

@@ -1,9 +1,9 @@
 //! Scenarios on hostile clusters, with the final objects and the numbers of writes that any implementation must
 //! satisfy. See the README of this crate.
 
-mod ours;
-
 use kube_endpoints_conformance::{Hostile, Verdict};
+
+use crate::ours;
 
 /// Plays a scenario.
 async fn play(name: &str) {

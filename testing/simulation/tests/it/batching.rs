@@ -1,7 +1,5 @@
 //! Laws of `--updates-batching=adaptive`, in virtual time: a readiness storm, and lone changes after it.
 
-#![expect(clippy::unwrap_used, reason = "fixtures of tests")]
-
 use std::num::NonZeroUsize;
 use std::time::Duration;
 

@@ -3,8 +3,6 @@
 //! The controllers of this repository play in virtual time, in the process of the test: what they see between two
 //! operations does not depend on the machine. Programs and other clusters play in real time, over HTTP.
 
-mod ours;
-
 use std::sync::Arc;
 
 use kube_controller_client::Config;
@@ -12,6 +10,8 @@ use kube_dev_apiserver::Server;
 use kube_endpoints_conformance::{Kit, Mode, Player, Recording, Report};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+
+use crate::ours;
 
 #[test]
 fn the_controllers_do_what_was_recorded() {

@@ -1,7 +1,5 @@
 //! Regression tests: defects that the simulation has found, each as a minimal history.
 
-#![expect(clippy::unwrap_used, reason = "fixtures of tests")]
-
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
