@@ -22,8 +22,14 @@ mapfile -t versions < <(cargo metadata --format-version 1 --locked | tr ',' '\n'
 if [ "${1:-}" != all ]; then
   versions=("${versions[0]}" "${versions[-1]}")
 fi
-# Another folder, so that a change of the version does not rebuild what tests use.
-export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/kubernetes-versions"
+# Another folder, so that a change of the version does not rebuild what tests use. It begins as a copy: other dependencies
+# are not checked again.
+target=${CARGO_TARGET_DIR:-target}
+export CARGO_TARGET_DIR=$target/kubernetes-versions
+if [ -d "$target/debug" ] && [ ! -d "$CARGO_TARGET_DIR" ]; then
+  mkdir -p "$CARGO_TARGET_DIR"
+  cp -a --reflink=auto "$target/debug" "$CARGO_TARGET_DIR"
+fi
 for version in "${versions[@]}"; do
   printf 'Kubernetes %s\n' "$version"
   export K8S_OPENAPI_ENABLED_VERSION=$version

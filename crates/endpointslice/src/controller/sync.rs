@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use kube_controller::{Enqueuer, FailureCause, Outcome};
 use kube_controller_client::events::EventType;
-use kube_endpoint_model::{Listers, ObjectKey, SelectingService, Service, WarningEvent};
+use kube_endpoint_model::{Cluster as _, Listers, ObjectKey, SelectingService, Service, WarningEvent};
 use kube_informer::{Lister, WITHHELD_INTERVAL};
 use kube_wire::Decode as _;
 
 use crate::apply::{ApplyError, join};
 use crate::desired::MissingNode;
 use crate::metrics::{SliceMetrics, SyncResult};
+use crate::owner::Owner;
 use crate::reconciler::Reconciler;
 use crate::service_plan::{HintState, service_plan};
 
@@ -73,6 +74,15 @@ impl Syncs {
     }
 
     async fn try_sync(&self, key: &ObjectKey) -> Result<Outcome, SyncError> {
+        // Before the plan, which would be out of date afterwards, and of which nothing may be remembered if it is not sent.
+        if self.keys.is_contested(key)
+            && let SelectingService::Selects(service) = self.caches.selecting_service(key)
+        {
+            let (resource, owner) = (&Service::RESOURCE, Owner::service(&service));
+            if self.reconciler.awaits_deletion(resource, &owner, key, &self.keys, self.echo_delay).await {
+                return Ok(Outcome::Unchanged);
+            }
+        }
         let mut state = self.reconciler.states.take(key);
         let (ratios, enabled) = self.reconciler.hint_state(key);
         let hints = HintState { ratios: &ratios, enabled };
@@ -88,9 +98,6 @@ impl Syncs {
             return Ok(Outcome::Unchanged);
         };
         let owner = slices.owner.clone();
-        if self.reconciler.awaits_deletion(&Service::RESOURCE, &owner, key, &self.keys, self.echo_delay).await {
-            return Ok(Outcome::Unchanged);
-        }
         for WarningEvent { reason, message } in planned.events {
             self.reconciler.events().event(&owner, EventType::Warning, reason, message);
         }

@@ -39,26 +39,31 @@ impl Syncs {
     }
 
     async fn mirror(&self, key: &ObjectKey) -> Result<Outcome, ApplyError> {
-        let MirrorPlan { slices, events, skipped, invalid: _ } =
-            match plan(&self.caches, key, self.max_endpoints_per_subset) {
-                Ok(planned) => planned,
-                Err(NothingToMirror::Withheld) => {
-                    self.keys.requeue(key.clone(), WITHHELD_INTERVAL);
-                    return Ok(Outcome::Unchanged);
-                }
-                Err(nothing) => {
-                    self.reconciler.forget(key);
-                    let deleted =
-                        self.reconciler.delete(&"Endpoints".into(), key, nothing.superfluous().to_vec()).await?;
-                    return Ok(deleted.into());
-                }
-            };
-        let owner = &slices.owner;
-        if self.reconciler.awaits_deletion(&Endpoints::RESOURCE, owner, key, &self.keys, self.batch_period).await {
+        let planned = || plan(&self.caches, key, self.max_endpoints_per_subset);
+        // A plan that is made before the wait would be out of date afterwards.
+        if self.keys.is_contested(key)
+            && let Ok(MirrorPlan { slices, .. }) = planned()
+            && self
+                .reconciler
+                .awaits_deletion(&Endpoints::RESOURCE, &slices.owner, key, &self.keys, self.batch_period)
+                .await
+        {
             return Ok(Outcome::Unchanged);
         }
+        let MirrorPlan { slices, events, skipped, invalid: _ } = match planned() {
+            Ok(planned) => planned,
+            Err(NothingToMirror::Withheld) => {
+                self.keys.requeue(key.clone(), WITHHELD_INTERVAL);
+                return Ok(Outcome::Unchanged);
+            }
+            Err(nothing) => {
+                self.reconciler.forget(key);
+                let deleted = self.reconciler.delete(&"Endpoints".into(), key, nothing.superfluous().to_vec()).await?;
+                return Ok(deleted.into());
+            }
+        };
         for WarningEvent { reason, message } in events {
-            self.reconciler.events().event(owner, EventType::Warning, reason, message);
+            self.reconciler.events().event(&slices.owner, EventType::Warning, reason, message);
         }
         self.metrics.skipped(skipped);
         Ok(self.reconciler.execute(slices).await?.into())

@@ -3,6 +3,7 @@
 mod accepted;
 mod cases;
 mod failures;
+#[cfg(feature = "prometheus")]
 mod prometheus;
 mod properties;
 mod rig;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use endpoint_controller_manager::Batching;
 use kube_controller_client::Encoding;
 use kube_simulation::endpoints::{Options, scenario};
-use kube_simulation::{Entry, EntryKind, Faults, Operation, Outcome, Step};
+use kube_simulation::{Entry, EntryKind, Faults, Operation, Outcome, Step, Verb};
 use serde_json::{Value, json};
 
 const SERVICES: &str = "/api/v1/namespaces/default/services";
@@ -193,6 +193,37 @@ fn slices_of_a_service_that_the_cache_still_has_are_not_created_again() {
         let outcome = assert_passes(steps, "a/event/services/3=delay-20000");
         assert_eq!(creates(&outcome, "endpointslices").len(), families, "{policy}");
     }
+}
+
+// Seeds 5, 8 and 190: the plan was made before the server was asked for the Service of a slice that another client had
+// deleted. It was out of date when it was sent, and a trigger time that it had taken was lost if it was not sent.
+#[test]
+fn a_plan_is_made_after_the_wait_for_the_owner() {
+    let [create_pod, make_ready] = create_ready_pod(0);
+    let node =
+        Operation::Create { path: "/api/v1/nodes".to_owned(), object: json!({ "metadata": { "name": "node-0" } }) };
+    let delete = Operation::Delete { path: format!("{SLICES}/web*0"), options: Value::Null };
+    let not_ready = json!({ "status": {
+        "conditions": [{ "type": "Ready", "status": "False", "lastTransitionTime": "2030-01-01T00:00:00Z" }],
+    } });
+    let steps = vec![
+        create_service(1_000, &json!({ "app": "a" })),
+        Step { after: Duration::ZERO, operation: node },
+        create_pod,
+        make_ready,
+        Step { after: Duration::from_secs(5), operation: delete },
+        patch(2_000, "pods/pod/status", not_ready),
+    ];
+    let outcome = assert_passes(steps, "a/list/services/1=delay-3000");
+    let times = creates(&outcome, "endpointslices");
+    let (create, start) = (times[times.len() - 1], Duration::from_secs(7));
+    assert!(create > start + Duration::from_secs(1), "{create:?}\n{}", outcome.log.timeline());
+    let is_update = |entry: &Entry| match &entry.what {
+        EntryKind::Request { point, .. } => point.resource == "endpointslices" && point.verb == Verb::Update,
+        _ => false,
+    };
+    let updates = outcome.log.entries().iter().filter(|entry| entry.at > create && is_update(entry)).count();
+    assert_eq!(updates, 0, "{}", outcome.log.timeline());
 }
 
 // Seed 624315: the initial list of a new process was older than the last update of the process before it. The list
