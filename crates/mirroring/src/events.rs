@@ -49,7 +49,7 @@ fn opt_out(endpoints: &Endpoints) -> Option<NotMirrored> {
     }
 }
 
-/// Returns whether a change of a Service queues it (MI-H1 to MI-H3): a Service without a selector is added or deleted,
+/// Returns whether a change of a Service queues it (MI-H1): a Service without a selector is added or deleted,
 /// or a Service gains or loses its selector.
 pub(crate) fn service_change_queues(states: States<'_, Service>) -> bool {
     match states {

@@ -22,7 +22,7 @@ pub struct MirrorPlan {
     pub events: Vec<WarningEvent>,
     /// Number of addresses that are not mirrored: invalid ones, and those beyond the limit.
     pub skipped: usize,
-    /// Number of invalid addresses. Addresses beyond the limit are not parsed (MI-12).
+    /// Number of invalid addresses. Addresses beyond the limit are not parsed (MI-11).
     pub invalid: usize,
 }
 
