@@ -59,7 +59,7 @@ pub(crate) fn service_change_queues(states: States<'_, Service>) -> bool {
     }
 }
 
-/// Returns whether a change of an Endpoints object queues its Service (MI-H4 to MI-H6): the old or the new state is
+/// Returns whether a change of an Endpoints object queues its Service (MI-H4, MI-H6): the old or the new state is
 /// mirrored.
 pub(crate) fn endpoints_change_queues((old, new): States<'_, Endpoints>) -> bool {
     [old, new].into_iter().flatten().any(|endpoints| opt_out(endpoints).is_none())

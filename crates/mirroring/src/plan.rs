@@ -57,8 +57,8 @@ impl NothingToMirror {
     }
 }
 
-/// Plans the slices that mirror the Endpoints object of a name (MI-1 to MI-24), with at most `max` addresses of each subset
-/// and of each slice.
+/// Plans the slices that mirror the Endpoints object of a name (MI-1 to MI-11, MI-13 to MI-21, MI-23, MI-24), with
+/// at most `max` addresses of each subset and of each slice.
 ///
 /// The controller, previews and explanations all call it.
 ///
