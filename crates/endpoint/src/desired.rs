@@ -18,8 +18,8 @@ use crate::truncate::{MAX_ADDRESSES, truncate};
 /// Value of the over-capacity annotation of a truncated object.
 const TRUNCATED: &str = "truncated";
 
-/// Returns the write that brings the Endpoints object of a Service to its desired state (EP-7 to EP-18); `None` if
-/// there is nothing to write. A [`plan`](crate::plan()) reads the objects from a cluster instead.
+/// Returns the write that brings the Endpoints object of a Service to its desired state (EP-7 to EP-13, EP-15 to EP-18);
+/// `None` if there is nothing to write. A [`plan`](crate::plan()) reads the objects from a cluster instead.
 ///
 /// `pods` are those that the selector matches, in any order, and `current` is the cached object. `trigger_time` is the
 /// new value of the last-change-trigger-time annotation; a write with `None` removes the annotation.

@@ -27,8 +27,8 @@ pub struct Plan {
     pub is_withheld: bool,
 }
 
-/// Plans the Endpoints object of the Service of a name (EP-1, EP-3 to EP-18). Passes the decision about each selected Pod to
-/// `observe`: whether it is an address, and why.
+/// Plans the Endpoints object of the Service of a name (EP-1, EP-3 to EP-13, EP-15 to EP-18). Passes the decision about
+/// each selected Pod to `observe`: whether it is an address, and why.
 ///
 /// `is_left_over` returns whether an object without a Service is left over from one, so that it is deleted (EP-1). Others
 /// stay: users and backup tools create Endpoints before their Service.

@@ -46,8 +46,8 @@ pub struct Options {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Packing {
-    /// As the slice controller (RC-15 to RC-21): slices are filled up to the maximum, endpoints stay in their slice,
-    /// and annotations that another client added to a slice are kept.
+    /// As the slice controller (RC-15, RC-16, RC-18 to RC-21): slices are filled up to the maximum, endpoints stay in
+    /// their slice, and annotations that another client added to a slice are kept.
     Incremental,
     /// As the mirroring controller (MI-13 to MI-16): one slice, replaced as a whole if it differs, with exactly the
     /// annotations of the [`Input`](crate::Input). Endpoints beyond the maximum are not written.

@@ -27,8 +27,8 @@ pub(crate) struct Packed {
     pub(crate) removed: usize,
 }
 
-/// Distributes endpoints in upstream's three phases (RC-15 to RC-21): each slice keeps its endpoints that are desired;
-/// slices that are updated anyway are filled; the remaining endpoints go into the unchanged slice that is fullest with
+/// Distributes endpoints in upstream's three phases (RC-15, RC-16, RC-18 to RC-21): each slice keeps its endpoints that are
+/// desired; slices that are updated anyway are filled; the remaining endpoints go into the unchanged slice that is fullest with
 /// them, or into new slices.
 ///
 /// Endpoints do not move between slices, and slices are not merged. Where upstream's result depends on map order,

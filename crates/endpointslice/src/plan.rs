@@ -69,7 +69,7 @@ pub struct TypePlan {
     pub groups: Vec<GroupCount>,
     /// Number of slices that are not created because the owner is being deleted (RC-42).
     pub withheld: usize,
-    /// Number of endpoints that no slice with their ports contains yet (RC-17).
+    /// Number of endpoints that no slice with their ports contains yet (RC-16).
     pub added: usize,
     /// Number of endpoints that stay in their slice and change; a change of hints does not count.
     pub updated: usize,

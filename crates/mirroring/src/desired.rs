@@ -17,11 +17,11 @@ pub struct Mirrored {
     pub groups: Vec<DesiredGroup>,
     /// Number of addresses that are not mirrored: invalid ones, and those beyond the limit.
     pub skipped: usize,
-    /// Number of invalid addresses. Addresses beyond the limit are not parsed (MI-12).
+    /// Number of invalid addresses. Addresses beyond the limit are not parsed (MI-11).
     pub invalid: usize,
 }
 
-/// Returns the endpoints of the slices of an Endpoints object (MI-6 to MI-12), with at most `max` addresses of each
+/// Returns the endpoints of the slices of an Endpoints object (MI-6 to MI-11), with at most `max` addresses of each
 /// subset.
 ///
 /// Subsets are brought into canonical form first. The limit counts the valid addresses of both families, ready ones

@@ -49,7 +49,7 @@ fn opt_out(endpoints: &Endpoints) -> Option<NotMirrored> {
     }
 }
 
-/// Returns whether a change of a Service queues it (MI-H1 to MI-H3): a Service without a selector is added or deleted,
+/// Returns whether a change of a Service queues it (MI-H1): a Service without a selector is added or deleted,
 /// or a Service gains or loses its selector.
 pub(crate) fn service_change_queues(states: States<'_, Service>) -> bool {
     match states {
@@ -59,7 +59,7 @@ pub(crate) fn service_change_queues(states: States<'_, Service>) -> bool {
     }
 }
 
-/// Returns whether a change of an Endpoints object queues its Service (MI-H4 to MI-H6): the old or the new state is
+/// Returns whether a change of an Endpoints object queues its Service (MI-H4, MI-H6): the old or the new state is
 /// mirrored.
 pub(crate) fn endpoints_change_queues((old, new): States<'_, Endpoints>) -> bool {
     [old, new].into_iter().flatten().any(|endpoints| opt_out(endpoints).is_none())

@@ -22,7 +22,7 @@ pub struct MirrorPlan {
     pub events: Vec<WarningEvent>,
     /// Number of addresses that are not mirrored: invalid ones, and those beyond the limit.
     pub skipped: usize,
-    /// Number of invalid addresses. Addresses beyond the limit are not parsed (MI-12).
+    /// Number of invalid addresses. Addresses beyond the limit are not parsed (MI-11).
     pub invalid: usize,
 }
 
@@ -57,8 +57,8 @@ impl NothingToMirror {
     }
 }
 
-/// Plans the slices that mirror the Endpoints object of a name (MI-1 to MI-24), with at most `max` addresses of each subset
-/// and of each slice.
+/// Plans the slices that mirror the Endpoints object of a name (MI-1 to MI-11, MI-13 to MI-21, MI-23, MI-24), with
+/// at most `max` addresses of each subset and of each slice.
 ///
 /// The controller, previews and explanations all call it.
 ///

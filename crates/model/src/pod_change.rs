@@ -1,4 +1,4 @@
-//! Which changes of a Pod require a sync, and of which Services (PP-1 to PP-9).
+//! Which changes of a Pod require a sync, and of which Services (PP-1, PP-2, PP-4, PP-5, PP-7 to PP-9).
 //!
 //! The rules apply to any projection of a Pod, and to any object that selects Pods as a Service does.
 

@@ -1,4 +1,4 @@
-//! Value of the annotation `endpoints.kubernetes.io/last-change-trigger-time` (TT-1 to TT-6).
+//! Value of the annotation `endpoints.kubernetes.io/last-change-trigger-time` (TT-1, TT-2, TT-4 to TT-6).
 
 use std::sync::Arc;
 

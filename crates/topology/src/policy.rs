@@ -19,7 +19,7 @@ pub enum HintPolicy {
 
 impl HintPolicy {
     /// Returns the policy of a Service (RC-29, RC-30). The annotation takes precedence over the field, even if the
-    /// allocation fails and there are no hints (TD-7, EC-30). An unrecognized traffic distribution counts as unset.
+    /// allocation fails and there are no hints (EC-30). An unrecognized traffic distribution counts as unset.
     pub fn of(service: &Service) -> HintPolicy {
         let distribution = || TrafficDistribution::parse(service.traffic_distribution.as_deref()?);
         if service.requests_topology_hints() {
@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(policy(annotation, field), expected);
     }
 
-    // TD-7
+    // EC-30
     #[test]
     fn ec_30_the_annotation_wins_even_without_hints_of_its_own() {
         let mut slices = set("a | | b>b");

@@ -40,9 +40,9 @@ pub enum LoadError {
 impl Server {
     /// Stores objects as if they had existed before the server was started, and returns their number.
     ///
-    /// Each object needs `apiVersion` and `kind` and must be valid; as in an update, parts may be invalid that an earlier
-    /// version of the API server accepted, such as addresses with leading zeros. Uids and creation times are set by the server.
-    /// Unlike a create, this keeps the status of Pods.
+    /// Each object needs `apiVersion` and `kind`; without a namespace, it goes to `default`. It must be valid; as in an update,
+    /// parts may be invalid that an earlier version of the API server accepted, such as addresses with leading zeros. Uids and
+    /// creation times are set by the server. Unlike a create, this keeps the status of Pods.
     ///
     /// # Errors
     /// [`LoadError`] for the first object that cannot be stored; the objects before it stay stored.
@@ -60,6 +60,8 @@ impl Server {
                     let kind = kind_of(cluster, &object)?;
                     let text = |field| object["metadata"][field].as_str().unwrap_or_default().to_owned();
                     let (namespace, name) = (text("namespace"), text("name"));
+                    let namespace =
+                        if kind.namespaced && namespace.is_empty() { "default".to_owned() } else { namespace };
                     cluster.load(&kind, &namespace, object, options).map(drop).map_err(|source| LoadError::Rejected {
                         kind: kind.name.clone(),
                         namespace,

@@ -1,11 +1,15 @@
 //! Command-line arguments.
 
-use std::{ffi::OsString, net::SocketAddr, path::PathBuf};
+use std::{
+    ffi::OsString,
+    net::{AddrParseError, Ipv4Addr, SocketAddr},
+    path::PathBuf,
+};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use kube_dev_apiserver::{Authorization, FieldTracking, Transport};
 
-use crate::{bench::args::BenchArgs, listen};
+use crate::bench::args::BenchArgs;
 
 /// Demo and benchmark of the Kubernetes endpoint controllers.
 ///
@@ -46,9 +50,6 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Measure CPU, memory, writes and latencies of the controllers
     Bench(BenchArgs),
-    /// The API server process of the bench; started by the bench
-    #[command(hide = true)]
-    BenchServer,
     /// The controllers with the flags of controller-manager, for tests of the bench
     #[command(hide = true)]
     BenchController {
@@ -67,7 +68,7 @@ pub(crate) struct TourArgs {
     /// Exit after the tour, with status 0 if all expectations were met
     #[arg(long)]
     pub(crate) exit: bool,
-    /// Wait for a key before each further stage of the tour; q quits
+    /// Wait for Enter before each further stage of the tour
     #[arg(long)]
     pub(crate) step: bool,
 }
@@ -134,32 +135,20 @@ impl ServeArgs {
 /// Options of the API server, common to the tour and `serve`.
 #[derive(Debug, Args)]
 pub(crate) struct ServerArgs {
-    /// Listen address: ADDRESS:PORT, localhost:PORT, PORT for the loopback address, :PORT for all addresses; port 0
-    /// selects a free port
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0", value_parser = listen::parse)]
+    /// Listen address: ADDRESS:PORT, or PORT for the loopback address; port 0 selects a free port
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0", value_parser = listen_address)]
     pub(crate) listen: SocketAddr,
-    /// New file for the kubeconfig, or one that devcluster has written; - prints it [default: a temporary file, removed at
-    /// exit]
+    /// New file for the kubeconfig, or one that devcluster has written [default: a temporary file, removed at exit]
     #[arg(long, value_name = "FILE")]
-    pub(crate) kubeconfig_out: Option<KubeconfigOut>,
-    /// Objects to apply: a YAML or JSON file, or a directory of such files; may be repeated
+    pub(crate) kubeconfig_out: Option<PathBuf>,
+    /// Objects to create: a YAML or JSON file, or a directory of such files; may be repeated
     #[arg(long, value_name = "DIR|FILE")]
     pub(crate) manifests: Vec<PathBuf>,
 }
 
-/// Where the kubeconfig goes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum KubeconfigOut {
-    /// Standard output: `-`.
-    Print,
-    /// A file.
-    File(PathBuf),
-}
-
-impl From<OsString> for KubeconfigOut {
-    fn from(text: OsString) -> Self {
-        if text == "-" { Self::Print } else { Self::File(text.into()) }
-    }
+/// Parses `ADDRESS:PORT`, or `PORT` for the loopback address.
+fn listen_address(text: &str) -> Result<SocketAddr, AddrParseError> {
+    text.parse().map(|port: u16| SocketAddr::from((Ipv4Addr::LOCALHOST, port))).or_else(|_| text.parse())
 }
 
 impl ServerArgs {
@@ -188,8 +177,9 @@ mod tests {
     #[case::serve("serve --manifests a --manifests=b", "serve 127.0.0.1:0 manifests 2")]
     #[case::serve_verbose("serve -vv", "serve 127.0.0.1:0 manifests 0 v2")]
     #[case::ipv6("serve --listen [::1]:80", "serve [::1]:80 manifests 0")]
-    #[case::on_localhost("serve --listen localhost:0", "serve 127.0.0.1:0 manifests 0")]
+    #[case::port("serve --listen 8080", "serve 127.0.0.1:8080 manifests 0")]
     #[case::not_an_address("serve --listen localhost", "error")]
+    #[case::not_a_port("serve --listen 70000", "error")]
     #[case::mixed("--exit serve", "error")]
     #[case::strict("serve --tls --authorization-mode=RBAC --garbage-collection", "serve 127.0.0.1:0 manifests 0")]
     #[case::unknown_mode("serve --authorization-mode=Webhook", "error")]
@@ -205,7 +195,7 @@ mod tests {
                 let (name, server, exit) = match &cli.command {
                     Some(Command::Serve(serve)) => ("serve", &serve.server, false),
                     Some(Command::Bench(bench)) => return format!("bench {:?}", bench.scenarios()),
-                    Some(Command::BenchServer | Command::BenchController { .. }) => return "bench".to_owned(),
+                    Some(Command::BenchController { .. }) => return "bench".to_owned(),
                     None => ("tour", &cli.tour.server, cli.tour.exit),
                 };
                 let exit = if exit { " exit" } else { "" };

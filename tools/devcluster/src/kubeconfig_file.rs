@@ -6,34 +6,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use anyhow::ensure;
 use tempfile::{NamedTempFile, TempPath};
 
 /// First line of each file that this program may replace.
 const MARKER: &str = "# Written by devcluster, which replaces this file.\n";
 
-/// Error of writing a kubeconfig.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum KubeconfigFileError {
-    /// The file is of somebody else.
-    #[error(
-        "it exists, and devcluster has not written it: choose another file, and combine both with KUBECONFIG={path}:OTHER"
-    )]
-    Foreign {
-        /// Path of the file.
-        path: String,
-    },
-    /// A symbolic link, a directory, a device or the like.
-    #[error("it is not a regular file")]
-    NotAFile,
-    /// I/O error.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-}
-
 /// Writes the kubeconfig to a new file, or replaces one that this program has written. Returns its absolute path.
 ///
 /// The file is replaced as a whole, so that readers never see a part of it.
-pub(crate) fn write(path: &Path, kubeconfig: &str) -> Result<PathBuf, KubeconfigFileError> {
+pub(crate) fn write(path: &Path, kubeconfig: &str) -> anyhow::Result<PathBuf> {
     let replaces = may_replace(path)?;
     let directory = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = NamedTempFile::new_in(directory)?;
@@ -49,22 +31,22 @@ pub(crate) fn write(path: &Path, kubeconfig: &str) -> Result<PathBuf, Kubeconfig
 }
 
 /// Returns whether a file at `path` is to be replaced; `false` if there is none.
-fn may_replace(path: &Path) -> Result<bool, KubeconfigFileError> {
+fn may_replace(path: &Path) -> anyhow::Result<bool> {
     let metadata = match fs::symlink_metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(error.into()),
     };
-    if !metadata.is_file() {
-        return Err(KubeconfigFileError::NotAFile);
-    }
+    // Not a symbolic link, a directory, a device or the like.
+    ensure!(metadata.is_file(), "it is not a regular file");
     let mut start = Vec::new();
     File::open(path)?.take(MARKER.len() as u64).read_to_end(&mut start)?;
-    if start == MARKER.as_bytes() {
-        Ok(true)
-    } else {
-        Err(KubeconfigFileError::Foreign { path: path.display().to_string() })
-    }
+    ensure!(
+        start == MARKER.as_bytes(),
+        "it exists, and devcluster has not written it: choose another file, and combine both with KUBECONFIG={}:OTHER",
+        path.display()
+    );
+    Ok(true)
 }
 
 /// Writes the kubeconfig to a temporary file, which is removed when the returned path is dropped.
@@ -94,8 +76,8 @@ mod tests {
         let path = folder.path().join("config");
         for text in ["", "apiVersion: v1\n"] {
             fs::write(&path, text).unwrap();
-            let error = write(&path, "mine").unwrap_err();
-            assert!(matches!(error, KubeconfigFileError::Foreign { .. }), "{error}");
+            let error = write(&path, "mine").unwrap_err().to_string();
+            assert!(error.starts_with("it exists, and devcluster has not written it"), "{error}");
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
         }
     }
@@ -108,8 +90,7 @@ mod tests {
         write(&target, "mine").unwrap();
         std::os::unix::fs::symlink(&target, &link).unwrap();
         for path in [&link, folder.path(), Path::new("/dev/null")] {
-            let error = write(path, "other").unwrap_err();
-            assert!(matches!(error, KubeconfigFileError::NotAFile), "{error}");
+            assert_eq!(write(path, "other").unwrap_err().to_string(), "it is not a regular file");
         }
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read_to_string(&target).unwrap(), format!("{MARKER}mine"));

@@ -3,7 +3,7 @@
 //!
 //! - `devcluster` runs the tour: a scripted rollout and a node failure, whose effects on Endpoints and EndpointSlices
 //!   are printed and checked, and three Services that are broken on purpose, which are explained.
-//! - `devcluster serve` runs the API server alone.
+//! - `devcluster serve` runs the API server with Deployments.
 //! - `devcluster bench` measures CPU, memory, writes and latencies of the controllers.
 //!
 //! ```text
@@ -11,21 +11,18 @@
 //!                                             |
 //!           screen <--- view, expect <--- cluster (informers)
 //!
-//!  bench    environment ---> API server process <--- controllers process (measured)
+//!  bench    environment ---> API server <--- controllers process (measured)
 //! ```
 
-mod apply;
 mod args;
 mod bench;
 mod cluster;
 mod host;
 mod kubeconfig_file;
 mod kubelet;
-mod listen;
-mod manifest;
+mod manifests;
 mod output;
 mod serve;
-mod stop;
 mod tour;
 mod view;
 mod workloads;
@@ -36,12 +33,12 @@ use std::{
 };
 
 use clap::Parser as _;
+use kube_controller_program::stop_on_signals;
 use tracing::level_filters::LevelFilter;
 
 use crate::{
     args::{Cli, Command},
     output::OutputError,
-    stop::Signals,
 };
 
 /// Runs the program with the arguments of the process and returns its exit status.
@@ -84,13 +81,12 @@ fn print_error(message: &str) {
 fn run(cli: Cli) -> anyhow::Result<()> {
     let Cli { command, tour, verbose: _ } = cli;
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(async {
-        let signals = Signals::catch()?;
+        let signal = stop_on_signals()?;
         match command {
-            Some(Command::Serve(args)) => serve::run(args, signals).await,
-            Some(Command::Bench(args)) => bench::run(args, signals).await,
-            Some(Command::BenchServer) => bench::server::run().await,
-            Some(Command::BenchController { flags }) => bench::controller(flags, signals).await,
-            None => tour::run(tour, signals).await,
+            Some(Command::Serve(args)) => serve::run(args, signal).await,
+            Some(Command::Bench(args)) => bench::run(args, signal).await,
+            Some(Command::BenchController { flags }) => bench::controller(flags, signal).await,
+            None => tour::run(tour, signal).await,
         }
     })
 }

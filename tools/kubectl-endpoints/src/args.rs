@@ -5,8 +5,7 @@ mod timeout;
 
 use std::{ffi::OsString, num::NonZeroUsize, path::PathBuf, time::Duration};
 
-use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum, error::ErrorKind};
-use clap_complete::Shell;
+use clap::{Args, ColorChoice, CommandFactory as _, Parser, Subcommand, ValueEnum, error::ErrorKind};
 use kube_controller_client::SecretString;
 use kube_endpoint_model::parse_go_bool;
 use kube_endpoints_explain::Settings;
@@ -43,13 +42,6 @@ pub(crate) enum Command {
     /// Exits with status 0 without open mismatches, 1 with open mismatches, and 2 after an error. With --wait, 1 means that
     /// the comparison has not been clean for that time before --timeout, or that it has panicked.
     Shadow(ShadowArgs),
-    /// Print a completion script for the program itself
-    ///
-    /// Completion through kubectl needs the script kubectl_complete-endpoints on the PATH instead.
-    Completion {
-        /// Shell
-        shell: CompletionShell,
-    },
 }
 
 /// Options of all subcommands.
@@ -108,7 +100,7 @@ pub(crate) struct GlobalArgs {
     pub(crate) output: Option<Format>,
     /// When to color the output; `auto` is for terminals, unless `NO_COLOR` is set
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
-    pub(crate) color: Color,
+    pub(crate) color: ColorChoice,
     /// Value of this flag of kube-controller-manager, from 1 to 1000 [default: 100]
     #[arg(long, global = true, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) max_endpoints_per_slice: Option<u16>,
@@ -157,42 +149,6 @@ pub(crate) enum Format {
     Wide,
     /// Names of the objects only.
     Name,
-}
-
-/// When to color the output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Color {
-    /// On a terminal, unless `NO_COLOR` is set.
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
-}
-
-/// Shells with a completion script.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CompletionShell {
-    /// bash.
-    Bash,
-    /// zsh.
-    Zsh,
-    /// fish.
-    Fish,
-    /// `PowerShell`.
-    #[value(name = "powershell")]
-    PowerShell,
-}
-
-impl From<CompletionShell> for Shell {
-    fn from(shell: CompletionShell) -> Shell {
-        match shell {
-            CompletionShell::Bash => Shell::Bash,
-            CompletionShell::Zsh => Shell::Zsh,
-            CompletionShell::Fish => Shell::Fish,
-            CompletionShell::PowerShell => Shell::PowerShell,
-        }
-    }
 }
 
 impl Cli {

@@ -1,4 +1,4 @@
-//! Shell completion: scripts for the program itself, and the answers that kubectl requests.
+//! Shell completion: the answers that kubectl requests.
 //!
 //! kubectl completes the words of a plugin by running `kubectl_complete-endpoints`, which runs `__complete` with the
 //! words. The answer is that of [cobra](https://github.com/spf13/cobra/blob/main/site/content/completions/_index.md):
@@ -9,14 +9,10 @@ mod words;
 
 use std::{ffi::OsString, fmt::Write as _, process::ExitCode};
 
-use clap::CommandFactory as _;
-use clap_complete::Shell;
+use clap::FromArgMatches as _;
 
-use self::words::{Completion, Wanted, complete};
-use crate::{
-    args::{Cli, CompletionShell},
-    output,
-};
+use self::words::{Completion, Wanted, complete, parse};
+use crate::{args::GlobalArgs, output};
 
 /// First argument of a request for completion.
 pub(crate) const SUBCOMMAND: &str = "__complete";
@@ -34,19 +30,15 @@ mod directive {
     pub(super) const NO_FILES: u8 = 4;
 }
 
-/// Returns the completion script of the program for a shell.
-pub(crate) fn script(shell: CompletionShell) -> String {
-    let mut script = Vec::new();
-    clap_complete::generate(Shell::from(shell), &mut Cli::command(), "kubectl-endpoints", &mut script);
-    String::from_utf8_lossy(&script).into_owned()
-}
-
-/// Prints the candidates for the last of `words`. Without an answer of the API server there are none.
+/// Prints the candidates for the last of `words`; an empty one is completed by everything. Without an answer of the API server
+/// there are no names.
 pub(crate) async fn run(words: &[OsString]) -> anyhow::Result<ExitCode> {
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    let Completion { mut candidates, wanted, directive, options } = complete(&words);
+    let (last, before) = words.split_last().map_or(("", &*words), |(last, before)| (last.as_str(), before));
+    let Ok(matches) = parse(before) else { return Ok(ExitCode::SUCCESS) };
+    let Completion { mut candidates, wanted, directive } = complete(&matches, before, last);
     if let Some(Wanted { what, prefix, partial }) = wanted {
-        let names = names::read(&options, what).await.unwrap_or_default();
+        let names = names::read(&GlobalArgs::from_arg_matches(&matches)?, what).await.unwrap_or_default();
         let matching = names.into_iter().filter(|name| name.starts_with(&partial));
         candidates.extend(matching.map(|name| (format!("{prefix}{name}"), String::new())));
     }
@@ -68,8 +60,6 @@ fn answer(candidates: &[Candidate], directive: u8) -> String {
 
 #[cfg(test)]
 mod tests {
-    use rstest::rstest;
-
     use super::*;
 
     #[test]
@@ -77,14 +67,5 @@ mod tests {
         let candidates = [("svc/web".to_owned(), String::new()), ("--watch".to_owned(), "Watch".to_owned())];
         assert_eq!(answer(&candidates, directive::NO_FILES), "svc/web\n--watch\tWatch\n:4\n");
         assert_eq!(answer(&[], directive::DEFAULT), ":0\n");
-    }
-
-    #[rstest]
-    #[case::bash(CompletionShell::Bash, "complete -F _kubectl__endpoints -o nosort")]
-    #[case::zsh(CompletionShell::Zsh, "#compdef kubectl-endpoints")]
-    #[case::fish(CompletionShell::Fish, "complete -c kubectl-endpoints")]
-    #[case::powershell(CompletionShell::PowerShell, "Register-ArgumentCompleter")]
-    fn scripts_are_for_the_program(#[case] shell: CompletionShell, #[case] part: &str) {
-        assert!(script(shell).contains(part));
     }
 }

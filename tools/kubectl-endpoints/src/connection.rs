@@ -1,7 +1,5 @@
 //! Configuration and client of the API server.
 
-use std::time::Duration;
-
 use kube_controller_client::{Client, ClientOptions, Config, ConfigError, Error, KubeconfigOptions, Timeouts};
 use kube_endpoint_model::Interner;
 
@@ -21,18 +19,9 @@ pub(crate) struct Connection {
 impl Connection {
     /// Loads the configuration that the arguments select. Connections are opened by the first request.
     pub(crate) async fn open(args: &GlobalArgs) -> Result<Connection, ConfigError> {
-        let timeout = args.request_timeout.filter(|timeout| !timeout.is_zero());
         let defaults = Timeouts::default();
-        let request = timeout.unwrap_or(defaults.request);
-        Connection::open_with(args, Timeouts { request, connect: defaults.connect.min(request), ..defaults }).await
-    }
-
-    /// As [`open`](Self::open), with a bound on each request and connection, for answers that a user waits for.
-    pub(crate) async fn open_within(args: &GlobalArgs, limit: Duration) -> Result<Connection, ConfigError> {
-        Connection::open_with(args, Timeouts { request: limit, connect: limit, ..Timeouts::default() }).await
-    }
-
-    async fn open_with(args: &GlobalArgs, timeouts: Timeouts) -> Result<Connection, ConfigError> {
+        let request = args.request_timeout.filter(|timeout| !timeout.is_zero()).unwrap_or(defaults.request);
+        let timeouts = Timeouts { request, connect: defaults.connect.min(request), ..defaults };
         let config = Config::from_kubeconfig_with(kubeconfig_options(args)).await?;
         let namespace = args.namespace.clone().filter(|namespace| !namespace.is_empty());
         let namespace = namespace.unwrap_or_else(|| config.default_namespace());

@@ -6,11 +6,9 @@ mod watch;
 
 use std::process::ExitCode;
 
-use k8s_openapi::api::{core::v1 as core, discovery::v1 as discovery};
-
 use self::{anchors::Anchors, report::Reports};
 use crate::{
-    args::{ExplainArgs, GlobalArgs, Kind, Target, Targets},
+    args::{ExplainArgs, GlobalArgs, Target, Targets},
     connection::Connection,
     fetch::{Fetch, Freshness, Objects},
     output::{self, Output},
@@ -67,14 +65,7 @@ async fn resolve(fetch: &Fetch<'_>, targets: Targets) -> anyhow::Result<Vec<Targ
         Targets::Named(targets) => return Ok(targets),
         Targets::Selected { kind, selector } => (kind, selector),
     };
-    let selector = selector.as_deref();
-    let names = match kind {
-        Kind::Service => fetch.names::<kube_endpoint_model::Service>(selector).await?,
-        Kind::Pod => fetch.names::<kube_endpoint_model::Pod>(selector).await?,
-        // In JSON as the following requests, so that the server need not encode them twice.
-        Kind::EndpointSlice => fetch.names::<discovery::EndpointSlice>(selector).await?,
-        Kind::Endpoints => fetch.names::<core::Endpoints>(selector).await?,
-    };
+    let names = fetch.names_of(kind, selector.as_deref()).await?;
     Ok(names.into_iter().map(|name| Target { kind, name }).collect())
 }
 

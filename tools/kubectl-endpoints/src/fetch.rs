@@ -23,7 +23,7 @@ pub(crate) use self::{
     needs::{Needs, Select},
     objects::{Objects, find},
 };
-use crate::progress::Progress;
+use crate::{args, progress::Progress};
 
 /// Maximum number of lists that replace the list of all Pods. With more namespaces, the requests would take longer.
 const MAX_LISTS: usize = 256;
@@ -138,6 +138,17 @@ impl Fetch<'_> {
     /// Lists the Services that a label selector selects.
     pub(crate) async fn select_services(&self, selector: &str) -> anyhow::Result<Vec<Arc<Service>>> {
         Ok(self.read::<Service>(&Select::Labels(selector.to_owned())).await?.objects)
+    }
+
+    /// Returns the sorted names of the objects of a kind that a label selector selects; of all without one.
+    pub(crate) async fn names_of(&self, kind: args::Kind, selector: Option<&str>) -> anyhow::Result<Vec<String>> {
+        match kind {
+            args::Kind::Service => self.names::<Service>(selector).await,
+            args::Kind::Pod => self.names::<Pod>(selector).await,
+            // In JSON as the requests of `explain`, so that the server need not encode them twice.
+            args::Kind::EndpointSlice => self.names::<discovery::EndpointSlice>(selector).await,
+            args::Kind::Endpoints => self.names::<core::Endpoints>(selector).await,
+        }
     }
 
     /// Returns the sorted names of the objects that a label selector selects; of all without one.

@@ -84,10 +84,6 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Check => block_on(check::run(&global)),
         Command::Diff => block_on(diff::run(&global)),
         Command::Shadow(args) => block_on(shadow::run(&global, &args)),
-        Command::Completion { shell } => {
-            output::print(&completion::script(shell))?;
-            Ok(ExitCode::SUCCESS)
-        }
     }
 }
 

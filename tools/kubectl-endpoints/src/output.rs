@@ -6,11 +6,12 @@ use std::{
     io::{self, IsTerminal as _, Write as _},
 };
 
+use clap::ColorChoice;
 use kube_endpoints_explain::{ObjectRef, TextStyle};
 use serde::Serialize;
 
 use crate::{
-    args::{Color, Format, GlobalArgs},
+    args::{Format, GlobalArgs},
     object_name::qualified,
 };
 
@@ -35,9 +36,9 @@ impl Output {
     pub(crate) fn new(args: &GlobalArgs) -> Output {
         let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let color = match args.color {
-            Color::Auto => io::stdout().is_terminal() && !no_color,
-            Color::Always => true,
-            Color::Never => false,
+            ColorChoice::Auto => io::stdout().is_terminal() && !no_color,
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
         };
         let style = TextStyle { color, wide: args.output == Some(Format::Wide), now: args.settings().now };
         Output { format: args.output, style }

@@ -34,9 +34,9 @@ impl Page {
     }
 
     /// Returns the same page with a parameter, which must need no escaping.
-    pub(crate) fn with_parameter(self, parameter: &str) -> Self {
+    pub(crate) fn with_parameter(&self, parameter: &str) -> Self {
         let separator = if self.path.contains('?') { '&' } else { '?' };
-        Self { path: format!("{}{separator}{parameter}", self.path), ..self }
+        Self { path: format!("{}{separator}{parameter}", self.path), client: self.client.clone() }
     }
 
     /// Reads the page once, without retries.

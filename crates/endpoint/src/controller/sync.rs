@@ -53,7 +53,7 @@ pub(super) fn failure_cause(error: &(dyn std::error::Error + 'static)) -> Failur
 }
 
 impl Syncs {
-    /// Creates, updates or deletes the Endpoints object of a Service, if necessary (EP-1, EP-3 to EP-22).
+    /// Creates, updates or deletes the Endpoints object of a Service, if necessary (EP-1, EP-3 to EP-13, EP-15 to EP-21).
     ///
     /// # Errors
     ///

@@ -13,7 +13,7 @@ use super::informers::Informers;
 use super::superfluous::Superfluous;
 use super::unanswered::UnansweredWrites;
 
-/// Queues a Service without delay for each of its events, resyncs included (EP-H1 to EP-H3). A deleted one is recorded
+/// Queues a Service without delay for each of its events, resyncs included (EP-H1). A deleted one is recorded
 /// with its Endpoints, which its sync may delete.
 pub(super) fn watch_services(
     controller: &mut ControllerBuilder<ObjectKey>,

@@ -128,7 +128,7 @@ async fn endpoints_that_are_not_cached_are_read_before_they_are_deleted(
     assert!(rig.stored("web").await.is_none());
 }
 
-// upstream: TestMultiplePodChanges, TestMultipleServiceChanges, which wait for the event of the first write (TR-E1, TR-E2)
+// upstream: TestMultiplePodChanges, TestMultipleServiceChanges, which wait for the event of the first write (TR-E1)
 #[tokio::test]
 async fn a_write_is_in_the_cache_before_its_event() {
     let mut rig = Rig::start(&[web(1)], &[pod("a", "10.0.0.1")], &[endpoints("web", "6.7.8.9")]).await;

@@ -149,7 +149,7 @@ async fn only_what_was_seen_is_deleted() {
     assert_eq!(addresses(&cluster).await, Vec::<String>::new());
 }
 
-// RC-43, EC-28
+// RC-43
 #[tokio::test]
 async fn a_terminating_namespace_ends_the_type_without_failure() {
     let cluster = Cluster::start().await;

@@ -1,4 +1,5 @@
-//! Literal implementation of upstream's phases (RC-6, RC-15 to RC-21, RC-24, RC-25, RC-41) that only counts writes.
+//! Literal implementation of upstream's phases (RC-6, RC-15, RC-16, RC-18 to RC-21, RC-24, RC-25, RC-41) that only
+//! counts writes.
 
 use std::collections::BTreeMap;
 

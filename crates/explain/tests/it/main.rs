@@ -4,7 +4,6 @@ mod broken;
 mod check;
 mod cluster;
 mod law;
-mod page;
 mod random;
 mod recordings;
 mod sample;

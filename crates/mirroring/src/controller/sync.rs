@@ -26,7 +26,7 @@ pub(super) struct Syncs {
 }
 
 impl Syncs {
-    /// Reconciles the mirrored slices of a Service with its Endpoints (MI-2 to MI-24).
+    /// Reconciles the mirrored slices of a Service with its Endpoints (MI-2 to MI-11, MI-13 to MI-21, MI-23, MI-24).
     ///
     /// # Errors
     ///

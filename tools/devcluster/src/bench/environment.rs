@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use indicatif::{ProgressBar, ProgressStyle};
 use kube_controller_client::Client;
 use kube_dev_apiserver::Population;
 use tempfile::TempDir;
@@ -11,9 +12,7 @@ use super::{
     args::BenchArgs,
     controller_process::{ControllerProcess, Template},
     outcome::Outcome,
-    progress::Progress,
-    protocol::RequestCounts,
-    server_process::ServerProcess,
+    server::{BenchServer, RequestCounts},
     settling::{Sample, Settling},
     usage::Usage,
 };
@@ -29,25 +28,28 @@ const WATCHED: [&str; 5] = ["endpoints", "endpointslices", "nodes", "pods", "ser
 #[derive(Debug)]
 pub(crate) struct Environment {
     pub(crate) args: BenchArgs,
-    pub(crate) progress: Progress,
+    /// Progress on standard error, if that is a terminal.
+    pub(crate) progress: ProgressBar,
     controller: Template,
     folder: TempDir,
     /// Cluster of the last measurement, for reuse by the next one.
-    cached: Option<ServerProcess>,
+    cached: Option<BenchServer>,
 }
 
 impl Environment {
     pub(crate) fn new(args: BenchArgs) -> anyhow::Result<Self> {
         let controller = args.controller.clone().map_or_else(Template::default_command, Ok)?;
-        Ok(Self { args, progress: Progress::new(), controller, folder: TempDir::new()?, cached: None })
+        let style = ProgressStyle::with_template("{spinner} {elapsed_precise} {prefix}: {wide_msg}")?;
+        let progress = ProgressBar::new_spinner().with_style(style);
+        Ok(Self { args, progress, controller, folder: TempDir::new()?, cached: None })
     }
 
     /// Loads a cluster without Endpoints and slices.
-    pub(crate) async fn empty(&mut self, population: Population) -> anyhow::Result<ServerProcess> {
+    pub(crate) async fn empty(&mut self, population: Population) -> anyhow::Result<BenchServer> {
         // Stop the previous cluster first: memory may not suffice for two.
         self.cached = None;
-        self.progress.step(&format!("loading {} Pods", population.pods));
-        ServerProcess::start(population, self.folder.path()).await
+        self.progress.set_message(format!("loading {} Pods", population.pods));
+        BenchServer::start(population, self.folder.path()).await
     }
 
     /// Returns a cluster whose Endpoints and slices are up to date, and idle controllers.
@@ -55,7 +57,7 @@ impl Environment {
         &mut self,
         default: Population,
         batch_period: Duration,
-    ) -> anyhow::Result<(Run, ServerProcess)> {
+    ) -> anyhow::Result<(Run, BenchServer)> {
         let mut server = self.filled(self.args.population(default)).await?;
         let mut run = self.run(&mut server, batch_period).await?;
         run.settle(&mut server, &self.progress, "resuming", watches_all_resources).await?;
@@ -63,7 +65,7 @@ impl Environment {
     }
 
     /// Returns a cluster whose Endpoints and slices are up to date.
-    async fn filled(&mut self, population: Population) -> anyhow::Result<ServerProcess> {
+    async fn filled(&mut self, population: Population) -> anyhow::Result<BenchServer> {
         if let Some(server) = self.cached.take_if(|it| it.population == population && it.filled) {
             return Ok(server);
         }
@@ -74,13 +76,13 @@ impl Environment {
     }
 
     /// Stores a cluster for reuse by the next measurement.
-    pub(crate) fn cache(&mut self, server: ServerProcess) {
+    pub(crate) fn cache(&mut self, server: BenchServer) {
         self.cached = Some(server);
     }
 
     /// Starts the controllers, by default with this batch period, and begins a measurement.
-    pub(crate) async fn run(&self, server: &mut ServerProcess, batch_period: Duration) -> anyhow::Result<Run> {
-        let counts = server.count().await?;
+    pub(crate) async fn run(&self, server: &mut BenchServer, batch_period: Duration) -> anyhow::Result<Run> {
+        let counts = server.count();
         let batch_period = self.args.batch_period.unwrap_or(batch_period);
         let words = self.controller.fill(&server.kubeconfig, batch_period);
         let controller_process = ControllerProcess::start(&words, self.folder.path())?;
@@ -118,7 +120,7 @@ pub(crate) struct Run {
 
 impl Run {
     /// Waits until every Service has Endpoints and a slice, and the controllers are idle.
-    pub(crate) async fn fill(mut self, server: &mut ServerProcess, progress: &Progress) -> anyhow::Result<Self> {
+    pub(crate) async fn fill(mut self, server: &mut BenchServer, progress: &ProgressBar) -> anyhow::Result<Self> {
         let services = self.population.services as u64;
         let written = move |counts: &RequestCounts| {
             watches_all_resources(counts)
@@ -133,17 +135,17 @@ impl Run {
     /// Waits until `done` returns true and the controllers are idle.
     pub(crate) async fn settle(
         &mut self,
-        server: &mut ServerProcess,
-        progress: &Progress,
+        server: &mut BenchServer,
+        progress: &ProgressBar,
         what: &str,
         done: impl Fn(&RequestCounts) -> bool,
     ) -> anyhow::Result<()> {
         self.settling = Settling::new(IDLE_TIME + 2 * self.batch_period);
         loop {
-            let counts = server.count().await?.since(&self.counts);
+            let counts = server.count().since(&self.counts);
             let usage = self.controller_process.usage()?.since(self.usage);
             let at = self.started.elapsed();
-            progress.step(&format!("{what}: {} writes, {:.2} s CPU", counts.writes(), usage.cpu.as_secs_f64()));
+            progress.set_message(format!("{what}: {} writes, {:.2} s CPU", counts.writes(), usage.cpu.as_secs_f64()));
             let sample = Sample { at, writes: counts.writes(), sent: counts.sent, usage };
             let settled = self.settling.add(sample, done(&counts));
             self.last = (counts, usage);
@@ -155,7 +157,7 @@ impl Run {
     }
 
     /// Returns the outcome of the current measurement and begins the next one.
-    pub(crate) async fn outcome(&mut self, server: &mut ServerProcess, name: &str) -> anyhow::Result<Outcome> {
+    pub(crate) fn outcome(&mut self, server: &mut BenchServer, name: &str) -> anyhow::Result<Outcome> {
         let (counts, usage) = std::mem::take(&mut self.last);
         let outcome = Outcome {
             name: name.to_owned(),
@@ -167,7 +169,7 @@ impl Run {
             changes: 0,
             latencies: None,
         };
-        self.counts = server.count().await?;
+        self.counts = server.count();
         self.usage = self.controller_process.usage()?;
         self.started = Instant::now();
         Ok(outcome)

@@ -1,7 +1,7 @@
 //! `devcluster bench`: measures the controllers.
 //!
-//! There are three processes: this one, which changes objects and watches slices; the API server with the cluster; and
-//! the controllers, the only process that is measured.
+//! There are two processes: this one, which has the API server with the cluster, changes objects and watches slices; and the
+//! controllers, the only process that is measured.
 
 pub(crate) mod args;
 mod controller_process;
@@ -11,12 +11,9 @@ mod flips;
 mod latencies;
 mod observer;
 mod outcome;
-mod progress;
-mod protocol;
 mod report;
 mod scenario;
-pub(crate) mod server;
-mod server_process;
+mod server;
 mod settling;
 mod usage;
 
@@ -33,14 +30,14 @@ use self::{
     outcome::Outcome,
     report::Report,
 };
-use crate::{output::print, stop::Signals};
+use crate::output::print;
 
 /// Runs the scenarios and reports the results, including partial ones if a scenario fails.
-pub(crate) async fn run(args: BenchArgs, mut signals: Signals) -> anyhow::Result<()> {
+pub(crate) async fn run(args: BenchArgs, signal: CancellationToken) -> anyhow::Result<()> {
     let output = args.output;
     let (report, failed) = tokio::select! {
         measured = measure(args) => measured?,
-        () = signals.received() => bail!("terminated by a signal"),
+        () = signal.cancelled() => bail!("terminated by a signal"),
     };
     let text = match output {
         Output::Table => report.table(),
@@ -54,19 +51,12 @@ pub(crate) async fn run(args: BenchArgs, mut signals: Signals) -> anyhow::Result
 }
 
 /// Runs the controllers like `controller-manager`.
-pub(crate) async fn controller(flags: Vec<OsString>, mut signals: Signals) -> anyhow::Result<()> {
+pub(crate) async fn controller(flags: Vec<OsString>, signal: CancellationToken) -> anyhow::Result<()> {
     let program = OsString::from("controller-manager");
     let line = endpoint_controller_manager::CommandLine::parse(std::iter::once(program).chain(flags))?;
     let kubeconfig = line.settings.client.kubeconfig.as_ref().context("--kubeconfig is required")?;
     let config = Config::from_kubeconfig(kubeconfig).await?;
-    let stop = CancellationToken::new();
-    let ended = endpoint_controller_manager::run(config, line.settings, stop.clone());
-    let mut ended = std::pin::pin!(ended);
-    tokio::select! {
-        ended = &mut ended => return Ok(ended?),
-        () = signals.received() => stop.cancel(),
-    }
-    Ok(ended.await?)
+    Ok(endpoint_controller_manager::run(config, line.settings, signal).await?)
 }
 
 /// Runs the scenarios one after the other. Returns the report and the first error; a failed scenario does not stop the
@@ -79,7 +69,7 @@ async fn measure(args: BenchArgs) -> anyhow::Result<(Report, Option<anyhow::Erro
     let (mut outcomes, mut failed) = (Vec::new(), None);
     for (scenario, run) in all.into_iter().flat_map(|it| (1..=runs).map(move |run| (it, run))) {
         let name = format!("{scenario:?}").to_lowercase();
-        environment.progress.begin(&name);
+        environment.progress.set_prefix(name.clone());
         let measured = timeout(limit, scenario::run(&mut environment, scenario)).await;
         match measured.with_context(|| format!("not finished within {limit:?}")).flatten().context(name) {
             Ok(measured) => outcomes.extend(measured.into_iter().map(|it| Outcome { run, ..it })),

@@ -3,7 +3,7 @@
 use kube_dev_apiserver::Population;
 use serde::{Serialize, Serializer};
 
-use super::{latencies::Latencies, protocol::RequestCounts, usage::Usage};
+use super::{latencies::Latencies, server::RequestCounts, usage::Usage};
 
 /// Result of one measurement.
 #[derive(Debug, Clone, Serialize)]

@@ -20,15 +20,15 @@ pub(crate) struct ClusterInformers {
 }
 
 /// Starts informers for all objects of a [`Snapshot`] and waits until they are synced, at most two minutes.
-pub(crate) async fn start_informers(client: &Client, stop: &CancellationToken) -> Result<ClusterInformers, NotSynced> {
+pub(crate) async fn start_informers(client: &Client) -> Result<ClusterInformers, NotSynced> {
     let (state, receiver) = watch::channel(Snapshot::default());
     let mut informers = JoinSet::new();
     let handlers = [
-        run(client, stop, &state, &mut informers, |snapshot| &mut snapshot.nodes),
-        run(client, stop, &state, &mut informers, |snapshot| &mut snapshot.pods),
-        run(client, stop, &state, &mut informers, |snapshot| &mut snapshot.services),
-        run(client, stop, &state, &mut informers, |snapshot| &mut snapshot.endpoints),
-        run(client, stop, &state, &mut informers, |snapshot| &mut snapshot.slices),
+        run(client, &state, &mut informers, |snapshot| &mut snapshot.nodes),
+        run(client, &state, &mut informers, |snapshot| &mut snapshot.pods),
+        run(client, &state, &mut informers, |snapshot| &mut snapshot.services),
+        run(client, &state, &mut informers, |snapshot| &mut snapshot.endpoints),
+        run(client, &state, &mut informers, |snapshot| &mut snapshot.slices),
     ];
     wait_for_sync(&handlers, Duration::from_secs(120)).await?;
     Ok(ClusterInformers { state: receiver, _informers: informers })
@@ -36,7 +36,6 @@ pub(crate) async fn start_informers(client: &Client, stop: &CancellationToken) -
 
 fn run<K>(
     client: &Client,
-    stop: &CancellationToken,
     state: &watch::Sender<Snapshot>,
     informers: &mut JoinSet<()>,
     of: fn(&mut Snapshot) -> &mut Objects<K>,
@@ -56,6 +55,6 @@ where
             }
         });
     });
-    informers.spawn(informer.run(stop.clone()));
+    informers.spawn(informer.run(CancellationToken::new()));
     handler
 }

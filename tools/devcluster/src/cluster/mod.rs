@@ -45,3 +45,13 @@ pub(crate) fn pod_addresses(pod: &Pod) -> Vec<IpAddr> {
     addresses.dedup();
     addresses
 }
+
+/// Adds an object to those of its type.
+#[cfg(test)]
+pub(crate) fn put<K>(objects: &mut Objects<K>, object: serde_json::Value)
+where
+    K: serde::de::DeserializeOwned + kube_wire::Object,
+{
+    let object = serde_json::from_value::<K>(object).unwrap();
+    objects.insert(object.key(), Arc::new(object));
+}

@@ -18,7 +18,7 @@ use crate::cluster::{Snapshot, node_is_ready, pod_addresses};
 
 /// State of the simulated kubelets of all Nodes. An order is recorded as executed when it is returned, so that a stale
 /// snapshot does not cause it again.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Kubelet {
     delays: Delays,
     addresses: Addresses,
@@ -82,14 +82,7 @@ enum NodeState {
 impl Kubelet {
     /// Returns a kubelet without recorded state.
     pub(crate) fn new(delays: Delays) -> Self {
-        Self {
-            delays,
-            addresses: Addresses::default(),
-            pods: BTreeMap::new(),
-            bound: BTreeMap::new(),
-            nodes: BTreeSet::new(),
-            known: BTreeSet::new(),
-        }
+        Self { delays, ..Self::default() }
     }
 
     /// Returns the orders for the current state of the cluster.
@@ -175,7 +168,7 @@ impl Kubelet {
             Reported::Started if probe_fails(pod) => None,
             Reported::ContainersReady | Reported::Ready | Reported::Lost if probe_fails(pod) => {
                 state.reported = Reported::Started;
-                Some(Order::NotReady { pod: key.clone() })
+                Some(Order::Report { pod: key.clone(), containers: false, ready: false })
             }
             Reported::Started if decision.is_due(state.started? + self.delays.ready_after, now) => {
                 Some(mark_ready(state, pod))
@@ -194,7 +187,7 @@ impl Kubelet {
             return Some(node_addresses(node)).filter(|addresses| !addresses.is_empty());
         }
         let used = cluster.pods.values().flat_map(|pod| pod_addresses(pod)).collect();
-        self.addresses.assign(&node.key().name, &used).map(Vec::from)
+        self.addresses.assign(&used).map(Vec::from)
     }
 }
 
@@ -229,13 +222,9 @@ fn evict(state: &mut PodState, pod: &Pod) -> Option<Order> {
 
 /// Returns the order to mark the containers of a Pod ready, and the Pod too unless a readiness gate is pending.
 fn mark_ready(state: &mut PodState, pod: &Pod) -> Order {
-    if gates_are_true(pod) {
-        state.reported = Reported::Ready;
-        Order::Ready { pod: pod.key() }
-    } else {
-        state.reported = Reported::ContainersReady;
-        Order::ContainersReady { pod: pod.key() }
-    }
+    let ready = gates_are_true(pod);
+    state.reported = if ready { Reported::Ready } else { Reported::ContainersReady };
+    Order::Report { pod: pod.key(), containers: true, ready }
 }
 
 /// Returns whether the conditions of all readiness gates of a Pod are `True` (Go: `status.GeneratePodReadyCondition`).

@@ -24,7 +24,7 @@ pub(crate) use run::run;
 pub(crate) const READY: &str = "devcluster/ready";
 
 /// Durations of container start and stop.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Delays {
     /// Time from the start of a Pod until it is ready.
     pub(crate) ready_after: Duration,
@@ -72,20 +72,14 @@ pub(crate) enum Order {
         /// Addresses of the Pod, primary address first.
         addresses: Vec<IpAddr>,
     },
-    /// Mark the containers ready and the Pod not ready, since a readiness gate is pending.
-    ContainersReady {
+    /// Report whether the containers are ready, and whether the Pod is: not while a readiness gate is pending.
+    Report {
         /// Key of the Pod.
         pod: ObjectKey,
-    },
-    /// Mark the containers and the Pod not ready, since the readiness probe fails.
-    NotReady {
-        /// Key of the Pod.
-        pod: ObjectKey,
-    },
-    /// Mark the Pod ready.
-    Ready {
-        /// Key of the Pod.
-        pod: ObjectKey,
+        /// Whether the readiness probes succeed.
+        containers: bool,
+        /// Whether the Pod is ready.
+        ready: bool,
     },
     /// Mark the Pod unready, since its Node is lost.
     Lost {

@@ -24,37 +24,25 @@ pub(super) fn started(pod: &Pod, addresses: &[IpAddr], host: &[IpAddr], stamp: &
     let listed = |addresses: &[IpAddr]| -> Value {
         addresses.iter().map(|address| json!({ "ip": address.to_string() })).collect()
     };
-    let mut status = json!({
-        "phase": "Running",
-        "startTime": stamp,
-        "podIP": addresses.first().map(ToString::to_string),
-        "podIPs": listed(addresses),
-        "conditions": conditions(pod, false, false, stamp),
-        "containerStatuses": containers(pod, false, stamp),
-    });
+    let mut patch = readiness(pod, false, false, stamp);
+    let status = &mut patch["status"];
+    status["phase"] = "Running".into();
+    status["startTime"] = stamp.into();
+    status["podIP"] = json!(addresses.first());
+    status["podIPs"] = listed(addresses);
     if let Some(first) = host.first() {
-        status["hostIP"] = first.to_string().into();
+        status["hostIP"] = json!(first);
         status["hostIPs"] = listed(host);
     }
-    json!({ "status": status })
+    patch
 }
 
-/// Returns the patch of a Pod whose containers are ready, while a readiness gate is pending.
-pub(super) fn containers_ready(pod: &Pod, stamp: &str) -> Value {
-    let conditions = conditions(pod, true, false, stamp);
-    json!({ "status": { "conditions": conditions, "containerStatuses": containers(pod, true, stamp) } })
-}
-
-/// Returns the patch of a Pod whose readiness probe fails.
-pub(super) fn not_ready(pod: &Pod, stamp: &str) -> Value {
-    let conditions = conditions(pod, false, false, stamp);
-    json!({ "status": { "conditions": conditions, "containerStatuses": containers(pod, false, stamp) } })
-}
-
-/// Returns the patch of a Pod that has become ready.
-pub(super) fn ready(pod: &Pod, stamp: &str) -> Value {
-    let conditions = conditions(pod, true, true, stamp);
-    json!({ "status": { "conditions": conditions, "containerStatuses": containers(pod, true, stamp) } })
+/// Returns the patch of a Pod that runs.
+pub(super) fn readiness(pod: &Pod, containers_ready: bool, ready: bool, stamp: &str) -> Value {
+    let updates =
+        [("PodScheduled", true), ("Initialized", true), ("ContainersReady", containers_ready), ("Ready", ready)];
+    let conditions = update_conditions(current_conditions(pod), &updates, stamp);
+    json!({ "status": { "conditions": conditions, "containerStatuses": containers(pod, containers_ready, stamp) } })
 }
 
 /// Returns the patch of a Pod on a lost Node. Only `Ready` becomes false; the state of the containers is unknown and
@@ -62,11 +50,6 @@ pub(super) fn ready(pod: &Pod, stamp: &str) -> Value {
 pub(super) fn lost(pod: &Pod, stamp: &str) -> Value {
     let conditions = update_conditions(current_conditions(pod), &[("Ready", false)], stamp);
     json!({ "status": { "conditions": conditions } })
-}
-
-fn conditions(pod: &Pod, containers: bool, ready: bool, stamp: &str) -> Value {
-    let updates = [("PodScheduled", true), ("Initialized", true), ("ContainersReady", containers), ("Ready", ready)];
-    update_conditions(current_conditions(pod), &updates, stamp)
 }
 
 fn current_conditions(pod: &Pod) -> Vec<PodCondition> {
@@ -145,7 +128,7 @@ mod tests {
     fn unchanged_conditions_keep_their_transition_time() {
         let earlier = "2026-01-01T00:00:00Z";
         let running = pod(&started(&pod(&json!({})), &[], &[], earlier)["status"]);
-        let patch = ready(&running, "T2");
+        let patch = readiness(&running, true, true, "T2");
         let expect =
             format!("PodScheduled=True@{earlier} Initialized=True@{earlier} ContainersReady=True@T2 Ready=True@T2");
         assert_eq!(states(&patch), expect);
@@ -157,7 +140,7 @@ mod tests {
     fn pending_gate_keeps_the_pod_unready_and_its_condition() {
         let conditions =
             json!([{"type": "lb/attached", "status": "False", "lastTransitionTime": "2026-01-01T00:00:00Z"}]);
-        let patch = containers_ready(&pod(&json!({ "conditions": conditions })), "T4");
+        let patch = readiness(&pod(&json!({ "conditions": conditions })), true, false, "T4");
         let expect = "lb/attached=False@2026-01-01T00:00:00Z PodScheduled=True@T4 Initialized=True@T4 \
                       ContainersReady=True@T4 Ready=False@T4";
         assert_eq!(states(&patch), expect);

@@ -61,17 +61,9 @@ async fn execute(client: &Client, order: &Order, cluster: &Snapshot) -> Result<(
             let host = node.map(|node| node_addresses(node)).unwrap_or_default();
             write_status(client, key, &patches::started(pod, addresses, &host, &stamp())).await
         }
-        Order::ContainersReady { pod: key } => {
+        Order::Report { pod: key, containers, ready } => {
             let Some(pod) = pod(key) else { return Ok(()) };
-            write_status(client, key, &patches::containers_ready(pod, &stamp())).await
-        }
-        Order::NotReady { pod: key } => {
-            let Some(pod) = pod(key) else { return Ok(()) };
-            write_status(client, key, &patches::not_ready(pod, &stamp())).await
-        }
-        Order::Ready { pod: key } => {
-            let Some(pod) = pod(key) else { return Ok(()) };
-            write_status(client, key, &patches::ready(pod, &stamp())).await
+            write_status(client, key, &patches::readiness(pod, *containers, *ready, &stamp())).await
         }
         Order::Lost { pod: key } => {
             let Some(pod) = pod(key) else { return Ok(()) };

@@ -1,26 +1,15 @@
 //! Decisions of the simulated kubelets.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use k8s_openapi::{Metadata, apimachinery::pkg::apis::meta::v1::ObjectMeta};
-use kube_wire::Object as _;
 use rstest::rstest;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::*;
-use crate::cluster::{Objects, Snapshot};
+use crate::cluster::{Snapshot, put};
 
 const DELAYS: Delays = Delays { ready_after: Duration::from_secs(1), stop_after: Duration::from_secs(2) };
-
-fn put<K>(objects: &mut Objects<K>, object: Value)
-where
-    K: DeserializeOwned + Metadata<Ty = ObjectMeta> + Send + Sync + 'static,
-{
-    let object = serde_json::from_value::<K>(object).unwrap();
-    objects.insert(object.key(), Arc::new(object));
-}
 
 /// Adds a Node that is `up`, `lost` or `mute` (without conditions).
 fn node(cluster: &mut Snapshot, name: &str, state: &str) {
@@ -55,16 +44,16 @@ fn deleted(mut pod: Value) -> Value {
     pod
 }
 
-/// Formats the orders, such as `start a 10.112.1.2`.
+/// Formats the orders, such as `start a 10.112.0.1`.
 fn format_orders(decision: &decide::Decision) -> String {
     let orders = decision.orders.iter().map(|order| match order {
         Order::RegisterNode { node } => format!("register {node}"),
         Order::Bind { pod, node, .. } => format!("bind {} {node}", pod.name),
         Order::Evict { pod, .. } => format!("evict {}", pod.name),
         Order::Start { pod, addresses } => format!("start {} {}", pod.name, addresses[0]),
-        Order::ContainersReady { pod } => format!("containers ready {}", pod.name),
-        Order::NotReady { pod } => format!("not ready {}", pod.name),
-        Order::Ready { pod } => format!("ready {}", pod.name),
+        Order::Report { pod, containers: false, .. } => format!("not ready {}", pod.name),
+        Order::Report { pod, ready: false, .. } => format!("containers ready {}", pod.name),
+        Order::Report { pod, .. } => format!("ready {}", pod.name),
         Order::Lost { pod } => format!("lost {}", pod.name),
         Order::Remove { pod, .. } => format!("remove {}", pod.name),
     });
@@ -72,7 +61,7 @@ fn format_orders(decision: &decide::Decision) -> String {
 }
 
 #[rstest]
-#[case::start("up", new_pod("a", "n"), "start a 10.112.1.2")]
+#[case::start("up", new_pod("a", "n"), "start a 10.112.0.1")]
 #[case::no_node_yet("up", new_pod("a", ""), "bind a n")]
 #[case::no_node_yet_and_none_up("lost", new_pod("a", ""), "")]
 #[case::unknown_node("up", new_pod("a", "other"), "")]
@@ -109,7 +98,7 @@ fn pod_life_cycle() {
         let wake = decision.wake.map_or_else(String::new, |wake| format!(" @{}", (wake - begin).as_millis()));
         format!("{}{wake}", format_orders(&decision))
     };
-    assert_eq!(at(&cluster, Stopping::Proceeds, 0), "start a 10.112.1.2 @1000");
+    assert_eq!(at(&cluster, Stopping::Proceeds, 0), "start a 10.112.0.1 @1000");
     put(&mut cluster.pods, running("a", "n", "False"));
     assert_eq!(at(&cluster, Stopping::Proceeds, 400), " @1000");
     assert_eq!(at(&cluster, Stopping::Proceeds, 1000), "ready a");
@@ -197,7 +186,7 @@ fn readiness_gates_delay_ready() {
     let mut at = |cluster: &Snapshot, millis| {
         format_orders(&kubelet.decide(cluster, Stopping::Proceeds, begin + Duration::from_millis(millis)))
     };
-    assert_eq!(at(&cluster, 0), "start a 10.112.1.2");
+    assert_eq!(at(&cluster, 0), "start a 10.112.0.1");
     put(&mut cluster.pods, gated(running("a", "n", "False"), None));
     assert_eq!(at(&cluster, 1000), "containers ready a");
     assert_eq!(at(&cluster, 1100), "", "the gate has no condition");
@@ -223,7 +212,7 @@ fn annotation_sets_the_result_of_the_readiness_probe() {
     let mut at = |cluster: &Snapshot, millis| {
         format_orders(&kubelet.decide(cluster, Stopping::Proceeds, begin + Duration::from_millis(millis)))
     };
-    assert_eq!(at(&cluster, 0), "start a 10.112.1.2");
+    assert_eq!(at(&cluster, 0), "start a 10.112.0.1");
     put(&mut cluster.pods, probed(running("a", "n", "False"), "false"));
     assert_eq!(at(&cluster, 2000), "", "the probe fails");
     put(&mut cluster.pods, probed(running("a", "n", "False"), "true"));

@@ -3,17 +3,20 @@
 
 mod expect;
 mod explain;
-mod key;
 mod play;
-mod schedule;
 mod script;
 #[cfg(test)]
 mod tests;
 
-use std::{path::Path, time::Duration};
+use std::{
+    io::{self, IsTerminal as _},
+    path::Path,
+    time::Duration,
+};
 
 use anyhow::{Context as _, anyhow, ensure};
 use endpoint_controller_manager::Settings;
+use serde_json::Value;
 use tokio::{
     sync::watch,
     task::{JoinError, JoinSet},
@@ -21,19 +24,14 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use self::{
-    key::Answer,
-    play::{Player, TourError},
-};
+use self::play::Player;
 use crate::{
-    args::{KubeconfigOut, TourArgs},
+    args::TourArgs,
     cluster::start_informers,
-    host::{Host, user_objects},
+    host::Host,
     kubelet::{self, Delays, Kubelet, Stopping},
-    listen,
-    manifest::Object,
-    output::{print_line, print_warning},
-    stop::Signals,
+    manifests,
+    output::print_line,
     view::Screen,
 };
 
@@ -46,27 +44,20 @@ const GRACE: Duration = Duration::from_secs(6);
 /// Result of a task that runs during the tour: the kubelets or the controllers.
 type TaskResult = anyhow::Result<()>;
 
-/// Runs the tour; afterwards, unless `--exit` is given, keeps the cluster running until a termination signal.
-pub(crate) async fn run(args: TourArgs, mut signals: Signals) -> anyhow::Result<()> {
+/// Runs the tour; afterwards, unless `--exit` is given, keeps the cluster running until `signal` is cancelled.
+pub(crate) async fn run(args: TourArgs, signal: CancellationToken) -> anyhow::Result<()> {
     let start = Instant::now();
-    let TourArgs { server, exit, step } = args;
-    ensure!(!step || key::is_possible(), "--step needs a terminal as standard input and output");
-    if let Some(warning) = listen::warning(server.listen.ip()) {
-        // The log of the tour has errors only.
-        print_warning(&warning);
-    }
-    let own = user_objects(&server)?;
-    let host = Host::start(&server, server.config()).await?;
-    if server.kubeconfig_out == Some(KubeconfigOut::Print) {
-        host.print_kubeconfig()?;
-    }
+    let has_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+    ensure!(!args.step || has_terminal, "--step needs a terminal as standard input and output");
+    let own = manifests::read(&args.server.manifests)?;
+    let host = Host::start(&args.server, args.server.config()).await?;
     let stop = CancellationToken::new();
     let mut tasks = JoinSet::new();
     let result = tokio::select! {
-        result = run_stages(&host, own, (exit, step), start, &stop, &mut tasks) => result,
-        () = signals.received() => {
+        result = run_stages(&host, own, &args, start, &stop, &mut tasks) => result,
+        () = signal.cancelled() => {
             // With `--exit`, the tour serves as a test: an incomplete tour is a failure.
-            if exit { Err(anyhow!("terminated by a signal before the end of the tour")) } else { Ok(()) }
+            if args.exit { Err(anyhow!("terminated by a signal before the end of the tour")) } else { Ok(()) }
         }
     };
     stop.cancel();
@@ -74,22 +65,22 @@ pub(crate) async fn run(args: TourArgs, mut signals: Signals) -> anyhow::Result<
     if timeout(GRACE, ended).await.is_err() {
         tracing::warn!("the controllers have not stopped in time and are aborted");
     }
-    host.shutdown().await;
+    host.server.shutdown().await;
     result
 }
 
 async fn run_stages(
     host: &Host,
-    own: Vec<Object>,
-    (exit, step): (bool, bool),
+    own: Vec<Value>,
+    args: &TourArgs,
     start: Instant,
     stop: &CancellationToken,
     tasks: &mut JoinSet<TaskResult>,
 ) -> anyhow::Result<()> {
     let screen = Screen::stdout();
-    print_line(&format!("API server:  {}\nkubeconfig:  {}", host.url(), host.kubeconfig().display()))?;
+    print_line(&format!("API server:  {}\nkubeconfig:  {}", host.server.url(), host.kubeconfig.display()))?;
     let client = host.client().await?;
-    let informers = start_informers(&client, stop).await.context("informers of the view")?;
+    let informers = start_informers(&client).await.context("informers of the view")?;
     let (stopping, stopping_receiver) = watch::channel(Stopping::Proceeds);
 
     let kubelet = kubelet::run(client.clone(), Kubelet::new(DELAYS), informers.state.clone(), stopping_receiver);
@@ -97,27 +88,24 @@ async fn run_stages(
     let controllers = endpoint_controller_manager::run(host.config().await?, Settings::default(), stop.clone());
     tasks.spawn(async { controllers.await.context("controllers") });
 
-    let mut player = Player { client, cluster: informers.state.clone(), stopping, screen, own, start };
+    let (server, cluster) = (&host.server, informers.state.clone());
+    let mut player = Player { server, client, cluster, stopping, screen, own, start };
     let show = async {
         for (at, stage) in script::stages().iter().enumerate() {
-            if step && at > 0 && player.wait_for_key().await? == Answer::Quit {
-                return Ok(false);
+            if args.step && at > 0 {
+                player.wait_for_enter().await?;
             }
             player.play(stage).await?;
         }
-        if exit {
+        if args.exit {
             print_line(&format!("\nAll expectations met in {:.1} s.", start.elapsed().as_secs_f64()))?;
-            return Ok(true);
+            return Ok(());
         }
-        print_line(&closing_text(host.kubeconfig()))?;
-        player.print_changes_until_end().await.map(|()| true)
+        print_line(&closing_text(&host.kubeconfig))?;
+        player.print_changes_until_end().await
     };
     tokio::select! {
-        result = show => {
-            let is_whole = result.map_err(|error: TourError| anyhow!(error).context("tour"))?;
-            ensure!(is_whole || !exit, "quit before the end of the tour");
-            Ok(())
-        }
+        result = show => result.context("tour"),
         ended = tasks.join_next() => Err(task_error(ended)),
     }
 }

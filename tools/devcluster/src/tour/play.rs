@@ -1,28 +1,27 @@
 //! Execution of the script: runs the steps of each stage, prints changes, and waits for the expectations.
 
-use std::{io, time::Duration};
+use std::{io, thread, time::Duration};
 
+use anyhow::{Context as _, bail};
 use k8s_openapi::api::core::v1::{Node, Pod};
 use kube_controller_client::Client;
+use kube_dev_apiserver::Server;
 use kube_wire::ObjectKey;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::{
-    sync::watch,
+    sync::{oneshot, watch},
     time::{Instant, timeout_at},
 };
 
 use super::{
     expect::{Expectation, NAMESPACE},
     explain::explanations,
-    key::{self, Answer},
-    schedule::assign_nodes,
     script::{Embedded, Stage, Step},
 };
 use crate::{
-    apply::{ApplyError, apply},
     cluster::Snapshot,
     kubelet::Stopping,
-    manifest::{ManifestError, Object, Syntax, objects},
+    manifests,
     output::{OutputError, print_line},
     view::{Board, Rows, Screen},
 };
@@ -36,52 +35,25 @@ const PRINT_INTERVAL: Duration = Duration::from_millis(100);
 /// Time without changes after which the live view prints the tables.
 const IDLE_TIME: Duration = Duration::from_secs(1);
 
-/// Error of the tour.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum TourError {
-    /// An expectation was not met in time.
-    #[error("{stage:?}: not met within {} s: {missing}", TIMEOUT.as_secs())]
-    Unmet {
-        /// Title of the stage.
-        stage: &'static str,
-        /// Unmet expectations and the actual state.
-        missing: String,
-    },
-    /// A manifest that ships with this program is invalid.
-    #[error(transparent)]
-    Manifest(#[from] ManifestError),
-    /// An object cannot be applied.
-    #[error(transparent)]
-    Apply(#[from] ApplyError),
-    /// A request failed.
-    #[error("{}", .0.call())]
-    Client(#[from] kube_controller_client::Error),
-    /// The informers of the view have ended.
-    #[error("the informers of the view have ended")]
-    InformersEnded,
-    /// The tour cannot be printed.
-    #[error("cannot print the tour")]
-    Output(#[from] OutputError),
-    /// No key can be read.
-    #[error("cannot read a key from the terminal")]
-    Key(#[source] io::Error),
-}
+/// What an error reports if the snapshots of the cluster end.
+const INFORMERS_ENDED: &str = "the informers of the view have ended";
 
 /// Executor of stages.
-pub(super) struct Player {
+pub(super) struct Player<'a> {
+    pub(super) server: &'a Server,
     pub(super) client: Client,
     pub(super) cluster: watch::Receiver<Snapshot>,
     pub(super) stopping: watch::Sender<Stopping>,
     pub(super) screen: Screen,
     /// Objects of the user.
-    pub(super) own: Vec<Object>,
+    pub(super) own: Vec<Value>,
     /// Start time of the program.
     pub(super) start: Instant,
 }
 
-impl Player {
+impl Player<'_> {
     /// Runs the steps of a stage, waits until its expectations are met, and prints the tables and explanations.
-    pub(super) async fn play(&mut self, stage: &Stage) -> Result<(), TourError> {
+    pub(super) async fn play(&mut self, stage: &Stage) -> anyhow::Result<()> {
         let Stage { title, text, steps, show, explain, expect } = stage;
         self.screen.heading(title, text)?;
         for step in steps {
@@ -97,16 +69,18 @@ impl Player {
         Ok(())
     }
 
-    /// Asks for a key, and waits for it.
-    pub(super) async fn wait_for_key(&self) -> Result<Answer, TourError> {
-        self.screen.prompt("Press a key for the next step, q to quit.")?;
-        let answer = key::wait().await.map_err(TourError::Key)?;
-        print_line("")?;
-        Ok(answer)
+    /// Waits for Enter. The thread that reads does not delay the end of the program.
+    pub(super) async fn wait_for_enter(&self) -> anyhow::Result<()> {
+        self.screen.prompt("Press Enter for the next step.")?;
+        let (sender, read) = oneshot::channel();
+        thread::spawn(move || sender.send(io::stdin().lines().next()));
+        // Whatever was read.
+        let _ = read.await;
+        Ok(())
     }
 
     /// Prints changes until the informers end.
-    pub(super) async fn print_changes_until_end(&mut self) -> Result<(), TourError> {
+    pub(super) async fn print_changes_until_end(&mut self) -> anyhow::Result<()> {
         let mut stale = false;
         loop {
             let changed = async {
@@ -118,7 +92,7 @@ impl Player {
             };
             match changed.await {
                 Some(Ok(())) => stale |= self.print_changes()?,
-                Some(Err(_)) => return Err(TourError::InformersEnded),
+                Some(Err(_)) => bail!(INFORMERS_ENDED),
                 None => {
                     let board = Board::of(&self.cluster.borrow());
                     self.screen.tables(&board, Rows::Changed)?;
@@ -129,22 +103,17 @@ impl Player {
         }
     }
 
-    async fn run_step(&mut self, stage: &'static str, step: Step) -> Result<(), TourError> {
+    async fn run_step(&mut self, stage: &'static str, step: Step) -> anyhow::Result<()> {
         match step {
-            Step::Apply(Embedded { name, text }) => {
-                apply(&self.client, objects(name, Syntax::Yaml, text)?).await?;
+            Step::Create(Embedded { name, text }) => {
+                self.server.load(manifests::parse(name, text)?)?;
             }
-            Step::ApplyOwn => {
-                let mut own = std::mem::take(&mut self.own);
-                if !own.is_empty() {
-                    self.wait(stage, |cluster| cluster.nodes.is_empty().then(|| "no Nodes yet".to_owned())).await?;
-                    assign_nodes(&mut own, &self.cluster.borrow());
-                    apply(&self.client, own).await?;
-                }
+            Step::CreateOwn => {
+                self.server.load(std::mem::take(&mut self.own))?;
             }
             Step::DeletePods(names) => {
                 for name in names {
-                    self.client.delete::<Pod>(NAMESPACE, name, None).await?;
+                    self.client.delete::<Pod>(NAMESPACE, name, None).await.context(name)?;
                 }
             }
             Step::AwaitPodGone(name) => {
@@ -156,21 +125,17 @@ impl Player {
             Step::LoseNode(name) => {
                 let lost = json!({ "type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown" });
                 let patch = json!({ "status": { "conditions": [lost] } });
-                self.client.merge_patch::<Node>("", name, Some("status"), &patch).await?;
+                self.client.merge_patch::<Node>("", name, Some("status"), &patch).await.context(name)?;
             }
             Step::DeleteNode(name) => {
-                self.client.delete::<Node>("", name, None).await?;
+                self.client.delete::<Node>("", name, None).await.context(name)?;
             }
         }
         Ok(())
     }
 
     /// Prints changes until `missing` returns `None`.
-    async fn wait(
-        &mut self,
-        stage: &'static str,
-        missing: impl Fn(&Snapshot) -> Option<String>,
-    ) -> Result<(), TourError> {
+    async fn wait(&mut self, stage: &'static str, missing: impl Fn(&Snapshot) -> Option<String>) -> anyhow::Result<()> {
         let deadline = Instant::now() + TIMEOUT;
         let mut next_print = Instant::now();
         loop {
@@ -181,13 +146,13 @@ impl Player {
             }
             let Some(missing) = missing else { return Ok(()) };
             if now >= deadline {
-                return Err(TourError::Unmet { stage, missing });
+                bail!("{stage:?}: not met within {} s: {missing}", TIMEOUT.as_secs());
             }
             // Wake up at the end of the interval, to print collected changes even if no other follows.
             let next = if now < next_print { next_print } else { deadline };
             match timeout_at(next, self.cluster.changed()).await {
                 Ok(Ok(())) if now >= next_print => next_print = Instant::now() + PRINT_INTERVAL,
-                Ok(Err(_)) => return Err(TourError::InformersEnded),
+                Ok(Err(_)) => bail!(INFORMERS_ENDED),
                 Ok(Ok(())) | Err(_) => {}
             }
         }
@@ -195,7 +160,8 @@ impl Player {
 
     /// Prints the changes since the last call. Returns whether there were any.
     fn print_changes(&mut self) -> Result<bool, OutputError> {
-        let board = Board::of(&self.cluster.borrow_and_update());
+        // Not marked as seen: the expectations may not have been evaluated on this state.
+        let board = Board::of(&self.cluster.borrow());
         self.screen.changes(board, self.start.elapsed())
     }
 }

@@ -1,22 +1,9 @@
 //! Views of clusters and their changes.
 
-use std::sync::Arc;
-
-use k8s_openapi::{Metadata, apimachinery::pkg::apis::meta::v1::ObjectMeta};
-use kube_wire::Object as _;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::{table::Style, *};
-use crate::cluster::{Objects, Snapshot};
-
-fn put<K>(objects: &mut Objects<K>, object: Value)
-where
-    K: DeserializeOwned + Metadata<Ty = ObjectMeta> + Send + Sync + 'static,
-{
-    let object = serde_json::from_value::<K>(object).unwrap();
-    objects.insert(object.key(), Arc::new(object));
-}
+use crate::cluster::{Snapshot, put};
 
 fn endpoint(address: &str, ready: bool, zone: Option<&str>) -> Value {
     let hints = zone.map(|zone| json!({"forZones": [{"name": zone}]}));

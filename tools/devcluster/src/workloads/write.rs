@@ -1,4 +1,4 @@
-//! Writes of statuses.
+//! Writes of statuses, and what is in them.
 
 use k8s_openapi::{apimachinery::pkg::apis::meta::v1::ObjectMeta, jiff::Timestamp};
 use kube_controller_client::{Client, Error};
@@ -11,7 +11,17 @@ pub(super) fn now() -> Timestamp {
     Timestamp::from_second(kube_ambient::now().as_second()).unwrap_or_default()
 }
 
-/// Replaces the status of an object, and sets annotations. An object that is deleted meanwhile is no error.
+/// Returns a number of objects as that of a status.
+pub(super) fn count(objects: usize) -> i32 {
+    i32::try_from(objects).unwrap_or(i32::MAX)
+}
+
+/// Returns `None` for 0, which the API omits.
+pub(super) fn non_zero(count: i32) -> Option<i32> {
+    Some(count).filter(|it| *it != 0)
+}
+
+/// Replaces the status of an object, and sets annotations. An object that is deleted or replaced meanwhile is no error.
 pub(super) async fn patch_status<T, S>(
     client: &Client,
     object: &T,
@@ -30,12 +40,7 @@ where
     }
     // Not the status of another object of the same name.
     patch["metadata"]["uid"] = json!(object.metadata().uid);
-    ignore_races(client.merge_patch::<T>(object.namespace(), object.name(), Some("status"), &patch).await)
-}
-
-/// Ignores that another client has changed or deleted the object.
-pub(super) fn ignore_races<T>(result: Result<T, Error>) -> Result<(), Error> {
-    match result {
+    match client.merge_patch::<T>(object.namespace(), object.name(), Some("status"), &patch).await {
         Err(error) if error.is_not_found() || error.is_conflict() => Ok(()),
         result => result.map(drop),
     }

@@ -23,9 +23,7 @@ fn outcome<'a>(report: &'a Value, name: &str) -> &'a Value {
 }
 
 fn count(outcome: &Value, resource: &str, verb: &str) -> u64 {
-    let requests = outcome["counts"]["requests"].as_array().unwrap();
-    let found = requests.iter().find(|it| it["resource"] == resource && it["verb"] == verb);
-    found.map_or(0, |it| it["count"].as_u64().unwrap())
+    outcome["counts"]["requests"][resource][verb].as_u64().unwrap_or_default()
 }
 
 /// Which changes are combined into one write depends on the machine, so their number has no lower limit but that of the

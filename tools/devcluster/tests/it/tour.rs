@@ -104,15 +104,6 @@ async fn slice_of(client: &Client) -> String {
 }
 
 #[test]
-fn public_address_is_a_warning() {
-    let mut program = Program::start(&["--listen", "0.0.0.0:0"]);
-    program.line("API server:");
-    program.terminate();
-    let exited = program.wait();
-    assert!(exited.stderr.contains("warning: 0.0.0.0 serves other machines"), "{}", exited.stderr);
-}
-
-#[test]
 fn steps_need_a_terminal() {
     let exited = run(&["--step"]);
     assert!(exited.error_line().contains("--step needs a terminal"), "{}", exited.stderr);

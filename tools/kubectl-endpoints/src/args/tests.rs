@@ -94,7 +94,6 @@ fn settings_have_the_limit(#[case] line: &str, #[case] limit: usize) {
 #[case::timeout("check --request-timeout=-1s")]
 #[case::uid_without_a_user("check --as-uid=7")]
 #[case::insecure("check --insecure-skip-tls-verify=maybe")]
-#[case::shell("completion tcsh")]
 #[case::watch_is_of_explain("check --watch")]
 fn usage_errors_exit_with_2(#[case] line: &str) {
     assert_eq!(parse(line).unwrap_err().exit_code(), 2);

@@ -1,6 +1,6 @@
 //! What can follow the words of a command line.
 
-use clap::{Arg, Command, CommandFactory as _, ValueHint};
+use clap::{Arg, ArgMatches, Command, CommandFactory as _, ValueHint};
 
 use super::{Candidate, directive};
 use crate::args::{Cli, Kind};
@@ -14,8 +14,6 @@ pub(super) struct Completion {
     pub(super) wanted: Option<Wanted>,
     /// Directive of cobra's protocol.
     pub(super) directive: u8,
-    /// Options of the connection among the words, as `--name=value`.
-    pub(super) options: Vec<String>,
 }
 
 /// Names to read from the cluster.
@@ -38,110 +36,41 @@ pub(super) enum What {
     Namespaces,
 }
 
-/// Options that change from which server, and where, names are read.
-const CONNECTION_OPTIONS: [&str; 13] = [
-    "kubeconfig",
-    "context",
-    "cluster",
-    "user",
-    "as",
-    "as-group",
-    "as-uid",
-    "token",
-    "certificate-authority",
-    "insecure-skip-tls-verify",
-    "tls-server-name",
-    "server",
-    "namespace",
-];
-
-/// Words before the one to complete, as far as they matter.
-struct Parsed<'a> {
-    command: &'a Command,
-    /// Arguments of the subcommand that are not options.
-    positionals: Vec<&'a str>,
-    options: Vec<String>,
-    /// Option whose value is the word to complete.
-    pending: Option<&'a Arg>,
-    /// Whether options have ended with `--`.
-    escaped: bool,
+/// Parses the words before the one to complete, as far as they are right. Fails for a request for help.
+pub(super) fn parse(before: &[String]) -> Result<ArgMatches, clap::Error> {
+    let words = ["kubectl-endpoints"].into_iter().chain(before.iter().map(String::as_str));
+    Cli::command().ignore_errors(true).try_get_matches_from(words)
 }
 
-/// Returns the candidates for the last of `words`; an empty one is completed by everything.
-pub(super) fn complete(words: &[String]) -> Completion {
+/// Returns the candidates for `last`, after the words `before` and what is [parsed](parse) of them.
+pub(super) fn complete(matches: &ArgMatches, before: &[String], last: &str) -> Completion {
     let mut root = Cli::command();
     // Gives subcommands the global options.
     root.build();
-    let (last, before) = words.split_last().map_or(("", words), |(last, before)| (last.as_str(), before));
-    let Parsed { command, positionals, options, pending, escaped } = parse(&root, before);
+    let (name, arguments) = matches.subcommand().unzip();
+    let command = name.and_then(|name| root.find_subcommand(name)).unwrap_or(&root);
+    let is_escaped = before.iter().any(|word| word == "--");
+    let takes_next = |option: &&Arg| {
+        let is_switch = option.get_num_args().is_some_and(|range| range.min_values() == 0);
+        option.get_action().takes_values() && !is_switch && !is_escaped
+    };
+    let pending = before.last().and_then(|word| find_option(command, word)).filter(takes_next);
     let completion = Completion { directive: directive::NO_FILES, ..Completion::default() };
-    let completion = match (pending, last.split_once('=')) {
+    match (pending, last.split_once('=')) {
         (Some(option), _) => value(completion, option, last),
-        (None, Some((name, partial))) if name.starts_with("--") && !escaped => match find_option(command, name) {
+        (None, Some((name, partial))) if name.starts_with("--") && !is_escaped => match find_option(command, name) {
             Some(option) => value(completion, option, partial),
             None => completion,
         },
-        _ if last.starts_with('-') && !escaped => Completion { candidates: flags(command, last), ..completion },
-        _ if command.get_name() == root.get_name() => Completion { candidates: subcommands(&root, last), ..completion },
-        _ if command.get_name() == "explain" => explained(completion, &positionals, last),
-        _ => match command.get_positionals().nth(positionals.len()) {
-            Some(positional) => value(completion, positional, last),
-            None => completion,
-        },
-    };
-    Completion { options, ..completion }
-}
-
-fn parse<'a>(root: &'a Command, words: &'a [String]) -> Parsed<'a> {
-    let (command, positionals, options) = (root, Vec::new(), Vec::new());
-    let mut parsed = Parsed { command, positionals, options, pending: None, escaped: false };
-    for word in words {
-        if let Some(option) = parsed.pending.take() {
-            parsed.add_option(option, word);
-        } else if word == "--" && !parsed.escaped {
-            parsed.escaped = true;
-        } else if word.starts_with('-') && word.len() > 1 && !parsed.escaped {
-            let (name, value) = split_option(word);
-            let option = find_option(parsed.command, name).filter(|option| option.get_action().takes_values());
-            match (option, value) {
-                (Some(option), Some(value)) => parsed.add_option(option, value),
-                (Some(option), None) if is_switch(option) => parsed.add_option(option, "true"),
-                (Some(option), None) => parsed.pending = Some(option),
-                (None, _) => {}
+        _ if last.starts_with('-') && !is_escaped => Completion { candidates: flags(command, last), ..completion },
+        _ => match (name, arguments) {
+            (None, _) => Completion { candidates: subcommands(&root, last), ..completion },
+            (Some("explain"), Some(arguments)) => {
+                let objects = arguments.get_many::<String>("objects").into_iter().flatten();
+                explained(completion, &objects.map(String::as_str).collect::<Vec<_>>(), last)
             }
-        } else if let Some(command) =
-            Some(parsed.command).filter(|it| it.get_name() == root.get_name()).and_then(|it| it.find_subcommand(word))
-        {
-            parsed.command = command;
-        } else {
-            parsed.positionals.push(word);
-        }
-    }
-    parsed
-}
-
-impl Parsed<'_> {
-    fn add_option(&mut self, option: &Arg, value: &str) {
-        let name = option.get_long().filter(|name| CONNECTION_OPTIONS.contains(name));
-        self.options.extend(name.map(|name| format!("--{name}={value}")));
-    }
-}
-
-/// Returns whether the value of an option is optional and follows `=`.
-fn is_switch(option: &Arg) -> bool {
-    option.get_num_args().is_some_and(|range| range.min_values() == 0)
-}
-
-/// Splits `--name=value` and `-nvalue`.
-fn split_option(word: &str) -> (&str, Option<&str>) {
-    match word.split_once('=') {
-        Some((name, value)) => (name, Some(value)),
-        None if word.starts_with("--") => (word, None),
-        None => {
-            let end = word.char_indices().nth(2).map_or(word.len(), |(end, _)| end);
-            let (name, value) = word.split_at(end);
-            (name, Some(value).filter(|value| !value.is_empty()))
-        }
+            _ => completion,
+        },
     }
 }
 
@@ -209,16 +138,20 @@ fn explained(completion: Completion, positionals: &[&str], last: &str) -> Comple
 
 #[cfg(test)]
 mod tests {
+    use clap::FromArgMatches as _;
     use rstest::rstest;
 
     use super::*;
+    use crate::args::GlobalArgs;
 
     fn completion(line: &str) -> Completion {
-        complete(&line.split(' ').map(str::to_owned).collect::<Vec<_>>())
+        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        let (last, before) = words.split_last().unwrap();
+        complete(&parse(before).unwrap(), before, last)
     }
 
     #[rstest]
-    #[case::subcommands("", "explain check diff shadow completion help", 4)]
+    #[case::subcommands("", "explain check diff shadow help", 4)]
     #[case::subcommand("ch", "check", 4)]
     #[case::after_an_option("-n shop d", "diff", 4)]
     #[case::kinds("explain ", "service pod endpointslice endpoints", 4)]
@@ -232,8 +165,6 @@ mod tests {
     #[case::value("check --output j", "json", 4)]
     #[case::joined_value("check --color=a", "auto always", 4)]
     #[case::files("--kubeconfig ", "", 0)]
-    #[case::shells("completion ", "bash zsh fish powershell", 4)]
-    #[case::too_many("completion bash ", "", 4)]
     #[case::no_arguments("check ", "", 4)]
     #[case::unknown_kind("explain deploy/", "", 4)]
     fn candidates_follow_from_the_words(#[case] line: &str, #[case] expect: &str, #[case] directive: u8) {
@@ -257,22 +188,16 @@ mod tests {
         assert_eq!(completion.candidates, []);
     }
 
-    #[test]
-    fn options_of_the_connection_are_kept() {
-        let line = "-n shop --context=dev -oyaml --kubeconfig a=b explain --user u --as=b -s http://x -w svc ";
-        let expect =
-            ["--namespace=shop", "--context=dev", "--kubeconfig=a=b", "--user=u", "--as=b", "--server=http://x"];
-        assert_eq!(completion(line).options, expect);
-        let line =
-            "--token t --as-uid 7 --insecure-skip-tls-verify --certificate-authority=ca --tls-server-name n check ";
-        let expect = [
-            "--token=t",
-            "--as-uid=7",
-            "--insecure-skip-tls-verify=true",
-            "--certificate-authority=ca",
-            "--tls-server-name=n",
-        ];
-        assert_eq!(completion(line).options, expect);
+    #[rstest]
+    #[case::before("-n shop --context=dev --kubeconfig a=b explain -w svc")]
+    #[case::after("explain -w svc -n shop --context=dev --kubeconfig a=b")]
+    #[case::incomplete("explain svc -n shop --kubeconfig=a=b --context=dev -o")]
+    fn options_of_the_connection_are_kept(#[case] line: &str) {
+        let before: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        let global = GlobalArgs::from_arg_matches(&parse(&before).unwrap()).unwrap();
+        let kubeconfig = global.kubeconfig.unwrap();
+        assert_eq!((global.namespace.as_deref(), global.context.as_deref()), (Some("shop"), Some("dev")));
+        assert_eq!(kubeconfig.to_str(), Some("a=b"));
     }
 
     #[test]

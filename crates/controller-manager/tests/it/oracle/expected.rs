@@ -32,8 +32,8 @@ fn without_nulls(object: Value) -> Value {
     }
 }
 
-/// Expected Endpoints by name (EP-1, EP-3 to EP-18). For Services without selector only their existence is expected: users
-/// write their contents.
+/// Expected Endpoints by name (EP-1, EP-3 to EP-13, EP-15 to EP-18). For Services without selector only their existence is
+/// expected: users write their contents.
 pub(super) fn endpoints(services: &[Value], pods: &[Value], endpoints: &[Value]) -> BTreeMap<String, Contents> {
     let mut expected = BTreeMap::new();
     for service in services {

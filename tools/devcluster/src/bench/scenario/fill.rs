@@ -8,7 +8,7 @@ use crate::bench::{
     environment::{Environment, Run},
     observer::endpoints,
     outcome::Outcome,
-    server_process::ServerProcess,
+    server::BenchServer,
 };
 
 const NAMESPACE: Population =
@@ -24,7 +24,7 @@ pub(super) async fn start(environment: &mut Environment) -> anyhow::Result<Vec<O
 
 pub(super) async fn resume(environment: &mut Environment) -> anyhow::Result<Vec<Outcome>> {
     let (mut run, mut server) = environment.resumed(DEFAULT_POPULATION, BATCH_PERIOD).await?;
-    let outcome = run.outcome(&mut server, "resume").await?;
+    let outcome = run.outcome(&mut server, "resume")?;
     run.stop().await?;
     environment.cache(server);
     Ok(vec![outcome])
@@ -48,12 +48,12 @@ async fn fill(
     environment: &mut Environment,
     default: Population,
     name: &str,
-) -> anyhow::Result<(Outcome, Run, ServerProcess)> {
+) -> anyhow::Result<(Outcome, Run, BenchServer)> {
     let population = environment.args.population(default);
     let mut server = environment.empty(population).await?;
     let run = environment.run(&mut server, BATCH_PERIOD).await?;
     let mut run = run.fill(&mut server, &environment.progress).await?;
-    let outcome = run.outcome(&mut server, name).await?;
+    let outcome = run.outcome(&mut server, name)?;
     let (all, ready) = endpoints(&run.client).await?;
     let pods = population.pods;
     ensure!(all == pods && ready == pods, "of {pods} Pods, {all} are in slices, {ready} of them ready");

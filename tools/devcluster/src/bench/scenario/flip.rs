@@ -8,7 +8,7 @@ use crate::bench::{
     environment::{Environment, Run},
     flips::{drive, flips},
     outcome::Outcome,
-    server_process::ServerProcess,
+    server::BenchServer,
 };
 
 /// Batch period with which the Go controllers were measured.
@@ -21,7 +21,7 @@ const FLIPS: (usize, usize) = (3_000, 160);
 
 pub(super) async fn churn(environment: &mut Environment) -> anyhow::Result<Vec<Outcome>> {
     let (mut run, mut server) = environment.resumed(DEFAULT_POPULATION, BATCH_PERIOD).await?;
-    run.outcome(&mut server, "").await?;
+    run.outcome(&mut server, "")?;
     let outcome = flip(&mut run, &mut server, environment, "churn").await?;
     run.stop().await?;
     environment.cache(server);
@@ -31,17 +31,17 @@ pub(super) async fn churn(environment: &mut Environment) -> anyhow::Result<Vec<O
 /// Changes the readiness of Pods and waits until the controllers are idle.
 pub(super) async fn flip(
     run: &mut Run,
-    server: &mut ServerProcess,
+    server: &mut BenchServer,
     environment: &Environment,
     name: &str,
 ) -> anyhow::Result<Outcome> {
     let (count, rate) =
         (environment.args.flips.unwrap_or(FLIPS.0), per_second(environment.args.rate.unwrap_or(FLIPS.1)));
-    environment.progress.step(&format!("{count} flips, {rate} per second"));
+    environment.progress.set_message(format!("{count} flips, {rate} per second"));
     let flips = flips(run.population.pods, count);
     drive(&run.client, run.population, &flips, rate).await?;
     run.settle(server, &environment.progress, "after the flips", |_| true).await?;
-    Ok(Outcome { changes: flips.len(), ..run.outcome(server, name).await? })
+    Ok(Outcome { changes: flips.len(), ..run.outcome(server, name)? })
 }
 
 pub(super) fn per_second(rate: usize) -> NonZeroU32 {

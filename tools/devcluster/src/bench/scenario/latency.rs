@@ -12,7 +12,7 @@ use crate::bench::{
     latencies::{Latencies, between},
     observer::Observer,
     outcome::Outcome,
-    server_process::ServerProcess,
+    server::BenchServer,
 };
 
 /// Readiness changes per second.
@@ -37,7 +37,7 @@ pub(super) async fn run(environment: &mut Environment) -> anyhow::Result<Vec<Out
 async fn measure(
     environment: &Environment,
     run: &mut Run,
-    server: &mut ServerProcess,
+    server: &mut BenchServer,
     rate: usize,
 ) -> anyhow::Result<Outcome> {
     let pods = run.population.pods;
@@ -45,13 +45,13 @@ async fn measure(
     let all = flips(pods, environment.args.flips.unwrap_or(rate * SECONDS).min(pods * 2));
     let observer = Observer::start(&run.client).await?;
     run.settle(server, &environment.progress, "before the flips", |_| true).await?;
-    run.outcome(server, "").await?;
-    environment.progress.step(&format!("{} flips, {rate} per second", all.len()));
+    run.outcome(server, "")?;
+    environment.progress.set_message(format!("{} flips, {rate} per second", all.len()));
     let causes = drive(&run.client, run.population, &all, per_second(rate)).await?;
     run.settle(server, &environment.progress, "after the flips", |_| true).await?;
     let changes = observed(run, &observer, &all).await?;
     let latencies = Latencies::of(between(causes, changes));
-    Ok(Outcome { changes: all.len(), latencies, ..run.outcome(server, &format!("latency-{rate}")).await? })
+    Ok(Outcome { changes: all.len(), latencies, ..run.outcome(server, &format!("latency-{rate}"))? })
 }
 
 /// Waits until slices show the last flip of each Pod, at most 60 s. Returns the observed changes.

@@ -1,9 +1,6 @@
 //! Limits of a rollout: how many Pods there may be, and how many must be available.
 
-use k8s_openapi::{
-    api::apps::v1::{Deployment, DeploymentSpec},
-    apimachinery::pkg::util::intstr::IntOrString,
-};
+use k8s_openapi::{api::apps::v1::DeploymentSpec, apimachinery::pkg::util::intstr::IntOrString};
 
 /// Limits of a Deployment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,12 +14,14 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    pub(super) fn of(deployment: &Deployment) -> Self {
-        let spec = deployment.spec.clone().unwrap_or_default();
+    pub(super) fn of(spec: &DeploymentSpec) -> Self {
         let replicas = spec.replicas.unwrap_or(1);
-        let Some((surge, unavailable)) = rolling_update(&spec, replicas) else {
+        if !is_rolling(spec) {
             return Self { replicas, surge: 0, unavailable: 0 };
-        };
+        }
+        let rolling = spec.strategy.as_ref().and_then(|strategy| strategy.rolling_update.clone()).unwrap_or_default();
+        let surge = resolve(rolling.max_surge.as_ref(), replicas, Rounding::Up);
+        let unavailable = resolve(rolling.max_unavailable.as_ref(), replicas, Rounding::Down);
         // As upstream: both cannot be 0, or nothing would ever change. Small percentages are rounded down to it.
         let unavailable = if surge == 0 && unavailable == 0 { 1 } else { unavailable };
         Self { replicas, surge, unavailable: unavailable.min(replicas) }
@@ -42,18 +41,6 @@ impl Limits {
 /// Returns whether the Deployment replaces its Pods gradually.
 pub(super) fn is_rolling(spec: &DeploymentSpec) -> bool {
     spec.strategy.as_ref().and_then(|strategy| strategy.type_.as_deref()) != Some("Recreate")
-}
-
-/// Returns `maxSurge` and `maxUnavailable` as numbers; `None` for the strategy `Recreate`.
-fn rolling_update(spec: &DeploymentSpec, replicas: i32) -> Option<(i32, i32)> {
-    if !is_rolling(spec) {
-        return None;
-    }
-    let rolling = spec.strategy.as_ref().and_then(|strategy| strategy.rolling_update.clone()).unwrap_or_default();
-    Some((
-        resolve(rolling.max_surge.as_ref(), replicas, Rounding::Up),
-        resolve(rolling.max_unavailable.as_ref(), replicas, Rounding::Down),
-    ))
 }
 
 #[derive(Clone, Copy)]
@@ -95,8 +82,7 @@ mod tests {
     #[case::recreate(4, json!({"type": "Recreate"}), (0, 0))]
     fn limits_of_strategies(#[case] replicas: i32, #[case] strategy: Value, #[case] expect: (i32, i32)) {
         let spec = json!({"replicas": replicas, "strategy": strategy, "selector": {}, "template": {}});
-        let deployment = serde_json::from_value(json!({"metadata": {}, "spec": spec})).unwrap();
-        let Limits { replicas: _, surge, unavailable } = Limits::of(&deployment);
+        let Limits { replicas: _, surge, unavailable } = Limits::of(&serde_json::from_value(spec).unwrap());
         assert_eq!((surge, unavailable), expect);
     }
 }

@@ -7,7 +7,6 @@ mod plan;
 mod revisions;
 mod rolling;
 mod run;
-mod scaling;
 mod sets;
 mod status;
 #[cfg(test)]

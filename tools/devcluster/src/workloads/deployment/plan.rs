@@ -1,6 +1,6 @@
 //! One step of a Deployment.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use k8s_openapi::{
     api::{
@@ -12,10 +12,10 @@ use k8s_openapi::{
 
 use super::{
     limits::{Limits, is_rolling},
-    revisions::{REVISION, beyond_history, new_set, revision_of, scale, update_new_set},
-    rolling, scaling,
-    sets::{Sets, name_of, replicas},
-    status,
+    revisions::{REVISION, beyond_history, new_set, revision_of, update_new_set},
+    rolling,
+    sets::{Sets, name_of, replicas, scale},
+    status::{is_complete, status},
 };
 use crate::workloads::{owner::controller_of, replica_set::has_ended};
 
@@ -38,89 +38,61 @@ pub(super) struct Plan {
     pub(super) changes: Vec<Change>,
     /// Status after the changes.
     pub(super) status: DeploymentStatus,
-    /// Revision of the new set.
+    /// Revision of the new set, if the Deployment has another one.
     pub(super) revision: Option<String>,
-    /// Time of the next plan if nothing changes before: the rollout times out.
-    pub(super) wake: Option<Duration>,
 }
 
-/// Returns the next step of a Deployment (Go: `syncDeployment`). `sets` are the `ReplicaSet`s that it owns, `pods` those of
+/// Returns the next step of a Deployment (Go: `syncDeployment`). `stored` are the `ReplicaSet`s that it owns, `pods` those of
 /// its namespace.
-pub(super) fn plan(deployment: &Deployment, sets: &[Arc<ReplicaSet>], pods: &[Arc<Pod>], now: Timestamp) -> Plan {
+pub(super) fn plan(deployment: &Deployment, stored: &[Arc<ReplicaSet>], pods: &[Arc<Pod>], now: Timestamp) -> Plan {
     let spec = deployment.spec.clone().unwrap_or_default();
-    let limits = Limits::of(deployment);
-    let sets_before = sets;
-    let mut deployment = deployment.clone();
-    let mut sets = Sets::of(&deployment, sets);
-    let mut deleted = Vec::new();
+    let limits = Limits::of(&spec);
+    let mut sets = Sets::of(&spec, stored);
     if deployment.metadata.deletion_timestamp.is_some() {
-        let status = status::counted(&deployment, &sets, limits, now);
-        return Plan { changes: Vec::new(), status, revision: None, wake: None };
+        let status = status(deployment, &spec, &sets, limits, now);
+        return Plan { changes: Vec::new(), status, revision: None };
     }
-    let before = deployment.status.get_or_insert_default();
-    status::report_pause(before, &spec, now);
-    let is_paused = spec.paused == Some(true);
-    let is_steady = is_paused || scaling::is_scaled(&sets, limits);
-    if is_steady {
-        if let Some(new) = &mut sets.new {
-            update_new_set(new, &deployment, &spec, &sets.old);
-        }
-        scaling::spread(&deployment, &spec, &mut sets, limits);
+    if spec.paused == Some(true) {
+        scale_paused(&mut sets, limits);
     } else {
-        deployment.status = Some(roll_out(&deployment, &spec, &mut sets, pods, limits, now));
+        roll_out(deployment, &spec, &mut sets, pods, limits);
     }
-    let mut status = status::counted(&deployment, &sets, limits, now);
-    if !is_steady {
-        status::report_progress(&mut status, &deployment, &spec, &sets, now);
-    }
-    if is_paused || status::is_complete(&spec, &status) {
-        deleted = beyond_history(&spec, &sets.old);
-    }
-    let wake = status::until_timeout(&status, &spec, now).filter(|left| !left.is_zero());
-    let revision = sets.new.as_ref().map(revision_of).filter(|it| *it > 0).map(|it| it.to_string());
-    let is_current =
-        |revision: &String| deployment.metadata.annotations.as_ref().and_then(|it| it.get(REVISION)) == Some(revision);
-    Plan {
-        changes: changes(sets, sets_before, &deleted),
-        status,
-        revision: revision.filter(|it| !is_current(it)),
-        wake,
+    let status = status(deployment, &spec, &sets, limits, now);
+    let deleted = if is_complete(&spec, &status) { beyond_history(&spec, &sets.old) } else { Vec::new() };
+    let current = deployment.metadata.annotations.as_ref().and_then(|it| it.get(REVISION));
+    let revision = sets.new.as_ref().map(|new| revision_of(new).to_string()).filter(|it| Some(it) != current);
+    Plan { changes: changes(sets, stored, &deleted), status, revision }
+}
+
+/// While a rollout is paused, only the number of Pods follows the spec: the largest set gets the difference.
+fn scale_paused(sets: &mut Sets, limits: Limits) {
+    let current = sets.desired();
+    let difference = current.clamp(limits.replicas, limits.most()) - current;
+    if let Some(largest) = sets.all_mut().max_by_key(|set| replicas(set)).filter(|_| difference != 0) {
+        scale(largest, (replicas(largest) + difference).max(0));
     }
 }
 
-/// Moves the sets one step towards the template of the Deployment. Returns its status with the conditions of the new set.
-fn roll_out(
-    deployment: &Deployment,
-    spec: &DeploymentSpec,
-    sets: &mut Sets,
-    pods: &[Arc<Pod>],
-    limits: Limits,
-    now: Timestamp,
-) -> DeploymentStatus {
-    let mut status = deployment.status.clone().unwrap_or_default();
-    if !is_rolling(spec) && !old_pods_are_gone(sets, pods, limits) {
-        return status;
+/// Moves the sets one step towards the template of the Deployment.
+fn roll_out(deployment: &Deployment, spec: &DeploymentSpec, sets: &mut Sets, pods: &[Arc<Pod>], limits: Limits) {
+    if !is_rolling(spec) && !old_pods_are_gone(sets, pods) {
+        return;
     }
-    let is_created = sets.new.is_none();
     let Sets { new, old } = sets;
-    let new = new.get_or_insert_with(|| new_set(deployment, spec, old, limits));
-    update_new_set(new, deployment, spec, old);
-    status::report_new_set(&mut status, name_of(new), is_created, now);
-    if is_rolling(spec) {
-        if !rolling::scale_new(sets, limits) {
-            rolling::scale_old(sets, limits);
-        }
-    } else if replicas(new) != limits.replicas {
-        scale(new, limits.replicas, limits);
+    let new = new.get_or_insert_with(|| new_set(deployment, spec));
+    update_new_set(new, deployment, old);
+    if !is_rolling(spec) {
+        scale(new, limits.replicas);
+    } else if !rolling::scale_new(sets, limits) {
+        rolling::scale_old(sets, limits);
     }
-    status
 }
 
 /// Scales the old sets to zero, and returns whether all their Pods are gone (Go: `rolloutRecreate`).
-fn old_pods_are_gone(sets: &mut Sets, pods: &[Arc<Pod>], limits: Limits) -> bool {
+fn old_pods_are_gone(sets: &mut Sets, pods: &[Arc<Pod>]) -> bool {
     let mut is_scaled = false;
     for set in sets.old.iter_mut().filter(|set| replicas(set) > 0) {
-        scale(set, 0, limits);
+        scale(set, 0);
         is_scaled = true;
     }
     let is_old = |pod: &Pod| {

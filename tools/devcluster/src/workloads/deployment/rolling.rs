@@ -2,8 +2,7 @@
 
 use super::{
     limits::Limits,
-    revisions::scale,
-    sets::{Sets, available, replicas},
+    sets::{Sets, available, replicas, scale},
 };
 
 /// Scales the new set towards the number of replicas of the Deployment. Returns whether its size changed (Go:
@@ -11,7 +10,7 @@ use super::{
 pub(super) fn scale_new(sets: &mut Sets, limits: Limits) -> bool {
     let to = new_size(sets, limits);
     match &mut sets.new {
-        Some(new) if replicas(new) != to => scale(new, to, limits),
+        Some(new) if replicas(new) != to => scale(new, to),
         _ => return false,
     }
     true
@@ -40,7 +39,7 @@ pub(super) fn scale_old(sets: &mut Sets, limits: Limits) {
         let removed = unavailable.min(removable);
         if removed > 0 {
             removable -= removed;
-            scale(set, replicas(set) - removed, limits);
+            scale(set, replicas(set) - removed);
         }
     }
     let mut removable = sets.available() - limits.least_available();
@@ -48,7 +47,7 @@ pub(super) fn scale_old(sets: &mut Sets, limits: Limits) {
         let removed = replicas(set).min(removable);
         if removed > 0 {
             removable -= removed;
-            scale(set, replicas(set) - removed, limits);
+            scale(set, replicas(set) - removed);
         }
     }
 }

@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use k8s_openapi::{
-    api::apps::v1::{Deployment, ReplicaSet},
-    jiff::Timestamp,
-};
+use k8s_openapi::api::apps::v1::{DeploymentSpec, ReplicaSet};
 
 use crate::workloads::template::are_equal;
 
@@ -20,13 +17,13 @@ pub(super) struct Sets {
 
 impl Sets {
     /// Splits the sets of a Deployment. If several have its template, the oldest is the new one (Go: `FindNewReplicaSet`).
-    pub(super) fn of(deployment: &Deployment, sets: &[Arc<ReplicaSet>]) -> Self {
+    pub(super) fn of(deployment: &DeploymentSpec, sets: &[Arc<ReplicaSet>]) -> Self {
         let mut old: Vec<ReplicaSet> = sets.iter().map(|set| (**set).clone()).collect();
-        old.sort_by(|a, b| (created(a), name_of(a)).cmp(&(created(b), name_of(b))));
-        let template = deployment.spec.as_ref().map(|spec| &spec.template);
+        let created = |set: &ReplicaSet| set.metadata.creation_timestamp.as_ref().map(|time| time.0);
+        old.sort_by_key(|set| (created(set), name_of(set).to_owned()));
         let is_new = |set: &ReplicaSet| {
             let own = set.spec.as_ref().and_then(|spec| spec.template.as_ref());
-            own.zip(template).is_some_and(|(own, template)| are_equal(own, template))
+            own.is_some_and(|own| are_equal(own, &deployment.template))
         };
         let new = old.iter().position(is_new).map(|at| old.remove(at));
         Self { new, old }
@@ -73,7 +70,9 @@ pub(super) fn name_of(set: &ReplicaSet) -> &str {
     set.metadata.name.as_deref().unwrap_or_default()
 }
 
-/// Returns the time at which a set was created; `None` for one that is about to be.
-pub(super) fn created(set: &ReplicaSet) -> Option<Timestamp> {
-    set.metadata.creation_timestamp.as_ref().map(|time| time.0)
+/// Sets the number of replicas that a set asks for.
+pub(super) fn scale(set: &mut ReplicaSet, to: i32) {
+    if let Some(spec) = &mut set.spec {
+        spec.replicas = Some(to);
+    }
 }

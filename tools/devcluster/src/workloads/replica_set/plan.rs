@@ -1,16 +1,14 @@
-//! How many Pods a `ReplicaSet` creates, and which ones it deletes.
+//! How many Pods a `ReplicaSet` creates, which ones it deletes, and its status.
 
-use std::{cmp::Reverse, collections::BTreeMap, sync::Arc};
+use std::{cmp::Reverse, sync::Arc};
 
-use k8s_openapi::{
-    api::{apps::v1::ReplicaSet, core::v1::Pod},
-    jiff::Timestamp,
+use k8s_openapi::api::{
+    apps::v1::{ReplicaSet, ReplicaSetStatus},
+    core::v1::Pod,
 };
 
-use super::pods::{is_active, node_of, phase_of, ready_since};
+use crate::workloads::write::{count, non_zero};
 
-/// Annotation with the cost of deleting a Pod, compared with that of the other Pods of its `ReplicaSet`.
-const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 /// Maximum number of Pods that one sync creates or deletes (Go: `BurstReplicas`).
 const BURST: usize = 500;
 
@@ -22,7 +20,7 @@ pub(super) struct Plan {
 }
 
 /// Returns the changes that lead to the number of Pods in the spec (Go: `manageReplicas`). `pods` are those that the set
-/// owns.
+/// owns. Pods without a Node are deleted first, then those that are not ready, then young ones.
 pub(super) fn plan(set: &ReplicaSet, pods: &[Arc<Pod>]) -> Plan {
     if set.metadata.deletion_timestamp.is_some() {
         return Plan::default();
@@ -33,41 +31,40 @@ pub(super) fn plan(set: &ReplicaSet, pods: &[Arc<Pod>]) -> Plan {
     if active.len() <= desired {
         return Plan { create: (desired - active.len()).min(BURST), delete: Vec::new() };
     }
-    let mut on_node: BTreeMap<String, usize> = BTreeMap::new();
-    for pod in &active {
-        *on_node.entry(node_of(pod).to_owned()).or_default() += 1;
-    }
-    let neighbours = |pod: &Pod| on_node.get(node_of(pod)).copied().unwrap_or_default();
-    active.sort_by_cached_key(|pod| rank(pod, neighbours(pod)));
+    active.sort_by_cached_key(|pod| {
+        let has_node = pod.spec.as_ref().is_some_and(|spec| spec.node_name.is_some());
+        let created = pod.metadata.creation_timestamp.as_ref().map(|time| time.0);
+        (has_node, is_ready(pod), Reverse(created), pod.metadata.name.clone())
+    });
     active.truncate((active.len() - desired).min(BURST));
     Plan { create: 0, delete: active }
 }
 
-/// Order of deletion (Go: `ActivePodsWithRanks`): Pods without a Node, pending, not ready, cheap, on a crowded Node, ready
-/// for a short time, restarted often, and young ones first.
-type Rank =
-    (bool, u8, bool, i32, Reverse<usize>, Reverse<Option<Timestamp>>, Reverse<i32>, Reverse<Option<Timestamp>>, String);
+/// Returns the status of a set that owns these Pods. A Pod that is ready counts as available.
+pub(super) fn status(set: &ReplicaSet, pods: &[Arc<Pod>]) -> ReplicaSetStatus {
+    let active = || pods.iter().filter(|pod| is_active(pod));
+    let ready = non_zero(count(active().filter(|pod| is_ready(pod)).count()));
+    ReplicaSetStatus {
+        replicas: count(active().count()),
+        ready_replicas: ready,
+        available_replicas: ready,
+        observed_generation: set.metadata.generation,
+        ..ReplicaSetStatus::default()
+    }
+}
 
-fn rank(pod: &Pod, neighbours: usize) -> Rank {
-    let phase = match phase_of(pod) {
-        "Pending" => 0,
-        "Running" => 2,
-        _ => 1,
-    };
-    let since = ready_since(pod);
-    let cost = pod.metadata.annotations.as_ref().and_then(|it| it.get(DELETION_COST)?.parse().ok()).unwrap_or_default();
-    let statuses = pod.status.iter().flat_map(|status| status.container_statuses.iter().flatten());
-    let restarts = statuses.map(|status| status.restart_count).max().unwrap_or_default();
-    let created = pod.metadata.creation_timestamp.as_ref().map(|time| time.0);
-    (
-        !node_of(pod).is_empty(),
-        phase,
-        since.is_some(),
-        cost,
-        Reverse(neighbours),
-        Reverse(since),
-        Reverse(restarts),
-        Reverse(created),
-        pod.metadata.name.clone().unwrap_or_default(),
-    )
+/// Returns whether a Pod counts as a replica: it has not ended and is not being deleted (Go: `IsPodActive`).
+fn is_active(pod: &Pod) -> bool {
+    !has_ended(pod) && pod.metadata.deletion_timestamp.is_none()
+}
+
+/// Returns whether all containers of a Pod have ended for good.
+pub(in crate::workloads) fn has_ended(pod: &Pod) -> bool {
+    let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
+    matches!(phase, Some("Succeeded" | "Failed"))
+}
+
+fn is_ready(pod: &Pod) -> bool {
+    let mut conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
+    conditions.any(|condition| condition.type_ == "Ready" && condition.status == "True")
 }

@@ -1,6 +1,5 @@
 //! Tests of the plans: a Deployment whose `ReplicaSet`s are simulated.
 
-mod conditions;
 mod rollouts;
 
 use std::sync::Arc;
@@ -38,7 +37,7 @@ impl Cluster {
         let template =
             json!({"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": "1"}]}});
         let spec = json!({"replicas": replicas, "selector": {"matchLabels": {"app": "web"}}, "template": template,
-                          "strategy": strategy, "progressDeadlineSeconds": 600, "revisionHistoryLimit": 10});
+                          "strategy": strategy, "revisionHistoryLimit": 10});
         let meta = json!({"name": "web", "namespace": "shop", "uid": "d", "generation": 1});
         let deployment = serde_json::from_value(json!({"metadata": meta, "spec": spec})).unwrap();
         Self { deployment, sets: Vec::new(), pods: Vec::new(), now: START, created: 0 }
@@ -66,7 +65,7 @@ impl Cluster {
 
     /// Executes one plan. Returns whether it changed sets.
     fn step(&mut self) -> bool {
-        let Plan { changes, status, revision, wake: _ } = self.plan();
+        let Plan { changes, status, revision } = self.plan();
         self.deployment.status = Some(status);
         if let Some(revision) = revision {
             let annotations = self.deployment.metadata.annotations.get_or_insert_default();
