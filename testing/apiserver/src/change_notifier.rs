@@ -18,22 +18,14 @@ pub(crate) struct ChangeNotifier {
 struct NotifierState {
     /// Number of calls to [`ChangeNotifier::notify`].
     notifications: AtomicU64,
-    /// Revision of the last change; 0 if there was none.
-    revision: AtomicU64,
     waiting: Notify,
 }
 
 impl ChangeNotifier {
-    /// Records a change at `revision` and wakes every listener.
-    pub(crate) fn notify(&self, revision: u64) {
-        self.state.revision.store(revision, Ordering::Release);
+    /// Records a change and wakes every listener.
+    pub(crate) fn notify(&self) {
         self.state.notifications.fetch_add(1, Ordering::Release);
         self.state.waiting.notify_waiters();
-    }
-
-    /// Returns the revision of the last change; 0 if there was none.
-    pub(crate) fn revision(&self) -> u64 {
-        self.state.revision.load(Ordering::Acquire)
     }
 
     /// Returns a listener that has seen all changes so far.
@@ -90,17 +82,16 @@ mod tests {
             });
         }
         tokio::task::yield_now().await;
-        notifier.notify(7);
+        notifier.notify();
         while tasks.join_next().await.is_some() {}
         assert_eq!(*woken.lock().unwrap(), (0..50).collect::<Vec<_>>());
-        assert_eq!(notifier.revision(), 7);
     }
 
     #[tokio::test]
     async fn change_before_the_wait_is_not_missed() {
         let notifier = ChangeNotifier::default();
         let mut listener = notifier.listen();
-        notifier.notify(1);
+        notifier.notify();
         listener.changed().await;
         listener.mark_seen();
         let waits = tokio::time::timeout(std::time::Duration::ZERO, listener.changed()).await;

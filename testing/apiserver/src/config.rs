@@ -1,14 +1,11 @@
 //! Configuration of a server.
 
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
-
-use ipnet::{Ipv4Net, Ipv6Net};
 
 use crate::clock::Clock;
 use crate::custom_kind::CustomKind;
 use crate::fields::FieldTracking;
-use crate::identity::User;
 
 /// Configuration of a [`Server`](crate::Server): address, access, kinds, watch history, seed and clock.
 ///
@@ -24,7 +21,7 @@ use crate::identity::User;
 /// let config = Config { watch_history: 100, ..Config::default() };
 /// assert!(config.listen.ip().is_loopback());
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Config {
     /// Address to listen on; `127.0.0.1:0` by default. Port 0 takes a free port, see
     /// [`Server::address`](crate::Server::address).
@@ -35,12 +32,6 @@ pub struct Config {
     pub anonymous: Anonymous,
     /// Authorization mode; by default every request is allowed.
     pub authorization: Authorization,
-    /// Static bearer tokens and their users.
-    pub tokens: Vec<Token>,
-    /// Range of IPv4 cluster IPs; `10.96.0.0/16` by default.
-    pub service_cidr_v4: Ipv4Net,
-    /// Range of IPv6 cluster IPs; `fd00:10:96::/108` by default.
-    pub service_cidr_v6: Ipv6Net,
     /// Custom kinds to serve besides the built-in ones.
     pub kinds: Vec<CustomKind>,
     /// Whether objects none of whose owners exists are deleted, as by the garbage collector of a real cluster. Off by
@@ -60,8 +51,6 @@ pub struct Config {
     /// Interval of the bookmarks in a watch that allows them; 60 s by default. The last one is sent 2 s before the
     /// timeout.
     pub bookmark_interval: Duration,
-    /// Timeout of a watch without `timeoutSeconds`; 30 min by default.
-    pub watch_timeout: Duration,
     /// Maximum number of requests in the log, see [`Server::requests`](crate::Server::requests); 10,000 by default, 0
     /// turns the log off.
     pub request_log: usize,
@@ -109,21 +98,6 @@ pub enum Authorization {
     Rbac,
 }
 
-/// Static bearer token of a user.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Token {
-    /// The token, without the prefix `Bearer`.
-    pub token: String,
-    /// User of the token.
-    pub user: User,
-}
-
-impl std::fmt::Debug for Token {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Token").field("user", &self.user).finish_non_exhaustive()
-    }
-}
-
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -131,15 +105,11 @@ impl Default for Config {
             transport: Transport::Plain,
             anonymous: Anonymous::Allowed,
             authorization: Authorization::AlwaysAllow,
-            tokens: Vec::new(),
-            service_cidr_v4: Ipv4Net::new_assert(Ipv4Addr::new(10, 96, 0, 0), 16),
-            service_cidr_v6: Ipv6Net::new_assert(Ipv6Addr::new(0xfd00, 0x10, 0x96, 0, 0, 0, 0, 0), 108),
             kinds: Vec::new(),
             garbage_collection: false,
             namespace_grace: Duration::from_secs(1),
             watch_history: 10_000,
             bookmark_interval: Duration::from_secs(60),
-            watch_timeout: Duration::from_secs(30 * 60),
             request_log: 10_000,
             debug_endpoints: false,
             seed: None,

@@ -2,7 +2,6 @@
 
 use std::fmt::{self, Display, Write as _};
 
-use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -49,8 +48,8 @@ impl FieldErrors {
     }
 
     /// Adds an invalid value; `detail` is the reason.
-    pub(crate) fn invalid(&mut self, field: impl Into<String>, value: impl FormatValue, detail: impl Display) {
-        self.push(field, "FieldValueInvalid", format!("Invalid value: {}: {detail}", value.format_value()));
+    pub(crate) fn invalid(&mut self, field: impl Into<String>, value: impl Serialize, detail: impl Display) {
+        self.push(field, "FieldValueInvalid", format!("Invalid value: {}: {detail}", show(&value)));
     }
 
     /// Adds a missing value.
@@ -75,16 +74,15 @@ impl FieldErrors {
     }
 
     /// Adds a value outside of an enumeration.
-    pub(crate) fn unsupported(&mut self, field: impl Into<String>, value: impl FormatValue, supported: &[&str]) {
-        let supported: Vec<String> = supported.iter().map(FormatValue::format_value).collect();
-        let message =
-            format!("Unsupported value: {}: supported values: {}", value.format_value(), supported.join(", "));
+    pub(crate) fn unsupported(&mut self, field: impl Into<String>, value: impl Serialize, supported: &[&str]) {
+        let supported: Vec<String> = supported.iter().map(|it| format!("{it:?}")).collect();
+        let message = format!("Unsupported value: {}: supported values: {}", show(&value), supported.join(", "));
         self.push(field, "FieldValueNotSupported", message);
     }
 
     /// Adds a duplicate of a value that must be unique.
-    pub(crate) fn duplicate(&mut self, field: impl Into<String>, value: impl FormatValue) {
-        self.push(field, "FieldValueDuplicate", format!("Duplicate value: {}", value.format_value()));
+    pub(crate) fn duplicate(&mut self, field: impl Into<String>, value: impl Serialize) {
+        self.push(field, "FieldValueDuplicate", format!("Duplicate value: {}", show(&value)));
     }
 
     /// Adds a field that may not be set, or not to this value.
@@ -126,65 +124,8 @@ impl Display for FieldErrors {
     }
 }
 
-/// Formats a value for a field error: strings are quoted, lists are in brackets.
-pub(crate) trait FormatValue {
-    fn format_value(&self) -> String;
-}
-
-impl FormatValue for str {
-    fn format_value(&self) -> String {
-        format!("{self:?}")
-    }
-}
-
-impl FormatValue for String {
-    fn format_value(&self) -> String {
-        self.as_str().format_value()
-    }
-}
-
-impl FormatValue for usize {
-    fn format_value(&self) -> String {
-        self.to_string()
-    }
-}
-
-impl FormatValue for i32 {
-    fn format_value(&self) -> String {
-        self.to_string()
-    }
-}
-
-impl FormatValue for i64 {
-    fn format_value(&self) -> String {
-        self.to_string()
-    }
-}
-
-impl FormatValue for [String] {
-    fn format_value(&self) -> String {
-        let items: Vec<String> = self.iter().map(FormatValue::format_value).collect();
-        format!("[{}]", items.join(","))
-    }
-}
-
-impl FormatValue for Value {
-    fn format_value(&self) -> String {
-        self.to_string()
-    }
-}
-
-impl FormatValue for IntOrString {
-    fn format_value(&self) -> String {
-        match self {
-            Self::Int(number) => number.format_value(),
-            Self::String(text) => text.format_value(),
-        }
-    }
-}
-
-impl<T: FormatValue + ?Sized> FormatValue for &T {
-    fn format_value(&self) -> String {
-        (**self).format_value()
-    }
+/// Formats a value for a field error, as JSON.
+fn show(value: &impl Serialize) -> String {
+    // Strings, numbers and lists: encoding cannot fail.
+    serde_json::to_string(value).unwrap_or_default()
 }

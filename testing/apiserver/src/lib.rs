@@ -41,7 +41,7 @@ mod wait;
 
 pub use admission::{Admission, AdmissionRequest, Denial, Operation};
 pub use clock::Clock;
-pub use config::{Anonymous, Authorization, Config, Token, Transport};
+pub use config::{Anonymous, Authorization, Config, Transport};
 pub use custom_kind::CustomKind;
 pub use faults::{Effect, End, Fault, FaultState, Faults, On};
 pub use fields::FieldTracking;
@@ -56,5 +56,5 @@ pub use shared::History;
 pub use snapshot::Snapshot;
 pub use traffic::Traffic;
 pub use transport::{ClientCertificate, TlsError};
-pub use typed::{DEFAULT_FIELD_MANAGER, ObjectError, Objects};
+pub use typed::{ObjectError, Objects};
 pub use wait::WaitTimeout;

@@ -8,9 +8,6 @@ use crate::cluster::Cluster;
 use crate::kinds::Kind;
 use crate::server::Server;
 
-/// Number of objects stored per acquisition of the write lock.
-const BATCH_SIZE: usize = 100;
-
 /// Error of [`Server::load`]: an unknown kind or a rejected object.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -47,30 +44,23 @@ impl Server {
     /// # Errors
     /// [`LoadError`] for the first object that cannot be stored; the objects before it stay stored.
     pub fn load(&self, objects: impl IntoIterator<Item = Value>) -> Result<usize, LoadError> {
-        let mut objects = objects.into_iter();
         let mut count = 0;
-        loop {
-            let some: Vec<Value> = objects.by_ref().take(BATCH_SIZE).collect();
-            if some.is_empty() {
-                return Ok(count);
-            }
-            count += some.len();
+        for object in objects {
             self.shared().write(false, |cluster, options| {
-                some.into_iter().try_for_each(|object| {
-                    let kind = kind_of(cluster, &object)?;
-                    let text = |field| object["metadata"][field].as_str().unwrap_or_default().to_owned();
-                    let (namespace, name) = (text("namespace"), text("name"));
-                    let namespace =
-                        if kind.namespaced && namespace.is_empty() { "default".to_owned() } else { namespace };
-                    cluster.load(&kind, &namespace, object, options).map(drop).map_err(|source| LoadError::Rejected {
-                        kind: kind.name.clone(),
-                        namespace,
-                        name,
-                        source: Box::new(source),
-                    })
+                let kind = kind_of(cluster, &object)?;
+                let text = |field| object["metadata"][field].as_str().unwrap_or_default().to_owned();
+                let (namespace, name) = (text("namespace"), text("name"));
+                let namespace = if kind.namespaced && namespace.is_empty() { "default".to_owned() } else { namespace };
+                cluster.load(&kind, &namespace, object, options).map_err(|source| LoadError::Rejected {
+                    kind: kind.name.clone(),
+                    namespace,
+                    name,
+                    source: Box::new(source),
                 })
             })?;
+            count += 1;
         }
+        Ok(count)
     }
 }
 

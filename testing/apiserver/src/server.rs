@@ -12,11 +12,10 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
 use crate::admission::Admission;
-use crate::cluster::{Cluster, StoreOptions};
-use crate::config::{Authorization, Config, Transport};
+use crate::cluster::Cluster;
+use crate::config::{Config, Transport};
 use crate::faults::Faults;
 use crate::http::{self, InProcess};
-use crate::kinds::KindTable;
 use crate::namespace_cleanup;
 use crate::requests::Requests;
 use crate::shared::{Generators, History, Shared};
@@ -119,20 +118,7 @@ impl Server {
             None => StdRng::from_rng(&mut rand::rng()),
             Some(seed) => StdRng::seed_from_u64(seed.wrapping_add(n)),
         };
-        let options = StoreOptions {
-            service_cidr_v4: config.service_cidr_v4,
-            service_cidr_v6: config.service_cidr_v6,
-            history_length: config.watch_history,
-            collects_garbage: config.garbage_collection,
-            field_tracking: config.field_tracking,
-        };
-        let mut cluster = Cluster::new(KindTable::builtin(), &options, rng(0), config.clock.now())?;
-        for kind in &config.kinds {
-            cluster.define(kind);
-        }
-        if config.authorization == Authorization::Rbac {
-            cluster.create_default_roles(config.clock.now())?;
-        }
+        let cluster = Cluster::new(config.clone(), rng(0))?;
         let generators = Generators { faults: rng(1), tokens: rng(2) };
         let shared = Arc::new(Shared::new(cluster, config, authority, generators));
 

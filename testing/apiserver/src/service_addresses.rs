@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use ipnet::{Ipv4Net, Ipv6Net};
 use rand::{Rng, RngExt as _};
 
 use crate::address::Family;
@@ -11,17 +10,12 @@ use crate::address::Family;
 /// Upstream's default of `--service-node-port-range`.
 const NODE_PORTS: std::ops::RangeInclusive<i32> = 30_000..=32_767;
 
-/// Upstream's limit of Service ranges. Larger ones are cut, because a /64 could not be searched.
-const MAX_HOST_BITS: u32 = 20;
-
 /// Cluster IPs and node ports in use by Services.
 ///
 /// [`pick`](Self::pick) and [`pick_node_port`](Self::pick_node_port) reserve nothing: values are recorded with
 /// [`replace`](Self::replace) when the Service is stored, so that a rejected write needs no rollback.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct ServiceAddresses {
-    v4: Ipv4Net,
-    v6: Ipv6Net,
     /// Number of uses: a Service can use one node port for a TCP and a UDP port.
     taken: BTreeMap<Allocation, u32>,
 }
@@ -33,24 +27,40 @@ pub(crate) enum Allocation {
     NodePort(i32),
 }
 
+/// Range of the cluster IPs of a family.
+struct ClusterIps {
+    text: &'static str,
+    first: u128,
+    size: u128,
+}
+
+fn cluster_ips(family: Family) -> ClusterIps {
+    match family {
+        Family::V4 => {
+            let first = Ipv4Addr::new(10, 96, 0, 0).to_bits();
+            ClusterIps { text: "10.96.0.0/16", first: first.into(), size: 1 << 16 }
+        }
+        Family::V6 => {
+            let first = Ipv6Addr::new(0xfd00, 0x10, 0x96, 0, 0, 0, 0, 0).to_bits();
+            ClusterIps { text: "fd00:10:96::/108", first, size: 1 << 20 }
+        }
+    }
+}
+
 impl ServiceAddresses {
-    pub(crate) fn new(v4: Ipv4Net, v6: Ipv6Net) -> Self {
-        Self { v4, v6, taken: BTreeMap::new() }
-    }
-
     /// Returns the range of a family, formatted for messages.
-    pub(crate) fn range(&self, family: Family) -> String {
-        match family {
-            Family::V4 => self.v4.to_string(),
-            Family::V6 => self.v6.to_string(),
-        }
+    pub(crate) fn range(family: Family) -> &'static str {
+        cluster_ips(family).text
     }
 
-    pub(crate) fn contains(&self, address: IpAddr) -> bool {
-        match address {
-            IpAddr::V4(v4) => self.v4.contains(&v4) && v4 != self.v4.network() && v4 != self.v4.broadcast(),
-            IpAddr::V6(v6) => self.v6.contains(&v6) && v6 != self.v6.network(),
-        }
+    /// Returns `true` for an address in the range of its family, except for the first one and the IPv4 broadcast address.
+    pub(crate) fn contains(address: IpAddr) -> bool {
+        let ClusterIps { first, size, .. } = cluster_ips(Family::of(address));
+        let (bits, end) = match address {
+            IpAddr::V4(v4) => (v4.to_bits().into(), first + size - 1),
+            IpAddr::V6(v6) => (v6.to_bits(), first + size),
+        };
+        (first + 1..end).contains(&bits)
     }
 
     pub(crate) fn is_taken(&self, allocation: Allocation) -> bool {
@@ -59,17 +69,13 @@ impl ServiceAddresses {
 
     /// Returns a free address of a family; `None` if the range is exhausted.
     pub(crate) fn pick(&self, family: Family, rng: &mut impl Rng) -> Option<IpAddr> {
-        let (base, bits) = match family {
-            Family::V4 => (u128::from(self.v4.network().to_bits()), self.v4.max_prefix_len() - self.v4.prefix_len()),
-            Family::V6 => (self.v6.network().to_bits(), self.v6.max_prefix_len() - self.v6.prefix_len()),
-        };
-        let size = 1_u128 << u32::from(bits).min(MAX_HOST_BITS);
+        let ClusterIps { first, size, .. } = cluster_ips(family);
         let start = rng.random_range(0..size);
-        let addresses = (0..size).map(|step| base + (start + step) % size).filter_map(|bits| match family {
+        let addresses = (0..size).map(|step| first + (start + step) % size).filter_map(|bits| match family {
             Family::V4 => u32::try_from(bits).ok().map(|bits| IpAddr::V4(Ipv4Addr::from_bits(bits))),
             Family::V6 => Some(IpAddr::V6(Ipv6Addr::from_bits(bits))),
         });
-        addresses.into_iter().find(|address| self.contains(*address) && !self.is_taken(Allocation::Address(*address)))
+        addresses.into_iter().find(|address| Self::contains(*address) && !self.is_taken(Allocation::Address(*address)))
     }
 
     /// Returns a node port that is neither in use nor in `chosen`; `None` if all are in use.
@@ -109,20 +115,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn small_range_is_exhausted_and_reused_after_release() {
-        let mut addresses = ServiceAddresses::new("10.0.0.0/30".parse().unwrap(), "fd00::/126".parse().unwrap());
-        let mut rng = StdRng::seed_from_u64(1);
-        for family in [Family::V4, Family::V6] {
-            let mut allocations = Vec::new();
-            while let Some(address) = addresses.pick(family, &mut rng) {
-                assert!(addresses.contains(address));
-                allocations.push(Allocation::Address(address));
-                addresses.replace(&[], &allocations[allocations.len() - 1..]);
-            }
-            // The network address and, for IPv4, the broadcast address are not allocated.
-            assert_eq!(allocations.len(), if family == Family::V4 { 2 } else { 3 });
-            addresses.replace(&allocations[..1], &[]);
-            assert_eq!(addresses.pick(family, &mut rng).map(Allocation::Address), Some(allocations[0]));
-        }
+    fn range_is_exhausted_and_reused_after_release() {
+        let all: Vec<Allocation> = (1..0xffff_u32)
+            .map(|at| Allocation::Address(Ipv4Addr::from_bits(Ipv4Addr::new(10, 96, 0, 0).to_bits() + at).into()))
+            .collect();
+        let (mut addresses, mut rng) = (ServiceAddresses::default(), StdRng::seed_from_u64(1));
+        addresses.replace(&[], &all);
+        assert_eq!(addresses.pick(Family::V4, &mut rng), None);
+        addresses.replace(&all[7..8], &[]);
+        assert_eq!(addresses.pick(Family::V4, &mut rng).map(Allocation::Address), Some(all[7]));
+        assert!(addresses.pick(Family::V6, &mut rng).is_some_and(ServiceAddresses::contains));
     }
 }

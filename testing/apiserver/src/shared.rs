@@ -6,7 +6,6 @@ use jiff::Timestamp;
 use rand::rngs::StdRng;
 use tokio_util::sync::CancellationToken;
 
-use crate::authorization::PolicyCache;
 use crate::change_notifier::{ChangeNotifier, Listener};
 use crate::cluster::{Cluster, StoreState, WriteOptions};
 use crate::config::Config;
@@ -36,7 +35,6 @@ pub(crate) struct Shared {
     pub(crate) requests: RequestLog,
     pub(crate) traffic: TrafficBook,
     pub(crate) identities: Identities,
-    pub(crate) policies: PolicyCache,
     /// Certificate authority; `None` without TLS.
     pub(crate) authority: Option<Authority>,
     /// Notified after each change of an object, after each answered request, and when a fault delays a request.
@@ -69,7 +67,6 @@ impl Shared {
             requests: RequestLog::new(config.request_log),
             traffic: TrafficBook::default(),
             identities: Identities::new(&config, generators.tokens),
-            policies: PolicyCache::default(),
             authority,
             activity: ChangeNotifier::default(),
             epoch: Mutex::default(),
@@ -106,7 +103,6 @@ impl Shared {
         // First, so that no watch from before the restore reads the state after it.
         self.drop_connections();
         self.write(false, |cluster, _| cluster.restore(state));
-        self.policies.clear();
     }
 
     /// Calls `query` with the cluster under the read lock. Expensive work belongs after it, on the returned references.
@@ -125,28 +121,20 @@ impl Shared {
         if !dry_run {
             inner.cluster.collect_garbage(options);
         }
-        let revision = inner.cluster.revision();
         let kinds = inner.cluster.kind_count();
         while inner.notifiers.len() < kinds {
             inner.notifiers.push(ChangeNotifier::default());
         }
         let touched = inner.cluster.take_touched();
         if !touched.is_empty() {
-            self.activity.notify(revision);
+            self.activity.notify();
         }
         for index in touched {
             if let Some(notifier) = inner.notifiers.get(index) {
-                notifier.notify(revision);
+                notifier.notify();
             }
         }
         result
-    }
-
-    /// Returns the version of the last change of a kind since the server was started; 0 if there was none.
-    pub(crate) fn last_change(&self, group: &str, version: &str, plural: &str) -> u64 {
-        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
-        let kind = inner.cluster.kinds().find(group, version, plural);
-        kind.and_then(|kind| inner.notifiers.get(kind.index)).map_or(0, ChangeNotifier::revision)
     }
 
     /// Returns a listener for changes of a kind; `None` if the kind is not registered.

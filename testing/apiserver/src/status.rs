@@ -89,14 +89,18 @@ impl StatusError {
         self
     }
 
-    fn about(mut self, kind: &Kind, name: &str) -> Self {
-        self.details = Some(Box::new(Details {
-            name: name.to_owned(),
-            group: kind.group.clone(),
-            kind: kind.plural.clone(),
-            ..Details::default()
-        }));
-        self
+    fn detailed(self, details: Details) -> Self {
+        Self { details: Some(Box::new(details)), ..self }
+    }
+
+    fn about(self, kind: &Kind, name: &str) -> Self {
+        let (name, group, kind) = (name.to_owned(), kind.group.clone(), kind.plural.clone());
+        self.detailed(Details { name, group, kind, ..Details::default() })
+    }
+
+    /// Returns an error with a message that begins with the object.
+    fn of_object(code: u16, reason: &'static str, kind: &Kind, name: &str, what: &str) -> Self {
+        Self::new(code, reason, format!("{} \"{name}\" {what}", kind.qualified_plural())).about(kind, name)
     }
 
     fn caused(mut self, reason: &'static str, message: impl Into<String>, field: &str) -> Self {
@@ -107,14 +111,12 @@ impl StatusError {
 
     /// Returns 404 for an object that does not exist.
     pub(crate) fn not_found(kind: &Kind, name: &str) -> Self {
-        Self::new(404, "NotFound", format!("{} \"{name}\" not found", kind.qualified_plural())).about(kind, name)
+        Self::of_object(404, "NotFound", kind, name, "not found")
     }
 
     /// Returns 404 for a path of a built-in group that this server does not serve.
     pub(crate) fn no_such_resource() -> Self {
-        let mut error = Self::new(404, "NotFound", "the server could not find the requested resource");
-        error.details = Some(Box::default());
-        error
+        Self::new(404, "NotFound", "the server could not find the requested resource").detailed(Details::default())
     }
 
     /// Returns 404 for any other path that this server does not serve. As upstream, the response is plain text.
@@ -129,13 +131,11 @@ impl StatusError {
 
     /// Returns 405 for a method that the path does not support.
     pub(crate) fn method_not_allowed() -> Self {
-        let mut error =
-            Self::new(405, "MethodNotAllowed", "the server does not allow this method on the requested resource");
-        error.details = Some(Box::default());
-        error
+        let message = "the server does not allow this method on the requested resource";
+        Self::new(405, "MethodNotAllowed", message).detailed(Details::default())
     }
 
-    /// Returns 501 for a subresource that needs a kubelet or a proxy.
+    /// Returns 501 for a subresource that needs a kubelet.
     pub(crate) fn no_containers(kind: &Kind, subresource: &str) -> Self {
         let plural = kind.qualified_plural();
         let message = format!("{plural}/{subresource} is not available: this API server for tests runs no containers");
@@ -144,17 +144,13 @@ impl StatusError {
 
     /// Returns 409 for a create of an object that exists.
     pub(crate) fn already_exists(kind: &Kind, name: &str) -> Self {
-        Self::new(409, "AlreadyExists", format!("{} \"{name}\" already exists", kind.qualified_plural()))
-            .about(kind, name)
+        Self::of_object(409, "AlreadyExists", kind, name, "already exists")
     }
 
     /// Returns 409 for a generated name that exists; the create can be retried.
     pub(crate) fn generated_name_taken(kind: &Kind, name: &str) -> Self {
-        let message = format!(
-            "{} \"{name}\" already exists, the server was not able to generate a unique name for the object",
-            kind.qualified_plural()
-        );
-        Self::new(409, "AlreadyExists", message).about(kind, name)
+        let what = "already exists, the server was not able to generate a unique name for the object";
+        Self::of_object(409, "AlreadyExists", kind, name, what)
     }
 
     /// Returns 409 for a write that conflicts with the stored object.
@@ -188,23 +184,16 @@ impl StatusError {
             message: format!("conflict with {manager}"),
             field: path,
         });
-        let mut error = Self::new(409, "Conflict", message);
-        error.details = Some(Box::new(Details { causes: causes.collect(), ..Details::default() }));
-        error
+        Self::new(409, "Conflict", message).detailed(Details { causes: causes.collect(), ..Details::default() })
     }
 
     /// Returns 422 for an invalid object, with one cause per field error.
     pub(crate) fn invalid(kind: &Kind, name: &str, errors: FieldErrors) -> Self {
         let listed = errors.to_string();
-        let mut error = Self::new(422, "Invalid", format!("{} \"{name}\" is invalid: {listed}", kind.qualified_kind()));
-        error.details = Some(Box::new(Details {
-            name: name.to_owned(),
-            group: kind.group.clone(),
-            kind: kind.name.clone(),
-            causes: errors.into_causes(),
-            ..Details::default()
-        }));
-        error
+        let message = format!("{} \"{name}\" is invalid: {listed}", kind.qualified_kind());
+        let (name, group, kind) = (name.to_owned(), kind.group.clone(), kind.name.clone());
+        let details = Details { name, group, kind, causes: errors.into_causes(), ..Details::default() };
+        Self::new(422, "Invalid", message).detailed(details)
     }
 
     /// Returns 422 if there are errors of request options, such as list parameters that exclude each other.
@@ -212,14 +201,10 @@ impl StatusError {
         if errors.is_empty() {
             return Ok(());
         }
-        let mut error = Self::new(422, "Invalid", format!("{options}.meta.k8s.io \"\" is invalid: {errors}"));
-        error.details = Some(Box::new(Details {
-            group: "meta.k8s.io".to_owned(),
-            kind: options.to_owned(),
-            causes: errors.into_causes(),
-            ..Details::default()
-        }));
-        Err(error)
+        let message = format!("{options}.meta.k8s.io \"\" is invalid: {errors}");
+        let (group, kind) = ("meta.k8s.io".to_owned(), options.to_owned());
+        let details = Details { group, kind, causes: errors.into_causes(), ..Details::default() };
+        Err(Self::new(422, "Invalid", message).detailed(details))
     }
 
     /// Returns 400 for a malformed request.
@@ -237,19 +222,20 @@ impl StatusError {
         Self::bad_request(format!("the name of the object ({given}) does not match the name on the URL ({expected})"))
     }
 
-    /// Returns 400 for unknown or duplicate fields with strict field validation.
-    pub(crate) fn strict_decoding(kind: &Kind, messages: &[String]) -> Self {
+    /// Returns 400 for an object that cannot be decoded.
+    pub(crate) fn undecodable(kind: &Kind, why: &str) -> Self {
         let Kind { name, version, .. } = kind;
-        let messages = messages.join(", ");
-        Self::bad_request(format!(
-            "{name} in version \"{version}\" cannot be handled as a {name}: strict decoding error: {messages}"
-        ))
+        Self::bad_request(format!("{name} in version \"{version}\" cannot be handled as a {name}: {why}"))
+    }
+
+    /// Returns 400 for unknown fields with strict field validation.
+    pub(crate) fn strict_decoding(kind: &Kind, messages: &[String]) -> Self {
+        Self::undecodable(kind, &format!("strict decoding error: {}", messages.join(", ")))
     }
 
     /// Returns 403 for a request that is forbidden for this object.
     pub(crate) fn forbidden(kind: &Kind, name: &str, why: &str) -> Self {
-        let message = format!("{} \"{name}\" is forbidden: {why}", kind.qualified_plural());
-        Self::new(403, "Forbidden", message).about(kind, name)
+        Self::of_object(403, "Forbidden", kind, name, &format!("is forbidden: {why}"))
     }
 
     /// Returns 403 for a create in a terminating namespace.
@@ -265,8 +251,7 @@ impl StatusError {
     /// Returns the error of a write that an admission rule denies.
     pub(crate) fn denied(kind: &Kind, name: &str, denial: Denial) -> Self {
         let Denial { code, reason, message } = denial;
-        let message = format!("{} \"{name}\" is forbidden: {message}", kind.qualified_plural());
-        Self::new(code, reason, message).about(kind, name)
+        Self::of_object(code, reason, kind, name, &format!("is forbidden: {message}"))
     }
 
     /// Returns 410 for a watch from a version older than the history.
@@ -322,18 +307,16 @@ impl StatusError {
 
     /// Returns 422 for a JSON patch that cannot be applied to the stored object. As upstream, it does not say why.
     pub(crate) fn patch_failed() -> Self {
-        let mut error = Self::new(422, "Invalid", "the server rejected our request due to an error in our request");
-        error.details = Some(Box::default());
-        error
+        let message = "the server rejected our request due to an error in our request";
+        Self::new(422, "Invalid", message).detailed(Details::default())
     }
 
     /// Returns 422 for a patch that adds unknown or duplicate fields with strict field validation.
     pub(crate) fn invalid_patch(patched: &str, messages: &[String]) -> Self {
         let mut errors = FieldErrors::default();
         errors.invalid("patch", patched, format_args!("strict decoding error: {}", messages.join(", ")));
-        let mut error = Self::new(422, "Invalid", format!(" \"\" is invalid: {errors}"));
-        error.details = Some(Box::new(Details { causes: errors.into_causes(), ..Details::default() }));
-        error
+        let error = Self::new(422, "Invalid", format!(" \"\" is invalid: {errors}"));
+        error.detailed(Details { causes: errors.into_causes(), ..Details::default() })
     }
 
     /// Returns 500 with upstream's generic message.

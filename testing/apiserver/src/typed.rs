@@ -17,8 +17,8 @@ use crate::status::StatusError;
 
 pub use error::ObjectError;
 
-/// Field manager of the writes of [`Objects`], unless [`Objects::field_manager`] selects another.
-pub const DEFAULT_FIELD_MANAGER: &str = "test";
+/// Field manager of the writes of [`Objects`].
+const FIELD_MANAGER: &str = "test";
 
 /// A field that the server would drop is a mistake in a test.
 const VALIDATION: FieldValidation = FieldValidation::Strict;
@@ -26,8 +26,8 @@ const VALIDATION: FieldValidation = FieldValidation::Strict;
 /// Synchronous, typed access to the objects of one kind, without a connection; from [`Server::typed`].
 ///
 /// Writes are those of a client that may do everything: they are validated, are subject to
-/// [admission rules](crate::Admission), own the fields that they set (see [`FieldTracking`](crate::FieldTracking)), and
-/// reach watches. But faults do not affect them, and the request log does not contain them. Validation is strict: unknown
+/// [admission rules](crate::Admission), own the fields that they set under the manager `test` (see
+/// [`FieldTracking`](crate::FieldTracking)), and reach watches. But faults do not affect them, and the request log does not contain them. Validation is strict: unknown
 /// fields are errors (`fieldValidation=Strict`).
 ///
 /// For a kind with the subresource `status`, only [`patch_status`](Self::patch_status) and
@@ -59,7 +59,6 @@ pub struct Objects<'a, K> {
     group: String,
     plural: String,
     namespace: String,
-    manager: String,
     of: PhantomData<fn() -> K>,
 }
 
@@ -73,8 +72,7 @@ impl Server {
     /// `group` is empty for core, `plural` is the resource name in paths.
     pub fn typed_as<K>(&self, group: &str, plural: &str) -> Objects<'_, K> {
         let (group, plural) = (group.to_owned(), plural.to_owned());
-        let (namespace, manager) = ("default".to_owned(), DEFAULT_FIELD_MANAGER.to_owned());
-        Objects { server: self, group, plural, namespace, manager, of: PhantomData }
+        Objects { server: self, group, plural, namespace: "default".to_owned(), of: PhantomData }
     }
 }
 
@@ -83,16 +81,6 @@ impl<K> Objects<'_, K> {
     #[must_use]
     pub fn namespace(mut self, namespace: &str) -> Self {
         namespace.clone_into(&mut self.namespace);
-        self
-    }
-
-    /// Selects another manager of the written fields (`metadata.managedFields`) than [`DEFAULT_FIELD_MANAGER`]. At most
-    /// 128 printable characters; otherwise writes are refused with 422.
-    ///
-    /// A server-side apply of another manager that changes such a field gets 409, unless it is forced.
-    #[must_use]
-    pub fn field_manager(mut self, name: &str) -> Self {
-        name.clone_into(&mut self.manager);
         self
     }
 
@@ -112,7 +100,7 @@ impl<K> Objects<'_, K> {
     ) -> Result<T, ObjectError> {
         let (kind, namespace) = self.kind()?;
         Ok(self.server.shared().write(false, |cluster, options| {
-            write(cluster, &kind, namespace, options.of_client(&self.manager, VALIDATION))
+            write(cluster, &kind, namespace, options.of_client(FIELD_MANAGER, VALIDATION))
         })?)
     }
 

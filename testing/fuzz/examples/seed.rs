@@ -7,7 +7,7 @@ use kube_endpoints_fuzz::seeds;
 fn main() -> Result<(), Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     for seed in seeds::of(&root.join("../conformance/fixtures"))? {
-        let folder = root.join("corpus").join(&seed.target);
+        let folder = root.join("corpus").join(seed.target);
         fs::create_dir_all(&folder)?;
         fs::write(folder.join(seed.name), seed.bytes)?;
     }

@@ -27,7 +27,7 @@ use std::fmt::Debug;
 use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service};
 use kube_wire::{Decode, DecodeError, Encoding, ListReader, WatchReader};
 
-use self::renderings::{Choices, Shape, shapes};
+use self::renderings::{Choices, Shape};
 
 /// Limit on the size of an item in bytes, so low that short inputs reach it.
 const LIMIT: usize = 4096;
@@ -36,41 +36,13 @@ const LIMIT: usize = 4096;
 pub type Check = fn(&[u8]) -> bool;
 
 /// Names and checks of all targets.
-pub const TARGETS: [(&str, Check); 10] = [
-    ("list_json", list_json),
-    ("list_protobuf", list_protobuf),
-    ("watch_json", watch_json),
-    ("watch_protobuf", watch_protobuf),
-    ("pod", object::<Pod>),
-    ("service", object::<Service>),
-    ("node", object::<Node>),
-    ("endpointslice", object::<EndpointSlice>),
-    ("endpoints", object::<Endpoints>),
-    ("renderings", renderings),
-];
+pub const TARGETS: [(&str, Check); 4] =
+    [("list", list), ("watch", watch), ("object", object), ("renderings", renderings)];
 
-/// Checks that a list in JSON decodes to the same items in chunks of (first byte + 1) bytes and at once.
-pub fn list_json(bytes: &[u8]) -> bool {
-    list(Encoding::Json, bytes)
-}
-
-/// Checks that a list in protobuf decodes to the same items in chunks of (first byte + 1) bytes and at once.
-pub fn list_protobuf(bytes: &[u8]) -> bool {
-    list(Encoding::Protobuf, bytes)
-}
-
-/// Checks that a watch in JSON decodes to the same events in chunks of (first byte + 1) bytes and at once.
-pub fn watch_json(bytes: &[u8]) -> bool {
-    watch(Encoding::Json, bytes)
-}
-
-/// Checks that a watch in protobuf decodes to the same events in chunks of (first byte + 1) bytes and at once.
-pub fn watch_protobuf(bytes: &[u8]) -> bool {
-    watch(Encoding::Protobuf, bytes)
-}
-
-fn list(encoding: Encoding, bytes: &[u8]) -> bool {
-    let Some((step, body)) = cut(bytes) else { return false };
+/// Checks that a list decodes to the same items in chunks and at once. The first byte selects the encoding:
+/// [`seeds::PROTOBUF`], any other byte is JSON. The second is the size of the chunks minus one.
+pub fn list(bytes: &[u8]) -> bool {
+    let Some((encoding, step, body)) = cut(bytes) else { return false };
     let read = |step: usize| {
         let mut reader = ListReader::<Service>::with_limit(encoding, LIMIT);
         let mut items = Vec::new();
@@ -87,8 +59,9 @@ fn list(encoding: Encoding, bytes: &[u8]) -> bool {
     in_pieces.is_ok()
 }
 
-fn watch(encoding: Encoding, bytes: &[u8]) -> bool {
-    let Some((step, body)) = cut(bytes) else { return false };
+/// Checks that a watch decodes to the same events in chunks and at once. The first two bytes are those of [`list`].
+pub fn watch(bytes: &[u8]) -> bool {
+    let Some((encoding, step, body)) = cut(bytes) else { return false };
     let read = |step: usize| {
         let mut reader = WatchReader::<Service>::with_limit(encoding, "1".into(), LIMIT);
         let mut events = Vec::new();
@@ -109,17 +82,29 @@ fn watch(encoding: Encoding, bytes: &[u8]) -> bool {
     in_pieces.1.is_none()
 }
 
-/// Returns the chunk size, which is the first byte plus one, and the remaining bytes.
-fn cut(bytes: &[u8]) -> Option<(usize, &[u8])> {
-    let (step, body) = bytes.split_first()?;
-    Some((usize::from(*step) + 1, body))
+/// Returns the encoding, the size of the chunks, and the remaining bytes.
+fn cut(bytes: &[u8]) -> Option<(Encoding, usize, &[u8])> {
+    let ([encoding, step], body) = bytes.split_first_chunk()?;
+    let encoding = if *encoding == seeds::PROTOBUF { Encoding::Protobuf } else { Encoding::Json };
+    Some((encoding, usize::from(*step) + 1, body))
 }
 
-/// Decodes one object and formats its key, uid and resource version, or the error. The first byte selects the encoding:
-/// [`seeds::PROTOBUF`], any other byte is JSON.
-pub fn object<T: Decode>(bytes: &[u8]) -> bool {
-    let Some((encoding, body)) = bytes.split_first() else { return false };
-    let object = if *encoding == seeds::PROTOBUF { T::from_protobuf(body) } else { T::from_json(body) };
+/// Decodes one object and formats its key, uid and resource version, or the error. The first byte selects the kind, the
+/// second the encoding.
+pub fn object(bytes: &[u8]) -> bool {
+    let Some(([kind, encoding], body)) = bytes.split_first_chunk() else { return false };
+    let decode = match kind {
+        b'p' => decode::<Pod>,
+        b's' => decode::<Service>,
+        b'n' => decode::<Node>,
+        b'e' => decode::<Endpoints>,
+        _ => decode::<EndpointSlice>,
+    };
+    decode(*encoding, body)
+}
+
+fn decode<T: Decode>(encoding: u8, body: &[u8]) -> bool {
+    let object = if encoding == seeds::PROTOBUF { T::from_protobuf(body) } else { T::from_json(body) };
     match &object {
         Ok(object) => drop((object.key().to_string(), object.uid().to_string(), object.resource_version().to_string())),
         Err(error) => drop(error.to_string()),
@@ -127,30 +112,24 @@ pub fn object<T: Decode>(bytes: &[u8]) -> bool {
     object.is_ok()
 }
 
-/// Checks that an object and a different rendering of it decode to equal objects. The first byte selects the kind, the
-/// second the encoding; the next eight are the seed of the rendering.
+/// Checks that an object and a different rendering of it decode to equal objects. The first two bytes are those of
+/// [`object`]; the next eight are the seed of the rendering.
 pub fn renderings(bytes: &[u8]) -> bool {
-    let Some((kind, bytes)) = bytes.split_first() else { return false };
-    let check = match kind {
-        b'p' => rendering::<Pod>,
-        b's' => rendering::<Service>,
-        b'n' => rendering::<Node>,
-        b'e' => rendering::<Endpoints>,
-        _ => rendering::<EndpointSlice>,
-    };
-    let shape = match kind {
-        b'p' => &shapes::POD,
-        b's' => &shapes::SERVICE,
-        b'n' => &shapes::NODE,
-        b'e' => &shapes::ENDPOINTS,
-        _ => &shapes::ENDPOINT_SLICE,
-    };
-    let Some((encoding, bytes)) = bytes.split_first() else { return false };
+    let Some(([kind, encoding], bytes)) = bytes.split_first_chunk() else { return false };
     let Some((seed, body)) = bytes.split_at_checked(8) else { return false };
-    check(*encoding, body, shape, &mut Choices::new(seed))
+    let (check, kind): (Rendering, _) = match kind {
+        b'p' => (rendering::<Pod>, "Pod"),
+        b's' => (rendering::<Service>, "Service"),
+        b'n' => (rendering::<Node>, "Node"),
+        b'e' => (rendering::<Endpoints>, "Endpoints"),
+        _ => (rendering::<EndpointSlice>, "EndpointSlice"),
+    };
+    check(*encoding, body, Shape::of_kind(kind), &mut Choices::new(seed))
 }
 
-fn rendering<T: Decode + PartialEq + Debug>(encoding: u8, body: &[u8], shape: &Shape, choices: &mut Choices) -> bool {
+type Rendering = fn(u8, &[u8], Shape, &mut Choices) -> bool;
+
+fn rendering<T: Decode + PartialEq + Debug>(encoding: u8, body: &[u8], shape: Shape, choices: &mut Choices) -> bool {
     if encoding == seeds::PROTOBUF {
         let Ok(object) = T::from_protobuf(body) else { return false };
         let Ok(rendered) = renderings::protobuf(body, shape, choices) else { return false };

@@ -5,7 +5,7 @@
 
 mod json;
 mod protobuf;
-pub mod shapes;
+mod shapes;
 
 pub use self::{json::render as json, protobuf::render as protobuf, shapes::Shape};
 

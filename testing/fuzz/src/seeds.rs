@@ -18,7 +18,7 @@ const OBJECTS: usize = 12;
 #[derive(Debug)]
 pub struct Seed {
     /// Name of the target.
-    pub target: String,
+    pub target: &'static str,
     /// Name of the seed, unique within its target.
     pub name: String,
     /// Bytes of the input.
@@ -39,44 +39,33 @@ struct List<'a> {
 pub fn of(fixtures: &Path) -> Result<Vec<Seed>, Box<dyn Error>> {
     let recorded = |name: String| fs::read(fixtures.join(name));
     let mut seeds = Vec::new();
-    let mut seed = |target: &str, name: String, first: u8, body: &[u8]| {
-        seeds.push(Seed { target: target.to_owned(), name, bytes: [&[first], body].concat() });
+    let mut seed = |target: &'static str, name: String, parts: &[&[u8]]| {
+        seeds.push(Seed { target, name, bytes: parts.concat() });
     };
-    for (encoding, suffix) in [("json", "json"), ("protobuf", "pb")] {
-        for what in ["list", "watch"] {
-            let body = recorded(format!("service.{what}.{suffix}"))?;
+    for (encoding, suffix) in [(JSON, "json"), (PROTOBUF, "pb")] {
+        for target in ["list", "watch"] {
+            let body = recorded(format!("service.{target}.{suffix}"))?;
             // Chunks of 256, 8 and 1 bytes.
             for step in [255, 7, 0] {
-                seed(&format!("{what}_{encoding}"), format!("step-{step}"), step, &body);
+                seed(target, format!("{suffix}-step-{step}"), &[&[encoding, step], &body]);
             }
         }
     }
-    for kind in ["pod", "service", "node", "endpointslice", "endpoints"] {
+    for (first, kind) in
+        [(b'p', "pod"), (b's', "service"), (b'n', "node"), (b'i', "endpointslice"), (b'e', "endpoints")]
+    {
         let json = recorded(format!("{kind}.list.json"))?;
         let List { items } = serde_json::from_slice(&json)?;
-        for (at, item) in items.iter().take(OBJECTS).enumerate() {
-            seed(kind, format!("{at}.json"), JSON, item.get().as_bytes());
-            seed("renderings", format!("{kind}-{at}.json"), first(kind), &rendering(JSON, at, item.get().as_bytes()));
-        }
         let protobuf = recorded(format!("{kind}.list.pb"))?;
-        let items = Fields::new(Envelope::open(&protobuf)?.object).filter_map(Result::ok).filter(|it| it.number == 2);
-        for (at, item) in items.take(OBJECTS).enumerate() {
-            seed(kind, format!("{at}.pb"), PROTOBUF, item.as_bytes()?);
-            seed("renderings", format!("{kind}-{at}.pb"), first(kind), &rendering(PROTOBUF, at, item.as_bytes()?));
+        let fields = Fields::new(Envelope::open(&protobuf)?.object).filter_map(Result::ok).filter(|it| it.number == 2);
+        let messages = fields.map(|item| item.as_bytes()).collect::<Result<Vec<_>, _>>()?;
+        let objects = items.iter().take(OBJECTS).map(|item| (JSON, item.get().as_bytes()));
+        let objects = objects.chain(messages.into_iter().take(OBJECTS).map(|item| (PROTOBUF, item)));
+        for (at, (encoding, object)) in objects.enumerate() {
+            seed("object", format!("{kind}-{at}"), &[&[first, encoding], object]);
+            let choices = (at as u64).to_le_bytes();
+            seed("renderings", format!("{kind}-{at}"), &[&[first, encoding], &choices, object]);
         }
     }
     Ok(seeds)
-}
-
-/// Returns the first byte of an input of the target `renderings`, which selects the kind.
-fn first(kind: &str) -> u8 {
-    match kind {
-        "endpointslice" => b'i',
-        kind => kind.as_bytes()[0],
-    }
-}
-
-/// Returns the remaining bytes of that input: encoding, seed of the rendering, object.
-fn rendering(encoding: u8, at: usize, object: &[u8]) -> Vec<u8> {
-    [&[encoding], &(at as u64).to_le_bytes()[..], object].concat()
 }

@@ -18,14 +18,21 @@ use crate::LIMIT;
 pub enum Response {
     /// A whole document.
     Body { code: u16, headers: &'static str, body: String },
-    /// A watch that sends these bytes, then ends (`open: false`) or stays open without data.
-    Stream { chunks: Vec<String>, open: bool },
-    /// These bytes with this content type, then the end (`open: false`) or an open connection without data.
-    Bytes { content_type: &'static str, body: Vec<u8>, open: bool },
-    /// A watch that sends one frame, another after a notification, and then stays open.
-    Held { first: String, then: String, go: Arc<Notify> },
-    /// These bytes, then a connection that breaks within the response.
-    Break { after: String },
+    /// A response of status 200 in these chunks, and its end.
+    Stream { content_type: &'static str, chunks: Vec<Vec<u8>>, end: End },
+}
+
+/// What follows the chunks of a response.
+#[derive(Debug)]
+pub enum End {
+    /// The regular end of the response.
+    Closed,
+    /// An open connection without data.
+    Open,
+    /// The end of the connection within the response.
+    Broken,
+    /// One more chunk after a notification, then an open connection without data.
+    Held(Arc<Notify>, Vec<u8>),
 }
 
 /// Returns a response of status 200 with this body.
@@ -35,7 +42,9 @@ pub fn ok(body: impl Into<String>) -> Response {
 
 /// Returns a watch that sends these frames, then ends (`open: false`) or stays open without data.
 pub fn frames(frames: impl IntoIterator<Item = String>, open: bool) -> Response {
-    Response::Stream { chunks: frames.into_iter().map(|frame| frame + "\n").collect(), open }
+    let chunks = frames.into_iter().map(|frame| (frame + "\n").into_bytes()).collect();
+    let end = if open { End::Open } else { End::Closed };
+    Response::Stream { content_type: "application/json", chunks, end }
 }
 
 /// One request.
@@ -115,14 +124,10 @@ async fn respond(
         protobuf |= header.starts_with("accept:") && header.contains("protobuf");
         header.clear();
     }
-    if !streams && request.contains("sendInitialEvents") {
+    let response = if !streams && request.contains("sendInitialEvents") {
         let body = r#"{"kind":"Status","code":422,"reason":"Invalid","message":"sendInitialEvents is forbidden"}"#;
-        let length = body.len();
-        let head = format!("HTTP/1.1 422 x\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n");
-        connection.write_all((head + body).as_bytes()).await?;
-        return connection.shutdown().await;
-    }
-    let response = {
+        Some(Response::Body { code: 422, headers: "", body: body.to_owned() })
+    } else {
         // One lock for both, so that requests on different connections are recorded in the order of their responses.
         let mut responses = responses.lock().await;
         let line = request.trim_end_matches(" HTTP/1.1\r\n").to_owned();
@@ -134,45 +139,32 @@ async fn respond(
             let length = body.len();
             let head = format!("HTTP/1.1 {code} x\r\ncontent-length: {length}\r\nconnection: close\r\n{headers}\r\n");
             connection.write_all((head + &body).as_bytes()).await?;
-            connection.shutdown().await
         }
-        Some(Response::Stream { chunks, open }) => {
-            connection.write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n").await?;
-            for chunk in chunks {
-                connection.write_all(format!("{:x}\r\n{chunk}\r\n", chunk.len()).as_bytes()).await?;
-                connection.flush().await?;
-            }
-            if open {
-                std::future::pending::<()>().await;
-            }
-            connection.write_all(b"0\r\n\r\n").await?;
-            connection.shutdown().await
-        }
-        Some(Response::Bytes { content_type, body, open }) => {
+        Some(Response::Stream { content_type, chunks, end }) => {
             let head = format!("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-type: {content_type}\r\n\r\n");
             connection.write_all(head.as_bytes()).await?;
-            connection.write_all(format!("{:x}\r\n", body.len()).as_bytes()).await?;
-            connection.write_all(&body).await?;
-            connection.write_all(b"\r\n").await?;
-            connection.flush().await?;
-            if open {
-                std::future::pending::<()>().await;
+            for chunk in chunks {
+                write_chunk(&mut connection, &chunk).await?;
             }
-            connection.write_all(b"0\r\n\r\n").await?;
-            connection.shutdown().await
-        }
-        Some(Response::Held { first, then, go }) => {
-            connection.write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n").await?;
-            connection.write_all(format!("{:x}\r\n{first}\n\r\n", first.len() + 1).as_bytes()).await?;
-            go.notified().await;
-            connection.write_all(format!("{:x}\r\n{then}\n\r\n", then.len() + 1).as_bytes()).await?;
-            std::future::pending().await
-        }
-        Some(Response::Break { after }) => {
-            connection.write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n").await?;
-            connection.write_all(format!("{:x}\r\n{after}", after.len() + 100).as_bytes()).await?;
-            connection.shutdown().await
+            match end {
+                End::Closed => connection.write_all(b"0\r\n\r\n").await?,
+                End::Open => std::future::pending().await,
+                // Announces a chunk that does not come.
+                End::Broken => connection.write_all(b"64\r\n").await?,
+                End::Held(go, then) => {
+                    go.notified().await;
+                    write_chunk(&mut connection, &then).await?;
+                    std::future::pending::<()>().await;
+                }
+            }
         }
         None => std::future::pending().await,
     }
+    connection.shutdown().await
+}
+
+async fn write_chunk(connection: &mut BufReader<TcpStream>, chunk: &[u8]) -> std::io::Result<()> {
+    let length = format!("{:x}\r\n", chunk.len());
+    connection.write_all(&[length.as_bytes(), chunk, b"\r\n"].concat()).await?;
+    connection.flush().await
 }

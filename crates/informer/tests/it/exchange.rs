@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use kube_controller_client::{Client, ClientOptions, Config};
 use kube_endpoints_testing::LIMIT;
-use kube_endpoints_testing::scripted::{Response, Script, frames, ok};
+use kube_endpoints_testing::scripted::{End, Response, Script, frames, ok};
 use kube_informer::{Builder, Informer, wait_for_sync};
 use rstest::rstest;
 use tokio::{sync::watch, task::JoinSet, time::timeout};
@@ -36,6 +36,11 @@ pub(crate) fn error(code: u16, reason: &str) -> String {
 pub(crate) fn status(code: u16, reason: &str, headers: &'static str) -> Response {
     let body = format!(r#"{{"kind":"Status","status":"Failure","code":{code},"reason":"{reason}","message":"m"}}"#);
     Response::Body { code, headers, body }
+}
+
+/// Returns a watch that breaks after this text.
+fn broken(after: String) -> Response {
+    Response::Stream { content_type: "application/json", chunks: vec![after.into_bytes()], end: End::Broken }
 }
 
 pub(crate) fn informer(script: &Script) -> Informer<Thing> {
@@ -137,7 +142,7 @@ pub(crate) async fn run_informer(
 #[case::cut_within_a_frame(
     vec![
         ok(list(5, &[])),
-        Response::Break { after: event("ADDED", "a", 6) + "\n" + &event("ADDED", "b", 7)[..30] },
+        broken(event("ADDED", "a", 6) + "\n" + &event("ADDED", "b", 7)[..30]),
         ok(list(7, &[("a", 6)])),
         frames([event("ADDED", "b", 7)], true),
     ],
@@ -248,7 +253,7 @@ pub(crate) fn bookmark(version: u64, end: bool) -> String {
 )]
 #[case::broken_before_the_bookmark(
     vec![
-        Response::Break { after: event("ADDED", "a", 3) + "\n" },
+        broken(event("ADDED", "a", 3) + "\n"),
         ok(list(5, &[("b", 4)])),
     ],
     "b@4",

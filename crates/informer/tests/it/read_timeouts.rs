@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use kube_controller_client::{Client, ClientOptions, Config};
-use kube_endpoints_testing::scripted::{Response, Script, frames, ok};
+use kube_endpoints_testing::scripted::{End, Response, Script, frames, ok};
 use kube_endpoints_testing::{LIMIT, LogLines};
 use kube_informer::{Informer, wait_for_sync};
 use tokio::{
@@ -65,8 +65,10 @@ async fn warns_every_10s_without_initial_events_end() {
     let writer = lines.clone();
     let _guard = tracing::subscriber::set_default(fmt().with_writer(move || writer.clone()).with_ansi(false).finish());
     let go = Arc::new(Notify::new());
-    let (first, then) = (event("ADDED", "a", 3), bookmark(5, true));
-    let script = Script::serve([Response::Held { first, then, go: go.clone() }]).await;
+    let (first, then) = (event("ADDED", "a", 3) + "\n", bookmark(5, true) + "\n");
+    let end = End::Held(go.clone(), then.into_bytes());
+    let watch = Response::Stream { content_type: "application/json", chunks: vec![first.into_bytes()], end };
+    let script = Script::serve([watch]).await;
     let mut running = Running::start(&script);
     running.wait_for_objects(1).await;
 

@@ -1,6 +1,6 @@
 //! An object that cannot be decoded does not affect others: no relist, no other encoding, no event of another object.
 
-use kube_endpoints_testing::scripted::{Response, Script, frames, ok};
+use kube_endpoints_testing::scripted::{End, Response, Script, frames, ok};
 use rstest::rstest;
 
 use crate::exchange::{bookmark, error, event, list, object, page, run_script};
@@ -253,7 +253,11 @@ mod protobuf {
     fn list(version: u64, things: &[Vec<u8>]) -> Response {
         let items: Vec<_> = things.iter().map(|thing| bytes(2, thing)).collect();
         let list = [bytes(1, &text(2, &version.to_string())), items.concat()].concat();
-        Response::Bytes { content_type: CONTENT_TYPE, body: envelope("ConfigMapList", &list), open: false }
+        Response::Stream {
+            content_type: CONTENT_TYPE,
+            chunks: vec![envelope("ConfigMapList", &list)],
+            end: End::Closed,
+        }
     }
 
     fn frame(event: &str, thing: &[u8]) -> Vec<u8> {
@@ -267,7 +271,7 @@ mod protobuf {
     }
 
     fn watch(frames: &[Vec<u8>]) -> Response {
-        Response::Bytes { content_type: WATCH, body: frames.concat(), open: true }
+        Response::Stream { content_type: WATCH, chunks: vec![frames.concat()], end: End::Open }
     }
 
     #[tokio::test]

@@ -1,7 +1,5 @@
 //! Authorization of requests by the mode of the server.
 
-use std::sync::Arc;
-
 use k8s_openapi::api::rbac::v1::PolicyRule;
 use serde::de::DeserializeOwned;
 
@@ -14,13 +12,12 @@ use crate::shared::Shared;
 use crate::status::StatusError;
 
 pub(crate) const GROUP: &str = "rbac.authorization.k8s.io";
-const KINDS: [&str; 4] = ["clusterroles", "roles", "clusterrolebindings", "rolebindings"];
 
 /// Decides whether `user` may make a request, by the authorization mode of the server.
 pub(crate) fn decide(shared: &Shared, user: &User, attributes: &Attributes) -> Decision {
     match shared.config.authorization {
         Authorization::AlwaysAllow => Decision::allowed(""),
-        Authorization::Rbac => policy(shared).decide(user, attributes),
+        Authorization::Rbac => shared.read(|cluster| cluster.policy().decide(user, attributes)),
     }
 }
 
@@ -29,7 +26,7 @@ pub(crate) fn decide(shared: &Shared, user: &User, attributes: &Attributes) -> D
 pub(crate) fn rules_of(shared: &Shared, user: &User, namespace: &str) -> (Vec<PolicyRule>, String) {
     match shared.config.authorization {
         Authorization::AlwaysAllow => (allow_everything(), String::new()),
-        Authorization::Rbac => policy(shared).rules_of(user, namespace),
+        Authorization::Rbac => shared.read(|cluster| cluster.policy().rules_of(user, namespace)),
     }
 }
 
@@ -51,19 +48,14 @@ pub(crate) fn refused_create(shared: &Shared, user: &User, attributes: &Attribut
     check(shared, user, &Attributes { verb: "create".to_owned(), ..attributes.clone() }).err()
 }
 
-fn policy(shared: &Shared) -> Arc<Policy> {
-    // Read before the objects, so that a change in between leads to a rebuild on the next call.
-    let versions = KINDS.map(|plural| shared.last_change(GROUP, "v1", plural));
-    let build = |cluster: &Cluster| {
-        let [cluster_roles, roles, cluster_bindings, bindings] = KINDS;
-        Policy::new(
-            &decode_all(cluster, cluster_roles),
-            decode_all(cluster, roles),
-            decode_all(cluster, cluster_bindings),
-            decode_all(cluster, bindings),
-        )
-    };
-    shared.policies.get(versions, || shared.read(build))
+/// Returns the policy of the stored roles and bindings.
+pub(crate) fn policy_of(cluster: &Cluster) -> Policy {
+    Policy::new(
+        decode_all(cluster, "clusterroles"),
+        decode_all(cluster, "roles"),
+        decode_all(cluster, "clusterrolebindings"),
+        decode_all(cluster, "rolebindings"),
+    )
 }
 
 fn allow_everything() -> Vec<PolicyRule> {

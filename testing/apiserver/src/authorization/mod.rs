@@ -3,11 +3,9 @@
 mod authorize;
 mod bootstrap;
 mod policy;
-mod policy_cache;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use authorize::{GROUP, check, decide, refused_create, rules_of};
+pub(crate) use authorize::{GROUP, check, decide, policy_of, refused_create, rules_of};
 pub(crate) use bootstrap::DEFAULT_ROLES;
 pub(crate) use policy::{Decision, Policy};
-pub(crate) use policy_cache::PolicyCache;

@@ -43,53 +43,44 @@ impl Decision {
 
 impl Policy {
     pub(crate) fn new(
-        cluster_roles: &[ClusterRole],
+        cluster_roles: Vec<ClusterRole>,
         roles: Vec<Role>,
         cluster_bindings: Vec<ClusterRoleBinding>,
         bindings: Vec<RoleBinding>,
     ) -> Self {
-        let rules_of = |role: &ClusterRole| role.rules.clone().unwrap_or_default().into();
+        let all = |rules: Option<Vec<PolicyRule>>| Arc::<[PolicyRule]>::from(rules.unwrap_or_default());
         let cluster_rules: BTreeMap<String, Arc<[PolicyRule]>> =
-            cluster_roles.iter().map(|role| (role.metadata.name.clone().unwrap_or_default(), rules_of(role))).collect();
+            cluster_roles.into_iter().map(|role| (role.metadata.name.unwrap_or_default(), all(role.rules))).collect();
         let rules: BTreeMap<(String, String), Arc<[PolicyRule]>> = roles
             .into_iter()
             .map(|role| {
                 let key = (role.metadata.namespace.unwrap_or_default(), role.metadata.name.unwrap_or_default());
-                (key, role.rules.unwrap_or_default().into())
+                (key, all(role.rules))
             })
             .collect();
-        let find = |reference: &RoleRef, namespace: &str| {
-            let found = if reference.kind == "Role" {
-                rules.get(&(namespace.to_owned(), reference.name.clone()))
+        let bind = |description: String, role: &RoleRef, subjects: Option<Vec<Subject>>, namespace: String| {
+            let found = if role.kind == "Role" {
+                rules.get(&(namespace.clone(), role.name.clone()))
             } else {
-                cluster_rules.get(&reference.name)
+                cluster_rules.get(&role.name)
             };
-            found.cloned().ok_or_else(|| {
-                let kind = reference.kind.to_lowercase();
-                format!("{kind}.rbac.authorization.k8s.io \"{}\" not found", reference.name)
-            })
+            let missing =
+                || format!("{}.rbac.authorization.k8s.io \"{}\" not found", role.kind.to_lowercase(), role.name);
+            let description = format!("{description} of {} \"{}\"", role.kind, role.name);
+            let rules = found.cloned().ok_or_else(missing);
+            Binding { subjects: subjects.unwrap_or_default(), namespace, description, rules }
         };
 
         let mut policy = Self::default();
-        for binding in cluster_bindings {
-            let name = binding.metadata.name.unwrap_or_default();
-            policy.cluster_wide.push(Binding {
-                description: format!("ClusterRoleBinding \"{name}\" of ClusterRole \"{}\"", binding.role_ref.name),
-                rules: find(&binding.role_ref, ""),
-                subjects: binding.subjects.unwrap_or_default(),
-                namespace: String::new(),
-            });
+        for ClusterRoleBinding { metadata, role_ref, subjects } in cluster_bindings {
+            let description = format!("ClusterRoleBinding \"{}\"", metadata.name.unwrap_or_default());
+            policy.cluster_wide.push(bind(description, &role_ref, subjects, String::new()));
         }
-        for binding in bindings {
-            let namespace = binding.metadata.namespace.unwrap_or_default();
-            let name = binding.metadata.name.unwrap_or_default();
-            let reference = &binding.role_ref;
-            policy.namespaced.entry(namespace.clone()).or_default().push(Binding {
-                description: format!("RoleBinding \"{name}/{namespace}\" of {} \"{}\"", reference.kind, reference.name),
-                rules: find(reference, &namespace),
-                subjects: binding.subjects.unwrap_or_default(),
-                namespace,
-            });
+        for RoleBinding { metadata, role_ref, subjects } in bindings {
+            let namespace = metadata.namespace.unwrap_or_default();
+            let description = format!("RoleBinding \"{}/{namespace}\"", metadata.name.unwrap_or_default());
+            let binding = bind(description, &role_ref, subjects, namespace.clone());
+            policy.namespaced.entry(namespace).or_default().push(binding);
         }
         policy
     }

@@ -9,7 +9,7 @@ use crate::identity::User;
 
 fn policy(cluster_roles: Value, roles: Value, cluster_bindings: Value, bindings: Value) -> Policy {
     Policy::new(
-        &from_value::<Vec<_>>(cluster_roles).unwrap(),
+        from_value(cluster_roles).unwrap(),
         from_value(roles).unwrap(),
         from_value(cluster_bindings).unwrap(),
         from_value(bindings).unwrap(),

@@ -54,13 +54,6 @@ impl Collection {
         self.objects.get(namespace)?.get(name)
     }
 
-    /// Returns the objects of a namespace, or of all.
-    pub(super) fn iter(&self, namespace: Option<&str>) -> impl Iterator<Item = &Arc<Stored>> {
-        let one = namespace.map(|namespace| self.objects.get(namespace));
-        let all = namespace.is_none().then(|| self.objects.values());
-        one.flatten().into_iter().chain(all.into_iter().flatten()).flat_map(BTreeMap::values)
-    }
-
     /// Returns the objects of a namespace, or of all, whose key is greater than `after`.
     pub(super) fn iter_after<'a>(
         &'a self,

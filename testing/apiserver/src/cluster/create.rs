@@ -36,7 +36,7 @@ impl Cluster {
         mut body: Value,
         options: WriteOptions<'_>,
     ) -> Result<Written, StatusError> {
-        let ownership = Ownership::of_create(kind, &mut body, self.field_tracking, options);
+        let ownership = Ownership::of_create(kind, &mut body, self.config.field_tracking, options);
         self.insert(kind, namespace, body, ownership, options)
     }
 

@@ -12,7 +12,7 @@ impl Cluster {
     /// Serves a custom kind. One that is already served gets the new names, schema and columns. Built-in kinds cannot
     /// be redefined.
     pub(crate) fn define(&mut self, definition: &CustomKind) {
-        let found = self.kinds.find(&definition.group, &definition.version, &definition.plural);
+        let found = self.kinds.find(&definition.group, &definition.version, &definition.names.plural);
         let index = match found {
             Some(found) if !found.is_custom() => return,
             Some(found) => found.index,
@@ -36,7 +36,7 @@ impl Cluster {
     /// Removes the kind of a deleted `CustomResourceDefinition` and all its objects, whatever their finalizers.
     pub(super) fn definition_removed(&mut self, stored: &Stored) -> Result<(), StatusError> {
         let Some(definition) = decode(stored) else { return Ok(()) };
-        let found = self.kinds.find(&definition.group, &definition.version, &definition.plural);
+        let found = self.kinds.find(&definition.group, &definition.version, &definition.names.plural);
         let Some(kind) = found.filter(|kind| kind.is_custom()).cloned() else { return Ok(()) };
         for object in self.list(&kind, None) {
             self.remove(&kind, &object)?;

@@ -57,13 +57,14 @@ impl Cluster {
         }
         let mut lifecycle = stored.lifecycle()?;
         let waits = options.foreground
-            && self.collects_garbage
+            && self.config.garbage_collection
             && !write.dry_run
             && self.dependencies.has_dependents(&stored.uid);
         if waits && !lifecycle.finalizers.iter().any(|it| it == FOREGROUND) {
             lifecycle.finalizers.push(FOREGROUND.to_owned());
         }
-        let supported = kind.rules.grace(&stored.value()?, kind, options.grace_period_seconds)?;
+        let supported = kind.has_grace.then(|| stored.value()).transpose()?;
+        let supported = supported.map(|pod| grace_of(&pod, options.grace_period_seconds));
         let effect = delete_effect(&lifecycle, supported, options.grace_period_seconds, write.now);
         let deleted = self.apply_effect(kind, &stored, &lifecycle, &effect, write)?;
         if waits && !deleted.removed {
@@ -153,6 +154,19 @@ fn delete_effect(
             DeleteEffect::Mark { at: add_seconds(at, requested - pending), grace: requested, first: false }
         }
         (Some(_), _) => DeleteEffect::Pending,
+    }
+}
+
+/// Returns the grace period of a Pod in seconds; 0 for one without a node, which has no kubelet to stop it, and for one that
+/// has terminated.
+fn grace_of(pod: &Value, requested: Option<i64>) -> i64 {
+    let has_node = pod["spec"]["nodeName"].is_string();
+    let has_ended = matches!(pod["status"]["phase"].as_str(), Some("Succeeded" | "Failed"));
+    let period = requested.or_else(|| pod["spec"]["terminationGracePeriodSeconds"].as_i64()).unwrap_or_default();
+    match period {
+        _ if !has_node || has_ended => 0,
+        ..0 => 1,
+        period => period,
     }
 }
 

@@ -24,10 +24,8 @@ mod update;
 mod write;
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use ipnet::{Ipv4Net, Ipv6Net};
-use jiff::Timestamp;
 use rand::rngs::StdRng;
 
 pub(crate) use apply::Applier;
@@ -45,21 +43,11 @@ pub(crate) use target::WriteTarget;
 pub(crate) use write::Written;
 
 use crate::admission::AdmissionRules;
-use crate::fields::FieldTracking;
+use crate::authorization::{self, Policy};
+use crate::config::{Authorization, Config};
 use crate::kinds::{Kind, KindTable};
 use crate::service_addresses::ServiceAddresses;
 use crate::status::StatusError;
-
-/// Settings of a [`Cluster`].
-pub(crate) struct StoreOptions {
-    pub(crate) service_cidr_v4: Ipv4Net,
-    pub(crate) service_cidr_v6: Ipv6Net,
-    /// Number of changes kept per kind, for watches and lists at earlier revisions.
-    pub(crate) history_length: usize,
-    /// Whether dependents of deleted owners are deleted.
-    pub(crate) collects_garbage: bool,
-    pub(crate) field_tracking: FieldTracking,
-}
 
 /// Objects, revisions, history and admission rules of a server.
 pub(crate) struct Cluster {
@@ -69,11 +57,11 @@ pub(crate) struct Cluster {
     revision: u64,
     addresses: ServiceAddresses,
     rng: StdRng,
-    history_length: usize,
-    collects_garbage: bool,
-    field_tracking: FieldTracking,
+    config: Config,
     dependencies: Dependencies,
     admission: AdmissionRules,
+    /// Derived from the stored roles and bindings when it is needed.
+    policy: OnceLock<Policy>,
     /// Uids of the terminating namespaces whose content has been deleted.
     emptied_namespaces: BTreeSet<Box<str>>,
     /// Indexes of the kinds changed since the last call to [`take_touched`](Self::take_touched).
@@ -88,30 +76,30 @@ pub(crate) struct Batch {
 }
 
 impl Cluster {
-    /// Creates a cluster with the initial namespaces.
-    pub(crate) fn new(
-        kinds: KindTable,
-        options: &StoreOptions,
-        rng: StdRng,
-        now: Timestamp,
-    ) -> Result<Self, StatusError> {
-        let StoreOptions { service_cidr_v4, service_cidr_v6, history_length, collects_garbage, field_tracking } =
-            *options;
+    /// Creates a cluster with the initial namespaces, roles and custom kinds.
+    pub(crate) fn new(config: Config, rng: StdRng) -> Result<Self, StatusError> {
+        let kinds = KindTable::builtin();
+        let now = config.clock.now();
         let mut cluster = Self {
             collections: kinds.all().iter().map(|_| Collection::default()).collect(),
             kinds,
             revision: 0,
-            addresses: ServiceAddresses::new(service_cidr_v4, service_cidr_v6),
+            addresses: ServiceAddresses::default(),
             rng,
-            history_length,
-            collects_garbage,
-            field_tracking,
+            config,
             dependencies: Dependencies::default(),
             admission: AdmissionRules::default(),
+            policy: OnceLock::new(),
             emptied_namespaces: BTreeSet::new(),
             touched: BTreeSet::new(),
         };
         cluster.create_initial_namespaces(now)?;
+        for kind in cluster.config.kinds.clone() {
+            cluster.define(&kind);
+        }
+        if cluster.config.authorization == Authorization::Rbac {
+            cluster.create_default_roles(now)?;
+        }
         Ok(cluster)
     }
 
@@ -144,7 +132,7 @@ impl Cluster {
 
     /// Returns the current objects of a namespace or of all, in order of namespace and name.
     pub(crate) fn list(&self, kind: &Kind, namespace: Option<&str>) -> Vec<Arc<Stored>> {
-        self.collections[kind.index].iter(namespace).cloned().collect()
+        self.collections[kind.index].iter_after(namespace, None).cloned().collect()
     }
 
     /// Returns up to `max` changes of a kind after `revision`, oldest first.
@@ -169,6 +157,19 @@ impl Cluster {
         }
     }
 
+    /// Returns the permissions that the stored roles and bindings grant.
+    pub(crate) fn policy(&self) -> &Policy {
+        self.policy.get_or_init(|| authorization::policy_of(self))
+    }
+
+    /// Records a change of a kind.
+    fn touch(&mut self, kind: &Kind) {
+        self.touched.insert(kind.index);
+        if kind.group == authorization::GROUP {
+            self.policy.take();
+        }
+    }
+
     fn next_revision(&mut self) -> u64 {
         self.revision += 1;
         self.revision
@@ -179,11 +180,11 @@ impl Cluster {
         let previous = self.find(kind, &object.namespace, &object.name);
         self.addresses.replace(previous.as_ref().map_or(&[], |previous| &previous.allocations), &object.allocations);
         let object = Arc::new(object);
-        if self.collects_garbage {
+        if self.config.garbage_collection {
             self.dependencies.stored(kind.index, &object, previous.as_deref());
         }
-        self.collections[kind.index].put(Arc::clone(&object), self.history_length);
-        self.touched.insert(kind.index);
+        self.collections[kind.index].put(Arc::clone(&object), self.config.watch_history);
+        self.touch(kind);
         if kind.is_definition() {
             self.definition_changed(&object);
         }
@@ -195,9 +196,9 @@ impl Cluster {
         let last = Arc::new(object.at_revision(kind, self.revision + 1)?);
         self.next_revision();
         self.addresses.replace(&last.allocations, &[]);
-        self.collections[kind.index].remove(Arc::clone(&last), self.history_length);
-        self.touched.insert(kind.index);
-        if self.collects_garbage {
+        self.collections[kind.index].remove(Arc::clone(&last), self.config.watch_history);
+        self.touch(kind);
+        if self.config.garbage_collection {
             self.dependencies.removed(kind.index, &last);
         }
         if kind.namespaced {

@@ -25,7 +25,7 @@ impl Cluster {
     }
 
     /// Creates the default RBAC roles and bindings.
-    pub(crate) fn create_default_roles(&mut self, now: Timestamp) -> Result<(), StatusError> {
+    pub(super) fn create_default_roles(&mut self, now: Timestamp) -> Result<(), StatusError> {
         for (plural, object) in DEFAULT_ROLES {
             let Some(kind) = self.kinds.find(GROUP, "v1", plural).cloned() else { continue };
             let object: Value =

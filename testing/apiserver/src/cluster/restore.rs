@@ -51,6 +51,7 @@ impl Cluster {
         }
         self.kinds = kinds;
         self.revision = revision;
+        self.policy.take();
         self.addresses = addresses;
         self.dependencies = dependencies;
         self.emptied_namespaces = emptied_namespaces;

@@ -1,6 +1,7 @@
 //! Stored objects: encoded once, with the fields that selectors need.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use serde::Deserialize;
@@ -14,7 +15,7 @@ use crate::status::StatusError;
 pub(crate) type Key = (Box<str>, Box<str>);
 
 /// Stored object. Immutable: an update creates a new one.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Stored {
     /// Resource version.
     pub(crate) revision: u64,
@@ -23,8 +24,7 @@ pub(crate) struct Stored {
     pub(crate) name: Box<str>,
     pub(crate) uid: Box<str>,
     pub(crate) labels: BTreeMap<String, String>,
-    fields: Vec<(&'static str, String)>,
-    custom_fields: Vec<(Box<str>, String)>,
+    fields: Vec<(Arc<str>, String)>,
     pub(super) allocations: Vec<Allocation>,
     pub(super) owners: Box<[Box<str>]>,
     /// Encoded object: `{"kind":…,"apiVersion":…,"metadata":…`.
@@ -36,6 +36,7 @@ pub(crate) struct Stored {
 impl Stored {
     pub(super) fn new(kind: &Kind, prepared: &mut Prepared, revision: u64) -> Result<Self, StatusError> {
         let meta = &mut prepared.metadata;
+        let fields = kind.selected_fields(&prepared.object);
         let (json, untyped_from) = encode(kind, &mut prepared.object, revision)?;
         Ok(Self {
             revision,
@@ -43,8 +44,7 @@ impl Stored {
             name: meta.name.take().unwrap_or_default().into(),
             uid: meta.uid.take().unwrap_or_default().into(),
             labels: meta.labels.take().unwrap_or_default(),
-            fields: std::mem::take(&mut prepared.fields),
-            custom_fields: std::mem::take(&mut prepared.custom_fields),
+            fields,
             allocations: std::mem::take(&mut prepared.allocations),
             owners: meta.owner_references.iter().flatten().map(|owner| owner.uid.as_str().into()).collect(),
             json,
@@ -55,19 +55,7 @@ impl Stored {
     /// Returns the object with another resource version, as in the event of its deletion.
     pub(super) fn at_revision(&self, kind: &Kind, revision: u64) -> Result<Self, StatusError> {
         let (json, untyped_from) = encode(kind, &mut self.object()?, revision)?;
-        Ok(Self {
-            revision,
-            namespace: self.namespace.clone(),
-            name: self.name.clone(),
-            uid: self.uid.clone(),
-            labels: self.labels.clone(),
-            fields: self.fields.clone(),
-            custom_fields: self.custom_fields.clone(),
-            allocations: self.allocations.clone(),
-            owners: self.owners.clone(),
-            json,
-            untyped_from,
-        })
+        Ok(Self { revision, json, untyped_from, ..self.clone() })
     }
 
     /// Returns namespace and name.
@@ -86,9 +74,8 @@ impl Stored {
             "metadata.name" => &self.name,
             "metadata.namespace" => &self.namespace,
             _ => {
-                let found = self.fields.iter().find(|(name, _)| *name == field).map(|(_, value)| value);
-                let custom = || self.custom_fields.iter().find(|(name, _)| **name == *field).map(|(_, value)| value);
-                found.or_else(custom).map_or("", String::as_str)
+                let found = self.fields.iter().find(|(name, _)| **name == *field);
+                found.map_or("", |(_, value)| value.as_str())
             }
         }
     }

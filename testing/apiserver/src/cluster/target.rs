@@ -92,10 +92,7 @@ pub(super) fn metadata_text<'a>(body: &'a Value, field: &str) -> &'a str {
 /// Sets kind and apiVersion if absent, and rejects those of another kind with 400.
 pub(super) fn complete_type(kind: &Kind, body: &mut Value) -> Result<(), StatusError> {
     let Value::Object(object) = body else {
-        return Err(StatusError::bad_request(format!(
-            "{} in version \"{}\" cannot be handled as a {}: the body is not a JSON object",
-            kind.name, kind.version, kind.name
-        )));
+        return Err(StatusError::undecodable(kind, "the body is not a JSON object"));
     };
     let expected = kind.api_version();
     let mut other = |field: &str, expected: &str| {

@@ -23,22 +23,22 @@ impl<'a> Faults<'a> {
     pub fn inject(&self, fault: impl Into<Fault>) -> u64 {
         let fault = fault.into();
         self.shared.assert_served(&fault.on);
-        self.shared.faults.inject(fault)
+        self.shared.faults.table().inject(fault)
     }
 
     /// Removes a fault and returns its state; `None` if there is none with this id.
     pub fn remove(&self, id: u64) -> Option<FaultState> {
-        self.shared.faults.remove(id)
+        self.shared.faults.table().remove(id)
     }
 
     /// Removes all injected faults.
     pub fn clear(&self) {
-        self.shared.faults.clear();
+        self.shared.faults.table().clear();
     }
 
     /// Returns all faults that have not been removed, in the order of their evaluation. Some may have no hits left.
     pub fn states(&self) -> Vec<FaultState> {
-        self.shared.faults.states()
+        self.shared.faults.table().states().to_vec()
     }
 
     /// Returns the faults that have not had their effect, see [`FaultState::is_spent`], in the order of their evaluation.

@@ -16,5 +16,5 @@ pub use handle::Faults;
 pub use on::On;
 pub(crate) use registry::{FaultRegistry, OpenWatch};
 pub(crate) use request::RequestFields;
-pub(crate) use table::{Answer, FaultDecision, FaultTable, Omission, StreamFaults};
+pub(crate) use table::{Answer, FaultTable, Omission, StreamFaults};
 pub(crate) use unmatchable::UnmatchableError;

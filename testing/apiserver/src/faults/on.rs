@@ -54,17 +54,12 @@ impl On {
     /// If there is no such verb.
     #[must_use]
     #[track_caller]
-    pub fn verb(self, verb: &str) -> Self {
-        match self.try_verb(verb) {
-            Ok(on) => on,
+    pub fn verb(mut self, verb: &str) -> Self {
+        match known_verb(verb) {
+            Ok(verb) => self.verbs.push(verb),
             Err(error) => panic!("{error}"),
         }
-    }
-
-    /// Adds a verb like [`verb`](Self::verb), and returns an error if there is no such verb.
-    pub(crate) fn try_verb(mut self, verb: &str) -> Result<Self, UnmatchableError> {
-        self.verbs.push(known_verb(verb)?);
-        Ok(self)
+        self
     }
 
     /// Matches requests for resources of an API group; the empty string is the core group.

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rand::rngs::StdRng;
 use tokio_util::sync::CancellationToken;
 
-use super::{Fault, FaultDecision, FaultState, FaultTable, On, RequestFields};
+use super::{FaultTable, On};
+use crate::attributes::Attributes;
 
 /// Injected faults and open watches of a server.
 #[derive(Debug)]
@@ -23,11 +24,7 @@ struct Watches {
 
 #[derive(Debug)]
 struct WatchEntry {
-    verb: &'static str,
-    group: String,
-    resource: String,
-    namespace: String,
-    name: String,
+    attributes: Attributes,
     user: String,
     user_agent: String,
     cut: CancellationToken,
@@ -52,42 +49,17 @@ impl FaultRegistry {
         Self { table: Mutex::new(FaultTable::new(rng)), watches: Arc::default() }
     }
 
-    pub(crate) fn decide(&self, request: &RequestFields<'_>) -> FaultDecision {
-        lock(&self.table).decide(request)
+    pub(crate) fn table(&self) -> MutexGuard<'_, FaultTable> {
+        lock(&self.table)
     }
 
-    pub(crate) fn inject(&self, fault: Fault) -> u64 {
-        lock(&self.table).inject(fault)
-    }
-
-    pub(crate) fn remove(&self, id: u64) -> Option<FaultState> {
-        lock(&self.table).remove(id)
-    }
-
-    pub(crate) fn clear(&self) {
-        lock(&self.table).clear();
-    }
-
-    pub(crate) fn states(&self) -> Vec<FaultState> {
-        lock(&self.table).states().to_vec()
-    }
-
-    pub(crate) fn open_watch(&self, request: &RequestFields<'_>) -> OpenWatch {
+    pub(crate) fn open_watch(&self, attributes: &Attributes, user: &str, user_agent: &str) -> OpenWatch {
         let cut = CancellationToken::new();
-        let entry = WatchEntry {
-            verb: "watch",
-            group: request.group.to_owned(),
-            resource: request.resource.to_owned(),
-            namespace: request.namespace.to_owned(),
-            name: request.name.to_owned(),
-            user: request.user.to_owned(),
-            user_agent: request.user_agent.to_owned(),
-            cut: cut.clone(),
-        };
+        let (attributes, user, user_agent) = (attributes.clone(), user.to_owned(), user_agent.to_owned());
         let mut watches = lock(&self.watches);
         watches.last_id += 1;
         let id = watches.last_id;
-        watches.open.insert(id, entry);
+        watches.open.insert(id, WatchEntry { attributes, user, user_agent, cut: cut.clone() });
         OpenWatch { watches: Arc::clone(&self.watches), id, cut }
     }
 
@@ -100,23 +72,9 @@ impl FaultRegistry {
 
     pub(super) fn matching(&self, on: &On) -> Vec<CancellationToken> {
         let watches = lock(&self.watches);
-        let matching = watches.open.values().filter(|entry| on.matches(&entry.request()));
+        let is_selected = |it: &&WatchEntry| on.matches(&it.attributes.fields(&it.user, &it.user_agent));
+        let matching = watches.open.values().filter(is_selected);
         matching.map(|entry| entry.cut.clone()).collect()
-    }
-}
-
-impl WatchEntry {
-    fn request(&self) -> RequestFields<'_> {
-        RequestFields {
-            verb: self.verb,
-            group: &self.group,
-            resource: &self.resource,
-            subresource: "",
-            namespace: &self.namespace,
-            name: &self.name,
-            user: &self.user,
-            user_agent: &self.user_agent,
-        }
     }
 }
 

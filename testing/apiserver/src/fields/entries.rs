@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::set::FieldSet;
@@ -11,21 +12,12 @@ use super::walk::fields_of;
 use crate::schema::Node;
 
 /// How a manager set its fields.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Operation {
     /// By server-side apply.
     Apply,
     /// By any other write.
     Update,
-}
-
-impl Operation {
-    fn as_str(self) -> &'static str {
-        match self {
-            Operation::Apply => "Apply",
-            Operation::Update => "Update",
-        }
-    }
 }
 
 /// Client that writes an object.
@@ -43,14 +35,25 @@ pub(crate) struct Writer<'a> {
 }
 
 /// Fields of one manager.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct Entry {
+    #[serde(default)]
     pub(super) manager: String,
     pub(super) operation: Operation,
     pub(super) api_version: String,
-    pub(super) subresource: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) time: Option<String>,
+    fields_type: FieldsType,
+    #[serde(default, rename = "fieldsV1")]
     pub(super) set: FieldSet,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(super) subresource: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+enum FieldsType {
+    FieldsV1,
 }
 
 impl Entry {
@@ -62,6 +65,7 @@ impl Entry {
             api_version: writer.api_version.clone().into_owned(),
             subresource: writer.subresource.to_owned(),
             time: None,
+            fields_type: FieldsType::FieldsV1,
             set,
         }
     }
@@ -94,38 +98,6 @@ impl Entry {
             text = format!("{text} using {api_version}");
         }
         text
-    }
-
-    fn decode(value: &Value) -> Option<Self> {
-        let text = |field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let operation = match text("operation").as_str() {
-            "Apply" => Operation::Apply,
-            "Update" => Operation::Update,
-            _ => return None,
-        };
-        if text("fieldsType") != "FieldsV1" || text("apiVersion").is_empty() {
-            return None;
-        }
-        let time = value.get("time").and_then(Value::as_str).map(str::to_owned);
-        let set = value.get("fieldsV1").map(FieldSet::decode).unwrap_or_default();
-        let (manager, api_version, subresource) = (text("manager"), text("apiVersion"), text("subresource"));
-        Some(Self { manager, operation, api_version, subresource, time, set })
-    }
-
-    fn encode(&self) -> Value {
-        let mut entry = Map::new();
-        entry.insert("manager".to_owned(), json!(self.manager));
-        entry.insert("operation".to_owned(), json!(self.operation.as_str()));
-        entry.insert("apiVersion".to_owned(), json!(self.api_version));
-        if let Some(time) = &self.time {
-            entry.insert("time".to_owned(), json!(time));
-        }
-        entry.insert("fieldsType".to_owned(), json!("FieldsV1"));
-        entry.insert("fieldsV1".to_owned(), self.set.encode());
-        if !self.subresource.is_empty() {
-            entry.insert("subresource".to_owned(), json!(self.subresource));
-        }
-        Value::Object(entry)
     }
 }
 
@@ -168,15 +140,15 @@ impl Entries {
 
     /// Decodes `metadata.managedFields`; empty if it is invalid.
     fn decode(value: &Value) -> Self {
-        let entries = value.as_array().map(|entries| entries.iter().map(Entry::decode).collect::<Option<Vec<_>>>());
-        Self(entries.flatten().unwrap_or_default())
+        Self(Vec::deserialize(value).unwrap_or_default())
     }
 
     /// Returns the value of `metadata.managedFields`; `None` if there are no entries.
     pub(crate) fn encode(&self) -> Option<Value> {
         let mut entries: Vec<&Entry> = self.0.iter().collect();
         entries.sort_by_key(|it| (it.operation, &it.time, &it.manager, &it.api_version, &it.subresource));
-        (!entries.is_empty()).then(|| entries.into_iter().map(Entry::encode).collect())
+        // Strings and JSON values: encoding cannot fail.
+        (!entries.is_empty()).then(|| json!(entries))
     }
 
     pub(super) fn drop_empty(&mut self) {

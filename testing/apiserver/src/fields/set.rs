@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::path::Element;
 
 /// Set of fields, as a tree. A value can be a member without the values inside of it, and the reverse.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Value", into = "Value")]
 pub(crate) struct FieldSet {
     /// Whether the value at this place is a member.
     pub(super) member: bool,
@@ -85,7 +87,7 @@ impl FieldSet {
     }
 
     /// Returns the set as `FieldsV1`.
-    pub(super) fn encode(&self) -> Value {
+    fn encode(&self) -> Value {
         let mut object = Map::new();
         if self.member && !self.children.is_empty() {
             object.insert(".".to_owned(), json!({}));
@@ -95,7 +97,7 @@ impl FieldSet {
     }
 
     /// Parses `FieldsV1`. Unknown elements are ignored.
-    pub(super) fn decode(value: &Value) -> Self {
+    fn decode(value: &Value) -> Self {
         let Some(object) = value.as_object() else { return Self::default() };
         let mut set = Self { member: object.contains_key("."), children: BTreeMap::new() };
         for (name, value) in object {
@@ -105,5 +107,17 @@ impl FieldSet {
             set.children.insert(element, child);
         }
         set
+    }
+}
+
+impl From<Value> for FieldSet {
+    fn from(fields: Value) -> Self {
+        Self::decode(&fields)
+    }
+}
+
+impl From<FieldSet> for Value {
+    fn from(set: FieldSet) -> Self {
+        set.encode()
     }
 }

@@ -2,16 +2,11 @@
 
 use serde_json::Value;
 
-use super::entries::{Entries, Entry, Operation, Writer};
+use super::entries::{Entries, Entry, Writer};
 use super::path::Element;
 use super::set::FieldSet;
 use super::walk::Comparison;
 use crate::schema::Node;
-
-/// Maximum number of entries of updates; the oldest are combined (upstream: `DefaultMaxUpdateManagers`).
-const MOST_UPDATERS: usize = 10;
-/// Manager of combined entries.
-const ANCIENT: &str = "ancient-changes";
 
 /// Records that `writer` changed an object from `old` to `new`: it owns what it added or modified, and no manager
 /// owns what it removed. As upstream, a write that only removes fields does not change the time of its entry.
@@ -39,7 +34,6 @@ pub(crate) fn update(entries: &mut Entries, old: &Value, new: &Value, schema: Op
         }
     }
     entries.drop_empty();
-    cap(entries);
 }
 
 /// Removes the fields that no manager owns, and those that the path of the request does not write.
@@ -72,32 +66,5 @@ pub(super) fn strip(set: &mut FieldSet, writer: &Writer<'_>) {
 pub(super) fn ignore_reset(set: &mut FieldSet, writer: &Writer<'_>) {
     for path in writer.reset {
         set.remove_tree(path);
-    }
-}
-
-/// Combines the oldest entries of updates if there are too many, by version, as upstream's `capUpdateManagers`.
-fn cap(entries: &mut Entries) {
-    let mut updaters: Vec<Entry> =
-        entries.0.iter().filter(|entry| entry.operation == Operation::Update).cloned().collect();
-    updaters.sort_by(|a, b| (&a.time, &a.manager).cmp(&(&b.time, &b.manager)));
-    let mut count = updaters.len();
-    // The first entry of each version, and later what it was combined with.
-    let mut combined: Vec<Entry> = Vec::new();
-    for entry in updaters {
-        if count <= MOST_UPDATERS {
-            break;
-        }
-        match combined.iter_mut().find(|it| it.api_version == entry.api_version) {
-            None => combined.push(entry),
-            Some(first) => {
-                entries.0.retain(|it| it != first && *it != entry);
-                first.set.union(&entry.set);
-                ANCIENT.clone_into(&mut first.manager);
-                first.subresource.clear();
-                first.time.clone_from(&entry.time);
-                entries.0.push(first.clone());
-                count -= 1;
-            }
-        }
     }
 }

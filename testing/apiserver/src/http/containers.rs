@@ -1,4 +1,4 @@
-//! Subresources that need a kubelet or a proxy, such as `log` and `exec`. No containers run here.
+//! Subresources that need a kubelet, such as `log` and `exec`. No containers run here.
 
 use super::path::ResourcePath;
 use super::reply::{self, Reply};
@@ -20,7 +20,6 @@ pub(super) fn answer(
     subresource: &str,
 ) -> Result<Reply, StatusError> {
     let (namespace, name) = (path.namespace.as_deref().unwrap_or_default(), path.name.as_deref().unwrap_or_default());
-    let name = if subresource == "proxy" { name_of_target(name) } else { name };
     let object = shared.read(|cluster| cluster.get(kind, namespace, name))?.value()?;
     let has_node = object["spec"]["nodeName"].as_str().is_some_and(|node| !node.is_empty());
     match subresource {
@@ -29,33 +28,5 @@ pub(super) fn answer(
             Err(StatusError::bad_request(format!("pod {name} does not have a host assigned")))
         }
         subresource => Err(StatusError::no_containers(kind, subresource)),
-    }
-}
-
-/// Returns the name in the target of a proxy: `NAME`, `NAME:PORT` or `SCHEME:NAME:PORT` (Go: `net.SplitSchemeNamePort`).
-fn name_of_target(target: &str) -> &str {
-    let mut parts = target.split(':');
-    match (parts.next(), parts.next(), parts.next(), parts.next()) {
-        (Some(name), Some(_), None, None) | (Some("" | "http" | "https"), Some(name), Some(_), None) => name,
-        _ => target,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-
-    #[rstest]
-    #[case("web", "web")]
-    #[case("web:80", "web")]
-    #[case("web:", "web")]
-    #[case("https:web:443", "web")]
-    #[case(":web:http", "web")]
-    #[case("ftp:web:21", "ftp:web:21")]
-    #[case("http:web:80:1", "http:web:80:1")]
-    fn targets_of_proxies(#[case] target: &str, #[case] name: &str) {
-        assert_eq!(name_of_target(target), name);
     }
 }

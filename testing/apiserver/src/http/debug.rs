@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::request::Parts;
 use http::{Method, StatusCode};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::body::{self, RequestBody};
 use super::reply::{self, Reply};
@@ -23,21 +23,21 @@ async fn route(shared: &Arc<Shared>, parts: &Parts, body: RequestBody) -> Result
     let parameters: Vec<(String, String)> =
         form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes()).into_owned().collect();
     let document = match (parts.uri.path(), &parts.method) {
-        ("/debug/faults", &Method::GET) => json!(shared.faults.states()),
+        ("/debug/faults", &Method::GET) => json!(shared.faults.table().states()),
         ("/debug/faults", &Method::POST) => {
             let bytes = body::collect(body).await?;
             let fault: Fault = serde_json::from_slice(&bytes)
                 .map_err(|error| StatusError::bad_request(format!("the fault cannot be decoded: {error}")))?;
             check_served(shared, &fault.on)?;
-            json!({"id": shared.faults.inject(fault)})
+            json!({"id": shared.faults.table().inject(fault)})
         }
         ("/debug/faults", &Method::DELETE) => match parameters.iter().find(|(name, _)| name == "id") {
             None => {
-                shared.faults.clear();
+                shared.faults.table().clear();
                 json!({})
             }
             Some((_, id)) => {
-                let removed = id.parse().ok().and_then(|id| shared.faults.remove(id));
+                let removed = id.parse().ok().and_then(|id| shared.faults.table().remove(id));
                 json!(removed.ok_or_else(|| StatusError::bad_request(format!("there is no fault {id:?}")))?)
             }
         },
@@ -84,18 +84,11 @@ fn check_served(shared: &Shared, on: &On) -> Result<(), StatusError> {
     shared.check_served(on).map_err(|error| StatusError::bad_request(error.to_string()))
 }
 
+/// Returns the selector with these conditions, named as in its JSON but for `verb`.
 fn filter(parameters: &[(String, String)]) -> Result<On, StatusError> {
-    parameters.iter().try_fold(On::any(), |on, (name, value)| {
-        Ok(match name.as_str() {
-            "verb" => on.try_verb(value).map_err(|error| StatusError::bad_request(error.to_string()))?,
-            "group" => on.group(value),
-            "resource" => on.resource(value),
-            "subresource" => on.subresource(value),
-            "namespace" => on.namespace(value),
-            "name" => on.name(value),
-            "user" => on.user(value),
-            "userAgent" => on.user_agent(value),
-            other => return Err(StatusError::bad_request(format!("requests cannot be filtered by {other:?}"))),
-        })
-    })
+    let (verbs, others): (Vec<_>, Vec<_>) = parameters.iter().partition(|(name, _)| name == "verb");
+    let mut on: Map<String, Value> = others.into_iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+    on.insert("verbs".to_owned(), verbs.into_iter().map(|(_, verb)| json!(verb)).collect());
+    serde_json::from_value(Value::Object(on))
+        .map_err(|error| StatusError::bad_request(format!("requests cannot be filtered: {error}")))
 }

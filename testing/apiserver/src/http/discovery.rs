@@ -12,7 +12,7 @@ use super::path::Route;
 use super::reply::{self, Reply};
 use super::reviews::{VIRTUAL_RESOURCES, VirtualResource, virtual_groups};
 use super::{accept, health, openapi};
-use crate::kinds::{Kind, Part};
+use crate::kinds::Kind;
 use crate::shared::Shared;
 use crate::status::StatusError;
 
@@ -151,50 +151,33 @@ fn groups(kinds: &[Arc<Kind>]) -> Vec<Value> {
 }
 
 fn resources(kinds: &[Arc<Kind>], group: &str, version: &str) -> Result<Value, StatusError> {
+    let resource = |name: &str, singular: &str, namespaced: bool, kind: &str, verbs: &[&str]| json!({"name": name, "singularName": singular, "namespaced": namespaced, "kind": kind, "verbs": verbs});
     let mut resources = Vec::new();
     for kind in kinds.iter().filter(|kind| kind.group == group && kind.version == version) {
-        let mut resource = json!({
-            "name": kind.plural,
-            "singularName": kind.singular,
-            "namespaced": kind.namespaced,
-            "kind": kind.name,
-            "verbs": Kind::VERBS,
-        });
-        if !kind.short_names.is_empty() {
-            resource["shortNames"] = json!(kind.short_names);
-        }
-        if !kind.categories.is_empty() {
-            resource["categories"] = json!(kind.categories);
-        }
-        resources.push(resource);
-        for part in kind.subresources() {
-            let mut subresource = json!({
-                "name": format!("{}/{}", kind.plural, part.subresource()),
-                "singularName": "",
-                "namespaced": kind.namespaced,
-                "kind": kind.of_part(part).name,
-                "verbs": Kind::STATUS_VERBS,
-            });
-            if part == Part::Scale {
-                subresource["group"] = json!(Kind::scale().group);
-                subresource["version"] = json!(Kind::scale().version);
+        let mut main = resource(&kind.plural, &kind.singular, kind.namespaced, &kind.name, &Kind::VERBS);
+        for (field, names) in [("shortNames", &kind.short_names), ("categories", &kind.categories)] {
+            if !names.is_empty() {
+                main[field] = json!(names);
             }
-            resources.push(subresource);
+        }
+        resources.push(main);
+        for part in kind.subresources() {
+            let name = format!("{}/{}", kind.plural, part.subresource());
+            let of_part = kind.of_part(part);
+            let mut part = resource(&name, "", kind.namespaced, &of_part.name, &Kind::STATUS_VERBS);
+            if of_part.group != kind.group {
+                (part["group"], part["version"]) = (json!(of_part.group), json!(of_part.version));
+            }
+            resources.push(part);
         }
     }
-    for virtual_resource in VIRTUAL_RESOURCES.iter().filter(|it| it.group == group && version == "v1") {
-        let mut resource = json!({
-            "name": virtual_resource.name(),
-            "singularName": virtual_resource.singular(),
-            "namespaced": virtual_resource.namespaced,
-            "kind": virtual_resource.kind,
-            "verbs": VirtualResource::VERBS,
-        });
-        if virtual_resource.kind_group != group {
-            resource["group"] = json!(virtual_resource.kind_group);
-            resource["version"] = json!("v1");
+    for it in VIRTUAL_RESOURCES.iter().filter(|it| it.group == group && version == "v1") {
+        let verbs = &VirtualResource::VERBS;
+        let mut review = resource(&it.name(), it.singular(), it.namespaced, it.kind, verbs);
+        if it.kind_group != group {
+            (review["group"], review["version"]) = (json!(it.kind_group), json!("v1"));
         }
-        resources.push(resource);
+        resources.push(review);
     }
     if resources.is_empty() {
         return Err(StatusError::no_such_path());

@@ -19,7 +19,7 @@ use super::socket::Kill;
 use super::{accept, debug, impersonation, request, unserved, watch};
 use crate::attributes::Attributes;
 use crate::authorization;
-use crate::faults::{Answer, Omission, RequestFields};
+use crate::faults::{Answer, Omission};
 use crate::identity::User;
 use crate::kinds::Kind;
 use crate::protobuf;
@@ -79,23 +79,12 @@ pub(super) async fn handle(
             resource_version,
             dry_run,
         });
-        shared.activity.notify(shared.activity.revision());
+        shared.activity.notify();
     };
-    let fields = RequestFields {
-        verb: &attributes.verb,
-        group: &attributes.group,
-        resource: &attributes.resource,
-        subresource: &attributes.subresource,
-        namespace: &attributes.namespace,
-        name: &attributes.name,
-        user: &user,
-        user_agent,
-    };
-
-    let decision = shared.faults.decide(&fields);
+    let decision = shared.faults.table().decide(&attributes.fields(&user, user_agent));
     if !decision.delay.is_zero() {
         // The hit of the fault is visible now; the request is logged later.
-        shared.activity.notify(shared.activity.revision());
+        shared.activity.notify();
         tokio::time::sleep(decision.delay).await;
     }
     // Pinned here: awaiting the future by value in several arms would add its size to this future once per arm.
@@ -128,7 +117,8 @@ pub(super) async fn handle(
     let status = reply.status();
     tracing::debug!(method = %parts.method, uri = %parts.uri, status = status.as_u16(), "request");
     log(Some(&reply), executed.as_ref().or(Some(&reply)));
-    let watch = (attributes.verb == "watch" && status.is_success()).then(|| shared.faults.open_watch(&fields));
+    let watch = (attributes.verb == "watch" && status.is_success())
+        .then(|| shared.faults.open_watch(&attributes, &user, user_agent));
     let in_protobuf = reply.headers().get(CONTENT_TYPE).is_some_and(|it| it == protobuf::STREAM_TYPE);
     reply.map(|body| match (decision.stream, watch) {
         (None, None) => outgoing::unmodified(body),

@@ -35,7 +35,7 @@ impl Lag {
     /// Hides revisions later than `revision` from lists and watches until [`catch_up`](Self::catch_up).
     pub fn stop_at(&self, revision: u64) {
         self.state.arrived.store(revision, Ordering::Release);
-        self.state.notifier.notify(revision);
+        self.state.notifier.notify();
     }
 
     /// Ends the lag: lists see the current state, and watches deliver the events held back.

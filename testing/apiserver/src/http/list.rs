@@ -31,26 +31,11 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    /// Returns the selected objects, ordered by key.
-    pub(super) fn select(&self, cluster: &Cluster) -> Vec<Arc<Stored>> {
-        // Matching compares labels and fields kept with each object; nothing is decoded.
-        let mut objects = match (self.selector.fields.name(), self.namespace.as_deref()) {
-            (Some(name), Some(namespace)) => cluster.get(&self.kind, namespace, name).into_iter().collect(),
-            (Some(name), None) if !self.kind.namespaced => cluster.get(&self.kind, "", name).into_iter().collect(),
-            (_, namespace) => cluster.list(&self.kind, namespace),
-        };
-        objects.retain(|object| self.selector.matches(object));
-        objects
-    }
-
     /// Returns the objects selected at `revision`, ordered by key.
     ///
     /// # Errors
     /// 410 if the history does not reach back to `revision`.
     pub(super) fn select_at(&self, cluster: &Cluster, revision: u64) -> Result<Vec<Arc<Stored>>, StatusError> {
-        if revision == cluster.revision() {
-            return Ok(self.select(cluster));
-        }
         let (namespace, selector) = (self.namespace.clone(), self.selector.clone());
         let request = PageRequest { namespace, selector, revision: Some(revision), ..PageRequest::default() };
         let page = cluster.page(&self.kind, &request).map_err(|TooOld| StatusError::expired_list())?;

@@ -1,23 +1,20 @@
-//! OpenAPI v3 documents, limited to what clients use: the schemas of the kinds, and operations with their
-//! parameters and patch types.
+//! OpenAPI v3 documents, limited to what clients use: the schemas of the kinds, and the operations that kubectl looks up.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use crate::kinds::{Kind, Part};
-use crate::schema::{REF_PREFIX, builtin, definitions_used_by};
+use super::payload::{PATCHES, STRATEGIC_PATCH};
+use crate::kinds::Kind;
+use crate::schema::{builtin, definitions_used_by};
 use crate::status::StatusError;
 
 /// Kubernetes version whose behaviour this server implements.
 pub(super) const VERSION: &str = "v1.36.2";
 
-/// Query parameters of writes. kubectl uses server-side field validation only if `fieldValidation` is listed.
-const WRITE_PARAMETERS: [&str; 4] = ["dryRun", "fieldManager", "fieldValidation", "pretty"];
-
-/// Media types of request bodies, besides protobuf, which the documents do not mention.
-const BODIES: [&str; 2] = ["application/json", "application/yaml"];
+/// Query parameters of patches. kubectl uses server-side field validation only if `fieldValidation` is listed.
+const PATCH_PARAMETERS: [&str; 4] = ["dryRun", "fieldManager", "fieldValidation", "pretty"];
 
 /// Returns `/openapi/v3`: the URL of the document of each group version, with a hash of its content, so that clients
 /// can cache it.
@@ -45,7 +42,7 @@ pub(super) fn group_version(kinds: &[Arc<Kind>], path: &str) -> Result<Value, St
     Ok(json!({
         "openapi": "3.0.0",
         "info": {"title": "Kubernetes", "version": VERSION},
-        "paths": kinds.iter().flat_map(|kind| paths(kind)).collect::<Map<_, _>>(),
+        "paths": kinds.iter().map(|kind| object_path(kind)).collect::<Map<_, _>>(),
         "components": {"schemas": schemas(&kinds)},
     }))
 }
@@ -75,12 +72,12 @@ pub(super) fn empty_version_2() -> Vec<u8> {
 }
 
 fn schemas(kinds: &[&Kind]) -> Map<String, Value> {
-    let kind_schemas = kinds.iter().filter_map(|kind| kind.named_schema());
-    let scale = kinds.iter().any(|kind| kind.has_scale).then(|| Kind::scale().named_schema()).flatten();
-    let roots: Vec<(String, &Value)> = kind_schemas.chain(scale).collect();
-    let used = definitions_used_by(roots.iter().map(|(_, schema)| *schema));
-    let referenced = used.iter().filter_map(|name| Some((name.clone(), builtin().get(name)?.clone())));
-    roots.iter().map(|(name, schema)| (name.clone(), (*schema).clone())).chain(referenced).collect()
+    let scale = kinds.iter().any(|kind| kind.has_scale).then(Kind::scale);
+    let with_schema = |kind: &'_ Kind| Some((kind.schema_name.clone(), kind.document()?.clone()));
+    let roots: Map<String, Value> = kinds.iter().copied().chain(scale).filter_map(with_schema).collect();
+    let used = definitions_used_by(roots.values());
+    let referenced = used.into_iter().filter_map(|name| builtin().get(&name).cloned().map(|schema| (name, schema)));
+    referenced.chain(roots).collect()
 }
 
 /// Returns the path of a group version, such as `api/v1` or `apis/discovery.k8s.io/v1`.
@@ -95,75 +92,25 @@ fn hash(kinds: &[Arc<Kind>], path: &str) -> String {
     for kind in kinds.iter().filter(|kind| group_version_path(kind) == path) {
         kind.name.hash(&mut hasher);
         // Built-in schemas are constant; only those of custom kinds change at run time.
-        if kind.merge_schema().is_none()
-            && let Some((_, schema)) = kind.named_schema()
-        {
+        if let Some(schema) = kind.document().filter(|_| kind.is_custom()) {
             schema.to_string().hash(&mut hasher);
         }
     }
     format!("{:016X}", hasher.finish())
 }
 
-fn paths(kind: &Kind) -> Vec<(String, Value)> {
-    let (path, plural) = (group_version_path(kind), &kind.plural);
-    let collection = if kind.namespaced {
-        format!("/{path}/namespaces/{{namespace}}/{plural}")
-    } else {
-        format!("/{path}/{plural}")
-    };
-    let object = format!("{collection}/{{name}}");
-    let mut paths = vec![
-        (
-            collection,
-            json!({
-                "get": operation(kind, "list", &[]),
-                "post": operation(kind, "post", &BODIES),
-                "delete": operation(kind, "deletecollection", &["application/json"]),
-            }),
-        ),
-        (object.clone(), object_operations(kind, true)),
-    ];
-    if kind.namespaced {
-        paths.push((format!("/{path}/{plural}"), json!({"get": operation(kind, "list", &[])})));
-    }
-    let of_part =
-        |part: Part| (format!("{object}/{}", part.subresource()), object_operations(kind.of_part(part), false));
-    paths.extend(kind.subresources().map(of_part));
-    paths
-}
-
-fn object_operations(kind: &Kind, whole: bool) -> Value {
-    let mut patches =
-        vec!["application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json"];
-    if kind.merge_schema().is_some() {
-        patches.push("application/strategic-merge-patch+json");
-    }
-    let mut operations = json!({
-        "get": operation(kind, "get", &[]),
-        "put": operation(kind, "put", &BODIES),
-        "patch": operation(kind, "patch", &patches),
-    });
-    if whole {
-        operations["delete"] = operation(kind, "delete", &["application/json"]);
-    }
-    operations
-}
-
-fn operation(kind: &Kind, action: &str, bodies: &[&str]) -> Value {
+/// Returns the operations on one object: `kubectl explain` finds the kind of a resource by them, and `kubectl apply` the
+/// parameters and types of patches.
+fn object_path(kind: &Kind) -> (String, Value) {
+    let scope = if kind.namespaced { "/namespaces/{namespace}" } else { "" };
+    let path = format!("/{}{scope}/{}/{{name}}", group_version_path(kind), kind.plural);
     let of = json!({"group": kind.group, "version": kind.version, "kind": kind.name});
-    let schema = kind.named_schema().map(|(name, _)| name);
-    let schema = schema.map_or_else(|| json!({}), |name| json!({"$ref": format!("{REF_PREFIX}{name}")}));
-    let mut operation = json!({
-        "x-kubernetes-action": action,
-        "x-kubernetes-group-version-kind": of,
-        "responses": {"200": {"description": "OK", "content": {"application/json": {"schema": schema}}}},
-    });
-    if !bodies.is_empty() {
-        let parameter = |name: &&str| json!({"name": name, "in": "query", "schema": {"type": "string"}});
-        operation["parameters"] = WRITE_PARAMETERS.iter().map(parameter).collect();
-        let content: Map<_, _> =
-            bodies.iter().map(|&body| (body.to_owned(), json!({"schema": {"type": "object"}}))).collect();
-        operation["requestBody"] = json!({"content": content});
-    }
-    operation
+    let operation = |action: &str| json!({"x-kubernetes-action": action, "x-kubernetes-group-version-kind": of});
+    let mut patch = operation("patch");
+    let parameter = |name: &&str| json!({"name": name, "in": "query", "schema": {"type": "string"}});
+    patch["parameters"] = PATCH_PARAMETERS.iter().map(parameter).collect();
+    let types = PATCHES.iter().filter(|it| **it != STRATEGIC_PATCH || kind.merge_schema().is_some());
+    let content: Map<_, _> = types.map(|&it| (it.to_owned(), json!({"schema": {"type": "object"}}))).collect();
+    patch["requestBody"] = json!({"content": content});
+    (path, json!({"get": operation("get"), "patch": patch}))
 }

@@ -10,15 +10,18 @@ use serde_saphyr::DuplicateKeyPolicy;
 use super::query;
 use crate::cluster::{DeleteOptions, Patch};
 use crate::kinds::Kind;
-use crate::protobuf::{self, Malformed};
+use crate::protobuf;
 use crate::status::StatusError;
 
 const JSON: &str = "application/json";
 const YAML: &str = "application/yaml";
 const MERGE_PATCH: &str = "application/merge-patch+json";
 const JSON_PATCH: &str = "application/json-patch+json";
-const STRATEGIC_PATCH: &str = "application/strategic-merge-patch+json";
+pub(super) const STRATEGIC_PATCH: &str = "application/strategic-merge-patch+json";
 const APPLY_PATCH: &str = "application/apply-patch+yaml";
+
+/// Types of patches. Custom kinds have no strategic merge patches.
+pub(super) const PATCHES: [&str; 4] = [JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH];
 
 /// Media type and bytes of a request body.
 #[derive(Debug, Clone, Copy)]
@@ -77,23 +80,16 @@ impl<'a> Payload<'a> {
     /// 415 for an unsupported patch type, 400 if the patch cannot be decoded.
     pub(super) fn patch(self, kind: &Kind) -> Result<Patch, StatusError> {
         let Self { media_type, bytes } = self;
-        let unreadable = |error: serde_json::Error| StatusError::bad_request(format!("error decoding patch: {error}"));
-        let is_supported = match media_type {
-            MERGE_PATCH | JSON_PATCH => true,
-            STRATEGIC_PATCH => !kind.is_custom(),
-            _ => false,
-        };
-        if !is_supported {
-            let supported = [JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH];
-            let supported = supported.into_iter().filter(|it| *it != STRATEGIC_PATCH || !kind.is_custom());
-            return Err(StatusError::unsupported_media_type(&supported.collect::<Vec<_>>()));
-        }
-        match media_type {
+        let decoded = match media_type {
             MERGE_PATCH => serde_json::from_slice(bytes).map(Patch::Merge),
-            STRATEGIC_PATCH => serde_json::from_slice(bytes).map(Patch::Strategic),
-            _ => serde_json::from_slice(bytes).map(Patch::Json),
-        }
-        .map_err(unreadable)
+            JSON_PATCH => serde_json::from_slice(bytes).map(Patch::Json),
+            STRATEGIC_PATCH if !kind.is_custom() => serde_json::from_slice(bytes).map(Patch::Strategic),
+            _ => {
+                let supported = PATCHES.into_iter().filter(|it| *it != STRATEGIC_PATCH || !kind.is_custom());
+                return Err(StatusError::unsupported_media_type(&supported.collect::<Vec<_>>()));
+            }
+        };
+        decoded.map_err(|error| StatusError::bad_request(format!("error decoding patch: {error}")))
     }
 
     /// Returns the options of a delete from body and query, and whether it is a dry run. Options in the body take
@@ -137,14 +133,8 @@ impl Expected<'_> {
         let (api_version, kind) = (or(document.api_version, self.api_version), or(document.kind, self.kind));
         let object = document.read(&api_version, &kind).map_err(|error| {
             let version = api_version.rsplit('/').next().unwrap_or_default();
-            let why = match error {
-                Malformed::UnknownKind => {
-                    format!("no kind {kind:?} is registered for version {api_version:?}")
-                }
-                error => error.to_string(),
-            };
             StatusError::bad_request(format!(
-                "{kind} in version {version:?} cannot be handled as a {}: {why}",
+                "{kind} in version {version:?} cannot be handled as a {}: {error}",
                 self.kind
             ))
         })?;

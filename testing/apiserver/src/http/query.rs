@@ -61,13 +61,25 @@ impl Query {
                 }
                 "resourceVersion" | "continue" if value.is_empty() => {}
                 "resourceVersion" => query.resource_version = Some(number(&name, value)?),
-                "resourceVersionMatch" => query.resource_version_match = version_match(value)?,
+                "resourceVersionMatch" => {
+                    use VersionMatch::{Exact, NotOlderThan};
+                    let choices = [("", None), ("Exact", Some(Exact)), ("NotOlderThan", Some(NotOlderThan))];
+                    query.resource_version_match = choice(&name, value, choices)?;
+                }
                 "limit" => query.limit = usize::try_from(number::<i64>(&name, value)?).ok().filter(|limit| *limit > 0),
                 "continue" => query.continuation = Some(Continuation::decode(value)?),
                 "timeoutSeconds" => query.timeout = Some(Duration::from_secs(number(&name, value)?)),
                 "gracePeriodSeconds" => query.grace_period_seconds = Some(number(&name, value)?),
-                "includeObject" => query.include_object = include_object(value)?,
-                "fieldValidation" => query.field_validation = field_validation(value)?,
+                "includeObject" => {
+                    use IncludeObject::{Metadata, Nothing, Whole};
+                    let choices = [("", Metadata), ("Metadata", Metadata), ("None", Nothing), ("Object", Whole)];
+                    query.include_object = choice(&name, value, choices)?;
+                }
+                "fieldValidation" => {
+                    use FieldValidation::{Ignore, Strict, Warn};
+                    let choices = [("", Warn), ("Ignore", Ignore), ("Warn", Warn), ("Strict", Strict)];
+                    query.field_validation = choice(&name, value, choices)?;
+                }
                 "fieldManager" => query.field_manager = Some(value.to_owned()).filter(|it| !it.is_empty()),
                 "force" => query.force = Some(boolean(value)),
                 "dryRun" => query.dry_run = dry_run(value)?,
@@ -158,41 +170,17 @@ fn number<T: std::str::FromStr>(name: &str, value: &str) -> Result<T, StatusErro
         .map_err(|_| StatusError::bad_request(format!("invalid query parameter {name}: {value:?} is not a number")))
 }
 
-fn version_match(value: &str) -> Result<Option<VersionMatch>, StatusError> {
-    match value {
-        "" => Ok(None),
-        "Exact" => Ok(Some(VersionMatch::Exact)),
-        "NotOlderThan" => Ok(Some(VersionMatch::NotOlderThan)),
-        other => Err(StatusError::bad_request(format!("resourceVersionMatch: unsupported value {other:?}"))),
-    }
-}
-
 /// Parses `dryRun`; the only valid value is `All`.
 pub(super) fn dry_run(value: &str) -> Result<bool, StatusError> {
-    match value {
-        "" => Ok(false),
-        "All" => Ok(true),
-        other => Err(StatusError::bad_request(format!("dryRun: unsupported value {other:?}"))),
-    }
+    choice("dryRun", value, [("", false), ("All", true)])
 }
 
-fn include_object(value: &str) -> Result<IncludeObject, StatusError> {
-    match value {
-        "" | "Metadata" => Ok(IncludeObject::Metadata),
-        "None" => Ok(IncludeObject::Nothing),
-        "Object" => Ok(IncludeObject::Whole),
-        other => Err(StatusError::bad_request(format!("unrecognized includeObject value: {other:?}"))),
-    }
-}
-
-fn field_validation(value: &str) -> Result<FieldValidation, StatusError> {
-    match value {
-        "" => Ok(FieldValidation::default()),
-        "Ignore" => Ok(FieldValidation::Ignore),
-        "Warn" => Ok(FieldValidation::Warn),
-        "Strict" => Ok(FieldValidation::Strict),
-        other => Err(StatusError::bad_request(format!("fieldValidation: unsupported value {other:?}"))),
-    }
+/// Returns what a value of a parameter means.
+fn choice<T, const N: usize>(name: &str, value: &str, choices: [(&str, T); N]) -> Result<T, StatusError> {
+    let found = choices.into_iter().find(|(text, _)| *text == value);
+    found
+        .map(|(_, meaning)| meaning)
+        .ok_or_else(|| StatusError::bad_request(format!("{name}: unsupported value {value:?}")))
 }
 
 #[cfg(test)]

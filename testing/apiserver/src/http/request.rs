@@ -68,7 +68,7 @@ struct Target {
 /// What a path addresses.
 enum Found {
     Target(Target),
-    /// A subresource that needs a kubelet or a proxy.
+    /// A subresource that needs a kubelet.
     Containers(Arc<Kind>, String),
 }
 
@@ -203,7 +203,7 @@ impl Target {
             let (deleted, revision) = shared.write(dry_run, |cluster, write| {
                 let mut deleted = Vec::new();
                 let write = query.options(write);
-                for object in scope.select(cluster) {
+                for object in scope.select_at(cluster, cluster.revision())? {
                     deleted.push(cluster.delete(kind, &object.namespace, &object.name, &options, write)?.object);
                 }
                 Ok((deleted, cluster.revision()))

@@ -29,9 +29,10 @@ pub(super) fn parse(method: &Method, uri: &Uri, route: &Route) -> RequestInfo {
         }
     }
     let attributes = &mut info.attributes;
+    let method_name = method.as_str().to_lowercase();
     uri.path().clone_into(&mut attributes.path);
     let Route::Resource(path) = route else {
-        lower_case_method(method).clone_into(&mut attributes.verb);
+        attributes.verb = method_name;
         return info;
     };
     let named = path.name.is_some();
@@ -44,7 +45,7 @@ pub(super) fn parse(method: &Method, uri: &Uri, route: &Route) -> RequestInfo {
         Method::PATCH => "patch",
         Method::DELETE if named => "delete",
         Method::DELETE => "deletecollection",
-        _ => lower_case_method(method),
+        _ => &method_name,
     };
     verb.clone_into(&mut attributes.verb);
     attributes.group.clone_from(&path.group);
@@ -66,19 +67,6 @@ pub(super) fn parse(method: &Method, uri: &Uri, route: &Route) -> RequestInfo {
 fn name_of_selector(selector: &str) -> Option<String> {
     let name = selector.split(',').find_map(|part| part.strip_prefix("metadata.name="))?;
     Some(name.strip_prefix('=').unwrap_or(name).to_owned()).filter(|name| !name.is_empty())
-}
-
-fn lower_case_method(method: &Method) -> &'static str {
-    match *method {
-        Method::GET => "get",
-        Method::HEAD => "head",
-        Method::POST => "post",
-        Method::PUT => "put",
-        Method::PATCH => "patch",
-        Method::DELETE => "delete",
-        Method::OPTIONS => "options",
-        _ => "other",
-    }
 }
 
 #[cfg(test)]

@@ -24,6 +24,8 @@ use crate::protobuf;
 use crate::shared::Shared;
 use crate::status::StatusError;
 
+/// Timeout of a watch without `timeoutSeconds`.
+const TIMEOUT: Duration = Duration::from_secs(30 * 60);
 /// Maximum number of changes read from the history at once.
 const BATCH: usize = 1_000;
 /// Minimum size in bytes of the chunks in which initial events are sent, except the last.
@@ -95,7 +97,7 @@ pub(super) fn open(
         Ok::<_, StatusError>((objects, revision))
     })?;
     let now = Instant::now();
-    let deadline = now + query.timeout.filter(|it| !it.is_zero()).unwrap_or(shared.config.watch_timeout);
+    let deadline = now + query.timeout.filter(|it| !it.is_zero()).unwrap_or(TIMEOUT);
     let mut watch = Watch {
         shared: Arc::clone(shared),
         scope,

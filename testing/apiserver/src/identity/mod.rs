@@ -25,8 +25,7 @@ pub(crate) struct Identities {
 
 impl Identities {
     pub(crate) fn new(config: &Config, rng: StdRng) -> Self {
-        let configured = config.tokens.iter().map(|token| (token.token.clone(), token.user.clone()));
-        let mut tokens = Tokens::new(configured, rng);
+        let mut tokens = Tokens::new(rng);
         let admin_token = tokens.issue_to_user(User::admin());
         Self { tokens: Mutex::new(tokens), anonymous: config.anonymous, admin_token }
     }

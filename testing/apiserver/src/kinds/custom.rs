@@ -4,7 +4,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Map, Value};
 
 use super::rules::{Context, Part, Prepared, Rules};
-use super::{CustomSchema, Kind, KindSchema, metadata, shape};
+use super::{CustomSchema, Kind, metadata, shape};
 use crate::custom_kind::CustomKind;
 use crate::field::FieldErrors;
 use crate::names::NameRule;
@@ -17,31 +17,31 @@ pub(super) struct CustomRules;
 impl Kind {
     /// Returns the kind for a custom definition with index `index`.
     pub(crate) fn custom(index: usize, definition: &CustomKind) -> Self {
+        let names = definition.names.clone();
         Self {
             index,
             group: definition.group.clone(),
             version: definition.version.clone(),
-            name: definition.kind.clone(),
-            plural: definition.plural.clone(),
-            singular: definition.singular.clone(),
-            short_names: definition.short_names.clone(),
-            categories: definition.categories.clone(),
+            singular: names.singular.unwrap_or_else(|| names.kind.to_lowercase()),
+            name: names.kind,
+            plural: names.plural,
+            short_names: names.short_names.unwrap_or_default(),
+            categories: names.categories.unwrap_or_default(),
             namespaced: definition.namespaced,
             has_status: definition.has_status,
             has_scale: definition.scale.is_some(),
+            has_grace: false,
             returns_deleted: false,
             create_on_update: false,
             unconditional_update: false,
             blank: "",
             warning: "",
-            selectable: &[],
-            schema: KindSchema::Custom(Box::new(CustomSchema {
-                name: definition.schema_name(),
+            selectable: definition.selectable.clone(),
+            schema_name: definition.schema_name(),
+            custom: Some(Box::new(CustomSchema {
+                definition: definition.clone(),
                 schema: definition.whole_schema(),
-                columns: definition.columns.clone(),
                 rules: ValidationRules::of(&definition.schema),
-                scale: definition.scale.clone(),
-                selectable: definition.selectable.clone(),
             })),
             rules: Box::new(CustomRules),
         }
@@ -57,19 +57,13 @@ struct Parts {
 
 impl Parts {
     fn of(body: Value, kind: &Kind) -> Result<Self, StatusError> {
-        let name = &kind.name;
-        let bad = |why: String| {
-            StatusError::bad_request(format!(
-                "{name} in version \"{}\" cannot be handled as a {name}: {why}",
-                kind.version
-            ))
-        };
-        let Value::Object(mut content) = body else { return Err(bad("the body is not a JSON object".to_owned())) };
+        let bad = |why: &str| StatusError::undecodable(kind, why);
+        let Value::Object(mut content) = body else { return Err(bad("the body is not a JSON object")) };
         content.remove("kind");
         content.remove("apiVersion");
         let metadata = match content.remove("metadata") {
             None | Some(Value::Null) => ObjectMeta::default(),
-            Some(value) => serde_json::from_value(value).map_err(|error| bad(format!("metadata: {error}")))?,
+            Some(value) => serde_json::from_value(value).map_err(|error| bad(&format!("metadata: {error}")))?,
         };
         Ok(Self { metadata, content })
     }
@@ -87,9 +81,9 @@ impl Parts {
         }
     }
 
-    fn set_status(&mut self, status: Option<Value>) {
-        self.content.remove("status");
-        self.content.extend(status.map(|status| ("status".to_owned(), status)));
+    /// Removes the status of a kind with the subresource, and returns it with its name.
+    fn take_status(&mut self, kind: &Kind) -> Option<(String, Value)> {
+        if kind.has_status { self.content.remove_entry("status") } else { None }
     }
 
     /// Returns the object with kind and apiVersion, as the schema describes it.
@@ -105,7 +99,7 @@ impl Parts {
         let Some(schema) = kind.schema() else { return Ok(()) };
         let object = self.whole(kind)?;
         check_structure(&object, schema, "", errors);
-        let Some(rules) = kind.custom_schema().and_then(|custom| custom.rules.as_ref()) else { return Ok(()) };
+        let Some(rules) = kind.custom.as_ref().and_then(|custom| custom.rules.as_ref()) else { return Ok(()) };
         if errors.block_rules() {
             errors.rules_skipped();
         } else {
@@ -115,33 +109,14 @@ impl Parts {
         Ok(())
     }
 
-    /// Returns the values of the selectable fields.
-    fn fields(&self, kind: &Kind) -> Vec<(Box<str>, String)> {
-        let selectable = kind.custom_schema().map(|custom| custom.selectable.as_slice()).unwrap_or_default();
-        let value = |path: &str| {
-            let mut names = path.split('.');
-            let first = self.content.get(names.next()?)?;
-            let value = names.try_fold(first, |value, name| value.get(name))?;
-            Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
-        };
-        selectable.iter().filter_map(|path| Some((path.as_str().into(), value(path)?))).collect()
-    }
-
     fn written(&self, context: &Context<'_>) -> Result<Option<Map<String, Value>>, StatusError> {
         context.tracks.then(|| Self::encode(&self.metadata, self.content.clone())).transpose()
     }
 
-    fn finish(
-        self,
-        kind: &Kind,
-        generated_name: bool,
-        written: Option<Map<String, Value>>,
-    ) -> Result<Prepared, StatusError> {
-        let custom_fields = self.fields(kind);
+    fn finish(self, generated_name: bool, written: Option<Map<String, Value>>) -> Result<Prepared, StatusError> {
         let Self { metadata, content } = self;
         let object = Self::encode(&metadata, content)?;
-        let (fields, allocations) = (Vec::new(), Vec::new());
-        Ok(Prepared { object, metadata, fields, custom_fields, allocations, generated_name, written })
+        Ok(Prepared { object, metadata, allocations: Vec::new(), generated_name, written })
     }
 
     fn encode(metadata: &ObjectMeta, mut object: Map<String, Value>) -> Result<Map<String, Value>, StatusError> {
@@ -161,16 +136,14 @@ impl Rules for CustomRules {
         metadata::prepare_create(&mut parts.metadata, context)?;
         parts.prune_content(kind);
         let written = parts.written(context)?;
-        if kind.has_status {
-            parts.content.remove("status");
-        }
+        parts.take_status(kind);
         parts.metadata.generation = Some(1);
         let generated_name = metadata::assign_identity(&mut parts.metadata, context);
         let mut errors = FieldErrors::default();
         metadata::validate(&parts.metadata, NameRule::Subdomain, &mut errors);
         parts.validate(None, kind, &mut errors)?;
         metadata::check(&parts.metadata, context, errors)?;
-        parts.finish(kind, generated_name, written)
+        parts.finish(generated_name, written)
     }
 
     fn load(&self, body: Value, context: &mut Context<'_>) -> Result<Prepared, StatusError> {
@@ -179,46 +152,33 @@ impl Rules for CustomRules {
 
     fn update(&self, old: Value, new: Value, part: Part, context: &mut Context<'_>) -> Result<Prepared, StatusError> {
         let kind = context.kind;
-        let old = Parts::of(old, kind)?;
+        let mut old = Parts::of(old, kind)?;
         let mut parts = Parts::of(new, kind)?;
         let mut errors = FieldErrors::default();
         metadata::prepare_update(&mut parts.metadata, &old.metadata, &mut errors);
         parts.prune_content(kind);
         let written = parts.written(context)?;
-        match part {
-            Part::Main | Part::Scale if kind.has_status => parts.set_status(old.content.get("status").cloned()),
-            Part::Main | Part::Scale => {}
-            Part::Status => {
-                // As upstream, only the status is written.
-                let status = parts.content.remove("status");
-                parts.content.clone_from(&old.content);
-                parts.metadata = old.metadata.clone();
-                parts.metadata.resource_version = None;
-                parts.set_status(status);
-            }
+        let (old_status, mut status) = (old.take_status(kind), parts.take_status(kind));
+        if part == Part::Status {
+            // As upstream, only the status is written.
+            parts.content.clone_from(&old.content);
+            parts.metadata = old.metadata.clone();
+            parts.metadata.resource_version = None;
+        } else {
+            status.clone_from(&old_status);
         }
-        let without_status = |content: &Map<String, Value>| {
-            let mut without_status = content.clone();
-            if kind.has_status {
-                without_status.remove("status");
-            }
-            without_status
-        };
-        let has_changed = without_status(&parts.content) != without_status(&old.content);
-        metadata::count_generation(&mut parts.metadata, &old.metadata, has_changed);
+        metadata::count_generation(&mut parts.metadata, &old.metadata, parts.content != old.content);
+        parts.content.extend(status);
+        old.content.extend(old_status);
         metadata::validate_after_create(&parts.metadata, &mut errors);
         parts.validate(Some(&old), kind, &mut errors)?;
         metadata::check(&parts.metadata, context, errors)?;
-        parts.finish(kind, false, written)
+        parts.finish(false, written)
     }
 
     fn touch(&self, object: Value, kind: &Kind) -> Result<Prepared, StatusError> {
         let mut parts = Parts::of(object, kind)?;
         parts.metadata.resource_version = None;
-        parts.finish(kind, false, None)
-    }
-
-    fn grace(&self, _object: &Value, _kind: &Kind, _requested: Option<i64>) -> Result<Option<i64>, StatusError> {
-        Ok(None)
+        parts.finish(false, None)
     }
 }

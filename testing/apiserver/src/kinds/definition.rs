@@ -56,15 +56,6 @@ impl Resource for CustomResourceDefinition {
         if name != expected {
             errors.invalid("metadata.name", name, "must be spec.names.plural+\".\"+spec.group");
         }
-        for (field, value) in [
-            ("spec.group", &spec.group),
-            ("spec.names.plural", &spec.names.plural),
-            ("spec.names.kind", &spec.names.kind),
-        ] {
-            if value.is_empty() {
-                errors.required(field, "");
-            }
-        }
         if !["Cluster", "Namespaced"].contains(&spec.scope.as_str()) {
             errors.unsupported("spec.scope", &spec.scope, &["Cluster", "Namespaced"]);
         }

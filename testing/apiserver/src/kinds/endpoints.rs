@@ -1,9 +1,8 @@
 //! `v1` Endpoints.
 
 use k8s_openapi::api::core::v1::{EndpointAddress, EndpointPort, EndpointSubset, Endpoints};
-use serde_json::{Map, Value};
 
-use super::{Resource, shape};
+use super::Resource;
 use crate::address::check_endpoint_ip;
 use crate::field::FieldErrors;
 use crate::names::{NameRule, check_dns_label, check_qualified_name};
@@ -29,19 +28,6 @@ impl Resource for Endpoints {
     fn validate(&self, errors: &mut FieldErrors) {
         for (i, subset) in self.subsets.iter().flatten().enumerate() {
             validate_subset(&format!("subsets[{i}]"), subset, errors);
-        }
-    }
-
-    fn shape(object: &mut Map<String, Value>) {
-        for subset in shape::items(object, "subsets") {
-            for list in ["addresses", "notReadyAddresses"] {
-                for address in shape::items(subset, list) {
-                    shape::drop_zero(address, &["hostname"]);
-                }
-            }
-            for port in shape::items(subset, "ports") {
-                shape::drop_zero(port, &["name"]);
-            }
         }
     }
 }

@@ -1,80 +1,35 @@
 //! `discovery.k8s.io/v1` EndpointSlice.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use k8s_openapi::NamespaceResourceScope;
-use k8s_openapi::api::discovery::v1::{Endpoint, EndpointPort, EndpointSlice as Upstream};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use k8s_openapi::schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Deserializer, Serialize};
+use k8s_openapi::api::discovery::v1::{Endpoint, EndpointPort, EndpointSlice};
 use serde_json::{Map, Value, json};
 
+use super::endpoints::PROTOCOLS;
 use super::{Resource, metadata, shape};
 use crate::address::{Family, check_slice_ip};
 use crate::field::FieldErrors;
 use crate::names::{NameRule, SUBDOMAIN_MAX, SUBDOMAIN_MESSAGE, check_dns_label, check_label_value, is_subdomain};
+use crate::optional::optional;
 
 const ADDRESS_TYPES: [&str; 3] = ["FQDN", "IPv4", "IPv6"];
-const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
 const MAX_ENDPOINTS: usize = 1_000;
 const MAX_PORTS: usize = 20_000;
 const MAX_ADDRESSES: usize = 100;
 const MAX_HINTS: usize = 8;
 
-/// An `EndpointSlice`. A type of this crate, because the type of `endpoints` in `k8s-openapi` depends on the selected
-/// Kubernetes version, and this library supports all of them. `Endpoint` and `EndpointPort` do not differ.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct EndpointSlice {
-    #[serde(default)]
-    metadata: ObjectMeta,
-    #[serde(default, deserialize_with = "null_is_empty")]
-    address_type: String,
-    #[serde(default, deserialize_with = "null_is_empty")]
-    endpoints: Vec<Endpoint>,
-    #[serde(default, deserialize_with = "null_is_empty")]
-    ports: Vec<EndpointPort>,
+/// Returns the endpoints. Whether the field is optional depends on the version of Kubernetes of `k8s-openapi`.
+fn endpoints(slice: &EndpointSlice) -> &[Endpoint] {
+    optional::<&Vec<Endpoint>>(&slice.endpoints).map(Vec::as_slice).unwrap_or_default()
 }
 
-fn null_is_empty<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
-    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
-}
-
-impl k8s_openapi::Resource for EndpointSlice {
-    const API_VERSION: &'static str = Upstream::API_VERSION;
-    const GROUP: &'static str = Upstream::GROUP;
-    const KIND: &'static str = Upstream::KIND;
-    const VERSION: &'static str = Upstream::VERSION;
-    const URL_PATH_SEGMENT: &'static str = Upstream::URL_PATH_SEGMENT;
-    type Scope = NamespaceResourceScope;
-}
-
-impl k8s_openapi::Metadata for EndpointSlice {
-    type Ty = ObjectMeta;
-
-    fn metadata(&self) -> &ObjectMeta {
-        &self.metadata
-    }
-
-    fn metadata_mut(&mut self) -> &mut ObjectMeta {
-        &mut self.metadata
-    }
-}
-
-impl JsonSchema for EndpointSlice {
-    fn schema_name() -> Cow<'static, str> {
-        Upstream::schema_name()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Upstream::json_schema(generator)
-    }
+fn ports(slice: &EndpointSlice) -> &[EndpointPort] {
+    slice.ports.as_deref().unwrap_or_default()
 }
 
 impl Resource for EndpointSlice {
     fn apply_defaults(&mut self) {
-        for port in &mut self.ports {
+        for port in self.ports.iter_mut().flatten() {
             port.name.get_or_insert_default();
             port.protocol.get_or_insert_with(|| "TCP".to_owned());
         }
@@ -89,21 +44,21 @@ impl Resource for EndpointSlice {
         let labels = |slice: &Self| slice.metadata.labels.clone().unwrap_or_default();
         let same = labels(self) == labels(old)
             && self.address_type == old.address_type
-            && self.endpoints == old.endpoints
-            && self.ports == old.ports;
+            && endpoints(self) == endpoints(old)
+            && ports(self) == ports(old);
         metadata::count_generation(&mut self.metadata, &old.metadata, !same);
     }
 
     fn validate(&self, errors: &mut FieldErrors) {
-        self.validate_type_and_ports(errors);
-        self.validate_endpoints(errors);
+        validate_type_and_ports(self, errors);
+        validate_endpoints(self, errors);
     }
 
     fn validate_over(&self, old: &Self, errors: &mut FieldErrors) {
-        self.validate_type_and_ports(errors);
+        validate_type_and_ports(self, errors);
         // As upstream: earlier versions may have accepted them.
-        if self.endpoints != old.endpoints {
-            self.validate_endpoints(errors);
+        if endpoints(self) != endpoints(old) {
+            validate_endpoints(self, errors);
         }
     }
 
@@ -121,23 +76,22 @@ impl Resource for EndpointSlice {
     }
 }
 
-impl EndpointSlice {
-    fn validate_type_and_ports(&self, errors: &mut FieldErrors) {
-        if self.address_type.is_empty() {
-            errors.required("addressType", "");
-        } else if !ADDRESS_TYPES.contains(&self.address_type.as_str()) {
-            errors.unsupported("addressType", &self.address_type, &ADDRESS_TYPES);
-        }
-        validate_ports(&self.ports, errors);
+fn validate_type_and_ports(slice: &EndpointSlice, errors: &mut FieldErrors) {
+    if slice.address_type.is_empty() {
+        errors.required("addressType", "");
+    } else if !ADDRESS_TYPES.contains(&slice.address_type.as_str()) {
+        errors.unsupported("addressType", &slice.address_type, &ADDRESS_TYPES);
     }
+    validate_ports(ports(slice), errors);
+}
 
-    fn validate_endpoints(&self, errors: &mut FieldErrors) {
-        if self.endpoints.len() > MAX_ENDPOINTS {
-            errors.too_many("endpoints", self.endpoints.len(), MAX_ENDPOINTS);
-        } else {
-            for (i, endpoint) in self.endpoints.iter().enumerate() {
-                validate_endpoint(&format!("endpoints[{i}]"), endpoint, &self.address_type, errors);
-            }
+fn validate_endpoints(slice: &EndpointSlice, errors: &mut FieldErrors) {
+    let endpoints = endpoints(slice);
+    if endpoints.len() > MAX_ENDPOINTS {
+        errors.too_many("endpoints", endpoints.len(), MAX_ENDPOINTS);
+    } else {
+        for (i, endpoint) in endpoints.iter().enumerate() {
+            validate_endpoint(&format!("endpoints[{i}]"), endpoint, &slice.address_type, errors);
         }
     }
 }

@@ -27,11 +27,11 @@ mod table;
 mod times;
 mod workloads;
 
-use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::custom_kind::{PrinterColumn, ScalePaths};
+use crate::custom_kind::CustomKind;
 use crate::schema::{Node, ValidationRules, builtin};
 
 pub(crate) use namespace::FINALIZER as NAMESPACE_FINALIZER;
@@ -60,6 +60,8 @@ pub(crate) struct Kind {
     /// Whether `/scale` is a subresource, with the number of replicas in `spec.replicas` and `status.replicas`, and the
     /// selector of the Pods in `spec.selector`, or for a custom kind in the fields that its definition names.
     pub(crate) has_scale: bool,
+    /// Whether a delete has a grace period.
+    pub(crate) has_grace: bool,
     /// Whether DELETE returns the object instead of a `Status`.
     pub(crate) returns_deleted: bool,
     /// Whether PUT creates an object that does not exist.
@@ -70,29 +72,21 @@ pub(crate) struct Kind {
     pub(crate) blank: &'static str,
     /// Warning in the response to every request for the kind, since upstream has deprecated it; empty for none.
     pub(crate) warning: &'static str,
-    selectable: &'static [&'static str],
-    schema: KindSchema,
+    /// Paths of the fields that field selectors may use, besides name and namespace.
+    selectable: Vec<Arc<str>>,
+    /// Name of the schema in OpenAPI documents.
+    pub(crate) schema_name: String,
+    pub(crate) custom: Option<Box<CustomSchema>>,
     pub(crate) rules: Box<dyn Rules>,
 }
 
-/// Schema of a kind.
-pub(crate) enum KindSchema {
-    /// Name of a built-in schema.
-    Builtin(Cow<'static, str>),
-    /// Schema of a custom kind, with what else its definition says.
-    Custom(Box<CustomSchema>),
-}
-
-/// Schema of a custom kind.
+/// What the definition of a custom kind says.
 pub(crate) struct CustomSchema {
-    /// Name in OpenAPI documents.
-    name: String,
+    pub(crate) definition: CustomKind,
+    /// Schema of whole objects.
     schema: Value,
-    columns: Vec<PrinterColumn>,
     /// Rules in CEL.
     rules: Option<ValidationRules>,
-    scale: Option<ScalePaths>,
-    selectable: Vec<String>,
 }
 
 impl Kind {
@@ -106,19 +100,13 @@ impl Kind {
 
     /// Returns `true` for a custom kind.
     pub(crate) fn is_custom(&self) -> bool {
-        matches!(self.schema, KindSchema::Custom(_))
+        self.custom.is_some()
     }
 
-    /// Returns `true` for a subresource that needs a kubelet or a proxy.
+    /// Returns `true` for a subresource that needs a kubelet.
     pub(crate) fn needs_containers(&self, subresource: &str) -> bool {
-        match (self.group.as_str(), self.plural.as_str()) {
-            ("", "pods") => matches!(
-                subresource,
-                "attach" | "ephemeralcontainers" | "exec" | "log" | "portforward" | "proxy" | "resize"
-            ),
-            ("", "nodes" | "services") => subresource == "proxy",
-            _ => false,
-        }
+        let of_pods = ["attach", "ephemeralcontainers", "exec", "log", "portforward", "resize"];
+        self.group.is_empty() && self.plural == "pods" && of_pods.contains(&subresource)
     }
 
     /// Returns `true` for `CustomResourceDefinition`, whose objects define kinds.
@@ -143,42 +131,21 @@ impl Kind {
 
     /// Returns the schema of the objects; `None` if a built-in type has none.
     pub(crate) fn schema(&self) -> Option<Node<'_>> {
-        match &self.schema {
-            KindSchema::Builtin(name) => Node::of_type(name),
-            KindSchema::Custom(custom) => Some(Node::new(&custom.schema)),
-        }
+        self.document().map(Node::new)
     }
 
-    /// Returns the schema and its name in OpenAPI documents.
-    pub(crate) fn named_schema(&self) -> Option<(String, &Value)> {
-        match &self.schema {
-            KindSchema::Builtin(name) => builtin().get(&**name).map(|schema| (name.to_string(), schema)),
-            KindSchema::Custom(custom) => Some((custom.name.clone(), &custom.schema)),
+    /// Returns the schema as in OpenAPI documents.
+    pub(crate) fn document(&self) -> Option<&Value> {
+        match &self.custom {
+            Some(custom) => Some(&custom.schema),
+            None => builtin().get(&self.schema_name),
         }
     }
 
     /// Returns the schema with the keys for strategic merge patches; `None` for custom kinds, which do not support
     /// them.
     pub(crate) fn merge_schema(&self) -> Option<Node<'_>> {
-        match &self.schema {
-            KindSchema::Builtin(name) => Node::of_type(name),
-            KindSchema::Custom(_) => None,
-        }
-    }
-
-    /// Returns the printer columns of the definition; `None` for built-in kinds.
-    pub(crate) fn printer_columns(&self) -> Option<&[PrinterColumn]> {
-        match &self.schema {
-            KindSchema::Builtin(_) => None,
-            KindSchema::Custom(custom) => Some(&custom.columns),
-        }
-    }
-
-    fn custom_schema(&self) -> Option<&CustomSchema> {
-        match &self.schema {
-            KindSchema::Builtin(_) => None,
-            KindSchema::Custom(custom) => Some(custom),
-        }
+        self.schema().filter(|_| !self.is_custom())
     }
 
     /// Returns the paths of the fields that a request for a part of an object does not write, as upstream's
@@ -213,8 +180,28 @@ impl Kind {
     pub(crate) fn is_selectable(&self, field: &str) -> bool {
         field == "metadata.name"
             || (field == "metadata.namespace" && self.namespaced)
-            || self.selectable.contains(&field)
-            || self.custom_schema().is_some_and(|custom| custom.selectable.iter().any(|it| it == field))
+            || self.selectable.iter().any(|it| **it == *field)
+    }
+
+    /// Returns the selectable fields of an object that have a value.
+    pub(crate) fn selected_fields(&self, object: &Map<String, Value>) -> Vec<(Arc<str>, String)> {
+        let at = |path: &str| {
+            let mut names = path.split('.');
+            let first = object.get(names.next()?)?;
+            match names.try_fold(first, |value, name| value.get(name))? {
+                Value::String(text) => Some(text.clone()).filter(|text| !text.is_empty()),
+                value @ (Value::Bool(_) | Value::Number(_)) => Some(value.to_string()),
+                _ => None,
+            }
+        };
+        let value = |path: &str| match path {
+            // Of an Event of either age.
+            "source" => at("source.component").or_else(|| at("reportingComponent")),
+            // As upstream, an absent boolean is `false`.
+            "spec.hostNetwork" | "spec.unschedulable" => at(path).or_else(|| Some("false".to_owned())),
+            path => at(path),
+        };
+        self.selectable.iter().filter_map(|path| Some((Arc::clone(path), value(path)?))).collect()
     }
 }
 

@@ -4,7 +4,6 @@ use k8s_openapi::api::core::v1::{Namespace, NamespaceStatus};
 use serde_json::{Map, Value};
 
 use super::{Resource, shape};
-use crate::field::FieldErrors;
 use crate::names::NameRule;
 
 /// Label with the name of the namespace, for namespace selectors.
@@ -37,26 +36,6 @@ impl Resource for Namespace {
 
     fn prepare_status_update(&mut self, old: &Self) {
         self.spec.clone_from(&old.spec);
-    }
-
-    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
-        let phase = |namespace: &Self| namespace.status.as_ref().and_then(|status| status.phase.clone());
-        let expected = if old.metadata.deletion_timestamp.is_some() { "Terminating" } else { "Active" };
-        if let Some(phase) = phase(self)
-            && phase != expected
-        {
-            let detail = if expected == "Active" {
-                "may only be 'Active' if `deletionTimestamp` is empty"
-            } else {
-                "may only be 'Terminating' if `deletionTimestamp` is not empty"
-            };
-            errors.invalid("status.phase", phase, detail);
-        }
-    }
-
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        let phase = self.status.as_ref().and_then(|status| status.phase.clone());
-        phase.into_iter().map(|phase| ("status.phase", phase)).collect()
     }
 
     fn shape(object: &mut Map<String, Value>) {

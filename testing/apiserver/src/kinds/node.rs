@@ -28,15 +28,8 @@ impl Resource for Node {
         self.spec.clone_from(&old.spec);
     }
 
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        let unschedulable = self.spec.as_ref().and_then(|spec| spec.unschedulable).unwrap_or_default();
-        vec![("spec.unschedulable", unschedulable.to_string())]
-    }
-
     fn shape(object: &mut Map<String, Value>) {
-        if let Some(spec) = shape::section(object, "spec") {
-            shape::drop_zero(spec, &["unschedulable"]);
-        }
+        shape::section(object, "spec");
         let Some(status) = shape::section(object, "status") else { return };
         shape::always(
             status,

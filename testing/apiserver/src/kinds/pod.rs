@@ -86,45 +86,12 @@ impl Resource for Pod {
         }
     }
 
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        let spec = self.spec.as_ref();
-        let status = self.status.as_ref();
-        let text = |value: Option<&String>| value.filter(|it| !it.is_empty()).cloned();
-        [
-            ("spec.nodeName", spec.and_then(|it| text(it.node_name.as_ref()))),
-            ("spec.restartPolicy", spec.and_then(|it| text(it.restart_policy.as_ref()))),
-            ("spec.schedulerName", spec.and_then(|it| text(it.scheduler_name.as_ref()))),
-            ("spec.serviceAccountName", spec.and_then(|it| text(it.service_account_name.as_ref()))),
-            ("spec.hostNetwork", spec.map(|it| it.host_network.unwrap_or_default().to_string())),
-            ("status.phase", status.and_then(|it| text(it.phase.as_ref()))),
-            ("status.podIP", status.and_then(|it| text(it.pod_ip.as_ref()))),
-            ("status.nominatedNodeName", status.and_then(|it| text(it.nominated_node_name.as_ref()))),
-        ]
-        .into_iter()
-        .filter_map(|(field, value)| Some((field, value?)))
-        .collect()
-    }
-
-    /// Returns the grace period in seconds; 0 for a pod without a node, which has no kubelet to stop it, and for a pod
-    /// that has terminated.
-    fn grace(&self, requested: Option<i64>) -> Option<i64> {
-        let spec = self.spec.as_ref();
-        let on_node = spec.and_then(|spec| spec.node_name.as_deref()).is_some_and(|node| !node.is_empty());
-        let phase = self.status.as_ref().and_then(|status| status.phase.as_deref());
-        let ended = matches!(phase, Some("Succeeded" | "Failed"));
-        let period = requested.or(spec.and_then(|spec| spec.termination_grace_period_seconds)).unwrap_or_default();
-        let period = if period < 0 { 1 } else { period };
-        Some(if on_node && !ended { period } else { 0 })
-    }
-
     fn shape(object: &mut Map<String, Value>) {
         if let Some(spec) = shape::section(object, "spec") {
-            pod_spec::shape(spec);
+            shape::always(spec, &[("containers", Value::Null)]);
         }
         let Some(status) = shape::section(object, "status") else { return };
-        shape::drop_zero(status, &["hostIP", "message", "nominatedNodeName", "phase", "podIP", "reason", "qosClass"]);
         for condition in shape::items(status, "conditions") {
-            shape::drop_zero(condition, &["message", "reason"]);
             shape::always(condition, &[("lastProbeTime", Value::Null), ("lastTransitionTime", Value::Null)]);
         }
     }

@@ -1,35 +1,14 @@
-//! Validation and encoding of pod specs, in Pods and in pod templates.
+//! Validation of pod specs.
 
 use std::collections::BTreeSet;
 
 use k8s_openapi::api::core::v1::PodSpec;
-use serde_json::{Map, Value};
 
 use super::endpoints::{PROTOCOLS, check_port_number};
-use super::shape::{always, drop_zero};
 use crate::field::FieldErrors;
 use crate::names::{SUBDOMAIN_MESSAGE, check_container_port_name, check_dns_label, is_subdomain};
 
 const RESTART_POLICIES: [&str; 3] = ["Always", "Never", "OnFailure"];
-
-/// Adapts an encoded spec to Go's encoding.
-pub(super) fn shape(spec: &mut Map<String, Value>) {
-    always(spec, &[("containers", Value::Null)]);
-    drop_zero(
-        spec,
-        &[
-            "hostIPC",
-            "hostNetwork",
-            "hostPID",
-            "hostname",
-            "nodeName",
-            "priorityClassName",
-            "serviceAccount",
-            "serviceAccountName",
-            "subdomain",
-        ],
-    );
-}
 
 /// Reports what is wrong with a spec; `root` is its field path.
 pub(super) fn validate(root: &str, spec: &PodSpec, errors: &mut FieldErrors) {

@@ -3,26 +3,27 @@
 use std::marker::PhantomData;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use k8s_openapi::schemars::JsonSchema;
+use k8s_openapi::schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::rules::{Context, Part, Prepared, Rules};
-use super::{Kind, KindSchema, metadata, shape, times};
+use super::{Kind, metadata, shape, times};
 use crate::field::FieldErrors;
 use crate::names::NameRule;
+use crate::protobuf;
 use crate::service_addresses::Allocation;
 use crate::status::StatusError;
 
 /// Storage rules of one kind. The hooks correspond to those of upstream's registry strategies (`RESTCreateStrategy`,
 /// `RESTUpdateStrategy`); [`Typed`] calls them.
 pub(crate) trait Resource:
-    k8s_openapi::Metadata<Ty = ObjectMeta> + Serialize + DeserializeOwned + Send + Sync + 'static
+    k8s_openapi::Metadata<Ty = ObjectMeta> + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static
 {
     /// Syntax of object names.
     const NAME_RULE: NameRule = NameRule::Subdomain;
-    /// Fields that field selectors may use, besides name and namespace.
+    /// Paths of the fields that field selectors may use, besides name and namespace.
     const SELECTABLE: &'static [&'static str] = &[];
 
     /// Sets the defaults of the versioned type, on every write.
@@ -62,16 +63,6 @@ pub(crate) trait Resource:
         Vec::new()
     }
 
-    /// Returns the non-empty values of the [`SELECTABLE`](Self::SELECTABLE) fields.
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        Vec::new()
-    }
-
-    /// Returns the grace period of a delete in seconds; `None` for kinds without graceful deletion.
-    fn grace(&self, _requested: Option<i64>) -> Option<i64> {
-        None
-    }
-
     /// Adapts the encoded JSON to Go's encoding where that of the Rust type differs.
     fn shape(_object: &mut Map<String, Value>) {}
 }
@@ -81,7 +72,7 @@ pub(crate) struct Typed<T>(PhantomData<fn() -> T>);
 
 /// Constructors of the built-in kinds.
 impl Kind {
-    pub(super) fn builtin<T: Resource + JsonSchema>(short_names: &[&str]) -> Self {
+    pub(super) fn builtin<T: Resource>(short_names: &[&str]) -> Self {
         Self {
             index: 0,
             group: T::GROUP.to_owned(),
@@ -94,13 +85,15 @@ impl Kind {
             namespaced: true,
             has_status: false,
             has_scale: false,
+            has_grace: false,
             returns_deleted: false,
             create_on_update: false,
             unconditional_update: true,
             blank: "",
             warning: "",
-            selectable: T::SELECTABLE,
-            schema: KindSchema::Builtin(T::schema_name()),
+            selectable: T::SELECTABLE.iter().map(|&path| path.into()).collect(),
+            schema_name: T::schema_name().into_owned(),
+            custom: None,
             rules: Box::new(Typed::<T>::new()),
         }
     }
@@ -112,10 +105,10 @@ impl<T: Resource> Typed<T> {
     }
 
     fn decode(mut body: Value, kind: &Kind) -> Result<T, StatusError> {
-        let unreadable = |why: String| {
-            let (name, version) = (&kind.name, &kind.version);
-            StatusError::bad_request(format!("{name} in version \"{version}\" cannot be handled as a {name}: {why}"))
-        };
+        let unreadable = |why: String| StatusError::undecodable(kind, &why);
+        if let Value::Object(body) = &mut body {
+            protobuf::omit_zero_values(T::API_VERSION, T::KIND, body);
+        }
         times::normalize(&mut body, kind.schema()).map_err(unreadable)?;
         T::deserialize(&body).map_err(|error| unreadable(error.to_string()))
     }
@@ -157,8 +150,6 @@ impl<T: Resource> Typed<T> {
     fn finish(object: &T, kind: &Kind, generated_name: bool) -> Result<Prepared, StatusError> {
         Ok(Prepared {
             object: Self::encode(object, kind)?,
-            fields: object.fields(),
-            custom_fields: Vec::new(),
             allocations: object.allocations(),
             metadata: object.metadata().clone(),
             generated_name,
@@ -218,7 +209,7 @@ impl<T: Resource> Rules for Typed<T> {
         Self::finish(&object, kind, false)
     }
 
-    fn grace(&self, object: &Value, kind: &Kind, requested: Option<i64>) -> Result<Option<i64>, StatusError> {
-        Ok(Self::decode_stored(object.clone(), kind)?.grace(requested))
+    fn add_schema(&self, generator: &mut SchemaGenerator) {
+        generator.subschema_for::<T>();
     }
 }

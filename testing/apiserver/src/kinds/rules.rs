@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use k8s_openapi::schemars::SchemaGenerator;
 use rand::rngs::StdRng;
 use serde_json::{Map, Value};
 
@@ -26,9 +27,6 @@ pub(crate) struct Prepared {
     /// Object without `kind`, `apiVersion` and `metadata.resourceVersion`.
     pub(crate) object: Map<String, Value>,
     pub(crate) metadata: ObjectMeta,
-    pub(crate) fields: Vec<(&'static str, String)>,
-    /// Values of the selectable fields that a definition names.
-    pub(crate) custom_fields: Vec<(Box<str>, String)>,
     pub(crate) allocations: Vec<Allocation>,
     /// Whether the server generated the name.
     pub(crate) generated_name: bool,
@@ -76,6 +74,6 @@ pub(crate) trait Rules: Send + Sync {
     /// Prepares a stored object again after the server changed its metadata. Nothing is validated.
     fn touch(&self, object: Value, kind: &Kind) -> Result<Prepared, StatusError>;
 
-    /// Returns the grace period of a delete in seconds, see [`Resource::grace`](super::Resource::grace).
-    fn grace(&self, object: &Value, kind: &Kind, requested: Option<i64>) -> Result<Option<i64>, StatusError>;
+    /// Adds the schema of the type and those that it refers to. A custom kind has a schema of its own.
+    fn add_schema(&self, _generator: &mut SchemaGenerator) {}
 }

@@ -39,7 +39,7 @@ impl Kind {
         let fields = ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"];
         let meta: Map<String, Value> =
             fields.iter().filter_map(|field| Some(((*field).to_owned(), meta.get(field)?.clone()))).collect();
-        let custom = self.custom_schema().and_then(|custom| custom.scale.as_ref());
+        let custom = self.custom.as_ref().and_then(|custom| custom.definition.scale.as_ref());
         let (wanted, found, selector) = match custom {
             None => {
                 let selector = LabelSelector::deserialize(&object["spec"]["selector"]);
@@ -48,8 +48,8 @@ impl Kind {
             }
             Some(paths) => {
                 let at = |path: &str| object.pointer(&pointer(path)).unwrap_or(&Value::Null);
-                let selector = paths.label_selector.as_deref().and_then(|path| at(path).as_str());
-                (at(&paths.spec_replicas), at(&paths.status_replicas), selector.map(str::to_owned))
+                let selector = paths.label_selector_path.as_deref().and_then(|path| at(path).as_str());
+                (at(&paths.spec_replicas_path), at(&paths.status_replicas_path), selector.map(str::to_owned))
             }
         };
         let mut scale = json!({
@@ -70,8 +70,8 @@ impl Kind {
 
     /// Sets the number of replicas in an object of this kind.
     pub(crate) fn set_replicas(&self, object: &mut Value, replicas: i32) {
-        let custom = self.custom_schema().and_then(|custom| custom.scale.as_ref());
-        let path = custom.map_or(".spec.replicas", |paths| &paths.spec_replicas);
+        let custom = self.custom.as_ref().and_then(|custom| custom.definition.scale.as_ref());
+        let path = custom.map_or(".spec.replicas", |paths| &paths.spec_replicas_path);
         let at = path.split('.').filter(|name| !name.is_empty()).fold(object, |value, name| {
             if !value.is_object() {
                 *value = json!({});
@@ -92,9 +92,8 @@ fn pointer(path: &str) -> String {
 /// # Errors
 /// 400 if the Scale cannot be decoded, 422 if the number is negative.
 pub(crate) fn requested_replicas(scale: &Value) -> Result<i32, StatusError> {
-    let decoded = Scale::deserialize(scale).map_err(|error| {
-        StatusError::bad_request(format!("Scale in version \"v1\" cannot be handled as a Scale: {error}"))
-    })?;
+    let decoded =
+        Scale::deserialize(scale).map_err(|error| StatusError::undecodable(Kind::scale(), &error.to_string()))?;
     let replicas = decoded.spec.and_then(|spec| spec.replicas).unwrap_or_default();
     if replicas >= 0 {
         return Ok(replicas);

@@ -17,8 +17,4 @@ impl Resource for Secret {
             self.data.get_or_insert_default().insert(key, ByteString(text.into_bytes()));
         }
     }
-
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        self.type_.iter().map(|name| ("type", name.clone())).collect()
-    }
 }

@@ -73,31 +73,8 @@ impl Resource for Service {
         addresses.chain(service_ports::node_ports(spec).map(Allocation::NodePort)).collect()
     }
 
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        let Some(spec) = &self.spec else { return Vec::new() };
-        [("spec.clusterIP", &spec.cluster_ip), ("spec.type", &spec.type_)]
-            .into_iter()
-            .filter_map(|(field, value)| Some((field, value.clone()?)))
-            .collect()
-    }
-
     fn shape(object: &mut Map<String, Value>) {
-        if let Some(spec) = shape::section(object, "spec") {
-            shape::drop_zero(
-                spec,
-                &[
-                    "clusterIP",
-                    "externalName",
-                    "externalTrafficPolicy",
-                    "healthCheckNodePort",
-                    "loadBalancerIP",
-                    "publishNotReadyAddresses",
-                ],
-            );
-            for port in shape::items(spec, "ports") {
-                shape::drop_zero(port, &["name", "nodePort"]);
-            }
-        }
+        shape::section(object, "spec");
         if let Some(status) = shape::section(object, "status") {
             shape::always(status, &[("loadBalancer", json!({}))]);
         }

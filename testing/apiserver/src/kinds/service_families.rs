@@ -8,7 +8,7 @@ use k8s_openapi::api::core::v1::ServiceSpec;
 use super::rules::Context;
 use crate::address::{self, Family};
 use crate::field::FieldErrors;
-use crate::service_addresses::Allocation;
+use crate::service_addresses::{Allocation, ServiceAddresses};
 
 /// Value of `clusterIP` for a headless Service.
 pub(super) const HEADLESS: &str = "None";
@@ -156,8 +156,8 @@ pub(super) fn allocate(
         let Some(ip) = address::parse(text) else { continue };
         let why = if allocated.contains(&Allocation::Address(ip)) {
             None
-        } else if !context.addresses.contains(ip) {
-            let range = context.addresses.range(Family::of(ip));
+        } else if !ServiceAddresses::contains(ip) {
+            let range = ServiceAddresses::range(Family::of(ip));
             Some(format!("the provided IP ({text}) is not in the valid range. The range of valid IPs is {range}"))
         } else if context.addresses.is_taken(Allocation::Address(ip)) {
             Some("provided IP is already allocated".to_owned())

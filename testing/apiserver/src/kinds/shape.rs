@@ -1,60 +1,21 @@
-//! Adapts encoded JSON to Go's encoding: `omitempty` drops empty lists, empty maps and zero values.
+//! Adapts encoded JSON to Go's encoding, which has no nulls and empty lists but of the fields without `omitempty`.
 
 use serde_json::{Map, Value};
 
-/// Fields with maps, which Go omits if they are empty. Other empty objects, such as `emptyDir`, are pointers to structs
-/// and are kept.
-const MAPS: [&str; 14] = [
-    "allocatable",
-    "annotations",
-    "binaryData",
-    "capacity",
-    "data",
-    "labels",
-    "limits",
-    "matchLabels",
-    "nodeSelector",
-    "overhead",
-    "requests",
-    "selector",
-    "stringData",
-    "volumeAttributes",
-];
-
-/// Removes nulls, empty lists and empty maps at every depth.
+/// Removes nulls and empty lists at every depth, and empty labels and annotations.
 pub(super) fn prune(object: &mut Map<String, Value>) {
     object.retain(|key, value| match value {
         Value::Null => false,
-        Value::Array(items) if items.is_empty() => false,
         Value::Array(items) => {
-            for item in items {
-                if let Value::Object(item) = item {
-                    prune(item);
-                }
-            }
-            true
+            items.iter_mut().filter_map(Value::as_object_mut).for_each(prune);
+            !items.is_empty()
         }
         Value::Object(map) => {
             prune(map);
-            !(map.is_empty() && MAPS.contains(&key.as_str()))
+            !map.is_empty() || !matches!(key.as_str(), "annotations" | "labels")
         }
         _ => true,
     });
-}
-
-/// Removes the given fields if they have the zero value of a Go field without a pointer.
-pub(super) fn drop_zero(object: &mut Map<String, Value>, fields: &[&str]) {
-    for field in fields {
-        let zero = match object.get(*field) {
-            Some(Value::Bool(value)) => !value,
-            Some(Value::String(text)) => text.is_empty(),
-            Some(Value::Number(number)) => number.as_i64() == Some(0),
-            _ => false,
-        };
-        if zero {
-            object.remove(*field);
-        }
-    }
 }
 
 /// Adds the given fields if they are absent: Go encodes them without `omitempty`.

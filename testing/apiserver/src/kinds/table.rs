@@ -3,7 +3,6 @@
 use std::sync::{Arc, LazyLock};
 
 use super::Kind;
-use super::endpointslice::EndpointSlice;
 
 const ENDPOINTS_WARNING: &str = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
 
@@ -79,6 +78,7 @@ fn core() -> Vec<Kind> {
         },
         in_all(Kind {
             has_status: true,
+            has_grace: true,
             returns_deleted: true,
             blank: r#","spec":{"containers":null},"status":{}"#,
             ..Kind::builtin::<Pod>(&["po"])
@@ -121,6 +121,7 @@ fn workloads() -> Vec<Kind> {
 
 fn others() -> Vec<Kind> {
     use k8s_openapi::api::coordination::v1::Lease;
+    use k8s_openapi::api::discovery::v1::EndpointSlice;
     use k8s_openapi::api::events::v1::Event;
     use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
     use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;

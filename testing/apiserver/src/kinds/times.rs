@@ -4,7 +4,10 @@
 //! 60. [`Timestamp`], which `k8s-openapi` uses, ends at 9999-12-30T22:00:00.999999999Z and accepts other formats. Times
 //! are therefore checked here, and later ones have a placeholder year while the object is a Rust value.
 
+use std::sync::LazyLock;
+
 use jiff::Timestamp;
+use regex::Regex;
 use serde_json::{Map, Value};
 
 use crate::schema::Node;
@@ -20,11 +23,23 @@ const EQUIVALENT_YEAR: &str = "9599-";
 /// Go's zero `time.Time{}`, which `metav1.Time` encodes as null.
 const ZERO: &str = "0001-01-01T00:00:00Z";
 
-/// Pattern of the common format without fraction and zone; `0` is any digit.
-const PLAIN: &[u8] = b"0000-00-00T00:00:00";
 /// Strings below this length are not checked. The shortest time with seconds that `Timestamp` parses is
 /// `20270101T000000Z`.
 const MIN_LENGTH: usize = 15;
+
+/// Time that Go parses: date and time of day, at most nine digits of the fraction, and the zone. The parser of [`Timestamp`]
+/// checks the day of the month.
+static TIME: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern = "^([0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9])\
+                   (?:[.,]([0-9]{1,9})[0-9]*)?(Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])$";
+    Regex::new(pattern).expect("a constant pattern")
+});
+
+/// Time in the common format, of `metav1.Time` or `metav1.MicroTime`, in a year that [`Timestamp`] can hold.
+static COMMON: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern = "^[12][0-9]{3}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\\.[0-9]{6})?Z$";
+    Regex::new(pattern).expect("a constant pattern")
+});
 
 /// Checks and normalizes the times of an object before it is converted to its Rust type, and shifts those after the
 /// maximum of `Timestamp`. [`restore`] undoes the shift.
@@ -68,38 +83,17 @@ fn any_text(value: &Value, is: &dyn Fn(&str) -> bool) -> bool {
 /// Returns `true` if a string may be a time that is not in the common format. Called for every string of every object,
 /// so it must be cheap.
 fn is_unusual(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let starts_like_one = bytes.first().is_some_and(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b' '));
-    starts_like_one
-        && bytes.len() >= MIN_LENGTH
-        && bytes.iter().any(|byte| matches!(byte, b'T' | b't' | b' '))
-        && !is_plain(bytes)
-}
-
-/// Returns `true` for `yyyy-mm-ddThh:mm:ssZ`, with or without a fraction of six digits, except in years 0000, 0001 and
-/// 9999.
-fn is_plain(bytes: &[u8]) -> bool {
-    let Some((date, end)) = bytes.split_at_checked(PLAIN.len()) else { return false };
-    let ordinary = |year: &[u8]| !matches!(year, b"0000" | b"0001" | b"9999");
-    has_shape(date, PLAIN)
-        && (end == b"Z" || has_shape(end, b".000000Z"))
-        && ordinary(&date[..4])
-        && &date[17..] < b"60".as_slice()
-        && &date[11..13] < b"24".as_slice()
-}
-
-/// Returns `true` if a string matches a pattern in which `0` is any digit and other bytes are literal.
-fn has_shape(text: &[u8], pattern: &[u8]) -> bool {
-    let fits = |(byte, shape): (&u8, &u8)| if *shape == b'0' { byte.is_ascii_digit() } else { byte == shape };
-    text.len() == pattern.len() && text.iter().zip(pattern).all(fits)
+    text.len() >= MIN_LENGTH
+        && text.starts_with(|first: char| first.is_ascii_digit() || "+- ".contains(first))
+        && text.contains(['T', 't', ' '])
+        && !COMMON.is_match(text)
 }
 
 /// Converts a time to a string that the Rust type accepts; `None` if the time is invalid.
 fn normalize_time(text: &str) -> Option<String> {
-    if text.starts_with(PLACEHOLDER_YEAR) || text.starts_with(PLACEHOLDER_YEAR_PRINTED) {
-        return None;
-    }
-    let text = checked(text)?;
+    let parts = TIME.captures(text)?;
+    let fraction = parts.get(2).map(|digits| format!(".{}", digits.as_str())).unwrap_or_default();
+    let text = [&parts[1], &fraction, &parts[3]].concat();
     if let Ok(time) = text.parse::<Timestamp>() {
         // With a positive offset, a time in year 0000 can be in year -1 in UTC.
         let printed = time.to_string();
@@ -108,30 +102,6 @@ fn normalize_time(text: &str) -> Option<String> {
     let equivalent = [EQUIVALENT_YEAR, text.strip_prefix(LAST_YEAR)?].concat();
     let time = equivalent.parse::<Timestamp>().ok()?.to_string();
     Some([PLACEHOLDER_YEAR, time.strip_prefix(EQUIVALENT_YEAR)?].concat())
-}
-
-/// Returns the time with at most nine fractional digits; `None` if Go does not parse it. The day of the month is
-/// checked by the parser.
-fn checked(text: &str) -> Option<String> {
-    let (date, rest) = text.split_at_checked(PLAIN.len())?;
-    let number = |range: std::ops::Range<usize>| date[range].parse::<u8>().ok();
-    if !has_shape(date.as_bytes(), PLAIN) || number(11..13)? > 23 || number(14..16)? > 59 || number(17..19)? > 59 {
-        return None;
-    }
-    let (fraction, zone) = match rest.strip_prefix(['.', ',']) {
-        None => ("", rest),
-        Some(rest) => {
-            let end = rest.find(|it: char| !it.is_ascii_digit()).filter(|end| *end > 0)?;
-            rest.split_at(end)
-        }
-    };
-    let is_offset = has_shape(zone.as_bytes(), b"+00:00") || has_shape(zone.as_bytes(), b"-00:00");
-    let in_range = |zone: &str| Some(zone[1..3].parse::<u8>().ok()? < 24 && zone[4..6].parse::<u8>().ok()? < 60);
-    if zone != "Z" && !(is_offset && in_range(zone)?) {
-        return None;
-    }
-    let fraction = &fraction[..fraction.len().min(9)];
-    Some(if fraction.is_empty() { format!("{date}{zone}") } else { format!("{date}.{fraction}{zone}") })
 }
 
 /// Replaces every time in a value. The second argument of `replace` tells whether the field is optional.

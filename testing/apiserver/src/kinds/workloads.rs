@@ -7,9 +7,8 @@ use k8s_openapi::api::apps::v1::{
 use k8s_openapi::api::batch::v1::{Job, JobSpec, JobStatus};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
-use serde_json::{Map, Value};
 
-use super::{Resource, metadata, pod_defaults, shape};
+use super::{Resource, metadata, pod_defaults};
 
 const CONTROLLER_UID: &str = "batch.kubernetes.io/controller-uid";
 
@@ -38,18 +37,6 @@ impl Resource for Deployment {
     fn prepare_status_update(&mut self, old: &Self) {
         self.spec.clone_from(&old.spec);
         self.metadata.labels.clone_from(&old.metadata.labels);
-    }
-
-    fn shape(object: &mut Map<String, Value>) {
-        let counts = [
-            "availableReplicas",
-            "observedGeneration",
-            "readyReplicas",
-            "replicas",
-            "unavailableReplicas",
-            "updatedReplicas",
-        ];
-        drop_zero_counts(object, &counts);
     }
 }
 
@@ -84,10 +71,6 @@ impl Resource for ReplicaSet {
 
     fn prepare_status_update(&mut self, old: &Self) {
         self.spec.clone_from(&old.spec);
-    }
-
-    fn shape(object: &mut Map<String, Value>) {
-        drop_zero_counts(object, &["availableReplicas", "fullyLabeledReplicas", "observedGeneration", "readyReplicas"]);
     }
 }
 
@@ -130,11 +113,4 @@ fn generate_selector(meta: &ObjectMeta, spec: &mut JobSpec) {
     labels.insert("batch.kubernetes.io/job-name".to_owned(), meta.name.clone().unwrap_or_default());
     let selector = spec.selector.get_or_insert_default();
     selector.match_labels.get_or_insert_default().insert(CONTROLLER_UID.to_owned(), uid);
-}
-
-/// Removes the counts of a status that are 0, as Go's `omitempty`.
-fn drop_zero_counts(object: &mut Map<String, Value>, counts: &[&str]) {
-    if let Some(status) = shape::section(object, "status") {
-        shape::drop_zero(status, counts);
-    }
 }

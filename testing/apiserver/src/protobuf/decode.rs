@@ -1,6 +1,6 @@
 //! Decodes protobuf to JSON.
 //!
-//! The result is the JSON that Go would encode: zero values of non-pointer fields are absent.
+//! Zero values are not omitted, see [`omit`](super::omit).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -27,13 +27,7 @@ pub(super) fn message(name: &str, bytes: &[u8], object: &mut Map<String, Value>)
                     message(inner, found.bytes(number)?, object)?;
                 }
             }
-            Shape::Value => {
-                let decoded = value(field, found)?;
-                if !(is_zero(&decoded) || field.of == Type::Quantity && decoded == "0") {
-                    object.insert(name(), decoded);
-                }
-            }
-            Shape::Pointer => {
+            Shape::Value | Shape::Pointer => {
                 object.insert(name(), value(field, found)?);
             }
             Shape::Repeated => {
@@ -151,16 +145,4 @@ fn int_or_string(bytes: &[u8]) -> Result<Value, Malformed> {
         }
     }
     Ok(if is_text { text.into() } else { integer.into() })
-}
-
-/// Returns `true` for zero values, which Go omits from JSON in non-pointer fields.
-fn is_zero(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::Bool(value) => !value,
-        Value::Number(number) => number.as_i64() == Some(0),
-        Value::String(text) => text.is_empty(),
-        Value::Array(_) => false,
-        Value::Object(object) => object.is_empty(),
-    }
 }

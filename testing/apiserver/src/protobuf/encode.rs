@@ -1,11 +1,11 @@
 //! Encodes JSON as protobuf.
 
+use prost::encoding::{WireType, encode_key, encode_varint};
 use serde_json::{Map, Value};
 
 use super::calendar;
 use super::numbers::{self, ONLY, entry, int_or_string};
 use super::schema::{Field, Shape, Type, fields};
-use super::wire::{LENGTH_DELIMITED, VARINT};
 
 /// Appends the fields of a message. Fields that are not in the table are ignored.
 pub(super) fn message(name: &str, object: &Map<String, Value>, out: &mut Vec<u8>) {
@@ -87,23 +87,10 @@ fn from_base64(text: &str) -> Vec<u8> {
     base64::engine::general_purpose::STANDARD.decode(text).unwrap_or_default()
 }
 
-pub(super) fn varint(mut value: u64, out: &mut Vec<u8>) {
-    while value >= 0x80 {
-        // The lowest seven bits, with the continuation bit set.
-        out.push((value & 0x7f) as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push((value & 0x7f) as u8);
-}
-
-fn key(number: u32, wire: u32, out: &mut Vec<u8>) {
-    varint(u64::from(number << 3 | wire), out);
-}
-
-#[expect(clippy::cast_sign_loss, reason = "negative numbers are written as their two's complement")]
+/// Writes an integer, a negative one as its two's complement.
 fn integer(number: u32, value: i64, out: &mut Vec<u8>) {
-    key(number, VARINT, out);
-    varint(value as u64, out);
+    encode_key(number, WireType::Varint, out);
+    encode_varint(value.cast_unsigned(), out);
 }
 
 pub(super) fn bytes(number: u32, value: &[u8], out: &mut Vec<u8>) {
@@ -113,16 +100,16 @@ pub(super) fn bytes(number: u32, value: &[u8], out: &mut Vec<u8>) {
 
 /// Writes the key and length of a field of `length` bytes.
 pub(super) fn length(number: u32, length: usize, out: &mut Vec<u8>) {
-    key(number, LENGTH_DELIMITED, out);
-    varint(length as u64, out);
+    encode_key(number, WireType::LengthDelimited, out);
+    encode_varint(length as u64, out);
 }
 
 /// Writes a field whose length is computed after writing it.
 pub(super) fn delimited(number: u32, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
-    key(number, LENGTH_DELIMITED, out);
+    encode_key(number, WireType::LengthDelimited, out);
     let start = out.len();
     write(out);
     let mut prefix = Vec::with_capacity(4);
-    varint((out.len() - start) as u64, &mut prefix);
+    encode_varint((out.len() - start) as u64, &mut prefix);
     out.splice(start..start, prefix);
 }

@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::decode;
 use super::encode::{bytes, delimited, length, message};
 use super::numbers::{ONLY, list, type_meta, unknown, watch_event};
 use super::schema::message_of;
 use super::wire::{Malformed, Reader};
+use super::{decode, omit};
 
 /// Prefix of every protobuf document.
 const MAGIC: &[u8] = b"k8s\0";
@@ -68,6 +68,7 @@ impl<'a> Envelope<'a> {
         let message = message_of(api_version, kind).ok_or(Malformed::UnknownKind)?;
         let mut object = Map::new();
         decode::message(message, self.raw, &mut object)?;
+        omit::omit(message, &mut object);
         object.insert("kind".to_owned(), kind.into());
         object.insert("apiVersion".to_owned(), api_version.into());
         Ok(object)

@@ -9,14 +9,15 @@ mod decode;
 mod encode;
 mod envelope;
 mod numbers;
+mod omit;
 mod schema;
 #[cfg(test)]
 mod tests;
 mod wire;
 
 pub(crate) use envelope::{Envelope, ListEnvelope, envelope, list_item, status, watch_frame};
+pub(crate) use omit::omit_zero_values;
 pub(crate) use schema::is_supported;
-pub(crate) use wire::Malformed;
 
 /// Media type of a single document.
 pub(crate) const MEDIA_TYPE: &str = "application/vnd.kubernetes.protobuf";

@@ -1,14 +1,13 @@
 //! Schemas of the built-in types, generated once per process.
 
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
-use k8s_openapi::Resource;
-use k8s_openapi::schemars::JsonSchema;
-use k8s_openapi::schemars::generate::{SchemaGenerator, SchemaSettings};
+use k8s_openapi::schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use super::{enums, merge_keys};
+use crate::kinds::{Kind, KindTable};
 
 /// Prefix of references between schemas.
 pub(crate) const REF_PREFIX: &str = "#/components/schemas/";
@@ -26,44 +25,16 @@ pub(super) fn reference(schema: &Value) -> Option<&str> {
 }
 
 fn make() -> Map<String, Value> {
-    use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet};
-    use k8s_openapi::api::autoscaling::v1::Scale;
-    use k8s_openapi::api::batch::v1::Job;
-    use k8s_openapi::api::coordination::v1::Lease;
-    use k8s_openapi::api::core::v1::{
-        ConfigMap, Endpoints, Event, Namespace, Node, Pod, Secret, Service, ServiceAccount,
-    };
-    use k8s_openapi::api::discovery::v1::EndpointSlice;
-    use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
-    use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-
+    let kinds = KindTable::builtin();
+    let roots: Vec<&Kind> = kinds.all().iter().map(Arc::as_ref).chain([Kind::scale()]).collect();
     let mut generator = SchemaSettings::openapi3().into_generator();
-    let mut roots = Vec::new();
-    root::<ConfigMap>(&mut generator, &mut roots);
-    root::<Endpoints>(&mut generator, &mut roots);
-    root::<Event>(&mut generator, &mut roots);
-    root::<Namespace>(&mut generator, &mut roots);
-    root::<Node>(&mut generator, &mut roots);
-    root::<Pod>(&mut generator, &mut roots);
-    root::<Secret>(&mut generator, &mut roots);
-    root::<Service>(&mut generator, &mut roots);
-    root::<ServiceAccount>(&mut generator, &mut roots);
-    root::<Deployment>(&mut generator, &mut roots);
-    root::<ReplicaSet>(&mut generator, &mut roots);
-    root::<Scale>(&mut generator, &mut roots);
-    root::<Job>(&mut generator, &mut roots);
-    root::<Lease>(&mut generator, &mut roots);
-    root::<EndpointSlice>(&mut generator, &mut roots);
-    root::<CustomResourceDefinition>(&mut generator, &mut roots);
-    root::<ClusterRole>(&mut generator, &mut roots);
-    root::<ClusterRoleBinding>(&mut generator, &mut roots);
-    root::<Role>(&mut generator, &mut roots);
-    root::<RoleBinding>(&mut generator, &mut roots);
-
+    for kind in &roots {
+        kind.rules.add_schema(&mut generator);
+    }
     let mut schemas: Map<String, Value> = generator.take_definitions(true).into_iter().collect();
-    for (name, group, version, kind) in roots {
-        if let Some(Value::Object(schema)) = schemas.get_mut(&*name) {
-            let types = json!([{"group": group, "version": version, "kind": kind}]);
+    for kind in roots {
+        if let Some(Value::Object(schema)) = schemas.get_mut(&kind.schema_name) {
+            let types = json!([{"group": kind.group, "version": kind.version, "kind": kind.name}]);
             schema.insert("x-kubernetes-group-version-kind".to_owned(), types);
             // As upstream, `metadata` is not required.
             if let Some(Value::Array(required)) = schema.get_mut("required") {
@@ -83,13 +54,6 @@ pub(super) fn property<'a>(
     field: &str,
 ) -> Option<&'a mut Map<String, Value>> {
     schemas.get_mut(name)?.get_mut("properties")?.get_mut(field)?.as_object_mut()
-}
-
-type Root = (String, &'static str, &'static str, &'static str);
-
-fn root<T: JsonSchema + Resource>(generator: &mut SchemaGenerator, roots: &mut Vec<Root>) {
-    generator.subschema_for::<T>();
-    roots.push((T::schema_name().into_owned(), T::GROUP, T::VERSION, T::KIND));
 }
 
 /// Returns the names of all schemas that `roots` refer to, directly or indirectly.

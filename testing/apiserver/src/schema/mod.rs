@@ -39,6 +39,7 @@ pub(crate) struct Node<'a> {
 
 impl<'a> Node<'a> {
     /// Returns the schema of a built-in type.
+    #[cfg(test)]
     pub(crate) fn of_type(name: &str) -> Option<Node<'static>> {
         builtin().get(name).map(Node::new)
     }
@@ -55,12 +56,6 @@ impl<'a> Node<'a> {
             Some(field) => Some(Self::new(field)),
             None => self.target.get("additionalProperties").filter(|it| it.is_object()).map(Self::new),
         }
-    }
-
-    /// Returns `true` if [`field`](Self::field) would return a schema.
-    pub(crate) fn has_field(self, name: &str) -> bool {
-        self.properties().is_some_and(|properties| properties.contains_key(name))
-            || self.target.get("additionalProperties").is_some_and(Value::is_object)
     }
 
     pub(crate) fn items(self) -> Option<Self> {

@@ -2,6 +2,8 @@
 //! that definitions commonly have: types, `enum`, `required`, bounds, lengths, sizes and patterns. Other keywords, such as
 //! `format` and `anyOf`, are ignored.
 
+use std::cmp::Ordering;
+
 use regex::Regex;
 use serde_json::{Map, Number, Value};
 
@@ -103,21 +105,16 @@ fn check_text(text: &str, schema: Node<'_>, path: &str, errors: &mut FieldErrors
 }
 
 fn check_number(number: &Number, schema: Node<'_>, path: &str, errors: &mut FieldErrors) {
-    let value = Value::Number(number.clone());
-    let number = number.as_f64().unwrap_or_default();
-    let bound = |keyword: &str| schema.get(keyword).and_then(Value::as_f64);
-    if let Some(least) = bound("minimum") {
-        let exclusive = schema.is_true("exclusiveMinimum");
-        if number < least || exclusive && number <= least {
-            let than = if exclusive { "greater than" } else { "greater than or equal to" };
-            errors.invalid(path, &value, format_args!("{path} in body should be {than} {least}"));
-        }
-    }
-    if let Some(most) = bound("maximum") {
-        let exclusive = schema.is_true("exclusiveMaximum");
-        if number > most || exclusive && number >= most {
-            let than = if exclusive { "less than" } else { "less than or equal to" };
-            errors.invalid(path, &value, format_args!("{path} in body should be {than} {most}"));
+    let value = number.as_f64().unwrap_or_default();
+    for (bound, strict, than, outside) in [
+        ("minimum", "exclusiveMinimum", "greater than", Ordering::Less),
+        ("maximum", "exclusiveMaximum", "less than", Ordering::Greater),
+    ] {
+        let Some(bound) = schema.get(bound).and_then(Value::as_f64) else { continue };
+        let (order, is_strict) = (value.partial_cmp(&bound), schema.is_true(strict));
+        if order == Some(outside) || is_strict && order == Some(Ordering::Equal) {
+            let or_equal = if is_strict { "" } else { " or equal to" };
+            errors.invalid(path, number, format_args!("{path} in body should be {than}{or_equal} {bound}"));
         }
     }
 }

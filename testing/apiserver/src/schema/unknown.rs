@@ -18,10 +18,6 @@ fn visit(value: &Value, schema: Node<'_>, path: &mut String, found: &mut Vec<Str
     match value {
         Value::Object(map) => {
             for (name, value) in map {
-                // Fast path for known scalar fields, which are the most frequent.
-                if !(value.is_object() || value.is_array()) && schema.has_field(name) {
-                    continue;
-                }
                 let length = path.len();
                 if length > 0 {
                     path.push('.');

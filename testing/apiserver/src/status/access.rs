@@ -31,14 +31,8 @@ impl StatusError {
         if !why.is_empty() {
             what = format!("{what}: {why}");
         }
-        let mut error = Self::new(403, "Forbidden", format!("{subject}: {what}"));
-        error.denied = true;
-        error.details = Some(Box::new(Details {
-            name: name.clone(),
-            group: group.clone(),
-            kind: resource.clone(),
-            ..Details::default()
-        }));
-        error
+        let (name, group, kind) = (name.clone(), group.clone(), resource.clone());
+        let error = Self::new(403, "Forbidden", format!("{subject}: {what}"));
+        Self { denied: true, ..error.detailed(Details { name, group, kind, ..Details::default() }) }
     }
 }

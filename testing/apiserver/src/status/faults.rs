@@ -1,6 +1,6 @@
 //! Errors returned by faults, with upstream's messages.
 
-use super::StatusError;
+use super::{Details, StatusError};
 
 impl StatusError {
     /// Returns 410 without naming a version.
@@ -11,9 +11,7 @@ impl StatusError {
     /// Returns 504 for a request that timed out; it may have been applied.
     pub(crate) fn timed_out() -> Self {
         let message = "Timeout: request did not complete within the allotted timeout";
-        let mut error = Self::new(504, "Timeout", message);
-        error.details = Some(Box::default());
-        error
+        Self::new(504, "Timeout", message).detailed(Details::default())
     }
 
     /// Returns the error of a fault, with upstream's message for the code where there is one.

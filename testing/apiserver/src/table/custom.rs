@@ -1,22 +1,15 @@
 //! Table columns and rows of custom kinds.
 
 use jiff::Timestamp;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceColumnDefinition;
 use serde_json::{Value, json};
 
 use super::{Column, age, name};
-use crate::custom_kind::PrinterColumn;
 
-pub(super) fn heads(columns: &[PrinterColumn]) -> Vec<Column> {
+pub(super) fn heads(columns: &[CustomResourceColumnDefinition]) -> Vec<Column> {
     let mut heads = vec![Column::new("string", "name", 0).named("Name")];
     for column in columns {
-        let value_type = match column.value_type.as_str() {
-            "integer" => "integer",
-            "number" => "number",
-            "boolean" => "boolean",
-            "date" => "date",
-            _ => "string",
-        };
-        heads.push(Column::new(value_type, "", column.priority).named(&column.name));
+        heads.push(Column::new(&column.type_, "", column.priority.unwrap_or_default()).named(&column.name));
     }
     if columns.is_empty() {
         heads.push(Column::new("date", "", 0).named("Age"));
@@ -24,14 +17,14 @@ pub(super) fn heads(columns: &[PrinterColumn]) -> Vec<Column> {
     heads
 }
 
-pub(super) fn cells(columns: &[PrinterColumn], object: &Value, now: Timestamp) -> Vec<Value> {
+pub(super) fn cells(columns: &[CustomResourceColumnDefinition], object: &Value, now: Timestamp) -> Vec<Value> {
     let mut cells = vec![name(object)];
     for column in columns {
         cells.push(match find(object, &column.json_path) {
             None => Value::Null,
-            Some(value) if column.value_type == "date" => json!(age::since(value.as_str().unwrap_or_default(), now)),
+            Some(value) if column.type_ == "date" => json!(age::since(value.as_str().unwrap_or_default(), now)),
             Some(value) if value.is_object() || value.is_array() => json!(value.to_string()),
-            Some(value) if column.value_type == "string" && !value.is_string() => json!(value.to_string()),
+            Some(value) if column.type_ == "string" && !value.is_string() => json!(value.to_string()),
             Some(value) => value.clone(),
         });
     }

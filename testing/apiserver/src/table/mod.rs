@@ -19,7 +19,7 @@ pub(crate) use printer::Printer;
 pub(crate) struct Column {
     name: String,
     #[serde(rename = "type")]
-    value_type: &'static str,
+    value_type: String,
     format: &'static str,
     description: &'static str,
     /// Columns with a priority above 0 are shown with `-o wide` only.
@@ -27,8 +27,8 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    const fn new(value_type: &'static str, format: &'static str, priority: i32) -> Self {
-        Self { name: String::new(), value_type, format, description: "", priority }
+    fn new(value_type: &str, format: &'static str, priority: i32) -> Self {
+        Self { name: String::new(), value_type: value_type.to_owned(), format, description: "", priority }
     }
 
     fn named(self, name: &str) -> Self {

@@ -1,10 +1,10 @@
 //! The columns and cells of each kind.
 
 use jiff::Timestamp;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceColumnDefinition;
 use serde_json::Value;
 
 use super::{Column, custom, endpoint_kinds, kinds, pods, services};
-use crate::custom_kind::PrinterColumn;
 use crate::kinds::Kind;
 
 /// Columns of a kind, and the function that computes their cells.
@@ -18,13 +18,14 @@ type BuiltinCells = fn(&Value, Timestamp) -> Vec<Value>;
 /// Source of the cells.
 enum Cells<'a> {
     Builtin(BuiltinCells),
-    Custom(&'a [PrinterColumn]),
+    Custom(&'a [CustomResourceColumnDefinition]),
 }
 
 impl<'a> Printer<'a> {
     /// Returns the printer of a kind.
     pub(crate) fn of(kind: &'a Kind) -> Self {
-        if let Some(columns) = kind.printer_columns() {
+        if let Some(custom) = &kind.custom {
+            let columns = &custom.definition.columns;
             return Self { columns: custom::heads(columns), cells: Cells::Custom(columns) };
         }
         let (heads, cells): (&str, BuiltinCells) = match (kind.group.as_str(), kind.name.as_str()) {

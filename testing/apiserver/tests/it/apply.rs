@@ -114,24 +114,6 @@ async fn first_apply_finds_what_was_there_before() {
 }
 
 #[tokio::test]
-async fn invalid_configurations_are_refused() {
-    let api = TestApi::start(Config::default()).await;
-    let path = format!("{SERVICES}/web");
-    let service =
-        |spec: Value| json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}, "spec": spec});
-    let prefix = "failed to create typed patch object (/web; /v1, Kind=Service): ";
-    for (spec, expect) in [(json!({"port": 80}), ".spec.port: field not declared in schema")] {
-        let (code, status) = apply(&api, &path, "me", &service(spec)).await;
-        assert_eq!((code, status["message"].as_str().unwrap()), (500, format!("{prefix}{expect}").as_str()));
-    }
-    let mut other = service(json!({}));
-    other["apiVersion"] = json!("v2");
-    let (code, status) = apply(&api, &path, "me", &other).await;
-    let expect = "invalid object type: /v2, Kind=Service";
-    assert_eq!((code, status["message"].as_str()), (400, Some(expect)));
-}
-
-#[tokio::test]
 async fn status_of_a_custom_resource_is_written_alone() {
     let kind = CustomKind::new("example.com", "v1", "Zone").with_status();
     let api = TestApi::start(Config { kinds: vec![kind], ..Config::default() }).await;

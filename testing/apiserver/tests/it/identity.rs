@@ -1,7 +1,7 @@
 //! Authentication and authorization.
 
 use http::Method;
-use kube_dev_apiserver::{Anonymous, Authorization, Config, Denial, Fault, On, Token, User};
+use kube_dev_apiserver::{Anonymous, Authorization, Config, Denial, Fault, On, User};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -13,9 +13,7 @@ const ACCOUNTS: &str = "/api/v1/namespaces/default/serviceaccounts";
 
 /// Starts a server with RBAC and a client with all rights. User alice may read pods in namespace `default`.
 async fn rbac_api() -> TestApi {
-    let alice = Token { token: "alice's".to_owned(), user: User::new("alice").group("dev") };
-    let config = Config { authorization: Authorization::Rbac, tokens: vec![alice], ..Config::default() };
-    let mut api = TestApi::start(config).await;
+    let mut api = TestApi::start(Config { authorization: Authorization::Rbac, ..Config::default() }).await;
     api.token = Some(api.server.token_for(User::new("root").group("system:masters")));
     let namespaced = format!("{RBAC}/namespaces/default");
     let rules = json!([{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]}]);
@@ -30,7 +28,7 @@ async fn rbac_api() -> TestApi {
 }
 
 fn as_alice(mut api: TestApi) -> TestApi {
-    api.token = Some("alice's".to_owned());
+    api.token = Some(api.server.token_for(User::new("alice").group("dev")));
     api
 }
 
@@ -93,7 +91,7 @@ async fn write_that_creates_needs_the_right_to_create(
         assert!(
             api.send(Method::PATCH, &role, "application/merge-patch+json", rule(verbs)).await.status().is_success()
         );
-        api.token = Some("alice's".to_owned());
+        api.token = Some(api.server.token_for(User::new("alice").group("dev")));
     };
     let path = "/apis/coordination.k8s.io/v1/namespaces/default/leases/l?fieldManager=me";
     let lease = json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "l"}}).to_string();
@@ -112,7 +110,7 @@ async fn write_that_creates_needs_the_right_to_create(
 async fn role_changes_take_effect_at_once() {
     let mut api = rbac_api().await;
     let owner = api.token.clone();
-    api.token = Some("alice's".to_owned());
+    api.token = Some(api.server.token_for(User::new("alice").group("dev")));
     let nodes = "/api/v1/nodes";
     assert_eq!(api.get(nodes).await.0, 403);
     api.token.clone_from(&owner);
@@ -121,13 +119,13 @@ async fn role_changes_take_effect_at_once() {
         json!({"metadata": {"name": "b"}, "roleRef": {"kind": "ClusterRole", "name": "r"}, "subjects": subjects});
     api.create(&format!("{RBAC}/clusterrolebindings"), binding.clone()).await;
 
-    api.token = Some("alice's".to_owned());
+    api.token = Some(api.server.token_for(User::new("alice").group("dev")));
     let message = api.get(nodes).await.1["message"].to_string();
     assert!(message.ends_with(r#": RBAC: clusterrole.rbac.authorization.k8s.io \"r\" not found""#), "{message}");
     api.token.clone_from(&owner);
     let rules = json!([{"apiGroups": ["*"], "resources": ["nodes"], "verbs": ["*"]}]);
     api.create(&format!("{RBAC}/clusterroles"), json!({"metadata": {"name": "r"}, "rules": rules})).await;
-    api.token = Some("alice's".to_owned());
+    api.token = Some(api.server.token_for(User::new("alice").group("dev")));
     assert_eq!(api.get(nodes).await.0, 200);
 
     api.token.clone_from(&owner);
@@ -136,7 +134,7 @@ async fn role_changes_take_effect_at_once() {
     other["roleRef"]["name"] = json!("cluster-admin");
     assert_eq!(api.json(Method::PUT, &path, &other).await.0, 422, "roleRef is immutable");
     assert_eq!(api.json(Method::DELETE, &path, &Value::Null).await.0, 200);
-    api.token = Some("alice's".to_owned());
+    api.token = Some(api.server.token_for(User::new("alice").group("dev")));
     assert_eq!(api.get(nodes).await.0, 403);
 }
 
@@ -181,8 +179,10 @@ async fn the_log_tells_denied_requests_from_other_refused_ones(
     api.server.faults().inject(Fault::reject(403).on(On::any().resource("nodes")));
     api.server.requests().clear();
 
-    if token != "root's" {
-        api.token = Some(token.to_owned());
+    match token {
+        "root's" => {}
+        "alice's" => api = as_alice(api),
+        unknown => api.token = Some(unknown.to_owned()),
     }
     let name = if path.contains("/configmaps") { "refused" } else { "l" };
     let (code, answer) = api.json(method, path, &json!({"metadata": {"name": name}})).await;

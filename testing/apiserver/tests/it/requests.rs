@@ -120,16 +120,6 @@ async fn port_in_use_is_named_in_the_error() {
     assert_eq!(error.to_string(), format!("cannot listen on {}", api.server.address()));
 }
 
-#[tokio::test]
-async fn same_seed_creates_the_same_objects() {
-    let mut uids = Vec::new();
-    for _ in 0..2 {
-        let api = TestApi::start(Config { seed: Some(7), ..Config::default() }).await;
-        uids.push(api.create(CONFIG_MAPS, json!({"metadata": {"name": "a"}})).await["metadata"]["uid"].clone());
-    }
-    assert_eq!(uids[0], uids[1]);
-}
-
 /// Requests whose error responses were recorded on a real server.
 #[rstest]
 #[case::not_found(Method::DELETE, "/api/v1/namespaces/default/services/nope", "", "not-found")]

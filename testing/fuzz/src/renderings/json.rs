@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::{Choices, Shape};
 
 /// Returns a rendering of a document with this shape.
-pub fn render(document: &Value, shape: &Shape, choices: &mut Choices) -> Vec<u8> {
+pub fn render(document: &Value, shape: Shape, choices: &mut Choices) -> Vec<u8> {
     let mut writer = Writer { out: Vec::new(), choices };
     writer.value(document, Some(shape));
     writer.blank();
@@ -25,7 +25,7 @@ impl Writer<'_> {
         }
     }
 
-    fn value(&mut self, value: &Value, shape: Option<&Shape>) {
+    fn value(&mut self, value: &Value, shape: Option<Shape>) {
         self.blank();
         match value {
             Value::Null | Value::Bool(_) => self.out.extend(value.to_string().as_bytes()),
@@ -48,7 +48,7 @@ impl Writer<'_> {
     }
 
     /// Writes an object, some absent members as zero values.
-    fn object(&mut self, members: &Map<String, Value>, shape: Option<&Shape>) {
+    fn object(&mut self, members: &Map<String, Value>, shape: Option<Shape>) {
         let mut written: Vec<(u64, (String, Value))> =
             (0..).zip(members).map(|(group, (name, value))| (group, (name.clone(), value.clone()))).collect();
         if let Some(shape) = shape.filter(|shape| shape.is_struct()) {

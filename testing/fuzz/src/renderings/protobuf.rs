@@ -9,12 +9,12 @@ use super::{Choices, Shape};
 /// # Errors
 ///
 /// The message is malformed.
-pub fn render(message: &[u8], shape: &Shape, choices: &mut Choices) -> Result<Vec<u8>, MalformedProtobuf> {
+pub fn render(message: &[u8], shape: Shape, choices: &mut Choices) -> Result<Vec<u8>, MalformedProtobuf> {
     Ok(parts(Fields::new(message), shape, choices)?.concat())
 }
 
 /// Returns the encoded fields of a rendering of a message.
-fn parts(fields: Fields<'_>, shape: &Shape, choices: &mut Choices) -> Result<Vec<Vec<u8>>, MalformedProtobuf> {
+fn parts(fields: Fields<'_>, shape: Shape, choices: &mut Choices) -> Result<Vec<Vec<u8>>, MalformedProtobuf> {
     let mut written: Vec<(u64, Vec<u8>)> = Vec::new();
     for field in fields {
         let field = field?;

@@ -89,12 +89,3 @@ fn failed_preconditions_are_conflicts() {
     }
     assert!(store.try_delete("configmaps", "a", &DeleteOptions { uid, ..DeleteOptions::default() }).unwrap().removed);
 }
-
-#[test]
-fn delete_event_has_its_own_resource_version() {
-    let mut store = TestStore::new();
-    let object = store.create("configmaps", json!({"metadata": {"name": "a"}}));
-    let deleted = store.delete("configmaps", "a", None);
-    assert_eq!(deleted.object.revision, revision(&object) + 1);
-    assert_eq!(revision(&deleted.object.value().unwrap()), revision(&object) + 1);
-}

@@ -6,7 +6,7 @@ use super::*;
 
 fn store() -> TestStore {
     let mut store = TestStore::new();
-    store.cluster.collects_garbage = true;
+    store.cluster.config.garbage_collection = true;
     store
 }
 

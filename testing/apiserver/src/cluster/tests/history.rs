@@ -30,21 +30,6 @@ fn revisions_before_the_history_are_expired() {
 }
 
 #[test]
-fn a_full_batch_ends_at_its_last_change() {
-    let mut store = TestStore::new();
-    for name in ["a", "b", "c"] {
-        store.create("configmaps", json!({"metadata": {"name": name}}));
-    }
-    store.create("nodes", json!({"metadata": {"name": "n"}}));
-    let kind = store.kind("configmaps");
-    let batch = store.cluster.changes_after(&kind, 0, 2).unwrap();
-    assert_eq!((batch.changes.len(), batch.revision), (2, 6));
-    // The last batch is complete up to the current revision, which may be that of another kind.
-    let batch = store.cluster.changes_after(&kind, 6, 2).unwrap();
-    assert_eq!((batch.changes.len(), batch.revision), (1, 8));
-}
-
-#[test]
 fn changes_are_found_at_every_position_of_a_long_history() {
     let mut store = TestStore::new();
     for number in 0..100 {

@@ -17,9 +17,10 @@ use rand::SeedableRng as _;
 use rand::rngs::StdRng;
 use serde_json::{Value, json};
 
-use super::{Change, Cluster, DeleteOptions, Deleted, Patch, StoreOptions, WriteOptions, WriteTarget};
-use crate::kinds::{Kind, KindTable, Part};
+use super::{Change, Cluster, DeleteOptions, Deleted, Patch, WriteOptions, WriteTarget};
+use crate::kinds::{Kind, Part};
 use crate::status::StatusError;
+use crate::{Clock, Config};
 
 const START: Timestamp = Timestamp::constant(1_800_000_000, 0);
 
@@ -35,14 +36,8 @@ impl TestStore {
     }
 
     fn with_history(history_length: usize) -> Self {
-        let options = StoreOptions {
-            service_cidr_v4: "10.96.0.0/16".parse().unwrap(),
-            service_cidr_v6: "fd00:10:96::/108".parse().unwrap(),
-            history_length,
-            collects_garbage: false,
-            field_tracking: crate::FieldTracking::Applied,
-        };
-        let cluster = Cluster::new(KindTable::builtin(), &options, StdRng::seed_from_u64(1), START).unwrap();
+        let config = Config { watch_history: history_length, clock: Clock::new(|| START), ..Config::default() };
+        let cluster = Cluster::new(config, StdRng::seed_from_u64(1)).unwrap();
         Self { cluster, now: START }
     }
 

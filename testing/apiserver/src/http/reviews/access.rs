@@ -1,7 +1,5 @@
 //! Access reviews: `SubjectAccessReview` and its variants, and `SelfSubjectRulesReview`.
 
-use std::sync::Arc;
-
 use k8s_openapi::api::authorization::v1::{
     NonResourceAttributes, ResourceAttributes, SelfSubjectRulesReview, SubjectAccessReview,
 };
@@ -16,15 +14,14 @@ use crate::status::StatusError;
 
 pub(super) const AUTHORIZATION: &str = "authorization.k8s.io";
 
-/// Evaluates an access review of either kind; the spec of `SubjectAccessReview` has all fields of the others.
+/// Returns the status of an access review of either kind; the spec of `SubjectAccessReview` has all fields of the others.
 ///
 /// `requester` is the requesting user for a `SelfSubjectAccessReview`.
 ///
 /// # Errors
 /// 400 if it has no attributes.
 pub(super) fn review_access(
-    shared: &Arc<Shared>,
-    kind: &'static str,
+    shared: &Shared,
     review: SubjectAccessReview,
     requester: Option<&User>,
 ) -> Result<Value, StatusError> {
@@ -39,9 +36,9 @@ pub(super) fn review_access(
     let user = match requester {
         Some(requester) => requester.clone(),
         None => User {
-            name: spec.user.clone().unwrap_or_default(),
-            uid: spec.uid.clone().unwrap_or_default(),
-            groups: spec.groups.clone().unwrap_or_default(),
+            name: spec.user.unwrap_or_default(),
+            uid: spec.uid.unwrap_or_default(),
+            groups: spec.groups.unwrap_or_default(),
         },
     };
     let decision = authorization::decide(shared, &user, &attributes);
@@ -49,21 +46,15 @@ pub(super) fn review_access(
     if !decision.reason.is_empty() {
         status["reason"] = json!(decision.reason);
     }
-    Ok(json!({
-        "kind": kind,
-        "apiVersion": "authorization.k8s.io/v1",
-        "metadata": {},
-        "spec": spec,
-        "status": status,
-    }))
+    Ok(status)
 }
 
-/// Evaluates a `SelfSubjectRulesReview`: the rules that apply to `requester` in a namespace.
+/// Returns the status of a `SelfSubjectRulesReview`: the rules that apply to `requester` in a namespace.
 ///
 /// # Errors
 /// 400 if the review has no namespace.
 pub(super) fn review_rules(
-    shared: &Arc<Shared>,
+    shared: &Shared,
     requester: &User,
     review: SelfSubjectRulesReview,
 ) -> Result<Value, StatusError> {
@@ -87,13 +78,7 @@ pub(super) fn review_rules(
     if !error.is_empty() {
         status["evaluationError"] = json!(error);
     }
-    Ok(json!({
-        "kind": "SelfSubjectRulesReview",
-        "apiVersion": "authorization.k8s.io/v1",
-        "metadata": {},
-        "spec": {},
-        "status": status,
-    }))
+    Ok(status)
 }
 
 fn of_resource(attributes: &ResourceAttributes) -> Attributes {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::Binding;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::cluster::Cluster;
 use crate::http::path::ResourcePath;
@@ -14,7 +14,7 @@ use crate::status::StatusError;
 ///
 /// # Errors
 /// 404 if there is no such Pod; 409 if it has a Node, is being deleted, or has another uid than the binding.
-pub(super) fn bind(shared: &Shared, path: &ResourcePath, binding: &Binding) -> Result<Value, StatusError> {
+pub(super) fn bind(shared: &Shared, path: &ResourcePath, binding: &Binding) -> Result<(), StatusError> {
     let (namespace, name) = (path.namespace.as_deref().unwrap_or_default(), path.name.as_deref().unwrap_or_default());
     shared.write(false, |cluster: &mut Cluster, write| {
         let kind = cluster.kinds().find("", "v1", "pods").map(Arc::clone).ok_or_else(StatusError::no_such_path)?;
@@ -29,6 +29,6 @@ pub(super) fn bind(shared: &Shared, path: &ResourcePath, binding: &Binding) -> R
         cluster.rewrite(&kind, &stored, write, |object| {
             object.entry("spec").or_insert_with(|| json!({}))["nodeName"] = json!(binding.target.name);
         })?;
-        Ok(json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}))
+        Ok(())
     })
 }

@@ -99,23 +99,6 @@ impl VirtualResource {
         })
     }
 
-    /// Removes `kind` and `apiVersion` from the body.
-    ///
-    /// # Errors
-    /// 400 if they are set and differ from those of the resource.
-    fn take_type(&self, api_version: &str, body: &mut Value) -> Result<(), StatusError> {
-        let Value::Object(body) = body else { return Ok(()) };
-        for (field, expected) in [("kind", self.kind), ("apiVersion", api_version)] {
-            let found = body.remove(field);
-            if let Some(found) = found.as_ref().and_then(Value::as_str).filter(|it| !it.is_empty() && *it != expected) {
-                return Err(StatusError::bad_request(format!(
-                    "{field} {found:?} does not match {expected:?}, the {field} of this path"
-                )));
-            }
-        }
-        Ok(())
-    }
-
     /// Returns the name in discovery, such as `serviceaccounts/token`.
     pub(super) fn name(&self) -> String {
         if self.subresource.is_empty() {
@@ -148,27 +131,33 @@ impl VirtualResource {
         }
         let api_version = if self.kind_group.is_empty() { "v1".to_owned() } else { format!("{}/v1", self.kind_group) };
         let expected = Expected { api_version: &api_version, kind: self.kind };
-        let mut body = Payload::new(headers, bytes).object(expected)?;
-        self.take_type(&api_version, &mut body)?;
-        let document = match self.review {
-            Review::TokenRequest => tokens::request_token(shared, path, decode(&body)?)?,
-            Review::Token => tokens::review_token(shared, &decode(&body)?),
-            Review::SelfSubject => json!({
-                "kind": "SelfSubjectReview",
-                "apiVersion": "authentication.k8s.io/v1",
-                "metadata": {"creationTimestamp": shared.now()},
-                "status": {"userInfo": user_info(user)},
-            }),
-            Review::Access => access::review_access(shared, self.kind, decode(&body)?, None)?,
-            Review::SelfAccess => access::review_access(shared, self.kind, decode(&body)?, Some(user))?,
-            Review::SelfRules => access::review_rules(shared, user, decode(&body)?)?,
-            Review::Binding => binding::bind(shared, path, &decode(&body)?)?,
+        let mut document = Payload::new(headers, bytes).object(expected)?;
+        let Value::Object(review) = &mut document else {
+            return Err(StatusError::bad_request("the review is not a JSON object"));
         };
+        // The types of `k8s-openapi` that the reviews have in common refuse the name of another kind.
+        review.retain(|field, _| field != "kind" && field != "apiVersion");
+        review.entry("metadata").or_insert_with(|| json!({}));
+        let mut kind = (api_version.as_str(), self.kind);
+        document["status"] = match self.review {
+            Review::TokenRequest => tokens::request_token(shared, path, &mut document)?,
+            Review::Token => tokens::review_token(shared, &decode(&document)?),
+            Review::SelfSubject => json!({"userInfo": user_info(user)}),
+            Review::Access => access::review_access(shared, decode(&document)?, None)?,
+            Review::SelfAccess => access::review_access(shared, decode(&document)?, Some(user))?,
+            Review::SelfRules => access::review_rules(shared, user, decode(&document)?)?,
+            Review::Binding => {
+                binding::bind(shared, path, &decode(&document)?)?;
+                kind = ("v1", "Status");
+                document = json!({"metadata": {}, "code": 201});
+                json!("Success")
+            }
+        };
+        let (api_version, kind) = kind;
+        (document["kind"], document["apiVersion"]) = (json!(kind), json!(api_version));
         if !accept::prefers_protobuf(headers) {
             return Ok(reply::json(StatusCode::CREATED, document.to_string()));
         }
-        let is_status = document["kind"] == "Status";
-        let (api_version, kind) = if is_status { ("v1", "Status") } else { (api_version.as_str(), self.kind) };
         let document = protobuf::envelope(api_version, kind, document.as_object().unwrap_or(&Map::new()));
         Ok(reply::in_protobuf(reply::json(StatusCode::CREATED, document), false))
     }

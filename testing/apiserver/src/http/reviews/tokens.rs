@@ -1,11 +1,10 @@
 //! `TokenRequest` and `TokenReview`.
 
-use std::sync::Arc;
-
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::authentication::v1::{TokenRequest, TokenRequestSpec, TokenReview};
 use serde_json::{Value, json};
 
+use super::decode;
 use crate::http::path::ResourcePath;
 use crate::identity::{AUDIENCE, Issued, User};
 use crate::optional::optional;
@@ -17,21 +16,18 @@ pub(super) const AUTHENTICATION: &str = "authentication.k8s.io";
 /// Default lifetime of a token in seconds.
 const LIFETIME: i64 = 3_600;
 
-/// Issues a token for the service account in `path`.
+/// Issues a token for the service account in `path`. Completes the request, and returns its status.
 ///
 /// # Errors
-/// 404 if the service account does not exist.
-pub(super) fn request_token(
-    shared: &Arc<Shared>,
-    path: &ResourcePath,
-    request: TokenRequest,
-) -> Result<Value, StatusError> {
+/// 404 if the service account does not exist, 400 if the request cannot be decoded.
+pub(super) fn request_token(shared: &Shared, path: &ResourcePath, document: &mut Value) -> Result<Value, StatusError> {
     let namespace = path.namespace.as_deref().unwrap_or_default();
     let name = path.name.as_deref().unwrap_or_default();
     let uid = shared.read(|cluster| {
         let kind = cluster.kinds().find("", "v1", "serviceaccounts").ok_or_else(StatusError::no_such_path)?;
         cluster.get(kind, namespace, name).map(|account| account.uid.to_string())
     })?;
+    let request: TokenRequest = decode(document)?;
     let spec: TokenRequestSpec = optional(request.spec).unwrap_or_default();
     let seconds = spec.expiration_seconds.unwrap_or(LIFETIME);
     let audiences =
@@ -40,18 +36,11 @@ pub(super) fn request_token(
     let expires = now.saturating_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX);
     let issued =
         Issued { namespace: namespace.to_owned(), name: name.to_owned(), uid, audiences: audiences.clone(), expires };
-    let token = shared.identities.tokens().issue(issued, now);
-    Ok(json!({
-        "kind": "TokenRequest",
-        "apiVersion": "authentication.k8s.io/v1",
-        "metadata": {"name": name, "namespace": namespace, "creationTimestamp": whole_seconds(now)},
-        "spec": {
-            "audiences": audiences,
-            "expirationSeconds": seconds,
-            "boundObjectRef": spec.bound_object_ref,
-        },
-        "status": {"token": token, "expirationTimestamp": whole_seconds(expires)},
-    }))
+    let token = shared.identities.tokens().issue(issued);
+    document["metadata"] = json!({"name": name, "namespace": namespace, "creationTimestamp": whole_seconds(now)});
+    document["spec"]["audiences"] = json!(audiences);
+    document["spec"]["expirationSeconds"] = json!(seconds);
+    Ok(json!({"token": token, "expirationTimestamp": whole_seconds(expires)}))
 }
 
 /// Formats a time without fractional seconds, as `metav1.Time`.
@@ -59,8 +48,8 @@ fn whole_seconds(time: Timestamp) -> String {
     Timestamp::from_second(time.as_second()).unwrap_or(time).to_string()
 }
 
-/// Evaluates a `TokenReview`: returns the user of a token and the requested audiences that it is valid for.
-pub(super) fn review_token(shared: &Arc<Shared>, review: &TokenReview) -> Value {
+/// Returns the status of a `TokenReview`: the user of a token and the requested audiences that it is valid for.
+pub(super) fn review_token(shared: &Shared, review: &TokenReview) -> Value {
     let token = optional(&review.spec.token).map_or("", String::as_str);
     let requested = review.spec.audiences.as_deref().unwrap_or_default();
     let holder =
@@ -72,19 +61,12 @@ pub(super) fn review_token(shared: &Arc<Shared>, review: &TokenReview) -> Value 
         let audiences: Vec<String> = expected.iter().filter(|it| holder.audiences.contains(it)).cloned().collect();
         (holder.user, audiences)
     });
-    let status = match accepted {
+    match accepted {
         Some((user, audiences)) if !audiences.is_empty() => {
             json!({"authenticated": true, "user": user_info(&user), "audiences": audiences})
         }
         _ => json!({"user": {}, "error": "[invalid bearer token]"}),
-    };
-    json!({
-        "kind": "TokenReview",
-        "apiVersion": "authentication.k8s.io/v1",
-        "metadata": {},
-        "spec": review.spec,
-        "status": status,
-    })
+    }
 }
 
 pub(super) fn user_info(user: &User) -> Value {

@@ -1,43 +1,12 @@
-//! Ways of writing: server-side apply with several managers, `/status`, `/scale` and strategic merge patches.
+//! Ways of writing: `/status`, `/scale` and strategic merge patches.
 
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{Pod, Service};
 use kube::api::{Patch, PatchParams, PostParams};
 use kube::{Api, Error};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{Kube, pod};
-
-fn apply(manager: &str) -> PatchParams {
-    PatchParams::apply(manager)
-}
-
-#[tokio::test]
-async fn managers_conflict_share_and_give_up_fields() {
-    let kube = Kube::start().await;
-    let maps = kube.config_maps();
-    let body = |data: Value| Patch::Apply(json!({"apiVersion": "v1", "kind": "ConfigMap", "data": data}));
-    maps.patch("a", &apply("one"), &body(json!({"x": "1", "y": "1"}))).await.unwrap();
-    let Error::Api(conflict) = maps.patch("a", &apply("two"), &body(json!({"x": "2"}))).await.unwrap_err() else {
-        panic!("an answer of the server")
-    };
-    assert_eq!((conflict.code, conflict.reason.as_str()), (409, "Conflict"));
-    assert_eq!(conflict.message, "Apply failed with 1 conflict: conflict with \"one\": .data.x");
-
-    let forced = maps.patch("a", &apply("two").force(), &body(json!({"x": "2"}))).await.unwrap();
-    assert_eq!(forced.data.unwrap(), [("x".to_owned(), "2".to_owned()), ("y".to_owned(), "1".to_owned())].into());
-    // The first manager no longer applies `y`, of which it was the only owner, nor `x`, which the second owns now.
-    let left = maps.patch("a", &apply("one"), &body(json!({}))).await.unwrap();
-    assert_eq!(left.data.unwrap(), [("x".to_owned(), "2".to_owned())].into());
-}
-
-#[tokio::test]
-async fn apply_needs_a_manager() {
-    let kube = Kube::start().await;
-    let body = Patch::Apply(json!({"apiVersion": "v1", "kind": "ConfigMap"}));
-    let refused = kube.config_maps().patch("a", &PatchParams::default(), &body).await.unwrap_err();
-    assert!(matches!(&refused, Error::Api(status) if status.code == 400 || status.code == 422), "{refused}");
-}
 
 #[tokio::test]
 async fn status_is_written_apart() {

@@ -1,6 +1,0 @@
-//! Decodes a list of Services in JSON, in chunks.
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    kube_endpoints_fuzz::list_json(bytes);
-});

@@ -1,6 +1,0 @@
-//! Decodes the compact Service, from either encoding.
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    kube_endpoints_fuzz::object::<kube_endpoint_model::Service>(bytes);
-});

@@ -1,0 +1,6 @@
+//! Decodes a watch of Services in chunks.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    kube_endpoints_fuzz::watch(bytes);
+});

@@ -1,6 +1,0 @@
-//! Decodes a watch of Services in protobuf, in chunks.
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    kube_endpoints_fuzz::watch_protobuf(bytes);
-});
