@@ -1,6 +1,6 @@
 //! Profiles that are part of this crate.
 
-use super::{Comparison, Profile, SliceLabels, WriteBound};
+use super::Profile;
 
 /// Names and texts.
 const BUILTIN: &[(&str, &str)] = &[
@@ -23,23 +23,9 @@ impl Profile {
     }
 
     /// Returns the claims of a program with all three controllers of Kubernetes: the profile `controller-manager`.
+    #[expect(clippy::expect_used, reason = "a test parses all built-in profiles")]
     pub fn controller_manager() -> Self {
-        Self {
-            name: "controller-manager".to_owned(),
-            about: "All three controllers, exactly as those of Kubernetes".to_owned(),
-            endpoints: true,
-            service_slices: Some(SliceLabels::default()),
-            mirrored_slices: Some(SliceLabels::default()),
-            compare: Comparison::Exact,
-            events: true,
-            ignore: <_>::default(),
-            writes: WriteBound::Exact,
-            user_agent: Some(crate::CONTROLLERS.to_owned()),
-            checks_lists: false,
-            clean_exit: true,
-            patches: <_>::default(),
-            skip: Vec::new(),
-        }
+        Self::find("controller-manager").expect("the built-in profile is valid")
     }
 }
 
@@ -54,10 +40,5 @@ mod tests {
             assert_eq!(profile.name, name);
             assert!(!profile.about.is_empty(), "{name} has no description");
         }
-    }
-
-    #[test]
-    fn the_file_of_the_controller_manager_equals_the_constructor() {
-        assert_eq!(Profile::find("controller-manager").unwrap(), Profile::controller_manager());
     }
 }

@@ -1,7 +1,7 @@
 //! Scenarios on hostile clusters, with the final objects and the numbers of writes that any implementation must
 //! satisfy. See the README of this crate.
 
-use kube_endpoints_conformance::{Hostile, Verdict};
+use kube_endpoints_conformance::{Hostile, Target, Verdict};
 
 use crate::ours;
 
@@ -9,7 +9,7 @@ use crate::ours;
 async fn play(name: &str) {
     let scenario = Hostile::all().into_iter().find(|it| it.name() == name);
     let scenario = scenario.unwrap_or_else(|| panic!("there is no scenario {name}"));
-    let kit = ours::kit();
+    let kit = ours::kit(Target::Embedded);
     if let Some(reason) = scenario.skips(&kit.profile, &kit.target, &*kit.subject) {
         eprintln!("SKIPPED {name}: {reason}");
         return;
