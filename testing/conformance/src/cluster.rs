@@ -22,7 +22,7 @@ pub enum Target {
     /// The embedded API server over TLS, one for each file.
     Embedded,
     /// The embedded API server without a socket, for controllers in the process of the test. In a runtime with paused
-    /// time, scenarios then take virtual time. Every request is allowed.
+    /// time, scenarios then take virtual time.
     InProcess,
     /// An existing cluster, for all files one after the other.
     Cluster {
@@ -100,9 +100,7 @@ impl Cluster {
         };
         let server = match target {
             Target::Embedded => Server::start(server).await?,
-            Target::InProcess => {
-                Server::in_process(ServerConfig { authorization: Authorization::AlwaysAllow, ..server })?
-            }
+            Target::InProcess => Server::in_process(server)?,
             Target::Cluster { kubeconfig } => {
                 let config = Config::from_kubeconfig(kubeconfig).await?;
                 let controllers = Connection { config: config.clone(), kubeconfig: kubeconfig.clone() };
@@ -204,7 +202,7 @@ mod tests {
     async fn a_create_in_a_namespace_in_deletion_is_not_denied_even_if_the_log_lacks_the_deletion() {
         let access = Access::with_rights("controllers", include_str!("../rights.yaml")).unwrap();
         let cluster = Cluster::start(&Target::Embedded, ServerConfig::default(), &access).await.unwrap();
-        let (player, profile) = (Api::new(cluster.config()).unwrap(), Profile::controller_manager());
+        let (player, profile) = (Api::new(cluster.config()).unwrap(), Profile::find("controller-manager").unwrap());
         let namespace = json!({"metadata": {"name": "shop"}});
         player.ok(Request::create("/api/v1/namespaces".to_owned(), namespace)).await.unwrap();
         // The finalizer keeps the namespace.

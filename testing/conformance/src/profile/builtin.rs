@@ -21,12 +21,6 @@ impl Profile {
     pub fn builtin(name: &str) -> Option<&'static str> {
         Self::builtins().find(|(it, _)| *it == name).map(|(_, text)| text)
     }
-
-    /// Returns the claims of a program with all three controllers of Kubernetes: the profile `controller-manager`.
-    #[expect(clippy::expect_used, reason = "a test parses all built-in profiles")]
-    pub fn controller_manager() -> Self {
-        Self::find("controller-manager").expect("the built-in profile is valid")
-    }
 }
 
 #[cfg(test)]

@@ -291,7 +291,10 @@ mod tests {
         let expected = Snapshot { endpoints, slices: vec![mirrored], events: Vec::new() };
         assert_eq!(slices.differences(&expected, &Snapshot::default(), &web(), &<_>::default()), [""; 0]);
         assert_eq!(
-            Profile::controller_manager().differences(&expected, &Snapshot::default(), &web(), &<_>::default()).len(),
+            Profile::find("controller-manager")
+                .unwrap()
+                .differences(&expected, &Snapshot::default(), &web(), &<_>::default())
+                .len(),
             2
         );
     }

@@ -30,15 +30,29 @@ pub(crate) fn program() -> Option<PathBuf> {
     Some(workspace.join(path))
 }
 
+/// Runs a future: in virtual time for the controllers in the process, in real time for a program.
+///
+/// In virtual time, what the controllers see between two requests does not depend on the machine.
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let runtime = match program() {
+        None => tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build(),
+        Some(_) => tokio::runtime::Builder::new_multi_thread().enable_all().build(),
+    };
+    runtime.expect("a runtime").block_on(future)
+}
+
 /// Returns a kit for the profile `controller-manager`.
-pub(crate) fn kit(target: Target) -> Kit {
-    let subject: Arc<dyn Subject> = match program() {
-        None => Arc::new(InProcess),
-        Some(path) => Arc::new(command_line(&path)),
+pub(crate) fn kit() -> Kit {
+    let (subject, target): (Arc<dyn Subject>, _) = match program() {
+        None => (Arc::new(InProcess), Target::InProcess),
+        Some(path) => (Arc::new(command_line(&path)), Target::Embedded),
     };
     let rights = Access::with_rights("endpoint-controller-manager", include_str!("../../rights.yaml"));
     Kit {
-        profile: Arc::new(Profile { checks_lists: true, ..Profile::controller_manager() }),
+        profile: Arc::new(Profile {
+            checks_lists: true,
+            ..Profile::find("controller-manager").expect("the built-in profile is valid")
+        }),
         subject,
         external: false,
         target,

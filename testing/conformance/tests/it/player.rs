@@ -18,7 +18,10 @@ fn recording(nodes: &Value, scenarios: &[(&str, Value)]) -> Recording {
 
 async fn start() -> (Server, Player) {
     let server = Server::in_process(kube_dev_apiserver::Config::default()).expect("the server starts");
-    let (config, profile) = (Config::from_service(server.service()), Arc::new(Profile::controller_manager()));
+    let (config, profile) = (
+        Config::from_service(server.service()),
+        Arc::new(Profile::find("controller-manager").expect("the built-in profile is valid")),
+    );
     let player = Player::connect(&config, profile, Limits::default()).await.expect("the player connects");
     (server, player)
 }

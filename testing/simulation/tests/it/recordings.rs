@@ -50,7 +50,9 @@ async fn play(nodes: &[Manifest], scenario: &Scenario) -> Vec<(usize, Vec<String
         }
         let Content { mut services, mut pods, mut nodes, .. } = content(&server);
         for (kind, objects) in [("Service", &mut services), ("Pod", &mut pods), ("Node", &mut nodes)] {
-            objects.iter_mut().for_each(|it| anonymous(kind, it));
+            for object in objects {
+                anonymous(kind, object);
+            }
         }
         // That of the API server itself.
         services.retain(|service| service["metadata"]["name"] != "kubernetes");
