@@ -9,21 +9,10 @@ use crate::{Owners, Snapshot};
 /// Length of the suffix of generated names, which consists of the characters `bcdfghjklmnpqrstvwxz2456789`.
 const SUFFIX: usize = 5;
 
-/// Objects of one namespace, as listed by an API server.
-#[derive(Debug, Clone, Default)]
-pub struct Observed {
-    /// `v1` Endpoints.
-    pub endpoints: Vec<Value>,
-    /// `discovery.k8s.io/v1` EndpointSlices.
-    pub slices: Vec<Value>,
-    /// `v1` Events.
-    pub events: Vec<Value>,
-}
-
-/// Returns the canonical form of the objects of `namespace`. Generated values are replaced, and lists whose order has
-/// no meaning are sorted.
-pub fn canonical(observed: &Observed, namespace: &str, owners: &Owners) -> Snapshot {
-    let Observed { endpoints, slices, events } = observed;
+/// Returns the canonical form of the objects of `namespace`, as listed by an API server. Generated values are replaced,
+/// and lists whose order has no meaning are sorted.
+pub fn canonical(observed: &Snapshot, namespace: &str, owners: &Owners) -> Snapshot {
+    let Snapshot { endpoints, slices, events } = observed;
     let by_name: BTreeMap<_, _> =
         endpoints.iter().map(|object| (object["metadata"]["name"].as_str(), endpoints_form(object, owners))).collect();
     let mut events: Vec<_> = events.iter().filter_map(|event| event_form(event, namespace)).collect();

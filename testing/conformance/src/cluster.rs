@@ -1,23 +1,29 @@
-//! Clusters on which scenarios are played: an API server and the kubeconfig of the controllers under test.
+//! Clusters on which scenarios are played: an API server and the connection of the controllers.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, ensure};
 use kube_controller_client::Config;
-use kube_dev_apiserver::{Authorization, LoggedRequest, On, Server, Transport, User};
+use kube_dev_apiserver::{Authorization, Config as ServerConfig, Server, Transport, User};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::{Api, Request, Tally, Write, Writers};
+use crate::{Api, Connection, Profile, Request};
 
 /// Size of the request log of the embedded server, at some hundred bytes per request. No file needs as many requests.
 const REMEMBERED: usize = 100_000;
 
+/// Group with all rights.
+const MASTERS: &str = "system:masters";
+
 /// Cluster on which scenarios are played.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
-    /// The embedded API server, one for each file.
+    /// The embedded API server over TLS, one for each file.
     Embedded,
+    /// The embedded API server without a socket, for controllers in the process of the test. In a runtime with paused
+    /// time, scenarios then take virtual time.
+    InProcess,
     /// An existing cluster, for all files one after the other.
     Cluster {
         /// Path of the kubeconfig.
@@ -50,53 +56,64 @@ impl Access {
         rights.retain(|document| !document.is_null());
         Ok(Self { user: user.to_owned(), rights: Some(rights) })
     }
+}
 
-    fn user(&self) -> User {
-        let group = if self.rights.is_some() { "system:authenticated" } else { "system:masters" };
-        User::new(&self.user).group(group)
+/// API server, embedded or existing, and the connection of the controllers.
+pub struct Cluster {
+    config: Config,
+    controllers: Connection,
+    embedded: Option<Embedded>,
+}
+
+struct Embedded {
+    server: Server,
+    in_process: bool,
+    /// Directory of the kubeconfigs.
+    files: TempDir,
+}
+
+impl Embedded {
+    async fn connect(&self, name: &str, group: &str) -> Result<Connection> {
+        let user = User::new(name).group(group);
+        let kubeconfig = if self.in_process { PathBuf::new() } else { self.files.path().join(name) };
+        let config = if self.in_process {
+            Config::from_service(self.server.service().as_user(user))
+        } else {
+            std::fs::write(&kubeconfig, self.server.kubeconfig_for(user))?;
+            Config::from_kubeconfig(&kubeconfig).await?
+        };
+        Ok(Connection { config, kubeconfig })
     }
 }
 
-/// API server, embedded or existing, and the kubeconfig of the controllers.
-pub struct Cluster {
-    config: Config,
-    kubeconfig: PathBuf,
-    runs: Runs,
-}
-
-/// Servers that run as long as the cluster is used.
-enum Runs {
-    /// The server and the directory of the kubeconfigs.
-    Embedded(Box<Server>, TempDir),
-    Elsewhere,
-}
-
 impl Cluster {
-    /// Starts a cluster. `server` configures the embedded server, except authorization and request log.
+    /// Starts a cluster. `server` configures the embedded server, except transport, authorization and request log.
     ///
     /// # Errors
     /// The server does not start, or the rights cannot be granted.
-    pub async fn start(target: &Target, server: kube_dev_apiserver::Config, access: &Access) -> Result<Self> {
-        let (admin, controllers, runs) = match target {
-            Target::Embedded => {
-                // Over plain HTTP, clients send no credentials, so that there are no users with rights.
-                let authorization = match server.transport {
-                    Transport::Plain => Authorization::AlwaysAllow,
-                    Transport::Tls => Authorization::Rbac,
-                };
-                let server = kube_dev_apiserver::Config { authorization, request_log: REMEMBERED, ..server };
-                let server = Server::start(server).await?;
-                let files = tempfile::tempdir()?;
-                let (admin, controllers) = (files.path().join("admin"), files.path().join("controllers"));
-                std::fs::write(&admin, server.kubeconfig())?;
-                std::fs::write(&controllers, server.kubeconfig_for(access.user()))?;
-                let rights = access.rights.as_deref().unwrap_or_default();
-                grant(&Config::from_kubeconfig(&admin).await?, rights).await.context("cannot grant the rights")?;
-                (admin, controllers, Runs::Embedded(Box::new(server), files))
-            }
-            Target::Cluster { kubeconfig } => (kubeconfig.clone(), kubeconfig.clone(), Runs::Elsewhere),
+    pub async fn start(target: &Target, server: ServerConfig, access: &Access) -> Result<Self> {
+        let server = ServerConfig {
+            transport: Transport::Tls,
+            authorization: Authorization::Rbac,
+            request_log: REMEMBERED,
+            ..server
         };
-        Ok(Self { config: Config::from_kubeconfig(&admin).await?, kubeconfig: controllers, runs })
+        let server = match target {
+            Target::Embedded => Server::start(server).await?,
+            Target::InProcess => Server::in_process(server)?,
+            Target::Cluster { kubeconfig } => {
+                let config = Config::from_kubeconfig(kubeconfig).await?;
+                let controllers = Connection { config: config.clone(), kubeconfig: kubeconfig.clone() };
+                return Ok(Self { config, controllers, embedded: None });
+            }
+        };
+        let files = tempfile::tempdir()?;
+        let embedded = Embedded { server, in_process: *target == Target::InProcess, files };
+        let config = embedded.connect("admin", MASTERS).await?.config;
+        let rights = access.rights.as_deref();
+        grant(&config, rights.unwrap_or_default()).await.context("cannot grant the rights")?;
+        let group = if rights.is_some() { "system:authenticated" } else { MASTERS };
+        Ok(Self { config, controllers: embedded.connect(&access.user, group).await?, embedded: Some(embedded) })
     }
 
     /// Returns a client configuration with all rights.
@@ -104,73 +121,44 @@ impl Cluster {
         &self.config
     }
 
-    /// Returns the path of the kubeconfig of the controllers.
-    pub fn kubeconfig(&self) -> &Path {
-        &self.kubeconfig
+    /// Returns the connection of the controllers.
+    pub fn controllers(&self) -> &Connection {
+        &self.controllers
     }
 
     /// Returns the embedded server; `None` on other targets.
     pub fn server(&self) -> Option<&Server> {
-        match &self.runs {
-            Runs::Embedded(server, _) => Some(server),
-            Runs::Elsewhere => None,
-        }
+        self.embedded.as_ref().map(|it| &it.server)
     }
 
-    /// Writes a kubeconfig of a user with all rights. Returns its path.
+    /// Returns a connection to the embedded server of a user with all rights.
     ///
     /// # Errors
-    /// The server is not the embedded one, or the file cannot be written.
-    pub fn kubeconfig_for(&self, user: &str) -> Result<PathBuf> {
-        let Runs::Embedded(server, files) = &self.runs else {
-            anyhow::bail!("only the embedded server has kubeconfigs of other users")
-        };
-        let path = files.path().join(user);
-        std::fs::write(&path, server.kubeconfig_for(User::new(user).group("system:masters")))?;
-        Ok(path)
+    /// The server is not the embedded one, or the kubeconfig cannot be written.
+    pub async fn connect_as(&self, user: &str) -> Result<Connection> {
+        let embedded = self.embedded.as_ref().context("only the embedded server has other users")?;
+        embedded.connect(user, MASTERS).await
     }
 
-    /// Returns the numbers of writes of the controllers so far. Only the embedded server counts them.
+    /// Checks that the embedded server has denied no request of the controllers.
     ///
     /// # Errors
-    /// The server denied a request of the controllers, or its request log was too short.
-    pub fn tally(&self, writers: &Writers) -> Result<Tally> {
-        let Some(server) = self.server() else { return Ok(Tally::default()) };
+    /// It has, or its request log was too short.
+    pub fn check_rights(&self, profile: &Profile) -> Result<()> {
+        let Some(server) = self.server() else { return Ok(()) };
         let mut requests = server.requests().all();
         ensure!(requests.len() < REMEMBERED, "the request log is too short");
-        requests.retain(|it| writers.include(&it.user_agent));
-        let denied: Vec<_> = requests.iter().filter(|it| it.denied).collect();
-        ensure!(denied.is_empty(), "requests of the controllers were denied: {denied:#?}");
-        let writes: Vec<_> = requests.iter().filter_map(write).collect();
-        Ok(Tally::of(&writes, writers))
+        requests.retain(|it| it.denied && profile.has_sent(it));
+        ensure!(requests.is_empty(), "requests of the controllers were denied: {requests:#?}");
+        Ok(())
     }
 
     /// Stops the embedded server.
     pub async fn stop(self) {
-        if let Runs::Embedded(server, _files) = self.runs {
-            server.shutdown().await;
+        if let Some(embedded) = self.embedded {
+            embedded.server.shutdown().await;
         }
     }
-}
-
-/// Returns the default configuration of the embedded server, with TLS if `tls` is set.
-pub(crate) fn server_config(tls: bool) -> kube_dev_apiserver::Config {
-    let transport = if tls { Transport::Tls } else { Transport::Plain };
-    kube_dev_apiserver::Config { transport, ..<_>::default() }
-}
-
-/// Converts a request of the embedded server's log. `None` for reads, dry runs and subresources.
-pub(crate) fn write(request: &LoggedRequest) -> Option<Write> {
-    let is_write = request.matches(&On::writes().subresource("")) && !request.dry_run;
-    is_write.then(|| Write {
-        verb: request.verb.clone(),
-        resource: request.resource.clone(),
-        namespace: request.namespace.clone(),
-        name: if request.name.is_empty() { request.object_name.clone() } else { request.name.clone() },
-        user_agent: request.user_agent.clone(),
-        code: request.status,
-        accepted: request.applied,
-    })
 }
 
 /// Creates roles and bindings.
@@ -201,11 +189,10 @@ mod tests {
     }
 
     /// Creates a `ConfigMap` as a controller. Returns the status code.
-    async fn create(kubeconfig: &Path, name: &str) -> u16 {
-        let config = Config::from_kubeconfig(kubeconfig).await.unwrap();
-        let options = ClientOptions { user_agent: "controllers".to_owned(), ..ClientOptions::default() };
+    async fn create(connection: &Connection, name: &str) -> u16 {
+        let options = ClientOptions { user_agent: "controller-manager".to_owned(), ..ClientOptions::default() };
         let body = map(name, &Value::Null).to_string().into_bytes();
-        let client = Client::new(&config, options).unwrap();
+        let client = Client::new(&connection.config, options).unwrap();
         client.raw(http::Method::POST, MAPS, Some("application/json"), body).await.unwrap().0.as_u16()
     }
 
@@ -214,19 +201,19 @@ mod tests {
     #[tokio::test]
     async fn a_create_in_a_namespace_in_deletion_is_not_denied_even_if_the_log_lacks_the_deletion() {
         let access = Access::with_rights("controllers", include_str!("../rights.yaml")).unwrap();
-        let cluster = Cluster::start(&Target::Embedded, server_config(true), &access).await.unwrap();
-        let (player, writers) = (Api::new(cluster.config()).unwrap(), Writers::all_but_the_player());
+        let cluster = Cluster::start(&Target::Embedded, ServerConfig::default(), &access).await.unwrap();
+        let (player, profile) = (Api::new(cluster.config()).unwrap(), Profile::find("controller-manager").unwrap());
         let namespace = json!({"metadata": {"name": "shop"}});
         player.ok(Request::create("/api/v1/namespaces".to_owned(), namespace)).await.unwrap();
         // The finalizer keeps the namespace.
         player.ok(Request::create(MAPS.to_owned(), map("kept", &json!(["example.com/kept"])))).await.unwrap();
         player.ok(Request::delete("/api/v1/namespaces/shop".to_owned(), None)).await.unwrap();
         cluster.server().unwrap().requests().clear();
-        assert_eq!(create(&cluster.kubeconfig_for("admin").unwrap(), "late").await, 403);
-        cluster.tally(&writers).unwrap();
+        assert_eq!(create(&cluster.connect_as("admin").await.unwrap(), "late").await, 403);
+        cluster.check_rights(&profile).unwrap();
 
-        assert_eq!(create(cluster.kubeconfig(), "without-rights").await, 403);
-        let error = cluster.tally(&writers).unwrap_err().to_string();
+        assert_eq!(create(cluster.controllers(), "without-rights").await, 403);
+        let error = cluster.check_rights(&profile).unwrap_err().to_string();
         assert!(error.starts_with("requests of the controllers were denied"), "{error}");
         assert_eq!(error.matches("LoggedRequest {").count(), 1, "{error}");
         cluster.stop().await;

@@ -1,14 +1,14 @@
 //! Selects scenarios for a profile, and plays them on clusters with the controllers under test.
 
-use std::{cmp::Reverse, path::PathBuf, sync::Arc, time::Duration};
+use std::{cmp::Reverse, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
-use futures::FutureExt as _;
+use kube_dev_apiserver::Config as ServerConfig;
 use tokio::{task::JoinSet, time::Instant};
 
 use crate::{
-    Access, Cluster, Comparison, Entry, Failure, HOSTILE, Hostile, Kind, Limits, Outcome, Player, Profile, Recording,
-    Report, Subject, Tally, Target, Verdict, World, WriteBound, cluster::server_config, during,
+    Access, Cluster, Comparison, Entry, Hostile, Kind, Limits, Player, Profile, Recording, Report, Subject, Target,
+    Verdict, World, WriteBound, during,
 };
 
 /// Controllers under test, their claims, and the clusters to test them on.
@@ -24,18 +24,14 @@ pub struct Kit {
     pub target: Target,
     /// User and rights of the controllers on the embedded server.
     pub access: Access,
-    /// Whether the embedded server uses TLS. Without it, clients send no credentials, and rights are not checked.
-    pub tls: bool,
     /// Time limits.
     pub limits: Limits,
-    /// Audit log from which writes are counted on clusters other than the embedded one.
-    pub audit_log: Option<PathBuf>,
     /// Maximum number of clusters at a time, each with an instance of the controllers; ignored if there is only one.
     pub jobs: usize,
 }
 
 /// Function that is called with the key of each scenario that has ended.
-type Progress = Arc<dyn Fn(&str, &Entry) + Send + Sync>;
+type Progress = dyn Fn(&str, &Entry) + Send + Sync;
 
 /// Scenarios to play, and those that do not apply.
 #[derive(Default)]
@@ -46,6 +42,12 @@ pub struct Plan {
     pub hostile: Vec<Hostile>,
     /// Keys of scenarios that are not played, with the reasons.
     pub skipped: Vec<(String, String)>,
+}
+
+/// What is played on one cluster.
+enum Part {
+    File(String, Recording),
+    Hostile(Hostile),
 }
 
 impl Plan {
@@ -86,10 +88,9 @@ impl Kit {
         let steps = |recording: &Recording| recording.scenarios.iter().map(|it| it.steps.len()).sum::<usize>();
         plan.recordings.sort_by_key(|(_, recording)| Reverse(steps(recording)));
         for scenario in hostile {
-            let key = format!("{HOSTILE}/{}", scenario.name());
-            if selects(&key) {
+            if selects(&scenario.key()) {
                 match scenario.skips(&self.profile, &self.target, &*self.subject) {
-                    Some(reason) => plan.skipped.push((key, reason)),
+                    Some(reason) => plan.skipped.push((scenario.key(), reason)),
                     None => plan.hostile.push(scenario),
                 }
             }
@@ -105,7 +106,7 @@ impl Kit {
         if !self.is_shared() {
             return Ok(None);
         }
-        let server = kube_dev_apiserver::Config { garbage_collection: true, ..server_config(self.tls) };
+        let server = ServerConfig { garbage_collection: true, ..ServerConfig::default() };
         Ok(Some(Arc::new(Cluster::start(&self.target, server, &self.access).await?)))
     }
 
@@ -118,19 +119,13 @@ impl Kit {
         progress: impl Fn(&str, &Entry) + Send + Sync + 'static,
     ) -> Report {
         let Plan { recordings, hostile, skipped } = plan;
-        let mut report = Report::default();
-        report.about = self.about();
-        for (key, reason) in skipped {
-            report.insert(&key, Entry::new(Verdict::Skipped(reason), Duration::ZERO));
-        }
-        let progress: Progress = Arc::new(progress);
-        let files = recordings.into_iter().map(|(file, recording)| {
-            Arc::clone(&self).run_file(file, recording, shared.clone(), Arc::clone(&progress)).boxed()
+        let skipped = skipped.into_iter().map(|(key, reason)| {
+            (key, Entry { verdict: Verdict::Skipped(reason), time: Duration::ZERO, notes: Vec::new() })
         });
-        let scenarios = hostile
-            .into_iter()
-            .map(|scenario| Arc::clone(&self).run_hostile(scenario, shared.clone(), Arc::clone(&progress)).boxed());
-        let mut parts = files.chain(scenarios);
+        let mut report = Report { about: self.about(), entries: skipped.collect() };
+        let progress: Arc<Progress> = Arc::new(progress);
+        let files = recordings.into_iter().map(|(file, recording)| Part::File(file, recording));
+        let mut parts = files.chain(hostile.into_iter().map(Part::Hostile));
         let at_once = if self.is_shared() { 1 } else { self.jobs.max(1) };
         // Each part is a task of its own, so that the players of several files share no CPU.
         let mut running = JoinSet::new();
@@ -138,50 +133,29 @@ impl Kit {
             while running.len() < at_once
                 && let Some(part) = parts.next()
             {
-                running.spawn(part);
+                let (kit, shared, progress) = (Arc::clone(&self), shared.clone(), Arc::clone(&progress));
+                running.spawn(async move { Box::pin(kit.play(part, shared, &*progress)).await });
             }
             match running.join_next().await {
                 None => return report,
-                Some(Ok(done)) => report.merge(done),
+                Some(Ok(played)) => report.entries.extend(played),
                 Some(Err(error)) => std::panic::resume_unwind(error.into_panic()),
             }
         }
     }
 
-    async fn run_file(
-        self: Arc<Self>,
-        file: String,
-        recording: Recording,
-        shared: Option<Arc<Cluster>>,
-        progress: Progress,
-    ) -> Report {
-        let mut report = Report::default();
-        let each = |it: &Outcome| progress(&format!("{file}/{}", it.scenario), &it.clone().into());
-        match Box::pin(self.play_file(shared, &file, &recording, each)).await {
-            Ok((outcomes, writes)) => {
-                report.add(&file, outcomes);
-                report.writes = writes;
-            }
-            Err(error) => {
-                report.add_error(&file, &error);
-                progress(&file, &Entry::new(Verdict::Failed(Failure::before_the_start(&error)), Duration::ZERO));
-            }
-        }
-        report
-    }
-
-    async fn run_hostile(
-        self: Arc<Self>,
-        scenario: Hostile,
-        shared: Option<Arc<Cluster>>,
-        progress: Progress,
-    ) -> Report {
-        let mut report = Report::default();
-        let key = format!("{HOSTILE}/{}", scenario.name());
-        let entry = Box::pin(self.play_hostile(shared, &scenario)).await;
+    async fn play(&self, part: Part, shared: Option<Arc<Cluster>>, progress: &Progress) -> Vec<(String, Entry)> {
+        let (key, entry) = match part {
+            Part::File(file, recording) => match self.play_file(shared, &file, &recording, progress).await {
+                Ok(played) => return played,
+                Err(error) => {
+                    (file, Entry { verdict: Verdict::failed(&error), time: Duration::ZERO, notes: Vec::new() })
+                }
+            },
+            Part::Hostile(scenario) => (scenario.key(), self.play_hostile(shared, &scenario).await),
+        };
         progress(&key, &entry);
-        report.insert(&key, entry);
-        report
+        vec![(key, entry)]
     }
 
     /// Plays one hostile scenario on the given cluster, or on one of its own.
@@ -191,45 +165,44 @@ impl Kit {
             let cluster = if let Some(cluster) = shared {
                 cluster
             } else {
-                let mut server = kube_dev_apiserver::Config { garbage_collection: true, ..server_config(self.tls) };
+                let mut server = ServerConfig { garbage_collection: true, ..ServerConfig::default() };
                 scenario.configure(&mut server);
                 Arc::new(Cluster::start(&self.target, server, &self.access).await?)
             };
-            let played = World::play(self, Arc::clone(&cluster), scenario).await;
+            let played = Box::pin(World::play(self, Arc::clone(&cluster), scenario)).await;
             stop_or_clear(cluster).await;
             played
         };
-        let played = played.await;
-        let time = start.elapsed();
-        match played {
-            Ok(notes) => Entry { notes, ..Entry::new(Verdict::Passed, time) },
-            Err(error) => Entry::new(Verdict::Failed(Failure::before_the_start(&error)), time),
-        }
+        let (verdict, notes) = match played.await {
+            Ok(notes) => (Verdict::Passed, notes),
+            Err(error) => (Verdict::failed(&error), Vec::new()),
+        };
+        Entry { verdict, time: start.elapsed(), notes }
     }
 
-    /// Plays the scenarios of one file. Returns their outcomes and the numbers of writes of the controllers.
+    /// Plays the scenarios of one file. Returns their outcomes with their keys.
     async fn play_file(
         &self,
         shared: Option<Arc<Cluster>>,
         file: &str,
         recording: &Recording,
-        progress: impl Fn(&Outcome) + Sync,
-    ) -> Result<(Vec<Outcome>, Tally)> {
+        progress: &Progress,
+    ) -> Result<Vec<(String, Entry)>> {
         let is_shared = shared.is_some();
         let cluster = match shared {
             Some(cluster) => cluster,
-            None => Arc::new(Cluster::start(&self.target, server_config(self.tls), &self.access).await?),
+            None => Arc::new(Cluster::start(&self.target, ServerConfig::default(), &self.access).await?),
         };
-        let profile = Arc::clone(&self.profile);
-        let player = Player::connect_with(cluster.config(), profile, self.limits).await.context("cannot connect")?;
+        let player = Player::connect(cluster.config(), Arc::clone(&self.profile), self.limits).await;
+        let player = player.context("cannot connect")?;
         if is_shared {
             warn_of_nodes(&player).await?;
         }
         player.create_nodes(&recording.nodes).await.context("cannot create the nodes")?;
-        let controllers = self.subject.start(cluster.kubeconfig(), <_>::default()).await?;
+        let controllers = self.subject.start(cluster.controllers(), <_>::default()).await?;
         let played = during(controllers, async {
             player.wait_for_controllers().await?;
-            Ok(player.play_file(file, &recording.scenarios, progress).await)
+            Ok(player.play(file, &recording.scenarios, progress).await)
         })
         .await;
         if is_shared {
@@ -237,9 +210,9 @@ impl Kit {
             player.clean_up(&recording.nodes).await.unwrap_or_else(|error| eprintln!("cannot clean up: {error:#}"));
         }
         let played = played?;
-        let writes = cluster.tally(&self.profile.writers())?;
+        cluster.check_rights(&self.profile)?;
         stop_or_clear(cluster).await;
-        Ok((played, writes))
+        Ok(played)
     }
 
     /// Describes what is compared, in one line.
@@ -273,7 +246,7 @@ async fn stop_or_clear(cluster: Arc<Cluster>) {
 
 /// Prints a warning if the cluster has other Nodes, since hints depend on all Nodes of a cluster.
 async fn warn_of_nodes(player: &Player) -> Result<()> {
-    let nodes = player.api().list(Kind::Node, "", "").await?.items;
+    let nodes = player.api().list(Kind::Node, "", "").await?;
     if !nodes.is_empty() {
         let names: Vec<_> = nodes.iter().filter_map(|node| node["metadata"]["name"].as_str()).collect();
         eprintln!("warning: the cluster has other Nodes ({}): scenarios about hints may differ", names.join(", "));

@@ -16,11 +16,9 @@ pub struct Limits {
     /// Maximum time until the controllers reach an expected state of a hostile scenario; 30 s by default, since the
     /// longest delay is a retry.
     pub state: Duration,
-    /// Time without writes after which the controllers are settled in a hostile scenario; 3 s by default, longer than
-    /// the second after which the slice controller acts on events of slices.
+    /// Time without writes after which the controllers are settled in a hostile scenario, also at its end; 3 s by
+    /// default, longer than the second after which the slice controller acts on events of slices.
     pub calm: Duration,
-    /// Time without writes at the end of a hostile scenario; 3 s by default.
-    pub quiet: Duration,
     /// Maximum time from SIGTERM until the controllers exit; 5 s by default.
     pub stop: Duration,
 }
@@ -34,7 +32,6 @@ impl Default for Limits {
             settled_after: QUIET,
             state: seconds(30),
             calm: seconds(3),
-            quiet: seconds(3),
             stop: seconds(5),
         }
     }

@@ -5,67 +5,71 @@ use serde_json::{Value, json};
 
 use crate::{Api, Kind, MANAGED_BY_LABEL, Manifest, Operation, Profile, Request, Subresource};
 
-/// Returns the requests that create an object: the second one, if there is one, sets its status.
-pub(crate) fn create(manifest: &Manifest, namespace: &str) -> Vec<Request> {
-    let Manifest { kind, name, body, status } = manifest;
-    let mut requests = vec![Request::create(kind.collection(namespace), body.clone())];
-    if let Some(status) = status {
-        let path = kind.object(namespace, name) + "/status";
-        requests.push(Request::merge(path, json!({ "status": status })));
+impl Manifest {
+    /// Returns the requests that create the object: the second one, if there is one, sets its status.
+    pub fn requests(&self, namespace: &str) -> Vec<Request> {
+        let Self { kind, name, body, status } = self;
+        let mut requests = vec![Request::create(kind.collection(namespace), body.clone())];
+        if let Some(status) = status {
+            let path = kind.object(namespace, name) + "/status";
+            requests.push(Request::merge(path, json!({ "status": status })));
+        }
+        requests
     }
-    requests
+}
+
+impl Operation {
+    /// Returns the requests of the operation. `slice` returns the path of the slice of a Service, manager and address
+    /// type; `None` if there is no such slice, and the operation does nothing.
+    pub fn requests(&self, namespace: &str, slice: impl Fn(&str, &str, &str) -> Option<String>) -> Vec<Request> {
+        match self {
+            Operation::Create { obj } => obj.requests(namespace),
+            Operation::Merge { kind, name, patch, sub } => {
+                let part = match sub {
+                    None => "",
+                    Some(Subresource::Status) => "/status",
+                };
+                vec![Request::merge(kind.object(namespace, name) + part, patch.clone())]
+            }
+            Operation::Delete { kind, name, grace } => {
+                let options = grace.map(
+                    |seconds| json!({ "kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": seconds }),
+                );
+                vec![Request::delete(kind.object(namespace, name), options)]
+            }
+            Operation::MergeSlice { service, managed_by, address_type, patch } => {
+                let path = slice(service, managed_by, address_type);
+                path.map(|path| Request::merge(path, patch.clone())).into_iter().collect()
+            }
+            Operation::DeleteSlice { service, managed_by, address_type } => {
+                let path = slice(service, managed_by, address_type);
+                path.map(|path| Request::delete(path, None)).into_iter().collect()
+            }
+        }
+    }
 }
 
 /// Performs a recorded operation, with the labels and patches of a profile.
 pub(crate) async fn perform(api: &Api, profile: &Profile, namespace: &str, recorded: &Operation) -> Result<()> {
-    for request in requests(api, profile, namespace, &profile.operation(recorded)).await? {
+    let operation = profile.operation(recorded);
+    // Names of slices are generated, so operations on slices first list them.
+    let slices = match &operation {
+        Operation::MergeSlice { service, managed_by, .. } | Operation::DeleteSlice { service, managed_by, .. } => {
+            let key = profile.service_label_for(managed_by);
+            let query = format!("?labelSelector={key}%3D{service},{MANAGED_BY_LABEL}%3D{managed_by}");
+            api.list(Kind::EndpointSlice, namespace, &query).await?
+        }
+        _ => Vec::new(),
+    };
+    // There is no IPv4 slice of an IPv6 Service in some random walks: the operation did nothing in the recorded cluster
+    // either.
+    let slice = |_: &str, _: &str, address_type: &str| {
+        biggest(&slices, address_type).map(|name| Kind::EndpointSlice.object(namespace, name))
+    };
+    for request in operation.requests(namespace, slice) {
         api.ok(request).await?;
     }
     Ok(())
-}
-
-/// Returns the requests of an operation. Names of slices are generated, so operations on slices first list them.
-async fn requests(api: &Api, profile: &Profile, namespace: &str, operation: &Operation) -> Result<Vec<Request>> {
-    let requests = match operation {
-        Operation::Create { obj } => create(obj, namespace),
-        Operation::Merge { kind, name, patch, sub } => {
-            let part = match sub {
-                None => "",
-                Some(Subresource::Status) => "/status",
-            };
-            vec![Request::merge(kind.object(namespace, name) + part, patch.clone())]
-        }
-        Operation::Delete { kind, name, grace } => {
-            let options = grace
-                .map(|seconds| json!({ "kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": seconds }));
-            vec![Request::delete(kind.object(namespace, name), options)]
-        }
-        Operation::MergeSlice { service, managed_by, address_type, patch } => {
-            let slice = find_slice(api, profile, namespace, service, managed_by, address_type).await?;
-            slice.map(|path| Request::merge(path, patch.clone())).into_iter().collect()
-        }
-        Operation::DeleteSlice { service, managed_by, address_type } => {
-            let slice = find_slice(api, profile, namespace, service, managed_by, address_type).await?;
-            slice.map(|path| Request::delete(path, None)).into_iter().collect()
-        }
-    };
-    Ok(requests)
-}
-
-/// Returns the path of the slice that an operation refers to. `None` if there is no such slice, as for the IPv4 slice
-/// of an IPv6 Service in some random walks: the operation did nothing in the recorded cluster either.
-async fn find_slice(
-    api: &Api,
-    profile: &Profile,
-    namespace: &str,
-    service: &str,
-    managed_by: &str,
-    address_type: &str,
-) -> Result<Option<String>> {
-    let key = profile.service_label_for(managed_by);
-    let query = format!("?labelSelector={key}%3D{service},{MANAGED_BY_LABEL}%3D{managed_by}");
-    let slices = api.list(Kind::EndpointSlice, namespace, &query).await?;
-    Ok(biggest(&slices.items, address_type).map(|name| Kind::EndpointSlice.object(namespace, name)))
 }
 
 /// Returns the name of the slice with the most endpoints; of several, the first.
@@ -78,7 +82,6 @@ fn biggest<'a>(slices: &'a [Value], address_type: &str) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use kube_controller_client::Config;
     use rstest::rstest;
 
     use super::*;
@@ -133,13 +136,10 @@ mod tests {
         json!({ "op": "delete", "kind": "Pod", "name": "p", "grace": 0 }),
         &[r#"DELETE /api/v1/namespaces/ns/pods/p application/json {"apiVersion":"v1","gracePeriodSeconds":0,"kind":"DeleteOptions"}"#]
     )]
-    #[tokio::test]
-    async fn becomes(#[case] operation: Value, #[case] expect: &[&str]) {
+    fn becomes(#[case] operation: Value, #[case] expect: &[&str]) {
         let operation: Operation = serde_json::from_value(operation).unwrap();
-        // Nothing is sent: only operations on slices send a request.
-        let api = Api::new(&Config::from_url("http://127.0.0.1:1").unwrap()).unwrap();
-        let requests = requests(&api, &Profile::controller_manager(), "ns", &operation).await.unwrap();
-        let requests: Vec<_> = requests
+        let requests: Vec<_> = operation
+            .requests("ns", |_, _, _| None)
             .iter()
             .map(|Request { method, path, body }| match body {
                 Some((content_type, body)) => {

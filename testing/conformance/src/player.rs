@@ -11,11 +11,16 @@ use anyhow::{Context as _, Result, bail};
 use futures::StreamExt as _;
 use kube_controller_client::Config;
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep};
+use tokio::{
+    task::JoinSet,
+    time::{Instant, sleep},
+};
 
 use crate::{
-    Api, Changes, Kind, Limits, Manifest, Observed, Operation, Output, Owners, Profile, Request, SERVICE_NAME_LABEL,
-    Scenario, Snapshot, Step, Tag, Unnoticed, Watches, canonical, operations,
+    Api, Changes, Entry, Failure, Kind, Limits, Manifest, Operation, Output, Owners, Profile, Request,
+    SERVICE_NAME_LABEL, Scenario, Snapshot, Step, Tag, Unnoticed, Verdict, canonical,
+    objects::{self, Pod},
+    operations, watch,
 };
 
 /// Maximum number of concurrent scenarios. They mostly wait, but more of them would overload a small machine.
@@ -39,60 +44,20 @@ pub struct Player {
     namespaces: Mutex<Vec<String>>,
     /// The last Node that was created.
     node: Mutex<Option<String>>,
-    _watches: Watches,
-}
-
-/// Outcome of one scenario.
-#[derive(Debug, Clone)]
-pub struct Outcome {
-    /// Name of the scenario.
-    pub scenario: String,
-    /// Failure of the scenario; `None` if it passed.
-    pub failure: Option<Failure>,
-    /// Number of steps that matched the recording only after the namespace had settled again.
-    pub second_looks: usize,
-    /// Steps that were not compared, with the reasons.
-    pub notes: Vec<String>,
-    /// Duration of the scenario.
-    pub time: Duration,
-}
-
-/// Failure of a scenario.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
-    /// Number of the failed step, starting at 1; 0 if the scenario failed before its first step.
-    pub step: usize,
-    /// The error, or the differences from the expected snapshot.
-    pub reasons: Vec<String>,
+    /// Watches that record changes.
+    _tasks: JoinSet<()>,
 }
 
 impl Player {
-    /// Connects to a cluster and starts to watch it. The controllers under test must be all three, exactly as those of
-    /// Kubernetes.
+    /// Connects to a cluster and starts to watch it, for controllers with these claims.
     ///
     /// # Errors
     /// The configuration cannot be used, or a list or watch request fails.
-    pub async fn connect(config: &Config) -> Result<Self> {
-        Self::connect_with(config, Arc::new(Profile::controller_manager()), Limits::default()).await
-    }
-
-    /// As [`connect`](Self::connect), for controllers with other claims.
-    ///
-    /// # Errors
-    /// As [`connect`](Self::connect).
-    pub async fn connect_with(config: &Config, profile: Arc<Profile>, limits: Limits) -> Result<Self> {
+    pub async fn connect(config: &Config, profile: Arc<Profile>, limits: Limits) -> Result<Self> {
         let api = Api::new(config)?;
         let changes = Arc::new(Changes::default());
-        let watches = Watches::open(&api, &changes).await?;
-        Ok(Self {
-            api,
-            changes,
-            profile,
-            limits,
-            namespaces: Mutex::default(),
-            node: Mutex::default(),
-            _watches: watches,
-        })
+        let tasks = watch::record(&api, &changes).await?;
+        Ok(Self { api, changes, profile, limits, namespaces: Mutex::default(), node: Mutex::default(), _tasks: tasks })
     }
 
     /// Returns the clock of time limits and quiet times.
@@ -111,7 +76,7 @@ impl Player {
     /// A request fails.
     pub async fn create_nodes(&self, nodes: &[Manifest]) -> Result<()> {
         for node in nodes {
-            for request in operations::create(node, "") {
+            for request in node.requests("") {
                 self.api.ok(request).await?;
             }
             // Admission taints new Nodes, and the controller that removes the taint does not run.
@@ -130,17 +95,17 @@ impl Player {
     /// A request fails, or an object is missing after [`Limits::start`].
     pub async fn wait_for_controllers(&self) -> Result<()> {
         let namespace = self.create_namespace().await?;
-        let ports = json!([{ "port": 80 }]);
-        let own = json!({ "metadata": { "name": "own" }, "spec": { "ports": ports } });
-        let selected =
-            json!({ "metadata": { "name": "selected" }, "spec": { "ports": ports, "selector": { "a": "b" } } });
-        let endpoints = json!({ "metadata": { "name": "own" }, "subsets": [{ "addresses": [{ "ip": "10.0.0.1" }], "ports": ports }] });
-        for (kind, object) in [(Kind::Service, own), (Kind::Service, selected), (Kind::Endpoints, endpoints)] {
-            self.create(kind, &namespace, object).await?;
-        }
+        let mut created = vec![objects::service(&namespace, "selected")];
+        created.extend(objects::own(&namespace, "own", "10.0.0.1"));
         if !self.profile.is_exact() {
             // Controllers may write nothing for a Service without endpoints.
-            self.create_ready_pod(&namespace).await?;
+            let node = self.node.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default();
+            let (name, service) = ("selected", "selected");
+            let pod = Pod { namespace: &namespace, service, name, ip: "10.0.0.2", node: &node };
+            created.push(objects::pod(pod));
+        }
+        for (kind, object) in created {
+            self.create(kind, &namespace, object).await?;
         }
         let start = self.changes.now();
         loop {
@@ -162,26 +127,20 @@ impl Player {
         }
     }
 
-    /// Creates a ready Pod that the Service `selected` selects.
-    async fn create_ready_pod(&self, namespace: &str) -> Result<()> {
-        let node = self.node.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let spec = json!({ "nodeName": node, "containers": [{ "name": "main", "image": "app:1" }] });
-        let pod = json!({ "metadata": { "name": "selected", "labels": { "a": "b" } }, "spec": spec });
-        self.create(Kind::Pod, namespace, pod).await?;
-        let status = json!({ "phase": "Running", "podIP": "10.0.0.2", "podIPs": [{ "ip": "10.0.0.2" }],
-            "conditions": [{ "type": "Ready", "status": "True" }] });
-        let path = Kind::Pod.object(namespace, "selected") + "/status";
-        self.api.ok(Request::merge(path, json!({ "status": status }))).await?;
-        Ok(())
-    }
-
-    /// Creates an object with the patches of the profile.
+    /// Creates an object with the patches of the profile, and then sets its status, if it has one.
     ///
     /// # Errors
-    /// The request fails.
-    pub async fn create(&self, kind: Kind, namespace: &str, mut object: Value) -> Result<Value> {
+    /// A request fails.
+    pub async fn create(&self, kind: Kind, namespace: &str, mut object: Value) -> Result<()> {
         self.profile.patch(kind, &mut object);
-        self.api.ok(Request::create(kind.collection(namespace), object)).await
+        let status = object.as_object_mut().and_then(|fields| fields.remove("status"));
+        let created = self.api.ok(Request::create(kind.collection(namespace), object)).await?;
+        if let Some(status) = status {
+            let name = created["metadata"]["name"].as_str().unwrap_or_default();
+            let path = kind.object(namespace, name) + "/status";
+            self.api.ok(Request::merge(path, json!({ "status": status }))).await?;
+        }
+        Ok(())
     }
 
     /// Lists the objects of a kind in a namespace. Slices have the labels of Kubernetes instead of those of the
@@ -190,7 +149,7 @@ impl Player {
     /// # Errors
     /// The request fails.
     pub async fn list(&self, kind: Kind, namespace: &str) -> Result<Vec<Value>> {
-        let mut objects = self.api.list(kind, namespace, "").await?.items;
+        let mut objects = self.api.list(kind, namespace, "").await?;
         if kind == Kind::EndpointSlice {
             objects.retain(|slice| !self.profile.is_foreign(slice));
             for slice in &mut objects {
@@ -200,28 +159,35 @@ impl Player {
         Ok(objects)
     }
 
-    /// Plays scenarios, up to 24 at a time, each in a new namespace. Returns their outcomes in any order.
-    pub async fn play(&self, scenarios: &[Scenario]) -> Vec<Outcome> {
-        self.play_file("", scenarios, |_| {}).await
-    }
-
-    /// As [`play`](Self::play) for the scenarios of a file, and calls `progress` with each outcome at once. The name of
-    /// the file identifies steps that are [`Unnoticed`].
-    pub async fn play_file(&self, file: &str, scenarios: &[Scenario], progress: impl Fn(&Outcome)) -> Vec<Outcome> {
+    /// Plays scenarios of a file, up to 24 at a time, each in a new namespace. Returns their outcomes with their keys, in
+    /// any order; `progress` gets each of them at once.
+    pub async fn play(
+        &self,
+        file: &str,
+        scenarios: &[Scenario],
+        progress: impl Fn(&str, &Entry),
+    ) -> Vec<(String, Entry)> {
         let mut scenarios: Vec<_> = scenarios.iter().collect();
         // Long scenarios start first, which shortens the total time.
         scenarios.sort_by_key(|scenario| Reverse(scenario.steps.len()));
-        let outcomes: Vec<_> = scenarios.into_iter().map(|scenario| self.play_one(file, scenario)).collect();
-        futures::stream::iter(outcomes).buffer_unordered(AT_ONCE).inspect(progress).collect().await
+        let played: Vec<_> = scenarios.into_iter().map(|scenario| self.play_one(file, scenario)).collect();
+        let played = futures::stream::iter(played).buffer_unordered(AT_ONCE);
+        played.inspect(|(key, entry)| progress(key, entry)).collect().await
     }
 
-    async fn play_one(&self, file: &str, scenario: &Scenario) -> Outcome {
-        let unnoticed = Unnoticed::of(&format!("{file}/{}", scenario.name)).filter(|_| !self.profile.is_exact());
-        let mut walk = Walk::new(self, unnoticed);
+    async fn play_one(&self, file: &str, scenario: &Scenario) -> (String, Entry) {
+        let key = format!("{file}/{}", scenario.name);
+        let mut walk = Walk {
+            player: self,
+            namespace: String::new(),
+            owners: Owners::default(),
+            services: Vec::new(),
+            unnoticed: Unnoticed::of(&key).filter(|_| !self.profile.is_exact()),
+            notes: Vec::new(),
+        };
         let start = Instant::now();
-        let failure = walk.play(scenario).await.err();
-        let Walk { second_looks, notes, .. } = walk;
-        Outcome { scenario: scenario.name.clone(), failure, second_looks, notes, time: start.elapsed() }
+        let verdict = walk.play(scenario).await.map_or_else(Verdict::Failed, |()| Verdict::Passed);
+        (key, Entry { verdict, time: start.elapsed(), notes: walk.notes })
     }
 
     /// Creates a namespace with a generated name. Returns the name.
@@ -261,25 +227,12 @@ struct Walk<'a> {
     owners: Owners,
     /// Services at the last settled point.
     services: Vec<Value>,
-    second_looks: usize,
     /// Steps whose result depends on changes that trigger no sync in Kubernetes.
     unnoticed: Option<Unnoticed>,
     notes: Vec<String>,
 }
 
-impl<'a> Walk<'a> {
-    fn new(player: &'a Player, unnoticed: Option<Unnoticed>) -> Self {
-        Self {
-            player,
-            namespace: String::new(),
-            owners: Owners::default(),
-            services: Vec::new(),
-            second_looks: 0,
-            unnoticed,
-            notes: Vec::new(),
-        }
-    }
-
+impl Walk<'_> {
     async fn play(&mut self, scenario: &Scenario) -> Result<(), Failure> {
         let broken = |step: usize| move |error: anyhow::Error| Failure { step, reasons: vec![format!("{error:#}")] };
         self.namespace = self.player.create_namespace().await.map_err(broken(0))?;
@@ -305,7 +258,7 @@ impl<'a> Walk<'a> {
                 self.let_serve(obj).await.with_context(what)?;
             }
         }
-        let mut looks = 0;
+        let mut look = 1;
         loop {
             let Limits { settled_after, settle, .. } = self.player.limits;
             self.player.changes.settled(&self.namespace, settled_after, settle).await?;
@@ -313,16 +266,12 @@ impl<'a> Walk<'a> {
                 self.notes.push(format!("step {number} is not compared: in Kubernetes, {reason}"));
                 return Ok(Vec::new());
             }
-            looks += 1;
             let actual = self.snapshot().await?;
             let differences = self.player.profile.differences(&step.expect, &actual, &self.services, &scenario.tags);
-            if differences.is_empty() {
-                self.second_looks += usize::from(looks > 1);
+            if differences.is_empty() || look == LOOKS {
                 return Ok(differences);
             }
-            if looks == LOOKS {
-                return Ok(differences);
-            }
+            look += 1;
         }
     }
 
@@ -343,9 +292,13 @@ impl<'a> Walk<'a> {
         let end = changes.now() + limits.settle;
         for (_, kind) in awaited.into_iter().filter(|(output, _)| self.player.profile.claims(*output)) {
             // If the write is missing at the end, the later comparison fails.
+            let mut listed = Duration::ZERO;
             while changes.now() < end {
-                if self.list(kind).await?.iter().any(|it| is_for(kind, it, &created.name)) {
-                    break;
+                if changes.last(&self.namespace) >= listed {
+                    listed = changes.now();
+                    if self.list(kind).await?.iter().any(|it| is_for(kind, it, &created.name)) {
+                        break;
+                    }
                 }
                 sleep(Duration::from_millis(10)).await;
             }
@@ -362,7 +315,7 @@ impl<'a> Walk<'a> {
         self.owners.observe(Kind::Service, &services);
         self.services = services;
         self.owners.observe(Kind::Endpoints, &endpoints);
-        Ok(canonical(&Observed { endpoints, slices, events }, &self.namespace, &self.owners))
+        Ok(canonical(&Snapshot { endpoints, slices, events }, &self.namespace, &self.owners))
     }
 
     async fn list(&self, kind: Kind) -> Result<Vec<Value>> {

@@ -1,12 +1,8 @@
 //! Format of the recordings: operations on a real cluster, and its state after each step.
 
-use std::{
-    collections::BTreeSet,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::collections::BTreeSet;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -180,34 +176,6 @@ impl Recording {
     /// None in practice, since a test parses them all.
     pub fn builtin() -> Result<Vec<(String, Self)>> {
         BUILTIN.iter().map(|&(name, text)| Ok((name.to_owned(), Self::parse(text).context(name)?))).collect()
-    }
-
-    /// Reads a file.
-    ///
-    /// # Errors
-    /// The file cannot be read or parsed.
-    pub fn read(path: &Path) -> Result<Self> {
-        let text = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-        Self::parse(&text).with_context(|| path.display().to_string())
-    }
-
-    /// Reads all `.json` files of a directory, sorted by name. Returns them with their names without the extension.
-    ///
-    /// # Errors
-    /// The directory or a file cannot be read, a file cannot be parsed, or there is no such file.
-    pub fn read_all(directory: &Path) -> Result<Vec<(String, Self)>> {
-        let names = || -> std::io::Result<Vec<PathBuf>> {
-            fs::read_dir(directory)?.map(|entry| entry.map(|entry| entry.path())).collect()
-        };
-        let mut paths = names().with_context(|| format!("cannot read {}", directory.display()))?;
-        paths.retain(|path| path.extension().is_some_and(|ending| ending == "json"));
-        paths.sort();
-        ensure!(!paths.is_empty(), "{} contains no recordings", directory.display());
-        let named = |path: PathBuf| {
-            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            Ok((name, Self::read(&path)?))
-        };
-        paths.into_iter().map(named).collect()
     }
 }
 

@@ -2,22 +2,18 @@
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
-use crate::{Failure, Outcome, Tally};
-
 /// Maximum number of differences shown per scenario.
 const SHOWN: usize = 8;
 /// Maximum number of lines shown of one difference, such as an error with a list of objects.
 const LINES: usize = 60;
 
-/// Outcomes of all scenarios, by the key `file/scenario`.
+/// Outcomes of scenarios.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
     /// Description of what was compared, in one line; empty for none.
     pub about: String,
-    /// Numbers of writes of the controllers in recorded scenarios on embedded servers.
-    pub writes: Tally,
-    entries: BTreeMap<String, Entry>,
-    second_looks: usize,
+    /// Outcomes by the key `file/scenario`, or by the name of a file that could not be played.
+    pub entries: BTreeMap<String, Entry>,
 }
 
 /// Outcome of one scenario.
@@ -42,52 +38,23 @@ pub enum Verdict {
     Skipped(String),
 }
 
-impl Entry {
-    /// Returns the entry of a scenario without notes.
-    pub fn new(verdict: Verdict, time: Duration) -> Self {
-        Self { verdict, time, notes: Vec::new() }
-    }
+/// Failure of a scenario.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// Number of the failed step, starting at 1; 0 for a failure before the first step, and of a hostile scenario.
+    pub step: usize,
+    /// The error, or the differences from the expected snapshot.
+    pub reasons: Vec<String>,
 }
 
-impl From<Outcome> for Entry {
-    fn from(Outcome { failure, time, notes, .. }: Outcome) -> Self {
-        Self { notes, ..Self::new(failure.map_or(Verdict::Passed, Verdict::Failed), time) }
+impl Verdict {
+    /// Returns the verdict on a scenario or file that failed with this error, outside of any step.
+    pub(crate) fn failed(error: &anyhow::Error) -> Self {
+        Self::Failed(Failure { step: 0, reasons: vec![format!("{error:#}")] })
     }
 }
 
 impl Report {
-    /// Adds the outcomes of one file.
-    pub fn add(&mut self, file: &str, outcomes: Vec<Outcome>) {
-        for outcome in outcomes {
-            self.second_looks += outcome.second_looks;
-            let key = format!("{file}/{}", outcome.scenario);
-            self.insert(&key, outcome.into());
-        }
-    }
-
-    /// Adds a file that could not be played.
-    pub fn add_error(&mut self, file: &str, error: &anyhow::Error) {
-        self.insert(file, Entry::new(Verdict::Failed(Failure::before_the_start(error)), Duration::ZERO));
-    }
-
-    /// Adds the outcome of one scenario.
-    pub fn insert(&mut self, key: &str, entry: Entry) {
-        self.entries.insert(key.to_owned(), entry);
-    }
-
-    /// Adds the outcomes of another report.
-    pub fn merge(&mut self, other: Self) {
-        let Self { about: _, writes, entries, second_looks } = other;
-        self.writes.add(writes);
-        self.entries.extend(entries);
-        self.second_looks += second_looks;
-    }
-
-    /// Returns all outcomes, by the key of the scenario.
-    pub fn entries(&self) -> impl Iterator<Item = (&str, &Entry)> {
-        self.entries.iter().map(|(key, entry)| (key.as_str(), entry))
-    }
-
     /// Returns the number of scenarios that were played, plus the number of files that could not be played.
     pub fn played(&self) -> usize {
         self.count(|verdict| !matches!(verdict, Verdict::Skipped(_)))
@@ -98,51 +65,36 @@ impl Report {
         self.count(|verdict| matches!(verdict, Verdict::Failed(_))) == 0
     }
 
-    /// Returns the sum of the durations of all scenarios, which overlap.
-    pub fn time(&self) -> Duration {
-        self.entries.values().map(|entry| entry.time).sum()
-    }
-
     fn count(&self, is: impl Fn(&Verdict) -> bool) -> usize {
         self.entries.values().filter(|entry| is(&entry.verdict)).count()
-    }
-
-    fn skipped(&self) -> BTreeMap<&str, Vec<&str>> {
-        let mut by_reason = BTreeMap::<&str, Vec<&str>>::new();
-        for (key, entry) in self.entries() {
-            if let Verdict::Skipped(reason) = &entry.verdict {
-                by_reason.entry(reason).or_default().push(key);
-            }
-        }
-        by_reason
     }
 }
 
 /// Formats all failures, skipped scenarios by reason, and the numbers of scenarios.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (key, entry) in self.entries() {
-            if let Verdict::Failed(failure) = &entry.verdict {
-                writeln!(f, "FAILED {key}{failure}")?;
+        let mut skipped = BTreeMap::<_, Vec<&str>>::new();
+        for (key, entry) in &self.entries {
+            match &entry.verdict {
+                Verdict::Passed => {}
+                Verdict::Failed(failure) => writeln!(f, "FAILED {key}{failure}")?,
+                Verdict::Skipped(reason) => skipped.entry(reason).or_default().push(key),
             }
         }
-        for (reason, keys) in self.skipped() {
-            writeln!(f, "SKIPPED {}, {reason}:", scenarios(keys.len()))?;
-            let shown: Vec<_> = keys.iter().take(SHOWN).copied().collect();
-            let more = keys.len().saturating_sub(SHOWN);
-            let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-            writeln!(f, "    {}{more}", shown.join(", "))?;
+        for (reason, mut keys) in skipped {
+            let count = keys.len();
+            keys.truncate(SHOWN);
+            let more = if count > SHOWN { format!(", and {} more", count - SHOWN) } else { String::new() };
+            let scenarios = if count == 1 { "scenario" } else { "scenarios" };
+            writeln!(f, "SKIPPED {count} {scenarios}, {reason}:\n    {}{more}", keys.join(", "))?;
         }
-        for (key, entry) in self.entries() {
+        for (key, entry) in &self.entries {
             for note in &entry.notes {
                 writeln!(f, "UNCHECKED {key}: {note}")?;
             }
         }
         if !self.about.is_empty() {
             writeln!(f, "{}", self.about)?;
-        }
-        if self.second_looks > 0 {
-            writeln!(f, "{} steps matched only after settling again", self.second_looks)?;
         }
         let failed = self.count(|verdict| matches!(verdict, Verdict::Failed(_)));
         let skipped = self.count(|verdict| matches!(verdict, Verdict::Skipped(_)));
@@ -151,17 +103,6 @@ impl fmt::Display for Report {
             write!(f, ", {skipped} skipped")?;
         }
         Ok(())
-    }
-}
-
-fn scenarios(count: usize) -> String {
-    if count == 1 { "1 scenario".to_owned() } else { format!("{count} scenarios") }
-}
-
-impl Failure {
-    /// Returns the failure of a scenario or file before its first step.
-    pub fn before_the_start(error: &anyhow::Error) -> Self {
-        Self { step: 0, reasons: vec![format!("{error:#}")] }
     }
 }
 
@@ -192,32 +133,33 @@ impl fmt::Display for Failure {
 mod tests {
     use super::*;
 
-    fn outcome(scenario: &str, reasons: &[&str]) -> Outcome {
-        let reasons: Vec<_> = reasons.iter().map(|&reason| reason.to_owned()).collect();
-        let failure = (!reasons.is_empty()).then_some(Failure { step: 2, reasons });
-        Outcome {
-            scenario: scenario.to_owned(),
-            failure,
-            second_looks: 0,
-            notes: Vec::new(),
-            time: Duration::from_secs(1),
-        }
+    fn report(entries: &[(&str, Verdict)]) -> Report {
+        let entry = |verdict: &Verdict| Entry { verdict: verdict.clone(), time: Duration::ZERO, notes: Vec::new() };
+        let entries = entries.iter().map(|(key, verdict)| ((*key).to_owned(), entry(verdict)));
+        Report { entries: entries.collect(), ..Report::default() }
+    }
+
+    fn failed(reasons: &[&str]) -> Verdict {
+        Verdict::Failed(Failure { step: 2, reasons: reasons.iter().map(|&reason| reason.to_owned()).collect() })
     }
 
     #[test]
     fn judges() {
-        let mut report = Report::default();
-        report.add("core", vec![outcome("a", &[])]);
-        assert!(report.is_good());
-        assert_eq!(report.to_string(), "1 passed, 0 failed");
+        let passed = report(&[("core/a", Verdict::Passed)]);
+        assert!(passed.is_good());
+        assert_eq!(passed.to_string(), "1 passed, 0 failed");
 
-        report.add("core", vec![outcome("b", &["y", "z"])]);
-        report.add_error("random", &anyhow::anyhow!("no server").context("cannot start"));
-        for key in ["core/c", "core/d"] {
-            report.insert(key, Entry::new(Verdict::Skipped("no hints".to_owned()), Duration::ZERO));
-        }
-        let notes = vec!["writes are not counted".to_owned()];
-        report.insert("hostile/e", Entry { notes, ..Entry::new(Verdict::Passed, Duration::ZERO) });
+        let skipped = || Verdict::Skipped("no hints".to_owned());
+        let mut report = report(&[
+            ("core/a", Verdict::Passed),
+            ("core/b", failed(&["y", "z"])),
+            ("core/c", skipped()),
+            ("core/d", skipped()),
+            ("hostile/e", Verdict::Passed),
+            ("random", Verdict::failed(&anyhow::anyhow!("no server").context("cannot start"))),
+        ]);
+        let entry = report.entries.get_mut("hostile/e").unwrap();
+        entry.notes.push("writes are not counted".to_owned());
         report.about = "profile p".to_owned();
         assert!(!report.is_good());
         assert_eq!(report.played(), 4);
@@ -238,16 +180,9 @@ mod tests {
     }
 
     #[test]
-    fn shows_only_the_first_differences() {
-        let mut report = Report::default();
-        report.add("core", vec![outcome("a", &["x"; SHOWN + 2])]);
-        assert!(report.to_string().contains("\n    x\n    and 2 more\n"), "{report}");
-    }
-
-    #[test]
-    fn shows_only_the_first_lines_of_a_difference() {
-        let mut report = Report::default();
-        report.add("core", vec![outcome("a", &["x\n".repeat(LINES + 3).as_str()])]);
-        assert!(report.to_string().contains("\n    x\n    (and 3 more lines)\n"), "{report}");
+    fn shows_only_the_first_differences_and_lines() {
+        let text = report(&[("a", failed(&["x"; SHOWN + 2])), ("b", failed(&[&"x\n".repeat(LINES + 3)]))]).to_string();
+        assert!(text.contains("\n    x\n    and 2 more\n"), "{text}");
+        assert!(text.contains("\n    x\n    (and 3 more lines)\n"), "{text}");
     }
 }

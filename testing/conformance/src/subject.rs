@@ -1,9 +1,10 @@
 //! Controllers under test: those that a scenario starts and stops, and those that run already.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
 use futures::future::{BoxFuture, FutureExt as _, pending, ready};
+use kube_controller_client::Config;
 
 /// Settings of the controllers that a scenario requires.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -19,13 +20,22 @@ pub enum Mode {
     Restarted,
 }
 
+/// Connection of the controllers to the API server.
+#[derive(Debug, Clone)]
+pub struct Connection {
+    /// Client configuration, for controllers in the process of the test.
+    pub config: Config,
+    /// Path of a kubeconfig with the same server and credentials; empty for [`Target::InProcess`](crate::Target).
+    pub kubeconfig: PathBuf,
+}
+
 /// Controllers under test.
 pub trait Subject: Send + Sync {
     /// Returns whether the controllers can be started in this mode.
     fn supports(&self, mode: Mode) -> bool;
 
-    /// Starts an instance of the controllers, which uses this kubeconfig.
-    fn start<'a>(&'a self, kubeconfig: &'a Path, mode: Mode) -> BoxFuture<'a, Result<Box<dyn Running>>>;
+    /// Starts an instance of the controllers.
+    fn start<'a>(&'a self, connection: &'a Connection, mode: Mode) -> BoxFuture<'a, Result<Box<dyn Running>>>;
 }
 
 /// Running instance of the controllers under test. Dropping it ends the instance.
@@ -82,7 +92,7 @@ impl Subject for External {
         mode == Mode::Plain
     }
 
-    fn start<'a>(&'a self, _: &'a Path, _: Mode) -> BoxFuture<'a, Result<Box<dyn Running>>> {
+    fn start<'a>(&'a self, _: &'a Connection, _: Mode) -> BoxFuture<'a, Result<Box<dyn Running>>> {
         ready(Ok(Box::new(*self) as Box<dyn Running>)).boxed()
     }
 }

@@ -12,8 +12,6 @@ use std::num::NonZeroUsize;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use endpoint_controller_manager::Batching;
-use kube_controller_client::Encoding;
 use kube_simulation::endpoints::{Options, controller_manager, scenario};
 use kube_simulation::{Chaos, Disturbance, Faults, Operation, Policy, Simulation, Step};
 use rand::rngs::SmallRng;
@@ -132,13 +130,7 @@ fn simulation(seed: u64, profile: Profile) -> Simulation {
     let end = steps.iter().map(|step| step.after).sum::<Duration>().as_millis();
     let end = u32::try_from(end).unwrap();
     let max_endpoints_per_slice = NonZeroUsize::new(2).unwrap();
-    let options = Options {
-        encoding: Encoding::Json,
-        elects: false,
-        max_endpoints_per_slice,
-        batching: Batching::None,
-        checks_all_lists: false,
-    };
+    let options = Options { max_endpoints_per_slice, ..Options::default() };
     let other_past = matches!(profile, Profile::OtherPast);
     if other_past {
         let subsets = |last: u8| json!({ "subsets": [{ "addresses": [{ "ip": format!("10.8.1.{last}") }] }] });
@@ -179,10 +171,10 @@ fn simulation(seed: u64, profile: Profile) -> Simulation {
         Profile::AddLabel => disturbances = vec![within(&mut rng, Disturbance::Policy(Policy::AddLabel, 60_000))],
         Profile::Restores => {
             disturbances = vec![
-                within(&mut rng, Disturbance::RestartServer(false)),
+                within(&mut rng, Disturbance::RestartServer),
                 within(&mut rng, Disturbance::Rewind(1_000)),
                 within(&mut rng, Disturbance::Rewind(1_000)),
-                within(&mut rng, Disturbance::RestartServer(false)),
+                within(&mut rng, Disturbance::RestartServer),
             ];
         }
         Profile::OtherPast => {
@@ -191,7 +183,7 @@ fn simulation(seed: u64, profile: Profile) -> Simulation {
             disturbances = vec![
                 then(300, Disturbance::Freeze("a".into(), 2_000)),
                 then(400, Disturbance::Rewind(350)),
-                then(700, Disturbance::RestartServer(true)),
+                then(700, Disturbance::RestartServerLost),
             ];
         }
         Profile::TwoCandidates => {

@@ -150,7 +150,7 @@ fn delays(log: &Log) -> Vec<Plan> {
 fn failing(version: Version) -> Vec<Plan> {
     let calm = simulation(version, Faults::Planned(Plan::default())).run();
     let mut plans = delays(&calm.log);
-    plans.extend(Pattern::ALL.into_iter().flat_map(|pattern| sieve::plans(&calm.log, pattern, false)));
+    plans.extend(Pattern::ALL.into_iter().flat_map(|pattern| sieve::plans(&calm.log, pattern)));
     plans.retain(|plan| !simulation(version, Faults::Planned(plan.clone())).run().violations.is_empty());
     plans
 }

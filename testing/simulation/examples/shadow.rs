@@ -16,9 +16,9 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use endpoint_controller_manager::{Batching, Controllers, LeaderElection, Mode, Settings, ShadowSettings, run};
+use endpoint_controller_manager::{Controllers, LeaderElection, Mode, Settings, ShadowSettings, run};
 use kube_controller_client::{Config, Encoding};
-use kube_simulation::endpoints::{Options, RecordedScenario, builtin_recordings, random, scenario};
+use kube_simulation::endpoints::{Options, RecordedScenario, builtin_recordings, controller_manager, random, scenario};
 use kube_simulation::{Chaos, Disturbance, Faults, Process, Simulation};
 use tracing::Level;
 use tracing::subscriber::with_default;
@@ -71,8 +71,7 @@ fn active(options: Options, change: fn(&mut Settings)) -> Process {
 fn history(seed: u64, writer: Writer) -> Simulation {
     let max_endpoints_per_slice = NonZeroUsize::new([1, 2, 3, 100][usize::try_from(seed % 4).unwrap()]).unwrap();
     let encoding = if seed.is_multiple_of(2) { Encoding::Protobuf } else { Encoding::Json };
-    let options =
-        Options { encoding, elects: true, max_endpoints_per_slice, batching: Batching::None, checks_all_lists: false };
+    let options = Options { encoding, elects: true, max_endpoints_per_slice, ..Options::default() };
     let mut simulation = scenario::base(seed, random(seed, OPERATIONS), options);
     simulation.processes.push(shadow(max_endpoints_per_slice));
     let end: Duration = simulation.steps.iter().map(|step| step.after).sum();
@@ -99,16 +98,8 @@ fn history(seed: u64, writer: Writer) -> Simulation {
 /// Returns the run of a recorded scenario beside a shadow.
 fn recorded(recorded: &RecordedScenario) -> Simulation {
     let mut simulation = scenario::recorded(recorded);
-    let max = NonZeroUsize::new(100).unwrap();
-    let options = Options {
-        encoding: Encoding::Json,
-        elects: true,
-        max_endpoints_per_slice: max,
-        batching: Batching::None,
-        checks_all_lists: false,
-    };
-    simulation.processes = scenario::base(0, Vec::new(), options).processes;
-    simulation.processes.push(shadow(max));
+    let options = Options { elects: true, ..Options::default() };
+    simulation.processes = vec![controller_manager("a", options), shadow(options.max_endpoints_per_slice)];
     simulation
 }
 

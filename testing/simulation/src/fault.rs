@@ -2,20 +2,24 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::str::FromStr;
 use std::time::Duration;
 
-use crate::point::{ParseError, Point};
+use parse_display::{Display, FromStr};
+
+use crate::point::Point;
 
 /// A fault that is injected at one [`Point`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Display, FromStr)]
+#[display(style = "kebab-case")]
 pub enum Fault {
     /// The response has this status code, and the server does not execute the request. 429 and 503 have a `Retry-After`
     /// of one second. At an event, whatever the code, the watch is reset, and the next list or watch of the resource by
     /// this process is answered with 410.
+    #[display("reject-{0}")]
     Reject(u16),
     /// The response is 429 with a `Retry-After` of this many seconds, as of an overloaded proxy, and the server does
     /// not execute the request. At an event, the watch is reset.
+    #[display("throttle-{0}")]
     Throttle(u32),
     /// The connection is reset before the request reaches the server. At an event, the watch is reset before the event.
     LoseRequest,
@@ -23,12 +27,15 @@ pub enum Fault {
     /// as [`LoseRequest`](Fault::LoseRequest).
     LoseAnswer,
     /// The request or event arrives this many milliseconds late. Later events of the watch do not overtake it.
+    #[display("delay-{0}")]
     Delay(u32),
     /// The process is killed after the server has executed the request or after the event has arrived. It is restarted
     /// this many milliseconds later.
+    #[display("crash-{0}")]
     Crash(u32),
     /// The process is killed as by [`Crash`](Fault::Crash) and restarted one second later. For ten more seconds, it
     /// reads from an API server that is stuck at this percentage of the revision at the time of the crash.
+    #[display("past-{0}")]
     CrashToPast(u8),
     /// The watch is reset before the event. The next list or watch of the resource by this process is delayed until the
     /// resource changes again, at most five seconds, and then answered with 410: the process never observes the event.
@@ -36,75 +43,49 @@ pub enum Fault {
     Skip,
 }
 
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Fault::Reject(code) => write!(f, "reject-{code}"),
-            Fault::Throttle(seconds) => write!(f, "throttle-{seconds}"),
-            Fault::LoseRequest => f.write_str("lose-request"),
-            Fault::LoseAnswer => f.write_str("lose-answer"),
-            Fault::Delay(millis) => write!(f, "delay-{millis}"),
-            Fault::Crash(millis) => write!(f, "crash-{millis}"),
-            Fault::CrashToPast(percent) => write!(f, "past-{percent}"),
-            Fault::Skip => f.write_str("skip"),
-        }
-    }
-}
-
-impl FromStr for Fault {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<Self, ParseError> {
-        let number = |name: &str| text.strip_prefix(name)?.parse::<u32>().ok();
-        let small = |name: &str| number(name).and_then(|it| u16::try_from(it).ok());
-        let fault = match text {
-            "lose-request" => Some(Fault::LoseRequest),
-            "lose-answer" => Some(Fault::LoseAnswer),
-            "skip" => Some(Fault::Skip),
-            _ => None,
-        };
-        let past = || number("past-").and_then(|it| u8::try_from(it).ok());
-        fault
-            .or_else(|| small("reject-").map(Fault::Reject))
-            .or_else(|| number("throttle-").map(Fault::Throttle))
-            .or_else(|| number("delay-").map(Fault::Delay))
-            .or_else(|| number("crash-").map(Fault::Crash))
-            .or_else(|| past().map(Fault::CrashToPast))
-            .ok_or_else(|| ParseError::new(text, "a fault, such as lose-answer, reject-503 or crash-1000"))
-    }
-}
-
 /// A fault of the whole cluster or of one process that is injected at a time of the run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Display, FromStr)]
+#[display(style = "kebab-case")]
 pub enum Disturbance {
-    /// All connections of the API server are reset. With `true`, its watch history is lost too: watches from older
-    /// resource versions are answered with 410.
-    RestartServer(bool),
+    /// All connections of the API server are reset.
+    RestartServer,
+    /// As [`RestartServer`](Disturbance::RestartServer), and the watch history is lost: watches from older resource
+    /// versions are answered with 410.
+    RestartServerLost,
     /// The store is restored as by etcd with `--bump-revision`, from the snapshot before the last step at least this
     /// many milliseconds ago; without such a step, nothing happens. The user then pauses for 15 s.
+    #[display("restore-{0}")]
     Restore(u32),
     /// As [`Restore`](Disturbance::Restore), but without `--bump-revision`: resource versions are used a second time. A
     /// client can detect this only until the server reaches the versions that the client has seen, so it is never drawn
     /// from a seed.
+    #[display("rewind-{0}")]
     Rewind(u32),
     /// Lists and initial events of watches of a resource, given by its plural name, lack all objects for this many
     /// milliseconds; reads of single objects and later events do not. At the start and at the end, the server is restarted
     /// and all earlier versions expire, so that all processes list again.
-    WrongLists(String, u32),
+    #[display("lists-{0}-{1}")]
+    WrongLists(#[from_str(regex = ".+")] String, u32),
     /// An admission rule is in force for this many milliseconds.
-    Policy(Policy, u32),
+    #[display("policy-{0}-{1}")]
+    Policy(#[from_str(regex = ".+")] Policy, u32),
     /// All requests and events of a process are delayed until this many milliseconds have passed.
-    Freeze(String, u32),
+    #[display("freeze-{0}-{1}")]
+    Freeze(#[from_str(regex = ".+")] String, u32),
     /// The process is killed, and restarted after this many milliseconds.
-    Crash(String, u32),
+    #[display("kill-{0}-{1}")]
+    Crash(#[from_str(regex = ".+")] String, u32),
     /// All clocks jump ahead by this many milliseconds.
+    #[display("jump-{0}")]
     Jump(u32),
     /// The wall clock is offset by this many seconds from virtual time. Replaces an earlier offset.
+    #[display("wall-{0}")]
     SetWallClock(i32),
 }
 
 /// Admission rules for the resources of [`Rules::is_policed`](crate::Rules::is_policed).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Display, FromStr)]
+#[display(style = "kebab-case")]
 pub enum Policy {
     /// Adds a label to every object that is created or updated.
     AddLabel,
@@ -119,72 +100,10 @@ pub enum Policy {
 /// The label that [`Policy::AddLabel`] adds.
 pub(crate) const POLICY_LABEL: &str = "policy.example/added";
 
-impl Policy {
-    const ALL: [(Policy, &str); 4] = [
-        (Policy::AddLabel, "add-label"),
-        (Policy::RejectCreates, "reject-creates"),
-        (Policy::RejectUpdates, "reject-updates"),
-        (Policy::RejectDeletes, "reject-deletes"),
-    ];
-}
-
-impl fmt::Display for Policy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Policy::ALL.iter().find(|(policy, _)| policy == self).map_or("", |(_, name)| name);
-        f.write_str(name)
-    }
-}
-
-impl fmt::Display for Disturbance {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Disturbance::RestartServer(false) => f.write_str("restart-server"),
-            Disturbance::RestartServer(true) => f.write_str("restart-server-lost"),
-            Disturbance::Restore(millis) => write!(f, "restore-{millis}"),
-            Disturbance::Rewind(millis) => write!(f, "rewind-{millis}"),
-            Disturbance::WrongLists(resource, millis) => write!(f, "lists-{resource}-{millis}"),
-            Disturbance::Policy(policy, millis) => write!(f, "policy-{policy}-{millis}"),
-            Disturbance::Freeze(process, millis) => write!(f, "freeze-{process}-{millis}"),
-            Disturbance::Crash(process, millis) => write!(f, "kill-{process}-{millis}"),
-            Disturbance::Jump(millis) => write!(f, "jump-{millis}"),
-            Disturbance::SetWallClock(seconds) => write!(f, "wall-{seconds}"),
-        }
-    }
-}
-
-impl FromStr for Disturbance {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<Self, ParseError> {
-        let parse = || {
-            let (name, number) = text.rsplit_once('-')?;
-            let millis = number.parse::<u32>();
-            Some(match name {
-                _ if text == "restart-server" => Disturbance::RestartServer(false),
-                _ if text == "restart-server-lost" => Disturbance::RestartServer(true),
-                "restore" => Disturbance::Restore(millis.ok()?),
-                "rewind" => Disturbance::Rewind(millis.ok()?),
-                "jump" => Disturbance::Jump(millis.ok()?),
-                // In `wall--3600`, the last `-` is the sign.
-                "wall" | "wall-" => Disturbance::SetWallClock(text.strip_prefix("wall-")?.parse().ok()?),
-                _ => {
-                    let (what, which) = name.split_once('-')?;
-                    match what {
-                        "policy" => {
-                            let policy = Policy::ALL.iter().find(|(_, name)| *name == which)?.0;
-                            Disturbance::Policy(policy, millis.ok()?)
-                        }
-                        "lists" => Disturbance::WrongLists(which.to_owned(), millis.ok()?),
-                        "freeze" => Disturbance::Freeze(which.to_owned(), millis.ok()?),
-                        "kill" => Disturbance::Crash(which.to_owned(), millis.ok()?),
-                        _ => return None,
-                    }
-                }
-            })
-        };
-        parse().ok_or_else(|| ParseError::new(text, "a disturbance, such as restore-2000 or freeze-a-20000"))
-    }
-}
+/// Error of parsing a [`Plan`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no fault at a point or time, such as a/create/pods/1=lose-answer or @1500=restart-server")]
+pub struct ParseError(String);
 
 /// A given set of faults of one run, at points and at times, in place of drawn ones.
 ///
@@ -208,6 +127,17 @@ impl Plan {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// Adds a fault or disturbance; `None` if the text is none.
+    fn parse(&mut self, text: &str) -> Option<()> {
+        let (place, what) = text.split_once('=')?;
+        if let Some(millis) = place.strip_prefix('@') {
+            self.disturbances.push((Duration::from_millis(millis.parse().ok()?), what.parse().ok()?));
+        } else {
+            self.faults.insert(place.parse().ok()?, what.parse().ok()?);
+        }
+        Some(())
+    }
 }
 
 impl fmt::Display for Plan {
@@ -225,23 +155,13 @@ impl fmt::Display for Plan {
     }
 }
 
-impl FromStr for Plan {
+impl std::str::FromStr for Plan {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let mut plan = Plan::default();
         for part in text.split(',').filter(|part| !part.is_empty()) {
-            let error = || ParseError::new(part, "a fault at a point or time, such as a/create/pods/1=lose-answer");
-            let (place, what) = part.split_once('=').ok_or_else(error)?;
-            match place.strip_prefix('@') {
-                Some(millis) => {
-                    let at = Duration::from_millis(millis.parse().map_err(|_| error())?);
-                    plan.disturbances.push((at, what.parse()?));
-                }
-                None => {
-                    plan.faults.insert(place.parse()?, what.parse()?);
-                }
-            }
+            plan.parse(part).ok_or_else(|| ParseError(part.to_owned()))?;
         }
         plan.disturbances.sort_by_key(|(at, _)| *at);
         Ok(plan)

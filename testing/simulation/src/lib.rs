@@ -21,10 +21,10 @@ mod transport;
 mod versions;
 
 pub use chaos::Chaos;
-pub use fault::{Disturbance, Fault, Plan, Policy};
+pub use fault::{Disturbance, Fault, ParseError, Plan, Policy};
 pub use log::{Entry, EntryKind, Log};
 pub use oracle::{Rules, Write};
-pub use point::{ParseError, Point, Verb};
+pub use point::{Point, Verb};
 pub use process::{Environment, Process, ProcessError};
 pub use request::Target;
 pub use run::{Limits, Outcome, Simulation};

@@ -91,21 +91,11 @@ impl Log {
         &self.entries
     }
 
-    /// Returns point and target of each successful create, update, patch and delete of the processes.
-    pub fn writes(&self) -> impl Iterator<Item = (&Point, &Target)> {
-        self.entries.iter().filter_map(|entry| match &entry.what {
-            EntryKind::Request { point, target, code: Some(200..300), .. } if point.verb.is_write() => {
-                Some((point, target))
-            }
-            _ => None,
-        })
-    }
-
     /// Formats one line per entry, with complete bodies and frames: two runs with equal texts exchanged the same bytes.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for entry in &self.entries {
-            let _ = writeln!(text, "{:>10.3} {}", entry.at.as_secs_f64(), Line(&entry.what));
+            let _ = writeln!(text, "{:>10.3} {}", entry.at.as_secs_f64(), entry.what);
         }
         text
     }
@@ -115,7 +105,7 @@ impl Log {
     pub fn timeline(&self) -> String {
         let mut text = String::new();
         for entry in self.entries.iter().filter(|entry| tells(&entry.what)) {
-            let mut line = Line(&entry.what).to_string();
+            let mut line = entry.what.to_string();
             if line.len() > WIDTH {
                 let end = (0..=WIDTH).rev().find(|at| line.is_char_boundary(*at)).unwrap_or_default();
                 line.truncate(end);
@@ -143,11 +133,9 @@ fn tells(what: &EntryKind) -> bool {
     }
 }
 
-struct Line<'a>(&'a EntryKind);
-
-impl std::fmt::Display for Line<'_> {
+impl std::fmt::Display for EntryKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.0 {
+        match self {
             EntryKind::User { operation, code } => write!(f, "user     {operation} -> {code}"),
             EntryKind::Request { point, target, body, code, answer } => {
                 let Target { namespace, name, subresource, .. } = target;

@@ -20,17 +20,6 @@ pub trait Rules: Send + Sync {
         Some(path.to_owned())
     }
 
-    /// Returns whether writes to this target must stop once nothing changes. By default, all except Leases and Events.
-    fn must_stop(&self, target: &Target) -> bool {
-        !matches!(target.resource.as_str(), "leases" | "events")
-    }
-
-    /// Returns whether only the holder of the lease may send this write. By default, the same as
-    /// [`must_stop`](Rules::must_stop).
-    fn needs_lease(&self, target: &Target) -> bool {
-        self.must_stop(target)
-    }
-
     /// Returns whether the [`Policy`](crate::Policy) of a disturbance applies to a resource, given by its plural name.
     fn is_policed(&self, resource: &str) -> bool;
 

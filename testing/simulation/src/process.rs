@@ -1,6 +1,5 @@
 //! Processes of a run: start, kill and restart.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
@@ -10,7 +9,7 @@ use display_full_error::DisplayFullErrorExt as _;
 use futures::future::BoxFuture;
 use kube_dev_apiserver::Lag;
 use prometheus::Registry;
-use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
+use tokio::task::{AbortHandle, JoinError, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -85,89 +84,86 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// The processes of one run.
 pub(crate) struct Processes {
     run_state: Arc<RunState>,
-    programs: Vec<Process>,
+    slots: Vec<Slot>,
     running: JoinSet<Result<(), ProcessError>>,
-    handles: BTreeMap<Arc<str>, AbortHandle>,
-    names: BTreeMap<Id, Arc<str>>,
-    /// Registries of the running processes.
-    metrics: BTreeMap<Arc<str>, Registry>,
-    /// Start times of the processes that are to be started.
-    due: BTreeMap<Arc<str>, Instant>,
-    /// Lag of the API server that each process is connected to, and when the lag ends.
-    lags: BTreeMap<Arc<str>, (Lag, Option<Instant>)>,
+}
+
+/// State of one process.
+struct Slot {
+    program: Process,
+    /// Start time, if the process is to be started.
+    due: Option<Instant>,
+    /// Handle and metrics of the running process.
+    instance: Option<(AbortHandle, Registry)>,
+    /// Lag of the API server that the process is connected to, and when the lag ends.
+    lag: Lag,
+    lag_ends: Option<Instant>,
 }
 
 impl Processes {
     pub(crate) fn new(run_state: &Arc<RunState>, programs: &[Process]) -> Processes {
-        let due = programs.iter().map(|program| (Arc::clone(&program.name), Instant::now())).collect();
-        let lags = programs.iter().map(|program| (Arc::clone(&program.name), (Lag::default(), None))).collect();
-        Processes {
-            run_state: Arc::clone(run_state),
-            programs: programs.to_vec(),
-            running: JoinSet::new(),
-            handles: BTreeMap::new(),
-            names: BTreeMap::new(),
-            metrics: BTreeMap::new(),
-            due,
-            lags,
-        }
+        let slot = |program: &Process| Slot {
+            program: program.clone(),
+            due: Some(Instant::now()),
+            instance: None,
+            lag: Lag::default(),
+            lag_ends: None,
+        };
+        let slots = programs.iter().map(slot).collect();
+        Processes { run_state: Arc::clone(run_state), slots, running: JoinSet::new() }
     }
 
     /// Returns the metrics of the running processes.
     pub(crate) fn metrics(&self) -> impl Iterator<Item = &Registry> {
-        self.metrics.values()
+        self.slots.iter().filter_map(|slot| slot.instance.as_ref().map(|(_, metrics)| metrics))
     }
 
     /// Returns when the next process is to be started, or the next lag ends.
     pub(crate) fn next_change(&self) -> Option<Instant> {
-        self.due.values().copied().chain(self.lags.values().filter_map(|(_, until)| *until)).min()
+        self.slots.iter().flat_map(|slot| [slot.due, slot.lag_ends]).flatten().min()
     }
 
     /// Starts the processes that are due, and ends the lags that are over.
     pub(crate) fn change(&mut self) {
         let now = Instant::now();
-        for (lag, until) in self.lags.values_mut().filter(|(_, until)| until.is_some_and(|until| until <= now)) {
-            lag.catch_up();
-            *until = None;
+        for Slot { lag, lag_ends, .. } in &mut self.slots {
+            if lag_ends.take_if(|at| *at <= now).is_some() {
+                lag.catch_up();
+            }
         }
-        for program in &self.programs {
-            let Process { name, elects, main } = program;
-            if self.due.get(name).is_none_or(|at| *at > now) {
+        for Slot { program: Process { name, elects, main }, due, instance, lag, .. } in &mut self.slots {
+            if due.take_if(|at| *at <= now).is_none() {
                 continue;
             }
-            self.due.remove(name);
             self.run_state.note(EntryKind::Started { process: name.to_string() });
-            let mut service = self.run_state.server.service();
-            if let Some((lag, _)) = self.lags.get(name) {
-                service = service.behind(lag);
-            }
+            let service = self.run_state.server.service().behind(lag);
             let transport = Transport::new(&self.run_state, name, *elects, service);
-            let metrics = Registry::new();
-            self.metrics.insert(Arc::clone(name), metrics.clone());
-            let environment =
-                Environment { name: Arc::clone(name), transport, metrics, stop: CancellationToken::new() };
-            let handle = self.running.spawn(main(environment));
-            self.names.insert(handle.id(), Arc::clone(name));
-            self.handles.insert(Arc::clone(name), handle);
+            let (name, metrics) = (Arc::clone(name), Registry::new());
+            let environment = Environment { name, transport, metrics: metrics.clone(), stop: CancellationToken::new() };
+            *instance = Some((self.running.spawn(main(environment)), metrics));
         }
+    }
+
+    fn slot(&mut self, name: &str) -> Option<&mut Slot> {
+        self.slots.iter_mut().find(|slot| *slot.program.name == *name)
     }
 
     /// Kills a process, and schedules its restart after `pause`.
     pub(crate) fn kill(&mut self, name: &str, pause: Duration) {
-        let Some((name, handle)) = self.handles.remove_entry(name) else { return };
-        self.metrics.remove(&name);
+        let Some(slot) = self.slot(name) else { return };
+        let Some((handle, _)) = slot.instance.take() else { return };
         handle.abort();
-        self.run_state.note(EntryKind::Ended { process: name.to_string(), reason: "killed".to_owned() });
-        self.due.insert(name, Instant::now() + pause);
+        slot.due = Some(Instant::now() + pause);
+        self.run_state.note(EntryKind::Ended { process: name.to_owned(), reason: "killed".to_owned() });
     }
 
     /// Makes the API server of a process fall back to a percentage of the current revision, until ten seconds after the
     /// next start.
     pub(crate) fn fall_back(&mut self, name: &str, percent: u8, pause: Duration) {
-        let Some((lag, until)) = self.lags.get_mut(name) else { return };
         let revision = self.run_state.server.revision();
-        lag.stop_at(revision * u64::from(percent.min(100)) / 100);
-        *until = Some(Instant::now() + pause + BEHIND);
+        let Some(slot) = self.slot(name) else { return };
+        slot.lag.stop_at(revision * u64::from(percent.min(100)) / 100);
+        slot.lag_ends = Some(Instant::now() + pause + BEHIND);
     }
 
     /// Waits until a process has ended, and schedules its restart if it was not killed. A panic is a violation.
@@ -178,17 +174,14 @@ impl Processes {
             Ok((id, Err(error))) => (id, error.to_string_full()),
             Err(error) => (error.id(), panic_text(error).unwrap_or_default()),
         };
-        let Some(name) = self.names.remove(&id) else { return };
-        if self.handles.get(&name).is_none_or(|handle| handle.id() != id) {
-            return;
-        }
-        self.handles.remove(&name);
-        self.metrics.remove(&name);
+        let is_it = |slot: &&mut Slot| slot.instance.as_ref().is_some_and(|(handle, _)| handle.id() == id);
+        let Some(slot) = self.slots.iter_mut().find(is_it) else { return };
+        (slot.instance, slot.due) = (None, Some(Instant::now() + PAUSE));
+        let process = slot.program.name.to_string();
         if reason.contains("panicked") {
-            self.run_state.violated(format!("{name}: {reason}"));
+            self.run_state.violated(format!("{process}: {reason}"));
         }
-        self.run_state.note(EntryKind::Ended { process: name.to_string(), reason });
-        self.due.insert(name, Instant::now() + PAUSE);
+        self.run_state.note(EntryKind::Ended { process, reason });
     }
 }
 

@@ -22,9 +22,13 @@ pub struct Target {
 }
 
 impl Target {
-    /// Parses method, path and query.
+    /// Parses the method and URI of a request.
     pub(crate) fn of(method: &Method, uri: &Uri) -> Target {
-        let mut parts = uri.path().split('/').skip(1);
+        Self::parse(method, uri.path(), uri.query().unwrap_or_default())
+    }
+
+    pub(crate) fn parse(method: &Method, path: &str, query: &str) -> Target {
+        let mut parts = path.split('/').skip(1);
         let group = match parts.next() {
             Some("api") => Some(""),
             Some("apis") => parts.next(),
@@ -45,11 +49,17 @@ impl Target {
             Method::PATCH => Verb::Patch,
             Method::DELETE => Verb::Delete,
             _ if !name.is_empty() || resource.is_empty() => Verb::Get,
-            _ if is_watch(uri.query().unwrap_or_default()) => Verb::Watch,
+            _ if is_watch(query) => Verb::Watch,
             _ => Verb::List,
         };
         let group = group.unwrap_or_default().to_owned();
         Target { verb, group, resource, namespace: namespace.to_owned(), name, subresource }
+    }
+
+    /// Returns whether writes to this target need the lease, and must stop once nothing changes: all but those of Leases
+    /// and Events.
+    pub(crate) fn must_stop(&self) -> bool {
+        !matches!(self.resource.as_str(), "leases" | "events")
     }
 }
 

@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use display_full_error::DisplayFullErrorExt as _;
 use http::{Method, Request, header::CONTENT_TYPE};
 use http_body_util::{BodyExt as _, Full};
 use jiff::{SignedDuration, Timestamp};
@@ -136,10 +135,8 @@ impl Simulation {
             garbage_collection: true,
             ..Config::default()
         };
-        let server = match Server::in_process(config) {
-            Ok(server) => server,
-            Err(error) => return Outcome::failed(error.to_string_full()),
-        };
+        #[expect(clippy::expect_used, reason = "only the initial objects can fail, which are those of the default")]
+        let server = Server::in_process(config).expect("cannot start the API server");
         let (run_state, kills) = RunState::new(self.seed, server, Arc::clone(&self.rules), self.faults.clone());
         let processes = Processes::new(&run_state, &self.processes);
         let mut run = Run { state: Arc::clone(&run_state), processes, kills, offset, snapshots: Vec::new() };
@@ -156,12 +153,6 @@ impl Simulation {
     }
 }
 
-impl Outcome {
-    fn failed(violation: String) -> Outcome {
-        Outcome { violations: vec![violation], log: Log::default(), plan: Plan::default(), settled_after: None }
-    }
-}
-
 pub(crate) struct Run {
     pub(crate) state: Arc<RunState>,
     pub(crate) processes: Processes,
@@ -172,19 +163,8 @@ pub(crate) struct Run {
     snapshots: Vec<(Duration, Snapshot)>,
 }
 
-/// End times of disturbances, each with what ends then.
-type Ends = Vec<(Instant, End)>;
-
-/// What ends with a disturbance.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum End {
-    /// Only the disturbance itself.
-    Nothing,
-    /// The admission rule with this id.
-    Policy(u64),
-    /// The fault of the API server with this id.
-    WrongLists(u64),
-}
+/// End times of disturbances, each with what happens then.
+type Ends = Vec<(Instant, Box<dyn FnOnce(&Server)>)>;
 
 impl Run {
     /// Advances time to `until`. Meanwhile starts, kills and restarts processes.
@@ -237,21 +217,11 @@ impl Run {
 
     /// Advances time to `until`, and ends admission rules and wrong lists when their time is over.
     async fn until_and_end(&mut self, until: Instant, ends: &mut Ends) {
-        ends.sort();
+        ends.sort_by_key(|(at, _)| *at);
         while ends.first().is_some_and(|(at, _)| *at <= until) {
             let (at, end) = ends.remove(0);
             self.until(at).await;
-            let server = &self.state.server;
-            match end {
-                End::Nothing => {}
-                End::Policy(id) => {
-                    server.admission().remove(id);
-                }
-                End::WrongLists(id) => {
-                    server.faults().remove(id);
-                    restart_and_expire(server);
-                }
-            }
+            end(&self.state.server);
         }
         self.until(until).await;
     }
@@ -292,9 +262,8 @@ impl Run {
         let run_state = Arc::clone(&self.state);
         let server = &run_state.server;
         match disturbance {
-            Disturbance::RestartServer(lost) => {
-                server.restart(if *lost { History::Lost } else { History::Kept });
-            }
+            Disturbance::RestartServer => server.restart(History::Kept),
+            Disturbance::RestartServerLost => server.restart(History::Lost),
             Disturbance::Restore(millis) | Disturbance::Rewind(millis) => {
                 let then = self.state.now().saturating_sub(Duration::from_millis((*millis).into()));
                 if let Some((_, snapshot)) = self.snapshots.iter().rev().find(|(at, _)| *at <= then) {
@@ -310,19 +279,28 @@ impl Run {
                 let on = On::any().verb("list").verb("watch").resource(resource);
                 let id = server.faults().inject(Fault::omit_objects().on(on));
                 restart_and_expire(server);
-                ends.push((after(millis), End::WrongLists(id)));
+                let end = move |server: &Server| {
+                    server.faults().remove(id);
+                    restart_and_expire(server);
+                };
+                ends.push((after(millis), Box::new(end)));
             }
             Disturbance::Policy(policy, millis) => {
                 let id = enforce(&self.state, *policy);
-                ends.push((after(millis), End::Policy(id)));
+                ends.push((
+                    after(millis),
+                    Box::new(move |server: &Server| {
+                        server.admission().remove(id);
+                    }),
+                ));
             }
             Disturbance::Freeze(process, millis) => {
                 self.state.freeze(process, after(millis));
-                ends.push((after(millis), End::Nothing));
+                ends.push((after(millis), Box::new(|_: &Server| {})));
             }
             Disturbance::Crash(process, millis) => {
                 self.processes.kill(process, Duration::from_millis((*millis).into()));
-                ends.push((after(millis), End::Nothing));
+                ends.push((after(millis), Box::new(|_: &Server| {})));
             }
             Disturbance::Jump(millis) => tokio::time::advance(Duration::from_millis((*millis).into())).await,
             Disturbance::SetWallClock(seconds) => self.offset.store((*seconds).into(), Ordering::Relaxed),

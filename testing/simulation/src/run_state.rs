@@ -60,24 +60,25 @@ pub(crate) struct RunState {
     pub(crate) rules: Arc<dyn Rules>,
     began: Instant,
     kills: mpsc::UnboundedSender<Kill>,
+    faults: Faults,
     changed: Notify,
     state: Mutex<State>,
 }
 
+#[derive(Default)]
 struct State {
     log: Log,
-    faults: Faults,
     /// Faults and disturbances that were injected.
     fired: Plan,
-    /// Whether [`Faults::Drawn`] draws faults; false from the end of the last step and disturbance.
-    drawing: bool,
+    /// Whether the last step and disturbance have ended: [`Faults::Drawn`] draws no faults any longer.
+    has_ended: bool,
     counts: BTreeMap<(Arc<str>, Verb, String), u32>,
     frozen: BTreeMap<Arc<str>, Instant>,
     /// Process and resource whose next list or watch is answered with 410, after the hold.
     expired: BTreeMap<(Arc<str>, String), Option<Hold>>,
     /// Number of changes of each resource.
     changes: BTreeMap<String, u64>,
-    /// Number of successful writes that must stop ([`Rules::must_stop`]).
+    /// Number of successful writes that must stop ([`Target::must_stop`]).
     writes: u64,
     /// Process that holds the lease on the server.
     holder: Option<Arc<str>>,
@@ -110,23 +111,9 @@ impl RunState {
         faults: Faults,
     ) -> (Arc<RunState>, mpsc::UnboundedReceiver<Kill>) {
         let (kills, killed) = mpsc::unbounded_channel();
-        let state = State {
-            log: Log::default(),
-            faults,
-            fired: Plan::default(),
-            drawing: true,
-            counts: BTreeMap::new(),
-            frozen: BTreeMap::new(),
-            expired: BTreeMap::new(),
-            changes: BTreeMap::new(),
-            writes: 0,
-            holder: None,
-            lease_restored: None,
-            violations: Vec::new(),
-            past: vec![Versions::default(); rules.remembered().len()],
-        };
+        let state = State { past: vec![Versions::default(); rules.remembered().len()], ..State::default() };
         let (began, changed) = (Instant::now(), Notify::new());
-        let run_state = RunState { seed, server, rules, began, kills, changed, state: Mutex::new(state) };
+        let run_state = RunState { seed, server, rules, began, kills, faults, changed, state: Mutex::new(state) };
         (Arc::new(run_state), killed)
     }
 
@@ -163,8 +150,8 @@ impl RunState {
     pub(crate) fn decide(&self, point: &Point) -> Option<Fault> {
         let now = self.now();
         let mut state = self.state();
-        let fault = match &state.faults {
-            Faults::Drawn { chaos, .. } if state.drawing => chaos.draw(self.seed, point),
+        let fault = match &self.faults {
+            Faults::Drawn { chaos, .. } if !state.has_ended => chaos.draw(self.seed, point),
             Faults::Drawn { .. } => None,
             Faults::Planned(plan) => plan.faults.get(point).copied(),
         }?;
@@ -179,7 +166,7 @@ impl RunState {
 
     /// Stops drawing faults.
     pub(crate) fn end_faults(&self) {
-        self.state().drawing = false;
+        self.state().has_ended = true;
     }
 
     pub(crate) fn disturbed(&self, at: Duration, disturbance: Disturbance) {
@@ -258,7 +245,7 @@ impl RunState {
         let mut state = self.state();
         *state.changes.entry(target.resource.clone()).or_default() += 1;
         if let Some(process) = process {
-            if self.rules.must_stop(target) {
+            if target.must_stop() {
                 state.writes += 1;
             }
             if target.resource == "leases" {
@@ -289,7 +276,7 @@ impl RunState {
         state.lease_restored = Some(Instant::now() + LEASE);
     }
 
-    /// Returns the number of successful writes so far that must stop ([`Rules::must_stop`]).
+    /// Returns the number of successful writes so far that must stop ([`Target::must_stop`]).
     pub(crate) fn writes(&self) -> u64 {
         self.state().writes
     }

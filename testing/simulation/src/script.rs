@@ -3,7 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
+use http::Method;
 use serde_json::Value;
+
+use crate::request::Target;
 
 /// One request of the scripted user, and the time before it.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,46 +63,24 @@ impl fmt::Display for Operation {
         match self {
             Self::Create { path, object } => {
                 let name = ["name", "generateName"].iter().find_map(|key| object["metadata"][key].as_str());
-                write!(f, "create {}: {object}", Target::of(path, name))
+                write!(f, "create {}: {object}", target(path, name))
             }
-            Self::Patch { path, patch } => write!(f, "patch {}: {patch}", Target::of(path, None)),
+            Self::Patch { path, patch } => write!(f, "patch {}: {patch}", target(path, None)),
             Self::Delete { path, options } => match options.as_object() {
-                Some(fields) if !fields.is_empty() => write!(f, "delete {}: {options}", Target::of(path, None)),
-                _ => write!(f, "delete {}", Target::of(path, None)),
+                Some(fields) if !fields.is_empty() => write!(f, "delete {}: {options}", target(path, None)),
+                _ => write!(f, "delete {}", target(path, None)),
             },
         }
     }
 }
 
-/// Object of a request, formatted as `pods/web-1/status in shop`.
-struct Target<'a> {
-    namespace: Option<&'a str>,
-    object: &'a str,
-    name: Option<&'a str>,
-}
-
-impl<'a> Target<'a> {
-    /// Parses a path. `name` is the name of a new object, which is not part of the path.
-    fn of(path: &'a str, name: Option<&'a str>) -> Self {
-        let path = path.trim_start_matches('/');
-        let groups = if path.starts_with("apis/") { 3 } else { 2 };
-        let rest = path.splitn(groups + 1, '/').nth(groups).unwrap_or(path);
-        let scoped = rest.strip_prefix("namespaces/").and_then(|rest| rest.split_once('/'));
-        match scoped {
-            Some((namespace, object)) => Self { namespace: Some(namespace), object, name },
-            None => Self { namespace: None, object: rest, name },
-        }
-    }
-}
-
-impl fmt::Display for Target<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.object)?;
-        if let Some(name) = self.name {
-            write!(f, "/{name}")?;
-        }
-        self.namespace.map_or(Ok(()), |namespace| write!(f, " in {namespace}"))
-    }
+/// Formats the object of a request as `pods/web-1/status in shop`. `new` is the name of a new object, which is not part
+/// of the path.
+fn target(path: &str, new: Option<&str>) -> String {
+    let Target { resource, namespace, name, subresource, .. } = Target::parse(&Method::GET, path, "");
+    let parts = [&*resource, &*name, &*subresource].into_iter().filter(|part| !part.is_empty()).chain(new);
+    let object = parts.collect::<Vec<_>>().join("/");
+    if namespace.is_empty() { object } else { format!("{object} in {namespace}") }
 }
 
 #[cfg(test)]

@@ -32,9 +32,8 @@ pub fn shrink(simulation: &Simulation, outcome: &Outcome) -> Option<Shrunk> {
     search.failure(&steps, &plan)?;
     loop {
         let before = (steps.len(), plan.len());
-        let faults = items(&plan);
-        let faults = ddmin(faults, |faults| search.failure(&steps, &plan_of(faults)).is_some());
-        plan = plan_of(&faults);
+        let faults = ddmin((0..plan.len()).collect(), |faults| search.failure(&steps, &part(&plan, faults)).is_some());
+        plan = part(&plan, &faults);
         steps = ddmin(steps, |steps| search.failure(steps, &plan).is_some());
         if (steps.len(), plan.len()) == before {
             break;
@@ -66,30 +65,14 @@ impl Search<'_> {
     }
 }
 
-/// A fault or a disturbance.
-#[derive(Clone)]
-enum Item {
-    Fault(crate::Point, crate::Fault),
-    Disturbance(std::time::Duration, crate::Disturbance),
-}
-
-fn items(plan: &Plan) -> Vec<Item> {
-    let faults = plan.faults.iter().map(|(point, fault)| Item::Fault(point.clone(), *fault));
-    let disturbances = plan.disturbances.iter().map(|(at, what)| Item::Disturbance(*at, what.clone()));
-    faults.chain(disturbances).collect()
-}
-
-fn plan_of(items: &[Item]) -> Plan {
-    let mut plan = Plan::default();
-    for item in items.iter().cloned() {
-        match item {
-            Item::Fault(point, fault) => {
-                plan.faults.insert(point, fault);
-            }
-            Item::Disturbance(at, what) => plan.disturbances.push((at, what)),
-        }
+/// Returns the faults and disturbances at these indices, which count the faults first.
+fn part(plan: &Plan, indices: &[usize]) -> Plan {
+    let faults = (0..).zip(&plan.faults).filter(|(index, _)| indices.contains(index));
+    let disturbances = (plan.faults.len()..).zip(&plan.disturbances).filter(|(index, _)| indices.contains(index));
+    Plan {
+        faults: faults.map(|(_, (point, fault))| (point.clone(), *fault)).collect(),
+        disturbances: disturbances.map(|(_, disturbance)| disturbance.clone()).collect(),
     }
-    plan
 }
 
 /// Returns a subset of `items` that still fails and from which no single item can be removed.

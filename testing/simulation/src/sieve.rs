@@ -30,24 +30,19 @@ impl Pattern {
 /// Returns a plan with a single fault for each point of a log at which the pattern applies. The log must be that of a
 /// run without faults.
 ///
-/// With `pruned`, only points at which the fault can matter are included, as in section 5 of the paper:
+/// Only points at which the fault can matter are included, as in section 5 of the paper:
 ///
 /// - for [`Pattern::Crash`], writes that are followed by another write of the process within one second;
 /// - for [`Pattern::Past`], events after which the process writes before the next event of the same object;
 /// - for [`Pattern::Unobserved`], the same, if there is a next event of that object.
 ///
 /// Events in protobuf are ignored.
-pub fn plans(log: &Log, pattern: Pattern, pruned: bool) -> Vec<Plan> {
+pub fn plans(log: &Log, pattern: Pattern) -> Vec<Plan> {
     let entries = log.entries();
-    let points: Vec<&Point> = match pattern {
-        Pattern::Crash => crashes(entries, pruned),
-        Pattern::Past => events(entries, pruned, false),
-        Pattern::Unobserved => events(entries, pruned, true),
-    };
-    let fault = match pattern {
-        Pattern::Crash => Fault::Crash(1_000),
-        Pattern::Past => Fault::CrashToPast(50),
-        Pattern::Unobserved => Fault::Skip,
+    let (points, fault) = match pattern {
+        Pattern::Crash => (crashes(entries), Fault::Crash(1_000)),
+        Pattern::Past => (events(entries, false), Fault::CrashToPast(50)),
+        Pattern::Unobserved => (events(entries, true), Fault::Skip),
     };
     points.into_iter().map(|point| Plan { faults: [(point.clone(), fault)].into(), ..Plan::default() }).collect()
 }
@@ -55,8 +50,8 @@ pub fn plans(log: &Log, pattern: Pattern, pruned: bool) -> Vec<Plan> {
 /// Returns the point of a successful write. `None` for other entries and for writes of Leases and Events.
 fn write(entry: &Entry) -> Option<&Point> {
     match &entry.what {
-        EntryKind::Request { point, code: Some(200..300), .. }
-            if point.verb.is_write() && !matches!(point.resource.as_str(), "leases" | "events") =>
+        EntryKind::Request { point, target, code: Some(200..300), .. }
+            if point.verb.is_write() && target.must_stop() =>
         {
             Some(point)
         }
@@ -67,15 +62,13 @@ fn write(entry: &Entry) -> Option<&Point> {
 /// Maximum time between two writes of one burst.
 const BURST: std::time::Duration = std::time::Duration::from_secs(1);
 
-fn crashes(entries: &[Entry], pruned: bool) -> Vec<&Point> {
+fn crashes(entries: &[Entry]) -> Vec<&Point> {
     let writes: Vec<(&Entry, &Point)> = entries.iter().filter_map(|entry| Some((entry, write(entry)?))).collect();
-    let followed = |index: usize| {
-        let (entry, point) = writes[index];
-        let later = writes[index + 1..].iter().take_while(|(later, _)| later.at <= entry.at + BURST);
-        later.into_iter().any(|(_, later)| later.process == point.process)
+    let followed = |(index, (entry, point)): (usize, &(&Entry, &Point))| {
+        let mut later = writes[index + 1..].iter().take_while(|(later, _)| later.at <= entry.at + BURST);
+        later.any(|(_, later)| later.process == point.process)
     };
-    let kept = (0..writes.len()).filter(|index| !pruned || followed(*index));
-    kept.map(|index| writes[index].1).collect()
+    writes.iter().enumerate().filter(|it| followed(*it)).map(|(_, (_, point))| *point).collect()
 }
 
 /// Returns the point and the object of a watch event. `None` for bookmarks, errors and events in protobuf.
@@ -90,7 +83,7 @@ fn object_of(entry: &Entry) -> Option<(&Point, String)> {
     Some((point, format!("{} {} {namespace}/{}", point.process, point.resource, metadata["name"].as_str()?)))
 }
 
-fn events(entries: &[Entry], pruned: bool, replaced: bool) -> Vec<&Point> {
+fn events(entries: &[Entry], replaced: bool) -> Vec<&Point> {
     let events: Vec<(usize, &Point, String)> =
         entries.iter().enumerate().filter_map(|(index, entry)| object_of(entry).map(|(p, o)| (index, p, o))).collect();
     // Index of the next event of each object, from the end of the log.
@@ -100,7 +93,7 @@ fn events(entries: &[Entry], pruned: bool, replaced: bool) -> Vec<&Point> {
         let later = next.insert(object, *index);
         let until = later.unwrap_or(entries.len());
         let reacted = || entries[*index..until].iter().filter_map(write).any(|write| write.process == point.process);
-        if !pruned || (reacted() && (!replaced || later.is_some())) {
+        if (!replaced || later.is_some()) && reacted() {
             points.push(*point);
         }
     }
@@ -113,7 +106,7 @@ mod tests {
     use std::time::Duration;
 
     use bytes::Bytes;
-    use http::{Method, Uri};
+    use http::Method;
     use rstest::rstest;
     use serde_json::json;
 
@@ -127,7 +120,8 @@ mod tests {
 
     fn request(text: &str) -> EntryKind {
         let point: Point = text.parse().unwrap();
-        let target = Target::of(&Method::POST, &Uri::from_static("/api/v1/namespaces/a/endpoints"));
+        let path = format!("/api/v1/namespaces/a/{}", point.resource);
+        let target = Target::parse(&Method::POST, &path, "");
         EntryKind::Request { point, target, body: Bytes::new(), code: Some(200), answer: Bytes::new() }
     }
 
@@ -149,18 +143,11 @@ mod tests {
     }
 
     #[rstest]
-    #[case(
-        Pattern::Crash,
-        false,
-        "a/create/endpoints/1=crash-1000 a/update/endpoints/1=crash-1000 a/update/endpoints/2=crash-1000"
-    )]
-    #[case(Pattern::Crash, true, "a/create/endpoints/1=crash-1000")]
-    #[case(Pattern::Past, false, "a/event/pods/1=past-50 a/event/pods/2=past-50 a/event/pods/3=past-50")]
-    #[case(Pattern::Past, true, "a/event/pods/1=past-50 a/event/pods/2=past-50 a/event/pods/3=past-50")]
-    #[case(Pattern::Unobserved, false, "a/event/pods/1=skip a/event/pods/2=skip a/event/pods/3=skip")]
-    #[case(Pattern::Unobserved, true, "a/event/pods/1=skip")]
-    fn a_plan_for_each_point(#[case] pattern: Pattern, #[case] pruned: bool, #[case] expected: &str) {
-        let plans: Vec<String> = plans(&log(), pattern, pruned).iter().map(ToString::to_string).collect();
+    #[case(Pattern::Crash, "a/create/endpoints/1=crash-1000")]
+    #[case(Pattern::Past, "a/event/pods/1=past-50 a/event/pods/2=past-50 a/event/pods/3=past-50")]
+    #[case(Pattern::Unobserved, "a/event/pods/1=skip")]
+    fn a_plan_for_each_point(#[case] pattern: Pattern, #[case] expected: &str) {
+        let plans: Vec<String> = plans(&log(), pattern).iter().map(ToString::to_string).collect();
         assert_eq!(plans.join(" "), expected);
     }
 }

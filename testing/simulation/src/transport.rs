@@ -77,32 +77,27 @@ impl Transport {
     async fn exchange(self, request: Request<Bytes>) -> io::Result<Response<TransportBody>> {
         let target = Target::of(request.method(), request.uri());
         let point = self.run_state.point(&self.process, target.verb, &target.resource);
-        if self.elects && target.verb.is_write() && self.run_state.rules.needs_lease(&target) {
+        if self.elects && target.verb.is_write() && target.must_stop() {
             self.check_lease(&point);
         }
         let fault = self.run_state.decide(&point);
         self.pause(self.run_state.latency(&point, 2)).await;
-        match fault {
-            Some(Fault::Delay(millis)) => self.pause(Duration::from_millis(millis.into())).await,
-            Some(Fault::LoseRequest) => {
-                self.log(&point, target, &request, None, Bytes::new());
-                return Err(reset());
-            }
-            Some(Fault::Reject(code)) => {
-                self.log(&point, target, &request, None, Bytes::new());
-                return Ok(refusal(code, 1));
-            }
-            Some(Fault::Throttle(seconds)) => {
-                self.log(&point, target, &request, None, Bytes::new());
-                return Ok(refusal(429, seconds));
-            }
-            _ => {}
+        if let Some(Fault::Delay(millis)) = fault {
+            self.pause(Duration::from_millis(millis.into())).await;
         }
-        if matches!(target.verb, Verb::Watch | Verb::List)
-            && self.run_state.is_expired(&self.process, &target.resource).await
-        {
+        let may_expire = matches!(target.verb, Verb::Watch | Verb::List);
+        let refused = match fault {
+            Some(Fault::LoseRequest) => Some(Err(reset())),
+            Some(Fault::Reject(code)) => Some(Ok(refusal(code, 1))),
+            Some(Fault::Throttle(seconds)) => Some(Ok(refusal(429, seconds))),
+            _ => {
+                let is_expired = may_expire && self.run_state.is_expired(&self.process, &target.resource).await;
+                is_expired.then(|| Ok(refusal(410, 0)))
+            }
+        };
+        if let Some(refused) = refused {
             self.log(&point, target, &request, None, Bytes::new());
-            return Ok(refusal(410, 0));
+            return refused;
         }
         let answer = self.carry_out(&point, target, request).await?;
         match fault {
@@ -144,18 +139,21 @@ impl Transport {
         request: Request<Bytes>,
     ) -> io::Result<Response<TransportBody>> {
         let wrong = target.verb.is_write().then(|| self.run_state.check(point, &target, request.body())).flatten();
-        let (parts, body) = request.into_parts();
-        let again = Request::from_parts(parts.clone(), body.clone());
-        let answer = self.server.clone().oneshot(again.map(Full::new)).await?;
+        let answer = self.server.clone().oneshot(request.clone().map(Full::new)).await?;
         let code = answer.status();
         let is_stream = target.verb == Verb::Watch && code.is_success();
         let (head, answer_body) = answer.into_parts();
-        let request = Request::from_parts(parts, body);
         if is_stream {
             self.log(point, target, &request, Some(code), Bytes::new());
             let in_protobuf = head.headers.get(CONTENT_TYPE).is_some_and(|it| it.as_bytes().ends_with(b"stream=watch"));
-            let resource = point.resource.clone();
-            let events = Events::new(self.clone(), resource, answer_body, in_protobuf);
+            let events = Events {
+                transport: self.clone(),
+                resource: point.resource.clone(),
+                body: answer_body,
+                frames: Frames::new(in_protobuf),
+                not_before: Instant::now(),
+                over: false,
+            };
             return Ok(Response::from_parts(head, events.into_body()));
         }
         let bytes = answer_body.collect().await?.to_bytes();
@@ -192,11 +190,6 @@ struct Events {
 }
 
 impl Events {
-    fn new(transport: Transport, resource: String, body: ResponseBody, in_protobuf: bool) -> Events {
-        let (frames, not_before) = (Frames::new(in_protobuf), Instant::now());
-        Events { transport, resource, body, frames, not_before, over: false }
-    }
-
     fn into_body(self) -> TransportBody {
         let frames = stream::unfold(self, |mut events| async move {
             let frame = events.next().await?;

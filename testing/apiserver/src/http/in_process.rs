@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures::future::BoxFuture;
-use http::header::{CONTENT_LENGTH, Entry};
+use http::header::{AUTHORIZATION, CONTENT_LENGTH, Entry};
 use http::{HeaderValue, Request, Response, Uri};
 use http_body::{Body, Frame, SizeHint};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
@@ -120,8 +120,9 @@ where
         if let Some(lag) = &self.lag {
             request.extensions_mut().insert(lag.clone());
         }
+        let user = self.user.clone().filter(|_| !request.headers().contains_key(AUTHORIZATION));
         // Taken now rather than at the first poll, so that a restart in between fails this call.
-        Box::pin(Self::handle(Arc::clone(&self.shared), self.shared.epoch(), self.user.clone(), request))
+        Box::pin(Self::handle(Arc::clone(&self.shared), self.shared.epoch(), user, request))
     }
 }
 

@@ -8,7 +8,7 @@ use kube_dev_apiserver::{Fault, On};
 use serde_json::{Value, json};
 
 use super::{Hostile, Needs, World, objects::mirrored, world::SLICES};
-use crate::Kind;
+use crate::{Kind, Output};
 
 const IP: &str = "10.1.0.1";
 
@@ -27,7 +27,7 @@ pub(super) fn scenarios() -> Vec<Hostile> {
 
 fn scenario(name: &str, kind: Kind, stop: Value, resume: Value, late: Duration) -> Hostile {
     let about = "Mirroring is disabled and enabled again while the clean-up is in progress.";
-    Hostile::new(format!("cleanups/{name}"), about, Needs::MIRRORED_SLICES.embedded(), move |world| {
+    Hostile::new(format!("cleanups/{name}"), about, Needs::of(Output::MirroredSlices), move |world| {
         let (stop, resume) = (stop.clone(), resume.clone());
         play(world, kind, stop, resume, late).boxed()
     })

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, ensure};
 use futures::FutureExt as _;
 use serde_json::{Value, json};
 
-use super::{Hostile, Needs, World, objects::slices_of, world::SLICES};
+use super::{Hostile, Needs, World, world::SLICES};
 use crate::{Kind, Output, WriteBound};
 
 const IP: &str = "10.1.0.1";
@@ -57,57 +57,40 @@ async fn delete_slowly(world: &World, kind: Kind, object: &Value, kept: Kept) ->
 }
 
 pub(super) fn scenarios() -> Vec<Hostile> {
+    let objects = [
+        ("slice", Output::ServiceSlices),
+        ("mirrored-slice", Output::MirroredSlices),
+        ("endpoints", Output::Endpoints),
+    ];
     let mut all = Vec::new();
     for (suffix, kept) in [("finalizer", Kept::Finalizer), ("foreground", Kept::Foreground)] {
-        for (prefix, output) in [("slice", Output::ServiceSlices), ("mirrored-slice", Output::MirroredSlices)] {
-            let needs = if output == Output::ServiceSlices { Needs::SERVICE_SLICES } else { Needs::MIRRORED_SLICES };
-            let about = "A slice that remains terminating for two seconds is replaced.";
-            // Only the embedded server is known to run a garbage collector.
-            all.push(Hostile::new(format!("deletions/{prefix}-{suffix}"), about, needs.embedded(), move |world| {
-                slice(world, kept, output).boxed()
-            }));
+        for (prefix, output) in objects {
+            let about = "An object that remains terminating for two seconds is replaced.";
+            let name = format!("deletions/{prefix}-{suffix}");
+            all.push(Hostile::new(name, about, Needs::of(output), move |world| replaced(world, kept, output).boxed()));
         }
-        let about = "An Endpoints object that remains terminating for two seconds is replaced.";
-        let needs = Needs::ENDPOINTS.embedded();
-        all.push(Hostile::new(format!("deletions/endpoints-{suffix}"), about, needs, move |world| {
-            endpoints(world, kept).boxed()
-        }));
     }
     all
 }
 
-async fn slice(world: &World, kept: Kept, output: Output) -> Result<()> {
+async fn replaced(world: &World, kept: Kept, output: Output) -> Result<()> {
     if output == Output::MirroredSlices {
         world.own_endpoints("web", &[IP]).await?;
     } else {
         world.pod("web", "a", IP, true).await?;
         world.service("web").await?;
     }
-    let slices = world.until_slices_of(output, "web", &[IP]).await?;
+    world.until_of(output, "web", &[IP]).await?;
     world.settled().await?;
-    let uid = slices[0]["metadata"]["uid"].clone();
-    delete_slowly(world, Kind::EndpointSlice, &slices[0], kept).await?;
-    let is_new = |slices: &[Value]| {
-        let slices = slices_of(slices, "web");
-        slices.len() == 1 && slices[0]["metadata"]["uid"] != uid
-    };
-    world.until("a new slice exists", Kind::EndpointSlice, is_new).await?;
-    world.until_slices_of(output, "web", &[IP]).await?;
+    let found = world.until_of(output, "web", &[IP]).await?;
+    let old = found.first().context("no object")?;
+    let kind = if output == Output::Endpoints { Kind::Endpoints } else { Kind::EndpointSlice };
+    delete_slowly(world, kind, old, kept).await?;
+    let found = world.until_of(output, "web", &[IP]).await?;
+    ensure!(found.len() == 1 && found[0]["metadata"]["uid"] != old["metadata"]["uid"], "{found:#?} instead of {old:#}");
     world.settled().await?;
-    let Some(counts) = world.counts(SLICES)? else { return Ok(()) };
+    let Some(counts) = world.counts(SLICES)?.filter(|_| kind == Kind::EndpointSlice) else { return Ok(()) };
     let is_exact = world.profile.writes == WriteBound::Exact;
     ensure!(!is_exact || (counts.creates == 2 && counts.deletes == 0), "{counts:?}");
     Ok(())
-}
-
-async fn endpoints(world: &World, kept: Kept) -> Result<()> {
-    world.pod("web", "a", IP, true).await?;
-    world.service("web").await?;
-    world.until_both("web", &[IP]).await?;
-    world.settled().await?;
-    let all = world.list(Kind::Endpoints).await?;
-    let object = all.iter().find(|it| it["metadata"]["name"] == "web").context("no Endpoints object")?;
-    delete_slowly(world, Kind::Endpoints, object, kept).await?;
-    world.until_endpoints("web", &[IP]).await?;
-    world.settled().await
 }

@@ -5,8 +5,8 @@ use futures::FutureExt as _;
 use kube_dev_apiserver::History;
 use serde_json::json;
 
-use super::{Hostile, Needs, World, objects::subsets};
-use crate::{Kind, Mode};
+use super::{Hostile, Needs, World};
+use crate::{Kind, Mode, Output, objects::subsets};
 
 const IP: &str = "10.1.0.1";
 const OTHER: &str = "10.1.0.2";
@@ -16,7 +16,7 @@ pub(super) fn scenarios() -> Vec<Hostile> {
         Hostile::new(
             "edits/resync",
             "A hand-edited Endpoints object is repaired by a resync.",
-            Needs::ENDPOINTS.embedded().mode(Mode::Resync),
+            Needs { mode: Mode::Resync, ..Needs::of(Output::Endpoints) },
             // An edit of Endpoints triggers no sync, as upstream. The next sync of the Service repairs them.
             |world| {
                 async {
@@ -29,7 +29,7 @@ pub(super) fn scenarios() -> Vec<Hostile> {
         Hostile::new(
             "edits/relist",
             "A hand-edited Endpoints object is repaired by the relist after an expired watch.",
-            Needs::ENDPOINTS.embedded(),
+            Needs::of(Output::Endpoints),
             |world| {
                 async {
                     edit(world).await?;

@@ -1,19 +1,19 @@
 //! Many Services with Pods, and the endpoints that follow from them.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use anyhow::{Result, bail, ensure};
-use serde_json::{Value, json};
-use tokio::time::{Duration, Instant, sleep};
-
-use super::{
-    World,
-    objects::{service_of, subsets},
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
 };
-use crate::{Kind, Output};
 
-/// Pause between two comparisons.
-const PAUSE: Duration = Duration::from_millis(100);
+use anyhow::{Result, ensure};
+use serde_json::{Value, json};
+
+use super::{World, objects::service_of};
+use crate::{
+    Kind, Output,
+    objects::{Pod, pod, service},
+};
+
 /// Maximum number of differences in an error.
 const SHOWN: usize = 10;
 
@@ -31,17 +31,6 @@ pub(super) type Addresses = BTreeMap<Key, Vec<String>>;
 pub(super) struct Served {
     pub(super) slices: Addresses,
     pub(super) endpoints: Addresses,
-}
-
-/// A Pod to create, which is ready.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Pod<'a> {
-    pub(super) namespace: &'a str,
-    /// Name of the Service that selects it.
-    pub(super) service: &'a str,
-    pub(super) name: &'a str,
-    pub(super) ip: &'a str,
-    pub(super) node: &'a str,
 }
 
 /// Returns the address of a Pod. Each generation of Pods has other addresses.
@@ -106,31 +95,26 @@ impl World {
     /// Waits until the ready endpoints in the slices and Endpoints of all namespaces, as far as they are claimed, are those
     /// that follow from Services, Pods, Nodes and custom Endpoints.
     pub(super) async fn until_right(&self, limit: Duration) -> Result<()> {
-        let end = Instant::now() + limit;
+        let mut wait = self.wait(limit);
         loop {
             let (expect, found) = (self.demanded()?, self.served().await?);
             if expect == found {
                 return Ok(());
             }
-            if Instant::now() >= end {
+            let reason = || {
                 let mut lines = differences("slices", &expect.slices, &found.slices);
                 lines.extend(differences("Endpoints", &expect.endpoints, &found.endpoints));
                 let count = lines.len();
                 lines.truncate(SHOWN);
-                bail!(
-                    "not right within {} s, {count} differences:\n  {}\n{}",
-                    limit.as_secs(),
-                    lines.join("\n  "),
-                    self.log()?
-                );
-            }
-            sleep(PAUSE).await;
+                format!("right endpoints; {count} differences:\n  {}", lines.join("\n  "))
+            };
+            wait.again(reason).await?;
         }
     }
 
     /// Waits until slices and Endpoints, as far as they are claimed, contain this ready address.
     pub(super) async fn until_served(&self, address: &str) -> Result<()> {
-        let end = Instant::now() + self.limits.start;
+        let mut wait = self.wait(self.limits.start);
         let has = |all: &Addresses| all.values().flatten().any(|it| it == address);
         loop {
             let Served { slices, endpoints } = self.served().await?;
@@ -139,8 +123,7 @@ impl World {
             {
                 return Ok(());
             }
-            ensure!(Instant::now() < end, "{address} is not served\n{}", self.log()?);
-            sleep(PAUSE).await;
+            wait.again(|| format!("{address} is not served")).await?;
         }
     }
 
@@ -157,7 +140,7 @@ impl World {
                 if self.claims(Output::MirroredSlices)
                     && let Some(object) = custom.iter().find(|it| self::key(it) == key)
                 {
-                    insert(&mut demanded.slices, key, in_endpoints(object));
+                    insert(&mut demanded.slices, key, ready(object));
                 }
                 continue;
             };
@@ -202,7 +185,7 @@ impl World {
             for object in self.list_all(Kind::Endpoints).await? {
                 let key = key(&object);
                 if selecting.contains(&key) || object["metadata"]["labels"][MANAGED] == "endpoint-controller" {
-                    insert(&mut served.endpoints, key, in_endpoints(&object));
+                    insert(&mut served.endpoints, key, ready(&object));
                 }
             }
         }
@@ -218,47 +201,22 @@ impl World {
 
 /// Returns the Service and the ready addresses of a slice; `None` if it belongs to no Service.
 pub(super) fn in_slice(slice: &Value) -> Option<(Key, Vec<String>)> {
-    let key = (key(slice).0, service_of(slice)?.to_owned());
-    let endpoints = slice["endpoints"].as_array().into_iter().flatten();
-    let ready = endpoints.filter(|endpoint| endpoint["conditions"]["ready"] != false);
-    Some((key, ready.filter_map(|it| it["addresses"][0].as_str()).map(str::to_owned).collect()))
+    Some(((key(slice).0, service_of(slice)?.to_owned()), ready(slice)))
+}
+
+/// Returns the ready addresses of a slice or an Endpoints object.
+pub(super) fn ready(object: &Value) -> Vec<String> {
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let endpoints = list(&object["endpoints"]).into_iter().filter(|endpoint| endpoint["conditions"]["ready"] != false);
+    let subsets = list(&object["subsets"]).into_iter().flat_map(|subset| list(&subset["addresses"]));
+    let addresses = endpoints.map(|mut it| it["addresses"][0].take()).chain(subsets.map(|mut it| it["ip"].take()));
+    addresses.filter_map(|it| it.as_str().map(str::to_owned)).collect()
 }
 
 /// Fails unless more objects of this kind would be missing than a controller may take for a coincidence.
 pub(super) fn expect_many(what: &str, count: usize) -> Result<()> {
     ensure!(count > 50, "{what}: {count} are too few to be conspicuous");
     Ok(())
-}
-
-/// Returns a Service that selects the Pods whose label `app` is its name.
-pub(super) fn service(namespace: &str, name: &str) -> (Kind, Value) {
-    let spec = json!({"selector": {"app": name}, "ports": [{"name": "http", "port": 80}]});
-    (Kind::Service, json!({"metadata": {"namespace": namespace, "name": name}, "spec": spec}))
-}
-
-/// Returns a Service without a selector, and its custom Endpoints.
-pub(super) fn own(namespace: &str, name: &str, ip: &str) -> [(Kind, Value); 2] {
-    let metadata = json!({"namespace": namespace, "name": name});
-    let ports = json!([{"name": "http", "port": 80}]);
-    [
-        (Kind::Service, json!({"metadata": metadata, "spec": {"ports": ports}})),
-        (Kind::Endpoints, json!({"metadata": metadata, "subsets": subsets(&[ip])})),
-    ]
-}
-
-/// Returns a ready Pod.
-pub(super) fn pod(pod: Pod<'_>) -> (Kind, Value) {
-    let Pod { namespace, service, name, ip, node } = pod;
-    let spec = json!({"nodeName": node, "containers": [{"name": "main", "image": "app:1"}]});
-    let status = json!({"phase": "Running", "podIP": ip, "podIPs": [{"ip": ip}],
-        "conditions": [{"type": "Ready", "status": "True"}]});
-    let metadata = json!({"namespace": namespace, "name": name, "labels": {"app": service}});
-    (Kind::Pod, json!({"metadata": metadata, "spec": spec, "status": status}))
-}
-
-/// Returns a Node.
-pub(super) fn node(name: &str) -> (Kind, Value) {
-    (Kind::Node, json!({"metadata": {"name": name}}))
 }
 
 fn pod_name(generation: usize, number: usize) -> String {
@@ -269,13 +227,6 @@ fn pod_name(generation: usize, number: usize) -> String {
 pub(super) fn key(object: &Value) -> Key {
     let text = |field: &str| object["metadata"][field].as_str().unwrap_or_default().to_owned();
     (text("namespace"), text("name"))
-}
-
-/// Returns the ready addresses of an Endpoints object.
-pub(super) fn in_endpoints(object: &Value) -> Vec<String> {
-    let subsets = object["subsets"].as_array().into_iter().flatten();
-    let addresses = subsets.flat_map(|subset| subset["addresses"].as_array().into_iter().flatten());
-    addresses.filter_map(|it| it["ip"].as_str()).map(str::to_owned).collect()
 }
 
 fn insert(into: &mut Addresses, key: Key, mut addresses: Vec<String>) {

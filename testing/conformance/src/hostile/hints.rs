@@ -5,13 +5,13 @@ use futures::FutureExt as _;
 use serde_json::{Value, json};
 
 use super::{Hostile, Needs, World, checks::Counts, world::SLICES};
-use crate::Kind;
+use crate::{Kind, Output};
 
 const IP: &str = "10.1.0.1";
 
 pub(super) fn scenarios() -> Vec<Hostile> {
     let about = "The reason for missing hints is reported as an event, once per decision.";
-    let needs = Needs::SERVICE_SLICES.exact().events();
+    let needs = Needs { exact: true, events: true, ..Needs::of(Output::ServiceSlices) };
     vec![Hostile::new("hints/reported-once", about, needs, |world| play(world).boxed())]
 }
 

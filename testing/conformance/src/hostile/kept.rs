@@ -4,16 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Result, ensure};
 use serde_json::Value;
-use tokio::time::{Duration, Instant, sleep};
 
 use super::{
     World,
-    fleet::{Addresses, Key, in_endpoints, in_slice, key},
+    fleet::{Addresses, Key, in_slice, key, ready},
 };
-use crate::{History, Kind};
+use crate::{Kind, watch::History};
 
-/// Pause between two looks at the events of the watches.
-const PAUSE: Duration = Duration::from_millis(20);
 /// Maximum number of removals in an error.
 const SHOWN: usize = 10;
 
@@ -52,22 +49,24 @@ impl World {
     async fn record_kind(&self, kind: Kind, right: Addresses) -> Result<Recorded> {
         let events = History::open(self.api(), kind).await?;
         let since = self.server()?.revision();
-        let initial = self.list_all(kind).await?;
-        let initial = initial.iter().filter_map(|object| Some((key(object), self.served_by(kind, object)?))).collect();
-        Ok(Recorded { kind, right, initial, since, events })
+        Ok(Recorded { kind, right, initial: self.objects(kind).await?, since, events })
     }
 
-    fn served_by(&self, kind: Kind, object: &Value) -> Option<(Key, BTreeSet<String>)> {
+    async fn objects(&self, kind: Kind) -> Result<Objects> {
+        let listed = self.list_all(kind).await?;
+        Ok(listed.iter().filter_map(|object| Some((key(object), served(kind, object)?))).collect())
+    }
+
+    /// Returns the Service and the ready addresses of an object of a watch, with the labels of the profile.
+    pub(super) fn served_by(&self, kind: Kind, object: &Value) -> Option<(Key, BTreeSet<String>)> {
+        let mut object = object.clone();
         if kind == Kind::EndpointSlice {
-            if self.profile.is_foreign(object) {
+            if self.profile.is_foreign(&object) {
                 return None;
             }
-            let mut slice = object.clone();
-            self.profile.to_upstream(&mut slice);
-            let (service, addresses) = in_slice(&slice)?;
-            return Some((service, addresses.into_iter().collect()));
+            self.profile.to_upstream(&mut object);
         }
-        Some((key(object), in_endpoints(object).into_iter().collect()))
+        served(kind, &object)
     }
 
     /// Fails if an endpoint that is right was removed since the start of the record.
@@ -89,17 +88,14 @@ impl World {
 
     /// Returns a line for each removed endpoint, once the watch has delivered all events.
     async fn removed(&self, recorded: &Recorded) -> Result<Vec<String>> {
-        let end = Instant::now() + self.limits.state;
+        let mut wait = self.wait(self.limits.state);
         loop {
-            let listed = self.list_all(recorded.kind).await?;
-            let listed: Objects =
-                listed.iter().filter_map(|it| Some((key(it), self.served_by(recorded.kind, it)?))).collect();
+            let listed = self.objects(recorded.kind).await?;
             let (state, removed) = self.replay(recorded);
             if state == listed {
                 return Ok(removed);
             }
-            ensure!(Instant::now() < end, "the watch of {:?} has missed events", recorded.kind);
-            sleep(PAUSE).await;
+            wait.again(|| format!("all events in the watch of {:?}", recorded.kind)).await?;
         }
     }
 
@@ -133,4 +129,11 @@ impl World {
         }
         (state, removed)
     }
+}
+
+/// Returns the Service and the ready addresses of an object with the labels of Kubernetes; `None` for a slice of no Service.
+fn served(kind: Kind, object: &Value) -> Option<(Key, BTreeSet<String>)> {
+    let (service, addresses) =
+        if kind == Kind::EndpointSlice { in_slice(object)? } else { (key(object), ready(object)) };
+    Some((service, addresses.into_iter().collect()))
 }

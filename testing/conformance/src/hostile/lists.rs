@@ -5,19 +5,22 @@
 
 use std::{ops::Range, time::Duration};
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use futures::FutureExt as _;
 use kube_dev_apiserver::{Effect, Fault};
 use serde_json::Value;
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
 use super::{
     Hostile, Needs, World,
-    fleet::{Pod, address, node, own, pod, service, service_name},
+    fleet::{address, service_name},
     kept::Kept,
     world::{ENDPOINTS, SLICES},
 };
-use crate::{Kind, Mode, during};
+use crate::{
+    Kind, Mode, during,
+    objects::{Pod, node, own, pod, service},
+};
 
 /// Number of Services, and of Services without a selector.
 const SERVICES: usize = 60;
@@ -29,8 +32,6 @@ const LATER: usize = 110;
 const WRONG: Duration = Duration::from_secs(5);
 /// Maximum additional time to recover from a wrong list.
 const RECOVERY: Duration = Duration::from_secs(15);
-/// Pause between two looks at the hits of a fault.
-const PAUSE: Duration = Duration::from_millis(10);
 
 /// A resource whose lists are wrong for a time.
 #[derive(Clone, Copy)]
@@ -65,7 +66,7 @@ const WRONG_LISTS: [Wrong; 8] = [
 ];
 
 pub(super) fn scenarios() -> Vec<Hostile> {
-    let needs = Needs::SERVICES.embedded().mode(Mode::Restarted).checked_lists();
+    let needs = Needs { mode: Mode::Restarted, checked_lists: true, ..Needs::services() };
     let first = WRONG_LISTS.map(|wrong| {
         let about = "The first list lacks objects for a time.";
         Hostile::new(format!("first-lists/{}", wrong.case), about, needs, move |world| first(world, wrong).boxed())
@@ -128,14 +129,13 @@ impl Wrong {
 
     /// Waits until the fault of lists has hit this many requests.
     async fn until_listed(self, world: &World, faults: &[u64], hits: u32) -> Result<()> {
-        let end = Instant::now() + world.limits.start;
+        let mut wait = world.wait(world.limits.start);
         let listed = || -> Result<bool> {
             let states = world.server()?.faults().states();
             Ok(states.iter().any(|it| faults.first() == Some(&it.id) && it.hits >= hits))
         };
         while !listed()? {
-            ensure!(Instant::now() < end, "the controllers do not list {}", self.resource);
-            sleep(PAUSE).await;
+            wait.again(|| format!("the controllers do not list {}", self.resource)).await?;
         }
         Ok(())
     }
@@ -201,10 +201,9 @@ async fn expire(world: &World, resource: &str) -> Result<()> {
     let faults = world.server()?.faults();
     let on = world.controllers()?.resource(resource).verb("watch");
     faults.inject(Fault::expired().on(on.clone()).times(1));
-    let end = Instant::now() + world.limits.state;
+    let mut wait = world.wait(world.limits.state);
     while faults.cut_watches(&on) == 0 {
-        ensure!(Instant::now() < end, "the controllers do not watch {resource}");
-        sleep(PAUSE).await;
+        wait.again(|| format!("the controllers do not watch {resource}")).await?;
     }
     Ok(())
 }

@@ -4,14 +4,14 @@ use anyhow::{Result, ensure};
 use futures::FutureExt as _;
 use serde_json::{Value, json};
 
-use super::{Hostile, Needs, World, checks::Counts, objects::subsets, world::SLICES};
-use crate::Kind;
+use super::{Hostile, Needs, World, checks::Counts, world::SLICES};
+use crate::{Kind, Output, objects::subsets};
 
 const IP: &str = "10.1.0.1";
 
 pub(super) fn scenarios() -> Vec<Hostile> {
     let about = "An updated mirrored slice keeps its name and loses its generateName.";
-    let needs = Needs::MIRRORED_SLICES.exact();
+    let needs = Needs { exact: true, ..Needs::of(Output::MirroredSlices) };
     vec![Hostile::new("mirrored/name-kept", about, needs, |world| play(world).boxed())]
 }
 

@@ -16,7 +16,6 @@ mod lists;
 mod mirrored;
 mod namespaces;
 mod objects;
-mod policy;
 mod refused;
 mod responses;
 mod restarts;
@@ -33,7 +32,7 @@ pub use world::World;
 use crate::{Mode, Output, Profile, Subject, Target, WriteBound};
 
 /// File name of these scenarios in keys and reports.
-pub const HOSTILE: &str = "hostile";
+const HOSTILE: &str = "hostile";
 
 /// Scenario that was not recorded.
 pub struct Hostile {
@@ -48,18 +47,14 @@ pub struct Hostile {
 /// Part of a scenario.
 type Part = Box<dyn for<'a> Fn(&'a World) -> BoxFuture<'a, Result<()>> + Send + Sync>;
 
-/// Requirements of a scenario.
+/// Requirements of a scenario, besides the embedded server.
 #[derive(Debug, Clone, Copy, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent requirements")]
-pub(crate) struct Needs {
-    /// The embedded server, for faults, restores or other features.
-    embedded: bool,
+struct Needs {
+    /// Outputs of which one must be claimed; empty for no requirement.
+    outputs: &'static [Output],
     /// Settings of the controllers.
     mode: Mode,
-    /// Outputs that must all be claimed.
-    all: &'static [Output],
-    /// Outputs of which one must be claimed; empty for no requirement.
-    any: &'static [Output],
     /// Exact comparison of objects, since the scenario asserts more than endpoints.
     exact: bool,
     /// Exact numbers of writes, since no other bound is meaningful.
@@ -71,82 +66,42 @@ pub(crate) struct Needs {
 }
 
 impl Needs {
-    /// Requires slices for Services with a selector.
-    pub(crate) const SERVICE_SLICES: Self = Self { all: &[Output::ServiceSlices], ..Self::NOTHING };
-    /// Requires mirrored slices.
-    pub(crate) const MIRRORED_SLICES: Self = Self { all: &[Output::MirroredSlices], ..Self::NOTHING };
-    /// Requires Endpoints.
-    pub(crate) const ENDPOINTS: Self = Self { all: &[Output::Endpoints], ..Self::NOTHING };
+    /// Requires an output.
+    fn of(output: Output) -> Self {
+        let outputs: &[_] = match output {
+            Output::Endpoints => &[Output::Endpoints],
+            Output::ServiceSlices => &[Output::ServiceSlices],
+            Output::MirroredSlices => &[Output::MirroredSlices],
+        };
+        Self { outputs, ..Self::default() }
+    }
+
     /// Requires slices or Endpoints for Services with a selector.
-    pub(crate) const SERVICES: Self = Self { any: &[Output::ServiceSlices, Output::Endpoints], ..Self::NOTHING };
-
-    const NOTHING: Self = Self {
-        embedded: false,
-        mode: Mode::Plain,
-        all: &[],
-        any: &[],
-        exact: false,
-        exact_writes: false,
-        events: false,
-        checked_lists: false,
-    };
-
-    pub(crate) const fn embedded(self) -> Self {
-        Self { embedded: true, ..self }
-    }
-
-    pub(crate) const fn mode(self, mode: Mode) -> Self {
-        Self { mode, ..self }
-    }
-
-    pub(crate) const fn exact(self) -> Self {
-        Self { exact: true, ..self }
-    }
-
-    pub(crate) const fn exact_writes(self) -> Self {
-        Self { exact_writes: true, ..self }
-    }
-
-    pub(crate) const fn events(self) -> Self {
-        Self { events: true, ..self }
-    }
-
-    pub(crate) const fn checked_lists(self) -> Self {
-        Self { checked_lists: true, ..self }
+    fn services() -> Self {
+        Self { outputs: &[Output::ServiceSlices, Output::Endpoints], ..Self::default() }
     }
 
     /// Returns the first requirement that is not met, as the reason why the scenario is not played.
     fn unmet(self, profile: &Profile, target: &Target, subject: &dyn Subject) -> Option<String> {
-        let Self { embedded, mode, all, any, exact, exact_writes, events, checked_lists } = self;
-        if let Some(output) = all.iter().find(|&&output| !profile.claims(output)) {
-            return Some(format!("the profile has no {}", output.name()));
-        }
-        if !any.is_empty() && !any.iter().any(|&output| profile.claims(output)) {
-            let names: Vec<_> = any.iter().map(|output| output.name()).collect();
-            return Some(format!("the profile has neither {}", names.join(" nor ")));
-        }
-        if exact && !profile.is_exact() {
-            return Some("the profile compares endpoints only".to_owned());
-        }
-        if exact_writes && profile.writes != WriteBound::Exact {
-            return Some("the profile bounds the number of writes only".to_owned());
-        }
-        if events && !profile.events {
-            return Some("the profile does not compare events".to_owned());
-        }
-        if checked_lists && !profile.checks_lists {
-            return Some("the profile does not claim to check lists".to_owned());
-        }
-        if embedded && *target != Target::Embedded {
-            return Some("it requires the embedded API server".to_owned());
-        }
-        match mode {
-            _ if subject.supports(mode) => None,
-            Mode::Plain => Some("it requires controllers".to_owned()),
-            Mode::Resync => Some("it requires controllers that are started with a short resync period".to_owned()),
-            Mode::Elected => Some("it requires controllers that are started with leader election".to_owned()),
-            Mode::Restarted => Some("it requires controllers that it can stop and start".to_owned()),
-        }
+        let Self { outputs, mode, exact, exact_writes, events, checked_lists } = self;
+        let names = outputs.iter().map(|output| output.name()).collect::<Vec<_>>().join(" or ");
+        let without = match mode {
+            Mode::Plain => "it requires controllers",
+            Mode::Resync => "it requires controllers that are started with a short resync period",
+            Mode::Elected => "it requires controllers that are started with leader election",
+            Mode::Restarted => "it requires controllers that it can stop and start",
+        };
+        let checks = [
+            (names.is_empty() || outputs.iter().any(|&output| profile.claims(output)), &*names),
+            (!exact || profile.is_exact(), "the profile compares endpoints only"),
+            (!exact_writes || profile.writes == WriteBound::Exact, "the profile bounds the number of writes only"),
+            (!events || profile.events, "the profile does not compare events"),
+            (!checked_lists || profile.checks_lists, "the profile does not claim to check lists"),
+            (!matches!(target, Target::Cluster { .. }), "it requires the embedded API server"),
+            (subject.supports(mode), without),
+        ];
+        let (position, (_, reason)) = checks.iter().enumerate().find(|(_, (is_met, _))| !is_met)?;
+        Some(if position == 0 { format!("the profile has no {reason}") } else { (*reason).to_owned() })
     }
 }
 
@@ -180,6 +135,11 @@ impl Hostile {
         &self.name
     }
 
+    /// Returns the key in reports, `hostile/group/case`.
+    pub fn key(&self) -> String {
+        format!("{HOSTILE}/{}", self.name)
+    }
+
     /// Returns the description in one line.
     pub fn about(&self) -> &'static str {
         self.about
@@ -187,7 +147,7 @@ impl Hostile {
 
     /// Returns why the scenario is not played; `None` if it is.
     pub fn skips(&self, profile: &Profile, target: &Target, subject: &dyn Subject) -> Option<String> {
-        let listed = profile.skips_key(&format!("{HOSTILE}/{}", self.name), &<_>::default());
+        let listed = profile.skips_key(&self.key(), &<_>::default());
         listed.or_else(|| self.needs.unmet(profile, target, subject))
     }
 
@@ -228,7 +188,9 @@ mod tests {
     #[case("own-label", 29)]
     fn numbers_of_scenarios(#[case] profile: &str, #[case] expect: usize) {
         let profile = Profile::find(profile).unwrap();
-        let subject = CommandLine::controller_manager(std::path::Path::new("controller-manager"));
+        let plain = CommandLine::parse("controller").unwrap();
+        let words = Some(plain.plain.clone());
+        let subject = CommandLine { resync: words.clone(), elected: words, ..plain };
         let mut all = Hostile::all();
         all.retain(|it| it.skips(&profile, &Target::Embedded, &subject).is_none());
         let names: Vec<_> = all.iter().map(Hostile::name).collect();

@@ -17,8 +17,8 @@ const IP: &str = "10.1.0.1";
 
 pub(super) fn scenarios() -> Vec<Hostile> {
     let about = "In a namespace that remains terminating, each event costs one rejected create.";
-    let scenario =
-        Hostile::new("namespaces/terminating", about, Needs::SERVICES.exact_writes(), |world| play(world).boxed());
+    let needs = Needs { exact_writes: true, ..Needs::services() };
+    let scenario = Hostile::new("namespaces/terminating", about, needs, |world| play(world).boxed());
     vec![scenario.server(|config| config.namespace_grace = Duration::MAX)]
 }
 
@@ -34,10 +34,7 @@ async fn play(world: &World) -> Result<()> {
     let path = format!("/api/v1/namespaces/{}", world.namespace);
     world.api().ok(Request::delete(path, None)).await?;
     world.settled().await?;
-    if world.list(Kind::Service).await?.is_empty() {
-        world.note("this cluster deletes the objects of a terminating namespace at once");
-        return Ok(());
-    }
+    ensure!(!world.list(Kind::Service).await?.is_empty(), "the objects of the terminating namespace are deleted");
     if world.claims(Output::ServiceSlices) {
         let name = slices[0]["metadata"]["name"].as_str().context("the slice has no name")?;
         world.delete(Kind::EndpointSlice, name, None).await?;

@@ -1,29 +1,29 @@
 //! Objects of the scenarios: Services and Pods, and the slices and Endpoints for them.
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use serde_json::{Value, json};
-use tokio::time::sleep;
 
-use super::{World, world::SLICES};
-use crate::{Kind, MANAGED_BY_LABEL, Output, SERVICE_NAME_LABEL, profile::upstream_manager};
+use super::{World, fleet};
+use crate::{
+    Kind, MANAGED_BY_LABEL, Output, SERVICE_NAME_LABEL,
+    objects::{self, subsets},
+    profile::upstream_manager,
+};
 
 /// Address of the Pod that becomes ready in [`World::three_events`].
 const FIRST: &str = "10.1.0.1";
-/// Pause between two observations of the number of writes.
-const PAUSE: std::time::Duration = std::time::Duration::from_millis(50);
 
 impl World {
     /// Creates a Service that selects the Pods whose label `app` is its name.
-    pub(super) async fn service(&self, name: &str) -> Result<Value> {
+    pub(super) async fn service(&self, name: &str) -> Result<()> {
         self.service_with(name, json!({})).await
     }
 
     /// As [`service`](Self::service), with additional metadata.
-    pub(super) async fn service_with(&self, name: &str, metadata: Value) -> Result<Value> {
-        let mut metadata = metadata;
-        metadata["name"] = json!(name);
-        let spec = json!({"selector": {"app": name}, "ports": [{"name": "http", "port": 80}]});
-        self.create(Kind::Service, json!({"metadata": metadata, "spec": spec})).await
+    pub(super) async fn service_with(&self, name: &str, metadata: Value) -> Result<()> {
+        let (kind, mut service) = objects::service(&self.namespace, name);
+        json_patch::merge(&mut service["metadata"], &metadata);
+        self.create(kind, service).await
     }
 
     /// Creates a Service without a selector, and an Endpoints object of the same name with these addresses.
@@ -35,25 +35,20 @@ impl World {
     /// Creates a Service without selector.
     pub(super) async fn service_without_selector(&self, name: &str) -> Result<()> {
         let ports = json!([{"name": "http", "port": 80}]);
-        self.create(Kind::Service, json!({"metadata": {"name": name}, "spec": {"ports": ports}})).await?;
-        Ok(())
+        self.create(Kind::Service, json!({"metadata": {"name": name}, "spec": {"ports": ports}})).await
     }
 
     /// Creates Endpoints alone.
     pub(super) async fn endpoints_without_service(&self, name: &str, addresses: &[&str]) -> Result<()> {
-        let endpoints = json!({"metadata": {"name": name}, "subsets": subsets(addresses)});
-        self.create(Kind::Endpoints, endpoints).await?;
-        Ok(())
+        self.create(Kind::Endpoints, json!({"metadata": {"name": name}, "subsets": subsets(addresses)})).await
     }
 
     /// Creates a Pod with an address and makes it ready or unready.
     pub(super) async fn pod(&self, app: &str, name: &str, ip: &str, ready: bool) -> Result<()> {
-        let container = json!({"name": "main", "image": "app:1"});
-        let pod = json!({
-            "metadata": {"name": name, "labels": {"app": app}}, "spec": {"nodeName": self.namespace, "containers": [container]}
-        });
-        self.create(Kind::Pod, pod).await?;
-        self.merge_status(Kind::Pod, name, json!({"phase": "Running", "podIP": ip, "podIPs": [{"ip": ip}]})).await?;
+        let (namespace, node) = (&self.namespace, &self.namespace);
+        let (kind, mut pod) = objects::pod(objects::Pod { namespace, service: app, name, ip, node });
+        pod["status"]["conditions"] = json!([]);
+        self.create(kind, pod).await?;
         self.ready(name, ready).await
     }
 
@@ -73,50 +68,46 @@ impl World {
     /// Waits until the slices of a Service with a selector have exactly these ready addresses, in sorted order. Returns
     /// the slices. Without a claim of such slices, returns none at once.
     pub(super) async fn until_slices(&self, service: &str, addresses: &[&str]) -> Result<Vec<Value>> {
-        self.until_slices_of(Output::ServiceSlices, service, addresses).await
+        self.until_of(Output::ServiceSlices, service, addresses).await
     }
 
     /// As [`until_slices`](Self::until_slices), for the mirrored slices of a Service.
     pub(super) async fn until_mirrored(&self, service: &str, addresses: &[&str]) -> Result<Vec<Value>> {
-        self.until_slices_of(Output::MirroredSlices, service, addresses).await
+        self.until_of(Output::MirroredSlices, service, addresses).await
     }
 
-    pub(super) async fn until_slices_of(
-        &self,
-        output: Output,
-        service: &str,
-        addresses: &[&str],
-    ) -> Result<Vec<Value>> {
+    /// As [`until_slices`](Self::until_slices), for an Endpoints object.
+    pub(super) async fn until_endpoints(&self, service: &str, addresses: &[&str]) -> Result<()> {
+        self.until_of(Output::Endpoints, service, addresses).await.map(drop)
+    }
+
+    /// Waits until the objects of a Service have exactly these ready addresses, in sorted order. Returns the objects.
+    /// Without a claim of the output, returns none at once.
+    pub(super) async fn until_of(&self, output: Output, service: &str, addresses: &[&str]) -> Result<Vec<Value>> {
         if !self.claims(output) {
             return Ok(Vec::new());
         }
-        let what = format!("the slices of {service} have {addresses:?}");
-        // An address in two slices is one endpoint, if only endpoints are compared.
-        let has = |slices: &[Value]| {
-            let mut ready = ready_in_slices(slices, service);
-            if !self.profile.is_exact() {
+        let is_exact = self.profile.is_exact();
+        let of_service = |object: &Value| match output {
+            Output::Endpoints => object["metadata"]["name"] == *service,
+            _ => service_of(object) == Some(service),
+        };
+        let has = |objects: &[Value]| {
+            let of_service: Vec<_> = objects.iter().filter(|it| of_service(it)).collect();
+            let mut ready: Vec<_> = of_service.iter().flat_map(|it| fleet::ready(it)).collect();
+            ready.sort();
+            // If only endpoints are compared, an address in two slices is one endpoint, and an object without addresses
+            // equals no object.
+            if !is_exact {
                 ready.dedup();
             }
-            ready == addresses
+            ready == addresses && !(is_exact && output == Output::Endpoints && of_service.is_empty())
         };
-        let found = self.until(&what, Kind::EndpointSlice, has).await?;
-        Ok(found.into_iter().filter(|slice| service_of(slice) == Some(service)).collect())
-    }
-
-    /// Waits until an Endpoints object has exactly these ready addresses, in sorted order. Without a claim of Endpoints,
-    /// returns at once.
-    pub(super) async fn until_endpoints(&self, service: &str, addresses: &[&str]) -> Result<()> {
-        if !self.claims(Output::Endpoints) {
-            return Ok(());
-        }
-        let what = format!("the Endpoints object {service} has {addresses:?}");
-        let has = |all: &[Value]| match ready_in_endpoints(all, service) {
-            Some(found) => found == addresses,
-            // If only endpoints are compared, an object without addresses equals no object.
-            None => !self.profile.is_exact() && addresses.is_empty(),
-        };
-        self.until(&what, Kind::Endpoints, has).await?;
-        Ok(())
+        let kind = if output == Output::Endpoints { Kind::Endpoints } else { Kind::EndpointSlice };
+        let what = format!("the {} of {service} have {addresses:?}", output.name());
+        let mut found = self.until(&what, kind, has).await?;
+        found.retain(of_service);
+        Ok(found)
     }
 
     /// Waits until slices and Endpoints of a Service, as far as they are claimed, have exactly these ready addresses, in
@@ -158,36 +149,18 @@ impl World {
     /// Makes the first Pod ready or unready, and waits until the controllers have reacted and settled. A policy may
     /// change the slices, so only Endpoints show that they have reacted, or, without a claim of Endpoints, a write.
     async fn ready_and_settled(&self, ready: bool, addresses: &[&str], writes: bool) -> Result<()> {
-        let before = self.written(SLICES)?;
+        let before = self.writes()?.len();
         self.ready("a", ready).await?;
         if self.claims(Output::Endpoints) {
             self.until_endpoints("web", addresses).await?;
-        } else if let Some(before) = before.filter(|_| writes) {
-            let end = self.clock().now() + self.limits.state;
-            while self.written(SLICES)? == Some(before) {
-                let limit = self.limits.state.as_secs();
-                ensure!(
-                    self.clock().now() < end,
-                    "no slice is written within {limit} s of a change of a Pod\n{}",
-                    self.log()?
-                );
-                sleep(PAUSE).await;
+        } else if writes {
+            let mut wait = self.wait(self.limits.state);
+            while self.writes()?.len() == before {
+                wait.again(|| "no slice is written after a change of a Pod".to_owned()).await?;
             }
         }
         self.settled().await
     }
-
-    /// Returns the number of writes to a resource, accepted or not.
-    fn written(&self, resource: &str) -> Result<Option<usize>> {
-        let writes = self.writes()?;
-        Ok(writes.map(|writes| writes.iter().filter(|write| write.resource == resource).count()))
-    }
-}
-
-/// Returns the subsets of an Endpoints object with these ready addresses.
-pub(super) fn subsets(addresses: &[&str]) -> Value {
-    let addresses: Vec<_> = addresses.iter().map(|ip| json!({"ip": ip})).collect();
-    json!([{"addresses": addresses, "ports": [{"name": "http", "port": 80}]}])
 }
 
 /// Returns the name of the Service of a slice, from its label.
@@ -204,24 +177,4 @@ pub(super) fn slices_of<'a>(slices: &'a [Value], service: &str) -> Vec<&'a Value
 pub(super) fn mirrored<'a>(slices: &'a [Value], service: &str) -> Vec<&'a Value> {
     let by = |slice: &Value| slice["metadata"]["labels"][MANAGED_BY_LABEL] == upstream_manager(Output::MirroredSlices);
     slices_of(slices, service).into_iter().filter(|slice| by(slice)).collect()
-}
-
-/// Returns the ready addresses in the slices of a Service, sorted.
-fn ready_in_slices(slices: &[Value], service: &str) -> Vec<String> {
-    let slices = slices_of(slices, service);
-    let endpoints = slices.iter().flat_map(|slice| slice["endpoints"].as_array().into_iter().flatten());
-    let ready = endpoints.filter(|endpoint| endpoint["conditions"]["ready"] != false);
-    let mut found: Vec<_> = ready.filter_map(|it| it["addresses"][0].as_str()).map(str::to_owned).collect();
-    found.sort();
-    found
-}
-
-/// Returns the ready addresses of an Endpoints object, sorted; `None` if it does not exist.
-fn ready_in_endpoints(all: &[Value], name: &str) -> Option<Vec<String>> {
-    let object = all.iter().find(|object| object["metadata"]["name"] == *name)?;
-    let subsets = object["subsets"].as_array().into_iter().flatten();
-    let addresses = subsets.flat_map(|subset| subset["addresses"].as_array().into_iter().flatten());
-    let mut found: Vec<_> = addresses.filter_map(|it| it["ip"].as_str()).map(str::to_owned).collect();
-    found.sort();
-    Some(found)
 }

@@ -26,11 +26,10 @@ pub(super) fn scenarios() -> Vec<Hostile> {
     for (name, fault) in faults {
         for (prefix, output) in [("", Output::ServiceSlices), ("mirrored-", Output::MirroredSlices)] {
             for (suffix, late) in [("", Duration::ZERO), ("-late", Duration::from_secs(4))] {
-                let needs =
-                    if output == Output::ServiceSlices { Needs::SERVICE_SLICES } else { Needs::MIRRORED_SLICES };
+                let needs = Needs::of(output);
                 let name = format!("responses/{prefix}{name}{suffix}");
                 let fault = fault.clone();
-                all.push(Hostile::new(name, about, needs.embedded(), move |world| {
+                all.push(Hostile::new(name, about, needs, move |world| {
                     unconfirmed_create(world, fault.clone(), output, late).boxed()
                 }));
             }
@@ -55,9 +54,9 @@ async fn unconfirmed_create(world: &World, fault: Fault, output: Output, late: D
         world.settled().await?;
         world.service("web").await?;
     }
-    world.until_slices_of(output, "web", &[IP]).await?;
+    world.until_of(output, "web", &[IP]).await?;
     world.settled().await?;
-    let slices = world.until_slices_of(output, "web", &[IP]).await?;
+    let slices = world.until_of(output, "web", &[IP]).await?;
     world.expect_one_slice(&slices)?;
     world.expect_at_most_one_slice_at_once()?;
     let Some(counts) = world.counts(SLICES)? else { return Ok(()) };

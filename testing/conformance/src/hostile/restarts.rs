@@ -8,176 +8,69 @@ use futures::FutureExt as _;
 use serde_json::{Value, json};
 
 use super::{
-    Hostile, Needs, Part, World,
-    fleet::{MANAGED, Pod, address, expect_many, node, own, pod, service, service_name},
+    Hostile, Needs, World,
+    fleet::{MANAGED, address, expect_many, service_name},
 };
-use crate::{Kind, Mode, Request, during};
+use crate::{
+    Kind, Mode, Output, Request, during,
+    objects::{Pod, node, own, pod, service},
+};
 
 /// Number of Services of most scenarios.
 const SERVICES: usize = 60;
 /// Namespace of the object that is left in `restarts/fresh-but-one`.
 const SYSTEM: &str = "kube-system";
 
+/// What changes while no controller runs.
+#[derive(Debug, Clone, Copy)]
+enum Change {
+    PodsReplaced,
+    PodsDeleted,
+    SlicesDeleted,
+    HalfOfSlicesDeleted,
+    SlicesEdited,
+    NodesDeleted,
+    NodesReplaced,
+    NamespaceDeleted,
+    Restored,
+}
+
+/// The name, the description and the change of each scenario with a run of the controllers before the change.
+const SCENARIOS: [(&str, &str, Change); 9] = [
+    ("pods-replaced", "A third of the Pods was replaced.", Change::PodsReplaced),
+    ("pods-deleted", "Most Pods were deleted.", Change::PodsDeleted),
+    ("slices-deleted", "All EndpointSlices were deleted.", Change::SlicesDeleted),
+    ("half-of-slices-deleted", "Half of the EndpointSlices was deleted.", Change::HalfOfSlicesDeleted),
+    ("slices-edited", "Half of the EndpointSlices was edited to false addresses.", Change::SlicesEdited),
+    ("nodes-deleted", "The Nodes of half of the Services were deleted.", Change::NodesDeleted),
+    ("nodes-replaced", "Half of the Nodes was replaced, with their Pods.", Change::NodesReplaced),
+    ("namespace-deleted", "The Services and Pods of a namespace were deleted.", Change::NamespaceDeleted),
+    ("restored", "The store was restored to a state before the last Pods.", Change::Restored),
+];
+
 pub(super) fn scenarios() -> Vec<Hostile> {
-    let any = Needs::SERVICES.embedded().mode(Mode::Restarted);
-    let slices = Needs::SERVICE_SLICES.embedded().mode(Mode::Restarted);
-    pods(any).into_iter().chain(edited(slices)).chain(others(any)).collect()
-}
-
-fn pods(any: Needs) -> Vec<Hostile> {
-    vec![
-        restart("pods-replaced", "A third of the Pods was replaced.", any, fleet_of(3), |world| {
-            async {
-                let replaced = || (0..SERVICES * 3).step_by(3);
-                expect_many("replaced Pods", replaced().count())?;
-                world.kill_pods(replaced()).await?;
-                world.pods(&world.namespace, 1, SERVICES, replaced())
-            }
-            .boxed()
-        }),
-        restart("pods-deleted", "Most Pods were deleted.", any, fleet_of(2), |world| {
-            async {
-                let deleted = || (0..SERVICES * 2).filter(|number| number % 5 < 3);
-                expect_many("deleted Pods", deleted().count())?;
-                world.kill_pods(deleted()).await
-            }
-            .boxed()
-        }),
-    ]
-}
-
-fn edited(slices: Needs) -> Vec<Hostile> {
-    vec![
-        restart("slices-deleted", "All EndpointSlices were deleted.", slices, fleet_of(2), |world| {
-            async {
-                world.api().ok(Request::delete(Kind::EndpointSlice.collection(&world.namespace), None)).await?;
-                Ok(())
-            }
-            .boxed()
-        }),
-        restart("half-of-slices-deleted", "Half of the EndpointSlices was deleted.", slices, fleet_of(2), |world| {
-            async {
-                for slice in world.list(Kind::EndpointSlice).await?.iter().step_by(2) {
-                    world.delete(Kind::EndpointSlice, name(slice)?, None).await?;
-                }
-                Ok(())
-            }
-            .boxed()
-        }),
-        restart(
-            "slices-edited",
-            "Half of the EndpointSlices was edited to false addresses.",
-            slices,
-            fleet_of(2),
-            |world| {
-                async {
-                    for slice in world.list(Kind::EndpointSlice).await?.iter().step_by(2) {
-                        let mut endpoints = slice["endpoints"].clone();
-                        for (number, endpoint) in (1..).zip(endpoints.as_array_mut().into_iter().flatten()) {
-                            endpoint["addresses"] = json!([format!("192.0.2.{number}")]);
-                        }
-                        world.merge(Kind::EndpointSlice, name(slice)?, json!({"endpoints": endpoints})).await?;
-                    }
-                    Ok(())
-                }
-                .boxed()
-            },
-        ),
-    ]
-}
-
-fn others(any: Needs) -> Vec<Hostile> {
-    vec![
-        restart("nodes-deleted", "The Nodes of half of the Services were deleted.", any, with_nodes, |world| {
-            async {
-                for number in (0..SERVICES * 2).filter(|number| number % SERVICES < SERVICES / 2) {
-                    world.delete(Kind::Node, &node_name(world, 0, number), None).await?;
-                }
-                Ok(())
-            }
-            .boxed()
-        }),
-        restart("nodes-replaced", "Half of the Nodes was replaced, with their Pods.", any, with_nodes, |world| {
-            async {
-                let replaced = || (0..SERVICES * 2).step_by(2);
-                expect_many("replaced Nodes", replaced().count())?;
-                for number in replaced() {
-                    world.delete(Kind::Node, &node_name(world, 0, number), None).await?;
-                    world.kill(&format!("pod-{number}")).await?;
-                }
-                placed_pods(world, 1, replaced())
-            }
-            .boxed()
-        }),
-        restart(
-            "namespace-deleted",
-            "The Services and Pods of a namespace were deleted.",
-            any,
-            |world| {
-                async {
-                    world.fleet(&world.namespace, 5, 2)?;
-                    let doomed = doomed(world);
-                    world.create_namespace(&doomed).await?;
-                    world.fleet(&doomed, SERVICES, 1)?;
-                    world.load(own_services(&doomed))
-                }
-                .boxed()
-            },
-            |world| {
-                async {
-                    // The garbage collector deletes the slices of the Services, but not their Endpoints.
-                    for kind in [Kind::Pod, Kind::Service] {
-                        let options = json!({"gracePeriodSeconds": 0});
-                        world.api().ok(Request::delete(kind.collection(&doomed(world)), Some(options))).await?;
-                    }
-                    Ok(())
-                }
-                .boxed()
-            },
-        ),
-        restart("restored", "The store was restored to a state before the last Pods.", any, fleet_of(3), |world| {
-            async {
-                // The restored Pods are gone, and those that run are registered again.
-                let replaced = || (0..SERVICES * 3).step_by(3);
-                let snapshot = world.server()?.snapshot();
-                world.kill_pods(replaced()).await?;
-                world.pods(&world.namespace, 1, SERVICES, replaced())?;
-                world.run_until_right().await?;
-                world.server()?.restore(&snapshot);
-                world.reconnected().await?;
-                world.kill_pods(replaced()).await?;
-                world.pods(&world.namespace, 1, SERVICES, replaced())
-            }
-            .boxed()
-        }),
-        Hostile::new(
-            "restarts/fresh-but-one",
-            "All slices and Endpoints are missing, except one managed Endpoints object.",
-            any,
-            |world| fresh_but_one(world).boxed(),
-        ),
-    ]
-}
-
-/// Returns a scenario in which `change` is made while no controller runs.
-fn restart<B, C>(case: &str, about: &'static str, needs: Needs, build: B, change: C) -> Hostile
-where
-    B: for<'a> Fn(&'a World) -> futures::future::BoxFuture<'a, Result<()>> + Send + Sync + 'static,
-    C: for<'a> Fn(&'a World) -> futures::future::BoxFuture<'a, Result<()>> + Send + Sync + 'static,
-{
-    let (build, change): (Part, Part) = (Box::new(build), Box::new(change));
-    let parts = std::sync::Arc::new((build, change));
-    Hostile::new(format!("restarts/{case}"), about, needs, move |world| {
-        let parts = std::sync::Arc::clone(&parts);
-        async move {
-            let (build, change) = &*parts;
-            build(world).await?;
-            world.run_until_right().await?;
-            change(world).await?;
-            Box::pin(becomes_right(world)).await
+    let mode = Mode::Restarted;
+    let needs = |change| match change {
+        Change::SlicesDeleted | Change::HalfOfSlicesDeleted | Change::SlicesEdited => {
+            Needs { mode, ..Needs::of(Output::ServiceSlices) }
         }
-        .boxed()
-    })
+        _ => Needs { mode, ..Needs::services() },
+    };
+    let restarts = SCENARIOS.map(|(case, about, change)| {
+        Hostile::new(format!("restarts/{case}"), about, needs(change), move |world| restart(world, change).boxed())
+    });
+    let about = "All slices and Endpoints are missing, except one managed Endpoints object.";
+    let needs = Needs { mode, ..Needs::services() };
+    let fresh = Hostile::new("restarts/fresh-but-one", about, needs, |world| fresh_but_one(world).boxed());
+    restarts.into_iter().chain([fresh]).collect()
+}
+
+/// Makes a change between two runs of the controllers.
+async fn restart(world: &World, change: Change) -> Result<()> {
+    build(world, change).await?;
+    world.run_until_right().await?;
+    Box::pin(make(world, change)).await?;
+    Box::pin(becomes_right(world)).await
 }
 
 /// Starts the controllers, which must write the right endpoints without removing any.
@@ -193,20 +86,96 @@ async fn becomes_right(world: &World) -> Result<()> {
     world.expect_kept(&kept).await
 }
 
-/// Returns a function that creates the Services, with this number of Pods each.
-fn fleet_of(
-    pods: usize,
-) -> impl for<'a> Fn(&'a World) -> futures::future::BoxFuture<'a, Result<()>> + Send + Sync + 'static {
-    move |world| async move { world.fleet(&world.namespace, SERVICES, pods) }.boxed()
+/// Creates the Services and Pods before a change.
+async fn build(world: &World, change: Change) -> Result<()> {
+    match change {
+        Change::PodsReplaced | Change::Restored => world.fleet(&world.namespace, SERVICES, 3),
+        Change::PodsDeleted | Change::SlicesDeleted | Change::HalfOfSlicesDeleted | Change::SlicesEdited => {
+            world.fleet(&world.namespace, SERVICES, 2)
+        }
+        // Each Pod has a Node of its own.
+        Change::NodesDeleted | Change::NodesReplaced => {
+            world.load((0..SERVICES).map(|number| service(&world.namespace, &service_name(number))))?;
+            placed_pods(world, 0, 0..SERVICES * 2)
+        }
+        Change::NamespaceDeleted => {
+            world.fleet(&world.namespace, 5, 2)?;
+            let doomed = doomed(world);
+            world.create_namespace(&doomed).await?;
+            world.fleet(&doomed, SERVICES, 1)?;
+            world.load((0..SERVICES).flat_map(|number| own(&doomed, &format!("own-{number:03}"), &address(9, number))))
+        }
+    }
 }
 
-/// Creates the Services with two Pods each, and a Node for each Pod.
-fn with_nodes(world: &World) -> futures::future::BoxFuture<'_, Result<()>> {
-    async {
-        world.load((0..SERVICES).map(|number| service(&world.namespace, &service_name(number))))?;
-        placed_pods(world, 0, 0..SERVICES * 2)
+async fn make(world: &World, change: Change) -> Result<()> {
+    let third = || (0..SERVICES * 3).step_by(3);
+    match change {
+        Change::PodsReplaced => {
+            expect_many("replaced Pods", third().count())?;
+            world.kill_pods(third()).await?;
+            world.pods(&world.namespace, 1, SERVICES, third())
+        }
+        Change::PodsDeleted => {
+            let deleted = || (0..SERVICES * 2).filter(|number| number % 5 < 3);
+            expect_many("deleted Pods", deleted().count())?;
+            world.kill_pods(deleted()).await
+        }
+        Change::SlicesDeleted => {
+            world.api().ok(Request::delete(Kind::EndpointSlice.collection(&world.namespace), None)).await?;
+            Ok(())
+        }
+        Change::HalfOfSlicesDeleted => {
+            for slice in world.list(Kind::EndpointSlice).await?.iter().step_by(2) {
+                world.delete(Kind::EndpointSlice, name(slice)?, None).await?;
+            }
+            Ok(())
+        }
+        Change::SlicesEdited => {
+            for slice in world.list(Kind::EndpointSlice).await?.iter().step_by(2) {
+                let mut endpoints = slice["endpoints"].clone();
+                for (number, endpoint) in (1..).zip(endpoints.as_array_mut().into_iter().flatten()) {
+                    endpoint["addresses"] = json!([format!("192.0.2.{number}")]);
+                }
+                world.merge(Kind::EndpointSlice, name(slice)?, json!({"endpoints": endpoints})).await?;
+            }
+            Ok(())
+        }
+        Change::NodesDeleted => {
+            for number in (0..SERVICES * 2).filter(|number| number % SERVICES < SERVICES / 2) {
+                world.delete(Kind::Node, &node_name(world, 0, number), None).await?;
+            }
+            Ok(())
+        }
+        Change::NodesReplaced => {
+            let replaced = || (0..SERVICES * 2).step_by(2);
+            expect_many("replaced Nodes", replaced().count())?;
+            for number in replaced() {
+                world.delete(Kind::Node, &node_name(world, 0, number), None).await?;
+                world.kill(&format!("pod-{number}")).await?;
+            }
+            placed_pods(world, 1, replaced())
+        }
+        // The garbage collector deletes the slices of the Services, but not their Endpoints.
+        Change::NamespaceDeleted => {
+            for kind in [Kind::Pod, Kind::Service] {
+                let options = json!({"gracePeriodSeconds": 0});
+                world.api().ok(Request::delete(kind.collection(&doomed(world)), Some(options))).await?;
+            }
+            Ok(())
+        }
+        // The restored Pods are gone, and those that run are registered again.
+        Change::Restored => {
+            let snapshot = world.server()?.snapshot();
+            world.kill_pods(third()).await?;
+            world.pods(&world.namespace, 1, SERVICES, third())?;
+            world.run_until_right().await?;
+            world.server()?.restore(&snapshot);
+            world.reconnected().await?;
+            world.kill_pods(third()).await?;
+            world.pods(&world.namespace, 1, SERVICES, third())
+        }
     }
-    .boxed()
 }
 
 /// Creates Pods and a Node for each of them.
@@ -221,11 +190,6 @@ fn placed_pods(world: &World, generation: usize, numbers: impl IntoIterator<Item
 
 fn node_name(world: &World, generation: usize, number: usize) -> String {
     format!("{}-{generation}-{number}", world.namespace)
-}
-
-/// Returns Services without a selector, with custom Endpoints.
-fn own_services(namespace: &str) -> Vec<(Kind, Value)> {
-    (0..SERVICES).flat_map(|number| own(namespace, &format!("own-{number:03}"), &address(9, number))).collect()
 }
 
 /// Returns the name of the namespace that is deleted.

@@ -7,8 +7,8 @@ use futures::FutureExt as _;
 use kube_dev_apiserver::{Fault, On};
 use serde_json::json;
 
-use super::{Hostile, Needs, World, objects::subsets};
-use crate::Kind;
+use super::{Hostile, Needs, World};
+use crate::{Kind, objects::subsets};
 
 const IP: &str = "10.1.0.1";
 const OTHER: &str = "10.1.0.2";
@@ -17,9 +17,9 @@ const THIRD: &str = "10.1.0.3";
 pub(super) fn scenarios() -> Vec<Hostile> {
     let reused = "The controllers follow a store that was restored and reuses resource versions.";
     let many = "Running controllers follow a store that was restored to a state with other Pods and Services.";
-    let checked = Needs::SERVICES.embedded().checked_lists();
+    let checked = Needs { checked_lists: true, ..Needs::services() };
     vec![
-        Hostile::new("restores/reused-versions", reused, Needs::default().embedded(), |world| play(world).boxed()),
+        Hostile::new("restores/reused-versions", reused, Needs::default(), |world| play(world).boxed()),
         Hostile::new("restores/many-changes", many, checked, |world| many_changes(world).boxed()),
     ]
 }

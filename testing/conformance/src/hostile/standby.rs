@@ -19,7 +19,7 @@ const THIRD: &str = "10.1.0.3";
 
 pub(super) fn scenarios() -> Vec<Hostile> {
     let about = "A standby whose caches are behind makes no duplicates when it becomes leader.";
-    let needs = Needs::SERVICES.embedded().mode(Mode::Elected);
+    let needs = Needs { mode: Mode::Elected, ..Needs::services() };
     vec![Hostile::new("standby/behind", about, needs, |world| play(world).boxed())]
 }
 

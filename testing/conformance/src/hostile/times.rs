@@ -11,14 +11,14 @@ pub(super) fn scenarios() -> Vec<Hostile> {
     let about = "A time at an end of the calendar stops nothing.";
     let mut all = Vec::new();
     for (name, time) in [("last", "9999-12-31T23:59:59Z"), ("first", "0001-01-01T00:00:01Z")] {
-        let during = Hostile::new(format!("times/{name}"), about, Needs::SERVICES, move |world| {
+        let during = Hostile::new(format!("times/{name}"), about, Needs::services(), move |world| {
             async move {
                 strange(world, time).await?;
                 play(world, time).await
             }
             .boxed()
         });
-        let before = Hostile::new(format!("times/{name}-before-the-start"), about, Needs::SERVICES, move |world| {
+        let before = Hostile::new(format!("times/{name}-before-the-start"), about, Needs::services(), move |world| {
             play(world, time).boxed()
         });
         all.extend([during, before.before(move |world| strange(world, time).boxed())]);

@@ -1,20 +1,20 @@
 //! Cluster of a hostile scenario, with helpers to change it and to wait for states.
 
 use std::{
-    fs,
+    slice,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use anyhow::{Context as _, Result, bail, ensure};
-use kube_dev_apiserver::{Fault, On, Server};
+use kube_dev_apiserver::{AdmissionRequest, Denial, Fault, LoggedRequest, On, Server};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use super::Hostile;
 use crate::{
-    Api, Changes, Cluster, History, Kind, Kit, Limits, Manifest, Mode, Output, Player, Profile, Request, Running,
-    Subject, Write, cluster, during,
+    Api, Changes, Cluster, Kind, Kit, Limits, Manifest, Mode, Output, Player, Profile, Request, Running, Subject,
+    during, watch::History,
 };
 
 /// First and last pause between two observations of a state.
@@ -23,26 +23,19 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_m
 pub(crate) const SLICES: &str = "endpointslices";
 pub(crate) const ENDPOINTS: &str = "endpoints";
 
-/// Cluster with a namespace for one scenario.
+/// Embedded cluster with a namespace for one scenario.
 pub struct World {
     cluster: Arc<Cluster>,
     subject: Arc<dyn Subject>,
     pub(super) profile: Arc<Profile>,
     pub(super) limits: Limits,
     player: Player,
-    slices: History,
+    /// Events of slices.
+    pub(super) slices: History,
     pub(super) namespace: String,
     /// Node of all Pods.
     node: Manifest,
-    audit: Option<Audit>,
     notes: Mutex<Vec<String>>,
-}
-
-/// Audit log from which writes are counted.
-struct Audit {
-    path: std::path::PathBuf,
-    /// Length of the log at the start of the scenario, in bytes.
-    start: usize,
 }
 
 impl World {
@@ -54,27 +47,23 @@ impl World {
         let world = Self::new(kit, cluster).await?;
         let played = Box::pin(world.run(scenario)).await;
         // The server may be used for other scenarios.
-        if let Some(server) = world.cluster.server() {
-            server.faults().clear();
-            server.admission().clear();
-        }
-        let cleaned =
-            if kit.is_shared() { world.player.clean_up(std::slice::from_ref(&world.node)).await } else { Ok(()) };
+        let server = world.server()?;
+        server.faults().clear();
+        server.admission().clear();
+        let cleaned = if kit.is_shared() { world.player.clean_up(slice::from_ref(&world.node)).await } else { Ok(()) };
+        // A denied request is the reason of most other failures.
+        world.cluster.check_rights(&world.profile)?;
         played.and(cleaned)?;
         Ok(world.notes.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     async fn new(kit: &Kit, cluster: Arc<Cluster>) -> Result<Self> {
-        let player = Player::connect_with(cluster.config(), Arc::clone(&kit.profile), kit.limits).await?;
+        let player = Player::connect(cluster.config(), Arc::clone(&kit.profile), kit.limits).await?;
         let slices = History::open(player.api(), Kind::EndpointSlice).await?;
         let namespace = player.create_namespace().await?;
         // The slice controller omits Pods whose Node does not exist. The name is unique to the scenario.
         let node: Manifest = serde_json::from_value(json!({"kind": "Node", "metadata": {"name": namespace}}))?;
-        player.create_nodes(std::slice::from_ref(&node)).await?;
-        let audit = match (&kit.audit_log, cluster.server()) {
-            (Some(path), None) => Some(Audit { path: path.clone(), start: fs::read(path)?.len() }),
-            _ => None,
-        };
+        player.create_nodes(slice::from_ref(&node)).await?;
         Ok(Self {
             cluster,
             subject: Arc::clone(&kit.subject),
@@ -84,13 +73,12 @@ impl World {
             slices,
             namespace,
             node,
-            audit,
             notes: Mutex::default(),
         })
     }
 
     /// Runs the work of a scenario when the controllers have started. Fails if anything is written in
-    /// [`Limits::quiet`] after it.
+    /// [`Limits::calm`] after it.
     async fn run(&self, scenario: &Hostile) -> Result<()> {
         if let Some(before) = &scenario.before {
             before(self).await?;
@@ -99,7 +87,7 @@ impl World {
         if matches!(mode, Mode::Elected | Mode::Restarted) {
             return (scenario.work)(self).await;
         }
-        let controllers = self.subject.start(self.cluster.kubeconfig(), mode).await?;
+        let controllers = self.subject.start(self.cluster.controllers(), mode).await?;
         let work = async {
             self.player.wait_for_controllers().await?;
             (scenario.work)(self).await?;
@@ -110,21 +98,17 @@ impl World {
 
     /// Starts an instance of the controllers with default settings.
     pub(super) async fn start(&self) -> Result<Box<dyn Running>> {
-        self.subject.start(self.cluster.kubeconfig(), Mode::Restarted).await
+        self.subject.start(self.cluster.controllers(), Mode::Restarted).await
     }
 
     /// Starts an instance of the controllers with leader election, as this user.
     pub(super) async fn start_elected(&self, user: &str) -> Result<Box<dyn Running>> {
-        self.subject.start(&self.cluster.kubeconfig_for(user)?, Mode::Elected).await
+        self.subject.start(&self.cluster.connect_as(user).await?, Mode::Elected).await
     }
 
     /// Records a part of the scenario that was not checked.
     pub(super) fn note(&self, unchecked: impl Into<String>) {
-        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
-        let note = unchecked.into();
-        if !notes.contains(&note) {
-            notes.push(note);
-        }
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(unchecked.into());
     }
 
     /// Returns the clock of time limits and pauses, which falls behind on a busy machine as the controllers do.
@@ -144,9 +128,9 @@ impl World {
     /// Returns the embedded server.
     ///
     /// # Errors
-    /// The cluster is not the embedded server, since the scenario does not require it.
+    /// The cluster is not the embedded server.
     pub(super) fn server(&self) -> Result<&Server> {
-        self.cluster.server().context("the scenario must require the embedded server")
+        self.cluster.server().context("hostile scenarios require the embedded server")
     }
 
     /// Returns a selector of the requests of the controllers.
@@ -158,27 +142,41 @@ impl World {
         Ok(On::any().user_agent(user_agent))
     }
 
-    pub(super) fn is_embedded(&self) -> bool {
-        self.cluster.server().is_some()
-    }
-
     pub(super) fn claims(&self, output: Output) -> bool {
         self.profile.claims(output)
     }
 
-    /// Returns the maximum number of slices of one Service that existed at the same time.
-    pub(super) fn most_slices_at_once(&self) -> usize {
-        self.slices.most_at_once(&self.namespace, |slice| {
-            if self.profile.is_foreign(slice) {
-                return None;
+    /// Changes every object of a resource in the namespace of the scenario, on create and update.
+    pub(super) fn mutate(
+        &self,
+        resource: &'static str,
+        rule: impl Fn(&mut Value) + Send + Sync + 'static,
+    ) -> Result<()> {
+        let namespace = self.namespace.clone();
+        self.server()?.admission().mutate(move |request, object| {
+            if request.resource == resource && request.namespace == namespace {
+                rule(object);
             }
-            let mut slice = slice.clone();
-            self.profile.to_upstream(&mut slice);
-            super::objects::service_of(&slice).map(str::to_owned)
-        })
+            Ok(())
+        });
+        Ok(())
     }
 
-    pub(super) async fn create(&self, kind: Kind, object: Value) -> Result<Value> {
+    /// Rejects the writes of a resource in the namespace of the scenario for which `refuses` returns true. Returns the id
+    /// of the rule.
+    pub(super) fn veto(
+        &self,
+        resource: &'static str,
+        refuses: fn(&AdmissionRequest<'_>, Option<&Value>) -> bool,
+    ) -> Result<u64> {
+        let namespace = self.namespace.clone();
+        Ok(self.server()?.admission().validate(move |request, object| {
+            let refused = request.resource == resource && request.namespace == namespace && refuses(request, object);
+            if refused { Err(Denial::invalid("refused by a policy of this scenario")) } else { Ok(()) }
+        }))
+    }
+
+    pub(super) async fn create(&self, kind: Kind, object: Value) -> Result<()> {
         self.player.create(kind, &self.namespace, object).await
     }
 
@@ -211,69 +209,40 @@ impl World {
         Ok(())
     }
 
+    /// Returns a wait of at most `limit`.
+    pub(super) fn wait(&self, limit: Duration) -> Wait<'_> {
+        Wait { world: self, end: self.clock().now() + limit, limit, pause: PAUSES.0 }
+    }
+
     /// Waits until `is` returns true for the objects of a kind. Returns these objects.
     pub(super) async fn until<F>(&self, what: &str, kind: Kind, is: F) -> Result<Vec<Value>>
     where
         F: Fn(&[Value]) -> bool + Send,
     {
-        let clock = self.clock();
-        let end = clock.now() + self.limits.state;
-        let mut pause = PAUSES.0;
+        let mut wait = self.wait(self.limits.state);
         loop {
-            let found = self.list(kind).await;
-            if let Ok(found) = &found
-                && is(found)
-            {
-                return Ok(found.clone());
+            match self.list(kind).await {
+                Ok(found) if is(&found) => return Ok(found),
+                Ok(found) => wait.again(|| format!("{what}; found {:#}", Value::Array(found))).await?,
+                Err(error) => wait.again(|| format!("{what}; {error:#}")).await?,
             }
-            if clock.now() >= end {
-                let found = serde_json::to_string_pretty(&found?)?;
-                bail!("not within {} s: {what}; found {found}\n{}", self.limits.state.as_secs(), self.log()?);
-            }
-            sleep(pause).await;
-            pause = PAUSES.1.min(2 * pause);
         }
     }
 
-    /// Returns the writes of the controllers in the namespace, oldest first; `None` if there is no log of requests.
-    pub(super) fn writes(&self) -> Result<Option<Vec<Write>>> {
-        let writers = self.profile.writers();
-        let mut writes: Vec<_> = if let Some(server) = self.cluster.server() {
-            let requests = server.requests().matching(&On::writes().namespace(&self.namespace));
-            requests.iter().filter_map(cluster::write).filter(|write| writers.count(write)).collect()
-        } else if let Some(Audit { path, start }) = &self.audit {
-            let log = fs::read(path)?;
-            let log = String::from_utf8_lossy(log.get(*start..).unwrap_or_default()).into_owned();
-            // The last line may be incomplete.
-            let whole = log.rsplit_once('\n').map_or("", |(whole, _)| whole);
-            let parsed = whole.lines().filter_map(|line| Write::from_audit(line, &writers).transpose());
-            parsed.collect::<Result<_, _>>()?
-        } else {
-            return Ok(None);
-        };
-        writes.retain(|write| write.namespace == self.namespace);
-        Ok(Some(writes))
+    /// Returns the writes of the controllers in the namespace, oldest first.
+    pub(super) fn writes(&self) -> Result<Vec<LoggedRequest>> {
+        let on = On::writes().subresource("").namespace(&self.namespace);
+        let mut writes = self.server()?.requests().matching(&on);
+        writes.retain(|it| !it.dry_run && [SLICES, ENDPOINTS].contains(&&*it.resource) && self.profile.has_sent(it));
+        Ok(writes)
     }
 
-    /// Fails if anything is written within [`Limits::quiet`].
+    /// Fails if anything is written within [`Limits::calm`].
     pub(super) async fn stays_quiet(&self) -> Result<()> {
-        self.quiet_for(self.limits.quiet).await
-    }
-
-    /// Waits until the controllers have not written for [`Limits::calm`].
-    pub(super) async fn settled(&self) -> Result<()> {
-        let clock = self.clock();
-        let end = clock.now() + self.limits.state;
-        while let Err(error) = self.quiet_for(self.limits.calm).await {
-            ensure!(clock.now() < end, "the controllers do not settle: {error:#}");
-        }
-        Ok(())
-    }
-
-    async fn quiet_for(&self, quiet: Duration) -> Result<()> {
-        let before = (self.versions().await?, self.writes()?.map(|writes| writes.len()));
-        self.pause(quiet).await;
-        let after = (self.versions().await?, self.writes()?.map(|writes| writes.len()));
+        let before = (self.versions().await?, self.writes()?.len());
+        self.pause(self.limits.calm).await;
+        let after = (self.versions().await?, self.writes()?.len());
+        let quiet = self.limits.calm;
         ensure!(
             before == after,
             "writes within {quiet:?} although nothing changed: before {before:?}, after {after:?}\n{}",
@@ -282,12 +251,20 @@ impl World {
         Ok(())
     }
 
+    /// Waits until the controllers have not written for [`Limits::calm`].
+    pub(super) async fn settled(&self) -> Result<()> {
+        let mut wait = self.wait(self.limits.state);
+        while let Err(error) = self.stays_quiet().await {
+            wait.again(|| format!("the controllers do not settle: {error:#}")).await?;
+        }
+        Ok(())
+    }
+
     /// Waits until the server answers again after it has closed all connections.
     pub(super) async fn reconnected(&self) -> Result<()> {
-        let clock = self.clock();
-        let end = clock.now() + self.limits.state;
+        let mut wait = self.wait(self.limits.state);
         while let Err(error) = self.versions().await {
-            ensure!(clock.now() < end, "the server does not answer: {error:#}");
+            wait.again(|| format!("the server does not answer: {error:#}")).await?;
         }
         Ok(())
     }
@@ -313,13 +290,29 @@ impl World {
 
     /// Formats the last 30 writes, one per line.
     pub(super) fn log(&self) -> Result<String> {
-        let Some(writes) = self.writes()? else { return Ok(String::new()) };
-        let line = |write: &Write| {
-            let code = write.code.map_or_else(|| "no response".to_owned(), |code| code.to_string());
-            format!("    {} {} {}: {code}", write.verb, write.resource, write.name)
-        };
+        let writes = self.writes()?;
         let shown = writes.len().saturating_sub(30);
-        let lines: Vec<_> = writes[shown..].iter().map(line).collect();
+        let lines: Vec<_> = writes[shown..].iter().map(|write| format!("    {write}")).collect();
         Ok(format!("{} writes, the last of them:\n{}", writes.len(), lines.join("\n")))
+    }
+}
+
+/// Wait for a state, on the clock of the scenario.
+pub(super) struct Wait<'a> {
+    world: &'a World,
+    end: Duration,
+    limit: Duration,
+    pause: Duration,
+}
+
+impl Wait<'_> {
+    /// Pauses until the state is observed again. Fails at the limit; `missing` returns the difference from the state.
+    pub(super) async fn again(&mut self, missing: impl FnOnce() -> String) -> Result<()> {
+        if self.world.clock().now() >= self.end {
+            bail!("not within {} s: {}\n{}", self.limit.as_secs(), missing(), self.world.log()?);
+        }
+        sleep(self.pause).await;
+        self.pause = PAUSES.1.min(2 * self.pause);
+        Ok(())
     }
 }

@@ -73,17 +73,14 @@ fn is_mirrored(slice: &serde_json::Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use rstest::rstest;
 
     use super::*;
     use crate::Recording;
 
     fn played(profile: &Profile) -> Vec<String> {
-        let core = Path::new(env!("CARGO_MANIFEST_DIR")).join("recordings/core.json");
-        let scenarios = Recording::read(&core).unwrap().scenarios;
-        scenarios.into_iter().filter(|it| profile.skips("core", it).is_none()).map(|it| it.name).collect()
+        let (_, core) = Recording::builtin().unwrap().into_iter().find(|(file, _)| file == "core").unwrap();
+        core.scenarios.into_iter().filter(|it| profile.skips("core", it).is_none()).map(|it| it.name).collect()
     }
 
     #[rstest]

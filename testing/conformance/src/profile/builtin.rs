@@ -1,6 +1,6 @@
 //! Profiles that are part of this crate.
 
-use super::{Comparison, Profile, SliceLabels, WriteBound};
+use super::Profile;
 
 /// Names and texts.
 const BUILTIN: &[(&str, &str)] = &[
@@ -21,26 +21,6 @@ impl Profile {
     pub fn builtin(name: &str) -> Option<&'static str> {
         Self::builtins().find(|(it, _)| *it == name).map(|(_, text)| text)
     }
-
-    /// Returns the claims of a program with all three controllers of Kubernetes: the profile `controller-manager`.
-    pub fn controller_manager() -> Self {
-        Self {
-            name: "controller-manager".to_owned(),
-            about: "All three controllers, exactly as those of Kubernetes".to_owned(),
-            endpoints: true,
-            service_slices: Some(SliceLabels::default()),
-            mirrored_slices: Some(SliceLabels::default()),
-            compare: Comparison::Exact,
-            events: true,
-            ignore: <_>::default(),
-            writes: WriteBound::Exact,
-            user_agent: Some(crate::CONTROLLERS.to_owned()),
-            checks_lists: false,
-            clean_exit: true,
-            patches: <_>::default(),
-            skip: Vec::new(),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -54,10 +34,5 @@ mod tests {
             assert_eq!(profile.name, name);
             assert!(!profile.about.is_empty(), "{name} has no description");
         }
-    }
-
-    #[test]
-    fn the_file_of_the_controller_manager_equals_the_constructor() {
-        assert_eq!(Profile::find("controller-manager").unwrap(), Profile::controller_manager());
     }
 }

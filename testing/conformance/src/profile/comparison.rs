@@ -75,29 +75,27 @@ impl Profile {
 }
 
 impl Field {
-    /// Returns the name of the field in the API.
-    pub fn name(self) -> &'static str {
+    /// Returns the object of an endpoint that has the field, if it is not the endpoint itself, and the name of the field.
+    fn path(self) -> (Option<&'static str>, &'static str) {
         match self {
-            Self::Hints => "hints",
-            Self::Hostname => "hostname",
-            Self::NodeName => "nodeName",
-            Self::Serving => "serving",
-            Self::TargetRef => "targetRef",
-            Self::Terminating => "terminating",
-            Self::Zone => "zone",
+            Self::Hints => (None, "hints"),
+            Self::Hostname => (None, "hostname"),
+            Self::NodeName => (None, "nodeName"),
+            Self::Serving => (Some("conditions"), "serving"),
+            Self::TargetRef => (None, "targetRef"),
+            Self::Terminating => (Some("conditions"), "terminating"),
+            Self::Zone => (None, "zone"),
         }
     }
 
+    /// Returns the name of the field in the API.
+    pub fn name(self) -> &'static str {
+        self.path().1
+    }
+
     fn remove(self, entry: &mut Value) {
-        let (parent, key) = match self {
-            Self::Hints => (Some(entry), "hints"),
-            Self::Hostname => (Some(entry), "hostname"),
-            Self::NodeName => (Some(entry), "nodeName"),
-            Self::Serving => (entry.get_mut("conditions"), "serving"),
-            Self::TargetRef => (Some(entry), "targetRef"),
-            Self::Terminating => (entry.get_mut("conditions"), "terminating"),
-            Self::Zone => (Some(entry), "zone"),
-        };
+        let (parent, key) = self.path();
+        let parent = if let Some(parent) = parent { entry.get_mut(parent) } else { Some(entry) };
         if let Some(fields) = parent.and_then(Value::as_object_mut) {
             fields.remove(key);
         }
@@ -293,7 +291,10 @@ mod tests {
         let expected = Snapshot { endpoints, slices: vec![mirrored], events: Vec::new() };
         assert_eq!(slices.differences(&expected, &Snapshot::default(), &web(), &<_>::default()), [""; 0]);
         assert_eq!(
-            Profile::controller_manager().differences(&expected, &Snapshot::default(), &web(), &<_>::default()).len(),
+            Profile::find("controller-manager")
+                .unwrap()
+                .differences(&expected, &Snapshot::default(), &web(), &<_>::default())
+                .len(),
             2
         );
     }

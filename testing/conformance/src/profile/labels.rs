@@ -1,7 +1,5 @@
 //! Labels of slices: those of a profile, and those of Kubernetes that recordings contain.
 
-use std::borrow::Cow;
-
 use serde_json::{Map, Value};
 
 use super::{Output, Profile};
@@ -67,7 +65,7 @@ impl Profile {
     }
 
     /// Returns a recorded operation with the labels and patches of the profile.
-    pub(crate) fn operation<'a>(&self, recorded: &'a Operation) -> Cow<'a, Operation> {
+    pub(crate) fn operation(&self, recorded: &Operation) -> Operation {
         let mut operation = recorded.clone();
         match &mut operation {
             Operation::Create { obj: Manifest { kind, body, .. } } => {
@@ -81,7 +79,7 @@ impl Profile {
             Operation::DeleteSlice { managed_by, .. } => self.rename_manager(managed_by),
             Operation::Merge { .. } | Operation::Delete { .. } => {}
         }
-        if operation == *recorded { Cow::Borrowed(recorded) } else { Cow::Owned(operation) }
+        operation
     }
 
     /// Replaces the labels of Kubernetes on an object or in a patch of it by those of the controller. `output` is that
@@ -158,7 +156,7 @@ mod tests {
         let profile = Profile::parse(profile).unwrap();
         let translated = |operation: Value| {
             let operation: Operation = serde_json::from_value(operation).unwrap();
-            profile.operation(&operation).into_owned()
+            profile.operation(&operation)
         };
         let create = |kind: &str, mut object: Value| {
             object["kind"] = json!(kind);

@@ -12,13 +12,14 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail, ensure};
+use kube_dev_apiserver::LoggedRequest;
 use serde::Deserialize;
 use serde_json::Value;
 
 pub(crate) use labels::upstream_manager;
 pub use labels::{MANAGED_BY_LABEL, SERVICE_NAME_LABEL};
 
-use crate::{Kind, Tag, Writers};
+use crate::{Kind, Tag, api::PLAYER};
 
 /// Claims of a controller under test, as read from a YAML file.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -234,11 +235,11 @@ impl Profile {
         self.compare == Comparison::Exact
     }
 
-    /// Returns which writes are counted as those of the controller.
-    pub fn writers(&self) -> Writers {
+    /// Returns whether a request to the embedded server is one of the controller.
+    pub(crate) fn has_sent(&self, request: &LoggedRequest) -> bool {
         match &self.user_agent {
-            Some(part) => Writers::with_user_agent(part),
-            None => Writers::all_but_the_player(),
+            Some(part) => request.user_agent.contains(part.as_str()),
+            None => request.user_agent != PLAYER,
         }
     }
 

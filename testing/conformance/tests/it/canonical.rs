@@ -1,6 +1,6 @@
 //! The canonical form of listed objects.
 
-use kube_endpoints_conformance::{Kind, Observed, Owners, canonical, text};
+use kube_endpoints_conformance::{Kind, Owners, Snapshot, canonical, text};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ fn owners() -> Owners {
 }
 
 fn slice(object: Value) -> Value {
-    let observed = Observed { slices: vec![object], ..Observed::default() };
+    let observed = Snapshot { slices: vec![object], ..Snapshot::default() };
     canonical(&observed, NAMESPACE, &owners()).slices.remove(0)
 }
 
@@ -76,7 +76,7 @@ fn endpoints() {
         json!({ "metadata": { "name": "web" }, "subsets": subsets }),
         json!({ "metadata": { "name": "api", "labels": { "a": "b" } }, "subsets": null }),
     ];
-    let observed = Observed { endpoints: objects, ..Observed::default() };
+    let observed = Snapshot { endpoints: objects, ..Snapshot::default() };
     let target = json!({ "kind": "Pod", "namespace": "<ns>", "name": "p1" });
     let subsets = json!([
         { "addresses": [{ "ip": "10.0.0.1", "targetRef": target }, { "ip": "10.0.0.2" }], "ports": [{ "port": 1 }, { "port": 2 }] },
@@ -103,7 +103,7 @@ fn events() {
         event("endpoint-controller", "x"),
         event("endpoint-controller", "x"),
     ];
-    let observed = Observed { events, ..Observed::default() };
+    let observed = Snapshot { events, ..Snapshot::default() };
     let expect = [
         json!(["Service", "web", "Warning", "Failed", "Service <ns>/web", "endpoint-slice-controller"]),
         json!(["Service", "web", "Warning", "Failed", "x", "endpoint-controller"]),

@@ -32,7 +32,8 @@ struct Rule {
     id: Id,
     page: String,
     line: usize,
-    proofs: Vec<Proof>,
+    /// Entries of `Verified by`.
+    proofs: Vec<String>,
 }
 
 /// An id in a text.
@@ -48,15 +49,6 @@ struct Id {
     prefix: String,
     letter: Option<char>,
     number: u32,
-}
-
-/// An entry of `Verified by`.
-#[derive(Debug, PartialEq)]
-enum Proof {
-    Test { path: String, function: String },
-    Recording { file: String, scenario: String },
-    Hostile { scenario: String },
-    Malformed(String),
 }
 
 impl Contract {
@@ -104,39 +96,6 @@ impl Id {
     }
 }
 
-impl Proof {
-    fn parse(entry: &str) -> Proof {
-        let parts: Vec<&str> = entry.split('`').collect();
-        match parts[..] {
-            ["", path, ", ", function, ""] => Proof::Test { path: path.to_owned(), function: function.to_owned() },
-            ["recording ", file, " (", scenario, ")"] => {
-                Proof::Recording { file: file.to_owned(), scenario: scenario.to_owned() }
-            }
-            ["hostile scenario ", scenario, ""] => Proof::Hostile { scenario: scenario.to_owned() },
-            _ => Proof::Malformed(entry.to_owned()),
-        }
-    }
-
-    /// Returns the reason why the test or recording does not exist; `None` if it does. `recordings` are pairs of file and scenario.
-    fn problem(&self, recordings: &BTreeSet<(String, String)>) -> Option<String> {
-        match self {
-            Proof::Test { path, function } => match fs::read_to_string(root().join(path)) {
-                Ok(text) => (!defines(&text, function)).then(|| format!("{path} has no fn {function}")),
-                Err(error) => Some(format!("{path}: {error}")),
-            },
-            Proof::Recording { file, scenario } => {
-                let exists = recordings.contains(&(file.clone(), scenario.clone()));
-                (!exists).then(|| format!("recording {file} has no scenario {scenario}"))
-            }
-            Proof::Hostile { scenario } => {
-                let exists = Hostile::all().iter().any(|it| it.name() == scenario);
-                (!exists).then(|| format!("there is no hostile scenario {scenario}"))
-            }
-            Proof::Malformed(entry) => Some(format!("neither a test nor a recording nor a hostile scenario: {entry}")),
-        }
-    }
-}
-
 impl fmt::Display for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}-", self.prefix)?;
@@ -154,6 +113,26 @@ impl fmt::Display for Rule {
 impl fmt::Display for Citation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}: {}", self.file, self.line, self.id)
+    }
+}
+
+/// Returns the reason why the test or scenario of an entry of `Verified by` does not exist; `None` if it does.
+/// `recordings` are pairs of file and scenario.
+fn problem(entry: &str, recordings: &BTreeSet<(String, String)>) -> Option<String> {
+    match entry.split('`').collect::<Vec<_>>()[..] {
+        ["", path, ", ", function, ""] => match fs::read_to_string(root().join(path)) {
+            Ok(text) => (!defines(&text, function)).then(|| format!("{path} has no fn {function}")),
+            Err(error) => Some(format!("{path}: {error}")),
+        },
+        ["recording ", file, " (", scenario, ")"] => {
+            let exists = recordings.contains(&(file.to_owned(), scenario.to_owned()));
+            (!exists).then(|| format!("recording {file} has no scenario {scenario}"))
+        }
+        ["hostile scenario ", scenario, ""] => {
+            let exists = Hostile::all().iter().any(|it| it.name() == scenario);
+            (!exists).then(|| format!("there is no hostile scenario {scenario}"))
+        }
+        _ => Some(format!("neither a test nor a recording nor a hostile scenario: {entry}")),
     }
 }
 
@@ -187,7 +166,7 @@ fn rules(page: &str, text: &str) -> Vec<Rule> {
             let id = Id::parse(heading).unwrap_or_else(|| panic!("{page}:{line}: {heading} is not an id"));
             rules.push(Rule { id, page: page.to_owned(), line, proofs: Vec::new() });
         } else if let (Some(entries), Some(rule)) = (content.strip_prefix("- Verified by: "), rules.last_mut()) {
-            rule.proofs.extend(entries.split("; ").filter(|entry| *entry != "none").map(Proof::parse));
+            rule.proofs.extend(entries.split("; ").filter(|entry| *entry != "none").map(str::to_owned));
         }
     }
     rules
@@ -256,13 +235,13 @@ fn rules_are_verified() {
 
 #[test]
 fn tests_and_recordings_exist() {
-    let recordings = Recording::read_all(&root().join("testing/conformance/recordings")).expect("all recordings parse");
+    let recordings = Recording::builtin().expect("all recordings parse");
     let scenarios = |(file, recording): (String, Recording)| {
         recording.scenarios.into_iter().map(move |scenario| (file.clone(), scenario.name))
     };
     let recordings: BTreeSet<(String, String)> = recordings.into_iter().flat_map(scenarios).collect();
     let proofs = CONTRACT.rules.iter().flat_map(|rule| rule.proofs.iter().map(move |proof| (rule, proof)));
-    let missing = proofs.filter_map(|(rule, proof)| Some(format!("{rule}: {}", proof.problem(&recordings)?)));
+    let missing = proofs.filter_map(|(rule, proof)| Some(format!("{rule}: {}", problem(proof, &recordings)?)));
     assert_none("`Verified by:` refers to a missing test or recording", missing);
 }
 
@@ -317,11 +296,11 @@ fn a_page_is_read() {
     let rules = rules("page.md", page);
     let shown: Vec<String> = rules.iter().map(ToString::to_string).collect();
     assert_eq!(shown, ["page.md:3: RC-5", "page.md:9: RC-6", "page.md:13: RC-7"]);
-    let test = Proof::Test { path: "a.rs".into(), function: "b".into() };
-    let recording = Proof::Recording { file: "core".into(), scenario: "c".into() };
-    assert_eq!(rules[0].proofs, [test, recording, Proof::Hostile { scenario: "d/e".into() }]);
+    assert_eq!(rules[0].proofs, ["`a.rs`, `b`", "recording `core` (`c`)", "hostile scenario `d/e`"]);
     assert!(rules[1].proofs.is_empty(), "{:?}", rules[1].proofs);
-    assert_eq!(rules[2].proofs, [Proof::Malformed("a test".into())]);
+    for missing in ["`a.rs`, `b`", "recording `core` (`c`)", "hostile scenario `d/e`", "a test"] {
+        assert!(problem(missing, &BTreeSet::new()).is_some(), "{missing}");
+    }
 }
 
 #[rstest]

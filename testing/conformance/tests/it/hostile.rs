@@ -6,7 +6,7 @@ use kube_endpoints_conformance::{Hostile, Verdict};
 use crate::ours;
 
 /// Plays a scenario.
-async fn play(name: &str) {
+fn play(name: &str) {
     let scenario = Hostile::all().into_iter().find(|it| it.name() == name);
     let scenario = scenario.unwrap_or_else(|| panic!("there is no scenario {name}"));
     let kit = ours::kit();
@@ -15,7 +15,7 @@ async fn play(name: &str) {
         return;
     }
     // Boxed: the future has many kilobytes.
-    let entry = Box::pin(kit.play_hostile(None, &scenario)).await;
+    let entry = ours::block_on(Box::pin(kit.play_hostile(None, &scenario)));
     for note in &entry.notes {
         eprintln!("SKIPPED {name}: {note}");
     }
@@ -28,9 +28,9 @@ async fn play(name: &str) {
 macro_rules! scenarios {
     ($($group:ident: $($case:ident)*;)*) => {
         $(mod $group {
-            $(#[tokio::test(flavor = "multi_thread")]
-            async fn $case() {
-                super::play(&super::name(stringify!($group), stringify!($case))).await;
+            $(#[test]
+            fn $case() {
+                super::play(&super::name(stringify!($group), stringify!($case)));
             })*
         })*
 

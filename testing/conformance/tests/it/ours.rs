@@ -9,9 +9,13 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 use endpoint_controller_manager::{LeaderElection, Settings, run};
-use futures::{FutureExt as _, future::BoxFuture};
-use kube_controller_client::Config;
-use kube_endpoints_conformance::{Access, CommandLine, Kit, Limits, Mode, Profile, Running, Subject, Target};
+use futures::{
+    FutureExt as _,
+    future::{BoxFuture, ready},
+};
+use kube_endpoints_conformance::{
+    Access, CommandLine, Connection, Kit, Limits, Mode, Profile, Running, Subject, Target, split,
+};
 use tokio::{task::JoinSet, time::timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -26,25 +30,60 @@ pub(crate) fn program() -> Option<PathBuf> {
     Some(workspace.join(path))
 }
 
+/// Runs a future: in virtual time for the controllers in the process, in real time for a program.
+///
+/// In virtual time, what the controllers see between two requests does not depend on the machine.
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let runtime = match program() {
+        None => tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build(),
+        Some(_) => tokio::runtime::Builder::new_multi_thread().enable_all().build(),
+    };
+    runtime.expect("a runtime").block_on(future)
+}
+
 /// Returns a kit for the profile `controller-manager`.
 pub(crate) fn kit() -> Kit {
-    let subject: Arc<dyn Subject> = match program() {
-        None => Arc::new(InProcess),
-        Some(path) => Arc::new(CommandLine { stop: LIMIT, ..CommandLine::controller_manager(&path) }),
+    let (subject, target): (Arc<dyn Subject>, _) = match program() {
+        None => (Arc::new(InProcess), Target::InProcess),
+        Some(path) => (Arc::new(command_line(&path)), Target::Embedded),
     };
     let rights = Access::with_rights("endpoint-controller-manager", include_str!("../../rights.yaml"));
     Kit {
-        profile: Arc::new(Profile { checks_lists: true, ..Profile::controller_manager() }),
+        profile: Arc::new(Profile {
+            checks_lists: true,
+            ..Profile::find("controller-manager").expect("the built-in profile is valid")
+        }),
         subject,
         external: false,
-        target: Target::Embedded,
+        target,
         access: rights.expect("rights.yaml is valid"),
-        tls: true,
         limits: Limits { start: LIMIT, settle: LIMIT, state: LIMIT, stop: LIMIT, ..Limits::default() },
-        audit_log: None,
         // More than three files at a time would overload a small machine at the start, and save no time: the longest
         // file takes as long as all others together.
         jobs: 3,
+    }
+}
+
+/// Returns a command line of the `controller-manager` at `path` with the settings of the recorded cluster: batch periods of
+/// 500 ms, and a request limit that has no effect. Leader election and HTTPS are as by default.
+pub(crate) fn command(path: &Path, more: &str) -> String {
+    let common = "--kubeconfig={kubeconfig} --secure-port={port} --bind-address=127.0.0.1 --kube-api-qps=2000 \
+        --kube-api-burst=4000 --endpoint-updates-batch-period=500ms --endpointslice-updates-batch-period=500ms \
+        --mirroring-endpointslice-updates-batch-period=500ms";
+    format!("'{}' {common} {more}", path.display())
+}
+
+/// Flag for the rights of a service account for each controller.
+pub(crate) const CREDENTIALS: &str = "--use-service-account-credentials=true";
+
+fn command_line(path: &Path) -> CommandLine {
+    let words = |more: &str| split(&command(path, more)).expect("the quotes are closed");
+    CommandLine {
+        plain: words(CREDENTIALS),
+        resync: Some(words(&format!("{CREDENTIALS} --min-resync-period=2s"))),
+        elected: Some(words("")),
+        clean_exit: true,
+        stop: LIMIT,
     }
 }
 
@@ -56,16 +95,12 @@ impl Subject for InProcess {
         true
     }
 
-    fn start<'a>(&'a self, kubeconfig: &'a Path, mode: Mode) -> BoxFuture<'a, Result<Box<dyn Running>>> {
-        async move {
-            let config = Config::from_kubeconfig(kubeconfig).await?;
-            let stop = CancellationToken::new();
-            let mut task = JoinSet::new();
-            // Boxed: the future of three controllers has many kilobytes.
-            task.spawn(Box::pin(run(config, settings(mode), stop.clone())));
-            Ok(Box::new(Instance { task, stop }) as Box<dyn Running>)
-        }
-        .boxed()
+    fn start<'a>(&'a self, connection: &'a Connection, mode: Mode) -> BoxFuture<'a, Result<Box<dyn Running>>> {
+        let stop = CancellationToken::new();
+        let mut task = JoinSet::new();
+        // Boxed: the future of three controllers has many kilobytes.
+        task.spawn(Box::pin(run(connection.config.clone(), settings(mode), stop.clone())));
+        ready(Ok(Box::new(Instance { task, stop }) as Box<dyn Running>)).boxed()
     }
 }
 
@@ -92,7 +127,7 @@ impl Running for Instance {
 }
 
 /// Returns the settings of the recorded cluster. There too, the request limit was so high that it had no effect.
-pub(crate) fn settings(mode: Mode) -> Settings {
+fn settings(mode: Mode) -> Settings {
     let mut settings = Settings::default();
     settings.client.qps = 2_000.0;
     settings.client.burst = 4_000;

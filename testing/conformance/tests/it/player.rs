@@ -1,8 +1,10 @@
 //! The player on an API server without controllers: its requests, snapshots and failures.
 
+use std::{collections::BTreeMap, sync::Arc};
+
 use kube_controller_client::Config;
 use kube_dev_apiserver::Server;
-use kube_endpoints_conformance::{Failure, Kind, Outcome, Player, Recording, Scenario};
+use kube_endpoints_conformance::{Failure, Kind, Limits, Player, Profile, Recording, Scenario, Verdict};
 use serde_json::{Value, json};
 
 fn recording(nodes: &Value, scenarios: &[(&str, Value)]) -> Recording {
@@ -15,16 +17,18 @@ fn recording(nodes: &Value, scenarios: &[(&str, Value)]) -> Recording {
 }
 
 async fn start() -> (Server, Player) {
-    let server = Server::start(kube_dev_apiserver::Config::default()).await.expect("the server starts");
-    let config = Config::from_url(&server.url()).expect("the URL is valid");
-    let player = Player::connect(&config).await.expect("the player connects");
+    let server = Server::in_process(kube_dev_apiserver::Config::default()).expect("the server starts");
+    let (config, profile) = (
+        Config::from_service(server.service()),
+        Arc::new(Profile::find("controller-manager").expect("the built-in profile is valid")),
+    );
+    let player = Player::connect(&config, profile, Limits::default()).await.expect("the player connects");
     (server, player)
 }
 
-async fn play(player: &Player, scenarios: &[Scenario]) -> Vec<Outcome> {
-    let mut outcomes = player.play(scenarios).await;
-    outcomes.sort_by(|a, b| a.scenario.cmp(&b.scenario));
-    outcomes
+async fn play(player: &Player, scenarios: &[Scenario]) -> Vec<Verdict> {
+    let outcomes: BTreeMap<_, _> = player.play("file", scenarios, |_, _| {}).await.into_iter().collect();
+    outcomes.into_values().map(|entry| entry.verdict).collect()
 }
 
 fn create_slice(name: &str, owner: Option<&str>, addresses: &[&str]) -> Value {
@@ -63,7 +67,7 @@ fn expect(endpoints: &Value, slices: &Value) -> Value {
     json!({ "endpoints": endpoints, "slices": slices, "events": [] })
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test(start_paused = true)]
 async fn plays() {
     let service = json!({ "kind": "Service", "metadata": { "name": "web" }, "spec": { "ports": [{ "port": 80 }] } });
     let slices = json!([
@@ -105,22 +109,20 @@ async fn plays() {
     let nothing = expect(&json!([]), &json!([]));
     let refused = json!([{ "do": [{ "op": "delete", "kind": "Pod", "name": "p" }], "expect": nothing }]);
 
-    let (server, player) = start().await;
+    let (_server, player) = start().await;
     let recording = recording(&json!([]), &[("a", slices), ("b", differs), ("c", refused)]);
-    let outcomes = play(&player, &recording.scenarios).await;
-    let failures: Vec<_> = outcomes.into_iter().map(|outcome| outcome.failure).collect();
-    assert_eq!(failures[0], None);
+    let verdicts = play(&player, &recording.scenarios).await;
+    assert_eq!(verdicts[0], Verdict::Passed);
     let difference = "endpoints[0].subsets[0].addresses[0].ip: expected \"10.0.0.3\", found \"10.0.0.2\"";
-    assert_eq!(failures[1], Some(Failure { step: 2, reasons: vec![difference.to_owned()] }));
-    let failure = failures[2].as_ref().expect("deleting a missing Pod fails");
+    assert_eq!(verdicts[1], Verdict::Failed(Failure { step: 2, reasons: vec![difference.to_owned()] }));
+    let Verdict::Failed(failure) = &verdicts[2] else { panic!("deleting a missing Pod fails") };
     assert_eq!(failure.step, 1);
     let reason = &failure.reasons[0];
     assert!(reason.starts_with("operation 1 of 1: DELETE /api/v1/namespaces/replay-"), "{reason}");
     assert!(reason.ends_with(": 404 Not Found: pods \"p\" not found"), "{reason}");
-    server.shutdown().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test(start_paused = true)]
 async fn nodes_and_cleaning_up() {
     let nodes = json!([{
         "apiVersion": "v1", "kind": "Node",
@@ -131,17 +133,16 @@ async fn nodes_and_cleaning_up() {
     let nothing = json!([{ "do": [], "expect": expect(&json!([]), &json!([])) }]);
     let recording = recording(&nodes, &[("a", nothing)]);
     player.create_nodes(&recording.nodes).await.expect("the Nodes are created");
-    let found = player.api().list(Kind::Node, "", "").await.expect("the Nodes are listed").items;
+    let found = player.api().list(Kind::Node, "", "").await.expect("the Nodes are listed");
     assert_eq!(found[0]["status"]["allocatable"]["cpu"], "4");
 
     let before = namespaces(&player).await;
-    assert_eq!(play(&player, &recording.scenarios).await[0].failure, None);
+    assert_eq!(play(&player, &recording.scenarios).await, [Verdict::Passed]);
     assert_eq!(namespaces(&player).await, before + 1);
     player.clean_up(&recording.nodes).await.expect("everything is deleted");
     server.empty_namespaces();
     assert_eq!(namespaces(&player).await, before);
-    assert!(player.api().list(Kind::Node, "", "").await.expect("the Nodes are listed").items.is_empty());
-    server.shutdown().await;
+    assert!(player.api().list(Kind::Node, "", "").await.expect("the Nodes are listed").is_empty());
 }
 
 async fn namespaces(player: &Player) -> usize {

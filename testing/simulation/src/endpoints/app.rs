@@ -23,6 +23,20 @@ pub struct Options {
     pub checks_all_lists: bool,
 }
 
+/// Reads JSON, without leader election, batching and checks of short lists; at most 100 endpoints per slice, as in the
+/// recorded cluster.
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            encoding: Encoding::Json,
+            elects: false,
+            max_endpoints_per_slice: const { NonZeroUsize::new(100).expect("not zero") },
+            batching: Batching::None,
+            checks_all_lists: false,
+        }
+    }
+}
+
 /// Returns a process that runs `controller-manager` with all three controllers.
 pub fn controller_manager(name: &str, options: Options) -> Process {
     let process = Process::new(name, move |environment| {

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use kube_endpoints_conformance::{Kind, Manifest, Operation as Recorded, Recording, Subresource};
+use http::Method;
+use kube_endpoints_conformance::{Kind, Recording, Request};
 use serde_json::{Value, json};
 
 use super::Unnoticed;
@@ -36,9 +37,12 @@ pub fn builtin() -> std::io::Result<Vec<Scenario>> {
 }
 
 fn scenarios(recordings: Vec<(String, Recording)>) -> Vec<Scenario> {
+    let slice = |service: &str, managed_by: &str, address_type: &str| {
+        Some(Kind::EndpointSlice.object(NAMESPACE, &format!("{service}*{managed_by}*{address_type}")))
+    };
     let mut scenarios = Vec::new();
     for (file, recording) in recordings {
-        let mut setup: Vec<Operation> = recording.nodes.iter().flat_map(|node| create(node, "")).collect();
+        let mut setup: Vec<_> = recording.nodes.iter().flat_map(|node| node.requests("")).map(operation).collect();
         setup.push(Operation::Create {
             path: "/api/v1/namespaces".to_owned(),
             object: json!({ "metadata": { "name": NAMESPACE } }),
@@ -50,8 +54,8 @@ fn scenarios(recordings: Vec<(String, Recording)>) -> Vec<Scenario> {
             let mut steps = Vec::new();
             for step in scenario.steps {
                 let mut after = PAUSE;
-                for operation in step.operations.iter().flat_map(operations) {
-                    steps.push(Step { after: std::mem::take(&mut after), operation });
+                for request in step.operations.iter().flat_map(|it| it.requests(NAMESPACE, slice)) {
+                    steps.push(Step { after: std::mem::take(&mut after), operation: operation(request) });
                 }
             }
             scenarios.push(Scenario { name, setup: setup.clone(), steps, unnoticed });
@@ -60,42 +64,12 @@ fn scenarios(recordings: Vec<(String, Recording)>) -> Vec<Scenario> {
     scenarios
 }
 
-fn create(manifest: &Manifest, namespace: &str) -> Vec<Operation> {
-    let Manifest { kind, name, body, status } = manifest;
-    let mut operations = vec![Operation::Create { path: kind.collection(namespace), object: body.clone() }];
-    if let Some(status) = status {
-        let path = kind.object(namespace, name) + "/status";
-        operations.push(Operation::Patch { path, patch: json!({ "status": status }) });
-    }
-    operations
-}
-
-fn operations(recorded: &Recorded) -> Vec<Operation> {
-    let slice = |service: &str, managed_by: &str, address_type: &str| {
-        Kind::EndpointSlice.object(NAMESPACE, &format!("{service}*{managed_by}*{address_type}"))
-    };
-    match recorded {
-        Recorded::Create { obj } => create(obj, NAMESPACE),
-        Recorded::Merge { kind, name, patch, sub } => {
-            let part = match sub {
-                None => "",
-                Some(Subresource::Status) => "/status",
-            };
-            vec![Operation::Patch { path: kind.object(NAMESPACE, name) + part, patch: patch.clone() }]
-        }
-        Recorded::Delete { kind, name, grace } => {
-            let options = grace.map_or(
-                Value::Null,
-                |seconds| json!({ "kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": seconds }),
-            );
-            vec![Operation::Delete { path: kind.object(NAMESPACE, name), options }]
-        }
-        Recorded::MergeSlice { service, managed_by, address_type, patch } => {
-            vec![Operation::Patch { path: slice(service, managed_by, address_type), patch: patch.clone() }]
-        }
-        Recorded::DeleteSlice { service, managed_by, address_type } => {
-            vec![Operation::Delete { path: slice(service, managed_by, address_type), options: Value::Null }]
-        }
+fn operation(Request { method, path, body }: Request) -> Operation {
+    let body = body.map_or(Value::Null, |(_, body)| body);
+    match method {
+        Method::POST => Operation::Create { path, object: body },
+        Method::PATCH => Operation::Patch { path, patch: body },
+        _ => Operation::Delete { path, options: body },
     }
 }
 

@@ -87,25 +87,15 @@ pub fn base(seed: u64, steps: Vec<Step>, options: Options) -> Simulation {
 /// Returns the run of a recorded scenario, with one process and without faults, and with JSON, because
 /// [`sieve::plans`](crate::sieve::plans) ignores events in protobuf.
 pub fn recorded(scenario: &RecordedScenario) -> Simulation {
-    let options = Options {
-        encoding: Encoding::Json,
-        elects: false,
-        max_endpoints_per_slice: MAX_ENDPOINTS_PER_SLICE,
-        batching: Batching::None,
-        checks_all_lists: false,
-    };
     let setup = scenario.setup.clone();
-    Simulation { setup, limits: LIMITS, ..base(0, scenario.steps.clone(), options) }
+    Simulation { setup, limits: LIMITS, ..base(0, scenario.steps.clone(), Options::default()) }
 }
-
-/// Value of `--max-endpoints-per-slice` in the recorded cluster.
-const MAX_ENDPOINTS_PER_SLICE: NonZeroUsize = NonZeroUsize::new(100).expect("not zero");
 
 fn options(rng: &mut SmallRng) -> Options {
     let encoding = if rng.random() { Encoding::Protobuf } else { Encoding::Json };
     let size = [1, 2, 3, 100].choose(rng).and_then(|size| NonZeroUsize::new(*size));
     let max_endpoints_per_slice = size.unwrap_or(NonZeroUsize::MIN);
-    Options { encoding, elects: false, max_endpoints_per_slice, batching: Batching::None, checks_all_lists: false }
+    Options { encoding, max_endpoints_per_slice, ..Options::default() }
 }
 
 /// Returns adaptive batching for a quarter of all seeds. Drawn apart from the rest of the run, so that the histories and
@@ -170,8 +160,8 @@ fn disturbances(rng: &mut SmallRng, end: Duration, processes: usize) -> Vec<(Dur
             let short = millis(&[100, 1_000, 3_000, 8_000]);
             let long = millis(&[1_000, 8_000, 12_000, 20_000, 45_000]);
             let disturbance = match rng.random_range(0..9_u8) {
-                0 => Disturbance::RestartServer(false),
-                1 => Disturbance::RestartServer(true),
+                0 => Disturbance::RestartServer,
+                1 => Disturbance::RestartServerLost,
                 2 => Disturbance::Restore(short),
                 3 => Disturbance::Policy(Policy::AddLabel, long),
                 4 => {

@@ -1,6 +1,5 @@
 //! Laws of `--updates-batching=adaptive`, in virtual time: a readiness storm, and lone changes after it.
 
-use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use endpoint_controller_manager::{Batching, Settings, run};
@@ -70,10 +69,7 @@ fn storm(flips: usize, batching: Batching) -> Outcome {
     steps[0].after = Duration::from_secs(5);
     let lone = (0..LONE_CHANGES).map(|number| flip(number / 2, number % 2 == 1));
     steps.extend(lone.map(|operation| Step { after: Duration::from_secs(5), operation }));
-    let max_endpoints_per_slice = NonZeroUsize::new(100).unwrap();
-    let options =
-        Options { encoding: Encoding::Json, elects: false, max_endpoints_per_slice, batching, checks_all_lists: false };
-    let mut simulation = scenario::base(1, steps, options);
+    let mut simulation = scenario::base(1, steps, Options::default());
     simulation.processes = vec![manager(batching)];
     simulation.setup = setup();
     let outcome = simulation.run();

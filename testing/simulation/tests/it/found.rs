@@ -3,8 +3,6 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use endpoint_controller_manager::Batching;
-use kube_controller_client::Encoding;
 use kube_simulation::endpoints::{Options, scenario};
 use kube_simulation::{Entry, EntryKind, Faults, Operation, Outcome, Step, Verb};
 use serde_json::{Value, json};
@@ -25,13 +23,7 @@ fn patch_slice(after: u64, patch: Value) -> Step {
 
 fn run(steps: Vec<Step>, plan: &str) -> Outcome {
     let max_endpoints_per_slice = NonZeroUsize::new(2).unwrap();
-    let options = Options {
-        encoding: Encoding::Json,
-        elects: false,
-        max_endpoints_per_slice,
-        batching: Batching::None,
-        checks_all_lists: false,
-    };
+    let options = Options { max_endpoints_per_slice, ..Options::default() };
     let mut simulation = scenario::base(1, steps, options);
     simulation.faults = Faults::Planned(plan.parse().unwrap());
     simulation.run()

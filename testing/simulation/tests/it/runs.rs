@@ -6,8 +6,6 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use endpoint_controller_manager::Batching;
-use kube_controller_client::Encoding;
 use kube_dev_apiserver::Server;
 use kube_simulation::endpoints::{Options, builtin_recordings, scenario};
 use kube_simulation::sieve::{Pattern, plans};
@@ -51,7 +49,7 @@ fn a_recording_passes_under_plans_of_each_pattern() {
     let calm = simulation.run();
     assert_eq!(calm.violations, [""; 0]);
     for pattern in Pattern::ALL {
-        let found = plans(&calm.log, pattern, true);
+        let found = plans(&calm.log, pattern);
         assert!(!found.is_empty(), "{pattern:?}");
         for plan in found.into_iter().take(3) {
             let outcome = Simulation { faults: Faults::Planned(plan.clone()), ..simulation.clone() }.run();
@@ -100,13 +98,8 @@ fn small_cluster(steps: Vec<Step>) -> Simulation {
         let spec = json!({ "selector": { "app": "all" }, "ports": [{ "port": 80 }] });
         setup.push(create("namespaces/default/services", json!({ "metadata": { "name": name }, "spec": spec })));
     }
-    let options = Options {
-        encoding: Encoding::Json,
-        elects: false,
-        max_endpoints_per_slice: NonZeroUsize::new(2).expect("not zero"),
-        batching: Batching::None,
-        checks_all_lists: false,
-    };
+    let max_endpoints_per_slice = NonZeroUsize::new(2).expect("not zero");
+    let options = Options { max_endpoints_per_slice, ..Options::default() };
     Simulation { setup, rules: Arc::new(Artificial), ..scenario::base(0, steps, options) }
 }
 

@@ -29,9 +29,6 @@ pub(crate) struct Arguments {
     /// Print the built-in profiles.
     #[arg(long, conflicts_with = "list")]
     pub(crate) show_profiles: bool,
-    /// Also write the report as JUnit XML to this file.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) junit: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) controller: Controller,
     #[command(flatten)]
@@ -67,15 +64,10 @@ pub(crate) struct Controller {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Cluster")]
 pub(crate) struct Cluster {
-    /// Use this cluster instead of embedded servers. Namespaces and Nodes are created, and deleted afterwards.
+    /// Use this cluster instead of embedded servers, for recordings only. Namespaces and Nodes are created, and deleted
+    /// afterwards.
     #[arg(long, value_name = "FILE")]
     pub(crate) kubeconfig: Option<PathBuf>,
-    /// Audit log of the cluster of --kubeconfig, from which writes are counted.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) audit_log: Option<PathBuf>,
-    /// Serve plain HTTP instead of TLS. Go clients then send no credentials.
-    #[arg(long)]
-    pub(crate) plain_http: bool,
     /// Maximum number of servers at a time, each with an instance of the controller.
     #[arg(long, value_name = "N", default_value = "4")]
     pub(crate) jobs: NonZeroUsize,

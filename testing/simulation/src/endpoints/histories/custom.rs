@@ -29,7 +29,7 @@ impl Author {
             self.custom[number] = true;
             return;
         }
-        let change = match self.below(10) {
+        let mut change = match self.below(10) {
             0..5 => json!({ "subsets": self.subsets() }),
             5..7 => {
                 let skip = self.pick(&["true".into(), "false".into(), Value::Null]);
@@ -45,7 +45,6 @@ impl Author {
                 return;
             }
         };
-        let mut change = change;
         change["metadata"]["labels"][EDITED] = "true".into();
         self.then(patch(path, change));
     }
@@ -81,29 +80,21 @@ impl Author {
         let place = self.pick(&[0, 0, 0, 1, 2]);
         let path = slice_path(namespace, &service, place);
         let labels = |labels: Value| json!({ "metadata": { "labels": labels } });
-        match self.below(12) {
-            0..3 => self.then(delete(path)),
-            3 => self.then(patch(path, json!({ "endpoints": [] }))),
-            4 => {
-                let endpoint = json!({ "addresses": ["10.7.7.7"], "conditions": {} });
-                self.then(patch(path, json!({ "endpoints": [endpoint] })));
-            }
-            5 => {
-                let value = self.next().to_string();
-                self.then(patch(path, labels(json!({ "team": value }))));
-            }
-            6 => self.then(patch(path, labels(json!({ SLICE_MANAGED_BY: OTHER })))),
-            7 => self.then(patch(path, labels(json!({ SLICE_MANAGED_BY: SLICE_CONTROLLER })))),
-            8 => {
-                let other = self.below(self.services.len());
-                self.then(patch(path, labels(json!({ SERVICE_NAME: format!("service-{other}") }))));
-            }
+        let change = match self.below(12) {
+            0..3 => return self.then(delete(path)),
+            3 => json!({ "endpoints": [] }),
+            4 => json!({ "endpoints": [{ "addresses": ["10.7.7.7"], "conditions": {} }] }),
+            5 => labels(json!({ "team": self.next().to_string() })),
+            6 => labels(json!({ SLICE_MANAGED_BY: OTHER })),
+            7 => labels(json!({ SLICE_MANAGED_BY: SLICE_CONTROLLER })),
+            8 => labels(json!({ SERVICE_NAME: format!("service-{}", self.below(self.services.len())) })),
             9 => {
                 self.then(patch(path.clone(), json!({ "metadata": { "finalizers": ["example.com/hold"] } })));
                 self.then(delete(path.clone()));
-                if self.chance(0.7) {
-                    self.then(patch(path, json!({ "metadata": { "finalizers": null } })));
+                if !self.chance(0.7) {
+                    return;
                 }
+                json!({ "metadata": { "finalizers": null } })
             }
             // A slice with the label of the slice controller has no owner here; a sync of the Service deletes it.
             choice => {
@@ -119,8 +110,9 @@ impl Author {
                     "endpoints": [{ "addresses": ["10.7.7.8"], "conditions": {} }],
                     "ports": [{ "name": "", "port": 80, "protocol": "TCP" }],
                 });
-                self.then(create(collection(namespace), object));
+                return self.then(create(collection(namespace), object));
             }
-        }
+        };
+        self.then(patch(path, change));
     }
 }

@@ -12,61 +12,46 @@ impl Author {
         let path = self.path(number, "services");
         let Service { exists, has_selector, is_external, .. } = self.services[number];
         if !exists {
-            self.create_service(number);
-            return;
+            return self.create_service(number);
         }
-        match self.below(100) {
-            0..20 if has_selector => {
-                let selector = self.selector();
-                self.then(patch(path, json!({ "spec": { "selector": selector } })));
-            }
+        let change = match self.below(100) {
             0..20 => {
-                let selector = self.selector();
-                self.then(patch(path, json!({ "spec": { "selector": selector } })));
                 self.services[number].has_selector = true;
+                json!({ "spec": { "selector": self.selector() } })
             }
             20..30 if has_selector => {
-                self.then(patch(path, json!({ "spec": { "selector": null } })));
                 self.services[number].has_selector = false;
+                json!({ "spec": { "selector": null } })
             }
-            30..45 => {
-                let ports = self.ports();
-                self.then(patch(path, json!({ "spec": { "ports": ports } })));
-            }
-            45..60 => {
-                let publish = self.chance(0.5);
-                self.then(patch(path, json!({ "spec": { "publishNotReadyAddresses": publish } })));
-            }
+            30..45 => json!({ "spec": { "ports": self.ports() } }),
+            45..60 => json!({ "spec": { "publishNotReadyAddresses": self.chance(0.5) } }),
             60..68 => {
                 let value = self.pick(&[Value::Null, "blue".into(), "red".into()]);
-                self.then(patch(path, json!({ "metadata": { "labels": { "team": value } } })));
+                json!({ "metadata": { "labels": { "team": value } } })
             }
-            68..73 => {
-                let policy = self.pick(&["SingleStack", "PreferDualStack"]);
-                self.then(patch(path, json!({ "spec": { "ipFamilyPolicy": policy } })));
-            }
+            68..73 => json!({ "spec": { "ipFamilyPolicy": self.pick(&["SingleStack", "PreferDualStack"]) } }),
             73..78 => {
                 let distribution = self.pick(&[Value::Null, "PreferClose".into(), "PreferSameNode".into()]);
-                self.then(patch(path, json!({ "spec": { "trafficDistribution": distribution } })));
+                json!({ "spec": { "trafficDistribution": distribution } })
             }
             78..83 => {
-                let spec = if is_external {
-                    json!({ "type": "ClusterIP", "externalName": null })
+                self.services[number].is_external = !is_external;
+                if is_external {
+                    json!({ "spec": { "type": "ClusterIP", "externalName": null } })
                 } else {
-                    json!({
+                    json!({ "spec": {
                         "type": "ExternalName", "externalName": "example.com",
                         "clusterIP": null, "clusterIPs": null, "ipFamilies": null, "ipFamilyPolicy": null,
-                    })
-                };
-                self.then(patch(path, json!({ "spec": spec })));
-                self.services[number].is_external = !is_external;
+                    } })
+                }
             }
-            83..90 => self.delete_service(number),
+            83..90 => return self.delete_service(number),
             _ => {
                 self.delete_service(number);
-                self.create_service(number);
+                return self.create_service(number);
             }
-        }
+        };
+        self.then(patch(path, change));
     }
 
     /// Returns the path of the object of a resource with the name of the Service with this number.
