@@ -1,7 +1,6 @@
 //! The law over the states of all recordings.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
 
 use kube_endpoint_model::{EndpointSlice, Endpoints, Node, ObjectKey, Pod, Service};
 use kube_endpoints_conformance::{Kind, Manifest, Operation, Recording};
@@ -85,9 +84,8 @@ fn set_default(object: &mut Value, field: &str, value: Value) {
 
 #[test]
 fn endpoints_and_reasons_are_those_of_the_controllers() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testing/conformance/recordings");
     let (mut states, mut pods) = (0, 0);
-    for (_, recording) in Recording::read_all(&directory).expect("the recordings") {
+    for (_, recording) in Recording::builtin().expect("the recordings") {
         for scenario in &recording.scenarios {
             let mut objects = Objects::default();
             recording.nodes.iter().for_each(|node| objects.create(node));
