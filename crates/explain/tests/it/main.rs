@@ -4,6 +4,7 @@ mod broken;
 mod check;
 mod cluster;
 mod law;
+mod page;
 mod random;
 mod recordings;
 mod sample;
