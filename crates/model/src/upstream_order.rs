@@ -3,7 +3,7 @@
 //! Upstream sorts ports and subsets by `DeepHashObject`, a 128-bit FNV-1a hash of a textual dump of the value. Clients
 //! see the order, and another order would cause writes, so dump and hash are reproduced here.
 
-use std::fmt::Display;
+use std::fmt::{self, Display, Write};
 
 use crate::ObjectReference;
 use crate::endpoints::{EndpointAddress, EndpointSubset, SubsetPort};
@@ -24,70 +24,103 @@ pub(crate) fn sort_subsets(subsets: &mut [EndpointSubset]) {
     sort(subsets, "v1.EndpointSubset", subset);
 }
 
-fn sort<T>(items: &mut [T], kind: &str, dump: impl Fn(&T) -> String) {
+fn sort<T>(items: &mut [T], kind: &str, dump: impl Fn(&mut dyn Write, &T) -> fmt::Result) {
     if items.len() > 1 {
-        items.sort_by_cached_key(|item| deep_hash(kind, &dump(item)));
+        items.sort_by_cached_key(|item| deep_hash(kind, |out| dump(out, item)));
     }
 }
 
-/// Returns the 128-bit FNV-1a hash of the dump of a value: <http://www.isthe.com/chongo/tech/comp/fnv/>.
+/// Returns the hash of the dump of a value of type `kind`, whose fields `fields` writes.
 ///
 /// A value is dumped as Go's `spew` does with sorted keys and without pointer addresses:
 /// `(v1.EndpointPort){Name:(*string)http …}`. Scalars are `(type)value`, pointers `(*type)value` or `(*type)<nil>`, and
-/// slices `([]type)[…]` with elements without their type.
-fn deep_hash(kind: &str, fields: &str) -> u128 {
-    const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
-    const PRIME: u128 = (1 << 88) + 0x13b;
-    let hash = |hash: u128, text: &str| text.bytes().fold(hash, |hash, it| (hash ^ u128::from(it)).wrapping_mul(PRIME));
-    ["(", kind, ")", fields].into_iter().fold(BASIS, hash)
+/// slices `([]type)[…]` with elements without their type. It is hashed as it is written: a subset may have 1,000 addresses.
+fn deep_hash(kind: &str, fields: impl FnOnce(&mut dyn Write) -> fmt::Result) -> u128 {
+    let mut hash = Fnv1a128(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d);
+    write!(hash, "({kind})").and_then(|()| fields(&mut hash)).expect("hashing cannot fail");
+    hash.0
 }
 
-fn pointer(kind: &str, value: Option<&impl Display>) -> String {
-    match value {
-        Some(value) => format!("(*{kind}){value}"),
-        None => format!("(*{kind})<nil>"),
+/// 128-bit FNV-1a: <http://www.isthe.com/chongo/tech/comp/fnv/>.
+struct Fnv1a128(u128);
+
+impl Write for Fnv1a128 {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        const PRIME: u128 = (1 << 88) + 0x13b;
+        self.0 = text.bytes().fold(self.0, |hash, byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME));
+        Ok(())
+    }
+}
+
+struct Pointer<'a, T>(&'static str, Option<&'a T>);
+
+impl<T: Display> Display for Pointer<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.1 {
+            Some(value) => write!(f, "(*{}){value}", self.0),
+            None => write!(f, "(*{})<nil>", self.0),
+        }
     }
 }
 
 /// Dumps a slice. An empty list of a subset is always nil upstream.
-fn list<T>(kind: &str, items: &[T], dump: impl Fn(&T) -> String) -> String {
+fn list<T>(
+    out: &mut dyn Write,
+    kind: &str,
+    items: &[T],
+    dump: impl Fn(&mut dyn Write, &T) -> fmt::Result,
+) -> fmt::Result {
+    write!(out, "([]{kind})")?;
     if items.is_empty() {
-        return format!("([]{kind})<nil>");
+        return out.write_str("<nil>");
     }
-    format!("([]{kind})[{}]", items.iter().map(dump).collect::<Vec<_>>().join(" "))
+    for (at, item) in items.iter().enumerate() {
+        out.write_char(if at == 0 { '[' } else { ' ' })?;
+        dump(out, item)?;
+    }
+    out.write_char(']')
 }
 
-fn subset_port(SubsetPort { name, port, protocol, app_protocol }: &SubsetPort) -> String {
-    let app_protocol = pointer("string", app_protocol.as_ref());
-    format!("{{Name:(string){name} Port:(int32){port} Protocol:(v1.Protocol){protocol} AppProtocol:{app_protocol}}}")
-}
-
-fn slice_port(EndpointPort { name, protocol, port, app_protocol }: &EndpointPort) -> String {
-    let (name, protocol) = (pointer("string", name.as_ref()), pointer("v1.Protocol", protocol.as_ref()));
-    let (port, app_protocol) = (pointer("int32", port.as_ref()), pointer("string", app_protocol.as_ref()));
-    format!("{{Name:{name} Protocol:{protocol} Port:{port} AppProtocol:{app_protocol}}}")
-}
-
-fn address(EndpointAddress { hostname, ip, node_name, target_ref }: &EndpointAddress) -> String {
-    let node_name = pointer("string", node_name.as_ref());
-    let target = target_ref.as_ref().map(ObjectReference::from).map(|it| {
-        format!(
-            "{{Kind:(string){} Namespace:(string){} Name:(string){} UID:(types.UID){} APIVersion:(string){} \
-             ResourceVersion:(string){} FieldPath:(string){}}}",
-            it.kind, it.namespace, it.name, it.uid, it.api_version, it.resource_version, it.field_path
-        )
-    });
-    let target = pointer("v1.ObjectReference", target.as_ref());
-    format!("{{IP:(string){ip} Hostname:(string){hostname} NodeName:{node_name} TargetRef:{target}}}")
-}
-
-fn subset(EndpointSubset { addresses, not_ready_addresses, ports }: &EndpointSubset) -> String {
-    format!(
-        "{{Addresses:{} NotReadyAddresses:{} Ports:{}}}",
-        list("v1.EndpointAddress", addresses, address),
-        list("v1.EndpointAddress", not_ready_addresses, address),
-        list("v1.EndpointPort", ports, subset_port),
+fn subset_port(out: &mut dyn Write, port: &SubsetPort) -> fmt::Result {
+    let SubsetPort { name, port, protocol, app_protocol } = port;
+    let app_protocol = Pointer("string", app_protocol.as_ref());
+    write!(
+        out,
+        "{{Name:(string){name} Port:(int32){port} Protocol:(v1.Protocol){protocol} AppProtocol:{app_protocol}}}"
     )
+}
+
+fn slice_port(out: &mut dyn Write, port: &EndpointPort) -> fmt::Result {
+    let EndpointPort { name, protocol, port, app_protocol } = port;
+    let (name, protocol) = (Pointer("string", name.as_ref()), Pointer("v1.Protocol", protocol.as_ref()));
+    let (port, app_protocol) = (Pointer("int32", port.as_ref()), Pointer("string", app_protocol.as_ref()));
+    write!(out, "{{Name:{name} Protocol:{protocol} Port:{port} AppProtocol:{app_protocol}}}")
+}
+
+fn address(out: &mut dyn Write, address: &EndpointAddress) -> fmt::Result {
+    let EndpointAddress { hostname, ip, node_name, target_ref } = address;
+    let node_name = Pointer("string", node_name.as_ref());
+    write!(out, "{{IP:(string){ip} Hostname:(string){hostname} NodeName:{node_name} TargetRef:(*v1.ObjectReference)")?;
+    match target_ref.as_ref().map(ObjectReference::from) {
+        None => out.write_str("<nil>}"),
+        Some(it) => write!(
+            out,
+            "{{Kind:(string){} Namespace:(string){} Name:(string){} UID:(types.UID){} APIVersion:(string){} \
+             ResourceVersion:(string){} FieldPath:(string){}}}}}",
+            it.kind, it.namespace, it.name, it.uid, it.api_version, it.resource_version, it.field_path
+        ),
+    }
+}
+
+fn subset(out: &mut dyn Write, subset: &EndpointSubset) -> fmt::Result {
+    let EndpointSubset { addresses, not_ready_addresses, ports } = subset;
+    out.write_str("{Addresses:")?;
+    list(out, "v1.EndpointAddress", addresses, address)?;
+    out.write_str(" NotReadyAddresses:")?;
+    list(out, "v1.EndpointAddress", not_ready_addresses, address)?;
+    out.write_str(" Ports:")?;
+    list(out, "v1.EndpointPort", ports, subset_port)?;
+    out.write_char('}')
 }
 
 #[cfg(test)]
@@ -155,16 +188,18 @@ mod tests {
     ) {
         let subset_port =
             SubsetPort { name: name.into(), port, protocol: protocol.into(), app_protocol: app(app_protocol) };
-        let dump = super::subset_port(&subset_port);
-        assert_eq!(deep_hash("v1.EndpointPort", &dump), core, "{dump}");
+        let mut dump = String::new();
+        super::subset_port(&mut dump, &subset_port).unwrap();
+        assert_eq!(deep_hash("v1.EndpointPort", |out| out.write_str(&dump)), core, "{dump}");
         let slice_port = EndpointPort {
             name: Some(name.into()),
             protocol: Some(protocol.into()),
             port: Some(port),
             app_protocol: app(app_protocol),
         };
-        let dump = super::slice_port(&slice_port);
-        assert_eq!(deep_hash("v1.EndpointPort", &dump), discovery, "{dump}");
+        let mut dump = String::new();
+        super::slice_port(&mut dump, &slice_port).unwrap();
+        assert_eq!(deep_hash("v1.EndpointPort", |out| out.write_str(&dump)), discovery, "{dump}");
     }
 
     fn address(ip: &str, node: &str, pod: &str, uid: &str) -> EndpointAddress {
@@ -199,8 +234,9 @@ mod tests {
                 })
                 .collect(),
         };
-        let dump = super::subset(&subset);
-        assert_eq!(deep_hash("v1.EndpointSubset", &dump), expected, "{dump}");
+        let mut dump = String::new();
+        super::subset(&mut dump, &subset).unwrap();
+        assert_eq!(deep_hash("v1.EndpointSubset", |out| out.write_str(&dump)), expected, "{dump}");
     }
 
     // Orders observed in slices written by upstream.
