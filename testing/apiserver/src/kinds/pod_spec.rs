@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::PodSpec;
 
 use super::endpoints::{PROTOCOLS, check_port_number};
 use crate::field::FieldErrors;
-use crate::names::{SUBDOMAIN_MESSAGE, check_container_port_name, check_dns_label, is_subdomain};
+use crate::names::{NameRule, check_container_port_name, check_dns_label};
 
 const RESTART_POLICIES: [&str; 3] = ["Always", "Never", "OnFailure"];
 
@@ -56,9 +56,7 @@ pub(super) fn validate(root: &str, spec: &PodSpec, errors: &mut FieldErrors) {
             check_dns_label(&format!("{root}.{field}"), label, errors);
         }
     }
-    if let Some(node) = spec.node_name.as_deref().filter(|it| !it.is_empty())
-        && !is_subdomain(node)
-    {
-        errors.invalid(format!("{root}.nodeName"), node, SUBDOMAIN_MESSAGE);
+    if let Some(node) = spec.node_name.as_deref().filter(|it| !it.is_empty()) {
+        NameRule::Subdomain.check(&format!("{root}.nodeName"), node, errors);
     }
 }

@@ -9,9 +9,7 @@ use super::endpoints::{PROTOCOLS, check_port_number};
 use super::service_families::{HEADLESS, PREFER_DUAL, REQUIRE_DUAL, SINGLE, is_headless, needs_cluster_ip};
 use crate::address::{Family, check_strict_ip};
 use crate::field::FieldErrors;
-use crate::names::{
-    SUBDOMAIN_MESSAGE, check_container_port_name, check_dns_label, check_labels, check_qualified_name, is_subdomain,
-};
+use crate::names::{NameRule, check_container_port_name, check_dns_label, check_labels, check_qualified_name};
 
 const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 const AFFINITIES: [&str; 2] = ["ClientIP", "None"];
@@ -39,8 +37,8 @@ pub(super) fn validate(spec: &ServiceSpec, errors: &mut FieldErrors) {
         let name = spec.external_name.as_deref().unwrap_or_default();
         if name.is_empty() {
             errors.required("spec.externalName", "");
-        } else if !is_subdomain(name.trim_end_matches('.')) {
-            errors.invalid("spec.externalName", name, SUBDOMAIN_MESSAGE);
+        } else {
+            NameRule::Subdomain.check("spec.externalName", name.trim_end_matches('.'), errors);
         }
     } else if ports.is_empty() && !is_headless(spec) {
         errors.required("spec.ports", "");

@@ -90,6 +90,7 @@ fn most_pod_spec_fields_are_immutable(#[case] spec: Value, #[case] allowed: bool
 #[case(json!({"containers": [{"name": "a", "image": "x", "ports": [{"containerPort": 1, "protocol": "tcp"}]}]}), "Unsupported value: \"tcp\": supported values: \"SCTP\", \"TCP\", \"UDP\"")]
 #[case(json!({"restartPolicy": "Maybe", "containers": [{"name": "a", "image": "x"}]}), "spec.restartPolicy: Unsupported value")]
 #[case(json!({"hostname": "A.b", "containers": [{"name": "a", "image": "x"}]}), "spec.hostname: Invalid value")]
+#[case(json!({"nodeName": "x".repeat(254), "containers": [{"name": "a", "image": "x"}]}), "must be no more than 253 bytes")]
 fn invalid_pods_are_rejected(#[case] spec: Value, #[case] message: &str) {
     let error = TestStore::new().try_create("pods", json!({"metadata": {"name": "p"}, "spec": spec})).unwrap_err();
     assert_eq!(error.code, 422);
