@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 /// Time from the first signal until the process is ended, whatever tasks are still running.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(4_800);
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     let command_line = match CommandLine::parse(std::env::args_os()) {
         Ok(command_line) => command_line,
         Err(UsageError::HelpOrVersion(text)) => {

@@ -2,11 +2,11 @@
 //! of its own passes with its own profile, and broken controllers fail with a clear report.
 
 use std::{
-    env,
+    env, fs,
     io::{BufRead as _, BufReader, Read as _},
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
-    sync::OnceLock,
+    sync::LazyLock,
     thread,
 };
 
@@ -57,39 +57,46 @@ fn run(arguments: &[&str]) -> Run {
     slice_conformance().args(arguments).output().expect("the program runs").into()
 }
 
-/// Builds a program of the workspace and returns its path, which cargo prints.
-fn built(arguments: &[&str]) -> PathBuf {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["build", "--message-format=json", "--quiet"]).args(arguments);
-    let output = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("cargo runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let messages = String::from_utf8(output.stdout).expect("the output is UTF-8");
-    let messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let path = messages.filter_map(|it| it["executable"].as_str().map(PathBuf::from)).next_back();
-    path.expect("cargo reports the path of the program")
+/// Returns the path of an example, which `cargo test` has built unless it was restricted to some tests.
+///
+/// Not `cargo build -p` for every program: with other features than those of `cargo test --workspace`, it would compile all
+/// crates once more.
+fn example(name: &str) -> PathBuf {
+    let program = Path::new(env!("CARGO_BIN_EXE_slice-conformance")).with_file_name("examples").join(name);
+    if !is_fresh(&program) {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["build", "--quiet", "-p", "kube-endpoints-conformance", "--example", name]);
+        let output = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("cargo runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    program
 }
 
-/// Returns the path of the naive controller, which `cargo test` builds unless it is restricted to some tests.
+/// Returns whether a program is newer than all sources in the list that cargo writes beside it.
+fn is_fresh(program: &Path) -> bool {
+    let changed = |path: &Path| path.metadata().and_then(|it| it.modified()).ok();
+    let list = fs::read_to_string(program.with_extension("d")).unwrap_or_default();
+    let Some((_, sources)) = list.trim_end().split_once(": ") else { return false };
+    let sources = sources.replace("\\ ", "\0");
+    sources.split(' ').all(|source| {
+        let changed_at = changed(Path::new(&source.replace('\0', " ")));
+        changed_at.is_some() && changed_at <= changed(program)
+    })
+}
+
+/// Returns the path of the naive controller.
 fn naive() -> &'static Path {
-    static PATH: OnceLock<PathBuf> = OnceLock::new();
-    PATH.get_or_init(|| {
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/naive/main.rs");
-        let program = Path::new(env!("CARGO_BIN_EXE_slice-conformance")).with_file_name("examples").join("naive");
-        let changed = |path: &Path| path.metadata().and_then(|it| it.modified()).ok();
-        if changed(&program) > changed(&source) {
-            return program;
-        }
-        built(&["-p", "kube-endpoints-conformance", "--example", "naive"])
-    })
+    static PATH: LazyLock<PathBuf> = LazyLock::new(|| example("naive"));
+    &PATH
 }
 
-/// Returns the path of the `controller-manager` in `CONFORMANCE_CONTROLLERS`, or builds it.
+/// Returns the path of the `controller-manager` in `CONFORMANCE_CONTROLLERS`, or of the one that is built with these tests.
 fn controller_manager() -> &'static Path {
-    static PATH: OnceLock<PathBuf> = OnceLock::new();
-    PATH.get_or_init(|| match env::var("CONFORMANCE_CONTROLLERS") {
+    static PATH: LazyLock<PathBuf> = LazyLock::new(|| match env::var("CONFORMANCE_CONTROLLERS") {
         Ok(path) if path.contains('/') => Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path),
-        _ => built(&["-p", "endpoint-controller-manager", "--bin", "controller-manager"]),
-    })
+        _ => example("controllers"),
+    });
+    &PATH
 }
 
 /// Returns a command line of the naive controller.
