@@ -3,6 +3,7 @@
 
 mod codes;
 mod custom_resource;
+mod dependencies;
 mod figures;
 mod flags;
 mod links;
