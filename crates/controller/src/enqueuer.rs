@@ -86,9 +86,9 @@ impl<K: Clone + Eq + Hash + Send + 'static> Enqueuer<K> {
     /// Adds a key because of a change, after `delay`.
     ///
     /// The sync of a key that keeps changing is due later: at least one interval after the previous one, so that it combines
-    /// changes. The first interval is 20 ms, further ones while changes are less than 100 ms apart that of
-    /// [`set_interval`](Self::set_interval). It halves for each 100 ms without a change. Upstream's syncs take as long with
-    /// their writes, and combine as many changes.
+    /// changes. The first interval is 20 ms, or up to 100 ms if [`set_interval`](Self::set_interval) set a longer one; further
+    /// ones, while changes are less than 100 ms apart, are the one that was set. It halves for each 100 ms without a change.
+    /// Upstream's syncs take as long with their writes, and combine as many changes.
     ///
     /// With [`Batching::Adaptive`], it doubles from 100 ms to 1 s while changes are less than 500 ms apart, and halves for
     /// each 500 ms without a change. A change of [`Urgency::High`] is delayed by at most 200 ms, unless `delay` is longer, and
@@ -102,8 +102,8 @@ impl<K: Clone + Eq + Hash + Send + 'static> Enqueuer<K> {
     }
 
     /// Sets the time that a sync of this key takes upstream: the longest interval between its syncs while it keeps
-    /// changing, at most 500 ms. With [`Batching::Adaptive`] it has no effect. To be called by each sync: it is forgotten
-    /// when the key is quiet.
+    /// changing, at most 500 ms. With [`Batching::Adaptive`] it has no effect. To be called by each sync; up to 20 ms are
+    /// forgotten, as for a key that no longer exists.
     pub fn set_interval(&self, key: &K, interval: Duration) {
         locked(&self.pacing).set_interval(key, interval);
     }

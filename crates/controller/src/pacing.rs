@@ -17,8 +17,10 @@ const MAX_SPARE_CAPACITY: usize = 64;
 /// How the intervals grow.
 #[derive(Clone, Copy, Debug)]
 struct Growth {
-    /// Interval after the first sync of a quiet key.
+    /// Interval after the first sync of a quiet key, unless [`Pacing::set_interval`] set a longer one.
     first: Duration,
+    /// Limit of that interval.
+    first_limit: Duration,
     /// Longest interval, unless [`Pacing::set_interval`] set another one.
     longest: Duration,
     /// Factor by which an interval grows with each sync.
@@ -36,6 +38,7 @@ struct Growth {
 /// written sooner than upstream could.
 const NONE: Growth = Growth {
     first: Duration::from_millis(20),
+    first_limit: Duration::from_millis(100),
     longest: Duration::from_millis(20),
     // Up to the longest at once: each sync of a large Service in a burst writes all of its slices.
     factor: 25,
@@ -46,6 +49,7 @@ const NONE: Growth = Growth {
 
 const ADAPTIVE: Growth = Growth {
     first: Duration::from_millis(100),
+    first_limit: Duration::from_millis(100),
     longest: Duration::from_secs(1),
     factor: 2,
     limit: Duration::from_secs(1),
@@ -67,10 +71,13 @@ impl Batching {
 ///
 /// The sync of a quiet key is due at once. While its changes are less than the gap apart, the interval between two syncs
 /// grows with each sync, from the first to the longest. Each gap without a change halves it. Memory is bounded by the
-/// number of keys that changed within the last 4 s before the last change of any key.
+/// number of keys that changed within the last 4 s before the last change of any key, and that of keys with a long interval.
 #[derive(Debug)]
 pub(crate) struct Pacing<K> {
     keys: HashMap<K, Paced>,
+    /// Intervals that were set and are longer than the longest of all keys. They outlast quiet times, so that the first
+    /// syncs of a burst are as far apart as all others.
+    intervals: HashMap<K, Duration>,
     growth: Growth,
     /// Time of the next removal of quiet keys.
     next_sweep: Option<Instant>,
@@ -85,25 +92,31 @@ struct Paced {
     due: Instant,
     /// Minimum time between `due` and the next sync, except for urgent changes.
     interval: Duration,
-    longest: Duration,
 }
 
 impl<K> Default for Pacing<K> {
     fn default() -> Self {
-        Pacing { keys: HashMap::new(), growth: Batching::default().growth(), next_sweep: None }
+        Pacing {
+            keys: HashMap::new(),
+            intervals: HashMap::new(),
+            growth: Batching::default().growth(),
+            next_sweep: None,
+        }
     }
 }
 
-impl<K: Eq + Hash> Pacing<K> {
+impl<K: Clone + Eq + Hash> Pacing<K> {
     /// Sets how the intervals grow, before the first change.
     pub(crate) fn set_batching(&mut self, batching: Batching) {
         self.growth = batching.growth();
     }
 
-    /// Sets the longest interval of a key that changes, if it is longer than that of all keys.
+    /// Sets the longest interval of a key, if it is longer than that of all keys; otherwise forgets the one that was set.
     pub(crate) fn set_interval(&mut self, key: &K, interval: Duration) {
-        if let Some(paced) = self.keys.get_mut(key) {
-            paced.longest = interval.clamp(self.growth.longest, self.growth.limit);
+        if interval > self.growth.longest {
+            self.intervals.insert(key.clone(), interval.min(self.growth.limit));
+        } else {
+            self.intervals.remove(key);
         }
     }
 
@@ -114,12 +127,11 @@ impl<K: Eq + Hash> Pacing<K> {
     /// change with adaptive batching, at least 200 ms after it if that is earlier. An urgent change brings a later sync forward.
     pub(crate) fn record_change(&mut self, key: K, urgency: Urgency, min_delay: Duration, now: Instant) -> Duration {
         self.remove_quiet(now);
-        let growth = self.growth;
+        let growth = self.growth.up_to(self.intervals.get(&key).copied());
         match self.keys.entry(key) {
             Entry::Vacant(entry) => {
                 let due = now + min_delay;
-                let Growth { first, longest, .. } = growth;
-                entry.insert(Paced { last_change: now, last: due, due, interval: first, longest });
+                entry.insert(Paced { last_change: now, last: due, due, interval: growth.first });
                 min_delay
             }
             Entry::Occupied(entry) => entry.into_mut().record_change(growth, urgency, min_delay, now),
@@ -141,7 +153,7 @@ impl Paced {
     fn record_change(&mut self, growth: Growth, urgency: Urgency, min_delay: Duration, now: Instant) -> Duration {
         let gap = now.saturating_duration_since(self.last_change);
         self.last_change = now;
-        self.interval = growth.halved(self.interval.min(self.longest), gap.as_millis() / growth.gap.as_millis());
+        self.interval = growth.halved(self.interval.min(growth.longest), gap.as_millis() / growth.gap.as_millis());
         let is_pending = now < self.due;
         if !is_pending {
             self.last = self.due;
@@ -154,7 +166,7 @@ impl Paced {
         if !is_pending {
             self.due = due;
             if gap < growth.gap {
-                self.interval = growth.grown(self.interval).min(self.longest);
+                self.interval = growth.grown(self.interval).min(growth.longest);
             }
         } else if urgency == Urgency::High {
             self.due = self.due.min(due);
@@ -169,6 +181,12 @@ impl Paced {
 }
 
 impl Growth {
+    /// Returns the growth of a key for which a longest interval is set.
+    fn up_to(self, interval: Option<Duration>) -> Growth {
+        let longest = interval.unwrap_or(self.longest);
+        Growth { first: longest.clamp(self.first, self.first_limit), longest, ..self }
+    }
+
     /// Returns the interval after another sync, before its limit.
     fn grown(&self, interval: Duration) -> Duration {
         interval.saturating_mul(self.factor)

@@ -11,3 +11,4 @@ mod messages;
 mod names;
 mod page;
 mod summary;
+mod writes;

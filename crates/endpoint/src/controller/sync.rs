@@ -67,12 +67,14 @@ impl Syncs {
         let service = match &plan.service {
             SelectingService::Selects(service) => service,
             SelectingService::Ignored => {
+                self.keys.set_interval(key, Duration::ZERO);
                 self.superfluous.service_exists(key);
                 return Ok(Outcome::Unchanged);
             }
             SelectingService::Withheld => return Ok(Outcome::Unchanged),
             SelectingService::Missing => {
                 self.states.forget(key);
+                self.keys.set_interval(key, Duration::ZERO);
                 return self.delete(key, plan.write).await;
             }
         };

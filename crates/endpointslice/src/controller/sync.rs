@@ -92,6 +92,7 @@ impl Syncs {
         }
         let Some(slices) = planned.slices else {
             drop(state);
+            self.keys.set_interval(key, Duration::ZERO);
             if planned.service == SelectingService::Missing {
                 self.reconciler.forget(key);
             }
