@@ -1,6 +1,4 @@
-//! Attributes of a request, shared by authorization, faults and the request log.
-
-use crate::faults::RequestFields;
+//! Attributes of a request, shared by authorization and the request log.
 
 /// Attributes of a request, like upstream's `authorizer.Attributes`. Strings that do not apply are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -34,11 +32,5 @@ impl Attributes {
         } else {
             format!("{}/{}", self.resource, self.subresource)
         }
-    }
-
-    /// Returns what fault selectors match of a request with these attributes.
-    pub(crate) fn fields<'a>(&'a self, user: &'a str, user_agent: &'a str) -> RequestFields<'a> {
-        let Self { verb, group, resource, subresource, namespace, name, .. } = self;
-        RequestFields { verb, group, resource, subresource, namespace, name, user, user_agent }
     }
 }

@@ -15,7 +15,7 @@ impl Server {
     ///
     /// Each call parses the stored JSON; [`encoded_objects`](Self::encoded_objects) does not.
     pub fn objects(&self, group: &str, plural: &str) -> Vec<Value> {
-        self.stored(group, plural).iter().map(|object| decoded(object)).collect()
+        self.stored(group, plural).iter().map(|object| object.value()).collect()
     }
 
     /// Returns the stored JSON of all objects of a kind without copying it, in the order of [`objects`](Self::objects).
@@ -27,7 +27,7 @@ impl Server {
     /// kinds.
     pub fn object(&self, group: &str, plural: &str, namespace: &str, name: &str) -> Option<Value> {
         let object = self.shared().read(|cluster| cluster.get(kind(cluster, group, plural)?, namespace, name).ok())?;
-        Some(decoded(&object))
+        Some(object.value())
     }
 
     fn stored(&self, group: &str, plural: &str) -> Vec<Arc<Stored>> {
@@ -49,9 +49,4 @@ impl Server {
 
 fn kind<'a>(cluster: &'a Cluster, group: &str, plural: &str) -> Option<&'a Arc<Kind>> {
     cluster.kinds().all().iter().find(|kind| kind.group == group && kind.plural == plural)
-}
-
-fn decoded(object: &Stored) -> Value {
-    // Stored JSON was encoded by this server, so decoding cannot fail.
-    serde_json::from_slice(&object.json).unwrap_or_default()
 }

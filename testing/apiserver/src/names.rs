@@ -39,7 +39,6 @@ pub(crate) enum NameRule {
 }
 
 impl NameRule {
-    /// Reports an invalid name.
     pub(crate) fn check(self, field: &str, name: &str, errors: &mut FieldErrors) {
         match self {
             Self::Subdomain => check_length_and(field, name, SUBDOMAIN_MAX, is_subdomain, SUBDOMAIN_MESSAGE, errors),
@@ -137,7 +136,6 @@ pub(crate) fn check_labels(field: &str, labels: &BTreeMap<String, String>, error
     }
 }
 
-/// Reports an invalid label value.
 pub(crate) fn check_label_value(field: &str, value: &str, errors: &mut FieldErrors) {
     if value.len() > LABEL_MAX {
         errors.invalid(field, value, format_args!("must be no more than {LABEL_MAX} bytes"));

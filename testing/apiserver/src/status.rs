@@ -83,7 +83,6 @@ impl StatusError {
         Self { code, reason, message: message.into(), details, continuation, warnings, denied: false }
     }
 
-    /// Adds warnings for the client.
     pub(crate) fn warned(mut self, warnings: &[String]) -> Self {
         self.warnings.extend_from_slice(warnings);
         self

@@ -30,10 +30,7 @@ pub(crate) fn rules_of(shared: &Shared, user: &User, namespace: &str) -> (Vec<Po
     }
 }
 
-/// Authorizes a request.
-///
-/// # Errors
-/// 403 `Forbidden` if `user` may not make it.
+/// Authorizes a request. Fails with 403 `Forbidden` if `user` may not make it.
 pub(crate) fn check(shared: &Shared, user: &User, attributes: &Attributes) -> Result<(), StatusError> {
     let decision = decide(shared, user, attributes);
     if decision.allowed { Ok(()) } else { Err(StatusError::not_authorized(&user.name, attributes, &decision.reason)) }

@@ -37,7 +37,7 @@ impl Cluster {
         let Some(stored) = self.find(kind, namespace, name) else {
             return self.create_applied(target, configuration, &writer, options);
         };
-        let mut old = stored.value()?;
+        let mut old = stored.value();
         let managed = ManagedFields::take(&mut old);
         let live = old.clone();
         let live = Live { object: &live, empty: &kind.empty_object(), schema: kind.schema() };

@@ -6,13 +6,7 @@ use std::sync::Arc;
 
 use super::stored::{Key, Stored};
 use crate::kinds::Kind;
-use crate::status::StatusError;
 
-/// Number of latest changes to search linearly before a binary search of the history. A watch that keeps up needs only
-/// the last few; a binary search would touch the whole history, under the lock and with cache misses.
-const LINEAR_SEARCH_LIMIT: usize = 32;
-
-/// Type of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChangeKind {
     Added,
@@ -33,8 +27,8 @@ pub(crate) struct Change {
 impl Change {
     /// Returns the object before the change, with the revision of the change. A watch sends it as `DELETED` if the
     /// change takes the object out of its selection.
-    pub(crate) fn last_seen(&self, kind: &Kind) -> Result<Option<Stored>, StatusError> {
-        self.previous.as_ref().map(|previous| previous.at_revision(kind, self.object.revision)).transpose()
+    pub(crate) fn last_seen(&self, kind: &Kind) -> Option<Stored> {
+        self.previous.as_ref().map(|previous| previous.at_revision(kind, self.object.revision))
     }
 }
 
@@ -74,10 +68,8 @@ impl Collection {
             })
     }
 
-    /// Returns the objects changed after `revision`, as they were at it; `None` for those that did not exist.
-    ///
-    /// # Errors
-    /// The oldest available revision, if the history does not reach back to `revision`.
+    /// Returns the objects changed after `revision`, as they were at it; `None` for those that did not exist. Fails
+    /// with the oldest available revision if the history does not reach back to `revision`.
     pub(super) fn state_before_changes_after(&self, revision: u64) -> Result<BTreeMap<Key, Option<Arc<Stored>>>, u64> {
         let mut states = BTreeMap::new();
         for change in self.changes_after(revision, usize::MAX)? {
@@ -131,26 +123,13 @@ impl Collection {
         self.floor = revision;
     }
 
-    /// Returns up to `max` changes after `revision`, oldest first.
-    ///
-    /// # Errors
-    /// The oldest available revision, if the history does not reach back to `revision`.
+    /// Returns up to `max` changes after `revision`, oldest first. Fails with the oldest available revision if the
+    /// history does not reach back to `revision`.
     pub(super) fn changes_after(&self, revision: u64, max: usize) -> Result<Vec<Arc<Change>>, u64> {
         if revision < self.floor {
             return Err(self.floor);
         }
-        let newer = self
-            .history
-            .iter()
-            .rev()
-            .take(LINEAR_SEARCH_LIMIT)
-            .take_while(|change| change.object.revision > revision)
-            .count();
-        let start = if newer < LINEAR_SEARCH_LIMIT {
-            self.history.len() - newer
-        } else {
-            self.history.partition_point(|change| change.object.revision <= revision)
-        };
+        let start = self.history.partition_point(|change| change.object.revision <= revision);
         Ok(self.history.iter().skip(start).take(max).cloned().collect())
     }
 }

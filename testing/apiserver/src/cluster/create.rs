@@ -88,7 +88,7 @@ impl Cluster {
         }
         let name = prepared.metadata.name.as_deref().unwrap_or_default();
         self.validate(AdmittedWrite::create(kind, namespace, name), Some(&prepared), options)?;
-        Ok(Written { object: self.store(kind, &mut prepared, None, options)?, created: true, warnings: Vec::new() })
+        Ok(Written { object: self.store(kind, &mut prepared, None, options), created: true, warnings: Vec::new() })
     }
 
     /// Checks that the name is free. A generated name that is taken is replaced.

@@ -6,7 +6,6 @@ use super::collection::Collection;
 use super::{Cluster, Stored};
 use crate::custom_kind::CustomKind;
 use crate::kinds::Kind;
-use crate::status::StatusError;
 
 impl Cluster {
     /// Serves a custom kind. One that is already served gets the new names, schema and columns. Built-in kinds cannot
@@ -34,15 +33,14 @@ impl Cluster {
     }
 
     /// Removes the kind of a deleted `CustomResourceDefinition` and all its objects, whatever their finalizers.
-    pub(super) fn definition_removed(&mut self, stored: &Stored) -> Result<(), StatusError> {
-        let Some(definition) = decode(stored) else { return Ok(()) };
+    pub(super) fn definition_removed(&mut self, stored: &Stored) {
+        let Some(definition) = decode(stored) else { return };
         let found = self.kinds.find(&definition.group, &definition.version, &definition.names.plural);
-        let Some(kind) = found.filter(|kind| kind.is_custom()).cloned() else { return Ok(()) };
+        let Some(kind) = found.filter(|kind| kind.is_custom()).cloned() else { return };
         for object in self.list(&kind, None) {
-            self.remove(&kind, &object)?;
+            self.remove(&kind, &object);
         }
         self.kinds.remove(kind.index);
-        Ok(())
     }
 }
 

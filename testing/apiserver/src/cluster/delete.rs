@@ -13,7 +13,6 @@ use crate::admission::Operation;
 use crate::kinds::Kind;
 use crate::status::StatusError;
 
-/// Result of a delete.
 #[derive(Debug)]
 pub(crate) struct Deleted {
     /// The removed object in its last state, or the object that is still stored.
@@ -22,7 +21,6 @@ pub(crate) struct Deleted {
     pub(crate) removed: bool,
 }
 
-/// Effect of a delete on an object.
 #[derive(Debug, PartialEq, Eq)]
 enum DeleteEffect {
     /// No effect: the object is already being deleted.
@@ -48,14 +46,14 @@ impl Cluster {
         let stored = self.get(kind, namespace, name)?;
         check_preconditions(kind, &stored, options)?;
         if self.is_subject_to_admission(write) {
-            let old = stored.value()?;
+            let old = stored.value();
             let target = WriteTarget::object(kind, namespace, name);
             self.validate(AdmittedWrite { operation: Operation::Delete, target, old: Some(&old) }, None, write)?;
         }
         if self.is_namespaces(kind) {
             return self.delete_namespace(kind, &stored, write);
         }
-        let mut lifecycle = stored.lifecycle()?;
+        let mut lifecycle = stored.lifecycle.clone();
         let waits = options.foreground
             && self.config.garbage_collection
             && !write.dry_run
@@ -63,8 +61,7 @@ impl Cluster {
         if waits && !lifecycle.finalizers.iter().any(|it| it == FOREGROUND) {
             lifecycle.finalizers.push(FOREGROUND.to_owned());
         }
-        let supported = kind.has_grace.then(|| stored.value()).transpose()?;
-        let supported = supported.map(|pod| grace_of(&pod, options.grace_period_seconds));
+        let supported = kind.has_grace.then(|| grace_of(&stored.value(), options.grace_period_seconds));
         let effect = delete_effect(&lifecycle, supported, options.grace_period_seconds, write.now);
         let deleted = self.apply_effect(kind, &stored, &lifecycle, &effect, write)?;
         if waits && !deleted.removed {
@@ -84,7 +81,7 @@ impl Cluster {
         match effect {
             _ if write.dry_run => Ok(Deleted { object: Arc::clone(stored), removed: true }),
             DeleteEffect::Pending => Ok(Deleted { object: Arc::clone(stored), removed: false }),
-            DeleteEffect::Remove => Ok(Deleted { object: self.remove(kind, stored)?, removed: true }),
+            DeleteEffect::Remove => Ok(Deleted { object: self.remove(kind, stored), removed: true }),
             DeleteEffect::Mark { at, grace, first } => {
                 let marked = self.rewrite(kind, stored, write, |object| {
                     mark(object, *at, *grace, first.then_some(lifecycle.generation).flatten());
@@ -92,7 +89,7 @@ impl Cluster {
                 })?;
                 // Watches get the update and then the deletion, as from a real server.
                 if *grace == 0 && lifecycle.finalizers.is_empty() {
-                    return Ok(Deleted { object: self.remove(kind, &marked)?, removed: true });
+                    return Ok(Deleted { object: self.remove(kind, &marked), removed: true });
                 }
                 Ok(Deleted { object: marked, removed: false })
             }
@@ -106,13 +103,13 @@ impl Cluster {
         stored: &Arc<Stored>,
         write: WriteOptions<'_>,
     ) -> Result<(), StatusError> {
-        let lifecycle = stored.lifecycle()?;
+        let lifecycle = &stored.lifecycle;
         let effect = match (lifecycle.finalizers.is_empty(), lifecycle.deletion_timestamp) {
             (true, _) => DeleteEffect::Remove,
             (false, None) => DeleteEffect::Mark { at: write.now, grace: 0, first: true },
             (false, Some(_)) => DeleteEffect::Pending,
         };
-        self.apply_effect(kind, stored, &lifecycle, &effect, write).map(drop)
+        self.apply_effect(kind, stored, lifecycle, &effect, write).map(drop)
     }
 
     /// Applies a change of the server itself to an object, without validation and admission.
@@ -123,12 +120,12 @@ impl Cluster {
         write: WriteOptions<'_>,
         change: impl FnOnce(&mut Map<String, Value>),
     ) -> Result<Arc<Stored>, StatusError> {
-        let mut value = stored.value()?;
+        let mut value = stored.value();
         if let Value::Object(object) = &mut value {
             change(object);
         }
         let mut prepared = kind.rules.touch(value, kind)?;
-        self.store(kind, &mut prepared, Some(stored), write)
+        Ok(self.store(kind, &mut prepared, Some(stored), write))
     }
 }
 

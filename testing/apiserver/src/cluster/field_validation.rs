@@ -17,10 +17,8 @@ pub(crate) enum FieldValidation {
 }
 
 impl FieldValidation {
-    /// Returns the messages as warnings; none if such fields are ignored.
-    ///
-    /// # Errors
-    /// That of `refuse` if there are messages and the validation is strict.
+    /// Returns the messages as warnings; none if such fields are ignored. Fails with the error of `refuse` if there are
+    /// messages and the validation is strict.
     pub(super) fn check(
         self,
         messages: impl FnOnce() -> Vec<String>,
@@ -33,10 +31,8 @@ impl FieldValidation {
         if self == Self::Strict && !messages.is_empty() { Err(refuse(&messages)) } else { Ok(messages) }
     }
 
-    /// Returns the object in the body of a create or an update, with its kind and apiVersion, and the warnings about it.
-    ///
-    /// # Errors
-    /// 400 if it has another kind, and if there are messages and the validation is strict.
+    /// Returns the object in the body of a create or an update, with its kind and apiVersion, and the warnings about
+    /// it. Fails with 400 if it has another kind, and if there are messages and the validation is strict.
     pub(super) fn object(self, kind: &Kind, mut value: Value) -> Result<(Value, Vec<String>), StatusError> {
         complete_type(kind, &mut value)?;
         let messages = || unknown(kind, &value);

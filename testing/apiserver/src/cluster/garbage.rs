@@ -46,7 +46,6 @@ impl Dependencies {
         self.to_check.insert(object_ref);
     }
 
-    /// Records the removal of an object.
     pub(super) fn removed(&mut self, index: usize, object: &Stored) {
         self.forget(&(index, object.key()), &object.owners);
         self.waiting.remove(&object.uid);
@@ -104,10 +103,10 @@ impl Cluster {
         }
         // As upstream, events are never collected.
         let is_event = kind.name == "Event" && !kind.is_custom();
-        if stored.owners.is_empty() || is_event || stored.lifecycle()?.deletion_timestamp.is_some() {
+        if stored.owners.is_empty() || is_event || stored.lifecycle.deletion_timestamp.is_some() {
             return Ok(());
         }
-        let owners = Vec::<OwnerReference>::deserialize(&stored.value()?["metadata"]["ownerReferences"])
+        let owners = Vec::<OwnerReference>::deserialize(&stored.value()["metadata"]["ownerReferences"])
             .map_err(|error| StatusError::internal(error.to_string()))?;
         if owners.iter().any(|owner| self.may_exist(&stored, owner)) {
             return Ok(());
@@ -122,10 +121,11 @@ impl Cluster {
         owner: &Stored,
         write: WriteOptions<'_>,
     ) -> Result<(), StatusError> {
-        let mut finalizers = owner.lifecycle()?.finalizers;
+        let mut finalizers = owner.lifecycle.finalizers.clone();
         finalizers.retain(|finalizer| finalizer != FOREGROUND);
         if finalizers.is_empty() {
-            return self.remove(kind, owner).map(drop);
+            self.remove(kind, owner);
+            return Ok(());
         }
         self.rewrite(kind, owner, write, |object| set_finalizers(object, &finalizers)).map(drop)
     }

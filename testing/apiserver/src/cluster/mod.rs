@@ -135,10 +135,8 @@ impl Cluster {
         self.collections[kind.index].iter_after(namespace, None).cloned().collect()
     }
 
-    /// Returns up to `max` changes of a kind after `revision`, oldest first.
-    ///
-    /// # Errors
-    /// 410 `Expired` if the history does not reach back to `revision`.
+    /// Returns up to `max` changes of a kind after `revision`, oldest first. Fails with 410 `Expired` if the history
+    /// does not reach back to `revision`.
     pub(crate) fn changes_after(&self, kind: &Kind, revision: u64, max: usize) -> Result<Batch, StatusError> {
         let changes = self.collections[kind.index]
             .changes_after(revision, max)
@@ -192,9 +190,8 @@ impl Cluster {
     }
 
     /// Removes an object, and its namespace if that is terminating and this was its last object.
-    fn remove(&mut self, kind: &Kind, object: &Stored) -> Result<Arc<Stored>, StatusError> {
-        let last = Arc::new(object.at_revision(kind, self.revision + 1)?);
-        self.next_revision();
+    fn remove(&mut self, kind: &Kind, object: &Stored) -> Arc<Stored> {
+        let last = Arc::new(object.at_revision(kind, self.next_revision()));
         self.addresses.replace(&last.allocations, &[]);
         self.collections[kind.index].remove(Arc::clone(&last), self.config.watch_history);
         self.touch(kind);
@@ -202,12 +199,12 @@ impl Cluster {
             self.dependencies.removed(kind.index, &last);
         }
         if kind.namespaced {
-            self.finish_namespace(&last.namespace)?;
+            self.finish_namespace(&last.namespace);
         }
         if kind.is_definition() {
-            self.definition_removed(&last)?;
+            self.definition_removed(&last);
         }
-        Ok(last)
+        last
     }
 }
 

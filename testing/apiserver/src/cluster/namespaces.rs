@@ -43,10 +43,8 @@ impl Cluster {
         self.namespaces().is_some_and(|it| it.index == kind.index)
     }
 
-    /// Checks that a namespaced object can be created in a namespace.
-    ///
-    /// # Errors
-    /// 404 if the namespace does not exist, 403 if it is terminating.
+    /// Checks that a namespaced object can be created in a namespace. Fails with 404 if the namespace does not exist,
+    /// 403 if it is terminating.
     pub(super) fn check_namespace_accepts(
         &self,
         kind: &Kind,
@@ -115,41 +113,38 @@ impl Cluster {
                 self.delete_without_grace(&kind, &content, write)?;
             }
         }
-        self.finish_namespace(name)
+        self.finish_namespace(name);
+        Ok(())
     }
 
     /// Removes a terminating namespace if its content has been deleted and it has neither objects nor finalizers.
-    pub(super) fn finish_namespace(&mut self, name: &str) -> Result<(), StatusError> {
-        let Some(kind) = self.namespaces() else { return Ok(()) };
-        let Some(stored) = self.find(&kind, "", name).filter(|stored| is_terminating(stored)) else { return Ok(()) };
+    pub(super) fn finish_namespace(&mut self, name: &str) {
+        let Some(kind) = self.namespaces() else { return };
+        let Some(stored) = self.find(&kind, "", name).filter(|stored| is_terminating(stored)) else { return };
         let empty = self.emptied_namespaces.contains(&stored.uid)
             && self.collections.iter().all(|collection| collection.is_empty(name));
-        if empty && stored.lifecycle()?.finalizers.is_empty() && !has_foreign_finalizer(&stored)? {
+        if empty && stored.lifecycle.finalizers.is_empty() && !has_foreign_finalizer(&stored) {
             self.emptied_namespaces.remove(&stored.uid);
-            self.remove(&kind, &stored)?;
+            self.remove(&kind, &stored);
         }
-        Ok(())
     }
 
     /// Removes a cluster-scoped object that is being deleted if an update removed its last finalizer.
-    pub(super) fn remove_if_finished(&mut self, kind: &Kind, object: &Stored) -> Result<(), StatusError> {
+    pub(super) fn remove_if_finished(&mut self, kind: &Kind, object: &Stored) {
         if self.is_namespaces(kind) {
-            return self.finish_namespace(&object.name);
+            self.finish_namespace(&object.name);
+        } else if object.lifecycle.deletion_timestamp.is_some() && object.lifecycle.finalizers.is_empty() {
+            self.remove(kind, object);
         }
-        let lifecycle = object.lifecycle()?;
-        if lifecycle.deletion_timestamp.is_some() && lifecycle.finalizers.is_empty() {
-            self.remove(kind, object)?;
-        }
-        Ok(())
     }
 }
 
 /// Returns whether `spec.finalizers` has an entry besides `kubernetes`. Clients of a real server remove such an entry
 /// through the subresource `finalize`, which this server does not have: the namespace stays `Terminating` forever.
-fn has_foreign_finalizer(namespace: &Stored) -> Result<bool, StatusError> {
-    let object = namespace.value()?;
+fn has_foreign_finalizer(namespace: &Stored) -> bool {
+    let object = namespace.value();
     let mut finalizers = object["spec"]["finalizers"].as_array().into_iter().flatten();
-    Ok(finalizers.any(|finalizer| finalizer != NAMESPACE_FINALIZER))
+    finalizers.any(|finalizer| finalizer != NAMESPACE_FINALIZER)
 }
 
 fn is_terminating(namespace: &Stored) -> bool {

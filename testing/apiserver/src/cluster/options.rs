@@ -8,7 +8,6 @@ use crate::status::StatusError;
 /// Maximum length of the name of a field manager (Go: `FieldManagerMaxLength`).
 pub(crate) const MAX_MANAGER_LENGTH: usize = 128;
 
-/// Options of a write.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WriteOptions<'a> {
     pub(crate) now: Timestamp,

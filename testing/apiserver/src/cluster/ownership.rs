@@ -6,7 +6,6 @@ use serde_json::{Map, Value};
 use super::{Stored, WriteOptions, WriteTarget};
 use crate::fields::{Entries, FieldTracking, ManagedFields, Operation, Writer, update};
 use crate::kinds::{Kind, Part, Prepared};
-use crate::status::StatusError;
 
 /// Managed fields of an object that is written.
 #[derive(Default)]
@@ -74,19 +73,14 @@ impl<'a> Ownership<'a> {
 
     /// Returns whether an object equals the stored one, except for its resource version. New times of managed fields alone
     /// are no change, as in upstream's `IgnoreManagedFieldsTimestampsTransformer`.
-    pub(super) fn is_unchanged(
-        &self,
-        kind: &Kind,
-        stored: &Stored,
-        object: &mut Map<String, Value>,
-    ) -> Result<bool, StatusError> {
+    pub(super) fn is_unchanged(&self, kind: &Kind, stored: &Stored, object: &mut Map<String, Value>) -> bool {
         if !self.entries.equal_but_for_times(&self.stored.entries) {
-            return Ok(false);
+            return false;
         }
         let new = set_fields(object, self.stored.value.clone());
-        let is_unchanged = stored.is_encoded_as(kind, object)?;
+        let is_unchanged = stored.is_encoded_as(kind, object);
         set_fields(object, new);
-        Ok(is_unchanged)
+        is_unchanged
     }
 }
 

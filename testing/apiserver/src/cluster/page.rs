@@ -19,11 +19,9 @@ pub(crate) struct PageRequest {
     pub(crate) revision: Option<u64>,
 }
 
-/// Page of a list.
 #[derive(Debug)]
 pub(crate) struct Page {
     pub(crate) objects: Vec<Arc<Stored>>,
-    /// Revision of the list.
     pub(crate) revision: u64,
     /// Key of the last object of this page; `None` on the last page.
     pub(crate) last: Option<Key>,

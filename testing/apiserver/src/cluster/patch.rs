@@ -31,7 +31,7 @@ impl Cluster {
         options: WriteOptions<'_>,
     ) -> Result<Written, StatusError> {
         let stored = self.get(target.kind, target.namespace, target.name)?;
-        let old = stored.value()?;
+        let old = stored.value();
         let mut body = if target.part == Part::Scale { target.kind.scale_of(&old) } else { old.clone() };
         let kind = target.body_kind();
         patch.apply(&mut body, kind)?;

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use serde::Deserialize;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Map, Value};
 
 use crate::kinds::{Kind, Prepared};
 use crate::service_addresses::Allocation;
-use crate::status::StatusError;
 
 /// Namespace and name of an object.
 pub(crate) type Key = (Box<str>, Box<str>);
@@ -27,6 +26,7 @@ pub(crate) struct Stored {
     fields: Vec<(Arc<str>, String)>,
     pub(super) allocations: Vec<Allocation>,
     pub(super) owners: Box<[Box<str>]>,
+    pub(super) lifecycle: Lifecycle,
     /// Encoded object: `{"kind":…,"apiVersion":…,"metadata":…`.
     pub(crate) json: Bytes,
     /// Offset in [`json`](Self::json) after kind and apiVersion.
@@ -34,11 +34,11 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    pub(super) fn new(kind: &Kind, prepared: &mut Prepared, revision: u64) -> Result<Self, StatusError> {
+    pub(super) fn new(kind: &Kind, prepared: &mut Prepared, revision: u64) -> Self {
         let meta = &mut prepared.metadata;
         let fields = kind.selected_fields(&prepared.object);
-        let (json, untyped_from) = encode(kind, &mut prepared.object, revision)?;
-        Ok(Self {
+        let (json, untyped_from) = encode(kind, &mut prepared.object, revision);
+        Self {
             revision,
             namespace: meta.namespace.take().unwrap_or_default().into(),
             name: meta.name.take().unwrap_or_default().into(),
@@ -47,15 +47,18 @@ impl Stored {
             fields,
             allocations: std::mem::take(&mut prepared.allocations),
             owners: meta.owner_references.iter().flatten().map(|owner| owner.uid.as_str().into()).collect(),
+            lifecycle: Lifecycle::of(meta),
             json,
             untyped_from,
-        })
+        }
     }
 
     /// Returns the object with another resource version, as in the event of its deletion.
-    pub(super) fn at_revision(&self, kind: &Kind, revision: u64) -> Result<Self, StatusError> {
-        let (json, untyped_from) = encode(kind, &mut self.object()?, revision)?;
-        Ok(Self { revision, json, untyped_from, ..self.clone() })
+    pub(super) fn at_revision(&self, kind: &Kind, revision: u64) -> Self {
+        let mut object: Map<String, Value> = serde_json::from_slice(&self.json).unwrap_or_default();
+        object.retain(|field, _| field != "kind" && field != "apiVersion");
+        let (json, untyped_from) = encode(kind, &mut object, revision);
+        Self { revision, json, untyped_from, ..self.clone() }
     }
 
     /// Returns namespace and name.
@@ -80,40 +83,20 @@ impl Stored {
         }
     }
 
-    /// Decodes the object, with kind, apiVersion and resource version.
-    pub(crate) fn value(&self) -> Result<Value, StatusError> {
-        serde_json::from_slice(&self.json).map_err(|error| unreadable(&self.name, &error))
-    }
-
-    /// Decodes the object, without kind, apiVersion and resource version.
-    pub(super) fn object(&self) -> Result<Map<String, Value>, StatusError> {
-        let mut object: Map<String, Value> =
-            serde_json::from_slice(&self.json).map_err(|error| unreadable(&self.name, &error))?;
-        object.remove("kind");
-        object.remove("apiVersion");
-        if let Some(Value::Object(meta)) = object.get_mut("metadata") {
-            meta.remove("resourceVersion");
-        }
-        Ok(object)
+    /// Decodes the object, with kind, apiVersion and resource version. This server has encoded it, so that this cannot fail.
+    pub(crate) fn value(&self) -> Value {
+        serde_json::from_slice(&self.json).unwrap_or_default()
     }
 
     /// Returns whether `object` equals this one except for its resource version. Compares encodings: encoding `object`
     /// is cheaper than decoding this one.
-    pub(super) fn is_encoded_as(&self, kind: &Kind, object: &mut Map<String, Value>) -> Result<bool, StatusError> {
-        let (json, _) = encode(kind, object, self.revision)?;
-        Ok(json == self.json)
-    }
-
-    pub(super) fn lifecycle(&self) -> Result<Lifecycle, StatusError> {
-        let object: WithLifecycle =
-            serde_json::from_slice(&self.json).map_err(|error| unreadable(&self.name, &error))?;
-        Ok(object.metadata)
+    pub(super) fn is_encoded_as(&self, kind: &Kind, object: &mut Map<String, Value>) -> bool {
+        encode(kind, object, self.revision).0 == self.json
     }
 }
 
 /// Fields of the metadata that decide how a delete proceeds.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Debug, Clone)]
 pub(super) struct Lifecycle {
     pub(super) deletion_timestamp: Option<jiff::Timestamp>,
     pub(super) deletion_grace_period_seconds: Option<i64>,
@@ -121,14 +104,20 @@ pub(super) struct Lifecycle {
     pub(super) generation: Option<i64>,
 }
 
-#[derive(Deserialize)]
-struct WithLifecycle {
-    metadata: Lifecycle,
+impl Lifecycle {
+    fn of(meta: &ObjectMeta) -> Self {
+        Self {
+            deletion_timestamp: meta.deletion_timestamp.as_ref().map(|time| time.0),
+            deletion_grace_period_seconds: meta.deletion_grace_period_seconds,
+            finalizers: meta.finalizers.clone().unwrap_or_default(),
+            generation: meta.generation,
+        }
+    }
 }
 
 /// Encodes an object with kind and apiVersion first, as a Go server does, so that items of lists can omit them. Returns
 /// the offset after them as well.
-fn encode(kind: &Kind, object: &mut Map<String, Value>, revision: u64) -> Result<(Bytes, usize), StatusError> {
+fn encode(kind: &Kind, object: &mut Map<String, Value>, revision: u64) -> (Bytes, usize) {
     if let Some(Value::Object(meta)) = object.get_mut("metadata") {
         if revision == 0 {
             // Not stored.
@@ -139,12 +128,8 @@ fn encode(kind: &Kind, object: &mut Map<String, Value>, revision: u64) -> Result
     }
     let mut json = format!(r#"{{"kind":"{}","apiVersion":"{}","#, kind.name, kind.api_version()).into_bytes();
     let untyped_from = json.len();
-    let body = serde_json::to_vec(object).map_err(|error| StatusError::internal(error.to_string()))?;
     // Skips the opening brace, which is already written.
+    let body = serde_json::to_vec(object).expect("JSON has no keys but texts");
     json.extend_from_slice(&body[1..]);
-    Ok((json.into(), untyped_from))
-}
-
-fn unreadable(name: &str, error: &serde_json::Error) -> StatusError {
-    StatusError::internal(format!("cannot decode the stored object {name}: {error}"))
+    (json.into(), untyped_from)
 }

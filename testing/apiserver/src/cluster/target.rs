@@ -28,10 +28,7 @@ impl<'a> WriteTarget<'a> {
         self.kind.of_part(self.part)
     }
 
-    /// Checks that namespace and name of an object are those of the target.
-    ///
-    /// # Errors
-    /// 400 if they are not.
+    /// Checks that namespace and name of an object are those of the target. Fails with 400 if they are not.
     pub(super) fn check_identity(self, body: &Value) -> Result<(), StatusError> {
         self.check_namespace(metadata_text(body, "namespace"))?;
         self.check_name(metadata_text(body, "name"))
@@ -46,9 +43,7 @@ impl<'a> WriteTarget<'a> {
         if given == self.name { Ok(()) } else { Err(StatusError::other_name(given, self.name)) }
     }
 
-    /// Checks that an object has the uid of the stored one, or none. `found` is empty if nothing is stored.
-    ///
-    /// # Errors
+    /// Checks that an object has the uid of the stored one, or none. `found` is empty if nothing is stored. Fails with
     /// 409 if it has another.
     pub(super) fn check_uid(self, body: &Value, found: &str) -> Result<(), StatusError> {
         let given = metadata_text(body, "uid");
@@ -59,9 +54,7 @@ impl<'a> WriteTarget<'a> {
         Err(StatusError::conflict(self.kind, self.name, &why))
     }
 
-    /// Checks that an object has the resource version of the stored one, or none if its kind allows that.
-    ///
-    /// # Errors
+    /// Checks that an object has the resource version of the stored one, or none if its kind allows that. Fails with
     /// 409 for another version, 422 for a missing or malformed one.
     pub(super) fn check_version(self, body: &Value, stored: &Stored) -> Result<(), StatusError> {
         let given = metadata_text(body, "resourceVersion");

@@ -32,7 +32,7 @@ impl Cluster {
         target.check_identity(&body)?;
         let WriteTarget { kind, namespace, name, part } = target;
         if let Some(stored) = self.find(kind, namespace, name) {
-            let old = stored.value()?;
+            let old = stored.value();
             return self.update_stored(target, &stored, old, body, options);
         }
         if kind.create_on_update {
@@ -77,7 +77,7 @@ impl Cluster {
         let WriteTarget { kind, namespace, part, .. } = target;
         target.check_uid(&body, &stored.uid)?;
         // Decoded again, with its managed fields, only for admission rules.
-        let admission_old = if self.is_subject_to_admission(options) { stored.value()? } else { Value::Null };
+        let admission_old = if self.is_subject_to_admission(options) { stored.value() } else { Value::Null };
         let write = AdmittedWrite { operation: Operation::Update, target, old: Some(&admission_old) };
         self.mutate(write, &mut body, options)?;
         target.check_version(&body, stored)?;
@@ -87,10 +87,10 @@ impl Cluster {
         })?;
         ownership.finish(kind, &mut prepared);
         self.validate(write, Some(&prepared), options)?;
-        let object = if ownership.is_unchanged(kind, stored, &mut prepared.object)? {
+        let object = if ownership.is_unchanged(kind, stored, &mut prepared.object) {
             Arc::clone(stored)
         } else {
-            self.store_changed(target, stored, &mut prepared, options)?
+            self.store_changed(target, stored, &mut prepared, options)
         };
         Ok(Written { object, created: false, warnings: Vec::new() })
     }
@@ -101,7 +101,7 @@ impl Cluster {
         stored: &Stored,
         prepared: &mut Prepared,
         options: WriteOptions<'_>,
-    ) -> Result<Arc<Stored>, StatusError> {
+    ) -> Arc<Stored> {
         let meta = &prepared.metadata;
         let is_released = meta.deletion_timestamp.is_some()
             && meta.finalizers.as_ref().is_none_or(Vec::is_empty)
@@ -111,10 +111,10 @@ impl Cluster {
             // The update removed the last finalizer: the object is deleted, and watches do not get the update.
             return self.remove(kind, stored);
         }
-        let object = self.store(kind, prepared, Some(stored), options)?;
+        let object = self.store(kind, prepared, Some(stored), options);
         if !kind.namespaced && !options.dry_run {
-            self.remove_if_finished(kind, &object)?;
+            self.remove_if_finished(kind, &object);
         }
-        Ok(object)
+        object
     }
 }

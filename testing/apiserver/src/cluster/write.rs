@@ -11,7 +11,6 @@ use crate::status::StatusError;
 pub(crate) struct Written {
     pub(crate) object: Arc<Stored>,
     pub(crate) created: bool,
-    /// Warnings for the client.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -55,13 +54,12 @@ impl Cluster {
         prepared: &mut Prepared,
         old: Option<&Stored>,
         options: WriteOptions<'_>,
-    ) -> Result<Arc<Stored>, StatusError> {
+    ) -> Arc<Stored> {
         if options.dry_run {
             let revision = old.map_or(0, |it| it.revision);
-            return Ok(Arc::new(Stored::new(kind, prepared, revision)?));
+            return Arc::new(Stored::new(kind, prepared, revision));
         }
-        let object = Stored::new(kind, prepared, self.revision + 1)?;
-        self.next_revision();
-        Ok(self.put(kind, object))
+        let object = Stored::new(kind, prepared, self.next_revision());
+        self.put(kind, object)
     }
 }

@@ -7,7 +7,6 @@ mod fault;
 mod handle;
 mod on;
 mod registry;
-mod request;
 mod table;
 mod unmatchable;
 
@@ -15,6 +14,5 @@ pub use fault::{Effect, End, Fault, FaultState};
 pub use handle::Faults;
 pub use on::On;
 pub(crate) use registry::{FaultRegistry, OpenWatch};
-pub(crate) use request::RequestFields;
-pub(crate) use table::{Answer, FaultTable, Omission, StreamFaults};
+pub(crate) use table::{FaultTable, Omission, StreamFaults};
 pub(crate) use unmatchable::UnmatchableError;

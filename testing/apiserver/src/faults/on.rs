@@ -5,8 +5,9 @@ use std::fmt;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{RequestFields, UnmatchableError};
+use super::UnmatchableError;
 use crate::kinds::Kind;
+use crate::requests::LoggedRequest;
 
 /// Selector of requests. Conditions that are not set match every request.
 ///
@@ -112,17 +113,17 @@ impl On {
         self
     }
 
-    pub(crate) fn matches(&self, request: &RequestFields<'_>) -> bool {
+    pub(crate) fn matches(&self, request: &LoggedRequest) -> bool {
         let Self { verbs, group, resource, subresource, namespace, name, user, user_agent } = self;
         let matches_field =
             |expected: &Option<String>, found: &str| expected.as_deref().is_none_or(|expected| expected == found);
-        (verbs.is_empty() || verbs.iter().any(|verb| verb == request.verb))
-            && matches_field(group, request.group)
-            && matches_field(resource, request.resource)
-            && matches_field(subresource, request.subresource)
-            && matches_field(namespace, request.namespace)
-            && matches_field(name, request.name)
-            && matches_field(user, request.user)
+        (verbs.is_empty() || verbs.contains(&request.verb))
+            && matches_field(group, &request.group)
+            && matches_field(resource, &request.resource)
+            && matches_field(subresource, &request.subresource)
+            && matches_field(namespace, &request.namespace)
+            && matches_field(name, &request.name)
+            && matches_field(user, &request.user)
             && user_agent.as_deref().is_none_or(|part| request.user_agent.contains(part))
     }
 }

@@ -7,7 +7,7 @@ use rand::rngs::StdRng;
 use tokio_util::sync::CancellationToken;
 
 use super::{FaultTable, On};
-use crate::attributes::Attributes;
+use crate::requests::LoggedRequest;
 
 /// Injected faults and open watches of a server.
 #[derive(Debug)]
@@ -24,9 +24,7 @@ struct Watches {
 
 #[derive(Debug)]
 struct WatchEntry {
-    attributes: Attributes,
-    user: String,
-    user_agent: String,
+    request: LoggedRequest,
     cut: CancellationToken,
 }
 
@@ -53,13 +51,12 @@ impl FaultRegistry {
         lock(&self.table)
     }
 
-    pub(crate) fn open_watch(&self, attributes: &Attributes, user: &str, user_agent: &str) -> OpenWatch {
+    pub(crate) fn open_watch(&self, request: LoggedRequest) -> OpenWatch {
         let cut = CancellationToken::new();
-        let (attributes, user, user_agent) = (attributes.clone(), user.to_owned(), user_agent.to_owned());
         let mut watches = lock(&self.watches);
         watches.last_id += 1;
         let id = watches.last_id;
-        watches.open.insert(id, WatchEntry { attributes, user, user_agent, cut: cut.clone() });
+        watches.open.insert(id, WatchEntry { request, cut: cut.clone() });
         OpenWatch { watches: Arc::clone(&self.watches), id, cut }
     }
 
@@ -72,8 +69,7 @@ impl FaultRegistry {
 
     pub(super) fn matching(&self, on: &On) -> Vec<CancellationToken> {
         let watches = lock(&self.watches);
-        let is_selected = |it: &&WatchEntry| on.matches(&it.attributes.fields(&it.user, &it.user_agent));
-        let matching = watches.open.values().filter(is_selected);
+        let matching = watches.open.values().filter(|it| on.matches(&it.request));
         matching.map(|entry| entry.cut.clone()).collect()
     }
 }

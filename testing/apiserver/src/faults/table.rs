@@ -5,14 +5,16 @@ use std::time::Duration;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 
-use super::{Effect, End, Fault, FaultState, RequestFields};
+use super::{Effect, End, Fault, FaultState};
+use crate::requests::LoggedRequest;
 
 /// Effects of all faults on one request.
 #[derive(Debug, Default)]
 pub(crate) struct FaultDecision {
     /// Delay before the request is executed or rejected.
     pub(crate) delay: Duration,
-    pub(crate) answer: Answer,
+    /// Effect that replaces the response.
+    pub(crate) answer: Option<Effect>,
     pub(crate) omission: Option<Omission>,
     pub(crate) stream: Option<StreamFaults>,
 }
@@ -37,20 +39,6 @@ impl Omission {
             kept
         });
     }
-}
-
-/// How a request is executed and answered.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Answer {
-    #[default]
-    Normal,
-    Reject {
-        code: u16,
-        retry_after: Option<u32>,
-    },
-    Reset,
-    ApplyThenTimeout,
-    ApplyThenReset,
 }
 
 /// Effects on a response body.
@@ -123,14 +111,14 @@ impl FaultTable {
     ///
     /// The first hit that replaces the response wins; later faults of that sort are neither evaluated nor counted.
     /// Request delays add up. Of several effects of the same sort on the response body or its objects, the last wins.
-    pub(crate) fn decide(&mut self, request: &RequestFields<'_>) -> FaultDecision {
+    pub(crate) fn decide(&mut self, request: &LoggedRequest) -> FaultDecision {
         let mut decision = FaultDecision::default();
         let is_watch = request.verb == "watch";
         for rule in &mut self.rules {
             let Fault { effect, on, after, times, probability } = &rule.fault;
             let has_no_effect = match effect {
                 Effect::Reject { .. } | Effect::Reset | Effect::ApplyThenTimeout | Effect::ApplyThenReset => {
-                    decision.answer != Answer::Normal
+                    decision.answer.is_some()
                 }
                 Effect::RepeatEvents | Effect::EndWatch { .. } => !is_watch,
                 Effect::OmitObjects { .. } => !is_watch && request.verb != "list",
@@ -154,12 +142,9 @@ impl FaultTable {
 impl FaultDecision {
     fn add(&mut self, effect: &Effect, rng: &mut StdRng) {
         match effect.clone() {
-            Effect::Reject { code, retry_after_seconds } => {
-                self.answer = Answer::Reject { code, retry_after: retry_after_seconds };
+            answer @ (Effect::Reject { .. } | Effect::Reset | Effect::ApplyThenTimeout | Effect::ApplyThenReset) => {
+                self.answer = Some(answer);
             }
-            Effect::Reset => self.answer = Answer::Reset,
-            Effect::ApplyThenTimeout => self.answer = Answer::ApplyThenTimeout,
-            Effect::ApplyThenReset => self.answer = Answer::ApplyThenReset,
             Effect::DelayRequest { min_millis, max_millis } => self.delay += draw(rng, min_millis, max_millis),
             Effect::DelayEvents { min_millis, max_millis } => {
                 self.stream(rng).delay = Some((min_millis, max_millis));

@@ -48,11 +48,9 @@ struct Taken {
 /// Applies a configuration to a live object. `force` takes fields from other managers.
 ///
 /// Fields that the manager applied before and now omits are removed unless another manager owns them. The entry of the
-/// manager has a new time only if the object changes. kubectl keeps the
-/// annotation with the last configuration up to date.
-///
-/// # Errors
-/// The fields that other managers own, if the configuration changes them without `force`. Sorted by manager.
+/// manager has a new time only if the object changes. kubectl keeps the annotation with the last configuration up to
+/// date. Fails with the fields that other managers own, sorted by manager, if the configuration changes them without
+/// `force`.
 pub(crate) fn apply(
     live: Live<'_>,
     mut entries: Entries,

@@ -70,7 +70,6 @@ impl Entry {
         }
     }
 
-    /// Sets the time to that of the write.
     pub(super) fn touch(&mut self, writer: &Writer<'_>) {
         self.time = Some(writer.now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
     }
@@ -101,7 +100,6 @@ impl Entry {
     }
 }
 
-/// All entries of an object.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Entries(pub(super) Vec<Entry>);
 

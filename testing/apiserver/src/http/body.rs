@@ -14,7 +14,6 @@ use crate::status::StatusError;
 /// Maximum size of a request body in bytes, as `MaxRequestBodyBytes` of `k8s.io/apiserver`.
 const MAX_BODY: usize = 3 * 1024 * 1024;
 
-/// Body of a request.
 pub(super) enum RequestBody {
     /// Body received from a connection.
     Received(Incoming),
@@ -36,10 +35,7 @@ impl RequestBody {
     }
 }
 
-/// Reads a body to its end.
-///
-/// # Errors
-/// 413 if it exceeds 3 MiB, 400 if reading fails.
+/// Reads a body to its end. Fails with 413 if it exceeds 3 MiB, 400 if reading fails.
 pub(super) async fn collect(body: RequestBody) -> Result<Bytes, StatusError> {
     let collected = match body {
         RequestBody::Received(body) => Limited::new(body, MAX_BODY).collect().await,

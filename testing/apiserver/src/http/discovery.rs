@@ -16,11 +16,8 @@ use crate::kinds::Kind;
 use crate::shared::Shared;
 use crate::status::StatusError;
 
-/// Answers a request for a non-resource path.
-///
-/// # Errors
-/// 404 for an unknown path, 405 for a method other than GET, 406 if an OpenAPI document is requested in something other
-/// than JSON.
+/// Answers a request for a non-resource path. Fails with 404 for an unknown path, 405 for a method other than GET, 406
+/// if an OpenAPI document is requested in something other than JSON.
 pub(super) fn handle(shared: &Shared, route: &Route, parts: &Parts) -> Result<Reply, StatusError> {
     let headers = &parts.headers;
     if *route == Route::Unknown {

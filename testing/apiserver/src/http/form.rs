@@ -24,7 +24,6 @@ pub(super) enum IncludeObject {
     Whole,
 }
 
-/// Form of the responses to one request.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ResponseForm {
     form: Form,

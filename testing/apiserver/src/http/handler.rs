@@ -19,7 +19,7 @@ use super::socket::Kill;
 use super::{accept, debug, impersonation, request, unserved, watch};
 use crate::attributes::Attributes;
 use crate::authorization;
-use crate::faults::{Answer, Omission};
+use crate::faults::{Effect, Omission};
 use crate::identity::User;
 use crate::kinds::Kind;
 use crate::protobuf;
@@ -48,40 +48,44 @@ pub(super) async fn handle(
         };
         return reply.map(outgoing::unmodified);
     }
-    let user = identity.as_ref().map_or_else(|_| String::new(), |user| user.name.clone());
     let headers = &parts.headers;
-    let user_agent = headers.get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
-    let content_length: u64 = length.unwrap_or_default();
-    let log = |answer: Option<&Reply>, executed: Option<&Reply>| {
+    let header = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let mut logged = LoggedRequest {
+        started,
+        answered: started,
+        verb: attributes.verb.clone(),
+        group: attributes.group.clone(),
+        resource: attributes.resource.clone(),
+        subresource: attributes.subresource.clone(),
+        namespace: attributes.namespace.clone(),
+        name: attributes.name.clone(),
+        object_name: String::new(),
+        path: parts.uri.to_string(),
+        user: identity.as_ref().map_or_else(|_| String::new(), |user| user.name.clone()),
+        user_agent: header(USER_AGENT).to_owned(),
+        content_length: header(CONTENT_LENGTH).parse().unwrap_or_default(),
+        status: None,
+        message: String::new(),
+        denied: false,
+        applied: false,
+        resource_version,
+        dry_run,
+    };
+    let decision = shared.faults.table().decide(&logged);
+    let mut log = |answer: Option<&Reply>, executed: Option<&Reply>| {
         let succeeded = executed.is_some_and(|reply| reply.status().is_success());
         let extensions = executed.map(Reply::extensions);
         let written = extensions.and_then(|it| it.get::<WrittenName>());
         let error = answer.and_then(|reply| reply.extensions().get::<LoggedError>());
-        shared.requests.record(|| LoggedRequest {
-            started,
-            answered: shared.now(),
-            verb: attributes.verb.clone(),
-            group: attributes.group.clone(),
-            resource: attributes.resource.clone(),
-            subresource: attributes.subresource.clone(),
-            namespace: attributes.namespace.clone(),
-            name: attributes.name.clone(),
-            object_name: written.map(|it| it.0.to_string()).unwrap_or_default(),
-            path: parts.uri.to_string(),
-            user: user.clone(),
-            user_agent: user_agent.to_owned(),
-            content_length,
-            status: answer.map(|reply| reply.status().as_u16()),
-            message: error.map(|it| it.message.clone()).unwrap_or_default(),
-            denied: error.is_some_and(|it| it.denied),
-            applied: succeeded && !dry_run && Kind::WRITES.contains(&attributes.verb.as_str()),
-            resource_version,
-            dry_run,
-        });
+        logged.answered = shared.now();
+        logged.object_name = written.map(|it| it.0.to_string()).unwrap_or_default();
+        logged.status = answer.map(|reply| reply.status().as_u16());
+        logged.message = error.map(|it| it.message.clone()).unwrap_or_default();
+        logged.denied = error.is_some_and(|it| it.denied);
+        logged.applied = succeeded && !dry_run && Kind::WRITES.contains(&attributes.verb.as_str());
+        shared.requests.record(&logged);
         shared.activity.notify();
     };
-    let decision = shared.faults.table().decide(&attributes.fields(&user, user_agent));
     if !decision.delay.is_zero() {
         // The hit of the fault is visible now; the request is logged later.
         shared.activity.notify();
@@ -98,27 +102,28 @@ pub(super) async fn handle(
     });
     let mut executed = None;
     let reply = match decision.answer {
-        Answer::Normal => execute.await,
-        Answer::Reject { code, retry_after } => fault_reply(attributes.verb == "watch", code, retry_after, headers),
-        Answer::ApplyThenTimeout => {
+        Some(Effect::Reject { code, retry_after_seconds }) => {
+            fault_reply(attributes.verb == "watch", code, retry_after_seconds, headers)
+        }
+        Some(Effect::ApplyThenTimeout) => {
             executed = Some(execute.await);
             reply::error_for(&StatusError::timed_out(), headers)
         }
-        Answer::ApplyThenReset => {
+        Some(Effect::ApplyThenReset) => {
             let lost = execute.await;
             log(None, Some(&lost));
             return kill.reset_and_never_answer().await;
         }
-        Answer::Reset => {
+        Some(Effect::Reset) => {
             log(None, None);
             return kill.reset_and_never_answer().await;
         }
+        _ => execute.await,
     };
     let status = reply.status();
     tracing::debug!(method = %parts.method, uri = %parts.uri, status = status.as_u16(), "request");
     log(Some(&reply), executed.as_ref().or(Some(&reply)));
-    let watch = (attributes.verb == "watch" && status.is_success())
-        .then(|| shared.faults.open_watch(&attributes, &user, user_agent));
+    let watch = (attributes.verb == "watch" && status.is_success()).then(|| shared.faults.open_watch(logged));
     let in_protobuf = reply.headers().get(CONTENT_TYPE).is_some_and(|it| it == protobuf::STREAM_TYPE);
     reply.map(|body| match (decision.stream, watch) {
         (None, None) => outgoing::unmodified(body),

@@ -11,10 +11,8 @@ use crate::status::StatusError;
 const USER: &str = "impersonate-user";
 const GROUP: &str = "impersonate-group";
 
-/// Returns the user in whose name a request is made: `user` without impersonation headers.
-///
-/// # Errors
-/// 403 if `user` may not `impersonate` the user or a group.
+/// Returns the user in whose name a request is made: `user` without impersonation headers. Fails with 403 if `user` may
+/// not `impersonate` the user or a group.
 pub(super) fn effective_user(shared: &Shared, user: User, headers: &HeaderMap) -> Result<User, StatusError> {
     let values = |name| headers.get_all(name).iter().map(|it| String::from_utf8_lossy(it.as_bytes()).into_owned());
     let groups: Vec<String> = values(GROUP).collect();

@@ -31,10 +31,8 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    /// Returns the objects selected at `revision`, ordered by key.
-    ///
-    /// # Errors
-    /// 410 if the history does not reach back to `revision`.
+    /// Returns the objects selected at `revision`, ordered by key. Fails with 410 if the history does not reach back to
+    /// `revision`.
     pub(super) fn select_at(&self, cluster: &Cluster, revision: u64) -> Result<Vec<Arc<Stored>>, StatusError> {
         let (namespace, selector) = (self.namespace.clone(), self.selector.clone());
         let request = PageRequest { namespace, selector, revision: Some(revision), ..PageRequest::default() };
@@ -42,17 +40,13 @@ impl Scope {
         Ok(page.objects)
     }
 
-    /// Returns `true` if the object is selected.
     pub(super) fn contains(&self, object: &Stored) -> bool {
         self.namespace.as_deref().is_none_or(|namespace| namespace == &*object.namespace)
             && self.selector.matches(object)
     }
 }
 
-/// Rejects a version later than `current`.
-///
-/// # Errors
-/// 504 with the cause `ResourceVersionTooLarge`.
+/// Rejects a version later than `current`. Fails with 504 with the cause `ResourceVersionTooLarge`.
 pub(super) fn check_reached(requested: Option<u64>, current: u64) -> Result<(), StatusError> {
     match requested {
         Some(requested) if requested > current => Err(StatusError::too_large_version(requested, current)),

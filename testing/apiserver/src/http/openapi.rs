@@ -30,10 +30,8 @@ pub(super) fn index(kinds: &[Arc<Kind>]) -> Value {
     json!({"paths": paths})
 }
 
-/// Returns the document of one group version, such as `/openapi/v3/api/v1`.
-///
-/// # Errors
-/// 404 for a group version that is not served.
+/// Returns the document of one group version, such as `/openapi/v3/api/v1`. Fails with 404 for a group version that is
+/// not served.
 pub(super) fn group_version(kinds: &[Arc<Kind>], path: &str) -> Result<Value, StatusError> {
     let kinds: Vec<&Kind> = kinds.iter().map(Arc::as_ref).filter(|kind| group_version_path(kind) == path).collect();
     if kinds.is_empty() {

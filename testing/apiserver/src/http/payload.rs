@@ -45,10 +45,7 @@ impl<'a> Payload<'a> {
         Self { media_type: if media_type.is_empty() { JSON } else { media_type }, bytes }
     }
 
-    /// Decodes an object.
-    ///
-    /// # Errors
-    /// 415 for an unsupported media type, 400 if the body cannot be decoded.
+    /// Decodes an object. Fails with 415 for an unsupported media type, 400 if the body cannot be decoded.
     pub(super) fn object(self, expected: Expected<'_>) -> Result<Value, StatusError> {
         let Self { media_type, bytes } = self;
         let has_protobuf = protobuf::is_supported(expected.api_version, expected.kind);
@@ -66,18 +63,13 @@ impl<'a> Payload<'a> {
         self.media_type == APPLY_PATCH
     }
 
-    /// Decodes the configuration of a server-side apply.
-    ///
-    /// # Errors
-    /// 400 if it is not a YAML object.
+    /// Decodes the configuration of a server-side apply. Fails with 400 if it is not a YAML object.
     pub(super) fn configuration(self) -> Result<Value, StatusError> {
         yaml(self.bytes).map_err(|why| StatusError::bad_request(format!("error decoding YAML: {why}")))
     }
 
-    /// Decodes a patch of `kind`. Custom kinds have no strategic merge patches.
-    ///
-    /// # Errors
-    /// 415 for an unsupported patch type, 400 if the patch cannot be decoded.
+    /// Decodes a patch of `kind`. Custom kinds have no strategic merge patches. Fails with 415 for an unsupported patch
+    /// type, 400 if the patch cannot be decoded.
     pub(super) fn patch(self, kind: &Kind) -> Result<Patch, StatusError> {
         let Self { media_type, bytes } = self;
         let decoded = match media_type {

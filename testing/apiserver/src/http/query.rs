@@ -90,7 +90,6 @@ impl Query {
         Ok(query)
     }
 
-    /// Returns the options of the write of a client.
     pub(super) fn options<'a>(&'a self, options: WriteOptions<'a>) -> WriteOptions<'a> {
         let manager = self.field_manager.as_deref().unwrap_or(&self.agent);
         WriteOptions {
@@ -105,20 +104,14 @@ impl Query {
         self.agent = name.chars().take(MAX_MANAGER_LENGTH).collect();
     }
 
-    /// Returns the client that applies a configuration.
-    ///
-    /// # Errors
-    /// 400 if `fieldManager` is absent.
+    /// Returns the client that applies a configuration. Fails with 400 if `fieldManager` is absent.
     pub(super) fn applier(&self) -> Result<Applier<'_>, StatusError> {
         let manager = self.field_manager.as_deref();
         let manager = manager.ok_or_else(|| StatusError::bad_request("fieldManager is required for apply patch"))?;
         Ok(Applier { manager, force: self.force == Some(true) })
     }
 
-    /// Checks the options of lists and watches.
-    ///
-    /// # Errors
-    /// 422 if they exclude each other.
+    /// Checks the options of lists and watches. Fails with 422 if they exclude each other.
     fn check(&self) -> Result<(), StatusError> {
         let mut errors = FieldErrors::default();
         if self.watch {

@@ -217,7 +217,7 @@ impl Target {
     fn object_reply(&self, status: StatusCode, object: &Stored, form: ResponseForm) -> Result<Reply, StatusError> {
         let Self { kind, part, .. } = self;
         let json = match part {
-            Part::Scale => kind.scale_of(&object.value()?).to_string().into(),
+            Part::Scale => kind.scale_of(&object.value()).to_string().into(),
             Part::Main | Part::Status => object.json.clone(),
         };
         Ok(reply::json(status, form.object(kind.of_part(*part), &json, true)))

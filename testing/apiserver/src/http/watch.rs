@@ -60,11 +60,8 @@ struct Watch {
     ended: bool,
 }
 
-/// Starts a watch.
-///
-/// # Errors
-/// 404 if the kind is not registered; for a streaming list 504 if its resource version is not reached yet; 410 if the
-/// history does not reach back to the initial state.
+/// Starts a watch. Fails with 404 if the kind is not registered; for a streaming list 504 if its resource version is
+/// not reached yet; 410 if the history does not reach back to the initial state.
 pub(super) fn open(
     shared: &Arc<Shared>,
     scope: Scope,
@@ -278,16 +275,15 @@ impl Watch {
                 self.put(buffer, "DELETED", &change.object.json);
             }
             // The event has the last state that was selected, at the revision of the change.
-            (true, false) => match change.last_seen(&self.scope.kind) {
-                Ok(Some(last)) => self.put(buffer, "DELETED", &last.json),
-                Ok(None) => {}
-                Err(error) => buffer.put_slice(&error_event(&error, self.form.is_protobuf())),
-            },
+            (true, false) => {
+                if let Some(last) = change.last_seen(&self.scope.kind) {
+                    self.put(buffer, "DELETED", &last.json);
+                }
+            }
         }
     }
 }
 
-/// Returns an `ERROR` event.
 pub(super) fn error_event(error: &StatusError, in_protobuf: bool) -> Bytes {
     if in_protobuf {
         return protobuf::watch_frame("ERROR", &protobuf::status(&error.encode())).into();

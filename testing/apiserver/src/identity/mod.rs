@@ -35,10 +35,8 @@ impl Identities {
     }
 
     /// Returns the user of a request: that of the client certificate, else that of the bearer token, else
-    /// `system:anonymous`.
-    ///
-    /// # Errors
-    /// 401 for an invalid token, and for a request without credentials if anonymous requests are refused.
+    /// `system:anonymous`. Fails with 401 for an invalid token, and for a request without credentials if anonymous
+    /// requests are refused.
     pub(crate) fn authenticate(
         &self,
         certificate: Option<&User>,

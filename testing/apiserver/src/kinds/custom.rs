@@ -15,7 +15,6 @@ use crate::status::StatusError;
 pub(super) struct CustomRules;
 
 impl Kind {
-    /// Returns the kind for a custom definition with index `index`.
     pub(crate) fn custom(index: usize, definition: &CustomKind) -> Self {
         let names = definition.names.clone();
         Self {

@@ -11,9 +11,8 @@ use crate::names::{self, NameRule, check_annotations, check_labels, check_qualif
 use crate::status::StatusError;
 
 /// Prepares the metadata of a create: sets the namespace of the path and clears the fields that clients cannot set.
-///
-/// # Errors
-/// 500 if the object has a resource version (as upstream), 400 if its namespace differs from that of the path.
+/// Fails with 500 if the object has a resource version (as upstream), 400 if its namespace differs from that of the
+/// path.
 pub(super) fn prepare_create(meta: &mut ObjectMeta, context: &Context<'_>) -> Result<(), StatusError> {
     if meta.resource_version.as_deref().is_some_and(|version| !matches!(version, "" | "0")) {
         return Err(StatusError::version_on_create());
@@ -54,10 +53,7 @@ fn new_uid(rng: &mut StdRng) -> String {
     uuid::Builder::from_random_bytes(rng.random()).into_uuid().to_string()
 }
 
-/// Returns an error if `errors` is not empty.
-///
-/// # Errors
-/// 422 with one cause for each field error.
+/// Returns an error if `errors` is not empty. Fails with 422 with one cause for each field error.
 pub(super) fn check(meta: &ObjectMeta, context: &Context<'_>, errors: FieldErrors) -> Result<(), StatusError> {
     if errors.is_empty() {
         return Ok(());

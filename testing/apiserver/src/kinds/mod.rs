@@ -43,7 +43,6 @@ pub(crate) use table::KindTable;
 /// A served kind: its names, scope and capabilities, and the rules for storing its objects.
 #[expect(clippy::struct_excessive_bools, reason = "independent properties")]
 pub(crate) struct Kind {
-    /// Index of the kind in the [`KindTable`].
     pub(crate) index: usize,
     /// API group; empty for core.
     pub(crate) group: String,
@@ -98,12 +97,10 @@ impl Kind {
     /// Verbs that the `status` subresource supports.
     pub(crate) const STATUS_VERBS: [&str; 3] = ["get", "patch", "update"];
 
-    /// Returns `true` for a custom kind.
     pub(crate) fn is_custom(&self) -> bool {
         self.custom.is_some()
     }
 
-    /// Returns `true` for a subresource that needs a kubelet.
     pub(crate) fn needs_containers(&self, subresource: &str) -> bool {
         let of_pods = ["attach", "ephemeralcontainers", "exec", "log", "portforward", "resize"];
         self.group.is_empty() && self.plural == "pods" && of_pods.contains(&subresource)
@@ -183,7 +180,6 @@ impl Kind {
             || self.selectable.iter().any(|it| **it == *field)
     }
 
-    /// Returns the selectable fields of an object that have a value.
     pub(crate) fn selected_fields(&self, object: &Map<String, Value>) -> Vec<(Arc<str>, String)> {
         let at = |path: &str| {
             let mut names = path.split('.');

@@ -113,7 +113,6 @@ impl<T: Resource> Typed<T> {
         T::deserialize(&body).map_err(|error| unreadable(error.to_string()))
     }
 
-    /// Decodes a stored object.
     fn decode_stored(mut stored: Value, kind: &Kind) -> Result<T, StatusError> {
         let unreadable = |why: String| StatusError::internal(format!("stored {} cannot be decoded: {why}", kind.name));
         times::normalize(&mut stored, kind.schema()).map_err(unreadable)?;

@@ -28,7 +28,6 @@ pub(crate) struct Prepared {
     pub(crate) object: Map<String, Value>,
     pub(crate) metadata: ObjectMeta,
     pub(crate) allocations: Vec<Allocation>,
-    /// Whether the server generated the name.
     pub(crate) generated_name: bool,
     /// The object with defaults, before the server assigned or restored fields: what the client owns, as upstream.
     pub(crate) written: Option<Map<String, Value>>,
@@ -56,19 +55,14 @@ impl Part {
 
 /// Object-safe form of [`Resource`](super::Resource), implemented by [`Typed`](super::Typed) and by the rules of custom kinds.
 pub(crate) trait Rules: Send + Sync {
-    /// Prepares a new object.
-    ///
-    /// # Errors
-    /// 400 if it cannot be decoded, 422 if it is invalid.
+    /// Prepares a new object. Fails with 400 if it cannot be decoded, 422 if it is invalid.
     fn create(&self, body: Value, context: &mut Context<'_>) -> Result<Prepared, StatusError>;
 
     /// Prepares an object stored by `Server::load`, see [`Resource::prepare_load`](super::Resource::prepare_load).
     fn load(&self, body: Value, context: &mut Context<'_>) -> Result<Prepared, StatusError>;
 
-    /// Prepares the new version of a stored object.
-    ///
-    /// # Errors
-    /// 400 if it cannot be decoded, 422 if it is invalid or changes immutable fields.
+    /// Prepares the new version of a stored object. Fails with 400 if it cannot be decoded, 422 if it is invalid or
+    /// changes immutable fields.
     fn update(&self, old: Value, new: Value, part: Part, context: &mut Context<'_>) -> Result<Prepared, StatusError>;
 
     /// Prepares a stored object again after the server changed its metadata. Nothing is validated.

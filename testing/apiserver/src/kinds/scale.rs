@@ -15,7 +15,6 @@ use crate::status::StatusError;
 impl Resource for Scale {}
 
 impl Kind {
-    /// Returns the parts that have a subresource.
     pub(crate) fn subresources(&self) -> impl Iterator<Item = Part> {
         let parts = [(self.has_status, Part::Status), (self.has_scale, Part::Scale)];
         parts.into_iter().filter_map(|(is_served, part)| is_served.then_some(part))
@@ -33,7 +32,6 @@ impl Kind {
         &SCALE
     }
 
-    /// Returns the Scale of an object of this kind.
     pub(crate) fn scale_of(&self, object: &Value) -> Value {
         let meta = &object["metadata"];
         let fields = ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"];
@@ -87,10 +85,8 @@ fn pointer(path: &str) -> String {
     path.split('.').filter(|name| !name.is_empty()).fold(String::new(), |pointer, name| pointer + "/" + name)
 }
 
-/// Returns the number of replicas that a Scale asks for.
-///
-/// # Errors
-/// 400 if the Scale cannot be decoded, 422 if the number is negative.
+/// Returns the number of replicas that a Scale asks for. Fails with 400 if the Scale cannot be decoded, 422 if the
+/// number is negative.
 pub(crate) fn requested_replicas(scale: &Value) -> Result<i32, StatusError> {
     let decoded =
         Scale::deserialize(scale).map_err(|error| StatusError::undecodable(Kind::scale(), &error.to_string()))?;

@@ -42,11 +42,8 @@ static COMMON: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Checks and normalizes the times of an object before it is converted to its Rust type, and shifts those after the
-/// maximum of `Timestamp`. [`restore`] undoes the shift.
-///
-/// # Errors
-/// A message with the field path and the text of a time that Go does not parse, or whose year in UTC is not 0000 to
-/// 9999.
+/// maximum of `Timestamp`. [`restore`] undoes the shift. Fails with a message with the field path and the text of a
+/// time that Go does not parse, or whose year in UTC is not 0000 to 9999.
 pub(super) fn normalize(object: &mut Value, schema: Option<Node<'_>>) -> Result<(), String> {
     let Some(schema) = schema.filter(|_| any_text(object, &is_unusual)) else { return Ok(()) };
     visit(object, schema, &mut String::new(), &mut |text, optional| {
@@ -104,10 +101,8 @@ fn normalize_time(text: &str) -> Option<String> {
     Some([PLACEHOLDER_YEAR, time.strip_prefix(EQUIVALENT_YEAR)?].concat())
 }
 
-/// Replaces every time in a value. The second argument of `replace` tells whether the field is optional.
-///
-/// # Errors
-/// A message with the path of the first time for which `replace` returns `None`.
+/// Replaces every time in a value. The second argument of `replace` tells whether the field is optional. Fails with a
+/// message with the path of the first time for which `replace` returns `None`.
 fn visit(
     value: &mut Value,
     schema: Node<'_>,

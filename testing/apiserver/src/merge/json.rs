@@ -3,10 +3,8 @@
 use json_patch::{AddOperation, PatchError, PatchOperation};
 use serde_json::Value;
 
-/// Applies a patch. As upstream, an absent member equals null in a test, and can be replaced.
-///
-/// # Errors
-/// If an operation fails; those before it have been applied.
+/// Applies a patch. As upstream, an absent member equals null in a test, and can be replaced. Fails if an operation
+/// does; those before it have been applied.
 pub(crate) fn apply_json_patch(value: &mut Value, patch: &json_patch::Patch) -> Result<(), PatchError> {
     for operation in &patch.0 {
         let operation = match operation {

@@ -14,9 +14,6 @@ const DELETE_FROM: &str = "$deleteFromPrimitiveList/";
 pub(super) type Merge<T> = Result<T, String>;
 
 /// Applies a patch to an object. Lists without merge keys in the schema are replaced.
-///
-/// # Errors
-/// Why the patch cannot be applied.
 pub(crate) fn merge_strategic(object: &mut Value, patch: Value, schema: Option<Node<'_>>) -> Merge<()> {
     let Value::Object(patch) = patch else { return Err("a strategic merge patch is an object".to_owned()) };
     let mut merged = Map::new();

@@ -11,9 +11,7 @@ use super::numbers::{self, ONLY};
 use super::schema::{Field, Shape, Type, fields};
 use super::wire::{Malformed, Reader, WireValue};
 
-/// Decodes the fields of a message into `object`. Fields that are not in the table are ignored.
-///
-/// # Errors
+/// Decodes the fields of a message into `object`. Fields that are not in the table are ignored. Fails with
 /// [`Malformed`] if the bytes are not a valid message.
 pub(super) fn message(name: &str, bytes: &[u8], object: &mut Map<String, Value>) -> Result<(), Malformed> {
     let table = fields(name);

@@ -33,10 +33,7 @@ pub(crate) struct Envelope<'a> {
 }
 
 impl<'a> Envelope<'a> {
-    /// Decodes the envelope.
-    ///
-    /// # Errors
-    /// [`Malformed`] if the prefix is missing or the envelope is invalid.
+    /// Decodes the envelope. Fails with [`Malformed`] if the prefix is missing or the envelope is invalid.
     pub(crate) fn open(bytes: &'a [u8]) -> Result<Self, Malformed> {
         let body = bytes.strip_prefix(MAGIC).ok_or(Malformed::NoPrefix)?;
         let mut document = Self::default();
@@ -60,10 +57,8 @@ impl<'a> Envelope<'a> {
         Ok(document)
     }
 
-    /// Decodes the object as the given apiVersion and kind.
-    ///
-    /// # Errors
-    /// [`Malformed::UnknownKind`] if the kind has no message, other variants if the bytes are not a valid message.
+    /// Decodes the object as the given apiVersion and kind. Fails with [`Malformed::UnknownKind`] if the kind has no
+    /// message, other variants if the bytes are not a valid message.
     pub(crate) fn read(&self, api_version: &str, kind: &str) -> Result<Map<String, Value>, Malformed> {
         let message = message_of(api_version, kind).ok_or(Malformed::UnknownKind)?;
         let mut object = Map::new();

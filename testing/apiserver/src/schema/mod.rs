@@ -70,7 +70,6 @@ impl<'a> Node<'a> {
         self.here.get(keyword).or_else(|| self.target.get(keyword))
     }
 
-    /// Returns `true` if the value is a time.
     pub(crate) fn is_time(self) -> bool {
         self.text("format") == Some("date-time")
     }

@@ -41,7 +41,6 @@ pub(crate) fn prune(value: &mut Value, schema: Node<'_>) {
     }
 }
 
-/// Reports the violations of a schema by a value.
 pub(crate) fn check(value: &Value, schema: Node<'_>, path: &str, errors: &mut FieldErrors) {
     check_type(value, schema, path, errors);
     match value {

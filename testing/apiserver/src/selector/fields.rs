@@ -32,10 +32,8 @@ impl FieldSelector {
         self.0.iter().find(|it| it.equal && it.field == "metadata.name").map(|it| it.value.as_str())
     }
 
-    /// Rejects fields that the kind cannot be selected by.
-    ///
-    /// # Errors
-    /// 400 with upstream's message, to which kubectl adds resource and selectors.
+    /// Rejects fields that the kind cannot be selected by. Fails with 400 with upstream's message, to which kubectl
+    /// adds resource and selectors.
     pub(crate) fn check(&self, kind: &Kind) -> Result<(), StatusError> {
         match self.0.iter().find(|it| !kind.is_selectable(&it.field)) {
             None => Ok(()),

@@ -49,7 +49,6 @@ fn list<'a>(value: &'a Value, path: &str) -> &'a [Value] {
     at(value, path).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Returns whether the condition is `True`.
 fn has_condition(object: &Value, type_name: &str) -> bool {
     list(object, "status.conditions")
         .iter()

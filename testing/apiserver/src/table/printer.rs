@@ -15,14 +15,12 @@ pub(crate) struct Printer<'a> {
 
 type BuiltinCells = fn(&Value, Timestamp) -> Vec<Value>;
 
-/// Source of the cells.
 enum Cells<'a> {
     Builtin(BuiltinCells),
     Custom(&'a [CustomResourceColumnDefinition]),
 }
 
 impl<'a> Printer<'a> {
-    /// Returns the printer of a kind.
     pub(crate) fn of(kind: &'a Kind) -> Self {
         if let Some(custom) = &kind.custom {
             let columns = &custom.definition.columns;
@@ -48,7 +46,6 @@ impl<'a> Printer<'a> {
         Self { columns: heads.split(' ').map(head).collect(), cells: Cells::Builtin(cells) }
     }
 
-    /// Returns the cells of a row.
     pub(crate) fn cells(&self, object: &Value, now: Timestamp) -> Vec<Value> {
         match self.cells {
             Cells::Builtin(cells) => cells(object, now),

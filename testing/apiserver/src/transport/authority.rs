@@ -46,7 +46,6 @@ impl std::fmt::Debug for ClientCertificate {
     }
 }
 
-/// Certificate authority of one server.
 pub(crate) struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
 }

@@ -10,10 +10,7 @@ const WITH_STATUS: [&str; 4] = ["apiVersion", "kind", "metadata", "status"];
 /// Fields of the metadata that identify the object or are preconditions.
 const IDENTITY: [&str; 4] = ["name", "namespace", "uid", "resourceVersion"];
 
-/// Checks that a kind has the subresource `status`.
-///
-/// # Errors
-/// [`ObjectError::WrongMethod`] if it does not.
+/// Checks that a kind has the subresource `status`. Fails with [`ObjectError::WrongMethod`] if it does not.
 pub(super) fn check_status(kind: &Kind) -> Result<(), ObjectError> {
     if kind.has_status {
         return Ok(());
@@ -22,9 +19,7 @@ pub(super) fn check_status(kind: &Kind) -> Result<(), ObjectError> {
     wrong(format!("{} has no subresource status: call patch or replace{define}", kind.name))
 }
 
-/// Checks that a write of `part` writes all fields of a merge patch. A server ignores the others.
-///
-/// # Errors
+/// Checks that a write of `part` writes all fields of a merge patch. A server ignores the others. Fails with
 /// [`ObjectError::WrongMethod`] for a field that is not written, and for a patch of the status without one.
 pub(super) fn check_patch(kind: &Kind, part: Part, patch: &Value) -> Result<(), ObjectError> {
     let Value::Object(patch) = patch else { return Ok(()) };

@@ -1,21 +1,17 @@
 //! Server-side apply and managed fields.
 
 use http::Method;
-use http_body_util::BodyExt as _;
 use kube_dev_apiserver::{Config, CustomKind, FieldTracking};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::client::{CONFIG_MAPS, Events, TestApi};
+use super::client::{CONFIG_MAPS, Events, TestApi, answer};
 
 const SERVICES: &str = "/api/v1/namespaces/default/services";
 
 async fn apply(api: &TestApi, path: &str, manager: &str, config: &Value) -> (u16, Value) {
     let path = format!("{path}{}fieldManager={manager}", if path.contains('?') { '&' } else { '?' });
-    let response = api.send(Method::PATCH, &path, "application/apply-patch+yaml", config.to_string()).await;
-    let code = response.status().as_u16();
-    let bytes = response.into_body().collect().await.unwrap().to_bytes();
-    (code, serde_json::from_slice(&bytes).unwrap())
+    answer(api.send(Method::PATCH, &path, "application/apply-patch+yaml", config.to_string()).await).await
 }
 
 fn config_map(data: &Value) -> Value {
@@ -211,7 +207,6 @@ fn as_sent(object: &Value, fields: &Value) -> Value {
     object
 }
 
-/// Returns the paths in `FieldsV1`.
 fn paths(fields: &Value, path: &str) -> Vec<String> {
     let Some(fields) = fields.as_object().filter(|fields| !fields.is_empty()) else { return vec![path.to_owned()] };
     fields.iter().flat_map(|(name, inside)| paths(inside, &format!("{path} {name}"))).collect()

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{Method, Request};
+use http::{Method, Request, request};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper_util::client::legacy::Client as Http;
@@ -50,10 +50,8 @@ impl TestApi {
         media_type: &str,
         body: String,
     ) -> Result<http::Response<Incoming>, hyper_util::client::legacy::Error> {
-        let request = Request::builder()
-            .method(method)
-            .uri(format!("{}{path}", self.server.url()))
-            .header("content-type", media_type)
+        let request = self
+            .request(method, path, media_type)
             .header("user-agent", "it/1 (test)")
             .header("authorization", self.token.as_ref().map_or_else(String::new, |token| format!("Bearer {token}")))
             .body(Full::new(Bytes::from(body)))
@@ -65,11 +63,7 @@ impl TestApi {
     pub(crate) async fn json(&self, method: Method, path: &str, body: &Value) -> (u16, Value) {
         let media_type = if method == Method::PATCH { "application/merge-patch+json" } else { "application/json" };
         let body = if body.is_null() { String::new() } else { body.to_string() };
-        let response = self.send(method, path, media_type, body).await;
-        let code = response.status().as_u16();
-        let bytes = response.into_body().collect().await.unwrap().to_bytes();
-        let text = || String::from_utf8_lossy(&bytes).into_owned();
-        (code, serde_json::from_slice(&bytes).unwrap_or_else(|_| text().into()))
+        answer(self.send(method, path, media_type, body).await).await
     }
 
     pub(crate) async fn get(&self, path: &str) -> (u16, Value) {
@@ -79,10 +73,9 @@ impl TestApi {
     /// Sends a GET with an `Accept` header, and returns status code, content type and JSON.
     pub(crate) async fn get_as(&self, path: &str, accept: &str) -> (u16, String, Value) {
         let response = self.send_as(Method::GET, path, "", accept, String::new()).await;
-        let code = response.status().as_u16();
         let content_type = response.headers()["content-type"].to_str().unwrap().to_owned();
-        let bytes = response.into_body().collect().await.unwrap().to_bytes();
-        (code, content_type, serde_json::from_slice(&bytes).unwrap())
+        let (code, body) = answer(response).await;
+        (code, content_type, body)
     }
 
     pub(crate) async fn send_as(
@@ -93,14 +86,13 @@ impl TestApi {
         accept: &str,
         body: impl Into<Bytes>,
     ) -> http::Response<Incoming> {
-        let request = Request::builder()
-            .method(method)
-            .uri(format!("{}{path}", self.server.url()))
-            .header("content-type", media_type)
-            .header("accept", accept)
-            .body(Full::new(body.into()))
-            .unwrap();
-        self.http.request(request).await.unwrap()
+        let request = self.request(method, path, media_type).header("accept", accept);
+        self.http.request(request.body(Full::new(body.into())).unwrap()).await.unwrap()
+    }
+
+    fn request(&self, method: Method, path: &str, media_type: &str) -> request::Builder {
+        let url = format!("{}{path}", self.server.url());
+        Request::builder().method(method).uri(url).header("content-type", media_type)
     }
 
     pub(crate) async fn create(&self, path: &str, object: Value) -> Value {
@@ -114,6 +106,14 @@ impl TestApi {
         assert_eq!(response.status(), 200);
         Events::of(response)
     }
+}
+
+/// Returns status code and body of a response: JSON, or plain text as a string.
+pub(crate) async fn answer(response: http::Response<Incoming>) -> (u16, Value) {
+    let code = response.status().as_u16();
+    let bytes = response.into_body().collect().await.unwrap().to_bytes();
+    let text = || String::from_utf8_lossy(&bytes).into_owned();
+    (code, serde_json::from_slice(&bytes).unwrap_or_else(|_| text().into()))
 }
 
 /// Reader of the events of a watch.

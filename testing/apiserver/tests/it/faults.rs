@@ -7,7 +7,7 @@ use kube_dev_apiserver::{Config, End, Fault, History, LoggedRequest, On};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::client::{CONFIG_MAPS, TestApi};
+use super::client::{CONFIG_MAPS, TestApi, answer};
 
 fn named(name: &str) -> Value {
     json!({"metadata": {"name": name}})
@@ -29,31 +29,12 @@ async fn refuse_faults_return_status_and_retry_after(
     api.server.faults().inject(fault.on(On::any().verb("list")).times(1));
     api.create(CONFIG_MAPS, named("a")).await;
     let response = api.send(Method::GET, CONFIG_MAPS, "", String::new()).await;
-    assert_eq!(response.status().as_u16(), code);
     let header = response.headers().get("retry-after").map(|value| value.to_str().unwrap().to_owned());
     assert_eq!(header.as_deref(), retry_after);
-    let body = http_body_util::BodyExt::collect(response.into_body()).await.unwrap().to_bytes();
-    let status: Value = serde_json::from_slice(&body).unwrap();
-    assert_eq!((&status["kind"], &status["reason"]), (&json!("Status"), &json!(reason)));
+    let (found, status) = answer(response).await;
+    assert_eq!((found, &status["kind"], &status["reason"]), (code, &json!("Status"), &json!(reason)));
     assert_eq!(api.get(CONFIG_MAPS).await.0, 200, "the fault applies once");
     assert_eq!(api.server.faults().states()[0].hits, 1);
-}
-
-#[rstest]
-#[case::not_executed(Fault::reset(), None, 404)]
-#[case::not_confirmed(Fault::apply_then_timeout(), Some(504), 200)]
-#[case::cut_off(Fault::apply_then_reset(), None, 200)]
-#[tokio::test]
-async fn write_faults_before_and_after_the_write(
-    #[case] fault: Fault,
-    #[case] answer: Option<u16>,
-    #[case] afterwards: u16,
-) {
-    let api = TestApi::start(Config::default()).await;
-    api.server.faults().inject(fault.on(On::any().verb("create")));
-    let response = api.try_send(Method::POST, CONFIG_MAPS, "application/json", named("a").to_string()).await;
-    assert_eq!(response.ok().map(|response| response.status().as_u16()), answer);
-    assert_eq!(api.get(&format!("{CONFIG_MAPS}/a")).await.0, afterwards);
 }
 
 #[rstest]

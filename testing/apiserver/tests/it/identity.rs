@@ -57,14 +57,11 @@ fn as_alice(mut api: TestApi) -> TestApi {
 #[tokio::test]
 async fn rbac_decides_requests_of_a_user(#[case] path: &str, #[case] refusal: &str) {
     let api = as_alice(rbac_api().await);
-    let response = api.send(Method::GET, path, "", String::new()).await;
-    let code = response.status().as_u16();
+    let (code, status) = api.get(path).await;
     if refusal.is_empty() {
         assert_eq!(code, 200);
         return;
     }
-    let body = http_body_util::BodyExt::collect(response.into_body()).await.unwrap().to_bytes();
-    let status: Value = serde_json::from_slice(&body).unwrap();
     assert_eq!(format!("{} {}", status["reason"].as_str().unwrap(), status["message"].as_str().unwrap()), refusal);
     assert_eq!(status["code"], code);
 }

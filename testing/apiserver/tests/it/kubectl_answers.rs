@@ -136,7 +136,6 @@ fn run(command: &str, expect: &str, folder: &Path) -> String {
     }
 }
 
-/// Copies the manifests.
 fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {

@@ -1,12 +1,11 @@
 //! Patches of all types, and field validation.
 
 use http::Method;
-use http_body_util::BodyExt as _;
 use kube_dev_apiserver::Config;
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::client::TestApi;
+use super::client::{TestApi, answer};
 
 const SERVICES: &str = "/api/v1/namespaces/default/services";
 const STRATEGIC: &str = "application/strategic-merge-patch+json";
@@ -61,10 +60,7 @@ async fn invalid_patches_are_rejected(
     let api = TestApi::start(Config::default()).await;
     let created = api.create(SERVICES, service()).await;
     let path = format!("{SERVICES}/web{query}");
-    let response = api.send(Method::PATCH, &path, media_type, body.to_owned()).await;
-    let found = response.status().as_u16();
-    let bytes = response.into_body().collect().await.unwrap().to_bytes();
-    let status: Value = serde_json::from_slice(&bytes).unwrap();
+    let (found, status) = answer(api.send(Method::PATCH, &path, media_type, body.to_owned()).await).await;
     assert_eq!(found, code, "{status}");
     assert!(status["message"].as_str().unwrap().ends_with(message), "{status}");
     assert_eq!(api.get(&format!("{SERVICES}/web")).await.1, created);

@@ -1,12 +1,12 @@
 //! Protobuf requests and responses.
 
-use http::{Method, Request};
-use http_body_util::{BodyExt as _, Full};
+use http::Method;
+use http_body_util::BodyExt as _;
 use kube_dev_apiserver::{Config, CustomKind, End, Fault};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::client::{PODS, TestApi};
+use super::client::{PODS, TestApi, answer};
 use super::encoded;
 
 const SERVICES: &str = "/api/v1/namespaces/default/services";
@@ -15,14 +15,7 @@ const BOTH: &str = "application/vnd.kubernetes.protobuf,application/json";
 
 /// Returns status code, content type and body of a GET.
 async fn get(api: &TestApi, path: &str, accept: &str) -> (u16, String, Vec<u8>) {
-    let request = Request::builder()
-        .method(Method::GET)
-        .uri(format!("{}{path}", api.server.url()))
-        .header("accept", accept)
-        .body(Full::<bytes::Bytes>::default())
-        .unwrap();
-    let client = hyper_util::client::legacy::Client::builder(hyper_util::rt::TokioExecutor::new()).build_http();
-    let response = client.request(request).await.unwrap();
+    let response = api.send_as(Method::GET, path, "", accept, "").await;
     let media_type = response.headers()["content-type"].to_str().unwrap().to_owned();
     let code = response.status().as_u16();
     let body = response.into_body().collect().await.unwrap().to_bytes();
@@ -92,10 +85,7 @@ async fn protobuf_watch_is_length_prefixed() {
 
 /// Sends a protobuf body that accepts JSON, and returns the status code and the response.
 async fn send(api: &TestApi, method: Method, path: &str, body: Vec<u8>) -> (u16, Value) {
-    let response = api.send_as(method, path, PROTOBUF, "application/json", body).await;
-    let code = response.status().as_u16();
-    let bytes = response.into_body().collect().await.unwrap().to_bytes();
-    (code, serde_json::from_slice(&bytes).unwrap())
+    answer(api.send_as(method, path, PROTOBUF, "application/json", body).await).await
 }
 
 #[tokio::test]

@@ -1,12 +1,11 @@
 //! Requests other than watches.
 
 use http::Method;
-use http_body_util::BodyExt as _;
 use kube_dev_apiserver::{Config, Server, StartError};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::client::{CONFIG_MAPS, PODS, TestApi};
+use super::client::{CONFIG_MAPS, PODS, TestApi, answer};
 
 const SERVICES: &str = "/api/v1/namespaces/default/services";
 const SLICES: &str = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
@@ -146,10 +145,7 @@ async fn error_messages_match_a_real_server(
 ) {
     let api = TestApi::start(Config::default()).await;
     api.create(SERVICES, serde_json::from_str(WEB).unwrap()).await;
-    let response = api.send(method, path, "application/json", body.to_owned()).await;
-    let code = response.status().as_u16();
-    let bytes = response.into_body().collect().await.unwrap().to_bytes();
-    let found: Value = serde_json::from_slice(&bytes).unwrap();
+    let (code, found) = answer(api.send(method, path, "application/json", body.to_owned()).await).await;
     let path = format!("{}/fixtures/{recorded}.status.json", env!("CARGO_MANIFEST_DIR"));
     let expect: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     for field in ["kind", "apiVersion", "status", "code", "reason", "details"] {

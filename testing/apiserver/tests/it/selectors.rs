@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 
 use super::client::TestApi;
 
-/// Returns the message of the panic of `run`.
 fn panic_of<T>(run: impl FnOnce() -> T) -> String {
     let panic = catch_unwind(AssertUnwindSafe(run)).map(drop).expect_err("no panic");
     match panic.downcast::<String>() {

@@ -10,7 +10,6 @@ fn store() -> TestStore {
     store
 }
 
-/// Creates a `ConfigMap` with these owners.
 fn owned(store: &mut TestStore, name: &str, owners: &[&Value]) -> Value {
     let references: Vec<Value> = owners.iter().map(|owner| reference_to(owner)).collect();
     store.create("configmaps", json!({"metadata": {"name": name, "ownerReferences": references}}))

@@ -106,7 +106,7 @@ fn json_patch() {
     let written = apply(json!([
         {"op": "test", "path": "/data/x", "value": "1"}, {"op": "add", "path": "/data/y", "value": "2"}
     ]));
-    assert_eq!(written.unwrap().object.value().unwrap()["data"], json!({"x": "1", "y": "2"}));
+    assert_eq!(written.unwrap().object.value()["data"], json!({"x": "1", "y": "2"}));
     // How `kube::runtime::finalizer` adds the first finalizer.
     apply(json!([{"op": "test", "path": "/metadata/finalizers", "value": null}])).unwrap();
     apply(json!([{"op": "test", "path": "/absent/member", "value": null}])).unwrap_err();
@@ -118,7 +118,7 @@ fn json_patch() {
     }
     // As upstream, and unlike in RFC 6902.
     let replaced = apply(json!([{"op": "replace", "path": "/data/z", "value": "3"}])).unwrap();
-    assert_eq!(replaced.object.value().unwrap()["data"], json!({"x": "1", "y": "2", "z": "3"}));
+    assert_eq!(replaced.object.value()["data"], json!({"x": "1", "y": "2", "z": "3"}));
     // A patch cannot rename an object.
     assert_eq!(apply(json!([{"op": "replace", "path": "/metadata/name", "value": "b"}])).unwrap_err().code, 400);
 }
@@ -130,14 +130,14 @@ fn dry_run_stores_nothing() {
     let rehearsal = WriteOptions { dry_run: true, ..WriteOptions::at(START) };
     let before = store.cluster.revision();
     let written = store.cluster.create(&kind, "default", service("web", json!({})), rehearsal).unwrap();
-    assert!(written.object.value().unwrap()["spec"]["clusterIP"].is_string());
-    assert_eq!(written.object.value().unwrap()["metadata"].get("resourceVersion"), None);
+    assert!(written.object.value()["spec"]["clusterIP"].is_string());
+    assert_eq!(written.object.value()["metadata"].get("resourceVersion"), None);
     assert_eq!((store.get("services", "web"), store.cluster.revision()), (None, before));
 
     let stored = store.cluster.create(&kind, "default", service("web", json!({})), WriteOptions::at(START)).unwrap();
-    let mut changed = stored.object.value().unwrap();
+    let mut changed = stored.object.value();
     let version = changed["metadata"]["resourceVersion"].clone();
     changed["metadata"]["labels"] = json!({"a": "1"});
     let written = store.cluster.update(WriteTarget::object(&kind, "default", "web"), changed, rehearsal).unwrap();
-    assert_eq!(written.object.value().unwrap()["metadata"]["resourceVersion"], version);
+    assert_eq!(written.object.value()["metadata"]["resourceVersion"], version);
 }

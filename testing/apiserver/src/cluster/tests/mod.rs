@@ -57,7 +57,7 @@ impl TestStore {
     fn try_create(&mut self, plural: &str, object: Value) -> Result<Value, StatusError> {
         let kind = self.kind(plural);
         let written = self.cluster.create(&kind, Self::namespace(&kind), object, self.options())?;
-        written.object.value()
+        Ok(written.object.value())
     }
 
     #[track_caller]
@@ -71,7 +71,7 @@ impl TestStore {
         let name = object["metadata"]["name"].as_str().unwrap().to_owned();
         let target = WriteTarget { kind: &kind, namespace: Self::namespace(&kind), name: &name, part };
         let written = self.cluster.update(target, object, self.options())?;
-        written.object.value()
+        Ok(written.object.value())
     }
 
     fn try_merge(&mut self, plural: &str, name: &str, patch: Value, part: Part) -> Result<Value, StatusError> {
@@ -79,7 +79,7 @@ impl TestStore {
         let patch = Patch::Merge(patch);
         let target = WriteTarget { kind: &kind, namespace: Self::namespace(&kind), name, part };
         let written = self.cluster.patch(target, &patch, self.options())?;
-        written.object.value()
+        Ok(written.object.value())
     }
 
     #[track_caller]
@@ -112,7 +112,7 @@ impl TestStore {
 
     fn get(&self, plural: &str, name: &str) -> Option<Value> {
         let kind = self.kind(plural);
-        self.cluster.get(&kind, Self::namespace(&kind), name).ok().map(|object| object.value().unwrap())
+        self.cluster.get(&kind, Self::namespace(&kind), name).ok().map(|object| object.value())
     }
 
     /// Returns the changes after a revision, as type of change, name and revision.

@@ -5,7 +5,7 @@ use super::*;
 fn create_in(store: &mut TestStore, namespace: &str, object: Value) -> Result<Value, StatusError> {
     let kind = store.kind("configmaps");
     let options = store.options();
-    store.cluster.create(&kind, namespace, object, options)?.object.value()
+    Ok(store.cluster.create(&kind, namespace, object, options)?.object.value())
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn terminating_namespace_rejects_creates_and_is_removed_with_its_last_object() {
     assert!(!deleted.removed);
 
     let namespace = store.get("namespaces", "shop").unwrap();
-    assert_eq!(deleted.object.value().unwrap(), namespace);
+    assert_eq!(deleted.object.value(), namespace);
     assert_eq!(namespace["status"]["phase"], "Terminating");
     assert_eq!(namespace["metadata"]["deletionTimestamp"], "2027-01-15T08:00:00Z");
     let error = create_in(&mut store, "shop", json!({"metadata": {"name": "new"}})).unwrap_err();

@@ -16,10 +16,7 @@ pub(super) const AUTHORIZATION: &str = "authorization.k8s.io";
 
 /// Returns the status of an access review of either kind; the spec of `SubjectAccessReview` has all fields of the others.
 ///
-/// `requester` is the requesting user for a `SelfSubjectAccessReview`.
-///
-/// # Errors
-/// 400 if it has no attributes.
+/// `requester` is the requesting user for a `SelfSubjectAccessReview`. Fails with 400 if it has no attributes.
 pub(super) fn review_access(
     shared: &Shared,
     review: SubjectAccessReview,
@@ -49,10 +46,8 @@ pub(super) fn review_access(
     Ok(status)
 }
 
-/// Returns the status of a `SelfSubjectRulesReview`: the rules that apply to `requester` in a namespace.
-///
-/// # Errors
-/// 400 if the review has no namespace.
+/// Returns the status of a `SelfSubjectRulesReview`: the rules that apply to `requester` in a namespace. Fails with 400
+/// if the review has no namespace.
 pub(super) fn review_rules(
     shared: &Shared,
     requester: &User,

@@ -10,16 +10,14 @@ use crate::http::path::ResourcePath;
 use crate::shared::Shared;
 use crate::status::StatusError;
 
-/// Assigns a Pod to a Node.
-///
-/// # Errors
-/// 404 if there is no such Pod; 409 if it has a Node, is being deleted, or has another uid than the binding.
+/// Assigns a Pod to a Node. Fails with 404 if there is no such Pod; 409 if it has a Node, is being deleted, or has
+/// another uid than the binding.
 pub(super) fn bind(shared: &Shared, path: &ResourcePath, binding: &Binding) -> Result<(), StatusError> {
     let (namespace, name) = (path.namespace.as_deref().unwrap_or_default(), path.name.as_deref().unwrap_or_default());
     shared.write(false, |cluster: &mut Cluster, write| {
         let kind = cluster.kinds().find("", "v1", "pods").map(Arc::clone).ok_or_else(StatusError::no_such_path)?;
         let stored = cluster.get(&kind, namespace, name)?;
-        let object = stored.value()?;
+        let object = stored.value();
         let is_other = binding.metadata.uid.as_deref().is_some_and(|uid| uid != &*stored.uid);
         let is_assigned = object["spec"]["nodeName"].as_str().is_some_and(|node| !node.is_empty());
         if is_other || is_assigned || object["metadata"]["deletionTimestamp"].is_string() {

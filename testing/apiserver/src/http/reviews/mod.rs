@@ -84,7 +84,6 @@ pub(crate) fn virtual_resources() -> impl Iterator<Item = (&'static str, &'stati
 }
 
 impl VirtualResource {
-    /// Verbs that each of them supports.
     pub(super) const VERBS: [&str; 1] = ["create"];
 
     /// Returns the virtual resource at `path`, if any.
@@ -113,10 +112,8 @@ impl VirtualResource {
         if self.subresource.is_empty() { self.plural.strip_suffix('s').unwrap_or(self.plural) } else { "" }
     }
 
-    /// Evaluates the review in a request body.
-    ///
-    /// # Errors
-    /// 405 for a method other than POST, 400 or 415 if the body cannot be decoded, otherwise those of the review.
+    /// Evaluates the review in a request body. Fails with 405 for a method other than POST, 400 or 415 if the body
+    /// cannot be decoded, otherwise those of the review.
     pub(super) fn evaluate(
         &self,
         shared: &Arc<Shared>,

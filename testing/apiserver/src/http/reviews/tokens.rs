@@ -16,10 +16,8 @@ pub(super) const AUTHENTICATION: &str = "authentication.k8s.io";
 /// Default lifetime of a token in seconds.
 const LIFETIME: i64 = 3_600;
 
-/// Issues a token for the service account in `path`. Completes the request, and returns its status.
-///
-/// # Errors
-/// 404 if the service account does not exist, 400 if the request cannot be decoded.
+/// Issues a token for the service account in `path`. Completes the request, and returns its status. Fails with 404 if
+/// the service account does not exist, 400 if the request cannot be decoded.
 pub(super) fn request_token(shared: &Shared, path: &ResourcePath, document: &mut Value) -> Result<Value, StatusError> {
     let namespace = path.namespace.as_deref().unwrap_or_default();
     let name = path.name.as_deref().unwrap_or_default();

@@ -2,7 +2,6 @@
 
 mod objects;
 mod streams;
-mod writes;
 
 use k8s_openapi::api::core::v1::{ConfigMap, Pod};
 use kube::config::{KubeConfigOptions, Kubeconfig};
@@ -21,11 +20,7 @@ struct Kube {
 
 impl Kube {
     async fn start() -> Self {
-        Self::start_with(Config::default()).await
-    }
-
-    async fn start_with(config: Config) -> Self {
-        let server = Server::start(config).await.unwrap();
+        let server = Server::start(Config::default()).await.unwrap();
         let kubeconfig = Kubeconfig::from_yaml(&server.kubeconfig()).unwrap();
         let config = kube::Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.unwrap();
         let client = Client::try_from(config).unwrap();

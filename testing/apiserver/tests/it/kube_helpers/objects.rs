@@ -1,18 +1,19 @@
-//! Helpers that change single objects: finalizers, events, entries and conditions to wait for.
+//! Helpers that change single objects: finalizers, events, `/scale` and conditions to wait for.
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 
 use futures::future::join;
+use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod};
 use k8s_openapi::api::events::v1::Event as StoredEvent;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
-use kube::runtime::conditions::{is_crd_established, is_deleted, is_pod_running};
+use kube::runtime::conditions::{is_deleted, is_pod_running};
 use kube::runtime::controller::Action;
 use kube::runtime::events::{Event, EventType, Recorder, Reporter};
 use kube::runtime::finalizer::{Event as Finalize, finalizer};
 use kube::runtime::wait::await_condition;
-use kube::{Api, Resource as _, ResourceExt as _};
+use kube::{Api, Error, Resource as _, ResourceExt as _};
 use serde_json::json;
 
 use super::{Kube, config_map, pod, soon};
@@ -49,26 +50,6 @@ async fn finalizer_is_added_first_and_removed_after_the_clean_up() {
 }
 
 #[tokio::test]
-async fn entry_creates_and_then_updates() {
-    let kube = Kube::start().await;
-    let maps = kube.config_maps();
-    let set = async |value: &str| {
-        let entry = maps.entry("a").await.unwrap().or_insert(|| config_map("a", "0"));
-        let mut entry = entry.and_modify(|it| it.data = config_map("a", value).data);
-        entry.commit(&PostParams::default()).await.unwrap();
-        entry.into_object()
-    };
-    let created = set("1").await;
-    let updated = set("2").await;
-    assert_eq!(created.uid(), updated.uid());
-    assert_ne!(created.resource_version(), updated.resource_version());
-    assert_eq!(maps.get("a").await.unwrap().data.unwrap()["key"], "2");
-    let mut occupied = maps.entry("a").await.unwrap().or_insert(|| unreachable!("it exists"));
-    occupied.commit(&PostParams::default()).await.unwrap();
-    assert_eq!(occupied.into_object().resource_version(), updated.resource_version(), "an unchanged object");
-}
-
-#[tokio::test]
 async fn conditions_are_awaited() {
     let kube = Kube::start().await;
     let pods = kube.pods();
@@ -83,24 +64,6 @@ async fn conditions_are_awaited() {
     let deleted = Box::pin(await_condition(pods.clone(), "a", is_deleted::<Pod>(&uid)));
     let (deleted, _) = soon(join(deleted, Box::pin(pods.delete("a", &params)))).await;
     deleted.unwrap();
-}
-
-#[tokio::test]
-async fn definitions_are_established() {
-    let kube = Kube::start().await;
-    let definitions = Api::all(kube.client.clone());
-    let definition = serde_json::from_value(json!({
-        "metadata": {"name": "widgets.example.com"},
-        "spec": {
-            "group": "example.com",
-            "scope": "Namespaced",
-            "names": {"plural": "widgets", "kind": "Widget"},
-            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object"}}}],
-        },
-    }));
-    definitions.create(&PostParams::default(), &definition.unwrap()).await.unwrap();
-    let established = await_condition(definitions, "widgets.example.com", is_crd_established());
-    assert!(soon(established).await.unwrap().is_some());
 }
 
 #[tokio::test]
@@ -123,4 +86,36 @@ async fn repeated_events_become_a_series() {
     let [stored] = &*stored else { panic!("{stored:?}") };
     assert_eq!((stored.reason.as_deref(), stored.type_.as_deref()), (Some("Slow"), Some("Warning")));
     assert_eq!(stored.series.as_ref().map(|it| it.count), Some(3));
+}
+
+#[tokio::test]
+async fn scale_changes_the_replicas() {
+    let kube = Kube::start().await;
+    let deployments: Api<Deployment> = Api::default_namespaced(kube.client.clone());
+    let deployment = serde_json::from_value(json!({
+        "metadata": {"name": "web"},
+        "spec": {
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {
+                "metadata": {"labels": {"app": "web"}},
+                "spec": {"containers": [{"name": "web", "image": "web:1"}]},
+            },
+        },
+    }));
+    deployments.create(&PostParams::default(), &deployment.unwrap()).await.unwrap();
+    let mut scale = deployments.get_scale("web").await.unwrap();
+    assert_eq!(scale.spec.as_ref().unwrap().replicas, Some(1), "the default");
+    assert_eq!(scale.status.as_ref().unwrap().selector.as_deref(), Some("app=web"));
+    let patched = deployments
+        .patch_scale("web", &PatchParams::default(), &Patch::Merge(json!({"spec": {"replicas": 3}})))
+        .await
+        .unwrap();
+    assert_eq!(patched.spec.unwrap().replicas, Some(3));
+    assert_eq!(deployments.get("web").await.unwrap().spec.unwrap().replicas, Some(3));
+    let stale = deployments.replace_scale("web", &PostParams::default(), &scale).await.unwrap_err();
+    assert!(matches!(&stale, Error::Api(status) if status.code == 409), "{stale}");
+    scale.metadata.resource_version = None;
+    scale.spec.as_mut().unwrap().replicas = Some(5);
+    let replaced = deployments.replace_scale("web", &PostParams::default(), &scale).await.unwrap();
+    assert_eq!(replaced.spec.unwrap().replicas, Some(5));
 }

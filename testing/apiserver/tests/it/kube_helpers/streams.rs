@@ -1,11 +1,10 @@
-//! Helpers that follow many objects: watchers, of metadata as well, streaming lists and reflectors.
+//! Helpers that follow many objects: watchers, of metadata as well, and streaming lists.
 
 use futures::{StreamExt as _, TryStreamExt as _};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{DeleteParams, PartialObjectMeta, Patch, PatchParams, PostParams};
-use kube::runtime::reflector::ObjectRef;
 use kube::runtime::watcher::{self, Event};
-use kube::runtime::{WatchStreamExt as _, reflector, watcher as watch};
+use kube::runtime::{WatchStreamExt as _, watcher as watch};
 use kube::{Api, ResourceExt as _};
 use kube_dev_apiserver::{Fault, On};
 use rstest::rstest;
@@ -78,21 +77,4 @@ async fn watcher_of_metadata_receives_no_data() {
     assert_eq!(first.name_any(), "a");
     let types = first.types.unwrap();
     assert_eq!((types.api_version.as_str(), types.kind.as_str()), ("meta.k8s.io/v1", "PartialObjectMetadata"));
-}
-
-#[tokio::test]
-async fn reflector_follows_the_store() {
-    let kube = Kube::start().await;
-    let maps = kube.config_maps();
-    let (reader, writer) = reflector::store();
-    let mut events = Box::pin(watch(maps.clone(), watcher::Config::default()).reflect(writer));
-    let mut next = async || text(soon(events.next()).await.unwrap().unwrap());
-    maps.create(&PostParams::default(), &config_map("a", "1")).await.unwrap();
-    for expect in ["init", "init a=1", "done"] {
-        assert_eq!(next().await, expect);
-    }
-    assert_eq!(reader.get(&ObjectRef::new("a").within("default")).unwrap().data.as_ref().unwrap()["key"], "1");
-    maps.delete("a", &DeleteParams::default()).await.unwrap();
-    assert_eq!(next().await, "delete a");
-    assert!(reader.is_empty());
 }
