@@ -81,14 +81,12 @@ const BEHIND: Duration = Duration::from_secs(10);
 /// Delay before a process that ended by itself is restarted.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The processes of one run.
 pub(crate) struct Processes {
     run_state: Arc<RunState>,
     slots: Vec<Slot>,
     running: JoinSet<Result<(), ProcessError>>,
 }
 
-/// State of one process.
 struct Slot {
     program: Process,
     /// Start time, if the process is to be started.
@@ -113,7 +111,6 @@ impl Processes {
         Processes { run_state: Arc::clone(run_state), slots, running: JoinSet::new() }
     }
 
-    /// Returns the metrics of the running processes.
     pub(crate) fn metrics(&self) -> impl Iterator<Item = &Registry> {
         self.slots.iter().filter_map(|slot| slot.instance.as_ref().map(|(_, metrics)| metrics))
     }

@@ -58,7 +58,6 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The default, as a constant.
     pub(crate) const DEFAULT: Limits = Limits { settle: Duration::from_secs(1_100), quiet: Duration::from_secs(40) };
 }
 

@@ -20,7 +20,6 @@ pub struct Content {
 }
 
 impl Content {
-    /// Returns the Service with this namespace and name.
     pub(super) fn service(&self, in_namespace: &str, named: &str) -> Option<&Value> {
         find(&self.services, in_namespace, named)
     }
@@ -30,7 +29,6 @@ impl Content {
         find(&self.endpoints, in_namespace, named)
     }
 
-    /// Returns the Node with this name.
     pub(super) fn node(&self, named: &str) -> Option<&Value> {
         find(&self.nodes, "", named)
     }

@@ -22,7 +22,6 @@ pub struct Scenario {
     pub unnoticed: Option<&'static str>,
 }
 
-/// Namespace of the scenarios.
 const NAMESPACE: &str = "recorded";
 /// Time between two steps of a recording. The recorded cluster settled after each step.
 const PAUSE: Duration = Duration::from_secs(3);

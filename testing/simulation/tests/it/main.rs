@@ -1,4 +1,4 @@
-//! Tests of the simulation: its oracle, its runs, and what it has found.
+//! Tests of the simulation: its oracle, its runs, what it has found, and shadow mode.
 
 #![expect(clippy::unwrap_used, reason = "fixtures of tests")]
 
@@ -7,3 +7,4 @@ mod found;
 mod oracle;
 mod recordings;
 mod runs;
+mod shadow;

@@ -12,7 +12,6 @@ const LONG: u32 = 600;
 const FINALIZER: &str = "example.com/hold";
 
 impl Author {
-    /// Adds a change of a Pod.
     pub(super) fn pod(&mut self) {
         let number = self.below(self.pods.len());
         let path = self.pod_path(number);

@@ -6,7 +6,6 @@ use super::author::{APPS, Author, Service};
 use crate::endpoints::requests::{core, create, delete, patch, service};
 
 impl Author {
-    /// Adds a change of a Service.
     pub(super) fn service(&mut self) {
         let number = self.below(self.services.len());
         let path = self.path(number, "services");

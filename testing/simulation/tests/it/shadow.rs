@@ -1,18 +1,8 @@
-//! Shadow mode beside an active instance: no difference of a settled Service is reported.
-//!
-//! Prints the number of changes and of reported mismatches, for random histories with seeds of the given range, and for
-//! all recordings:
-//!
-//! ```console
-//! cargo run --release -p kube-simulation --example shadow -- 0..1000
-//! ```
-//!
-//! Its tests run a few of them, and check that a writer that leaves out objects is reported.
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "fixtures of tests, and a table")]
+//! Shadow mode beside an active instance: no difference of a settled Service is reported, and a writer that leaves out
+//! objects is.
 
 use std::io;
 use std::num::NonZeroUsize;
-use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -134,65 +124,25 @@ fn mismatches(simulation: &Simulation) -> Vec<String> {
     reported.chain(outcome.violations.into_iter().filter(|it| it.contains("panicked"))).collect()
 }
 
-fn recordings() -> Vec<RecordedScenario> {
-    builtin_recordings().unwrap()
-}
-
-/// Prints the result of some runs, and returns the number of mismatches.
-fn report(name: &str, runs: impl Iterator<Item = (String, Simulation)>) -> usize {
-    let (mut changes, mut found, mut count) = (0, 0, 0);
-    for (run, simulation) in runs {
-        (count, changes) = (count + 1, changes + simulation.steps.len());
-        for line in mismatches(&simulation) {
-            found += 1;
-            println!("{name} {run}: {line}");
-        }
-    }
-    println!("{name}: {count} runs, {changes} changes, {found} mismatches");
-    found
-}
-
-fn histories(seeds: Range<u64>, writer: Writer) -> impl Iterator<Item = (String, Simulation)> {
-    seeds.map(move |seed| (seed.to_string(), history(seed, writer)))
-}
-
-fn main() {
-    let range = std::env::args().nth(1).unwrap_or_else(|| "0..100".to_owned());
-    let (first, end) = range.split_once("..").expect("a range of seeds, such as 0..1000");
-    let seeds = first.parse().unwrap()..end.parse().unwrap();
-    let mut found = 0;
+#[test]
+fn a_writer_with_equal_settings_causes_no_mismatch() {
     for writer in WRITERS {
-        found += report(&format!("{writer:?} writer"), histories(seeds.clone(), writer));
-    }
-    found += report("Recordings", recordings().iter().map(|it| (it.name.clone(), recorded(it))));
-    // Shadow mode that reports nothing at all would pass the runs above.
-    let partial = (0..8).filter(|seed| !mismatches(&history(*seed, Writer::Partial)).is_empty()).count();
-    println!("Writer without Endpoints: reported in {partial} of 8 runs");
-    std::process::exit(i32::from(found > 0 || partial == 0));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_writer_with_equal_settings_causes_no_mismatch() {
-        for writer in WRITERS {
-            assert_eq!(report(&format!("{writer:?}"), histories(0..4, writer)), 0, "{writer:?}");
+        for seed in 0..4 {
+            assert_eq!(mismatches(&history(seed, writer)), [""; 0], "{writer:?}, seed {seed}");
         }
     }
+}
 
-    #[test]
-    fn recordings_cause_no_mismatch() {
-        let some = recordings();
-        let some = some.iter().step_by(10).map(|it| (it.name.clone(), recorded(it)));
-        assert_eq!(report("recordings", some), 0);
+#[test]
+fn recordings_cause_no_mismatch() {
+    for scenario in builtin_recordings().unwrap().iter().step_by(10) {
+        assert_eq!(mismatches(&recorded(scenario)), [""; 0], "{}", scenario.name);
     }
+}
 
-    #[test]
-    fn a_writer_that_leaves_out_objects_is_reported() {
-        let reported = (0..8).filter(|seed| !mismatches(&history(*seed, Writer::Partial)).is_empty()).count();
-        // Some histories end without a Service that has a selector.
-        assert!(reported >= 4, "{reported} of 8");
-    }
+#[test]
+fn a_writer_that_leaves_out_objects_is_reported() {
+    let reported = (0..8).filter(|seed| !mismatches(&history(*seed, Writer::Partial)).is_empty()).count();
+    // Some histories end without a Service that has a selector.
+    assert!(reported >= 4, "{reported} of 8");
 }
