@@ -12,7 +12,6 @@ use crate::{args::ServerArgs, kubeconfig_file, output::print_warning};
 /// Running API server with its kubeconfig file.
 #[derive(Debug)]
 pub(crate) struct Host {
-    /// The server.
     pub(crate) server: Server,
     /// Path of the kubeconfig.
     pub(crate) kubeconfig: PathBuf,

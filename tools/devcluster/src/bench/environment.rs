@@ -175,7 +175,6 @@ impl Run {
         Ok(outcome)
     }
 
-    /// Stops the controllers.
     pub(crate) async fn stop(self) -> anyhow::Result<()> {
         self.controller_process.stop().await
     }

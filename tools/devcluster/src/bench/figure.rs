@@ -44,7 +44,6 @@ pub(crate) const fn writes(limit: f64) -> Figure {
 }
 
 impl Figure {
-    /// Formats the limit.
     pub(crate) fn limit(&self) -> String {
         let Self { name, unit, limit, .. } = self;
         format!("{name} {limit}{unit}")
@@ -65,7 +64,6 @@ impl Figure {
         }
     }
 
-    /// Returns whether the goal is met in the run.
     pub(crate) fn is_met(&self, run: &Outcome) -> bool {
         (self.of)(run).is_some_and(|it| it <= self.limit)
     }

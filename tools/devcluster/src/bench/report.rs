@@ -94,7 +94,6 @@ impl Report {
         text
     }
 
-    /// Returns the complete results as JSON.
     pub(crate) fn json(&self) -> anyhow::Result<String> {
         Ok(serde_json::to_string_pretty(self)?)
     }

@@ -47,7 +47,6 @@ impl RequestCounts {
         self
     }
 
-    /// Returns the number of all writes.
     pub(crate) fn writes(&self) -> u64 {
         let is_write = |verb: &str| matches!(verb, "create" | "update" | "patch" | "delete" | "deletecollection");
         let verbs = self.requests.values().flatten();

@@ -13,7 +13,6 @@ use super::{Objects, Snapshot};
 /// Running informers and the current snapshot. Dropping this stops the informers.
 #[derive(Debug)]
 pub(crate) struct ClusterInformers {
-    /// Receiver of the current snapshot.
     pub(crate) state: watch::Receiver<Snapshot>,
     // Dropping the set aborts the informers.
     _informers: JoinSet<()>,

@@ -18,15 +18,10 @@ pub(crate) type Objects<K> = BTreeMap<ObjectKey, Arc<K>>;
 /// State of the cluster at one time. Clones share the objects.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Snapshot {
-    /// Nodes.
     pub(crate) nodes: Objects<Node>,
-    /// Pods.
     pub(crate) pods: Objects<Pod>,
-    /// Services.
     pub(crate) services: Objects<Service>,
-    /// Endpoints.
     pub(crate) endpoints: Objects<Endpoints>,
-    /// EndpointSlices.
     pub(crate) slices: Objects<EndpointSlice>,
 }
 
@@ -34,6 +29,18 @@ pub(crate) struct Snapshot {
 pub(crate) fn node_is_ready(node: &Node) -> Option<bool> {
     let conditions = node.status.as_ref()?.conditions.as_deref()?;
     conditions.iter().find(|condition| condition.type_ == "Ready").map(|condition| condition.status == "True")
+}
+
+/// Returns whether a Pod has a condition of this type with status `True`.
+pub(crate) fn has_condition(pod: &Pod, condition_type: &str) -> bool {
+    let mut conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
+    conditions.any(|condition| condition.type_ == condition_type && condition.status == "True")
+}
+
+/// Returns whether all containers of a Pod have ended for good.
+pub(crate) fn has_ended(pod: &Pod) -> bool {
+    let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
+    matches!(phase, Some("Succeeded" | "Failed"))
 }
 
 /// Returns the addresses of a Pod, primary address first.
@@ -46,7 +53,6 @@ pub(crate) fn pod_addresses(pod: &Pod) -> Vec<IpAddr> {
     addresses
 }
 
-/// Adds an object to those of its type.
 #[cfg(test)]
 pub(crate) fn put<K>(objects: &mut Objects<K>, object: serde_json::Value)
 where

@@ -14,7 +14,7 @@ use super::{
     addresses::Addresses,
     placement::{must_leave, place},
 };
-use crate::cluster::{Snapshot, node_is_ready, pod_addresses};
+use crate::cluster::{Snapshot, has_condition, has_ended, node_is_ready, pod_addresses};
 
 /// State of the simulated kubelets of all Nodes. An order is recorded as executed when it is returned, so that a stale
 /// snapshot does not cause it again.
@@ -159,7 +159,7 @@ impl Kubelet {
         }
         match state.reported {
             // A Pod that was created with an address has its status from a manifest and is not managed here.
-            Reported::Nothing if pod_addresses(pod).is_empty() && !is_finished(pod) => {
+            Reported::Nothing if pod_addresses(pod).is_empty() && !has_ended(pod) => {
                 let addresses = self.addresses_for(cluster, pod, node)?;
                 (state.reported, state.started) = (Reported::Started, Some(now));
                 decision.is_due(now + self.delays.ready_after, now);
@@ -230,30 +230,18 @@ fn mark_ready(state: &mut PodState, pod: &Pod) -> Order {
 /// Returns whether the conditions of all readiness gates of a Pod are `True` (Go: `status.GeneratePodReadyCondition`).
 fn gates_are_true(pod: &Pod) -> bool {
     let mut gates = pod.spec.iter().flat_map(|spec| spec.readiness_gates.iter().flatten());
-    gates.all(|gate| is_true(pod, &gate.condition_type))
+    gates.all(|gate| has_condition(pod, &gate.condition_type))
 }
 
 /// Returns the order to mark a ready Pod as lost, unless it was returned before.
 fn mark_lost(state: &mut PodState, pod: &Pod) -> Option<Order> {
-    if state.reported == Reported::Lost || !is_true(pod, "Ready") {
+    if state.reported == Reported::Lost || !has_condition(pod, "Ready") {
         return None;
     }
     state.reported = Reported::Lost;
     Some(Order::Lost { pod: pod.key() })
 }
 
-/// Returns whether a Pod has a condition of this type with status `True`.
-fn is_true(pod: &Pod, condition_type: &str) -> bool {
-    let conditions = pod.status.as_ref().and_then(|status| status.conditions.as_deref()).unwrap_or_default();
-    conditions.iter().any(|condition| condition.type_ == condition_type && condition.status == "True")
-}
-
-fn is_finished(pod: &Pod) -> bool {
-    let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
-    matches!(phase, Some("Succeeded" | "Failed"))
-}
-
-/// Returns the internal addresses of a Node.
 pub(super) fn node_addresses(node: &Node) -> Vec<IpAddr> {
     let addresses = node.status.as_ref().and_then(|status| status.addresses.as_deref()).unwrap_or_default();
     let internal = addresses.iter().filter(|address| address.type_ == "InternalIP");

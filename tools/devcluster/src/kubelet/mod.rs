@@ -45,50 +45,37 @@ pub(crate) enum Stopping {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Order {
     /// Set the condition `Ready` of a Node without one.
-    RegisterNode {
-        /// Name of the Node.
-        node: String,
-    },
+    RegisterNode { node: String },
     /// Bind the Pod to a Node.
     Bind {
-        /// Key of the Pod.
         pod: ObjectKey,
         /// UID of the Pod, the precondition.
         uid: Uid,
-        /// Name of the Node.
         node: String,
     },
     /// Delete the Pod with its grace period, since its Node has a taint with the effect `NoExecute`.
     Evict {
-        /// Key of the Pod.
         pod: ObjectKey,
         /// UID of the Pod, the precondition.
         uid: Uid,
     },
     /// Start the Pod with these addresses.
     Start {
-        /// Key of the Pod.
         pod: ObjectKey,
         /// Addresses of the Pod, primary address first.
         addresses: Vec<IpAddr>,
     },
     /// Report whether the containers are ready, and whether the Pod is: not while a readiness gate is pending.
     Report {
-        /// Key of the Pod.
         pod: ObjectKey,
         /// Whether the readiness probes succeed.
         containers: bool,
-        /// Whether the Pod is ready.
         ready: bool,
     },
     /// Mark the Pod unready, since its Node is lost.
-    Lost {
-        /// Key of the Pod.
-        pod: ObjectKey,
-    },
+    Lost { pod: ObjectKey },
     /// Delete the Pod object, since its containers have stopped or its Node is deleted.
     Remove {
-        /// Key of the Pod.
         pod: ObjectKey,
         /// UID of the Pod, the precondition of the delete, which protects a new Pod of the same name.
         uid: Uid,

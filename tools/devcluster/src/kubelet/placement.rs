@@ -19,15 +19,12 @@ pub(super) fn place(cluster: &Snapshot, bound: &BTreeMap<Uid, String>) -> BTreeM
             *load.entry(node).or_default() += 1;
         }
     }
-    let nodes: Vec<(&Node, String)> = cluster.nodes.values().map(|it| (&**it, it.key().name.to_string())).collect();
     let mut placed: BTreeMap<ObjectKey, String> = BTreeMap::new();
-    let mut added: BTreeMap<&str, usize> = BTreeMap::new();
     for (key, pod) in cluster.pods.iter().filter(|(_, pod)| waits(pod) && !bound.contains_key(&pod.uid())) {
-        let pods = |name: &str| load.get(name).copied().unwrap_or(0) + added.get(name).copied().unwrap_or(0);
-        let fitting = nodes.iter().filter(|(node, _)| fits(pod, node));
-        let Some((_, name)) = fitting.min_by_key(|(_, name)| (pods(name), name.as_str())) else { continue };
-        *added.entry(name).or_default() += 1;
-        placed.insert(key.clone(), name.clone());
+        let fitting = cluster.nodes.values().filter(|node| fits(pod, node)).map(|node| node.name());
+        let Some(name) = fitting.min_by_key(|name| (load.get(name).copied(), *name)) else { continue };
+        *load.entry(name).or_default() += 1;
+        placed.insert(key.clone(), name.to_owned());
     }
     placed
 }

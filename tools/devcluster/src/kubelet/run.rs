@@ -4,7 +4,7 @@ use http::{Method, StatusCode};
 use k8s_openapi::api::core::v1::{Node, Pod};
 use kube_controller_client::{Client, Error};
 use kube_wire::{Decode, ObjectKey, Uid};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::{
     sync::watch,
     time::{Instant, sleep_until},
@@ -80,41 +80,40 @@ async fn execute(client: &Client, order: &Order, cluster: &Snapshot) -> Result<(
     }
 }
 
-async fn write_status(client: &Client, pod: &ObjectKey, patch: &serde_json::Value) -> Result<(), Error> {
+async fn write_status(client: &Client, pod: &ObjectKey, patch: &Value) -> Result<(), Error> {
     client.merge_patch::<Pod>(&pod.namespace, &pod.name, Some("status"), patch).await.map(drop)
 }
 
 /// Assigns a Pod to a Node, as a scheduler does.
 async fn bind(client: &Client, pod: &ObjectKey, uid: &Uid, node: &str) -> Result<(), Error> {
-    let path = format!("{}/{}/binding", <Pod as Decode>::RESOURCE.path(Some(&pod.namespace)), pod.name);
     let binding = json!({
         "kind": "Binding",
         "apiVersion": "v1",
         "metadata": { "name": &*pod.name, "namespace": &*pod.namespace, "uid": uid.to_string() },
         "target": { "kind": "Node", "name": node },
     });
-    let (code, _) = client.raw(Method::POST, &path, Some("application/json"), binding.to_string().into_bytes()).await?;
-    // Conflict: somebody else has assigned it, or it is another Pod of the same name.
-    if !code.is_success() && code != StatusCode::NOT_FOUND && code != StatusCode::CONFLICT {
-        tracing::warn!(%pod, %code, "cannot assign a Pod to a Node; it stays pending");
-    }
-    Ok(())
+    send(client, Method::POST, pod, "/binding", &binding).await
 }
 
 /// Deletes a Pod with a grace period in seconds, or with its own.
 async fn delete(client: &Client, pod: &ObjectKey, uid: &Uid, grace_period: Option<u32>) -> Result<(), Error> {
-    let path = format!("{}/{}", <Pod as Decode>::RESOURCE.path(Some(&pod.namespace)), pod.name);
     let options = json!({
         "kind": "DeleteOptions",
         "apiVersion": "v1",
         "gracePeriodSeconds": grace_period,
         "preconditions": { "uid": uid.to_string() },
     });
-    let body = options.to_string().into_bytes();
-    let (code, _) = client.raw(Method::DELETE, &path, Some("application/json"), body).await?;
-    // Both NotFound and Conflict (of the UID precondition) mean that this Pod no longer exists.
+    send(client, Method::DELETE, pod, "", &options).await
+}
+
+/// Sends a request about a Pod. A warning is logged if it is refused.
+async fn send(client: &Client, method: Method, pod: &ObjectKey, part: &str, body: &Value) -> Result<(), Error> {
+    let path = format!("{}/{}{part}", <Pod as Decode>::RESOURCE.path(Some(&pod.namespace)), pod.name);
+    let body = body.to_string().into_bytes();
+    let (code, _) = client.raw(method.clone(), &path, Some("application/json"), body).await?;
+    // The Pod no longer exists, another one has its name, or somebody else has assigned it.
     if !code.is_success() && code != StatusCode::NOT_FOUND && code != StatusCode::CONFLICT {
-        tracing::warn!(%pod, %code, "cannot delete a Pod; it stays");
+        tracing::warn!(%pod, %method, %code, "cannot assign or delete a Pod; it stays");
     }
     Ok(())
 }

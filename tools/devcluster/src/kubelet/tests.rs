@@ -44,6 +44,38 @@ fn deleted(mut pod: Value) -> Value {
     pod
 }
 
+/// A cluster, and its kubelets.
+struct Test {
+    cluster: Snapshot,
+    kubelet: Kubelet,
+    stopping: Stopping,
+    begin: Instant,
+}
+
+impl Test {
+    /// Returns a cluster with the Node `n` in a state, and this Pod.
+    fn of(state: &str, pod: Value) -> Self {
+        let (cluster, kubelet) = (Snapshot::default(), Kubelet::new(DELAYS));
+        let mut test = Self { cluster, kubelet, stopping: Stopping::Proceeds, begin: Instant::now() };
+        node(&mut test.cluster, "n", state);
+        test.put(pod);
+        test
+    }
+
+    fn put(&mut self, pod: Value) {
+        put(&mut self.cluster.pods, pod);
+    }
+
+    fn decide(&mut self, millis: u64) -> decide::Decision {
+        self.kubelet.decide(&self.cluster, self.stopping, self.begin + Duration::from_millis(millis))
+    }
+
+    /// Returns the orders at a time in milliseconds, such as `start a 10.112.0.1`.
+    fn orders(&mut self, millis: u64) -> String {
+        format_orders(&self.decide(millis))
+    }
+}
+
 /// Formats the orders, such as `start a 10.112.0.1`.
 fn format_orders(decision: &decide::Decision) -> String {
     let orders = decision.orders.iter().map(|order| match order {
@@ -74,76 +106,60 @@ fn format_orders(decision: &decide::Decision) -> String {
 #[case::stopping_on_a_node_that_is_gone("up", deleted(running("a", "other", "True")), "remove a")]
 #[case::mute_node("mute", new_pod("a", "n"), "register n")]
 fn first_decision(#[case] state: &str, #[case] pod: Value, #[case] expect: &str) {
-    let mut cluster = Snapshot::default();
-    node(&mut cluster, "n", state);
-    put(&mut cluster.pods, pod);
-    let mut kubelet = Kubelet::new(DELAYS);
-    let now = Instant::now();
-    assert_eq!(format_orders(&kubelet.decide(&cluster, Stopping::Proceeds, now)), expect);
-    assert_eq!(
-        format_orders(&kubelet.decide(&cluster, Stopping::Proceeds, now)),
-        "",
-        "the same order is not returned again"
-    );
+    let mut test = Test::of(state, pod);
+    assert_eq!(test.orders(0), expect);
+    assert_eq!(test.orders(0), "", "the same order is not returned again");
 }
 
 #[test]
 fn pod_life_cycle() {
-    let mut cluster = Snapshot::default();
-    node(&mut cluster, "n", "up");
-    put(&mut cluster.pods, new_pod("a", "n"));
-    let (mut kubelet, begin) = (Kubelet::new(DELAYS), Instant::now());
-    let mut at = |cluster: &Snapshot, stopping, millis| {
-        let decision = kubelet.decide(cluster, stopping, begin + Duration::from_millis(millis));
-        let wake = decision.wake.map_or_else(String::new, |wake| format!(" @{}", (wake - begin).as_millis()));
+    let mut test = Test::of("up", new_pod("a", "n"));
+    let at = |test: &mut Test, millis| {
+        let decision = test.decide(millis);
+        let wake = decision.wake.map_or_else(String::new, |wake| format!(" @{}", (wake - test.begin).as_millis()));
         format!("{}{wake}", format_orders(&decision))
     };
-    assert_eq!(at(&cluster, Stopping::Proceeds, 0), "start a 10.112.0.1 @1000");
-    put(&mut cluster.pods, running("a", "n", "False"));
-    assert_eq!(at(&cluster, Stopping::Proceeds, 400), " @1000");
-    assert_eq!(at(&cluster, Stopping::Proceeds, 1000), "ready a");
-    put(&mut cluster.pods, running("a", "n", "True"));
+    assert_eq!(at(&mut test, 0), "start a 10.112.0.1 @1000");
+    test.put(running("a", "n", "False"));
+    assert_eq!(at(&mut test, 400), " @1000");
+    assert_eq!(at(&mut test, 1000), "ready a");
+    test.put(running("a", "n", "True"));
 
-    node(&mut cluster, "n", "lost");
-    assert_eq!(at(&cluster, Stopping::Proceeds, 1100), "lost a");
-    put(&mut cluster.pods, running("a", "n", "False"));
-    node(&mut cluster, "n", "up");
-    assert_eq!(at(&cluster, Stopping::Proceeds, 1200), "ready a", "the node is back");
+    node(&mut test.cluster, "n", "lost");
+    assert_eq!(at(&mut test, 1100), "lost a");
+    test.put(running("a", "n", "False"));
+    node(&mut test.cluster, "n", "up");
+    assert_eq!(at(&mut test, 1200), "ready a", "the node is back");
 
-    put(&mut cluster.pods, deleted(running("a", "n", "True")));
-    assert_eq!(at(&cluster, Stopping::Paused, 2000), "");
-    assert_eq!(at(&cluster, Stopping::Proceeds, 3000), " @4000");
-    assert_eq!(at(&cluster, Stopping::Proceeds, 4000), "remove a");
+    test.put(deleted(running("a", "n", "True")));
+    test.stopping = Stopping::Paused;
+    assert_eq!(at(&mut test, 2000), "");
+    test.stopping = Stopping::Proceeds;
+    assert_eq!(at(&mut test, 3000), " @4000");
+    assert_eq!(at(&mut test, 4000), "remove a");
 
-    cluster.pods.clear();
-    assert_eq!(at(&cluster, Stopping::Proceeds, 4100), "");
+    test.cluster.pods.clear();
+    assert_eq!(at(&mut test, 4100), "");
 }
 
 #[test]
 fn pods_are_deleted_with_their_node() {
-    let mut cluster = Snapshot::default();
-    node(&mut cluster, "n", "up");
-    put(&mut cluster.pods, running("a", "n", "True"));
-    put(&mut cluster.pods, running("b", "never-created", "True"));
-    let mut kubelet = Kubelet::new(DELAYS);
-    let mut orders = |cluster: &Snapshot| format_orders(&kubelet.decide(cluster, Stopping::Paused, Instant::now()));
-    assert_eq!(orders(&cluster), "");
-    cluster.nodes.clear();
-    assert_eq!(orders(&cluster), "remove a");
-    assert_eq!(orders(&cluster), "", "the same order is not returned again");
+    let mut test = Test::of("up", running("a", "n", "True"));
+    test.put(running("b", "never-created", "True"));
+    test.stopping = Stopping::Paused;
+    assert_eq!(test.orders(0), "");
+    test.cluster.nodes.clear();
+    assert_eq!(test.orders(0), "remove a");
+    assert_eq!(test.orders(0), "", "the same order is not returned again");
 }
 
 #[test]
 fn simultaneous_pods_are_spread() {
-    let mut cluster = Snapshot::default();
-    node(&mut cluster, "m", "up");
-    node(&mut cluster, "n", "up");
-    let mut kubelet = Kubelet::new(DELAYS);
-    let mut orders = |cluster: &Snapshot| format_orders(&kubelet.decide(cluster, Stopping::Proceeds, Instant::now()));
-    put(&mut cluster.pods, new_pod("a", ""));
-    assert_eq!(orders(&cluster), "bind a m");
-    put(&mut cluster.pods, new_pod("b", ""));
-    assert_eq!(orders(&cluster), "bind b n", "a is bound, which the cluster does not show yet");
+    let mut test = Test::of("up", new_pod("a", ""));
+    node(&mut test.cluster, "m", "up");
+    assert_eq!(test.orders(0), "bind a m");
+    test.put(new_pod("b", ""));
+    assert_eq!(test.orders(0), "bind b n", "a is bound, which the cluster does not show yet");
 }
 
 #[rstest]
@@ -151,22 +167,19 @@ fn simultaneous_pods_are_spread() {
 #[case::no_schedule("NoSchedule", json!([]), "")]
 #[case::tolerated("NoExecute", json!([{"key": "k", "operator": "Exists"}]), "")]
 fn taints_evict(#[case] effect: &str, #[case] tolerations: Value, #[case] expect: &str) {
-    let mut cluster = Snapshot::default();
+    let mut pod = running("a", "n", "True");
+    pod["spec"]["tolerations"] = tolerations;
+    let mut test = Test::of("up", pod);
     put(
-        &mut cluster.nodes,
+        &mut test.cluster.nodes,
         json!({
             "metadata": {"name": "n", "uid": "n"},
             "spec": {"taints": [{"key": "k", "effect": effect}]},
             "status": {"conditions": [{"type": "Ready", "status": "True"}]},
         }),
     );
-    let mut pod = running("a", "n", "True");
-    pod["spec"]["tolerations"] = tolerations;
-    put(&mut cluster.pods, pod);
-    let mut kubelet = Kubelet::new(DELAYS);
-    let mut orders = || format_orders(&kubelet.decide(&cluster, Stopping::Proceeds, Instant::now()));
-    assert_eq!(orders(), expect);
-    assert_eq!(orders(), "", "the same order is not returned again");
+    assert_eq!(test.orders(0), expect);
+    assert_eq!(test.orders(0), "", "the same order is not returned again");
 }
 
 #[test]
@@ -179,24 +192,18 @@ fn readiness_gates_delay_ready() {
         }
         pod
     };
-    let mut cluster = Snapshot::default();
-    node(&mut cluster, "n", "up");
-    put(&mut cluster.pods, gated(new_pod("a", "n"), None));
-    let (mut kubelet, begin) = (Kubelet::new(DELAYS), Instant::now());
-    let mut at = |cluster: &Snapshot, millis| {
-        format_orders(&kubelet.decide(cluster, Stopping::Proceeds, begin + Duration::from_millis(millis)))
-    };
-    assert_eq!(at(&cluster, 0), "start a 10.112.0.1");
-    put(&mut cluster.pods, gated(running("a", "n", "False"), None));
-    assert_eq!(at(&cluster, 1000), "containers ready a");
-    assert_eq!(at(&cluster, 1100), "", "the gate has no condition");
-    put(&mut cluster.pods, gated(running("a", "n", "False"), Some("False")));
-    assert_eq!(at(&cluster, 1200), "");
-    put(&mut cluster.pods, gated(running("a", "n", "False"), Some("True")));
-    assert_eq!(at(&cluster, 1300), "ready a");
-    assert_eq!(at(&cluster, 1400), "", "the same order is not returned again");
-    put(&mut cluster.pods, gated(running("a", "n", "True"), Some("Unknown")));
-    assert_eq!(at(&cluster, 1500), "containers ready a");
+    let mut test = Test::of("up", gated(new_pod("a", "n"), None));
+    assert_eq!(test.orders(0), "start a 10.112.0.1");
+    test.put(gated(running("a", "n", "False"), None));
+    assert_eq!(test.orders(1000), "containers ready a");
+    assert_eq!(test.orders(1100), "", "the gate has no condition");
+    test.put(gated(running("a", "n", "False"), Some("False")));
+    assert_eq!(test.orders(1200), "");
+    test.put(gated(running("a", "n", "False"), Some("True")));
+    assert_eq!(test.orders(1300), "ready a");
+    assert_eq!(test.orders(1400), "", "the same order is not returned again");
+    test.put(gated(running("a", "n", "True"), Some("Unknown")));
+    assert_eq!(test.orders(1500), "containers ready a");
 }
 
 #[test]
@@ -205,32 +212,22 @@ fn annotation_sets_the_result_of_the_readiness_probe() {
         pod["metadata"]["annotations"] = json!({READY: result});
         pod
     };
-    let mut cluster = Snapshot::default();
-    node(&mut cluster, "n", "up");
-    put(&mut cluster.pods, probed(new_pod("a", "n"), "false"));
-    let (mut kubelet, begin) = (Kubelet::new(DELAYS), Instant::now());
-    let mut at = |cluster: &Snapshot, millis| {
-        format_orders(&kubelet.decide(cluster, Stopping::Proceeds, begin + Duration::from_millis(millis)))
-    };
-    assert_eq!(at(&cluster, 0), "start a 10.112.0.1");
-    put(&mut cluster.pods, probed(running("a", "n", "False"), "false"));
-    assert_eq!(at(&cluster, 2000), "", "the probe fails");
-    put(&mut cluster.pods, probed(running("a", "n", "False"), "true"));
-    assert_eq!(at(&cluster, 2100), "ready a");
-    put(&mut cluster.pods, probed(running("a", "n", "True"), "false"));
-    assert_eq!(at(&cluster, 2200), "not ready a");
-    assert_eq!(at(&cluster, 2300), "", "the same order is not returned again");
-    put(&mut cluster.pods, running("a", "n", "False"));
-    assert_eq!(at(&cluster, 2400), "ready a");
+    let mut test = Test::of("up", probed(new_pod("a", "n"), "false"));
+    assert_eq!(test.orders(0), "start a 10.112.0.1");
+    test.put(probed(running("a", "n", "False"), "false"));
+    assert_eq!(test.orders(2000), "", "the probe fails");
+    test.put(probed(running("a", "n", "False"), "true"));
+    assert_eq!(test.orders(2100), "ready a");
+    test.put(probed(running("a", "n", "True"), "false"));
+    assert_eq!(test.orders(2200), "not ready a");
+    assert_eq!(test.orders(2300), "", "the same order is not returned again");
+    test.put(running("a", "n", "False"));
+    assert_eq!(test.orders(2400), "ready a");
 }
 
 #[test]
 fn host_network_pod_has_the_address_of_its_node() {
-    let mut cluster = Snapshot::default();
-    node(&mut cluster, "n", "up");
     let mut pod = new_pod("a", "n");
     pod["spec"]["hostNetwork"] = true.into();
-    put(&mut cluster.pods, pod);
-    let decision = Kubelet::new(DELAYS).decide(&cluster, Stopping::Proceeds, Instant::now());
-    assert_eq!(format_orders(&decision), "start a 192.168.0.7");
+    assert_eq!(Test::of("up", pod).orders(0), "start a 192.168.0.7");
 }

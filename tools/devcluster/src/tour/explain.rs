@@ -9,10 +9,9 @@ use kube_wire::Decode;
 use serde::Serialize;
 
 use super::expect::NAMESPACE;
-use crate::{cluster::Snapshot, view::fold};
+use crate::cluster::Snapshot;
 
-/// Returns the text of the explanations of these Services, indented by two spaces and folded. Services that do not exist are left
-/// out. Times of the UTC day of `now` have no date.
+/// Returns the text of the explanations of these Services, indented by two spaces. Services that do not exist are left out. Times of the UTC day of `now` have no date.
 pub(super) fn explanations(cluster: &Snapshot, services: &[&str], color: bool, now: Timestamp) -> String {
     let world = world(cluster, Some(now));
     let style = TextStyle { color, wide: false, now: Some(now) };
@@ -21,7 +20,7 @@ pub(super) fn explanations(cluster: &Snapshot, services: &[&str], color: bool, n
     for report in reports {
         for line in text::service(&report, style).lines() {
             // Writing to a string cannot fail.
-            let _ = writeln!(indented, "{}", fold(&format!("  {line}")));
+            let _ = writeln!(indented, "  {line}");
         }
     }
     indented

@@ -27,7 +27,6 @@ macro_rules! embedded {
     };
 }
 
-/// Step of a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     /// Create the objects of a manifest.
@@ -42,14 +41,11 @@ pub(super) enum Step {
     Stopping(Stopping),
     /// Set the condition `Ready` of a Node to `Unknown`.
     LoseNode(&'static str),
-    /// Delete a Node.
     DeleteNode(&'static str),
 }
 
-/// Stage of the tour.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Stage {
-    /// Heading.
     pub(super) title: &'static str,
     /// Explanation, printed below the heading.
     pub(super) text: &'static str,
@@ -71,7 +67,6 @@ const fn ready(ready: usize) -> EndpointCounts {
     EndpointCounts { ready, ..NONE }
 }
 
-/// Returns all stages in order.
 pub(super) fn stages() -> Vec<Stage> {
     let mut stages = vec![opening()];
     stages.extend(rollout());

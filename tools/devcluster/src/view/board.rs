@@ -43,7 +43,6 @@ impl Default for Board {
 }
 
 impl Board {
-    /// Returns the view of a cluster.
     pub(crate) fn of(cluster: &Snapshot) -> Self {
         let services = cluster.services.iter().map(|(key, service)| {
             let endpoints = cluster.endpoints.get(key).map(|endpoints| EndpointCounts::of_endpoints(endpoints));
@@ -111,7 +110,6 @@ fn join_states<'a, const N: usize>(
     rows.into_iter().map(|(key, (old, new))| (key, old, new))
 }
 
-/// Returns the Service of a slice, and its row.
 fn slice_row(slice: &Arc<EndpointSlice>) -> (String, Row<5>) {
     let metadata = &slice.metadata;
     let (namespace, name) =

@@ -21,7 +21,6 @@ pub(crate) struct EndpointCounts {
 }
 
 impl EndpointCounts {
-    /// Counts the endpoints of a slice.
     pub(crate) fn of_slice(slice: &EndpointSlice) -> Self {
         let mut counts = Self::default();
         for endpoint in slice.endpoints.iter().flatten() {

@@ -2,7 +2,6 @@
 
 mod board;
 mod counts;
-mod fold;
 mod screen;
 mod table;
 #[cfg(test)]
@@ -10,6 +9,5 @@ mod tests;
 
 pub(crate) use board::{Board, SERVICE_NAME};
 pub(crate) use counts::EndpointCounts;
-pub(crate) use fold::fold;
 pub(crate) use screen::Screen;
 pub(crate) use table::Rows;

@@ -10,7 +10,6 @@ pub(crate) enum Mark {
     Changed,
 }
 
-/// Table with `N` columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Table<const N: usize> {
     /// Column names.
@@ -19,7 +18,6 @@ pub(crate) struct Table<const N: usize> {
     pub(crate) rows: Vec<Row<N>>,
 }
 
-/// Row of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Row<const N: usize> {
     /// Identity of the row across tables: namespace and name of its object.
@@ -31,18 +29,14 @@ pub(crate) struct Row<const N: usize> {
 /// Selection of rows to print.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rows {
-    /// All rows.
     All,
-    /// New and changed rows.
     Changed,
 }
 
-/// Output style.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
     /// Without escape sequences, for files and pipes.
     Plain,
-    /// With colours, for terminals.
     Colour,
 }
 
@@ -91,7 +85,6 @@ fn colour_of(state: &str) -> Option<&'static str> {
 const GAP: &str = "  ";
 
 impl<const N: usize> Table<N> {
-    /// Returns the row with this key.
     fn row(&self, key: &str) -> Option<&Row<N>> {
         self.rows.iter().find(|row| row.key == key)
     }

@@ -3,7 +3,6 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta, OwnerReference};
 use kube_wire::ObjectKey;
 
-/// Returns the reference to the controller of an object.
 pub(super) fn controller_of(object: &ObjectMeta) -> Option<&OwnerReference> {
     object.owner_references.iter().flatten().find(|reference| reference.controller == Some(true))
 }
@@ -22,7 +21,6 @@ pub(super) fn is_owned(owner: &ObjectMeta, selector: &LabelSelector, object: &Ob
         && selector.match_labels.iter().flatten().all(|(key, value)| label(key) == Some(value))
 }
 
-/// Returns the controller reference to an owner.
 pub(super) fn reference_to(kind: &str, owner: &ObjectMeta) -> OwnerReference {
     OwnerReference {
         api_version: "apps/v1".to_owned(),

@@ -32,7 +32,6 @@ pub(super) fn are_equal(a: &PodTemplateSpec, b: &PodTemplateSpec) -> bool {
     without_hash(a) == without_hash(b)
 }
 
-/// Returns a template with the label of its hash.
 pub(super) fn with_hash(template: &PodTemplateSpec, hash: &str) -> PodTemplateSpec {
     let mut template = template.clone();
     let labels = template.metadata.get_or_insert_default().labels.get_or_insert_default();

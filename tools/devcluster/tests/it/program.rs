@@ -16,9 +16,7 @@ pub(crate) struct Program {
     errors: thread::JoinHandle<String>,
 }
 
-/// Result of a program that has exited.
 pub(crate) struct Exited {
-    /// Exit status.
     pub(crate) status: ExitStatus,
     /// Lines of standard output that were not read before.
     pub(crate) stdout: Vec<String>,
@@ -66,7 +64,6 @@ impl Program {
         self.signal("TERM");
     }
 
-    /// Sends a signal.
     pub(crate) fn signal(&self, name: &str) {
         let killed = Command::new("sh").args(["-c", &format!("kill -{name} {}", self.child.id())]).status().unwrap();
         assert!(killed.success());

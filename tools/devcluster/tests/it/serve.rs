@@ -2,12 +2,9 @@
 
 use std::{fs, net::TcpListener, path::Path};
 
-use http::Method;
-use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod, Service};
+use k8s_openapi::api::core::v1::{ConfigMap, Node, Service};
 use kube_controller_client::{Client, ClientOptions, Config};
-use kube_endpoints_testing::eventually;
 use rstest::rstest;
-use serde_json::json;
 
 use crate::program::{Program, run};
 
@@ -79,47 +76,12 @@ fn temporary_kubeconfig_is_removed_at_exit(#[values("TERM", "INT")] signal: &str
 }
 
 #[test]
-fn foreign_file_is_not_replaced() {
-    let directory = tempfile::tempdir().unwrap();
-    let foreign = file(directory.path(), "config", "apiVersion: v1\nkind: Config\n");
-    let exited = run(&["serve", "--kubeconfig-out", &foreign]);
-    assert!(exited.error_line().contains("devcluster has not written it"), "{}", exited.stderr);
-    assert_eq!(fs::read_to_string(&foreign).unwrap(), "apiVersion: v1\nkind: Config\n");
-}
-
-#[test]
 fn public_address_without_authorization_is_a_warning() {
     let mut program = Program::start(&["serve", "--listen", "0.0.0.0:0"]);
     let url = program.line("API server:");
     assert!(url.starts_with("http://127.0.0.1:"), "an address that clients can connect to: {url}");
     program.terminate();
     assert!(program.wait().stderr.contains("serves other machines, without authorization"));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn pods_become_ready() {
-    let directory = tempfile::tempdir().unwrap();
-    let kubeconfig = directory.path().join("kubeconfig");
-    let mut program = Program::start(&["serve", "--kubeconfig-out", &kubeconfig.display().to_string()]);
-    program.line("  kubectl get deployments,pods");
-    let client = Client::new(&Config::from_kubeconfig(&kubeconfig).await.unwrap(), ClientOptions::default()).unwrap();
-    let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web", "namespace": "default"},
-                     "spec": {"containers": [{"name": "c", "image": "nginx"}]}});
-    let path = "/api/v1/namespaces/default/pods";
-    let created = client.raw(Method::POST, path, Some("application/json"), pod.to_string().into_bytes()).await;
-    assert_eq!(created.unwrap().0, 201);
-    let ready = async || {
-        let pod: Pod = client.get("default", "web").await.unwrap();
-        let conditions = pod.status.unwrap_or_default().conditions.unwrap_or_default();
-        conditions.iter().any(|it| it.type_ == "Ready" && it.status == "True")
-    };
-    eventually("a ready Pod", &true, ready).await;
-    let deleted = client.raw(Method::DELETE, &format!("{path}/web"), None, Vec::new()).await;
-    assert_eq!(deleted.unwrap().0, 200);
-    let gone = async || client.get::<Pod>("default", "web").await.is_err_and(|error| error.is_not_found());
-    eventually("the Pod is gone", &true, gone).await;
-    program.terminate();
-    assert!(program.wait().status.success());
 }
 
 #[test]

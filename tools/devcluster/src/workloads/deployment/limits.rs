@@ -2,7 +2,6 @@
 
 use k8s_openapi::{api::apps::v1::DeploymentSpec, apimachinery::pkg::util::intstr::IntOrString};
 
-/// Limits of a Deployment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Limits {
     /// Number of replicas in the spec.

@@ -17,7 +17,7 @@ use super::{
     sets::{Sets, name_of, replicas, scale},
     status::{is_complete, status},
 };
-use crate::workloads::{owner::controller_of, replica_set::has_ended};
+use crate::{cluster::has_ended, workloads::owner::controller_of};
 
 /// Write of a `ReplicaSet`.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,7 +31,6 @@ pub(super) enum Change {
     Delete(Arc<ReplicaSet>),
 }
 
-/// Result of [`plan`].
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Plan {
     /// Writes, in this order.

@@ -29,12 +29,10 @@ impl Sets {
         Self { new, old }
     }
 
-    /// Returns all sets.
     pub(super) fn all(&self) -> impl Iterator<Item = &ReplicaSet> + Clone {
         self.new.iter().chain(&self.old)
     }
 
-    /// Returns all sets.
     pub(super) fn all_mut(&mut self) -> impl Iterator<Item = &mut ReplicaSet> {
         self.new.iter_mut().chain(&mut self.old)
     }
@@ -65,7 +63,6 @@ pub(super) fn actual(set: &ReplicaSet) -> i32 {
     set.status.as_ref().map(|status| status.replicas).unwrap_or_default()
 }
 
-/// Returns the name of a set.
 pub(super) fn name_of(set: &ReplicaSet) -> &str {
     set.metadata.name.as_deref().unwrap_or_default()
 }

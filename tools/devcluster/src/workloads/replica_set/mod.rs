@@ -5,5 +5,4 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-pub(super) use plan::has_ended;
 pub(super) use run::{Context, sync};

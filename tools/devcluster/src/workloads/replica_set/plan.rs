@@ -7,7 +7,10 @@ use k8s_openapi::api::{
     core::v1::Pod,
 };
 
-use crate::workloads::write::{count, non_zero};
+use crate::{
+    cluster::{has_condition, has_ended},
+    workloads::write::{count, non_zero},
+};
 
 /// Maximum number of Pods that one sync creates or deletes (Go: `BurstReplicas`).
 const BURST: usize = 500;
@@ -58,13 +61,6 @@ fn is_active(pod: &Pod) -> bool {
     !has_ended(pod) && pod.metadata.deletion_timestamp.is_none()
 }
 
-/// Returns whether all containers of a Pod have ended for good.
-pub(in crate::workloads) fn has_ended(pod: &Pod) -> bool {
-    let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
-    matches!(phase, Some("Succeeded" | "Failed"))
-}
-
 fn is_ready(pod: &Pod) -> bool {
-    let mut conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
-    conditions.any(|condition| condition.type_ == "Ready" && condition.status == "True")
+    has_condition(pod, "Ready")
 }

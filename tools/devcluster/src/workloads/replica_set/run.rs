@@ -46,7 +46,6 @@ pub(in crate::workloads) async fn sync(context: Arc<Context>, key: ObjectKey) ->
 }
 
 impl Context {
-    /// Returns the Pods that a set controls.
     fn owned(&self, set: &ReplicaSet) -> Vec<Arc<Pod>> {
         let selector = set.spec.as_ref().map(|spec| spec.selector.clone()).unwrap_or_default();
         let mut pods = self.pods.list_namespace(set.namespace());
