@@ -27,7 +27,6 @@ const MAX_DETAILED_PODS: usize = 100;
 /// The objects of a namespace or of all.
 pub(crate) struct Cluster {
     connection: Connection,
-    /// The objects.
     pub(crate) objects: Objects,
     /// The objects in the form that is explained.
     pub(crate) world: World,

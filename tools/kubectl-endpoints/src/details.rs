@@ -27,7 +27,6 @@ pub(crate) struct Details {
 }
 
 impl Details {
-    /// Stores a Pod.
     pub(crate) fn insert(&mut self, pod: Pod) {
         self.pods.insert(pod.key(), pod);
     }

@@ -59,7 +59,6 @@ pub(crate) async fn run(global: &GlobalArgs, args: &ExplainArgs) -> anyhow::Resu
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the targets by name.
 async fn resolve(fetch: &Fetch<'_>, targets: Targets) -> anyhow::Result<Vec<Target>> {
     let (kind, selector) = match targets {
         Targets::Named(targets) => return Ok(targets),

@@ -21,7 +21,6 @@ mod details;
 mod diff;
 mod explain;
 mod fetch;
-mod object_name;
 mod output;
 mod page;
 mod progress;

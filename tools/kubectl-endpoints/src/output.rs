@@ -7,27 +7,22 @@ use std::{
 };
 
 use clap::ColorChoice;
-use kube_endpoints_explain::{ObjectRef, TextStyle};
+use kube_endpoints_explain::{Kind, ObjectRef, TextStyle};
 use serde::Serialize;
 
-use crate::{
-    args::{Format, GlobalArgs},
-    object_name::qualified,
-};
+use crate::args::{Format, GlobalArgs};
 
 /// Format and style of the results.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Output {
     /// Format; `None` for text.
     pub(crate) format: Option<Format>,
-    /// Style of the text.
     pub(crate) style: TextStyle,
 }
 
 /// Several results in one document.
 #[derive(Serialize)]
 pub(crate) struct Items<'a, T> {
-    /// The results.
     pub(crate) items: &'a [T],
 }
 
@@ -67,6 +62,18 @@ impl Output {
     }
 }
 
+/// Returns the object as kubectl prints it with `-o name`.
+fn qualified(object: &ObjectRef) -> String {
+    let kind = match object.kind {
+        Kind::Service => "service",
+        Kind::Pod => "pod",
+        Kind::Node => "node",
+        Kind::Endpoints => "endpoints",
+        Kind::EndpointSlice => "endpointslice.discovery.k8s.io",
+    };
+    format!("{kind}/{}", object.name)
+}
+
 /// Writes a result to standard output. A closed pipe is not an error: the reader needs no more.
 pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
@@ -95,7 +102,6 @@ pub(crate) fn plural(count: usize) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use kube_endpoints_explain::Kind;
     use rstest::rstest;
     use serde_json::json;
 
@@ -104,12 +110,13 @@ mod tests {
     #[rstest]
     #[case::json(Some(Format::Json), "{\n  \"a\": 1\n}\n")]
     #[case::yaml(Some(Format::Yaml), "a: 1\n")]
-    #[case::name(Some(Format::Name), "pod/a\nservice/web\n")]
+    #[case::name(Some(Format::Name), "endpointslice.discovery.k8s.io/b\npod/a\nservice/web\n")]
     #[case::wide(Some(Format::Wide), "text\n")]
     #[case::text(None, "text\n")]
     fn formats(#[case] format: Option<Format>, #[case] expect: &str) {
         let object = |kind, name: &str| ObjectRef { kind, namespace: "shop".to_owned(), name: name.to_owned() };
-        let objects = [object(Kind::Service, "web"), object(Kind::Pod, "a"), object(Kind::Service, "web")];
+        let web = object(Kind::Service, "web");
+        let objects = [web.clone(), object(Kind::Pod, "a"), web, object(Kind::EndpointSlice, "b")];
         let output = Output { format, style: TextStyle::default() };
         let rendered = output.render(&json!({"a": 1}), &objects.each_ref(), |_| "text".to_owned());
         assert_eq!(rendered.unwrap(), expect);

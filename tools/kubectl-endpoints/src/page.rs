@@ -1,4 +1,4 @@
-//! Pages that a controller manager serves, such as its metrics.
+//! The page of shadow mode that a controller manager serves.
 
 use std::time::Duration;
 
@@ -7,7 +7,10 @@ use kube_controller_client::{Client, ClientOptions, Config, ConfigError, Error, 
 use crate::connection::named;
 
 /// Time limit of one request.
-pub(crate) const LIMIT: Duration = Duration::from_secs(2);
+const LIMIT: Duration = Duration::from_secs(2);
+
+/// The path of a URL without one.
+const DEFAULT: &str = "/shadow";
 
 /// A page of a controller manager.
 #[derive(Debug)]
@@ -17,17 +20,13 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// Returns the page at a URL, read without credentials, or at a path on the API server, read with `api`. `default` is
-    /// the path of a URL without one.
-    ///
-    /// # Errors
-    ///
+    /// Returns the page at a URL, read without credentials, or at a path on the API server, read with `api`. Fails with
     /// [`ConfigError::Server`] if `url` is neither a path nor an http or https URL.
-    pub(crate) fn new(url: &str, default: &str, api: &Client) -> Result<Self, ConfigError> {
+    pub(crate) fn new(url: &str, api: &Client) -> Result<Self, ConfigError> {
         if url.starts_with('/') {
             return Ok(Self { client: api.clone(), path: url.to_owned() });
         }
-        let (server, path) = split(url, default);
+        let (server, path) = split(url);
         let timeouts = Timeouts { request: LIMIT, connect: LIMIT, ..Timeouts::default() };
         let options = ClientOptions { qps: 0.0, burst: 1, timeouts, ..ClientOptions::default() };
         Ok(Self { client: Client::new(&Config::from_url(server)?, options)?, path: path.to_owned() })
@@ -39,11 +38,7 @@ impl Page {
         Self { path: format!("{}{separator}{parameter}", self.path), client: self.client.clone() }
     }
 
-    /// Reads the page once, without retries.
-    ///
-    /// # Errors
-    ///
-    /// The request failed, or the status is not 2xx.
+    /// Reads the page once, without retries. Fails if the status is not 2xx.
     pub(crate) async fn read(&self) -> anyhow::Result<Vec<u8>> {
         let (status, body) =
             self.client.raw("GET".parse()?, &self.path, None, Vec::new()).await.map_err(|error: Error| named(error))?;
@@ -56,11 +51,11 @@ impl Page {
 }
 
 /// Splits a URL into server and path.
-fn split<'a>(url: &'a str, default: &'a str) -> (&'a str, &'a str) {
+fn split(url: &str) -> (&str, &str) {
     let authority = url.find("://").map_or(0, |at| at + 3);
     let end = url[authority..].find('/').map_or(url.len(), |at| authority + at);
     let (server, path) = url.split_at(end);
-    (server, if path.len() > 1 { path } else { default })
+    (server, if path.len() > 1 { path } else { DEFAULT })
 }
 
 #[cfg(test)]
@@ -70,11 +65,11 @@ mod tests {
 
     #[rstest]
     #[case("http://localhost:8080/metrics", "http://localhost:8080", "/metrics")]
-    #[case("http://localhost:8080/", "http://localhost:8080", "/metrics")]
-    #[case("http://localhost:8080", "http://localhost:8080", "/metrics")]
+    #[case("http://localhost:8080/", "http://localhost:8080", "/shadow")]
+    #[case("http://localhost:8080", "http://localhost:8080", "/shadow")]
     #[case("localhost:8080/a/b?c=d", "localhost:8080", "/a/b?c=d")]
     #[case("https://[::1]:10257/metrics/slis", "https://[::1]:10257", "/metrics/slis")]
     fn urls_have_a_server_and_a_path(#[case] url: &str, #[case] server: &str, #[case] path: &str) {
-        assert_eq!(split(url, "/metrics"), (server, path));
+        assert_eq!(split(url), (server, path));
     }
 }

@@ -23,7 +23,6 @@ impl Progress {
         Progress(ProgressBar::hidden().with_style(style))
     }
 
-    /// Counts objects.
     pub(crate) fn add(&self, objects: usize) {
         self.0.inc(objects as u64);
     }

@@ -8,7 +8,6 @@ use kube_wire::Object as _;
 
 use crate::fetch::{Objects, find};
 
-/// The selected Services.
 #[derive(Debug)]
 pub(crate) struct Selection {
     services: Vec<Arc<Service>>,
@@ -16,7 +15,6 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// Returns the selection of these Services.
     pub(crate) fn new(services: Vec<Arc<Service>>) -> Selection {
         let keys = services.iter().map(|service| service.key()).collect();
         Selection { services, keys }

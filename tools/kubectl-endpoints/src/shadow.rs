@@ -17,7 +17,7 @@ const UNREADABLE: &str = "cannot read the page of shadow mode";
 /// Prints the page. The status is 1 if mismatches are open, or if the wait for a clean comparison was in vain.
 pub(crate) async fn run(global: &GlobalArgs, args: &ShadowArgs) -> anyhow::Result<ExitCode> {
     let api = Connection::open(global).await?.client;
-    let page = Page::new(&args.url, "/shadow", &api)?;
+    let page = Page::new(&args.url, &api)?;
     let json = page.with_parameter("output=json");
     let report = read(&json).await?;
     let (report, is_clean) = match args.wait {

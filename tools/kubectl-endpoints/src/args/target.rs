@@ -5,13 +5,9 @@ use std::fmt;
 /// Kinds that can be explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    /// Services.
     Service,
-    /// Pods.
     Pod,
-    /// `EndpointSlices`.
     EndpointSlice,
-    /// Endpoints.
     Endpoints,
 }
 
@@ -20,7 +16,6 @@ pub(crate) enum Kind {
 pub(crate) struct Target {
     /// Kind.
     pub(crate) kind: Kind,
-    /// Name.
     pub(crate) name: String,
 }
 
@@ -30,12 +25,7 @@ pub(crate) enum Targets {
     /// Objects by name.
     Named(Vec<Target>),
     /// All objects of a kind that a label selector selects; all of the namespace without one.
-    Selected {
-        /// Kind.
-        kind: Kind,
-        /// Label selector.
-        selector: Option<String>,
-    },
+    Selected { kind: Kind, selector: Option<String> },
 }
 
 impl Kind {

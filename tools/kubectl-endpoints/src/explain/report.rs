@@ -67,7 +67,6 @@ pub(super) fn pods_to_detail(world: &World, namespace: &str, targets: &[Target])
 }
 
 impl Reports {
-    /// Explains the targets.
     pub(super) fn of(world: &World, namespace: &str, targets: &[Target]) -> Reports {
         let mut reports = Reports { reports: Vec::new(), missing: Vec::new() };
         for target in targets {

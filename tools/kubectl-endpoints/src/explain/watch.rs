@@ -94,7 +94,6 @@ struct Watched {
     client: Client,
 }
 
-/// Starts the informers.
 struct Starter<'a> {
     connection: &'a Connection,
     changed: Arc<Notify>,

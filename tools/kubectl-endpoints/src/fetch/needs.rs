@@ -7,14 +7,11 @@ use crate::args::{Kind, Target};
 /// Objects of one kind to read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Select {
-    /// None.
     #[default]
     Nothing,
-    /// The object of a name.
     Name(String),
     /// The objects that a label selector selects.
     Labels(String),
-    /// All.
     All,
 }
 
@@ -28,7 +25,6 @@ impl Select {
         }
     }
 
-    /// Returns the label selector of the request.
     pub(crate) fn label_selector(&self) -> Option<String> {
         match self {
             Select::Labels(selector) => Some(selector.clone()),
@@ -36,7 +32,6 @@ impl Select {
         }
     }
 
-    /// Returns the field selector of the request.
     pub(crate) fn field_selector(&self) -> Option<String> {
         match self {
             Select::Name(name) => Some(format!("metadata.name={name}")),
@@ -48,15 +43,11 @@ impl Select {
 /// Objects that an explanation needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Needs {
-    /// Services.
     pub(crate) services: Select,
-    /// Pods.
     pub(crate) pods: Select,
-    /// Nodes.
     pub(crate) nodes: Select,
     /// `EndpointSlices`.
     pub(crate) slices: Select,
-    /// Endpoints.
     pub(crate) endpoints: Select,
     /// Whether the last writes of slices and Endpoints are needed. They are then read as complete objects in JSON.
     pub(crate) last_writes: bool,

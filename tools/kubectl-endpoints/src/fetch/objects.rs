@@ -12,15 +12,10 @@ use crate::output::warn;
 /// Objects, and what could not be read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Objects {
-    /// Services.
     pub(crate) services: Vec<Arc<Service>>,
-    /// Pods.
     pub(crate) pods: Vec<Arc<Pod>>,
-    /// Nodes.
     pub(crate) nodes: Vec<Arc<Node>>,
-    /// `EndpointSlices`.
     pub(crate) slices: Vec<Arc<EndpointSlice>>,
-    /// Endpoints.
     pub(crate) endpoints: Vec<Arc<Endpoints>>,
     /// Last writes of slices and Endpoints.
     pub(crate) last_writes: Vec<(ObjectRef, LastWrite)>,
@@ -42,12 +37,10 @@ impl Objects {
         objects
     }
 
-    /// Prints the warnings.
     pub(crate) fn warn(&self) {
         self.warnings.iter().for_each(warn);
     }
 
-    /// Returns the version of a Pod.
     pub(crate) fn pod_version(&self, key: &ObjectKey) -> Option<ResourceVersion> {
         find(&self.pods, key).map(|pod| pod.resource_version())
     }
@@ -70,7 +63,6 @@ impl Objects {
     }
 }
 
-/// Returns the object of a key.
 pub(crate) fn find<'a, T: Object>(objects: &'a [Arc<T>], key: &ObjectKey) -> Option<&'a Arc<T>> {
     objects.iter().find(|object| object.name() == key.name && object.namespace() == key.namespace)
 }
