@@ -31,7 +31,6 @@ pub(crate) fn own(namespace: &str, name: &str, ip: &str) -> [(Kind, Value); 2] {
     ]
 }
 
-/// Returns a ready Pod.
 pub(crate) fn pod(pod: Pod<'_>) -> (Kind, Value) {
     let Pod { namespace, service, name, ip, node } = pod;
     let spec = json!({"nodeName": node, "containers": [{"name": "main", "image": "app:1"}]});
@@ -41,7 +40,6 @@ pub(crate) fn pod(pod: Pod<'_>) -> (Kind, Value) {
     (Kind::Pod, json!({"metadata": metadata, "spec": spec, "status": status}))
 }
 
-/// Returns a Node.
 pub(crate) fn node(name: &str) -> (Kind, Value) {
     (Kind::Node, json!({"metadata": {"name": name}}))
 }

@@ -37,9 +37,6 @@ pub(crate) struct Program {
 
 impl Program {
     /// Starts a program with its arguments in the directory `files`, which also receives its output.
-    ///
-    /// # Errors
-    /// The program cannot be started.
     pub(crate) fn start(
         words: &[String],
         kubeconfig: &Path,

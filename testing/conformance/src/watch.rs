@@ -24,9 +24,6 @@ const WRITTEN: [Kind; 3] = [Kind::Endpoints, Kind::EndpointSlice, Kind::Event];
 const AGAIN: Duration = Duration::from_millis(20);
 
 /// Records the changes of what the controllers write, and keeps the time of [`Changes`], until the tasks are dropped.
-///
-/// # Errors
-/// A list or watch request fails.
 pub(crate) async fn record(api: &Api, changes: &Arc<Changes>) -> Result<JoinSet<()>> {
     let mut tasks = JoinSet::new();
     for kind in WRITTEN {
@@ -52,9 +49,6 @@ pub(crate) struct History {
 
 impl History {
     /// Opens a watch that starts at the current resource version.
-    ///
-    /// # Errors
-    /// The list request that returns the resource version, or the watch request, fails.
     pub(crate) async fn open(api: &Api, kind: Kind) -> Result<Self> {
         let first = open(api, kind).await?;
         let events = Arc::<Mutex<Vec<Value>>>::default();

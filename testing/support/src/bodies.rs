@@ -51,7 +51,6 @@ impl Decode for Found {
     }
 }
 
-/// Returns the recorded Pods, each encoded.
 fn pods(encoding: Encoding) -> Vec<Vec<u8>> {
     match encoding {
         Encoding::Json => {

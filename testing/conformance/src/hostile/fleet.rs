@@ -38,7 +38,6 @@ pub(super) fn address(generation: usize, number: usize) -> String {
     format!("10.{}.{}.{}", 1 + generation, number / 200, 1 + number % 200)
 }
 
-/// Returns the name of a Service.
 pub(super) fn service_name(number: usize) -> String {
     format!("web-{number:03}")
 }

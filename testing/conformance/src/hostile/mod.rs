@@ -66,7 +66,6 @@ struct Needs {
 }
 
 impl Needs {
-    /// Requires an output.
     fn of(output: Output) -> Self {
         let outputs: &[_] = match output {
             Output::Endpoints => &[Output::Endpoints],

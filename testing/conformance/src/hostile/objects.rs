@@ -32,7 +32,6 @@ impl World {
         self.endpoints_without_service(name, addresses).await
     }
 
-    /// Creates a Service without selector.
     pub(super) async fn service_without_selector(&self, name: &str) -> Result<()> {
         let ports = json!([{"name": "http", "port": 80}]);
         self.create(Kind::Service, json!({"metadata": {"name": name}, "spec": {"ports": ports}})).await
@@ -168,12 +167,10 @@ pub(super) fn service_of(slice: &Value) -> Option<&str> {
     slice["metadata"]["labels"][SERVICE_NAME_LABEL].as_str()
 }
 
-/// Returns the slices of a Service.
 pub(super) fn slices_of<'a>(slices: &'a [Value], service: &str) -> Vec<&'a Value> {
     slices.iter().filter(|slice| service_of(slice) == Some(service)).collect()
 }
 
-/// Returns the mirrored slices of a Service.
 pub(super) fn mirrored<'a>(slices: &'a [Value], service: &str) -> Vec<&'a Value> {
     let by = |slice: &Value| slice["metadata"]["labels"][MANAGED_BY_LABEL] == upstream_manager(Output::MirroredSlices);
     slices_of(slices, service).into_iter().filter(|slice| by(slice)).collect()

@@ -40,9 +40,6 @@ pub struct World {
 
 impl World {
     /// Plays a scenario on a cluster. Returns parts that were not checked, with the reasons.
-    ///
-    /// # Errors
-    /// The controllers do not do what the scenario requires, or a request fails.
     pub(crate) async fn play(kit: &Kit, cluster: Arc<Cluster>, scenario: &Hostile) -> Result<Vec<String>> {
         let world = Self::new(kit, cluster).await?;
         let played = Box::pin(world.run(scenario)).await;
@@ -125,18 +122,13 @@ impl World {
         self.player.api()
     }
 
-    /// Returns the embedded server.
-    ///
-    /// # Errors
-    /// The cluster is not the embedded server.
+    /// Returns the embedded server. Fails if the cluster is not the embedded server.
     pub(super) fn server(&self) -> Result<&Server> {
         self.cluster.server().context("hostile scenarios require the embedded server")
     }
 
-    /// Returns a selector of the requests of the controllers.
-    ///
-    /// # Errors
-    /// The profile has no user agent, since the scenario does not require [`checked_lists`](super::Needs::checked_lists).
+    /// Returns a selector of the requests of the controllers. Fails if the profile has no user agent, since the
+    /// scenario does not require [`checked_lists`](super::Needs::checked_lists).
     pub(super) fn controllers(&self) -> Result<On> {
         let user_agent = self.profile.user_agent.as_deref().context("the profile must have a user agent")?;
         Ok(On::any().user_agent(user_agent))
@@ -203,7 +195,6 @@ impl World {
         self.player.list(kind, "").await
     }
 
-    /// Creates another namespace.
     pub(super) async fn create_namespace(&self, name: &str) -> Result<()> {
         self.api().ok(Request::create("/api/v1/namespaces".to_owned(), json!({"metadata": {"name": name}}))).await?;
         Ok(())

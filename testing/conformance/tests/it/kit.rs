@@ -14,7 +14,6 @@ use rstest::rstest;
 
 use crate::ours;
 
-/// Profile of the naive controller.
 const NAIVE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/naive/profile.yaml");
 
 /// Time limits that only a hang reaches, and servers for all scenarios at once: they mostly wait.
