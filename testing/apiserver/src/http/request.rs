@@ -110,7 +110,7 @@ impl Target {
         if let Some(name) = &self.name {
             let namespace = self.namespace.as_deref().unwrap_or_default();
             let object = shared.read(|cluster| cluster.get(kind, namespace, name))?;
-            return self.object_reply(StatusCode::OK, &object, form);
+            return Ok(self.object_reply(StatusCode::OK, &object, form));
         }
         let selector = query.selector.clone();
         selector.fields.check(kind)?;
@@ -169,7 +169,7 @@ impl Target {
             _ => return Err(StatusError::method_not_allowed()),
         };
         let status = if written.created { StatusCode::CREATED } else { StatusCode::OK };
-        let mut reply = reply::with_warnings(self.object_reply(status, &written.object, form)?, &written.warnings);
+        let mut reply = reply::with_warnings(self.object_reply(status, &written.object, form), &written.warnings);
         reply.extensions_mut().insert(WrittenName(written.object.name.clone()));
         Ok(reply)
     }
@@ -192,7 +192,7 @@ impl Target {
             let mut reply = if removed && !kind.returns_deleted {
                 reply::json(StatusCode::OK, form.status(status::deleted(kind, name, &object.uid)))
             } else {
-                self.object_reply(StatusCode::OK, &object, form)?
+                self.object_reply(StatusCode::OK, &object, form)
             };
             reply.extensions_mut().insert(WrittenName(object.name.clone()));
             reply
@@ -214,13 +214,13 @@ impl Target {
         Ok(reply)
     }
 
-    fn object_reply(&self, status: StatusCode, object: &Stored, form: ResponseForm) -> Result<Reply, StatusError> {
+    fn object_reply(&self, status: StatusCode, object: &Stored, form: ResponseForm) -> Reply {
         let Self { kind, part, .. } = self;
         let json = match part {
             Part::Scale => kind.scale_of(&object.value()).to_string().into(),
             Part::Main | Part::Status => object.json.clone(),
         };
-        Ok(reply::json(status, form.object(kind.of_part(*part), &json, true)))
+        reply::json(status, form.object(kind.of_part(*part), &json, true))
     }
 }
 
