@@ -71,7 +71,6 @@ pub(crate) fn clock() -> Option<Rc<Clock>> {
     current(|simulation| Rc::clone(&simulation.clock))
 }
 
-/// Returns the random number generator of the active simulation.
 pub(crate) fn generator() -> Option<Rc<RefCell<Xoshiro256PlusPlus>>> {
     current(|simulation| Rc::clone(&simulation.generator))
 }

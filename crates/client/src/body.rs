@@ -73,7 +73,6 @@ impl fmt::Debug for Body {
     }
 }
 
-/// Returns the error of a response that is neither JSON nor protobuf.
 pub(crate) fn unexpected_content_type(call: Call, found: &str) -> Error {
     Error::InvalidResponse { call, source: format!("unexpected content type {found}").into() }
 }

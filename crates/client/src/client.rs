@@ -258,7 +258,6 @@ impl Client {
         shutdown.run_until_cancelled(future).await.ok_or_else(|| Error::ShuttingDown { call: call.clone() })
     }
 
-    /// Waits for the limiter and reports the wait.
     async fn wait_for_limiter(&self, method: &Method, call: &Call) -> Option<Permit<'_>> {
         let start = Instant::now();
         let permit = self.shared.limiter.wait(call, self.priority).await;

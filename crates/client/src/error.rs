@@ -174,7 +174,6 @@ impl Error {
     }
 }
 
-/// Returns the status of a response that is not successful.
 pub(crate) fn status_of(code: StatusCode, retry_after: Option<u32>, encoding: Encoding, body: &[u8]) -> Status {
     let phrase = code.canonical_reason().unwrap_or("<unknown status code>");
     let mut status = Status::of_response(code.as_u16(), phrase, encoding, body);

@@ -7,7 +7,6 @@ use tower::BoxError;
 
 use crate::{Call, Error, TransportKind};
 
-/// Returns the [`Error::Transport`] of a failed exchange.
 pub(crate) fn transport_error(call: &Call, source: BoxError) -> Error {
     Error::Transport { call: call.clone(), kind: kind(&*source), source }
 }

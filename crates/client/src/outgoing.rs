@@ -25,7 +25,6 @@ impl Outgoing {
         Self { method, path_and_query, accept, content_type: None, body: Bytes::new() }
     }
 
-    /// Returns the `Accept` header.
     pub(crate) fn accept(&self) -> HeaderValue {
         HeaderValue::from_static(self.accept.header())
     }

@@ -181,7 +181,6 @@ impl PrometheusClientMetrics {
         histogram.with_label_values(&[method.as_str(), &self.host]).observe(value);
     }
 
-    /// Replaces the part of this client in the gauges of limits.
     fn set_limits(&self, after: [i64; 3]) {
         let mut limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
         let before = std::mem::replace(&mut *limits, after);

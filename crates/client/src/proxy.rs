@@ -59,7 +59,6 @@ impl Proxy {
         self.intercept.uri().scheme_str().is_some_and(|scheme| scheme.starts_with("socks"))
     }
 
-    /// Returns the credentials for the proxy.
     pub(crate) fn login(&self) -> &Intercept {
         &self.intercept
     }

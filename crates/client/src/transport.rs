@@ -70,7 +70,6 @@ impl Transport {
         &self.config
     }
 
-    /// Returns the pool for all requests except watches.
     pub(crate) fn calls(&self) -> Service {
         self.pools().calls.clone()
     }

@@ -21,7 +21,6 @@ impl Warnings {
         Self { ignored: !logged, ..Self::default() }
     }
 
-    /// Returns the warnings of a response that have not been returned before.
     pub(crate) fn new_warnings(&self, headers: &HeaderMap) -> Vec<String> {
         let mut unseen = Vec::new();
         if self.ignored {

@@ -89,7 +89,6 @@ fn from_protobuf<T: Encode>(object: &T, request: &[u8], response: &[u8]) -> Resu
     object.response_from_protobuf(request, response.object)
 }
 
-/// Encodes a body as JSON.
 pub(crate) fn encode(call: &Call, object: &impl Serialize) -> Result<Vec<u8>, Error> {
     // Few objects are smaller: saves the first reallocations.
     let mut body = Vec::with_capacity(1 << 10);

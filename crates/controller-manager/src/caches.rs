@@ -29,7 +29,6 @@ pub(crate) struct Caches {
 }
 
 impl Caches {
-    /// Builds the informers without starting them.
     pub(crate) fn new(
         client: &Client,
         settings: &Settings,
@@ -57,7 +56,6 @@ impl Caches {
         self.all().into_iter().filter(move |informer| resources.contains(&informer.resource()))
     }
 
-    /// Returns the held list of each cache.
     pub(crate) fn held_lists(&self) -> HeldLists {
         self.all().map(|informer| (informer.resource().plural, informer.held_list())).into()
     }

@@ -81,7 +81,6 @@ impl Checks {
         let _ = self.fence.set(fence.clone());
     }
 
-    /// Returns whether this process holds the lease; `false` before [`election`](Self::election) was called.
     pub(crate) fn is_leader(&self) -> bool {
         self.fence.get().is_some_and(|fence| fence.term_end().is_some())
     }

@@ -42,7 +42,6 @@ impl Clients {
         }
     }
 
-    /// Returns the client of the informers.
     pub(crate) fn reader(&self) -> Result<Client, ConfigError> {
         Ok(self.client(&self.config, "shared-informers")?.decoding_in(self.interner.clone()))
     }

@@ -12,7 +12,6 @@ use crate::settings::{ClientSettings, LeaderElection, Mode, Settings, ShadowSett
 
 const GROUP: &str = "kubecontrollermanager.config.k8s.io";
 
-/// Returns the document, with upstream's group and field names.
 pub(crate) fn configz(settings: &Settings) -> Value {
     let mut configuration = json!({
         "kind": "KubeControllerManagerConfiguration",

@@ -67,7 +67,6 @@ const UPSTREAM_ONLY: &str = include_str!("controllers/upstream_only.txt");
 pub struct Controllers(Vec<&'static str>);
 
 impl Default for Controllers {
-    /// All controllers enabled.
     fn default() -> Self {
         Controllers(REGISTRY.iter().map(|it| it.name).collect())
     }
@@ -122,7 +121,6 @@ impl Controllers {
         &self.0
     }
 
-    /// Returns the registrations of the enabled controllers, in the order of their start.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &'static Registration> {
         REGISTRY.iter().filter(|it| self.0.contains(&it.name))
     }

@@ -14,7 +14,6 @@ const END_AFTER: Duration = Duration::from_secs(300);
 /// Interval between two checks.
 const INTERVAL: Duration = Duration::from_secs(10);
 
-/// Returns the time since `rejected_since`; zero if it is `None`.
 fn rejected_for(rejected_since: Option<Instant>, now: Instant) -> Duration {
     rejected_since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
 }

@@ -36,7 +36,6 @@ pub(crate) enum Requested {
 impl EmulatedVersion {
     const ALL: [EmulatedVersion; 3] = [EmulatedVersion::V1_36, EmulatedVersion::V1_37, EmulatedVersion::V1_38];
 
-    /// Minor version of Kubernetes 1.
     pub(crate) const fn minor(self) -> u64 {
         match self {
             EmulatedVersion::V1_36 => 36,
@@ -74,7 +73,6 @@ impl EmulatedVersion {
     }
 }
 
-/// Returns the error for a version that is not emulated.
 pub(crate) fn out_of_range(major: u64, minor: u64) -> String {
     let [first, .., last] = EmulatedVersion::ALL;
     format!("emulation version {major}.{minor} is not between [{first}, {last}]")

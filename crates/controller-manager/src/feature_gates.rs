@@ -89,7 +89,6 @@ impl FeatureGates {
         self.states.values().copied()
     }
 
-    /// Returns the rules of earlier versions that are enabled.
     #[cfg(feature = "endpoint")]
     pub(crate) fn legacy(&self) -> kube_endpoint::Legacy {
         kube_endpoint::Legacy {
@@ -190,7 +189,6 @@ impl FeatureGates {
     }
 }
 
-/// Returns the error for a gate that is locked to another value.
 fn locked(name: &str, value: bool) -> String {
     format!("cannot set feature gate {name} to {value}, feature is locked to {}", !value)
 }

@@ -140,7 +140,6 @@ fn command() -> Command {
     })
 }
 
-/// Converts parsed flags into settings. Appends validation errors to `errors`.
 fn settings(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<String>) -> Settings {
     let enabled = flags.generic.controllers(errors);
     if enabled.names().is_empty() && errors.is_empty() {

@@ -184,7 +184,6 @@ impl Manager {
         self.controllers.iter().try_for_each(|registration| self.start_controller(&mut context, registration))
     }
 
-    /// Builds and starts a controller.
     fn start_controller(
         &self,
         context: &mut StartContext<'_>,

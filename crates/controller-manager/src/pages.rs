@@ -29,7 +29,6 @@ impl Pages {
         Self { flags, started: kube_ambient::now(), start: Instant::now() }
     }
 
-    /// Adds the pages to the routes.
     pub(crate) fn add(self, routes: Routes) -> Routes {
         let pages = Arc::new(self);
         let flagz = Arc::clone(&pages);

@@ -47,7 +47,6 @@ pub(crate) fn start(
     Ok(Some(shadow))
 }
 
-/// Returns the limits that the plans depend on.
 fn limits(settings: &Settings) -> Limits {
     let mut limits = Limits::default();
     limits.max_endpoints_per_slice = settings.max_endpoints_per_slice;

@@ -146,7 +146,6 @@ impl<K: Eq + Hash> BackOffs<K> {
         self.keys.entry(key).or_insert(new)
     }
 
-    /// Removes a key whose sync succeeded.
     pub(crate) fn forget(&mut self, key: &K) {
         self.keys.remove(key);
     }

@@ -48,7 +48,6 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Retries<K> {
         locked(&self.gate.back_offs).hold(key, Instant::now())
     }
 
-    /// Resets the count of retries after a successful sync.
     pub(crate) fn forget(&self, key: &K) {
         self.gate.queue.forget(key);
         locked(&self.gate.back_offs).forget(key);

@@ -125,7 +125,6 @@ impl ServerGate {
         None
     }
 
-    /// Returns the time of the last successful write.
     pub(crate) fn last_success(&self) -> Option<Instant> {
         locked(&self.0.state).last_success()
     }
@@ -217,7 +216,6 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Member<K> {
         &self.gate
     }
 
-    /// Returns the number of waiting keys.
     pub(crate) fn waiting(&self) -> usize {
         locked(&self.parked).len()
     }

@@ -39,7 +39,6 @@ pub(crate) struct Workers<K> {
 }
 
 impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Workers<K> {
-    /// Returns one worker with the default options.
     pub(crate) fn new(
         name: Arc<str>,
         (queue, timer): (Queue<K>, Timer<K>),

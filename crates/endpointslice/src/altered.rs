@@ -35,7 +35,6 @@ struct Answer {
 }
 
 impl AlteredWrites {
-    /// Returns whether there are no such responses.
     pub(crate) fn is_empty(&self) -> bool {
         self.slices.is_empty() && self.misplaced.is_empty()
     }

@@ -24,7 +24,7 @@ pub(crate) use sealed::View;
 /// Desired endpoint: an [`Endpoint`], or a [`PodEndpoint`](crate::PodEndpoint), which is converted only if a slice with
 /// it is written.
 pub trait DesiredEndpoint: View {
-    /// Returns the endpoint as it is written.
+    /// The endpoint as it is written.
     fn endpoint(&self) -> Endpoint {
         self.to_endpoint()
     }

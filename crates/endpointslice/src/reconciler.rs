@@ -86,7 +86,6 @@ impl Reconciler {
         &self.options
     }
 
-    /// Returns whether the writes pass a [gate](kube_controller_client::WriteGate).
     pub(crate) fn is_gated(&self) -> bool {
         self.client.client().is_gated()
     }
@@ -276,7 +275,6 @@ impl Reconciler {
         (!is_reviewed).then(|| (writes, failures.into_iter().map(write_error).collect()))
     }
 
-    /// Returns the cache of slices that the responses to writes go into.
     fn cache(&self) -> Option<&WriteThrough<EndpointSlice>> {
         match &self.slices {
             Some(slices) => Some(self.cache.get_or_init(|| slices.write_through(&slices.store_synced()))),

@@ -37,7 +37,6 @@ impl SliceName {
 }
 
 impl SliceNames {
-    /// Returns whether there are no names.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -62,21 +62,12 @@ async fn latest_version_retried(origin: &Origin, resource: &Resource) -> Resourc
 
 #[cfg(test)]
 mod tests {
-    use kube_wire::ObjectHead;
-
     use super::*;
-    use crate::ManualSource;
-
-    #[derive(serde::Deserialize)]
-    struct Thing {
-        metadata: ObjectHead,
-    }
-
-    kube_wire::object!(Thing, Resource::namespaced("", "v1", "things", "Thing"));
+    use crate::{ManualSource, item::Item};
 
     #[tokio::test]
     async fn an_informer_of_a_manual_source_is_current_once_synced() {
-        let (informer, source) = ManualSource::<Thing>::new();
+        let (informer, source) = ManualSource::<Item>::new();
         let caught_up = informer.catch_up(Duration::ZERO);
         source.replace([], "1");
         caught_up.await;

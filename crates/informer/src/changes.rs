@@ -37,7 +37,6 @@ impl<T> Changes<T> {
         matches!(self.0, Contents::Differences(_))
     }
 
-    /// Returns the number of events.
     pub(crate) fn len(&self) -> usize {
         match &self.0 {
             Contents::Initial(objects) | Contents::Unchanged(objects) => objects.len(),
@@ -45,7 +44,6 @@ impl<T> Changes<T> {
         }
     }
 
-    /// Returns whether there are no events.
     pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -65,7 +63,6 @@ impl<T> Changes<T> {
         }
     }
 
-    /// Iterates over the events in delivery order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Event<T>> {
         (0..self.len()).filter_map(|index| self.get(index))
     }

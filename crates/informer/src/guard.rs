@@ -139,34 +139,21 @@ fn spread(count: usize, most: usize) -> impl Iterator<Item = usize> {
 
 #[cfg(test)]
 mod tests {
-    use kube_wire::ResourceVersion;
     use rstest::rstest;
 
     use super::*;
+    use crate::item::Item;
 
-    struct Item(&'static str);
-
-    impl Object for Item {
-        fn namespace(&self) -> &'static str {
-            "shop"
-        }
-        fn name(&self) -> &str {
-            self.0
-        }
-        fn uid(&self) -> Uid {
-            self.0.into()
-        }
-        fn resource_version(&self) -> ResourceVersion {
-            ResourceVersion::default()
-        }
+    fn item(name: &str) -> Arc<Item> {
+        Arc::new(Item::new(name, name, 0))
     }
 
-    fn deleted(name: &'static str) -> Event<Item> {
-        Event::Deleted { object: Arc::new(Item(name)), tombstone: true }
+    fn deleted(name: &str) -> Event<Item> {
+        Event::Deleted { object: item(name), tombstone: true }
     }
 
-    fn updated(name: &'static str) -> Event<Item> {
-        Event::Updated { old: Arc::new(Item(name)), new: Arc::new(Item(name)), relisted: true }
+    fn updated(name: &str) -> Event<Item> {
+        Event::Updated { old: item(name), new: item(name), relisted: true }
     }
 
     #[rstest]
@@ -177,10 +164,10 @@ mod tests {
     #[case::listed(vec![], &["a", "listed"], &["a"])]
     fn missing_objects_are_in_order(
         #[case] changes: Vec<Event<Item>>,
-        #[case] withheld: &[&'static str],
+        #[case] withheld: &[&str],
         #[case] expected: &[&str],
     ) {
-        let withheld = withheld.iter().map(|name| (Item(name).key(), Item(name).uid())).collect();
+        let withheld = withheld.iter().map(|name| (item(name).key(), item(name).uid())).collect();
         let missing = missing(&changes, &withheld, |key| &*key.name == "listed");
         let names: Vec<&str> = missing.iter().map(|it| &*it.key.name).collect();
         assert_eq!(names, expected);

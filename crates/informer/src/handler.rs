@@ -102,7 +102,6 @@ impl<T> Listener<T> {
         self.outbox.send(Delivery::Changes(changes.clone())).is_ok()
     }
 
-    /// Queues the end of the initial list.
     pub(crate) fn synced(&self) {
         // A listener whose handler has ended is removed with the next event.
         let _ = self.outbox.send(Delivery::Synced);
@@ -116,7 +115,6 @@ impl<T> Listener<T> {
 }
 
 impl<T> Runner<T> {
-    /// Delivers events until the informer is dropped.
     pub(crate) async fn run(mut self) {
         while let Some(delivery) = self.inbox.recv().await {
             self.open(delivery);
@@ -126,7 +124,6 @@ impl<T> Runner<T> {
         }
     }
 
-    /// Delivers the queued events, and returns their number.
     pub(crate) fn drain(&mut self) -> usize {
         self.deliver(usize::MAX)
     }

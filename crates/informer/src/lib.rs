@@ -10,6 +10,8 @@ mod handle;
 mod handler;
 mod index;
 mod informer;
+#[cfg(test)]
+mod item;
 mod list_log;
 mod list_watch;
 mod lister;

@@ -18,7 +18,6 @@ impl ListLog {
         self.most_recent = most_recent;
     }
 
-    /// Records that the last requested list is complete and stored.
     pub(crate) fn stored(&mut self) {
         if self.most_recent {
             self.current = self.begun;

@@ -155,12 +155,10 @@ impl ListWatchResponse {
         self.encoding
     }
 
-    /// Returns the next chunk; `None` at the end.
     pub(crate) async fn next(&mut self) -> Option<Result<Bytes, ListWatchError>> {
         self.chunks.next().await
     }
 
-    /// Reads all chunks.
     pub(crate) async fn collect(mut self) -> Result<Vec<u8>, ListWatchError> {
         let mut body = Vec::new();
         while let Some(chunk) = self.next().await {

@@ -83,32 +83,26 @@ impl<T: Object, X> Lister<T, X> {
         *version <= read_lock(&self.state).resource_version
     }
 
-    /// Returns whether a list has been stored.
     pub(crate) fn is_populated(&self) -> bool {
         read_lock(&self.state).populated
     }
 
-    /// Returns whether the stored state of an object is an own write that the watch has not shown yet.
     pub(crate) fn is_unconfirmed(&self, object: &T) -> bool {
         read_lock(&self.state).own.is_unconfirmed(&object.key())
     }
 
-    /// Returns whether there are own creates or updates that the watch has not shown yet.
     pub(crate) fn awaits_writes(&self) -> bool {
         read_lock(&self.state).own.awaits_writes()
     }
 
-    /// Returns whether there are own deletes that the watch has not shown yet.
     pub(crate) fn awaits_deletes(&self) -> bool {
         read_lock(&self.state).own.awaits_deletes()
     }
 
-    /// Returns the number of lists requested so far.
     pub(crate) fn lists_begun(&self) -> u64 {
         read_lock(&self.state).lists.begun()
     }
 
-    /// Returns whether a list of the most recent state is stored that was requested after the first `begun`.
     pub(crate) fn has_current_list_after(&self, begun: u64) -> bool {
         read_lock(&self.state).lists.has_current_after(begun)
     }

@@ -138,7 +138,6 @@ impl GuardOutcome {
         }
     }
 
-    /// Returns whether a list is held after the decision.
     #[cfg(feature = "prometheus")]
     pub(crate) fn is_held(self) -> bool {
         self == Self::Held
@@ -162,7 +161,6 @@ impl Meter {
         self.0.as_ref().map(|_| Instant::now())
     }
 
-    /// Calls `record` if there are metrics.
     pub(crate) fn record(&self, record: impl FnOnce(&dyn InformerMetrics)) {
         if let Some(metrics) = &self.0 {
             record(&**metrics);

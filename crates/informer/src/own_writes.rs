@@ -182,25 +182,10 @@ impl OwnWrites {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::item::Item;
 
-    struct Item {
-        uid: &'static str,
-        version: u64,
-    }
-
-    impl Object for Item {
-        fn namespace(&self) -> &'static str {
-            "shop"
-        }
-        fn name(&self) -> &'static str {
-            "web"
-        }
-        fn uid(&self) -> Uid {
-            self.uid.into()
-        }
-        fn resource_version(&self) -> ResourceVersion {
-            self.version.into()
-        }
+    fn item(version: u64) -> Item {
+        Item::new("web", "u", version)
     }
 
     fn remaining(own: &mut OwnWrites, lists: &ListLog, object: Item, listed: u64) -> usize {
@@ -214,16 +199,12 @@ mod tests {
     fn a_deleted_object_in_a_list_of_the_most_recent_state_was_restored() {
         let (mut own, mut lists) = (OwnWrites::default(), ListLog::default());
         lists.begin(true);
-        own.record_delete(&Item { uid: "u", version: 5 }, lists.begun());
-        assert_eq!(remaining(&mut own, &lists, Item { uid: "u", version: 5 }, 9), 0, "requested before the delete");
+        own.record_delete(&item(5), lists.begun());
+        assert_eq!(remaining(&mut own, &lists, item(5), 9), 0, "requested before the delete");
         lists.begin(false);
-        assert_eq!(
-            remaining(&mut own, &lists, Item { uid: "u", version: 5 }, 9),
-            0,
-            "may come from a server that lags behind"
-        );
+        assert_eq!(remaining(&mut own, &lists, item(5), 9), 0, "may come from a server that lags behind");
         lists.begin(true);
-        assert_eq!(remaining(&mut own, &lists, Item { uid: "u", version: 5 }, 9), 1);
-        assert!(own.admits(&Item { uid: "u", version: 6 }));
+        assert_eq!(remaining(&mut own, &lists, item(5), 9), 1);
+        assert!(own.admits(&item(6)));
     }
 }

@@ -54,7 +54,6 @@ impl Progress {
         self.locked().started.get_or_insert(now);
     }
 
-    /// Records that a list was stored.
     pub(crate) fn listed(&self, now: Instant) {
         self.locked().last = Some(now);
     }
@@ -67,7 +66,6 @@ impl Progress {
         is_first
     }
 
-    /// Records that the last list is believed.
     pub(crate) fn believed(&self) {
         self.locked().held = None;
     }

@@ -67,7 +67,6 @@ const LABELS: [&str; 4] = ["name", "group", "version", "resource"];
 /// Value of the label `handler` for handlers without a name.
 const UNNAMED_HANDLER: &str = "unnamed";
 
-/// Returns the labels of all metrics and one more.
 fn with_label(label: &'static str) -> Vec<&'static str> {
     let mut labels = LABELS.to_vec();
     labels.push(label);
@@ -189,7 +188,6 @@ impl PrometheusMetrics {
         Self { correct_plurals: true, ..self }
     }
 
-    /// Returns the value of the label `resource`.
     fn plural(&self, resource: &Resource) -> &'static str {
         if resource.kind == "Endpoints" && !self.correct_plurals { "endpointss" } else { resource.plural }
     }

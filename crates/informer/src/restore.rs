@@ -112,7 +112,6 @@ impl RestoreSubscription {
         std::mem::replace(&mut self.seen, detected) != detected
     }
 
-    /// Waits until another informer detects a restore.
     pub(crate) async fn detected(&self) {
         self.signal.wait_until(|state| state.detected != self.seen).await;
     }

@@ -147,17 +147,14 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         &self.requests
     }
 
-    /// Waits until the first list is stored.
     pub(crate) async fn populated(&self) {
         self.requests.wait_until(|| self.lister.is_populated()).await;
     }
 
-    /// Waits until the store is at `version` or a later one.
     pub(crate) async fn reached(&self, version: &ResourceVersion) {
         self.requests.wait_until(|| self.lister.has_reached(version)).await;
     }
 
-    /// Returns the stored object; `None` if there is none.
     pub(crate) fn stored(&self, key: &ObjectKey) -> Option<Arc<T>> {
         self.lister.get(&key.namespace, &key.name)
     }
@@ -230,7 +227,6 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         self.held_list.send_if_modified(|held| held.take().is_some())
     }
 
-    /// Returns whether a list is held.
     pub(crate) fn is_held(&self) -> bool {
         self.held_list.borrow().is_some()
     }
@@ -267,7 +263,6 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         lost_write
     }
 
-    /// Records that a list is requested; see [`StoreWriter::list_requested`].
     pub(crate) fn list_requested(&self, most_recent: bool) {
         self.locked().store.list_requested(most_recent);
     }

@@ -45,7 +45,6 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
         Self { state: Arc::new(RwLock::new(state)), empty_index: index }
     }
 
-    /// Returns a lister of the store.
     pub(crate) fn lister(&self) -> Lister<T, X> {
         Lister::new(self.state.clone())
     }
@@ -257,41 +256,19 @@ fn sort_and_dedup<T: Object>(objects: &mut Vec<Arc<T>>) {
 
 #[cfg(test)]
 mod tests {
-    use kube_wire::Uid;
-
     use super::*;
+    use crate::item::Item;
 
-    #[derive(Debug)]
-    struct Item {
-        name: &'static str,
-        version: u64,
+    fn item(name: &str, version: u64) -> Arc<Item> {
+        Arc::new(Item::new(name, name, version))
     }
 
-    impl Object for Item {
-        fn namespace(&self) -> &'static str {
-            "shop"
-        }
-        fn name(&self) -> &str {
-            self.name
-        }
-        fn uid(&self) -> Uid {
-            self.name.into()
-        }
-        fn resource_version(&self) -> ResourceVersion {
-            self.version.into()
-        }
+    fn names(lister: &Lister<Item>) -> Vec<String> {
+        lister.list().iter().map(|it| it.name().to_owned()).collect()
     }
 
-    fn item(name: &'static str, version: u64) -> Arc<Item> {
-        Arc::new(Item { name, version })
-    }
-
-    fn names(lister: &Lister<Item>) -> Vec<&'static str> {
-        lister.list().iter().map(|it| it.name).collect()
-    }
-
-    fn reference(name: &'static str) -> Reference {
-        Reference::to(&Item { name, version: 0 })
+    fn reference(name: &str) -> Reference {
+        Reference::to(&*item(name, 0))
     }
 
     #[test]
@@ -301,9 +278,9 @@ mod tests {
         assert!(store.replace(vec![item("a", 3), item("b", 4)], 70.into(), Missing::AtMost(0)).is_ok());
         let list = || vec![item("b", 75), item("c", 76)];
         assert_eq!(store.replace(list(), 80.into(), Missing::AtMost(0)).err(), Some(vec![reference("a")]));
-        assert_eq!((names(&lister), lister.has_reached(&80.into())), (vec!["a", "b"], false));
+        assert_eq!((names(&lister).concat().as_str(), lister.has_reached(&80.into())), ("ab", false));
         let changes = store.replace(list(), 80.into(), Missing::Keep).expect("stored");
-        assert_eq!((names(&lister), lister.has_reached(&80.into())), (vec!["a", "b", "c"], true));
+        assert_eq!((names(&lister).concat().as_str(), lister.has_reached(&80.into())), ("abc", true));
         assert_eq!(changes.iter().count(), 2, "the update of b and c");
         assert!(store.replace(list(), 90.into(), Missing::AtMost(1)).is_ok());
         assert_eq!(names(&lister), ["b", "c"]);

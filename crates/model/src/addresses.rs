@@ -58,7 +58,6 @@ impl Deref for Addresses {
 }
 
 impl Addresses {
-    /// Appends an address.
     pub(crate) fn push(&mut self, address: Address) {
         *self = match std::mem::take(self).0 {
             Repr::One(first) => Self(Repr::List(Box::new([first, address]))),

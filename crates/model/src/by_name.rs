@@ -30,7 +30,6 @@ impl<T: Object> ByName<T> {
         }
     }
 
-    /// Adds an object, or replaces the object of the same name.
     pub(crate) fn insert(&mut self, object: Arc<T>) {
         match self.find(object.name()) {
             Ok(at) => match self {
@@ -48,7 +47,6 @@ impl<T: Object> ByName<T> {
         }
     }
 
-    /// Removes the object of this name, if present.
     pub(crate) fn remove(&mut self, name: &str) {
         let Ok(at) = self.find(name) else { return };
         match self {

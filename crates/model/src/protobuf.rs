@@ -89,14 +89,12 @@ impl<'a> Pairs<'a> {
 }
 
 impl Metadata {
-    /// Merges the fields of one occurrence of the message.
     pub(crate) fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
         projection(self, fields, |_| Ok(()))
     }
 }
 
 impl Metadata<Labels> {
-    /// Merges the fields of one occurrence of the message.
     pub(crate) fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
         let mut annotations = Pairs::default();
         projection(self, fields, |field| annotations.push(field))?;
@@ -131,7 +129,6 @@ fn projection<'a, A: Default>(
 }
 
 impl ObjectMeta {
-    /// Merges the fields of one occurrence of the message.
     pub(crate) fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
         let it = self;
         let (mut labels, mut annotations) = (Pairs::default(), Pairs::default());

@@ -25,7 +25,6 @@ pub(crate) fn messages<'a, T: ToMessage + 'a>(
     }
 }
 
-/// Writes a map field.
 pub(crate) fn map(message: &mut Writer, number: u32, labels: &Labels) {
     for (key, value) in labels.iter() {
         message.entry(number, key, value);

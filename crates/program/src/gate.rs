@@ -46,7 +46,6 @@ impl Gate {
         self.0.send_replace(State::Closed);
     }
 
-    /// Sets the fence of the election.
     pub(crate) fn lead(&self, fence: Fence) {
         self.0.send_replace(State::Elected(fence));
     }

@@ -96,7 +96,6 @@ impl Origin {
         }
     }
 
-    /// Parses certificate chain and private key.
     pub(crate) fn parse(
         &self,
         pem: &Pem,
@@ -112,7 +111,6 @@ impl Origin {
         Ok((certificates(certificate, &pem.certificate)?, parsed))
     }
 
-    /// Returns the error that certificate and key cannot be used together.
     pub(crate) fn unusable(&self, source: impl Into<BoxError>) -> CertificateError {
         let what = match self {
             Origin::Files(CertificateFiles { certificate, key }) => {

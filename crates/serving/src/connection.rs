@@ -47,7 +47,6 @@ const CONNECTION_WINDOW: u32 = (1 << 16) - 1;
 /// Maximum size of the data of one HTTP/2 response that is buffered for sending, in bytes.
 const MAX_SEND_BUFFER: usize = 64 << 10;
 
-/// Serves a connection until it ends.
 pub(crate) async fn serve(
     socket: Socket,
     peer: Peer,
@@ -174,7 +173,6 @@ impl Connection {
         self.certificate.as_ref().and_then(|(_, expiry)| *expiry)
     }
 
-    /// Waits until the connection has to end.
     async fn ended(&self, ca_changes: Option<watch::Receiver<()>>) -> Closed {
         let expired = async {
             match self.expiry() {

@@ -129,7 +129,6 @@ impl Connections {
         }
     }
 
-    /// Closes a connection, to free a file descriptor.
     pub(crate) fn shed(&self) {
         self.change(|open| ((), open.shed()));
     }
@@ -162,7 +161,6 @@ pub(crate) struct Admission {
 }
 
 impl Admission {
-    /// Moves the connection to a later stage.
     pub(crate) fn advance(&self, stage: Stage) {
         self.connections.change(|open| ((), open.advance(self.id, stage)));
     }

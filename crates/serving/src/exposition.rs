@@ -9,7 +9,6 @@ use crate::response::{self, Response};
 
 const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Returns the response with all metrics.
 pub(crate) fn respond(families: &[MetricFamily]) -> Response {
     response::of(StatusCode::OK, CONTENT_TYPE, encode(families))
 }

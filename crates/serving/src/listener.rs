@@ -45,7 +45,6 @@ const BACKLOG: u32 = 4_096;
 /// milliseconds. With fewer, the backlog fills up, and clients try again after 1 s.
 const MAX_ACCEPTED_AT_ONCE: usize = 512;
 
-/// Binds the socket.
 pub(crate) fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     socket.set_reuseaddr(true)?;

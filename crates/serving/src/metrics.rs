@@ -117,7 +117,6 @@ impl ServingMetrics {
         }
     }
 
-    /// Sets the number of connections in each stage.
     pub(crate) fn set_connections(&self, counts: [usize; STATES.len()]) {
         let Some(series) = &self.0 else { return };
         for (gauge, count) in series.connections.iter().zip(counts) {

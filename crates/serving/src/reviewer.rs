@@ -66,7 +66,6 @@ impl<K: Clone + Eq + Hash, V: Clone> Reviewer<K, V> {
         }
     }
 
-    /// Returns the cached result of an earlier review.
     pub(crate) fn cached(&self, key: &K) -> Option<V> {
         let mut results = locked(&self.results);
         results.get(key).filter(|(_, expires)| Instant::now() < *expires).map(|(result, _)| result.clone())

@@ -53,7 +53,6 @@ impl Socket {
         self.stream.peek(&mut [0]).await.map(drop)
     }
 
-    /// Limits the time for which a write is pending.
     fn limit<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.write_timeout = None;

@@ -50,7 +50,6 @@ impl Tls {
         Ok(Self { origin, minimum, authorities, current: RwLock::new(current), ca_changes: watch::Sender::new(()) })
     }
 
-    /// Returns the acceptor for a new connection, with the current configuration.
     pub(crate) fn acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from(Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner).1))
     }
@@ -69,7 +68,6 @@ impl Tls {
         }
     }
 
-    /// Reloads files and the cluster's CA bundle once.
     pub(crate) async fn reload(self: Arc<Self>) {
         self.authorities.reload().await;
         match spawn_blocking(move || self.load_changes()).await {

@@ -19,13 +19,11 @@ pub(crate) struct User {
 }
 
 impl User {
-    /// Returns the user of requests without credentials.
     pub(crate) fn anonymous() -> User {
         let (name, groups) = ("system:anonymous".to_owned(), vec!["system:unauthenticated".to_owned()]);
         User { name, groups, ..User::default() }
     }
 
-    /// Returns the user that a `TokenReview` authenticated.
     pub(crate) fn reviewed(info: UserInfo) -> User {
         let UserInfo { username, uid, groups, extra } = info;
         User {

@@ -129,7 +129,6 @@ impl Ledger {
         }
     }
 
-    /// Compares a plan.
     pub(crate) fn compare(&mut self, now: Instant, comparison: Comparison<'_>) -> Decision {
         let Comparison { controller, key, fingerprint, cause, is_empty } = comparison;
         self.clean_since.get_or_insert(now);
@@ -289,7 +288,6 @@ impl Ledger {
         self.writer.state(now) == WriterState::Stalled
     }
 
-    /// Returns the details of the last mismatches.
     pub(crate) fn mismatches(&self) -> &Mismatches {
         &self.mismatches
     }

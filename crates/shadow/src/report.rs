@@ -77,7 +77,6 @@ pub struct Report {
     pub json: Value,
 }
 
-/// Returns the whole page.
 pub(crate) fn report(ledger: &mut Ledger, now: Now, panics: u64) -> Report {
     let summary_line = summary(ledger, now.instant, panics);
     let mismatches: Vec<Value> = ledger.mismatches().iter().map(|it| mismatch_json(it, now)).collect();

@@ -57,7 +57,6 @@ impl Sources {
         self.services.list().iter().map(|service| service.key()).chain(endpoints).collect()
     }
 
-    /// Returns whether a controller compares this Service.
     pub(crate) fn is_compared(&self, controller: &str, key: &ObjectKey) -> bool {
         let service = self.service(key);
         let has_endpoints = || self.caches.endpoints(key).is_some_and(|it| !it.is_leader_lock());

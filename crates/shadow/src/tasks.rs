@@ -69,7 +69,6 @@ impl Shadow {
         });
     }
 
-    /// Enqueues a key for a comparison.
     fn enqueue(&self, controller: &str, key: &ObjectKey) {
         for (name, keys) in locked(&self.queues).iter().filter(|(name, _)| *name == controller) {
             locked(&self.causes).entry((name, key.clone())).or_insert(Cause::Comparison);

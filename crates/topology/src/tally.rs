@@ -27,7 +27,6 @@ impl<'a> Tally<'a> {
         &self.hinted
     }
 
-    /// Adds one hint for `zone`.
     pub(crate) fn add(&mut self, zone: &Text) {
         match self.allocations.position(zone) {
             Some(position) => self.hinted[position] += 1,
@@ -35,7 +34,6 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Moves one hint from one zone to another.
     pub(crate) fn shift(&mut self, from: usize, to: usize) {
         self.hinted[from] -= 1;
         self.hinted[to] += 1;

@@ -9,9 +9,7 @@ use std::time::Duration;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use kube_endpoints_testing::bodies::{Found, PODS, list, watch};
 use kube_wire::protobuf::{Fields, MalformedProtobuf};
-use kube_wire::{
-    Decode, DecodeError, Encoding, ListReader, Object, ObjectHead, Resource, ResourceVersion, Uid, WatchReader,
-};
+use kube_wire::{Decode, DecodeError, Encoding, ListReader, ObjectHead, Resource, WatchReader};
 use serde::Deserialize;
 
 const SIZES: [usize; 4] = [10, 100, 1_000, 10_000];
@@ -26,23 +24,7 @@ struct Metadata {
     metadata: ObjectHead,
 }
 
-impl Object for Metadata {
-    fn namespace(&self) -> &str {
-        &self.metadata.namespace
-    }
-
-    fn name(&self) -> &str {
-        &self.metadata.name
-    }
-
-    fn uid(&self) -> Uid {
-        self.metadata.uid.clone()
-    }
-
-    fn resource_version(&self) -> ResourceVersion {
-        self.metadata.resource_version.clone()
-    }
-}
+kube_wire::object!(Metadata);
 
 impl Decode for Metadata {
     const RESOURCE: Resource = PODS;

@@ -5,8 +5,9 @@
 /// [`serde::Deserialize`], such as one that `kube::CustomResource` derives.
 ///
 /// The field is of any type that implements [`Metadata`](crate::Metadata): the `ObjectMeta` of `kube-endpoint-model`,
-/// that of `k8s-openapi` with the feature of this name, or [`ObjectHead`](crate::ObjectHead). With `, write` at the end, the type also gets [`Encode`](crate::Encode): it must implement [`serde::Serialize`] and write
-/// `apiVersion` and `kind`, as the derived types do.
+/// that of `k8s-openapi` with the feature of this name, or [`ObjectHead`](crate::ObjectHead). With the type alone, only
+/// `Object` is implemented. With `, write` at the end, the type also gets [`Encode`](crate::Encode): it must implement
+/// [`serde::Serialize`] and write `apiVersion` and `kind`, as the derived types do.
 ///
 /// ```
 /// use kube_wire::{Decode, Object, ObjectHead, Resource};
@@ -30,7 +31,7 @@
 /// ```
 #[macro_export]
 macro_rules! object {
-    ($type:ty, $resource:expr $(,)?) => {
+    ($type:ty $(,)?) => {
         impl $crate::Object for $type {
             fn namespace(&self) -> &str {
                 $crate::Metadata::namespace(&self.metadata)
@@ -52,6 +53,9 @@ macro_rules! object {
                 $crate::Metadata::key(&self.metadata)
             }
         }
+    };
+    ($type:ty, $resource:expr $(,)?) => {
+        $crate::object!($type);
 
         impl $crate::Decode for $type {
             const RESOURCE: $crate::Resource = $resource;

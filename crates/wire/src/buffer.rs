@@ -32,7 +32,6 @@ impl Buffer {
         &self.bytes[self.start..]
     }
 
-    /// Consumes the next `count` bytes and returns them.
     pub(crate) fn consume(&mut self, count: usize) -> &[u8] {
         let from = self.start;
         self.start += count;

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::{
-    Decode, DecodeError, Metadata as _, Object, ObjectHead, ObjectKey, Resource, ResourceVersion, Uid, json,
+    Decode, DecodeError, ObjectHead, Resource, json,
     protobuf::{Fields, MalformedProtobuf},
 };
 
@@ -14,27 +14,7 @@ pub(crate) struct Thing {
     pub(crate) size: u32,
 }
 
-impl Object for Thing {
-    fn namespace(&self) -> &str {
-        &self.metadata.namespace
-    }
-
-    fn name(&self) -> &str {
-        &self.metadata.name
-    }
-
-    fn uid(&self) -> Uid {
-        self.metadata.uid.clone()
-    }
-
-    fn resource_version(&self) -> ResourceVersion {
-        self.metadata.resource_version.clone()
-    }
-
-    fn key(&self) -> ObjectKey {
-        self.metadata.key()
-    }
-}
+crate::object!(Thing);
 
 impl Decode for Thing {
     const RESOURCE: Resource = Resource::namespaced("", "v1", "things", "Thing");

@@ -81,7 +81,6 @@ impl<K> Shared<K> {
         drop(dropped);
     }
 
-    /// Ends the processing of a key.
     #[inline]
     pub(crate) fn done(&self, index: Index) {
         let mut guard = lock(&self.state);

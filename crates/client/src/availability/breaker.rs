@@ -62,12 +62,10 @@ impl Breaker {
         self.failures < FAILURES
     }
 
-    /// Returns the time of the last recovery; `None` before the first.
     pub(super) fn recovered_at(&self) -> Option<Instant> {
         self.recovered_at
     }
 
-    /// Records the result of an attempt.
     pub(super) fn record(&mut self, attempt: Attempt, now: Instant) -> Option<Change> {
         match attempt {
             Attempt::Answered => {
@@ -106,7 +104,6 @@ impl Breaker {
         self.last_retry.map(|last| last + spacing)
     }
 
-    /// Records that a request is retried.
     pub(super) fn retried(&mut self, now: Instant) {
         self.last_retry = Some(now);
         let (start, largest) = self.round.filter(|(start, _)| now < *start + ROUND).unwrap_or((now, 0));

@@ -55,7 +55,6 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
-    /// Returns whether the kubeconfig does not exist.
     pub(super) fn is_missing_file(&self) -> bool {
         let Self::Kubeconfig { source, .. } = self else { return false };
         source.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::NotFound)

@@ -84,7 +84,6 @@ impl KubeconfigFiles {
         Ok(KubeconfigFiles { paths, options })
     }
 
-    /// Reads, merges and resolves the files.
     pub(super) fn load(&self) -> Result<Parsed, ConfigError> {
         // The files are read before they are parsed, so that a change in between is detected by the next check. A file
         // that does not exist is recorded too: it may be created.
@@ -216,7 +215,6 @@ impl KubeconfigOptions {
     }
 }
 
-/// Loads the current context of a kubeconfig that is text.
 pub(super) fn load_text(text: &str) -> Result<kube::Config, BoxError> {
     let kubeconfig = Kubeconfig::from_yaml(text).map_err(describe)?;
     load_context(kubeconfig, &KubeconfigOptions::default()).map(|(inner, _)| inner)

@@ -35,7 +35,6 @@ impl Live {
         Arc::clone(&self.loaded.borrow())
     }
 
-    /// Returns a receiver of the current and all later loaded states.
     pub(crate) fn subscribe(&self) -> watch::Receiver<Arc<Loaded>> {
         self.loaded.subscribe()
     }

@@ -36,7 +36,6 @@ impl ObjectReference {
         }
     }
 
-    /// Returns the namespace of the Event objects about this object.
     pub(super) fn event_namespace(&self) -> &str {
         if self.namespace.is_empty() { "default" } else { &self.namespace }
     }

@@ -71,7 +71,6 @@ impl AdaptiveLimit {
         if self.probing { 1 } else { self.limit }
     }
 
-    /// Returns the number of requests in flight.
     pub(crate) fn in_flight(&self) -> u16 {
         self.in_flight
     }
@@ -81,13 +80,11 @@ impl AdaptiveLimit {
         self.resumed.filter(|until| *until > now)
     }
 
-    /// Returns whether a request may be sent.
     pub(crate) fn admits(&self, now: Instant) -> bool {
         let counted = if self.probing { self.in_flight.saturating_sub(self.sent_before) } else { self.in_flight };
         self.paused_until(now).is_none() && counted < self.limit()
     }
 
-    /// Counts a request that is sent.
     pub(crate) fn sent(&mut self, now: Instant) {
         self.in_flight = self.in_flight.saturating_add(1);
         if self.in_flight >= self.limit() {
@@ -103,7 +100,6 @@ impl AdaptiveLimit {
         }
     }
 
-    /// Counts the answer to a request in flight that was sent at `sent`.
     pub(crate) fn answered(&mut self, sent: Instant, now: Instant, answer: Answer) {
         let in_flight = self.in_flight;
         self.cancelled(sent);

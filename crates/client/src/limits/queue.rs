@@ -77,7 +77,6 @@ impl PriorityQueue {
         self.classes[class].pop_front().map(|(ticket, _)| ticket)
     }
 
-    /// Removes a request that no longer waits.
     pub(crate) fn remove(&mut self, ticket: Ticket) {
         for class in &mut self.classes {
             class.retain(|(it, _)| *it != ticket);

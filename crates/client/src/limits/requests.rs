@@ -23,7 +23,6 @@ impl Requests {
         Self { limit, queue, admitted: BTreeMap::new(), next: Ticket(0) }
     }
 
-    /// Adds a request to the queue.
     pub(crate) fn enqueue(&mut self, priority: RequestPriority, now: Instant) -> Ticket {
         let ticket = self.next;
         self.next = Ticket(ticket.0 + 1);
@@ -31,7 +30,6 @@ impl Requests {
         ticket
     }
 
-    /// Admits waiting requests while the limit allows it.
     fn admit(&mut self, now: Instant) {
         while self.limit.admits(now)
             && let Some(ticket) = self.queue.pop(now)
@@ -48,7 +46,6 @@ impl Requests {
         self.admitted.remove(&request)
     }
 
-    /// Returns the end of the pause after a 429, if it is after `now`.
     pub(crate) fn paused_until(&self, now: Instant) -> Option<Instant> {
         self.limit.paused_until(now)
     }
@@ -63,7 +60,6 @@ impl Requests {
         self.admit(now);
     }
 
-    /// Counts the answer to a request that was sent at `sent`.
     pub(crate) fn finish(&mut self, sent: Instant, now: Instant, answer: Answer) {
         self.limit.answered(sent, now, answer);
         self.admit(now);

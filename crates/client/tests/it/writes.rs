@@ -8,7 +8,7 @@ use http::{Method, Request, Response, StatusCode, header::CONTENT_TYPE};
 use http_body_util::{BodyExt as _, Full};
 use kube_controller_client::{Client, ClientOptions, Config, Error};
 use kube_wire::protobuf::{Envelope, Fields, Writer, enveloped};
-use kube_wire::{Decode, DecodeError, Encode, Encoding, Object, ObjectHead, Resource, ResourceVersion, Uid};
+use kube_wire::{Decode, DecodeError, Encode, Encoding, Object, ObjectHead, Resource};
 use rstest::rstest;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -20,20 +20,7 @@ struct Note {
     metadata: ObjectHead,
 }
 
-impl Object for Note {
-    fn namespace(&self) -> &str {
-        &self.metadata.namespace
-    }
-    fn name(&self) -> &str {
-        &self.metadata.name
-    }
-    fn uid(&self) -> Uid {
-        self.metadata.uid.clone()
-    }
-    fn resource_version(&self) -> ResourceVersion {
-        self.metadata.resource_version.clone()
-    }
-}
+kube_wire::object!(Note);
 
 impl Decode for Note {
     const RESOURCE: Resource = Resource::namespaced("", "v1", "notes", "Note");

@@ -62,7 +62,6 @@ impl Parts<'_> {
         }
     }
 
-    /// Returns the metrics of the queue and the syncs.
     pub(super) fn sync_metrics(&self) -> kube_controller::Metrics {
         self.metrics.map_or_else(kube_controller::Metrics::default, |metrics| kube_controller::Metrics {
             queue: Some(Arc::new(metrics.queues.clone())),

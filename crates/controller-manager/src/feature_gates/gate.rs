@@ -39,7 +39,6 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Returns whether the gate can be set to `value`.
     pub(super) fn allows(self, value: bool) -> bool {
         !self.locked || self.default == value
     }

@@ -31,7 +31,6 @@ impl History {
         TABLE.lines().filter_map(|line| line.split_once(' ')).map(|(states, name)| History { name, states })
     }
 
-    /// Returns the gate of this name, if any release has it.
     pub(super) fn find(name: &str) -> Option<History> {
         History::all().find(|it| it.name == name)
     }

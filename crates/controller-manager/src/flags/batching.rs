@@ -18,7 +18,6 @@ pub(super) struct BatchingFlags {
 }
 
 impl BatchingFlags {
-    /// Sets the batching of all controllers.
     pub(super) fn apply(&self, settings: &mut Settings) {
         for syncs in settings.syncs.all_mut() {
             syncs.batching = self.updates_batching;

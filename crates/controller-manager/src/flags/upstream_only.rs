@@ -25,7 +25,6 @@ impl UpstreamFlag {
         })
     }
 
-    /// Returns the flag of this name.
     pub(super) fn find(name: &str) -> Option<UpstreamFlag> {
         UpstreamFlag::all().find(|it| it.name == name)
     }

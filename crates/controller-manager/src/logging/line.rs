@@ -99,7 +99,6 @@ fn caller<'a>(metadata: &'a Metadata<'_>) -> (&'a str, u32) {
     (file.rsplit('/').next().unwrap_or(file), metadata.line().unwrap_or_default())
 }
 
-/// Encodes a string as JSON, with quotes.
 fn json(text: &str) -> String {
     Value::from(text).to_string()
 }

@@ -22,7 +22,6 @@ impl ShadowPage {
         let _ = self.0.set(Box::new(source));
     }
 
-    /// Adds the page to the routes.
     pub(crate) fn add(self, routes: Routes) -> Routes {
         routes.page("/shadow", move |request| self.respond(request.accept, request.query))
     }

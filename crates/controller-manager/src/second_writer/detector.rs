@@ -119,12 +119,10 @@ impl Detector {
         self.last.filter(|_| self.is_second_writer()).map(|last| last + QUIET)
     }
 
-    /// Returns whether another controller writes.
     pub(super) fn is_second_writer(&self) -> bool {
         !self.writers.is_empty()
     }
 
-    /// Returns the field managers of the second writer; empty without one.
     pub(super) fn second_writers(&self) -> &BTreeSet<String> {
         &self.writers
     }

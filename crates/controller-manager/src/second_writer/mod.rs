@@ -122,7 +122,6 @@ impl SecondWriter {
         }
     }
 
-    /// Adds the handler of one informer.
     fn observe<T: Managed, X: Index<T>>(
         &self,
         informer: &Informer<T, X>,
@@ -153,7 +152,6 @@ impl SecondWriter {
         });
     }
 
-    /// Reads the field manager of each write.
     async fn attribute(&self, mut queue: Receiver<Unattributed>, found: &UnboundedSender<Found>) -> Infallible {
         while let Some(Unattributed { object, version, at }) = queue.recv().await {
             let manager = read_manager(&self.client, &object, &version).await;
@@ -162,7 +160,6 @@ impl SecondWriter {
         std::future::pending().await
     }
 
-    /// Counts the writes, and reports a second writer.
     async fn judge(&self, mut found: UnboundedReceiver<Found>) -> Infallible {
         let mut detector = Detector::default();
         let (mut deletions, mut was_second_writer) = (VecDeque::new(), false);

@@ -19,7 +19,6 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Returns the value of `--mode`.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Mode::Active => "active",

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use kube_informer::ManualSource;
-use kube_wire::{Object, ResourceVersion, Uid};
+use kube_wire::{Object as _, ObjectHead};
 use kube_workqueue::Queue;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -13,21 +13,15 @@ use tokio::time::sleep;
 use super::*;
 use crate::{Latency, locked};
 
-struct Item(&'static str, u64);
+struct Item {
+    metadata: ObjectHead,
+}
 
-impl Object for Item {
-    fn namespace(&self) -> &'static str {
-        "ns"
-    }
-    fn name(&self) -> &'static str {
-        self.0
-    }
-    fn uid(&self) -> Uid {
-        self.0.into()
-    }
-    fn resource_version(&self) -> ResourceVersion {
-        self.1.into()
-    }
+kube_wire::object!(Item);
+
+fn item(name: &str, version: u64) -> Item {
+    let metadata = ObjectHead { name: name.into(), resource_version: version.into(), ..ObjectHead::default() };
+    Item { metadata }
 }
 
 #[derive(Default)]
@@ -86,7 +80,7 @@ async fn a_sync_starts_after_the_wait_before_it() {
     let mut tasks = JoinSet::new();
     tasks.spawn(async { controller.run(CancellationToken::new()).await.unwrap() });
     for source in &sources {
-        source.replace([Item("a", 1)], "1");
+        source.replace([item("a", 1)], "1");
         source.deliver();
     }
     assert_eq!(drained(&mut synced).await, ["background"]);
@@ -100,13 +94,13 @@ async fn nothing_is_synced_before_all_caches_are_filled() {
     let Rig { sources: [first, second], controller, mut synced, metrics, .. } = rig();
     let mut tasks = JoinSet::new();
     tasks.spawn(async { controller.run(CancellationToken::new()).await.unwrap() });
-    first.replace([Item("a", 1)], "1");
+    first.replace([item("a", 1)], "1");
     first.deliver();
     assert_eq!(drained(&mut synced).await, [""; 0]);
     second.replace([], "1");
     second.deliver();
     assert_eq!(drained(&mut synced).await, ["background", "a", "extra"]);
-    second.apply(Item("b", 2));
+    second.apply(item("b", 2));
     second.deliver();
     assert_eq!(drained(&mut synced).await, ["b"]);
     assert_eq!(*locked(&metrics.0), ["second"], "neither the initial list nor the background future is measured");
@@ -120,7 +114,7 @@ async fn nothing_is_synced_before_the_future_to_wait_for_ends() {
     let mut tasks = JoinSet::new();
     tasks.spawn(async { controller.run(CancellationToken::new()).await.unwrap() });
     for source in sources {
-        source.replace([Item("a", 1)], "1");
+        source.replace([item("a", 1)], "1");
         source.deliver();
     }
     assert_eq!(drained(&mut synced).await, [""; 0]);
@@ -149,7 +143,7 @@ async fn contained_panics_are_reported_and_the_key_is_retried() {
     let controller = controller.contain_panics(move |message| reports.send(message.to_owned()).unwrap());
     let mut tasks = JoinSet::new();
     tasks.spawn(async { controller.run(CancellationToken::new()).await.unwrap() });
-    source.replace([Item("a", 1)], "1");
+    source.replace([item("a", 1)], "1");
     source.deliver();
     assert_eq!(drained(&mut synced).await, ["attempt 1", "attempt 2", "a succeeded"]);
 }
@@ -157,7 +151,7 @@ async fn contained_panics_are_reported_and_the_key_is_retried() {
 #[tokio::test(start_paused = true)]
 async fn a_cache_that_stops_before_it_synced_is_an_error() {
     let Rig { informers: [_, second], sources: [first, _], controller, mut synced, .. } = rig();
-    first.replace([Item("a", 1)], "1");
+    first.replace([item("a", 1)], "1");
     first.deliver();
     let stopped = CancellationToken::new();
     stopped.cancel();

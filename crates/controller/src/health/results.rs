@@ -24,7 +24,6 @@ impl Results {
         *(if passed { &mut counts.passed } else { &mut counts.failed }) += 1;
     }
 
-    /// Removes all series.
     pub(super) fn reset(&self) {
         locked(&self.0).clear();
     }

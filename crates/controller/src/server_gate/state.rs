@@ -70,7 +70,6 @@ impl State {
         self.closed.is_some()
     }
 
-    /// Returns the time of the last successful write.
     pub(super) fn last_success(&self) -> Option<Instant> {
         self.last_success
     }
@@ -115,7 +114,6 @@ impl State {
         if closed.cause == FailureCause::Unreachable { self.open(now) } else { None }
     }
 
-    /// Returns whether the last probe was a key of this controller.
     pub(super) fn was_prober(&self, member: Member) -> bool {
         self.closed.as_ref().is_some_and(|closed| closed.prober == Some(member))
     }
@@ -133,7 +131,6 @@ impl State {
         Some(closed.last + delay)
     }
 
-    /// Records that a key of this controller is tried.
     pub(super) fn start_probe(&mut self, member: Member) {
         if let Some(closed) = &mut self.closed {
             (closed.running, closed.prober, closed.answered) = (true, Some(member), false);

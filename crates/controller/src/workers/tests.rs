@@ -23,7 +23,6 @@ impl ControllerMetrics for Exhausted {
     }
 }
 
-/// Returns the builder of a controller without informers.
 fn builder(limiter: RetryLimiter<String>, metrics: Option<Arc<dyn ControllerMetrics>>) -> ControllerBuilder<String> {
     let metrics = Metrics { queue: None, controller: metrics };
     Controller::builder("test", Queue::builder().limiter(limiter), metrics)

@@ -47,7 +47,6 @@ fn upstream_sync(pods: usize) -> Duration {
     Duration::from_millis(10) + Duration::from_micros(30) * pods
 }
 
-/// Returns what a sync failed because of.
 pub(super) fn failure_cause(error: &(dyn std::error::Error + 'static)) -> FailureCause {
     error.downcast_ref().map_or(FailureCause::Key, |SyncError { source, .. }| source.into())
 }

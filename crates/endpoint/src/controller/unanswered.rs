@@ -28,7 +28,6 @@ struct Unanswered {
 }
 
 impl UnansweredWrites {
-    /// Records the result of an update, and returns it.
     pub(super) fn record<T>(&self, service: &ObjectKey, result: Result<T, Error>) -> Result<T, Error> {
         match &result {
             Ok(_) => self.remove(service),
@@ -38,7 +37,6 @@ impl UnansweredWrites {
         result
     }
 
-    /// Records the result of a create, and returns it.
     pub(super) fn record_create<T>(&self, service: &ObjectKey, result: Result<T, Error>) -> Result<T, Error> {
         let result = self.record(service, result);
         if result.as_ref().is_err_and(Error::may_have_been_applied) {

@@ -49,7 +49,6 @@ fn upstream_sync(pods: usize, writes: usize) -> Duration {
     (Duration::from_millis(9) + pods).saturating_add(Duration::from_micros(2_500).saturating_mul(count(writes)))
 }
 
-/// Returns what a sync failed because of.
 pub(super) fn failure_cause(error: &(dyn std::error::Error + 'static)) -> FailureCause {
     let Some(SyncError::Reconcile(failures)) = error.downcast_ref() else { return FailureCause::Key };
     let cause = |failure: &Failure| match failure {

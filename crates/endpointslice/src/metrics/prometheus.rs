@@ -76,7 +76,6 @@ enum Changes {
 }
 
 impl Changes {
-    /// Returns names and help texts.
     fn names(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Changes::WithoutSuffix => &[("changes", "Number of EndpointSlice changes")],

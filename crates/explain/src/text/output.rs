@@ -58,12 +58,10 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// Returns an empty text.
     pub(super) fn new(style: TextStyle) -> Self {
         Self { text: String::new(), column: 0, color: style.color }
     }
 
-    /// Appends a mark and a space.
     pub(super) fn mark(&mut self, mark: Mark) -> &mut Self {
         self.colored(mark.color(), mark.symbol()).text(" ")
     }
@@ -86,17 +84,14 @@ impl Output {
         self
     }
 
-    /// Appends the code and the message of a reason.
     pub(super) fn reason(&mut self, reason: &Reason) -> &mut Self {
         self.reason_after(reason, " ")
     }
 
-    /// Appends the code, the separator and the message of a reason.
     pub(super) fn reason_after(&mut self, reason: &Reason, separator: &str) -> &mut Self {
         self.colored(DIM, reason.code.as_str()).text(separator).text(&reason.message)
     }
 
-    /// Appends spaces up to the column.
     pub(super) fn pad_to(&mut self, column: usize) -> &mut Self {
         let missing = column.saturating_sub(self.column);
         self.text.extend(std::iter::repeat_n(' ', missing));
@@ -104,7 +99,6 @@ impl Output {
         self
     }
 
-    /// Ends the line.
     pub(super) fn end_line(&mut self) {
         self.text.push('\n');
         self.column = 0;
@@ -117,12 +111,10 @@ impl Output {
         }
     }
 
-    /// Appends an indented line.
     pub(super) fn indented(&mut self, text: &str) {
         self.text("  ").text(text).end_line();
     }
 
-    /// Returns the text.
     pub(super) fn finish(self) -> String {
         self.text
     }

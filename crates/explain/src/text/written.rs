@@ -16,7 +16,6 @@ pub(super) fn brief(object: &WrittenObject) -> String {
     parts.join(", ")
 }
 
-/// Returns the state as one word.
 pub(super) fn word(state: ObjectState) -> &'static str {
     match state {
         ObjectState::Current => "current",
@@ -29,7 +28,6 @@ pub(super) fn word(state: ObjectState) -> &'static str {
     }
 }
 
-/// Returns the meaning of the state.
 pub(super) fn meaning(state: ObjectState) -> &'static str {
     match state {
         ObjectState::Current => "as the controllers would write it",
@@ -42,7 +40,6 @@ pub(super) fn meaning(state: ObjectState) -> &'static str {
     }
 }
 
-/// Returns the time and the manager of the write.
 pub(super) fn last_write(write: &LastWrite, now: Option<Timestamp>) -> String {
     format!("written {} by {}", time::shown(write.time, now), write.manager)
 }

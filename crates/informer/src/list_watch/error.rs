@@ -47,12 +47,10 @@ impl ListWatchError {
         &self.class
     }
 
-    /// Returns whether the object does not exist.
     pub(crate) fn is_not_found(&self) -> bool {
         matches!(&self.class, Class::Status(status) if status.is_not_found())
     }
 
-    /// Returns whether the process has no right to send the request.
     pub(crate) fn is_forbidden(&self) -> bool {
         matches!(&self.class, Class::Status(status) if status.is_forbidden())
     }

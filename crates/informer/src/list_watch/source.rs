@@ -24,7 +24,6 @@ impl Source {
         Self { requests: Arc::new(source), context }
     }
 
-    /// Returns what to request for `T`.
     pub(crate) fn accept<T: Decode>(&self) -> Accept {
         Accept::of::<T>(self.requests.encoding())
     }

@@ -41,7 +41,6 @@ impl Backoff {
         Self { policy, next: policy.initial, last: None }
     }
 
-    /// Returns the maximum interval.
     pub(super) fn max(&self) -> Duration {
         self.policy.max
     }

@@ -39,7 +39,6 @@ impl<T: Object> Gathered<T> {
         Self { objects: Vec::new(), deleted: HashMap::new(), undecodable: HashMap::new(), skipped: None }
     }
 
-    /// Adds the newest state of an object.
     pub(super) fn push(&mut self, object: Arc<T>) {
         if !self.undecodable.is_empty() {
             self.undecodable.remove(&object.key());
@@ -57,13 +56,11 @@ impl<T: Object> Gathered<T> {
         self.skipped = Some(error);
     }
 
-    /// Records the deletion of an object.
     pub(super) fn remove(&mut self, key: ObjectKey) {
         self.undecodable.remove(&key);
         self.deleted.insert(key, self.objects.len());
     }
 
-    /// Drops everything and frees the memory.
     pub(super) fn clear(&mut self) {
         *self = Self::new();
     }

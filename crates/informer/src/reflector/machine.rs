@@ -116,7 +116,6 @@ impl Machine {
         self.version.as_ref().is_some_and(|current| version < current)
     }
 
-    /// Returns the encoding to request.
     pub(super) fn encoding(&self) -> Encoding {
         self.encoding.requested()
     }
@@ -224,7 +223,6 @@ impl Machine {
         None
     }
 
-    /// Returns whether a list must be of the most recent state.
     fn lists_most_recent(&self) -> bool {
         self.unavailable || self.is_held()
     }

@@ -31,7 +31,6 @@ impl Negotiation {
         Self { preferred, retry: None, since: None, fallback: Duration::ZERO }
     }
 
-    /// Returns the encoding to request.
     pub(super) fn requested(&self) -> Encoding {
         if self.retry.is_some() { Encoding::Json } else { self.preferred }
     }

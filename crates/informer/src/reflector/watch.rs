@@ -177,7 +177,6 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
         Ok(Observation::Progress { version: ResourceVersion::default(), added: true })
     }
 
-    /// Applies one event to the store.
     fn apply(&mut self, event: WatchEvent<T>) -> Result<Observation, ReflectorError> {
         let added = matches!(event, WatchEvent::Added(_));
         let version = match event {

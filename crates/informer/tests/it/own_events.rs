@@ -13,7 +13,7 @@ use kube_controller_client::{Client, ClientOptions, Config};
 use kube_endpoints_testing::{LIMIT, until};
 use kube_informer::{Informer, wait_for_sync};
 use kube_wire::protobuf::{Writer, enveloped};
-use kube_wire::{Decode, DecodeError, Encoding, Object, ObjectHead, Resource, ResourceVersion, Uid};
+use kube_wire::{Decode, DecodeError, Encoding, Object, ObjectHead, Resource};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tower::service_fn;
@@ -26,20 +26,7 @@ struct Counted {
     metadata: ObjectHead,
 }
 
-impl Object for Counted {
-    fn namespace(&self) -> &str {
-        &self.metadata.namespace
-    }
-    fn name(&self) -> &str {
-        &self.metadata.name
-    }
-    fn uid(&self) -> Uid {
-        self.metadata.uid.clone()
-    }
-    fn resource_version(&self) -> ResourceVersion {
-        self.metadata.resource_version.clone()
-    }
-}
+kube_wire::object!(Counted);
 
 impl Decode for Counted {
     const RESOURCE: Resource = Resource::namespaced("", "v1", "configmaps", "ConfigMap");

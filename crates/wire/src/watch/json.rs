@@ -50,7 +50,6 @@ fn split_canonical(frame: &[u8]) -> Option<(&str, &[u8])> {
     is_trimmed.then_some((std::str::from_utf8(event).ok()?, object))
 }
 
-/// Decodes a frame.
 pub(super) fn event<T: Decode>(frame: &[u8]) -> Result<WatchEvent<T>, DecodeError> {
     if let Some((event, object)) = split_canonical(frame)
         && let Some(FrameType::Object(event)) = FrameType::parse(event)

@@ -27,7 +27,6 @@ impl Deadlines {
         self.heap.len()
     }
 
-    /// Returns the earliest deadline and its entry.
     pub(super) fn first(&self) -> Option<(Instant, Index)> {
         self.heap.first().map(|it| (it.due, it.index))
     }
@@ -50,7 +49,6 @@ impl Deadlines {
         }
     }
 
-    /// Removes the earliest deadline and returns its entry.
     pub(super) fn pop(&mut self, mut moved: impl FnMut(Index, u32)) -> Option<Index> {
         if self.heap.is_empty() {
             return None;

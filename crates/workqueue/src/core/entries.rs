@@ -52,7 +52,6 @@ impl<K> Entries<K> {
         Self { slots: Vec::new(), free: NIL }
     }
 
-    /// Returns all keys.
     #[cfg(test)]
     pub(super) fn iter(&self) -> impl Iterator<Item = &K> {
         self.slots.iter().filter_map(|it| it.key.as_ref())

@@ -109,7 +109,6 @@ impl<K> Core<K> {
         self.ready.len()
     }
 
-    /// Returns the number of delayed keys.
     pub(crate) fn delayed(&self) -> usize {
         self.deadlines.len()
     }
