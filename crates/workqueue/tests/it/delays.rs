@@ -116,21 +116,6 @@ async fn rate_limited() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn equal_deadlines_fire_in_the_order_of_the_adds() {
-    let (queue, _set) = queue();
-    let keys: Vec<u32> = (0..1_000).collect();
-    for &key in &keys {
-        queue.add_after(key, 5 * MS);
-    }
-    pass(10 * MS).await;
-    let mut order = vec![];
-    while !queue.is_empty() {
-        order.push(*take(&queue).await.key());
-    }
-    assert_eq!(order, keys);
-}
-
-#[tokio::test(start_paused = true)]
 async fn no_delay_adds_at_once() {
     let (queue, timer) = Queue::builder().build();
     drop(timer);
@@ -146,29 +131,6 @@ async fn a_delay_beyond_all_clocks() {
     assert_eq!((queue.len(), queue.delayed()), (0, 1));
     queue.add_after("never", MS);
     assert_eq!(*queue.get().await.unwrap(), "never");
-}
-
-#[tokio::test(start_paused = true)]
-async fn delayed_and_queued_at_the_same_time() {
-    let (queue, _set) = queue();
-    queue.add_after("foo", 50 * MS);
-    queue.add("foo");
-    take(&queue).await.done();
-    assert_eq!((queue.len(), queue.delayed()), (0, 1), "add does not cancel the delayed add");
-    pass(60 * MS).await;
-    take(&queue).await.done();
-}
-
-#[tokio::test(start_paused = true)]
-async fn due_while_processing() {
-    let (queue, _set) = queue();
-    queue.add("foo");
-    let item = take(&queue).await;
-    queue.add_after("foo", 50 * MS);
-    pass(60 * MS).await;
-    assert_eq!((queue.len(), queue.delayed()), (0, 0));
-    item.done();
-    assert_eq!(queue.len(), 1);
 }
 
 #[tokio::test(start_paused = true)]

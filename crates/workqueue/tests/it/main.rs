@@ -1,6 +1,5 @@
 //! Tests of the queue through its public interface.
 
-mod contention;
 mod delays;
 mod interleavings;
 mod limiters;

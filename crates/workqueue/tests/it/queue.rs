@@ -189,23 +189,6 @@ async fn keys_are_freed_once_handed_out() {
 }
 
 #[tokio::test]
-async fn first_in_first_out() {
-    let queue = queue();
-    for key in ["a", "b", "c", "a"] {
-        queue.add(key);
-    }
-    let a = take(&queue).await;
-    queue.add("a");
-    queue.add("d");
-    a.done();
-    let mut order = vec![];
-    while !queue.is_empty() {
-        order.push(*take(&queue).await.key());
-    }
-    assert_eq!(order, ["b", "c", "d", "a"]);
-}
-
-#[tokio::test]
 async fn a_panic_ends_the_processing() {
     let queue = queue();
     queue.add("foo");
@@ -220,28 +203,4 @@ async fn a_panic_ends_the_processing() {
     });
     assert!(set.join_next().await.unwrap().is_err());
     assert_eq!(*take(&queue).await, "foo");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_cancelled_get_passes_its_wake_up_on() {
-    let queue = queue();
-    let mut first = Box::pin(queue.get());
-    let mut second = tokio_test_poll(&queue);
-    assert!(futures_poll(&mut first).is_pending());
-    assert!(futures_poll(&mut second).is_pending());
-    queue.add("foo");
-    // The first call is woken and dropped before it is polled again.
-    drop(first);
-    let item = timeout(Duration::from_secs(1), second).await.expect("woken").expect("a key");
-    assert_eq!(*item, "foo");
-}
-
-fn tokio_test_poll<'a>(
-    queue: &'a Queue<&'static str>,
-) -> std::pin::Pin<Box<dyn Future<Output = Option<Item<'a, &'static str>>> + 'a>> {
-    Box::pin(queue.get())
-}
-
-fn futures_poll<F: Future + Unpin>(future: &mut F) -> std::task::Poll<F::Output> {
-    std::pin::Pin::new(future).poll(&mut std::task::Context::from_waker(std::task::Waker::noop()))
 }

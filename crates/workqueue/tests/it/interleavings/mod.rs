@@ -1,8 +1,7 @@
 //! Exhaustive schedules of small programs with producers, workers and a shutdown.
 //!
 //! One lock protects the queue's state, so threads can interleave only between whole operations, such as a poll of
-//! `get`. The schedules of a few tasks can
-//! therefore be enumerated: the explorer runs a program once per schedule, with the real queue and its real futures. As
+//! `get`. The schedules of a few tasks can therefore be enumerated: the explorer runs a program once per schedule, with the real queue and its real futures. As
 //! in loom and CHESS, the number of preemptions per schedule is bounded; switches where a task waits or ends are not
 //! counted.
 //!
