@@ -12,7 +12,6 @@ use tokio::time::Instant;
 use self::recheck::Recheck;
 use super::{
     backoff::{Backoff, BackoffPolicy},
-    negotiation::Negotiation,
     steps::{Action, Failure, ListRequest, Observation},
 };
 use crate::RelistCause;
@@ -49,8 +48,10 @@ pub(super) struct Machine {
     outdated: bool,
     /// No streaming list is requested before this time.
     stream_after: Option<Instant>,
-    /// Choice of the encoding to request.
-    encoding: Negotiation,
+    /// Encoding to request, unless JSON is.
+    preferred: Encoding,
+    /// End of the time for which JSON is requested, because protobuf has failed.
+    json_until: Option<Instant>,
     /// Pending wait before the next request: [`Action::Wait`] or [`Action::Retry`].
     wait: Option<Action>,
     backoff: Backoff,
@@ -99,7 +100,8 @@ impl Machine {
             refreshed_at: None,
             outdated: false,
             stream_after: None,
-            encoding: Negotiation::new(preferred),
+            preferred,
+            json_until: None,
             wait: None,
             backoff: Backoff::new(backoff),
             recheck: None,
@@ -117,7 +119,7 @@ impl Machine {
     }
 
     pub(super) fn encoding(&self) -> Encoding {
-        self.encoding.requested()
+        if self.json_until.is_some() { Encoding::Json } else { self.preferred }
     }
 
     fn version(&self) -> ResourceVersion {
@@ -155,7 +157,7 @@ impl Machine {
         }
         // All pages of a list are requested in one encoding.
         if matches!(self.phase, Phase::Stream { .. } | Phase::Watch { .. }) {
-            self.encoding.retry(now);
+            self.json_until.take_if(|until| now >= *until);
         }
         let timeout = Duration::from_secs(MIN_WATCH_TIMEOUT.mul_f64(1.0 + jitter.clamp(0.0, 1.0)).as_secs());
         match &mut self.phase {
@@ -188,7 +190,7 @@ impl Machine {
                     *opened = true;
                 }
                 if encoding == Encoding::Json {
-                    self.encoding.fall_back(now);
+                    self.request_json(now);
                 }
             }
             Observation::Page { continue_token } => {

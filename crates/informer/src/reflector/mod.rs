@@ -7,7 +7,6 @@ mod failure_log;
 mod gather;
 mod list;
 mod machine;
-mod negotiation;
 mod reported;
 mod restored;
 mod steps;

@@ -2,7 +2,7 @@
 
 use std::{mem, time::Duration};
 
-use kube_wire::MAX_RETRY_AFTER;
+use kube_wire::{Encoding, MAX_RETRY_AFTER};
 use tokio::time::Instant;
 
 use super::{FIRST_PAGE, Machine, Phase, STREAM, WATCH};
@@ -21,6 +21,9 @@ const REFRESH_INTERVAL: Duration = Duration::from_secs(10);
 const BUSY_DELAY: Duration = Duration::from_secs(1);
 /// Time without streaming lists after one that did not end with its bookmark.
 const WITHOUT_STREAMS: Duration = Duration::from_secs(3600);
+/// Time without protobuf after a failure that it may have caused. The server may be upgraded, and a response that was
+/// damaged in transit says little about the next.
+const WITHOUT_PROTOBUF: Duration = Duration::from_secs(600);
 
 /// The first page of a list in place of a watch that fails.
 const REFRESH: Phase = Phase::List { continue_token: None, unlimited: false, refresh: true };
@@ -167,7 +170,16 @@ impl Machine {
 
     /// Falls back to JSON if the encoding may be the cause of the failure. Returns whether that changes the encoding.
     fn fall_back_to_json(&mut self, failure: &Failure, now: Instant) -> bool {
-        matches!(failure, Failure::NotAcceptable | Failure::Unreadable) && self.encoding.fall_back(now)
+        matches!(failure, Failure::NotAcceptable | Failure::Unreadable) && self.request_json(now)
+    }
+
+    /// Requests JSON for some time. Returns `false` if it is requested already.
+    pub(super) fn request_json(&mut self, now: Instant) -> bool {
+        let changes = self.encoding() != Encoding::Json;
+        if changes {
+            self.json_until = Some(now + WITHOUT_PROTOBUF);
+        }
+        changes
     }
 
     fn back_off(&mut self, now: Instant, jitter: f64) {

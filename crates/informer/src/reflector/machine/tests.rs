@@ -214,13 +214,6 @@ use Observation::{Ended, Failed, ListFailed, ResponseStarted};
     [Failed(Failure::Unreadable), synced("5")].into_iter().chain(vec![progress("6"); 600]).chain([Failed(Failure::Other)]),
     "stream, stream json, failed, wait 800, stream 6"
 )]
-// The second fallback lasts twice as long as the first.
-#[case::not_acceptable_again(
-    [Failed(Failure::NotAcceptable), synced("5")].into_iter().chain(vec![progress("6"); 600])
-        .chain([Ended, Failed(Failure::NotAcceptable)]).chain(vec![progress("7"); 1100]).chain([Ended])
-        .chain(vec![progress("8"); 100]).chain([Ended]),
-    "stream, stream json, watch 6, watch 6 json, watch 7 json, watch 8"
-)]
 // All pages of a list are requested in one encoding.
 #[case::no_change_within_a_list(
     [Failed(Failure::NotAcceptable), NO_STREAM, page("a")].into_iter().chain(vec![progress(""); 600]).chain([page("b"), listed("5")]),
