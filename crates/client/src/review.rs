@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use educe::Educe;
 use kube_wire::{ObjectKey, Write};
 
 use crate::Client;
@@ -21,6 +22,8 @@ pub trait Review<T>: Send + Sync {
 /// A client whose writes of `T` go to a [`Review`] in place of the API server, if there is one.
 ///
 /// Controllers take `impl Into<ReviewedClient<T>>`: a [`Client`] converts to one without review.
+#[derive(Educe)]
+#[educe(Clone(bound(false)))]
 pub struct ReviewedClient<T> {
     client: Client,
     review: Option<Arc<dyn Review<T>>>,
@@ -62,12 +65,6 @@ impl<T> ReviewedClient<T> {
 impl<T> From<Client> for ReviewedClient<T> {
     fn from(client: Client) -> Self {
         Self { client, review: None }
-    }
-}
-
-impl<T> Clone for ReviewedClient<T> {
-    fn clone(&self) -> Self {
-        Self { client: self.client.clone(), review: self.review.clone() }
     }
 }
 

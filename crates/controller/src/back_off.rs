@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::time::Duration;
 
+use educe::Educe;
 use tokio::time::Instant;
 
 /// Delay of the first retry after a failure of the server.
@@ -17,7 +18,8 @@ const EVENT_INTERVAL: Duration = Duration::from_secs(1);
 ///
 /// An event does not wait for the retry of its key: the key is synced at once. If that fails, nothing is counted, and
 /// the retry stays due when it was. While events keep coming, they cause one sync per second.
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Default(bound(false)))]
 pub(crate) struct BackOffs<K> {
     keys: HashMap<K, BackOff>,
     /// Number of keys that were added.
@@ -63,12 +65,6 @@ pub(crate) enum Failure {
     Slow,
     /// An event caused the sync before the retry was due, so it does not count. The retry is due after this time.
     Early(Duration),
-}
-
-impl<K> Default for BackOffs<K> {
-    fn default() -> Self {
-        BackOffs { keys: HashMap::new(), added: 0 }
-    }
 }
 
 impl<K: Eq + Hash> BackOffs<K> {

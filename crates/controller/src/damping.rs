@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::time::Duration;
 
+use educe::Educe;
 use tokio::time::Instant;
 
 /// Number of changes that are not delayed, so that a few objects deleted by hand are created again at once.
@@ -18,7 +19,8 @@ const RESET_AFTER: Duration = Duration::from_secs(60);
 ///
 /// Each write of one client triggers a sync of the other, so two clients that undo each other's writes would do so at
 /// their rate limits. The garbage collector is such a client while a cache still contains a deleted owner.
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Default(bound(false)))]
 pub(crate) struct Damping<K> {
     contested: HashMap<K, Contested>,
     /// Time of the next removal of expired keys.
@@ -31,12 +33,6 @@ struct Contested {
     changes: u32,
     /// End of the delay of the last counted change.
     due: Instant,
-}
-
-impl<K> Default for Damping<K> {
-    fn default() -> Self {
-        Damping { contested: HashMap::new(), next_sweep: None }
-    }
 }
 
 impl<K: Eq + Hash> Damping<K> {

@@ -4,6 +4,7 @@ use std::hash::Hash;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
+use educe::Educe;
 use kube_workqueue::Queue;
 use tokio::time::Instant;
 
@@ -17,6 +18,8 @@ use crate::{Batching, Urgency, locked};
 ///
 /// Handlers get one from [`ControllerBuilder::watch`](crate::ControllerBuilder::watch), other parts of a controller
 /// from [`ControllerBuilder::enqueuer`](crate::ControllerBuilder::enqueuer).
+#[derive(Educe)]
+#[educe(Clone(bound(false)))]
 pub struct Enqueuer<K> {
     queue: Queue<K>,
     removals: Removals<K>,
@@ -29,19 +32,6 @@ pub struct Enqueuer<K> {
 
 /// Function that gets each key that a change enqueues.
 type OnChange<K> = Box<dyn Fn(&K) + Send + Sync>;
-
-impl<K> Clone for Enqueuer<K> {
-    fn clone(&self) -> Self {
-        Enqueuer {
-            queue: self.queue.clone(),
-            removals: self.removals.clone(),
-            damping: Arc::clone(&self.damping),
-            pacing: Arc::clone(&self.pacing),
-            on_change: Arc::clone(&self.on_change),
-            measured: self.measured.clone(),
-        }
-    }
-}
 
 impl<K> std::fmt::Debug for Enqueuer<K> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

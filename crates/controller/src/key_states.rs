@@ -6,6 +6,8 @@ use std::hash::Hash;
 use std::ops::{Deref, DerefMut};
 use std::sync::Mutex;
 
+use educe::Educe;
+
 use crate::locked;
 
 /// State of a controller by key, which a sync takes and its end puts back.
@@ -20,6 +22,8 @@ use crate::locked;
 /// *states.take(&"web") += 1;
 /// assert_eq!(states.forget(&"web"), Some(2));
 /// ```
+#[derive(Educe)]
+#[educe(Default(bound(false)))]
 pub struct KeyStates<K, S>(Mutex<HashMap<K, S>>);
 
 impl<K: Clone + Eq + Hash, S: Default> KeyStates<K, S> {
@@ -35,12 +39,6 @@ impl<K: Clone + Eq + Hash, S: Default> KeyStates<K, S> {
     /// Removes the state of a key, and returns it.
     pub fn forget(&self, key: &K) -> Option<S> {
         locked(&self.0).remove(key)
-    }
-}
-
-impl<K, S> Default for KeyStates<K, S> {
-    fn default() -> Self {
-        KeyStates(Mutex::default())
     }
 }
 

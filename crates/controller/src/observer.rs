@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex};
 
+use educe::Educe;
 use tokio::time::Instant;
 
 use crate::{ControllerMetrics, Latency, Outcome, locked};
@@ -19,6 +20,8 @@ struct Cause {
 ///
 /// Only the first event of a key since its last sync is measured. Without metrics, nothing is stored and no clock is
 /// read.
+#[derive(Educe)]
+#[educe(Clone(bound(false)))]
 pub(crate) struct Observer<K>(Option<Arc<Shared<K>>>);
 
 struct Shared<K> {
@@ -28,12 +31,6 @@ struct Shared<K> {
 
 /// Capacity above which an empty map is freed.
 const MAX_SPARE_CAPACITY: usize = 64;
-
-impl<K> Clone for Observer<K> {
-    fn clone(&self) -> Self {
-        Observer(self.0.clone())
-    }
-}
 
 impl<K: Clone + Eq + Hash> Observer<K> {
     pub(crate) fn new(metrics: Option<Arc<dyn ControllerMetrics>>) -> Self {

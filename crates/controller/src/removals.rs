@@ -4,23 +4,14 @@ use std::collections::HashSet;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex};
 
+use educe::Educe;
+
 use crate::locked;
 
 /// Keys that a change of [`Urgency::High`](crate::Urgency::High) queued since their last sync. Clones share them.
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone(bound(false)), Default(bound(false)))]
 pub(crate) struct Removals<K>(Arc<Mutex<HashSet<K>>>);
-
-impl<K> Clone for Removals<K> {
-    fn clone(&self) -> Self {
-        Removals(Arc::clone(&self.0))
-    }
-}
-
-impl<K> Default for Removals<K> {
-    fn default() -> Self {
-        Removals(Arc::default())
-    }
-}
 
 impl<K: Eq + Hash> Removals<K> {
     /// Adds a key, before it is queued or because its sync failed.

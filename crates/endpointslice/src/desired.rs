@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+use educe::Educe;
 use kube_endpoint_model::membership::{self, PodOutcome, PodReason};
 use kube_endpoint_model::{
     Address, AddressType, EndpointPort, IpFamily, Node, Pod, PodFields, Service, TargetPort, Text, sort_slice_ports,
@@ -16,7 +17,8 @@ use crate::pod_endpoint::PodEndpoint;
 pub const MAX_PORTS: usize = 20_000;
 
 /// Desired endpoints of a Service, and the Pods that are left out of them. `P` is the projection of the Pods.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Educe)]
+#[educe(Default(bound(false)))]
 #[non_exhaustive]
 pub struct ServiceEndpoints<'a, P = Pod> {
     /// Endpoints, grouped by address type and ports.
@@ -24,13 +26,6 @@ pub struct ServiceEndpoints<'a, P = Pod> {
     /// Pods that are left out because their Node is not in the cache (RC-11). Write the other endpoints, then fail the
     /// sync, so that it is retried.
     pub missing_nodes: Vec<MissingNode>,
-}
-
-// A derived implementation would require the same of `P`.
-impl<P> Default for ServiceEndpoints<'_, P> {
-    fn default() -> Self {
-        ServiceEndpoints { groups: Vec::new(), missing_nodes: Vec::new() }
-    }
 }
 
 /// Pod whose Node is not in the cache.
@@ -78,6 +73,8 @@ pub fn desired_endpoints_from_pods<'a, P: PodFields>(
 }
 
 /// Decision about one Pod in the slices of one address type.
+#[derive(Educe)]
+#[educe(Clone(bound(false)), Copy(bound(false)))]
 #[non_exhaustive]
 pub struct PodDecision<'a, P = Pod> {
     /// The Pod.
@@ -89,15 +86,6 @@ pub struct PodDecision<'a, P = Pod> {
     /// Addresses of the endpoint; empty if the Pod is left out.
     pub addresses: &'a [Address],
 }
-
-// Derived implementations would require the same of `P`.
-impl<P> Clone for PodDecision<'_, P> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<P> Copy for PodDecision<'_, P> {}
 
 impl<P: PodFields> fmt::Debug for PodDecision<'_, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use educe::Educe;
 use kube_endpoint_model::membership::{self, PodReason};
 use kube_endpoint_model::{Addresses, Endpoint, EndpointConditions, IpFamily, Node, Pod, PodFields, Service, Text};
 
@@ -15,22 +16,14 @@ use crate::identity::Identity;
 /// `P` is the projection of the Pod.
 ///
 /// [`desired_endpoints_from_service_pods`]: crate::desired_endpoints_from_service_pods
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone(bound(false)))]
 pub struct PodEndpoint<'a, P = Pod> {
     pod: &'a P,
     node: Option<Arc<Node>>,
     addresses: Cow<'a, Addresses>,
     conditions: EndpointConditions,
     hostname: Option<&'a Text>,
-}
-
-// A derived implementation would require that `P` is `Clone`.
-impl<P> Clone for PodEndpoint<'_, P> {
-    fn clone(&self) -> Self {
-        let PodEndpoint { pod, node, addresses, conditions, hostname } = self;
-        let (node, addresses) = (node.clone(), addresses.clone());
-        PodEndpoint { pod, node, addresses, conditions: *conditions, hostname: *hostname }
-    }
 }
 
 impl<'a, P: PodFields> PodEndpoint<'a, P> {

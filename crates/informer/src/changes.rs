@@ -2,13 +2,19 @@
 
 use std::sync::Arc;
 
+use educe::Educe;
+
 use crate::Event;
 
 /// Events of one list or resync, in delivery order: deletions first, then the others by namespace and name.
 ///
 /// Clones share the events: the first list is held once for the queues of all handlers, in 8 bytes per object.
+#[derive(Educe)]
+#[educe(Clone(bound(false)))]
 pub(crate) struct Changes<T>(Contents<T>);
 
+#[derive(Educe)]
+#[educe(Clone(bound(false)))]
 enum Contents<T> {
     /// Objects of the first list, or those that were stored when the handler was added.
     Initial(Arc<Vec<Arc<T>>>),
@@ -65,16 +71,5 @@ impl<T> Changes<T> {
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = Event<T>> {
         (0..self.len()).filter_map(|index| self.get(index))
-    }
-}
-
-// Not derived: a derived impl would require `T: Clone`.
-impl<T> Clone for Changes<T> {
-    fn clone(&self) -> Self {
-        Self(match &self.0 {
-            Contents::Initial(objects) => Contents::Initial(objects.clone()),
-            Contents::Unchanged(objects) => Contents::Unchanged(objects.clone()),
-            Contents::Differences(events) => Contents::Differences(events.clone()),
-        })
     }
 }

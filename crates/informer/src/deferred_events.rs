@@ -2,6 +2,7 @@
 
 use std::{collections::HashMap, time::Duration};
 
+use educe::Educe;
 use kube_wire::{Object, ObjectKey, ResourceVersion, Uid};
 use tokio::time::Instant;
 
@@ -16,6 +17,8 @@ const UNANSWERED_LIFETIME: Duration = Duration::from_secs(300);
 ///
 /// The event of a write may arrive before its response. Only the response distinguishes it from events that other
 /// clients cause.
+#[derive(Educe)]
+#[educe(Default(bound(false)))]
 pub(crate) struct DeferredEvents<T> {
     events: HashMap<(ObjectKey, Id), Vec<Event<T>>>,
     /// Objects with a write whose response was lost and whose event has not arrived, for handlers of foreign writes, and
@@ -131,12 +134,6 @@ impl<T: Object> DeferredEvents<T> {
     /// Removes the record of a write without response, and returns the end of the write unless it has expired.
     fn take_unanswered(&mut self, entry: &(ObjectKey, Id), now: Instant) -> Option<Instant> {
         self.unanswered.remove(entry).filter(|ended_at| !has_expired(*ended_at, now))
-    }
-}
-
-impl<T> Default for DeferredEvents<T> {
-    fn default() -> Self {
-        Self { events: HashMap::new(), unanswered: HashMap::new(), swept: None }
     }
 }
 

@@ -1,8 +1,11 @@
 //! Events that handlers receive.
 
+use educe::Educe;
 use std::{fmt, sync::Arc};
 
 /// A change of the store, or a stored object that a resync or relist delivers again.
+#[derive(Educe)]
+#[educe(Clone(bound(false)))]
 pub enum Event<T> {
     /// An object was added to the store.
     Added {
@@ -71,21 +74,6 @@ impl<T> Event<T> {
             Self::Added { object, .. } => (None, Some(object)),
             Self::Updated { old, new, .. } => (Some(old), Some(new)),
             Self::Deleted { object, .. } => (Some(object), None),
-        }
-    }
-}
-
-// Not derived: a derived impl would require `T: Clone`.
-impl<T> Clone for Event<T> {
-    fn clone(&self) -> Self {
-        match self {
-            Self::Added { object, initial, relisted } => {
-                Self::Added { object: object.clone(), initial: *initial, relisted: *relisted }
-            }
-            Self::Updated { old, new, relisted } => {
-                Self::Updated { old: old.clone(), new: new.clone(), relisted: *relisted }
-            }
-            Self::Deleted { object, tombstone } => Self::Deleted { object: object.clone(), tombstone: *tombstone },
         }
     }
 }

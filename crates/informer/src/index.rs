@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
+use educe::Educe;
 use kube_wire::{Index, Object};
 
 use crate::Objects;
@@ -25,10 +26,14 @@ use crate::Objects;
 /// assert_eq!(pods.bucket("node", "a").count(), 1);
 /// assert_eq!(pods.bucket("node", "b").count(), 0);
 /// ```
+#[derive(Educe)]
+#[educe(Clone(bound(false)), Default(bound(false)))]
 pub struct NamedIndexes<T>(BTreeMap<Arc<str>, NamedIndex<T>>);
 
 type NamesOf<T> = dyn Fn(&T) -> Vec<String> + Send + Sync;
 
+#[derive(Educe)]
+#[educe(Clone(bound(false)))]
 struct NamedIndex<T> {
     names: Arc<NamesOf<T>>,
     buckets: BTreeMap<String, Objects<T>>,
@@ -91,20 +96,6 @@ impl<T: Object> NamedIndex<T> {
                 self.buckets.entry(name).or_default().insert(new.clone());
             }
         }
-    }
-}
-
-impl<T: Object> Default for NamedIndexes<T> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-// Not derived: a derived impl would require `T: Clone`.
-impl<T> Clone for NamedIndexes<T> {
-    fn clone(&self) -> Self {
-        let copy = |index: &NamedIndex<T>| NamedIndex { names: index.names.clone(), buckets: index.buckets.clone() };
-        Self(self.0.iter().map(|(name, index)| (Arc::clone(name), copy(index))).collect())
     }
 }
 

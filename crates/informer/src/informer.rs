@@ -10,6 +10,7 @@ use std::{
 };
 
 use display_full_error::DisplayFullErrorExt as _;
+use educe::Educe;
 use kube_wire::{Decode, Object, Resource};
 use tokio::{
     sync::{mpsc, watch},
@@ -27,6 +28,8 @@ use crate::{
 /// `SharedIndexInformer`).
 ///
 /// Clones share the store and the handlers.
+#[derive(Educe)]
+#[educe(Clone(bound(false)))]
 pub struct Informer<T, X = ()> {
     pub(crate) shared: Arc<Shared<T, X>>,
     running: Arc<Mutex<Option<Running<T>>>>,
@@ -203,12 +206,6 @@ impl<T: Object> Running<T> {
                 delivered => events += delivered,
             }
         }
-    }
-}
-
-impl<T, X> Clone for Informer<T, X> {
-    fn clone(&self) -> Self {
-        Self { shared: self.shared.clone(), running: self.running.clone(), origin: self.origin.clone() }
     }
 }
 

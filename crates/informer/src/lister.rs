@@ -5,6 +5,7 @@ use std::{
     sync::{Arc, RwLock},
 };
 
+use educe::Educe;
 use kube_wire::{Object, ObjectKey, ResourceVersion};
 
 use crate::{
@@ -13,6 +14,8 @@ use crate::{
 };
 
 /// Read access to the store of an informer. Clones read the same store.
+#[derive(Educe)]
+#[educe(Clone(bound(false)))]
 pub struct Lister<T, X = ()> {
     state: Arc<RwLock<State<T, X>>>,
 }
@@ -119,12 +122,6 @@ impl<T: Object> Lister<T, NamedIndexes<T>> {
     /// there is no such index.
     pub fn by_index(&self, index: &str, name: &str) -> Vec<Arc<T>> {
         self.read(|_, indexes| indexes.bucket(index, name).cloned().collect())
-    }
-}
-
-impl<T, X> Clone for Lister<T, X> {
-    fn clone(&self) -> Self {
-        Self { state: self.state.clone() }
     }
 }
 

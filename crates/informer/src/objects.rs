@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, hash::BuildHasher, sync::Arc};
 
+use educe::Educe;
 use hashbrown::{
     DefaultHashBuilder,
     hash_table::{Entry, HashTable},
@@ -13,7 +14,8 @@ use kube_wire::{Object, Text};
 /// There is one hash table per namespace, so that the objects of a namespace are found without a scan. Keys are read
 /// from the objects: none are stored beside them, and a look-up needs no owned key. Iterators sort, so that no hash
 /// order can reach the API server.
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone(bound(false)), Default(bound(false)))]
 pub struct Objects<T> {
     namespaces: BTreeMap<Text, HashTable<Arc<T>>>,
     len: usize,
@@ -81,19 +83,6 @@ fn sorted<T: Object>(objects: &HashTable<Arc<T>>) -> impl Iterator<Item = &Arc<T
     let mut objects: Vec<&Arc<T>> = objects.iter().collect();
     objects.sort_unstable_by(|a, b| a.name().cmp(b.name()));
     objects.into_iter()
-}
-
-// Not derived: a derived impl would require `T: Clone`.
-impl<T> Clone for Objects<T> {
-    fn clone(&self) -> Self {
-        Self { namespaces: self.namespaces.clone(), len: self.len, hasher: self.hasher.clone() }
-    }
-}
-
-impl<T> Default for Objects<T> {
-    fn default() -> Self {
-        Self { namespaces: BTreeMap::new(), len: 0, hasher: DefaultHashBuilder::default() }
-    }
 }
 
 /// Of several objects of one namespace and name, the last is kept.

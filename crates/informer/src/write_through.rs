@@ -2,6 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
+use educe::Educe;
 use kube_wire::{Object, ObjectKey};
 
 use crate::{
@@ -46,6 +47,8 @@ use crate::{
 /// source.apply(Pod { version: 3 });
 /// assert_eq!(informer.lister().get("shop", "web").map(|pod| pod.version), Some(5), "the older event is dropped");
 /// ```
+#[derive(Educe)]
+#[educe(Clone(bound(false)))]
 pub struct WriteThrough<T> {
     sink: Arc<dyn WriteSink<T>>,
     writer: Option<Id>,
@@ -123,12 +126,6 @@ impl<T> Drop for OwnWrite<T> {
 impl<T> fmt::Debug for OwnWrite<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OwnWrite").field("key", &self.key).field("outcome", &self.outcome).finish_non_exhaustive()
-    }
-}
-
-impl<T> Clone for WriteThrough<T> {
-    fn clone(&self) -> Self {
-        Self { sink: self.sink.clone(), writer: self.writer }
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
+use educe::Educe;
 use kube_wire::DecodeError;
 use kube_wire::protobuf::{Fields, MalformedProtobuf};
 use serde::{Deserialize, Deserializer};
@@ -19,6 +20,8 @@ pub trait AnnotationKeys: Send + Sync + 'static {
 }
 
 /// The annotations of an object that `K` keeps; the others are dropped while decoding. Dereferences to [`Labels`].
+#[derive(Educe)]
+#[educe(Clone(bound(false)), Default(bound(false)), PartialEq(bound(false)), Eq(bound(false)))]
 pub struct Annotations<K> {
     kept: Labels,
     keys: PhantomData<fn() -> K>,
@@ -89,27 +92,6 @@ impl<'de, K: AnnotationKeys> Deserialize<'de> for Annotations<K> {
         Labels::deserialize_if(deserializer, K::keeps).map(Annotations::new)
     }
 }
-
-// Derived implementations would require the same of `K`.
-impl<K> Clone for Annotations<K> {
-    fn clone(&self) -> Self {
-        Annotations::new(self.kept.clone())
-    }
-}
-
-impl<K> Default for Annotations<K> {
-    fn default() -> Self {
-        Annotations::new(Labels::default())
-    }
-}
-
-impl<K> PartialEq for Annotations<K> {
-    fn eq(&self, other: &Self) -> bool {
-        self.kept == other.kept
-    }
-}
-
-impl<K> Eq for Annotations<K> {}
 
 impl<K> fmt::Debug for Annotations<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

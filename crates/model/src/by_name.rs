@@ -3,12 +3,15 @@
 use std::slice;
 use std::sync::Arc;
 
+use educe::Educe;
 use kube_wire::Object;
 
 /// Objects with distinct names, sorted by name. A single object needs no allocation.
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone(bound(false)), Default(bound(false)))]
 pub(crate) enum ByName<T> {
     One(Arc<T>),
+    #[educe(Default)]
     Many(Vec<Arc<T>>),
 }
 
@@ -61,24 +64,8 @@ impl<T: Object> ByName<T> {
     }
 }
 
-impl<T> Default for ByName<T> {
-    fn default() -> Self {
-        ByName::Many(Vec::new())
-    }
-}
-
 impl<T> From<Arc<T>> for ByName<T> {
     fn from(object: Arc<T>) -> Self {
         ByName::One(object)
-    }
-}
-
-// A derived `Clone` would require `T: Clone`.
-impl<T> Clone for ByName<T> {
-    fn clone(&self) -> Self {
-        match self {
-            ByName::One(object) => ByName::One(Arc::clone(object)),
-            ByName::Many(objects) => ByName::Many(objects.clone()),
-        }
     }
 }

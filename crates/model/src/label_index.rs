@@ -5,6 +5,7 @@ mod label_sets;
 use std::fmt;
 use std::sync::Arc;
 
+use educe::Educe;
 use hashbrown::HashMap;
 use kube_wire::{Index, Object};
 
@@ -49,6 +50,8 @@ pub trait Labelled: Object {
 /// assert_eq!(index.select("shop", &selector).len(), 1);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[derive(Educe)]
+#[educe(Clone(bound(false)), Default(bound(false)))]
 pub struct LabelIndex<T> {
     namespaces: HashMap<Text, LabelSets<T>>,
 }
@@ -94,19 +97,6 @@ impl<T: Labelled> LabelIndex<T> {
     /// for an empty selector. The namespace of cluster-scoped objects is empty.
     pub fn select(&self, namespace: &str, selector: &Labels) -> Vec<Arc<T>> {
         self.namespaces.get(namespace).map(|sets| sets.select(selector)).unwrap_or_default()
-    }
-}
-
-// Derived implementations would require the same of `T`.
-impl<T> Clone for LabelIndex<T> {
-    fn clone(&self) -> Self {
-        LabelIndex { namespaces: self.namespaces.clone() }
-    }
-}
-
-impl<T> Default for LabelIndex<T> {
-    fn default() -> Self {
-        LabelIndex { namespaces: HashMap::default() }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use educe::Educe;
 use hashbrown::{Equivalent, HashMap};
 use kube_wire::{Index, Object, ObjectKey};
 
@@ -75,13 +76,16 @@ impl Selecting for Service {
 /// assert_eq!(index.keys("shop", &labels)[0].to_string(), "shop/llama");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[derive(Educe)]
+#[educe(Clone(bound(false)), Default(bound(false)))]
 pub struct SelectorIndex<T> {
     namespaces: HashMap<Text, Namespace<T>>,
 }
 
 /// Index of Services by namespace and selector.
 pub type ServiceIndex = SelectorIndex<Service>;
-
+#[derive(Educe)]
+#[educe(Clone(bound(false)), Default(bound(false)))]
 struct Namespace<T> {
     /// Objects with an empty selector.
     select_all: ByName<T>,
@@ -171,33 +175,8 @@ impl<T: Selecting> Namespace<T> {
     }
 }
 
-// Derived implementations would require the same of `T`.
-impl<T> Clone for SelectorIndex<T> {
-    fn clone(&self) -> Self {
-        SelectorIndex { namespaces: self.namespaces.clone() }
-    }
-}
-
-impl<T> Default for SelectorIndex<T> {
-    fn default() -> Self {
-        SelectorIndex { namespaces: HashMap::default() }
-    }
-}
-
 impl<T> fmt::Debug for SelectorIndex<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SelectorIndex").field("namespaces", &self.namespaces.keys()).finish_non_exhaustive()
-    }
-}
-
-impl<T> Clone for Namespace<T> {
-    fn clone(&self) -> Self {
-        Namespace { select_all: self.select_all.clone(), by_pair: self.by_pair.clone() }
-    }
-}
-
-impl<T> Default for Namespace<T> {
-    fn default() -> Self {
-        Namespace { select_all: ByName::default(), by_pair: HashMap::default() }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{fmt, hash::Hash, sync::Arc, time::Duration};
 
+use educe::Educe;
 use tokio::time::Instant;
 
 use crate::{Builder, get::Get, shared::Shared};
@@ -17,6 +18,8 @@ use crate::{Builder, get::Get, shared::Shared};
 ///
 /// tokio runs the task that was woken last on the thread that woke it. A producer that adds a key and then blocks its
 /// thread, which no task should do, delays the worker that was woken for that key.
+#[derive(Educe)]
+#[educe(Clone(bound(false)))]
 pub struct Queue<K> {
     pub(crate) shared: Arc<Shared<K>>,
 }
@@ -110,12 +113,6 @@ impl<K> Queue<K> {
     /// [`Item::retry`](crate::Item::retry) drops the key.
     pub fn shut_down(&self) {
         self.shared.shut_down();
-    }
-}
-
-impl<K> Clone for Queue<K> {
-    fn clone(&self) -> Self {
-        Self { shared: Arc::clone(&self.shared) }
     }
 }
 

@@ -1,10 +1,12 @@
 //! Keys of one controller that wait while the gate is closed.
 
+use educe::Educe;
 use std::collections::HashMap;
 use std::hash::Hash;
 
 /// Keys that wait for the server.
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Default(bound(false)))]
 pub(super) struct Parked<K> {
     keys: HashMap<K, Rank>,
     /// Number of calls of [`add`](Self::add).
@@ -21,12 +23,6 @@ pub(super) struct Rank {
     /// Whether the key loses nothing that others still use.
     patient: bool,
     number: u64,
-}
-
-impl<K> Default for Parked<K> {
-    fn default() -> Self {
-        Parked { keys: HashMap::new(), adds: 0, probe: None }
-    }
 }
 
 impl<K: Clone + Eq + Hash> Parked<K> {

@@ -3,6 +3,7 @@
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
+use educe::Educe;
 use hashbrown::DefaultHashBuilder;
 use hashbrown::hash_table::{Entry, HashTable};
 
@@ -18,6 +19,8 @@ type SetId = u32;
 ///
 /// In the worst case each object has a set of its own (a `StatefulSet` puts the Pod's name into its labels). Entries
 /// therefore do not store what can be read from one of their objects.
+#[derive(Educe)]
+#[educe(Clone(bound(false)), Default(bound(false)))]
 pub(super) struct LabelSets<T> {
     /// Objects of each set, all with the same labels; empty for a free slot.
     sets: Vec<ByName<T>>,
@@ -158,26 +161,5 @@ impl<T: Labelled> LabelSets<T> {
         // Each set is sorted already; the merge sort detects such runs.
         objects.sort_by(|a, b| a.name().cmp(b.name()));
         objects
-    }
-}
-
-// Derived implementations would require the same of `T`.
-impl<T> Clone for LabelSets<T> {
-    fn clone(&self) -> Self {
-        let Self { sets, free, by_labels, by_pair, hasher } = self;
-        Self {
-            sets: sets.clone(),
-            free: free.clone(),
-            by_labels: by_labels.clone(),
-            by_pair: by_pair.clone(),
-            hasher: hasher.clone(),
-        }
-    }
-}
-
-impl<T> Default for LabelSets<T> {
-    fn default() -> Self {
-        let (by_labels, by_pair) = (HashTable::new(), HashTable::new());
-        Self { sets: Vec::new(), free: Vec::new(), by_labels, by_pair, hasher: DefaultHashBuilder::default() }
     }
 }
