@@ -158,10 +158,12 @@ impl Connection {
 
     async fn answer(&self, request: &Request<Incoming>) -> Response {
         let _open = self.lifetime.request();
-        if self.expiry().is_some_and(Expiry::has_passed) {
-            return response::status(StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized");
-        }
-        let user = self.certificate.as_ref().map(|(user, _)| user);
+        let user = match &self.certificate {
+            Some((_, Some(expiry))) if expiry.has_passed() => {
+                return response::status(StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized");
+            }
+            certificate => certificate.as_ref().map(|(user, _)| user),
+        };
         let Answer { response, authenticated } = self.shared.handler.handle(user, self.peer, request).await;
         if authenticated {
             self.authenticated();
@@ -169,17 +171,7 @@ impl Connection {
         response
     }
 
-    fn expiry(&self) -> Option<Expiry> {
-        self.certificate.as_ref().and_then(|(_, expiry)| *expiry)
-    }
-
     async fn ended(&self, ca_changes: Option<watch::Receiver<()>>) -> Closed {
-        let expired = async {
-            match self.expiry() {
-                Some(expiry) => expiry.passed().await,
-                None => pending().await,
-            }
-        };
         let ca_changed = async {
             let Some(mut changes) = ca_changes else { return pending().await };
             if changes.changed().await.is_err() {
@@ -190,7 +182,6 @@ impl Connection {
         tokio::select! {
             biased;
             () = ca_changed => Closed::ClientCaChanged,
-            () = expired => Closed::CertificateExpired,
             reason = self.lifetime.ended() => reason,
         }
     }

@@ -1,4 +1,4 @@
-//! How long a connection may stay open: until its client is slow or idle for too long, or its certificate expires.
+//! How long a connection may stay open, until its client is slow or idle for too long, and when a client certificate expires.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -16,8 +16,6 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 const ANONYMOUS_IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Time limit between two requests of an authenticated client; upstream's, and more than the usual interval of scrapes.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
-/// Maximum time between two comparisons of the wall clock with the expiry of a certificate: the clock may be set.
-const CLOCK_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Requests of a connection.
 #[derive(Clone, Copy, Debug)]
@@ -111,26 +109,9 @@ impl Expiry {
         self.is_over(kube_ambient::now())
     }
 
-    /// Waits for the expiry.
-    pub(crate) async fn passed(self) {
-        loop {
-            let now = kube_ambient::now();
-            if self.is_over(now) {
-                return;
-            }
-            sleep(self.wait(now)).await;
-        }
-    }
-
     /// A certificate is valid for the whole second of its end.
     fn is_over(self, now: Timestamp) -> bool {
         now.as_second() > self.0.as_second()
-    }
-
-    /// Returns the time until the expiry, at most [`CLOCK_INTERVAL`].
-    fn wait(self, now: Timestamp) -> Duration {
-        let end = Timestamp::from_second(self.0.as_second().saturating_add(1)).unwrap_or(Timestamp::MAX);
-        Duration::try_from(end.duration_since(now)).unwrap_or_default().min(CLOCK_INTERVAL)
     }
 }
 
@@ -213,13 +194,10 @@ mod tests {
     }
 
     #[rstest]
-    #[case::long_before("2029-12-01T00:00:00Z", false, 60_000)]
-    #[case::shortly_before("2029-12-31T23:59:59.5Z", false, 1_500)]
-    #[case::last_second("2030-01-01T00:00:00.25Z", false, 750)]
-    #[case::after("2030-01-01T00:00:01Z", true, 0)]
-    #[case::long_after("2031-01-01T00:00:00Z", true, 0)]
-    fn expiry_is_compared_with_the_clock(#[case] now: Timestamp, #[case] over: bool, #[case] milliseconds: u64) {
-        let expiry = Expiry("2030-01-01T00:00:00Z".parse().unwrap());
-        assert_eq!((expiry.is_over(now), expiry.wait(now)), (over, Duration::from_millis(milliseconds)));
+    #[case::before("2029-12-31T23:59:59.5Z", false)]
+    #[case::last_second("2030-01-01T00:00:00.25Z", false)]
+    #[case::after("2030-01-01T00:00:01Z", true)]
+    fn expiry_is_compared_with_the_clock(#[case] now: Timestamp, #[case] over: bool) {
+        assert_eq!(Expiry("2030-01-01T00:00:00Z".parse().unwrap()).is_over(now), over);
     }
 }

@@ -21,12 +21,11 @@ pub(crate) enum Closed {
     WriteTimeout,
     /// The CA bundle for client certificates changed.
     ClientCaChanged,
-    CertificateExpired,
 }
 
 impl Closed {
     /// Values of the label `reason`, in the order of the variants.
-    const LABELS: [&str; 8] = [
+    const LABELS: [&str; 7] = [
         "displaced",
         "handshake_timeout",
         "handshake_failed",
@@ -34,7 +33,6 @@ impl Closed {
         "idle_timeout",
         "write_timeout",
         "client_ca_changed",
-        "certificate_expired",
     ];
 
     pub(crate) const fn label(self) -> &'static str {
