@@ -2,32 +2,15 @@
 
 use std::time::Duration;
 
-use endpoint_controller_manager::{LeaderElection, Settings, run};
+use endpoint_controller_manager::{LeaderElection, Settings};
 use kube_controller_client::{Client, ClientOptions, Config};
 use kube_dev_apiserver::{Fault, On, Server};
-use serde_json::{Value, json};
-use tokio::task::JoinSet;
+use serde_json::Value;
 use tokio::time::sleep;
-use tokio_util::sync::CancellationToken;
 
-pub(crate) const SERVICES: usize = 60;
+use crate::program::{Program, node, service};
 
-pub(crate) fn objects() -> impl Iterator<Item = Value> {
-    let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node"}});
-    let of_service = |at: usize| {
-        let metadata = |name: &str| json!({"name": format!("{name}-{at}"), "namespace": "default", "labels": {"app": format!("app-{at}")}});
-        let spec = json!({"selector": {"app": format!("app-{at}")}, "ports": [{"port": 80}]});
-        let pod = json!({"nodeName": "node", "containers": [{"name": "main", "image": "registry.example/app:1"}]});
-        let ip = format!("10.1.0.{}", at + 1);
-        let conditions = json!([{"type": "Ready", "status": "True"}]);
-        let status = json!({"phase": "Running", "podIP": ip, "podIPs": [{"ip": ip}], "conditions": conditions});
-        [
-            json!({"apiVersion": "v1", "kind": "Service", "metadata": metadata("app"), "spec": spec}),
-            json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata("pod"), "spec": pod, "status": status}),
-        ]
-    };
-    std::iter::once(node).chain((0..SERVICES).flat_map(of_service))
-}
+const SERVICES: usize = 60;
 
 async fn get(client: &Client, path: &str) -> Value {
     client.get_json(path).await.expect("an answer")
@@ -42,7 +25,7 @@ async fn count(client: &Client, path: &str) -> usize {
 #[tokio::test(start_paused = true)]
 async fn everything_is_written_after_rejections_and_the_lease_is_kept() {
     let server = Server::in_process(kube_dev_apiserver::Config::default()).expect("a server");
-    server.load(objects()).expect("objects");
+    server.load(std::iter::once(node()).chain((0..SERVICES).flat_map(service))).expect("objects");
     let config = Config::from_service(server.service());
     let client = Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() }).expect("a client");
     for resource in ["endpointslices", "endpoints"] {
@@ -51,9 +34,7 @@ async fn everything_is_written_after_rejections_and_the_lease_is_kept() {
     }
     let mut settings = Settings { leader_election: Some(LeaderElection::default()), ..Settings::default() };
     settings.client.adaptive = true;
-    let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
-    let running = run(config, settings, stop.clone());
-    tasks.spawn(async move { running.await.expect("the program runs") });
+    let mut program = Program::start(config, settings);
 
     sleep(Duration::from_secs(5)).await;
     let lease = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/endpoint-controller-manager";
@@ -67,7 +48,7 @@ async fn everything_is_written_after_rejections_and_the_lease_is_kept() {
     let hits: Vec<u32> = server.faults().states().iter().map(|state| state.hits).collect();
     // The requests that were in flight at first, and one per second.
     assert!(hits.iter().all(|hits| (20..50).contains(hits)), "{hits:?}");
-    assert!(tasks.try_join_next().is_none(), "the program ended");
+    assert!(!program.has_ended());
 
     server.faults().clear();
     let mut seconds = 0;
@@ -79,8 +60,5 @@ async fn everything_is_written_after_rejections_and_the_lease_is_kept() {
         // Keys whose requests failed 10 times are in the back-off of the work queue.
         assert!(seconds < 30, "not everything is written");
     }
-    stop.cancel();
-    while let Some(ended) = tasks.join_next().await {
-        ended.expect("no panic");
-    }
+    program.stop().await;
 }

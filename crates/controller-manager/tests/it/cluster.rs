@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use http::{Method, StatusCode};
 use kube_controller_client::{Client, ClientOptions, Config};
-use kube_dev_apiserver::{Server, Transport};
+use kube_dev_apiserver::{Server, Transport, User};
 use kube_endpoints_testing::eventually;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -63,6 +63,13 @@ impl Cluster {
         self.folder.path().join("kubeconfig")
     }
 
+    /// Writes a kubeconfig for a user; returns its path.
+    pub(crate) fn kubeconfig_for(&self, user: User) -> PathBuf {
+        let path = self.folder.path().join(&user.name);
+        std::fs::write(&path, self.server.kubeconfig_for(user)).expect("a kubeconfig");
+        path
+    }
+
     pub(crate) async fn service(&self, namespace: &str, name: &str) {
         let spec = json!({"selector": {"app": name}, "ports": [{"name": "http", "port": 80, "targetPort": 8080}]});
         let object = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": spec});
@@ -92,6 +99,28 @@ impl Cluster {
     pub(crate) async fn node(&self) {
         let object = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}});
         self.create("/api/v1/nodes", &object).await;
+    }
+
+    /// Creates a Node, and a Service with a ready Pod.
+    pub(crate) async fn web(&self) {
+        self.node().await;
+        self.service("default", "web").await;
+        self.ready_pod("default", "web-0", "web", "10.1.0.1").await;
+    }
+
+    /// Waits until the Pod of [`Cluster::web`] is published.
+    pub(crate) async fn wait_for_web(&self) {
+        self.wait_for_addresses(&BTreeMap::from([("web".to_owned(), 1)])).await;
+    }
+
+    /// Creates a Service without selector, and its Endpoints with one address.
+    pub(crate) async fn custom_endpoints(&self, name: &str) {
+        let ports = json!([{"name": "http", "port": 80}]);
+        let service = json!({"metadata": {"name": name}, "spec": {"ports": ports}});
+        self.create("/api/v1/namespaces/default/services", &service).await;
+        let subsets = json!([{"addresses": [{"ip": "192.0.2.1"}], "ports": ports}]);
+        let endpoints = json!({"metadata": {"name": name}, "subsets": subsets});
+        self.create("/api/v1/namespaces/default/endpoints", &endpoints).await;
     }
 
     /// Number of addresses of each Service, in Endpoints and, summed over its slices, in EndpointSlices.

@@ -39,7 +39,7 @@ async fn events_and_metrics_follow_the_version(
     let process = start(&cluster, &arguments);
     cluster.service("shop", "web").await;
     cluster.ready_pod("shop", "web-0", "web", "10.1.0.1").await;
-    cluster.wait_for_addresses(&[("web".to_owned(), 1)].into()).await;
+    cluster.wait_for_web().await;
     eventually("events", &vec![namespace.to_owned()], || namespaces_of_events(&cluster)).await;
 
     let master = process.master(&cluster).await;
@@ -77,7 +77,6 @@ async fn events_and_metrics_follow_the_version(
 #[tokio::test]
 async fn deleted_slices_and_addresses_with_leading_zeros_are_the_same_in_every_version(#[case] version: &str) {
     let cluster = Cluster::start().await;
-    cluster.node().await;
     let process = start(&cluster, &["--leader-elect=false", &format!("--emulated-version={version}")]);
     // Mirrored: the API server accepts them in stored objects only.
     let ports = json!([{"name": "http", "port": 80}]);
@@ -88,8 +87,7 @@ async fn deleted_slices_and_addresses_with_leading_zeros_are_the_same_in_every_v
     let custom = json!({"apiVersion": "v1", "kind": "Endpoints", "metadata": metadata, "subsets": subsets});
     cluster.server.load([custom]).expect("an object of an earlier version");
     // Selected: slices of both controllers are deleted below.
-    cluster.service("default", "web").await;
-    cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
+    cluster.web().await;
     let expected = [("custom".to_owned(), 1), ("web".to_owned(), 1)].into();
     cluster.wait_for_addresses(&expected).await;
     let slices = cluster.list("/apis/discovery.k8s.io/v1/endpointslices").await;

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use endpoint_controller_manager::{Settings, run};
+use endpoint_controller_manager::Settings;
 use kube_controller_client::Config;
 use kube_dev_apiserver::{Fault, On};
 use kube_endpoints_testing::eventually;
 use serde_json::json;
 use tokio::task::JoinSet;
-use tokio_util::sync::CancellationToken;
 
 use crate::cluster::{Cluster, text};
+use crate::program::Program;
 
 /// Faults of one write: rejected, or applied with a lost or failed response.
 fn faults() -> Vec<(&'static str, Fault)> {
@@ -77,15 +77,10 @@ async fn walk(cluster: &Cluster, namespace: &str) {
 async fn objects_converge_after_any_failed_write() {
     let cluster = std::sync::Arc::new(Cluster::start().await);
     cluster.node().await;
-    let stop = CancellationToken::new();
     let mut settings = Settings::default();
     settings.client.qps = 0.0;
     let config = Config::from_url(&cluster.server.url()).expect("a configuration");
-    let mut tasks = JoinSet::new();
-    tasks.spawn({
-        let stop = stop.clone();
-        async move { run(config, settings, stop).await.expect("the controllers run") }
-    });
+    let program = Program::start(config, settings);
 
     let mut walks = JoinSet::new();
     for (name, fault) in faults() {
@@ -105,9 +100,6 @@ async fn objects_converge_after_any_failed_write() {
         }
     }
     let unused: Vec<_> = cluster.server.faults().states().into_iter().filter(|state| state.hits == 0).collect();
-    stop.cancel();
-    while let Some(ended) = tasks.join_next().await {
-        ended.expect("no panic");
-    }
+    program.stop().await;
     assert!(unused.is_empty(), "faults that were never triggered: {unused:?}");
 }

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use endpoint_controller_manager::{LeaderElection, Settings, run};
+use endpoint_controller_manager::{LeaderElection, Settings};
 use kube_controller_client::{Client, ClientOptions, Config};
 use kube_dev_apiserver::{Fault, History, On, Server};
 use kube_endpoints_testing::eventually;
 use kube_endpoints_testing::lies::{EMPTY, Lie, Lies};
 use rstest::rstest;
 use serde_json::{Value, json};
-use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
-use tokio_util::sync::CancellationToken;
+
+use crate::program::Program;
 
 /// Two thirds of them are more than a list may lack unchecked.
 const SERVICES: usize = 90;
@@ -54,8 +54,7 @@ struct World {
     server: Server,
     lies: Lies,
     client: Client,
-    stop: CancellationToken,
-    tasks: JoinSet<()>,
+    program: Program,
 }
 
 impl World {
@@ -65,12 +64,11 @@ impl World {
         server.load(objects()).expect("objects");
         let options = ClientOptions { qps: 0.0, ..ClientOptions::default() };
         let client = Client::new(&Config::from_service(server.service()), options).expect("a client");
-        let (lies, stop, mut tasks) = (Lies::default(), CancellationToken::new(), JoinSet::new());
+        let lies = Lies::default();
         let mut settings = Settings { leader_election: Some(LeaderElection::default()), ..Settings::default() };
         settings.client.qps = 0.0;
-        let running = Box::pin(run(Config::from_service(lies.service(server.service())), settings, stop.clone()));
-        tasks.spawn(async move { running.await.expect("the program runs until it is stopped") });
-        let world = World { server, lies, client, stop, tasks };
+        let program = Program::start(Config::from_service(lies.service(server.service())), settings);
+        let world = World { server, lies, client, program };
         eventually("addresses", &(PODS, PODS), || world.addresses()).await;
         // The last writes, and the events that follow them.
         sleep(seconds(10)).await;
@@ -126,10 +124,8 @@ impl World {
     }
 
     async fn end(self) {
-        let World { stop, mut tasks, server, .. } = self;
-        stop.cancel();
-        tasks.join_next().await.expect("the program").expect("no panic");
-        server.shutdown().await;
+        self.program.stop().await;
+        self.server.shutdown().await;
     }
 }
 

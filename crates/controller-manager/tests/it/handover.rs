@@ -17,10 +17,7 @@ const QUIET: Duration = Duration::from_secs(5);
 
 /// Starts a process that is logged as `user`.
 fn start(cluster: &Cluster, user: &str) -> Child {
-    let kubeconfig = cluster.folder().join(user);
-    let identity = User::new(user).group("system:masters");
-    std::fs::write(&kubeconfig, cluster.server.kubeconfig_for(identity)).expect("a kubeconfig");
-    start_with_kubeconfig(&kubeconfig, &[])
+    start_with_kubeconfig(&cluster.kubeconfig_for(User::new(user).group("system:masters")), &[])
 }
 
 #[tokio::test]

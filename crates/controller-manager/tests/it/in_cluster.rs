@@ -45,10 +45,8 @@ async fn the_service_account_of_the_pod_is_used() {
     }
     let program = env!("CARGO_BIN_EXE_controller-manager");
     let child: Child = in_a_pod(folder.path(), address, &[program, "--secure-port=0"]).spawn().expect("it starts");
-    cluster.node().await;
-    cluster.service("default", "web").await;
-    cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
-    cluster.wait_for_addresses(&[("web".to_owned(), 1)].into()).await;
+    cluster.web().await;
+    cluster.wait_for_web().await;
     let log = stop(child).await;
     assert!(log.contains("\"Stopped\""), "{log}");
     cluster.server.shutdown().await;

@@ -28,8 +28,7 @@ async fn logged(arguments: &[&str]) -> String {
     let cluster = Cluster::start_with(config).await;
     let folder = cluster.folder();
     let user = User::new("master").group("system:masters");
-    let kubeconfig = folder.join("with-a-token");
-    fs::write(&kubeconfig, cluster.server.kubeconfig_for(user.clone())).expect("a kubeconfig");
+    let kubeconfig = cluster.kubeconfig_for(user.clone());
     let port = ReservedPort::new().expect("a free port");
     let mut command = binary();
     for flag in ["kubeconfig", "authentication-kubeconfig", "authorization-kubeconfig"] {

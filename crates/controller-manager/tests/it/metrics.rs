@@ -95,9 +95,7 @@ pub(crate) async fn exported_metrics(arguments: &[&str]) -> (BTreeMap<String, Fa
     let cluster = Cluster::start().await;
     let arguments: Vec<&str> = std::iter::once("--kube-api-qps=auto").chain(arguments.iter().copied()).collect();
     let process = start(&cluster, &arguments);
-    cluster.node().await;
-    cluster.service("default", "web").await;
-    cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
+    cluster.web().await;
     // Endpoints to mirror, and Services with a traffic distribution.
     let ports = json!([{"name": "http", "port": 80}]);
     for name in ["mine", "near"] {

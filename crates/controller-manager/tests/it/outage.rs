@@ -2,19 +2,18 @@
 
 use std::time::Duration;
 
-use endpoint_controller_manager::{LeaderElection, Settings, run};
+use endpoint_controller_manager::{LeaderElection, Settings};
 use http::Method;
 use kube_controller_client::{Client, ClientOptions, Config};
 use kube_dev_apiserver::{Fault, On, Server};
 use kube_endpoints_testing::LogLines;
 use rstest::rstest;
 use serde_json::{Value, json};
-use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
-use tokio_util::sync::CancellationToken;
 
-use crate::adaptive::{SERVICES, objects};
+use crate::program::{Program, node, service};
 
+const SERVICES: usize = 60;
 const SLICES: &str = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
 const ENDPOINTS: &str = "/api/v1/namespaces/default/endpoints";
 
@@ -46,13 +45,11 @@ async fn keys_are_written_within_seconds_after_an_outage(
     let log = tracing_subscriber::fmt().with_writer(move || writer.clone()).with_ansi(false).finish();
     let _guard = tracing::subscriber::set_default(log);
     let server = Server::in_process(kube_dev_apiserver::Config::default()).expect("a server");
-    server.load(objects()).expect("objects");
+    server.load(std::iter::once(node()).chain((0..SERVICES).flat_map(service))).expect("objects");
     let config = Config::from_service(server.service());
     let client = Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() }).expect("a client");
     let settings = Settings { leader_election: Some(LeaderElection::default()), ..Settings::default() };
-    let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
-    let running = run(config, settings, stop.clone());
-    tasks.spawn(async move { running.await.expect("the program runs") });
+    let program = Program::start(config, settings);
     sleep(Duration::from_secs(60)).await;
     assert_eq!(unready(&client).await, [0, 0]);
 
@@ -62,7 +59,7 @@ async fn keys_are_written_within_seconds_after_an_outage(
     lines.clear();
     for at in 0..SERVICES {
         let patch = json!({"status": {"conditions": [{"type": "Ready", "status": "False"}]}}).to_string().into_bytes();
-        let path = format!("/api/v1/namespaces/default/pods/pod-{at}/status");
+        let path = format!("/api/v1/namespaces/default/pods/web-{at}/status");
         let patch = client.raw(Method::PATCH, &path, Some("application/merge-patch+json"), patch).await;
         assert_eq!(patch.expect("an answer").0, 200);
     }
@@ -81,8 +78,5 @@ async fn keys_are_written_within_seconds_after_an_outage(
         let after = start.elapsed();
         assert!(after < Duration::from_secs(8), "{:?} after {after:?}", unready(&client).await);
     }
-    stop.cancel();
-    while let Some(ended) = tasks.join_next().await {
-        ended.expect("no panic");
-    }
+    program.stop().await;
 }

@@ -31,31 +31,22 @@ pub(crate) fn start_with_kubeconfig(kubeconfig: &Path, arguments: &[&str]) -> Ch
 
 /// Sends SIGTERM and waits for a successful exit; returns the log.
 pub(crate) async fn stop(child: Child) -> String {
-    let pid = child.id().expect("still running").to_string();
-    Command::new("sh").args(["-c", &format!("kill -TERM {pid}")]).status().await.expect("kill");
+    signal(&child, "TERM").await;
     let output = child.wait_with_output().await.expect("its output");
     assert!(output.status.success(), "{output:?}");
     String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+pub(crate) async fn signal(child: &Child, signal: &str) {
+    let pid = child.id().expect("still running");
+    let sent = Command::new("sh").args(["-c", &format!("kill -{signal} {pid}")]).status().await;
+    assert!(sent.expect("a shell").success());
 }
 
 pub(crate) fn binary() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_controller-manager"));
     command.kill_on_drop(true).stdin(Stdio::null());
     command
-}
-
-#[tokio::test]
-async fn program_writes_objects_and_exits_cleanly_on_sigterm() {
-    let cluster = Cluster::start().await;
-    let child = start_controllers(&cluster, &[]);
-    cluster.node().await;
-    cluster.service("default", "web").await;
-    cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
-    cluster.wait_for_addresses(&[("web".to_owned(), 1)].into()).await;
-
-    let log = timeout(LIMIT, stop(child)).await.expect("an end");
-    assert!(log.contains("Stopped"), "{log}");
-    cluster.server.shutdown().await;
 }
 
 #[tokio::test]
@@ -147,10 +138,8 @@ async fn master_flag_overrides_the_kubeconfig_address(#[case] with_kubeconfig: b
     let mut command = binary();
     command.args(arguments).args(["--leader-elect=false", "--secure-port=0"]);
     let child = command.stderr(Stdio::piped()).spawn().expect("the binary starts");
-    cluster.node().await;
-    cluster.service("default", "web").await;
-    cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
-    cluster.wait_for_addresses(&[("web".to_owned(), 1)].into()).await;
+    cluster.web().await;
+    cluster.wait_for_web().await;
     stop(child).await;
     cluster.server.shutdown().await;
 }

@@ -13,8 +13,7 @@ use crate::process::{start_controllers, stop};
 async fn hand_edited_endpoints_are_repaired_after_a_relist() {
     let cluster = Cluster::start().await;
     let child = start_controllers(&cluster, &["--controllers=endpoints-controller"]);
-    cluster.service("default", "web").await;
-    cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
+    cluster.web().await;
     let address = async || {
         let web = cluster.document("/api/v1/namespaces/default/endpoints/web").await.unwrap_or_default();
         web["subsets"][0]["addresses"][0]["ip"].as_str().map(str::to_owned)

@@ -2,15 +2,14 @@
 
 use std::time::Duration;
 
-use endpoint_controller_manager::{Settings, run};
+use endpoint_controller_manager::Settings;
 use kube_controller_client::Config;
 use kube_dev_apiserver::{Fault, On, Server, Snapshot};
 use kube_endpoints_testing::eventually;
 use rstest::rstest;
-use serde_json::{Value, json};
-use tokio::task::JoinSet;
 use tokio::time::sleep;
-use tokio_util::sync::CancellationToken;
+
+use crate::program::{Program, node, service};
 
 const SERVICES: usize = 20;
 
@@ -18,41 +17,24 @@ const fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// A Service and its ready Pod.
-fn service(at: usize) -> [Value; 2] {
-    let (name, ip) = (format!("web-{at}"), format!("10.1.0.{}", at + 1));
-    let spec = json!({"selector": {"app": name}, "ports": [{"port": 80}]});
-    let metadata = json!({"name": name, "namespace": "default", "labels": {"app": name}});
-    let conditions = json!([{"type": "Ready", "status": "True"}]);
-    let status = json!({"phase": "Running", "podIP": ip, "podIPs": [{"ip": ip}], "conditions": conditions});
-    let pod = json!({"nodeName": "n1", "containers": [{"name": "main", "image": "registry.example/app:1"}]});
-    [
-        json!({"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}),
-        json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": pod, "status": status}),
-    ]
-}
-
 /// The program on an API server, of which there is a snapshot from before the Services.
 struct World {
     server: Server,
     snapshot: Snapshot,
-    stop: CancellationToken,
-    tasks: JoinSet<()>,
+    program: Program,
 }
 
 impl World {
     /// Starts the program and waits until it has written slices and Endpoints of all Services.
     async fn start() -> World {
         let server = Server::in_process(kube_dev_apiserver::Config::default()).expect("a server");
-        server.load([json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}})]).expect("a node");
+        server.load([node()]).expect("a node");
         let snapshot = server.snapshot();
         server.load((0..SERVICES).flat_map(service)).expect("Services");
-        let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
         let mut settings = Settings { leader_election: None, ..Settings::default() };
         settings.client.qps = 0.0;
-        let running = Box::pin(run(Config::from_service(server.service()), settings, stop.clone()));
-        tasks.spawn(async move { running.await.expect("the program runs until it is stopped") });
-        let world = World { server, snapshot, stop, tasks };
+        let program = Program::start(Config::from_service(server.service()), settings);
+        let world = World { server, snapshot, program };
         eventually("writes", &(SERVICES, SERVICES), async || world.writes()).await;
         sleep(seconds(60)).await;
         world
@@ -65,10 +47,8 @@ impl World {
     }
 
     async fn end(self) {
-        let World { stop, mut tasks, server, .. } = self;
-        stop.cancel();
-        tasks.join_next().await.expect("the program").expect("no panic");
-        server.shutdown().await;
+        self.program.stop().await;
+        self.server.shutdown().await;
     }
 }
 

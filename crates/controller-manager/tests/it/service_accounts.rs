@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use http::Method;
-use kube_dev_apiserver::{Authorization, Config, On, Transport, User};
+use kube_dev_apiserver::{On, User};
 use kube_endpoints_testing::eventually;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::cluster::{Cluster, text};
+use crate::cluster::Cluster;
+use crate::deploy::rights::{rbac_cluster, refused};
+use crate::deploy::split;
 use crate::process::{start_with_kubeconfig, stop};
 
 const OWN: &str = "endpoint-controller-manager";
@@ -17,40 +18,16 @@ const CONTROLLERS: [&str; 3] = ["endpoint-controller", "endpointslice-controller
 
 /// A server with upstream's roles (CM-34) and the rules that the program itself needs, and a kubeconfig for the
 /// program.
-async fn rbac_cluster() -> (Cluster, PathBuf, TempDir) {
-    let cluster = Cluster::start_with(Config {
-        authorization: Authorization::Rbac,
-        transport: Transport::Tls,
-        ..Config::default()
-    })
-    .await;
-    for document in include_str!("../../../../testing/conformance/rights.yaml").split("\n---\n") {
-        let object: Value = serde_saphyr::from_str(document).expect("YAML");
-        let plural = text(&object["kind"]).to_lowercase() + "s";
-        let collection = match object["metadata"]["namespace"].as_str() {
-            Some(namespace) => format!("namespaces/{namespace}/{plural}"),
-            None => plural,
-        };
-        cluster.create(&format!("/apis/rbac.authorization.k8s.io/v1/{collection}"), &object).await;
-    }
-    let folder = tempfile::tempdir().expect("a folder");
-    let kubeconfig = folder.path().join("kubeconfig");
-    let user = User::new(OWN).group("system:authenticated");
-    std::fs::write(&kubeconfig, cluster.server.kubeconfig_for(user)).expect("a kubeconfig");
-    (cluster, kubeconfig, folder)
+async fn cluster_with_upstream_roles() -> (Cluster, PathBuf) {
+    let cluster = rbac_cluster(&split(include_str!("../../../../testing/conformance/rights.yaml"))).await;
+    let kubeconfig = cluster.kubeconfig_for(User::new(OWN).group("system:authenticated"));
+    (cluster, kubeconfig)
 }
 
 /// Creates a Service with a selector and one without, so that every controller writes.
 async fn workload(cluster: &Cluster) {
-    cluster.node().await;
-    cluster.service("default", "web").await;
-    cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
-    let ports = json!([{"name": "http", "port": 80}]);
-    let own = json!({"metadata": {"name": "own"}, "spec": {"ports": ports}});
-    cluster.create("/api/v1/namespaces/default/services", &own).await;
-    let subsets = json!([{"addresses": [{"ip": "192.0.2.1"}], "ports": ports}]);
-    let endpoints = json!({"metadata": {"name": "own"}, "subsets": subsets});
-    cluster.create("/api/v1/namespaces/default/endpoints", &endpoints).await;
+    cluster.web().await;
+    cluster.custom_endpoints("own").await;
 }
 
 fn expected() -> (BTreeMap<String, usize>, BTreeMap<String, usize>) {
@@ -70,7 +47,7 @@ fn accounts(names: &[&str]) -> BTreeSet<String> {
 
 #[tokio::test]
 async fn upstream_roles_and_listed_rules_are_sufficient() {
-    let (cluster, kubeconfig, _folder) = rbac_cluster().await;
+    let (cluster, kubeconfig) = cluster_with_upstream_roles().await;
     let child = start_with_kubeconfig(&kubeconfig, &["--use-service-account-credentials=true"]);
     workload(&cluster).await;
     eventually("addresses", &expected(), || cluster.addresses()).await;
@@ -85,7 +62,7 @@ async fn upstream_roles_and_listed_rules_are_sufficient() {
     let both = ["endpointslice-controller", "endpointslicemirroring-controller"];
     assert_eq!(writers(&cluster, "endpointslices"), accounts(&both));
     let requests = cluster.server.requests().matching(&On::any().user_agent("controller-manager"));
-    let refused: Vec<_> = requests.iter().filter(|it| matches!(it.status, Some(401 | 403))).collect();
+    let refused = refused(&cluster);
     assert!(refused.is_empty(), "{refused:#?}\n{log}");
     // As upstream, the user agent ends with the account's user name.
     let agents: BTreeSet<&str> = requests
@@ -99,7 +76,7 @@ async fn upstream_roles_and_listed_rules_are_sufficient() {
 
 #[tokio::test]
 async fn recreated_service_account_gets_new_tokens() {
-    let (cluster, kubeconfig, _folder) = rbac_cluster().await;
+    let (cluster, kubeconfig) = cluster_with_upstream_roles().await;
     let child = start_with_kubeconfig(&kubeconfig, &["--use-service-account-credentials", "--leader-elect=false"]);
     workload(&cluster).await;
     eventually("addresses", &expected(), || cluster.addresses()).await;
@@ -117,7 +94,7 @@ async fn recreated_service_account_gets_new_tokens() {
 /// Without service accounts, the rights of the program are not sufficient, and the log has the API server's reason.
 #[tokio::test]
 async fn without_service_accounts_writes_are_forbidden() {
-    let (cluster, kubeconfig, _folder) = rbac_cluster().await;
+    let (cluster, kubeconfig) = cluster_with_upstream_roles().await;
     let child = start_with_kubeconfig(&kubeconfig, &["--leader-elect=false"]);
     workload(&cluster).await;
     let refused = On::writes().resource("endpointslices").user(OWN);

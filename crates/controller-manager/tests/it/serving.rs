@@ -9,10 +9,11 @@ use kube_endpoints_testing::https::{HttpsClient, Reply};
 use kube_endpoints_testing::{LIMIT, eventually, until};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
-use tokio::process::{Child, Command};
+use tokio::process::Child;
 use tokio::time::timeout;
 
 use crate::cluster::Cluster;
+use crate::process::binary;
 
 /// A running process and the address and certificate of its HTTPS server.
 pub(crate) struct ServingProcess {
@@ -30,13 +31,13 @@ pub(crate) fn start(cluster: &Cluster, arguments: &[&str]) -> ServingProcess {
 pub(crate) fn start_in(folder: &Path, arguments: &[&str]) -> ServingProcess {
     let port = ReservedPort::new().expect("a free port");
     let kubeconfig = folder.join("kubeconfig");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_controller-manager"));
+    let mut command = binary();
     for flag in ["kubeconfig", "authentication-kubeconfig", "authorization-kubeconfig"] {
         command.arg(format!("--{flag}={}", kubeconfig.display()));
     }
     command.arg(format!("--cert-dir={}", folder.display())).arg(format!("--secure-port={}", port.port()));
     command.args(["--bind-address=127.0.0.1", "--kube-api-qps=2000", "--kube-api-burst=4000"]).args(arguments);
-    let child = command.kill_on_drop(true).stdin(Stdio::null()).stderr(Stdio::null()).spawn();
+    let child = command.stderr(Stdio::null()).spawn();
     let certificate = folder.join("kube-controller-manager.crt");
     ServingProcess { child: child.expect("the binary starts"), port, certificate }
 }
@@ -181,10 +182,10 @@ async fn serving_errors_are_one_line_on_stderr() {
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = taken.local_addr().expect("an address").port();
     let run = |arguments: Vec<String>| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_controller-manager"));
+        let mut command = binary();
         command.arg("--kubeconfig").arg(cluster.kubeconfig()).arg("--bind-address=127.0.0.1").args(arguments);
         async move {
-            let output = timeout(LIMIT, command.kill_on_drop(true).output()).await.expect("ends");
+            let output = timeout(LIMIT, command.output()).await.expect("ends");
             let output = output.expect("the binary runs");
             let text = String::from_utf8_lossy(&output.stderr).into_owned();
             (output.status.code(), text.lines().last().unwrap_or_default().to_owned())

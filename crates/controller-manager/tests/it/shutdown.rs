@@ -4,20 +4,14 @@ use std::time::Duration;
 
 use kube_dev_apiserver::{Fault, On};
 use kube_endpoints_testing::{LIMIT, eventually};
-use tokio::process::Command;
 use tokio::time::timeout;
 
 use crate::cluster::Cluster;
+use crate::process::signal;
 use crate::serving::{ServingProcess, start};
 
 const SLICES: &str = "/apis/discovery.k8s.io/v1/endpointslices";
 const LEASE: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/endpoint-controller-manager";
-
-async fn terminate(process: &ServingProcess) {
-    let pid = process.child.id().expect("still running").to_string();
-    let sent = Command::new("sh").args(["-c", &format!("kill -TERM {pid}")]).status().await;
-    assert!(sent.expect("a shell").success());
-}
 
 async fn exit_code(mut process: ServingProcess) -> Option<i32> {
     timeout(LIMIT, process.child.wait()).await.expect("an end").expect("a status").code()
@@ -39,7 +33,7 @@ async fn busy_leader(cluster: &Cluster, delay: Duration) -> ServingProcess {
 async fn write_in_flight_is_finished_and_the_lease_released() {
     let cluster = Cluster::start().await;
     let process = busy_leader(&cluster, Duration::from_secs(2)).await;
-    terminate(&process).await;
+    signal(&process.child, "TERM").await;
     // During shutdown the process is alive and not ready.
     process.until("/readyz", |reply| reply.code == 500).await;
     assert_eq!(process.anonymous().await.get("/livez").await.text, "ok");
@@ -64,7 +58,7 @@ async fn shutdown_does_not_wait_for_rate_limited_writes() {
         cluster.service("default", &format!("web-{number}")).await;
     }
     eventually("the first write", &true, async || !cluster.list(SLICES).await.is_empty()).await;
-    terminate(&process).await;
+    signal(&process.child, "TERM").await;
     assert_eq!(exit_code(process).await, Some(0));
     assert!(cluster.list(SLICES).await.len() < SERVICES, "expected some writes to be unsent");
     let lease = cluster.document(LEASE).await.expect("a lease");
@@ -76,7 +70,7 @@ async fn shutdown_does_not_wait_for_rate_limited_writes() {
 async fn lease_is_not_released_while_a_write_is_stuck() {
     let cluster = Cluster::start().await;
     let process = busy_leader(&cluster, Duration::from_secs(60)).await;
-    terminate(&process).await;
+    signal(&process.child, "TERM").await;
     assert_eq!(exit_code(process).await, Some(1));
     // The server may still apply the write, so that no other instance may lead before the lease expires.
     let lease = cluster.document(LEASE).await.expect("a lease");
@@ -88,9 +82,9 @@ async fn lease_is_not_released_while_a_write_is_stuck() {
 async fn second_signal_exits_at_once() {
     let cluster = Cluster::start().await;
     let process = busy_leader(&cluster, Duration::from_secs(60)).await;
-    terminate(&process).await;
+    signal(&process.child, "TERM").await;
     process.until("/readyz", |reply| reply.code == 500).await;
-    terminate(&process).await;
+    signal(&process.child, "TERM").await;
     assert_eq!(exit_code(process).await, Some(1));
     cluster.server.shutdown().await;
 }
@@ -108,7 +102,7 @@ async fn standby_exits_at_once_without_writing_the_lease() {
         standby.anonymous().await.get("/healthz?verbose").await.text,
         "[+]leaderElection ok\nhealthz check passed\n"
     );
-    terminate(&standby).await;
+    signal(&standby.child, "TERM").await;
     assert_eq!(exit_code(standby).await, Some(0));
     let after = cluster.document(LEASE).await.expect("a lease");
     assert_eq!(after["spec"]["holderIdentity"], before["spec"]["holderIdentity"]);

@@ -26,16 +26,14 @@ fn arguments(cluster: &Cluster) -> Vec<String> {
 #[tokio::test]
 async fn kubeadm_arguments_start_the_program() {
     let cluster = Cluster::start_with(Config { transport: Transport::Tls, ..Config::default() }).await;
-    cluster.node().await;
-    cluster.service("default", "web").await;
-    cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
+    cluster.web().await;
 
     let port = ReservedPort::new().expect("a free port");
     let mut command = binary();
     command.args(arguments(&cluster)).arg("--allow-upstream-flags").arg(format!("--secure-port={}", port.port()));
     command.arg(format!("--cert-dir={}", cluster.folder().display()));
     let child = command.stderr(std::process::Stdio::piped()).spawn().expect("the binary starts");
-    cluster.wait_for_addresses(&[("web".to_owned(), 1)].into()).await;
+    cluster.wait_for_web().await;
     let certificate = std::fs::read(cluster.folder().join("kube-controller-manager.crt")).expect("a certificate");
     let anonymous = HttpsClient::anonymous(port.address(), certificate);
     assert_eq!(anonymous.get("/healthz").await.text, "ok");
@@ -49,10 +47,8 @@ async fn kubeadm_arguments_start_the_program() {
 async fn upstream_lease_name_is_used_with_a_warning() {
     let cluster = Cluster::start().await;
     let child = start_with_kubeconfig(&cluster.kubeconfig(), &["--leader-elect-resource-name=kube-controller-manager"]);
-    cluster.node().await;
-    cluster.service("default", "web").await;
-    cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
-    cluster.wait_for_addresses(&[("web".to_owned(), 1)].into()).await;
+    cluster.web().await;
+    cluster.wait_for_web().await;
     let lease = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager";
     assert!(cluster.document(lease).await.is_some());
     let log = stop(child).await;

@@ -29,8 +29,7 @@ async fn endpoints_are_written_without_slice_controllers(
         cluster.server.faults().inject(fault.on(discovery()));
     }
     let child = start_controllers(&cluster, arguments);
-    cluster.service("default", "web").await;
-    cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
+    cluster.web().await;
     let expected = BTreeMap::from([("web".to_owned(), 1)]);
     eventually("Endpoints", &expected, async || cluster.addresses().await.0).await;
 
@@ -50,9 +49,7 @@ async fn slice_controllers_start_when_the_api_appears() {
     let cluster = Cluster::start().await;
     let fault = cluster.server.faults().inject(Fault::reject(404).on(discovery()));
     let process = start(&cluster, &["--leader-elect=false"]);
-    cluster.node().await;
-    cluster.service("default", "web").await;
-    cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
+    cluster.web().await;
     let expected = BTreeMap::from([("web".to_owned(), 1)]);
     eventually("Endpoints", &expected, async || cluster.addresses().await.0).await;
     let missing =
@@ -83,10 +80,8 @@ async fn inconclusive_discovery_is_retried_or_assumed_served(#[case] fault: Faul
     let cluster = Cluster::start().await;
     cluster.server.faults().inject(fault.on(discovery()));
     let child = start_controllers(&cluster, &[]);
-    cluster.node().await;
-    cluster.service("default", "web").await;
-    cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
-    cluster.wait_for_addresses(&[("web".to_owned(), 1)].into()).await;
+    cluster.web().await;
+    cluster.wait_for_web().await;
     assert!(cluster.server.faults().states().iter().all(|state| state.hits > 0), "expected the fault to be triggered");
     stop(child).await;
     cluster.server.shutdown().await;
@@ -98,8 +93,7 @@ async fn no_discovery_without_slice_controllers() {
     // Discovery would be retried without end.
     cluster.server.faults().inject(Fault::unavailable().on(discovery()));
     let child = start_controllers(&cluster, &["--controllers=endpoints-controller"]);
-    cluster.service("default", "web").await;
-    cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
+    cluster.web().await;
     let expected = BTreeMap::from([("web".to_owned(), 1)]);
     eventually("Endpoints", &expected, async || cluster.addresses().await.0).await;
     stop(child).await;

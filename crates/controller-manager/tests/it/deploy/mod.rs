@@ -5,7 +5,7 @@ mod container;
 mod expression;
 mod monitoring;
 mod promql;
-mod rights;
+pub(crate) mod rights;
 mod shadow;
 mod single_leader;
 mod started;
@@ -30,7 +30,7 @@ fn deploy(path: &str) -> PathBuf {
 }
 
 /// Parses a text of several YAML documents.
-fn split(text: &str) -> Vec<Value> {
+pub(crate) fn split(text: &str) -> Vec<Value> {
     let pieces = text.split("\n---\n").filter(|piece| !piece.trim().is_empty());
     pieces.map(|piece| serde_saphyr::from_str(piece).unwrap_or_else(|error| panic!("{error} in {piece}"))).collect()
 }

@@ -60,7 +60,7 @@ fn untested_rights() -> BTreeSet<Right> {
 }
 
 /// Starts a server with RBAC and these roles and bindings.
-pub(super) async fn rbac_cluster(granted: impl IntoIterator<Item = &Value>) -> Cluster {
+pub(crate) async fn rbac_cluster(granted: impl IntoIterator<Item = &Value>) -> Cluster {
     let config = Config { authorization: Authorization::Rbac, transport: Transport::Tls, ..Config::default() };
     let cluster = Cluster::start_with(config).await;
     grant(&cluster, granted).await;
@@ -78,7 +78,7 @@ pub(super) async fn grant(cluster: &Cluster, granted: impl IntoIterator<Item = &
 }
 
 /// Requests of the binary that were answered with 401 or 403.
-pub(super) fn refused(cluster: &Cluster) -> Vec<LoggedRequest> {
+pub(crate) fn refused(cluster: &Cluster) -> Vec<LoggedRequest> {
     let mut requests = cluster.server.requests().matching(&On::any().user_agent("controller-manager"));
     requests.retain(|it| matches!(it.status, Some(401 | 403)));
     requests
@@ -89,9 +89,7 @@ pub(super) fn refused(cluster: &Cluster) -> Vec<LoggedRequest> {
 pub(super) async fn use_all_rights(cluster: &Cluster) {
     let failing = On::any().verb("update").resource("endpoints").name("web");
     cluster.server.faults().inject(Fault::reject(500).on(failing).times(3));
-    cluster.node().await;
-    cluster.service("default", "web").await;
-    cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
+    cluster.web().await;
     let settled = |count| {
         let both = BTreeMap::from([("web".to_owned(), count)]);
         (both.clone(), both)
@@ -102,12 +100,7 @@ pub(super) async fn use_all_rights(cluster: &Cluster) {
     let repeated = On::any().verb("patch").resource("events");
     eventually("a repeated event", &true, async || cluster.server.requests().count(&repeated) > 0).await;
     // The controller deletes mirrored slices; slices of Services are left to the garbage collector.
-    let ports = json!([{"name": "http", "port": 80}]);
-    let own = json!({"metadata": {"name": "own"}, "spec": {"ports": ports}});
-    cluster.create("/api/v1/namespaces/default/services", &own).await;
-    let subsets = json!([{"addresses": [{"ip": "192.0.2.1"}], "ports": ports}]);
-    let endpoints = json!({"metadata": {"name": "own"}, "subsets": subsets});
-    cluster.create("/api/v1/namespaces/default/endpoints", &endpoints).await;
+    cluster.custom_endpoints("own").await;
     let slices = async || cluster.addresses().await.1.get("own").copied();
     eventually("a mirrored slice", &Some(1), slices).await;
     cluster.try_call(Method::DELETE, "/api/v1/namespaces/default/endpoints/own", &Value::Null).await;
@@ -150,10 +143,8 @@ async fn rights_used_by_deployment(cluster: &Cluster, deployment: &Value) -> BTr
 /// Runs a leader and a standby with these arguments as this user through [`use_all_rights`]; returns the rights that they
 /// used. Panics if a request was refused.
 async fn rights_used_by_replicas(cluster: &Cluster, user: &str, arguments: &[&str]) -> BTreeSet<Right> {
-    let folder = tempfile::tempdir().expect("a folder");
-    let kubeconfig = folder.path().join("kubeconfig");
     let account = User::new(user).group("system:serviceaccounts").group("system:authenticated");
-    std::fs::write(&kubeconfig, cluster.server.kubeconfig_for(account)).expect("a kubeconfig");
+    let kubeconfig = cluster.kubeconfig_for(account);
 
     let replica = || start_with_kubeconfig(&kubeconfig, arguments);
     let leader = replica();

@@ -124,10 +124,8 @@ async fn shadow_mode_only_reads_and_needs_no_further_right() {
     cluster.node().await;
     cluster.service("default", "web").await;
     let user = format!("system:serviceaccount:kube-system:{NAME}");
-    let folder = tempfile::tempdir().expect("a folder");
-    let kubeconfig = folder.path().join("kubeconfig");
     let account = User::new(&user).group("system:serviceaccounts").group("system:authenticated");
-    std::fs::write(&kubeconfig, cluster.server.kubeconfig_for(account)).expect("a kubeconfig");
+    let kubeconfig = cluster.kubeconfig_for(account);
 
     let arguments = arguments(&objects[&format!("Deployment/{NAME}")]["spec"]["template"]);
     let child = start_with_kubeconfig(&kubeconfig, &arguments.iter().map(String::as_str).collect::<Vec<_>>());

@@ -1,13 +1,14 @@
 //! Shadow mode beside an active instance: it writes nothing, finds nothing after random changes, and finds and classifies
 //! each planted deviation.
 
+mod history;
 mod planted;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use endpoint_controller_manager::{CertificateFiles, Mode, ServerCertificate, Settings, ShadowSettings, run};
+use endpoint_controller_manager::{CertificateFiles, Mode, ServerCertificate, Settings, ShadowSettings};
 use kube_controller_client::Config;
 use kube_dev_apiserver::{On, ReservedPort, User};
 use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service};
@@ -17,40 +18,17 @@ use kube_endpoints_testing::{eventually, until};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
-use tokio::task::JoinSet;
-use tokio_util::sync::CancellationToken;
 
 use crate::cluster::{Cluster, text};
-use crate::oracle::history::History;
+use crate::program::Program;
 use crate::serving::{rbac_cluster, start};
+use history::History;
 use planted::{PLANTED, Planted};
 
-/// An instance of the program in this process.
-struct Instance {
-    stop: CancellationToken,
-    tasks: JoinSet<()>,
-}
-
-impl Instance {
-    /// Starts the program as a user of this name, by which the server's request log identifies it.
-    async fn start(cluster: &Cluster, name: &str, settings: Settings) -> Instance {
-        let user = User { name: name.to_owned(), groups: vec!["system:masters".to_owned()], ..User::default() };
-        let kubeconfig = cluster.folder().join(name);
-        std::fs::write(&kubeconfig, cluster.server.kubeconfig_for(user)).expect("a kubeconfig");
-        let config = Config::from_kubeconfig(&kubeconfig).await.expect("a configuration");
-        let stop = CancellationToken::new();
-        let mut tasks = JoinSet::new();
-        let until = stop.clone();
-        tasks.spawn(async move { run(config, settings, until).await.expect("the program runs") });
-        Instance { stop, tasks }
-    }
-
-    async fn stop(mut self) {
-        self.stop.cancel();
-        while let Some(ended) = self.tasks.join_next().await {
-            ended.expect("no panic");
-        }
-    }
+/// Starts the program as a user of this name, by which the server's request log identifies it.
+async fn start_as(name: &str, cluster: &Cluster, settings: Settings) -> Program {
+    let kubeconfig = cluster.kubeconfig_for(User::new(name).group("system:masters"));
+    Program::start(Config::from_kubeconfig(&kubeconfig).await.expect("a configuration"), settings)
 }
 
 fn active() -> Settings {
@@ -61,7 +39,7 @@ fn active() -> Settings {
 
 /// The program in shadow mode, and a client of its HTTPS server.
 struct Shadow {
-    instance: Instance,
+    program: Program,
     https: HttpsClient,
     _port: ReservedPort,
 }
@@ -88,12 +66,12 @@ impl Shadow {
         settings.serving.port = address.port();
         settings.serving.certificate = ServerCertificate::Files(files);
         settings.serving.authorization.always_allow_paths = vec!["*".to_owned()];
-        let instance = Instance::start(cluster, "shadow", settings).await;
+        let program = start_as("shadow", cluster, settings).await;
         until("connection", || TcpStream::connect(address), Result::is_ok).await.expect("accepted");
         let https = HttpsClient::anonymous(address, certificate.into_bytes());
         // The server starts before the comparison.
         until("page", || https.get("/shadow"), |reply| reply.code == 200).await;
-        Shadow { instance, https, _port: port }
+        Shadow { program, https, _port: port }
     }
 
     async fn report(&self) -> Value {
@@ -119,7 +97,7 @@ async fn random_changes_cause_no_mismatch_and_no_write() {
     const CHANGES: usize = 15;
     let cluster = Cluster::start_with_tls().await;
     cluster.node().await;
-    let writer = Instance::start(&cluster, "active", active()).await;
+    let writer = start_as("active", &cluster, active()).await;
     // Longer than a writer needs on a busy machine.
     let shadow = Shadow::start(&cluster, Duration::from_secs(3)).await;
     assert!(shadow.text().await.starts_with("No Service compared yet"));
@@ -159,7 +137,7 @@ async fn random_changes_cause_no_mismatch_and_no_write() {
         assert!(metrics.lines().any(|it| it == line), "no {line} in {metrics}");
     }
     assert_eq!(shadow.https.get("/readyz").await.text, "ok");
-    shadow.instance.stop().await;
+    shadow.program.stop().await;
     writer.stop().await;
     assert_eq!(writes(&cluster), [""; 0]);
     let written = cluster.server.requests().count(&On::writes().user("active").resource("endpointslices"));
@@ -215,7 +193,7 @@ async fn planted_deviations_are_found_and_classified() {
     let metadata = json!({"name": "n1", "labels": {"topology.kubernetes.io/zone": "z1"}});
     let status = json!({"conditions": [{"type": "Ready", "status": "True"}], "allocatable": {"cpu": "4"}});
     cluster.create("/api/v1/nodes", &json!({"metadata": metadata, "status": status})).await;
-    let writer = Instance::start(&cluster, "active", active()).await;
+    let writer = start_as("active", &cluster, active()).await;
     for (number, planted) in PLANTED.iter().enumerate() {
         planted.create(&cluster, number).await;
     }
@@ -232,7 +210,7 @@ async fn planted_deviations_are_found_and_classified() {
         planted.plant(&cluster).await;
     }
     // For changes after which no controller syncs, such as those of Endpoints, the first sync counts.
-    shadow.instance.stop().await;
+    shadow.program.stop().await;
     let shadow = Shadow::start(&cluster, Duration::from_millis(200)).await;
     let expected: BTreeSet<String> = PLANTED.iter().map(|it| line(it.controller, it.name, it.classes)).collect();
     eventually("mismatches", &expected, || open(&shadow)).await;
@@ -263,12 +241,12 @@ async fn planted_deviations_are_found_and_classified() {
     assert_eq!(writes(&cluster), [""; 0]);
 
     // The writer repairs everything when it starts.
-    let writer = Instance::start(&cluster, "active", active()).await;
+    let writer = start_as("active", &cluster, active()).await;
     eventually("open mismatches", &BTreeSet::new(), || open(&shadow)).await;
     let report = shadow.report().await;
     let resolved = report["mismatches"].as_array().expect("mismatches").iter().filter(|it| it["resolved"].is_string());
     assert_eq!(resolved.count(), expected.len());
-    shadow.instance.stop().await;
+    shadow.program.stop().await;
     writer.stop().await;
     assert_eq!(writes(&cluster), [""; 0]);
     cluster.server.shutdown().await;

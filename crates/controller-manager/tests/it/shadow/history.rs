@@ -1,6 +1,6 @@
 //! Random changes of objects in a namespace.
 //!
-//! Changes after which the final objects depend on the order of events are left out:
+//! Changes that no sync follows or reverts are left out:
 //!
 //! - removing a selector, and changing a Service to `ExternalName` (EC-24),
 //! - a Pod that finishes while it is not ready, which enqueues no Service (EC-2),
@@ -14,14 +14,10 @@ use rand::seq::IndexedRandom as _;
 use rand::{RngExt as _, SeedableRng as _};
 use serde_json::{Value, json};
 
-use super::observed::{MIRRORING, items};
 use crate::cluster::{Cluster, text};
 
-pub(crate) struct History {
-    pub(crate) seed: u64,
-    pub(crate) namespace: String,
-    /// The requests sent, for failure messages.
-    pub(crate) changes: Vec<String>,
+pub(super) struct History {
+    pub(super) namespace: String,
     rng: StdRng,
     services: BTreeSet<&'static str>,
     /// Services created without a selector that have one now.
@@ -32,6 +28,7 @@ pub(crate) struct History {
     seconds: u32,
 }
 
+const MIRRORING: &str = "endpointslicemirroring-controller.k8s.io";
 /// Services created with a selector; the second is headless.
 const SELECTING: [&str; 2] = ["web", "headless"];
 /// Services created without a selector; it may be added later.
@@ -40,11 +37,9 @@ const PODS: [&str; 5] = ["p0", "p1", "p2", "p3", "p4"];
 const APPS: [&str; 2] = ["a", "b"];
 
 impl History {
-    pub(crate) fn new(seed: u64) -> History {
+    pub(super) fn new(seed: u64) -> History {
         History {
-            seed,
             namespace: format!("history-{seed}"),
-            changes: Vec::new(),
             rng: StdRng::seed_from_u64(seed),
             services: BTreeSet::new(),
             selecting: BTreeSet::new(),
@@ -59,7 +54,7 @@ impl History {
         *list.choose(&mut self.rng).expect("not empty")
     }
 
-    pub(crate) async fn change(&mut self, cluster: &Cluster) {
+    pub(super) async fn change(&mut self, cluster: &Cluster) {
         match self.rng.random_range(0..10) {
             0 | 1 => self.change_service(cluster).await,
             2 | 3 => self.change_plain_service(cluster).await,
@@ -75,7 +70,6 @@ impl History {
         let path = format!("{prefix}/namespaces/{}/{path}", self.namespace);
         let status = cluster.try_call(method.clone(), &path, body).await;
         assert!(status.is_success() || [404, 409].contains(&status.as_u16()), "{method} {path} {body}: {status}");
-        self.changes.push(format!("{method} {path} {body}: {status}"));
     }
 
     async fn change_service(&mut self, cluster: &Cluster) {
@@ -264,9 +258,9 @@ impl History {
     /// Changes or deletes a random slice of the mirroring controller, as another client would.
     async fn tamper(&mut self, cluster: &Cluster) {
         let path = format!("/apis/discovery.k8s.io/v1/namespaces/{}/endpointslices", self.namespace);
-        let slices = Value::Array(cluster.list(&path).await);
+        let slices = cluster.list(&path).await;
         let is_mirrored = |it: &&Value| it["metadata"]["labels"]["endpointslice.kubernetes.io/managed-by"] == MIRRORING;
-        let names: Vec<String> = items(&slices).filter(is_mirrored).map(|it| text(&it["metadata"]["name"])).collect();
+        let names: Vec<String> = slices.iter().filter(is_mirrored).map(|it| text(&it["metadata"]["name"])).collect();
         let Some(name) = names.choose(&mut self.rng) else { return };
         let path = format!("endpointslices/{name}");
         let patch = match self.rng.random_range(0..3) {
