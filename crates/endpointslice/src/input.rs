@@ -6,6 +6,7 @@ use std::sync::Arc;
 use kube_endpoint_model::{AddressType, Endpoint, EndpointSlice, Labels, ObjectKey, TriggerTime};
 use kube_topology::{HintPolicy, HintsOutcome, SliceSet, ZoneRatios};
 
+use crate::desired_endpoint::DesiredEndpoint;
 use crate::desired_group::DesiredGroup;
 use crate::owner::Owner;
 use crate::slice_labels::SliceLabels;
@@ -94,6 +95,33 @@ impl<'a, E> Input<'a, E> {
     pub fn trigger_time(mut self, trigger_time: TriggerTime) -> Self {
         self.trigger_time = trigger_time;
         self
+    }
+}
+
+impl<'a, E: DesiredEndpoint> Input<'a, E> {
+    /// Keeps each existing endpoint for which `is_kept` returns `true`, with the ports of its slice, unless an endpoint of
+    /// its identity is desired.
+    ///
+    /// For endpoints whose objects may exist although a cache lacks them
+    /// ([withheld](https://docs.rs/kube-informer/latest/kube_informer/struct.Lister.html#method.is_withheld)): only their
+    /// removal waits.
+    #[must_use]
+    pub fn keep(self, is_kept: impl Fn(&Endpoint) -> bool) -> Input<'a> {
+        let Input { owner, address_types, desired, existing, tracked_as, labels, annotations, trigger_time } = self;
+        // Before the desired ones: of two endpoints with the same identity, the later one counts.
+        let kept = existing.iter().map(|slice| DesiredGroup {
+            address_type: slice.address_type.clone(),
+            ports: slice.ports.clone(),
+            endpoints: slice.endpoints.iter().filter(|it| is_kept(it)).cloned().collect(),
+        });
+        let kept = kept.filter(|group| !group.endpoints.is_empty());
+        let desired = desired.into_iter().map(|DesiredGroup { address_type, ports, endpoints }| DesiredGroup {
+            address_type,
+            ports,
+            endpoints: endpoints.iter().map(E::endpoint).collect(),
+        });
+        let desired = kept.chain(desired).collect();
+        Input { owner, address_types, desired, existing, tracked_as, labels, annotations, trigger_time }
     }
 }
 

@@ -4,7 +4,6 @@
 mod altered;
 #[cfg(feature = "apply")]
 mod apply;
-mod builder;
 #[cfg(feature = "controller")]
 pub mod controller;
 mod desired;
@@ -15,7 +14,6 @@ mod explain;
 mod groups;
 mod identity;
 mod input;
-mod kept;
 #[cfg(feature = "apply")]
 mod live;
 #[cfg(feature = "apply")]
@@ -56,7 +54,6 @@ pub use desired_endpoint::DesiredEndpoint;
 pub use desired_group::DesiredGroup;
 pub use explain::{Explanation, Placement, SliceName};
 pub use input::{Hints, Input, ServiceHints, hinted_types};
-pub use kept::Kept;
 pub use kube_endpoint_model::TriggerTime;
 #[cfg(feature = "apply")]
 pub use live::LiveReadError;

@@ -4,7 +4,7 @@ use display_full_error::DisplayFullErrorExt as _;
 use kube_controller_client::{Client, Error, ListParams};
 use kube_endpoint_model::well_known::SLICE_MANAGED_BY_LABEL;
 use kube_endpoint_model::{EndpointSlice, ObjectKey};
-use kube_wire::{Decode as _, DecodeError, Encoding, ListReader, Object as _, ObjectHead, Resource, decode_list};
+use kube_wire::{Decode as _, DecodeError, ObjectHead, Resource, decode_list};
 use serde::Deserialize;
 
 use crate::options::Options;
@@ -57,12 +57,13 @@ pub(crate) async fn live(
 pub(crate) async fn is_gone(client: &Client, resource: &Resource, owner: &Owner) -> bool {
     let selector = Some(format!("metadata.name={}", owner.name));
     let params = ListParams { field_selector: selector, ..ListParams::default() };
-    let list = client.list(resource, Some(&owner.namespace), &params).await;
-    let exists = list
+    let list = client
+        .list(resource, Some(&owner.namespace), &params)
+        .await
         .map_err(|error| error.to_string_full())
-        .and_then(|list| contains(&list, resource, owner).map_err(|error| error.to_string()));
-    match exists {
-        Ok(exists) => !exists,
+        .and_then(|list| serde_json::from_slice::<AnyList>(&list).map_err(|error| error.to_string()));
+    match list {
+        Ok(list) => list.items.iter().all(|object| object.metadata.uid != owner.uid),
         Err(err) => {
             tracing::debug!(
                 %resource,
@@ -75,23 +76,13 @@ pub(crate) async fn is_gone(client: &Client, resource: &Resource, owner: &Owner)
     }
 }
 
-/// The metadata of an object of any resource.
+/// The UIDs in a list of any resource.
+#[derive(Deserialize)]
+struct AnyList {
+    items: Vec<AnyObject>,
+}
+
 #[derive(Deserialize)]
 struct AnyObject {
     metadata: ObjectHead,
-}
-
-kube_wire::object!(AnyObject, Resource::namespaced("", "", "", "Object"));
-
-/// Returns whether a list contains an object with the UID of `owner`.
-fn contains(list: &[u8], resource: &Resource, owner: &Owner) -> Result<bool, DecodeError> {
-    let mut reader = ListReader::<AnyObject>::of(resource, Encoding::Json);
-    reader.push(list);
-    let mut found = false;
-    while let Some(item) = reader.next_item()? {
-        // The UID of an object that cannot be decoded was read, too.
-        found |= item.map_or_else(|undecodable| undecodable.uid == owner.uid, |object| object.uid() == owner.uid);
-    }
-    reader.finish()?;
-    Ok(found)
 }

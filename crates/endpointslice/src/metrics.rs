@@ -11,7 +11,7 @@ pub(crate) use sums::{Counted, Sums};
 
 use std::collections::BTreeMap;
 
-use kube_topology::TrafficDistribution;
+use kube_topology::{HintPolicy, TrafficDistribution};
 
 use crate::plan::Plan;
 
@@ -32,15 +32,6 @@ impl SyncResult {
             SyncResult::Error => "error",
         }
     }
-}
-
-/// Hint policy of a Service, in the terms of upstream's metric labels (RC-46).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HintLabels {
-    /// Whether the topology annotation enables hints: label value `Auto`, otherwise `Disabled`.
-    pub topology: bool,
-    /// Traffic distribution in use.
-    pub traffic_distribution: Option<TrafficDistribution>,
 }
 
 /// Receiver of the metrics of a slice controller. Each method does nothing by default.
@@ -67,7 +58,7 @@ pub trait SliceMetrics: Send + Sync {
     }
 
     /// Observes the number of changed slices of one address type, after all its writes succeeded (RC-46).
-    fn changed(&self, slices: usize, hints: HintLabels) {
+    fn changed(&self, slices: usize, hints: HintPolicy) {
         let _ = (slices, hints);
     }
 

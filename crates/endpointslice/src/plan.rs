@@ -9,16 +9,16 @@ use kube_endpoint_model::{
 };
 use kube_topology::{HintsOutcome, SliceSet, TopologyEvent};
 
-use crate::builder::Builder;
 use crate::desired_endpoint::DesiredEndpoint;
 use crate::desired_group::DesiredGroup;
 use crate::groups;
 use crate::input::{Hints, Input};
 use crate::options::{Options, Packing};
+use crate::owner::Owner;
 use crate::packing::{Packed, in_stable_order, pack};
 use crate::recycle::recycle;
 use crate::single::single;
-use crate::slice_labels::SliceLabels;
+use crate::slice_labels::{SliceLabels, WrittenLabels};
 
 /// Writes for the slices of one owner, by address type: a failure in one type does not stop the others (EC-45).
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -217,6 +217,14 @@ struct Changes {
     added: usize,
     updated: usize,
     removed: usize,
+}
+
+/// Fields that all new slices of a plan share.
+pub(crate) struct Builder<'a> {
+    pub(crate) owner: &'a Owner,
+    pub(crate) labels: WrittenLabels<'a>,
+    pub(crate) annotations: &'a Labels,
+    pub(crate) options: &'a Options,
 }
 
 impl Builder<'_> {

@@ -22,7 +22,7 @@ use crate::apply::{ApplyError, WriteError, WriteFailure};
 use crate::desired_endpoint::DesiredEndpoint;
 use crate::input::{Hints, Input};
 use crate::live::{LiveReadError, is_gone, live};
-use crate::metrics::{Counted, HintLabels, SliceMetrics, Sums};
+use crate::metrics::{Counted, SliceMetrics, Sums};
 use crate::options::Options;
 use crate::owner::Owner;
 use crate::owner_state::OwnerState;
@@ -189,7 +189,7 @@ impl Reconciler {
         let OwnerPlan { owner, key, existing, policy, mut plan } = planned;
         self.count(state, &key, policy, &plan);
         let misplaced = state.suppress(&existing, self.cache(), &mut plan);
-        let sent = self.send(&owner.kind, &key, state, &plan, &*self.metrics, policy.map(labels)).await;
+        let sent = self.send(&owner.kind, &key, state, &plan, &*self.metrics, policy).await;
         let Some((writes, mut failures)) = sent else { return Ok(Reconciled { plan, writes: 0 }) };
         self.emit_hint_events(&owner, state, &plan);
         if !misplaced.is_empty() {
@@ -249,7 +249,7 @@ impl Reconciler {
         state: &mut OwnerState,
         plan: &Plan,
         metrics: &dyn SliceMetrics,
-        hints: Option<HintLabels>,
+        hints: Option<HintPolicy>,
     ) -> Option<(usize, Vec<WriteError>)> {
         if !self.client.observes() {
             metrics.planned(plan);
@@ -353,7 +353,7 @@ impl Reconciler {
             }
         }
         let Options { max_endpoints_per_slice: max, placeholder, .. } = self.options;
-        let traffic = policy.and_then(|policy| labels(policy).traffic_distribution);
+        let traffic = if let Some(HintPolicy::Traffic(distribution)) = policy { Some(distribution) } else { None };
         let counted = Counted::of(plan, max, placeholder, traffic);
         let before = state.counted.replace(counted).unwrap_or_default();
         self.replace_counted(before, counted);
@@ -376,14 +376,6 @@ fn failed(
     source: WriteFailure,
 ) -> WriteError {
     WriteError { verb, slice, owner: owner.clone(), service: service.clone(), source }
-}
-
-fn labels(policy: HintPolicy) -> HintLabels {
-    match policy {
-        HintPolicy::Topology => HintLabels { topology: true, traffic_distribution: None },
-        HintPolicy::Traffic(distribution) => HintLabels { topology: false, traffic_distribution: Some(distribution) },
-        HintPolicy::None => HintLabels { topology: false, traffic_distribution: None },
-    }
 }
 
 impl std::fmt::Debug for Reconciler {

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use kube_endpoint_model::{Endpoint, EndpointSlice};
 
-use crate::builder::Builder;
 use crate::desired_endpoint::DesiredEndpoint;
 use crate::desired_set::DesiredSet;
 use crate::packing::{Packed, in_stable_order};
+use crate::plan::Builder;
 
 /// Replaces the slice of a group if anything in it differs, and deletes surplus slices (MI-13 to MI-16).
 pub(crate) fn single<E: DesiredEndpoint>(

@@ -6,9 +6,10 @@ use kube_controller::{Failure, WriteRules};
 use kube_controller_client::{Error, RequestPriority};
 use kube_endpoint_model::{EndpointSlice, ObjectKey, Uid, Write};
 use kube_informer::WriteThrough;
+use kube_topology::HintPolicy;
 
 use crate::altered::in_same_place;
-use crate::metrics::{HintLabels, SliceMetrics};
+use crate::metrics::SliceMetrics;
 use crate::options::Options;
 use crate::owner_state::OwnerState;
 use crate::plan::TypePlan;
@@ -27,8 +28,8 @@ pub(crate) struct SliceRules<'a> {
     pub(crate) metrics: &'a dyn SliceMetrics,
     /// Plans of the address types, each of which is a group of writes.
     pub(crate) types: &'a [TypePlan],
-    /// Hints of the owner; `None` if changed slices are not counted.
-    pub(crate) hints: Option<HintLabels>,
+    /// Hint policy of the owner; `None` if changed slices are not counted.
+    pub(crate) hints: Option<HintPolicy>,
     /// Name of the create that is being sent, and the number of names tried for it.
     pub(crate) name: Option<(SliceName, usize)>,
 }

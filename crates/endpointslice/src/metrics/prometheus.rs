@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use kube_topology::TrafficDistribution;
+use kube_topology::{HintPolicy, TrafficDistribution};
 use prometheus::core::Collector;
 use prometheus::{
     Histogram, HistogramOpts, HistogramVec, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, exponential_buckets,
 };
 
-use super::{HintLabels, SliceMetrics, SyncResult, Totals};
+use super::{SliceMetrics, SyncResult, Totals};
 use crate::plan::Plan;
 
 /// Metrics of writes, which each slice controller has under a prefix of its own.
@@ -66,26 +66,13 @@ impl Names<'_> {
     }
 }
 
-/// Name of the counter of writes.
-#[derive(Clone, Copy)]
-enum Changes {
-    /// `changes`, as before Kubernetes 1.38.
-    WithoutSuffix,
-    /// `changes_total` beside it, as since Kubernetes 1.38, where `changes` is deprecated.
-    Both,
-}
-
-impl Changes {
-    fn names(self) -> &'static [(&'static str, &'static str)] {
-        match self {
-            Changes::WithoutSuffix => &[("changes", "Number of EndpointSlice changes")],
-            Changes::Both => &[
-                ("changes", "(Deprecated since 1.38.0) Number of EndpointSlice changes"),
-                ("changes_total", "Number of EndpointSlice changes"),
-            ],
-        }
-    }
-}
+/// Name and help text of the counter of writes, before Kubernetes 1.38.
+const CHANGES: &[(&str, &str)] = &[("changes", "Number of EndpointSlice changes")];
+/// The same since Kubernetes 1.38.
+const CHANGES_AND_TOTAL: &[(&str, &str)] = &[
+    ("changes", "(Deprecated since 1.38.0) Number of EndpointSlice changes"),
+    ("changes_total", "Number of EndpointSlice changes"),
+];
 
 const SLICE_CONTROLLER: &str = "endpoint_slice_controller";
 const MIRRORING_CONTROLLER: &str = "endpoint_slice_mirroring_controller";
@@ -100,14 +87,14 @@ impl WriteMetrics {
         let names = Names { registry, subsystem: MIRRORING_CONTROLLER, stability: Some("ALPHA") };
         let updated =
             names.per_sync("endpoints_updated_per_sync", "Number of endpoints updated on each Endpoints sync")?;
-        WriteMetrics::register(&names, Some(updated), "Endpoints", Changes::WithoutSuffix)
+        WriteMetrics::register(&names, Some(updated), "Endpoints", CHANGES)
     }
 
     fn register(
         names: &Names<'_>,
         updated: Option<Histogram>,
         synced: &str,
-        changes: Changes,
+        changes: &[(&str, &str)],
     ) -> prometheus::Result<WriteMetrics> {
         let alpha = names.at("ALPHA");
         let counter =
@@ -126,7 +113,7 @@ impl WriteMetrics {
                 "desired_endpoint_slices",
                 "Number of EndpointSlices that would exist with perfect endpoint allocation",
             )?,
-            changes: changes.names().iter().map(counter).collect::<prometheus::Result<_>>()?,
+            changes: changes.iter().map(counter).collect::<prometheus::Result<_>>()?,
         })
     }
 }
@@ -195,7 +182,7 @@ impl PrometheusMetrics {
     /// The registry already contains a metric with one of their names.
     pub fn register(registry: &Registry) -> prometheus::Result<PrometheusMetrics> {
         let names = Names { registry, subsystem: SLICE_CONTROLLER, stability: Some("BETA") };
-        Self::register_names(&names, Changes::WithoutSuffix)
+        Self::register_names(&names, CHANGES)
     }
 
     /// Registers the metrics of the slice controller of Kubernetes 1.38: `changes_total` beside `changes`, whose help text
@@ -206,7 +193,7 @@ impl PrometheusMetrics {
     /// The registry already contains a metric with one of their names.
     pub fn register_with_changes_total(registry: &Registry) -> prometheus::Result<PrometheusMetrics> {
         let names = Names { registry, subsystem: SLICE_CONTROLLER, stability: Some("BETA") };
-        Self::register_names(&names, Changes::Both)
+        Self::register_names(&names, CHANGES_AND_TOTAL)
     }
 
     /// Registers the metrics of another controller that writes slices. Their names begin with `prefix` and `_`, such as
@@ -219,10 +206,10 @@ impl PrometheusMetrics {
     /// The registry already contains a metric with one of their names, or the prefix is not the beginning of a metric
     /// name.
     pub fn register_with_prefix(registry: &Registry, prefix: &str) -> prometheus::Result<PrometheusMetrics> {
-        Self::register_names(&Names { registry, subsystem: prefix, stability: None }, Changes::WithoutSuffix)
+        Self::register_names(&Names { registry, subsystem: prefix, stability: None }, CHANGES)
     }
 
-    fn register_names(names: &Names<'_>, changes: Changes) -> prometheus::Result<PrometheusMetrics> {
+    fn register_names(names: &Names<'_>, changes: &[(&str, &str)]) -> prometheus::Result<PrometheusMetrics> {
         let (beta, alpha) = (names, names.at("ALPHA"));
         // The owners of other controllers may be no Services.
         let synced = if names.stability.is_some() { "Service" } else { "owner" };
@@ -264,9 +251,9 @@ impl SliceMetrics for PrometheusMetrics {
         self.writes.wrote(verb);
     }
 
-    fn changed(&self, slices: usize, hints: HintLabels) {
-        let topology = if hints.topology { "Auto" } else { "Disabled" };
-        let distribution = hints.traffic_distribution.map(TrafficDistribution::as_str).unwrap_or_default();
+    fn changed(&self, slices: usize, hints: HintPolicy) {
+        let topology = if hints == HintPolicy::Topology { "Auto" } else { "Disabled" };
+        let distribution = if let HintPolicy::Traffic(distribution) = hints { distribution.as_str() } else { "" };
         self.changed.with_label_values(&[topology, distribution]).observe(float(slices));
     }
 
