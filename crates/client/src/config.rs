@@ -51,20 +51,11 @@ impl Config {
         Self { live: Arc::new(live), service, account: None, credentials, availability }
     }
 
-    /// Returns a configuration that sends requests to an in-process service, with this default namespace.
-    fn in_process<S, B>(service: S, namespace: &str) -> Self
-    where
-        S: TowerService<Request<Full<Bytes>>, Response = Response<B>> + Clone + Send + Sync + 'static,
-        S::Error: Into<BoxError>,
-        S::Future: Send + 'static,
-        B: Body<Data = Bytes> + Send + 'static,
-        B::Error: Into<BoxError>,
-    {
+    /// Returns a configuration without an address, for an in-process service, with this default namespace.
+    fn without_server(namespace: &str) -> Live {
         let mut inner = kube::Config::new(Uri::from_static("http://in-process/"));
         namespace.clone_into(&mut inner.default_namespace);
-        let service = MapErr::new(service, Into::into);
-        let boxed = |response: Response<B>| response.map(|body| body.map_err(Into::into).boxed_unsync());
-        Self::with(Live::fixed(inner), Some(BoxCloneSyncService::new(service.map_response(boxed))))
+        Live::fixed(inner)
     }
 
     /// Loads the current context of a kubeconfig file. The certificate and key of the user are read, and its
@@ -179,7 +170,10 @@ impl Config {
         B: Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
-        Self::in_process(service, "default")
+        let service = MapErr::new(service, Into::into);
+        let boxed = |response: Response<B>| response.map(|body| body.map_err(Into::into).boxed_unsync());
+        let service = BoxCloneSyncService::new(service.map_response(boxed));
+        Self::with(Self::without_server("default"), Some(service))
     }
 
     /// Reloads the configuration when the content of one of its files changes: the kubeconfig, the certificate

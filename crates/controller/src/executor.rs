@@ -214,7 +214,7 @@ fn accepted<T: Encode>(
 fn not_written<T: Encode>(own: Option<OwnWrite<T>>, other_state: Option<&T>, error: &Error) {
     match (own, other_state) {
         (Some(own), Some(stored)) => own.conflict(stored),
-        (Some(own), None) => own.failed(error),
+        (Some(own), None) => own.failed(error.may_have_been_applied()),
         (None, _) => {}
     }
 }

@@ -93,15 +93,8 @@ impl PrometheusControllers {
 
     /// Returns the metrics of the controller `name`. The series of a cause are created with its first observation.
     pub fn controller(&self, name: &str) -> Arc<dyn ControllerMetrics> {
-        let exhausted = self.exhausted.with_label_values(&[name]);
-        Arc::new(Series {
-            name: name.into(),
-            exhausted,
-            waiting: self.waiting.with_label_values(&[name]),
-            pending: self.pending.clone(),
-            propagation: self.propagation.clone(),
-            stages: self.stages.clone(),
-        })
+        let (exhausted, waiting) = (self.exhausted.with_label_values(&[name]), self.waiting.with_label_values(&[name]));
+        Arc::new(Series { name: name.into(), exhausted, waiting, all: self.clone() })
     }
 }
 
@@ -109,9 +102,7 @@ struct Series {
     name: Box<str>,
     exhausted: IntCounter,
     waiting: IntGauge,
-    pending: ComputedGauge,
-    propagation: HistogramVec,
-    stages: HistogramVec,
+    all: PrometheusControllers,
 }
 
 impl ControllerMetrics for Series {
@@ -126,13 +117,13 @@ impl ControllerMetrics for Series {
     fn pending(&self, count: PendingKeys) {
         // A controller that has ended has no pending keys.
         #[expect(clippy::cast_precision_loss, reason = "samples are 64-bit floats")]
-        self.pending.add(vec![self.name.to_string()], move || Some(count().unwrap_or_default() as f64));
+        self.all.pending.add(vec![self.name.to_string()], move || Some(count().unwrap_or_default() as f64));
     }
 
     fn propagated(&self, source: &str, latency: Latency) {
-        self.propagation.with_label_values(&[&*self.name, source]).observe(latency.total().as_secs_f64());
+        self.all.propagation.with_label_values(&[&*self.name, source]).observe(latency.total().as_secs_f64());
         for (stage, duration) in [("queue", latency.queue), ("sync", latency.sync)] {
-            self.stages.with_label_values(&[&*self.name, source, stage]).observe(duration.as_secs_f64());
+            self.all.stages.with_label_values(&[&*self.name, source, stage]).observe(duration.as_secs_f64());
         }
     }
 }

@@ -48,7 +48,7 @@ mod tests {
     }
 
     fn written(write: Option<Write<Endpoints>>) -> Endpoints {
-        write.and_then(Write::into_after).expect("a write")
+        write.and_then(|write| write.after().cloned()).expect("a write")
     }
 
     fn shown(endpoints: &Endpoints) -> Vec<String> {

@@ -150,7 +150,6 @@ mod tests {
     use tokio_util::sync::CancellationToken;
 
     use super::*;
-    use crate::metrics::SyncResult;
 
     fn test_controller() -> ControllerBuilder<ObjectKey> {
         Controller::builder("test", Queue::builder().limiter(endpoint_slice_limiter()), Metrics::default())
@@ -236,7 +235,7 @@ mod tests {
     struct Synced(mpsc::UnboundedSender<Instant>);
 
     impl SliceMetrics for Synced {
-        fn synced(&self, _: SyncResult) {
+        fn synced(&self, _: bool) {
             let _ = self.0.send(Instant::now());
         }
     }

@@ -15,25 +15,6 @@ use kube_topology::{HintPolicy, TrafficDistribution};
 
 use crate::plan::Plan;
 
-/// Result of the sync of one Service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SyncResult {
-    /// All writes succeeded, and no Pod was left out.
-    Success,
-    /// The sync failed and is retried.
-    Error,
-}
-
-impl SyncResult {
-    /// Returns upstream's label value, `success` or `error` (SY-3).
-    pub fn as_str(self) -> &'static str {
-        match self {
-            SyncResult::Success => "success",
-            SyncResult::Error => "error",
-        }
-    }
-}
-
 /// Receiver of the metrics of a slice controller. Each method does nothing by default.
 pub trait SliceMetrics: Send + Sync {
     /// Observes the plan of one sync, before its writes (RC-28).
@@ -62,9 +43,9 @@ pub trait SliceMetrics: Send + Sync {
         let _ = (slices, hints);
     }
 
-    /// Counts a sync.
-    fn synced(&self, result: SyncResult) {
-        let _ = result;
+    /// Counts a sync of the slice controller. It succeeded if all writes did, and no Pod was left out (SY-3).
+    fn synced(&self, succeeded: bool) {
+        let _ = succeeded;
     }
 }
 

@@ -44,21 +44,13 @@ pub(crate) fn mirror_reasons(world: &World, key: &ObjectKey, mirroring: &Mirrori
         (Some(reason), _) => vec![not_mirrored(reason)],
         (None, Some(MirrorPlan { skipped, invalid, .. })) => {
             let max = world.settings.max_endpoints_per_subset;
-            let invalid_reason = Reason {
-                code: Code::MirrorInvalidAddress,
-                message: format!(
-                    "addresses of the Endpoints object that no endpoint can have, and not mirrored: {invalid}"
-                ),
-            };
             let beyond = skipped - invalid;
-            let limit_reason = Reason {
-                code: Code::MirrorLimit,
-                message: format!("addresses beyond the limit of {max} in a subset, and not mirrored: {beyond}"),
-            };
-            [(*invalid, invalid_reason), (beyond, limit_reason)]
-                .into_iter()
-                .filter_map(|(count, reason)| (count > 0).then_some(reason))
-                .collect()
+            let unusable =
+                format!("addresses of the Endpoints object that no endpoint can have, and not mirrored: {invalid}");
+            let excess = format!("addresses beyond the limit of {max} in a subset, and not mirrored: {beyond}");
+            let reasons = [(*invalid, Code::MirrorInvalidAddress, unusable), (beyond, Code::MirrorLimit, excess)];
+            let reasons = reasons.into_iter().filter(|(count, ..)| *count > 0);
+            reasons.map(|(_, code, message)| Reason { code, message }).collect()
         }
     }
 }

@@ -33,7 +33,6 @@ mod state;
 mod store;
 mod sync;
 mod undecodable;
-mod write_error;
 mod write_through;
 
 /// Its `Bytes` are in the API of [`ListWatchResponse`].
@@ -59,5 +58,4 @@ pub use reflector::BackoffPolicy;
 pub use restore::RestoreSignal;
 pub use sync::{NeverSynced, NotSynced, synced_before, wait_for_sync};
 pub use undecodable::{OnUndecodable, UndecodableObject};
-pub use write_error::WriteError;
 pub use write_through::{OwnWrite, WriteThrough};

@@ -137,11 +137,6 @@ impl GuardOutcome {
             Self::Withdrawn => "withdrawn",
         }
     }
-
-    #[cfg(feature = "prometheus")]
-    pub(crate) fn is_held(self) -> bool {
-        self == Self::Held
-    }
 }
 
 /// Minimum time between two samples of the lag of a handler.

@@ -6,7 +6,8 @@ use std::{sync::Arc, time::Duration};
 
 use kube_wire::{Resource, ResourceVersion};
 use prometheus::{
-    Histogram, HistogramOpts, HistogramVec, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, core::Collector,
+    Histogram, HistogramVec, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
+    register_histogram_vec_with_registry, register_int_counter_vec_with_registry, register_int_gauge_vec_with_registry,
 };
 use tokio::time::Instant;
 
@@ -73,15 +74,6 @@ fn with_label(label: &'static str) -> Vec<&'static str> {
     labels
 }
 
-fn register<C: Collector + Clone + 'static>(
-    registry: &Registry,
-    metric: prometheus::Result<C>,
-) -> prometheus::Result<C> {
-    let metric = metric?;
-    registry.register(Box::new(metric.clone()))?;
-    Ok(metric)
-}
-
 impl PrometheusMetrics {
     /// Registers the metrics. `name` is the value of the label `name`; upstream uses the name of the binary.
     ///
@@ -91,13 +83,21 @@ impl PrometheusMetrics {
     pub fn register(registry: &Registry, name: &str) -> prometheus::Result<Self> {
         let seconds = vec![0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
         let histogram = |metric: &str, help: &str, labels: &[&str]| {
-            let options = HistogramOpts::new(metric, help).buckets(seconds.clone());
-            register(registry, HistogramVec::new(options, labels))
+            register_histogram_vec_with_registry!(metric, help, labels, seconds.clone(), registry)
         };
-        let gauge =
-            |metric, help, labels: &[&str]| register(registry, IntGaugeVec::new(Opts::new(metric, help), labels));
-        let counter =
-            |metric, help, labels: &[&str]| register(registry, IntCounterVec::new(Opts::new(metric, help), labels));
+        let gauge = |metric: &str, help: &str, labels: &[&str]| {
+            register_int_gauge_vec_with_registry!(metric, help, labels, registry)
+        };
+        let counter = |metric: &str, help: &str, labels: &[&str]| {
+            register_int_counter_vec_with_registry!(metric, help, labels, registry)
+        };
+        let idle = Opts::new(
+            "kube_informer_idle_seconds",
+            "Time since the last list, event or bookmark was stored, or since the start of an informer that has stored no \
+             list yet. API servers send a bookmark about once a minute.",
+        );
+        let idle = ComputedGauge::new(idle, &LABELS)?;
+        registry.register(Box::new(idle.clone()))?;
         Ok(Self {
             name: name.to_owned(),
             correct_plurals: false,
@@ -150,17 +150,7 @@ impl PrometheusMetrics {
                 &LABELS,
             )?,
             objects: gauge("kube_informer_store_objects", "Objects in the store.", &LABELS)?,
-            idle: register(
-                registry,
-                ComputedGauge::new(
-                    Opts::new(
-                        "kube_informer_idle_seconds",
-                        "Time since the last list, event or bookmark was stored, or since the start of an informer that has \
-                         stored no list yet. API servers send a bookmark about once a minute.",
-                    ),
-                    &LABELS,
-                ),
-            )?,
+            idle,
             handler_queued: gauge(
                 "kube_informer_handler_queued_events",
                 "Events that a handler has not been given yet.",
@@ -264,7 +254,7 @@ impl InformerMetrics for OneInformer {
 
     fn guarded(&self, outcome: GuardOutcome) {
         self.all.guarded_lists.with_label_values(&self.labels_with(outcome.as_str())).inc();
-        self.all.list_held.with_label_values(&self.labels).set(i64::from(outcome.is_held()));
+        self.all.list_held.with_label_values(&self.labels).set(i64::from(outcome == GuardOutcome::Held));
     }
 
     fn undecodable(&self) {

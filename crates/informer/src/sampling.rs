@@ -18,14 +18,6 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum number of concurrent reads.
 const CONCURRENCY: usize = 10;
 
-/// Result of the read of one object.
-enum Read {
-    /// It does not exist, or has another uid.
-    Gone,
-    Found,
-    Failed(String),
-}
-
 /// Reads some of the objects that a list lacks, which are in order.
 ///
 /// # Errors
@@ -38,15 +30,15 @@ pub(crate) async fn ask<T: Decode>(
 ) -> Result<(), HeldList> {
     let deadline = Instant::now() + TIMEOUT;
     let reads = guard::samples(missing).into_iter().map(|reference| async move {
-        let read = timeout_at(deadline, read::<T>(source, resource, &reference)).await;
-        (reference, read.unwrap_or_else(|elapsed| Read::Failed(elapsed.to_string())))
+        let read = timeout_at(deadline, exists::<T>(source, resource, &reference)).await;
+        (reference, read.unwrap_or_else(|elapsed| Err(elapsed.to_string())))
     });
     let mut reads = stream::iter(reads).buffered(CONCURRENCY);
     while let Some((Reference { key, .. }, read)) = reads.next().await {
         let found = match read {
-            Read::Gone => continue,
-            Read::Found => true,
-            Read::Failed(err) => {
+            Ok(false) => continue,
+            Ok(true) => true,
+            Err(err) => {
                 tracing::warn!(%resource, object = %key, err, "Cannot read an object that a list lacks");
                 false
             }
@@ -56,10 +48,9 @@ pub(crate) async fn ask<T: Decode>(
     Ok(())
 }
 
-async fn read<T: Decode>(source: &Source, resource: &Resource, reference: &Reference) -> Read {
-    match source.get::<T>(resource, &reference.key.namespace, &reference.key.name).await {
-        Ok(Some(object)) if reference.is_to(&object) => Read::Found,
-        Ok(_) => Read::Gone,
-        Err(error) => Read::Failed(error.display_full().to_string()),
-    }
+/// Reads an object; `false` if it does not exist, or has another uid.
+async fn exists<T: Decode>(source: &Source, resource: &Resource, reference: &Reference) -> Result<bool, String> {
+    let object = source.get::<T>(resource, &reference.key.namespace, &reference.key.name).await;
+    let object = object.map_err(|error| error.display_full().to_string())?;
+    Ok(object.is_some_and(|object| reference.is_to(&object)))
 }

@@ -6,7 +6,7 @@ use educe::Educe;
 use kube_wire::{Object, ObjectKey};
 
 use crate::{
-    HandlerHandle, Index, WriteError,
+    HandlerHandle, Index,
     deferred_events::Outcome,
     handle::Id,
     shared::{Shared, WriteSink},
@@ -106,12 +106,12 @@ impl<T: Object> OwnWrite<T> {
         self.sink.conflict(object);
     }
 
-    /// Reports that the write failed with this error.
+    /// Reports that the write failed.
     ///
-    /// If the server may have applied it ([`WriteError::may_have_been_applied`]), handlers of
+    /// If the server may have applied it all the same, for example because the response was lost, handlers of
     /// [foreign writes](crate::HandlerOptions::foreign_writes) do not get the next event of the object within 5 min.
-    pub fn failed(mut self, error: &impl WriteError) {
-        if !error.may_have_been_applied() {
+    pub fn failed(mut self, may_have_been_applied: bool) {
+        if !may_have_been_applied {
             self.outcome = Outcome::Rejected;
         }
     }

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use kube_endpoint_model::{
     Cluster, EndpointAddress, EndpointSlice, EndpointSubset, Endpoints, ObjectKey, ObjectMeta, Service, SubsetPort,
-    Write,
 };
 use kube_endpointslice::Plan;
 use kube_endpointslice_mirroring::plan;
@@ -77,7 +76,7 @@ impl Stored {
 /// Endpoints.
 fn settled(endpoints: &Arc<Endpoints>) -> Vec<Arc<EndpointSlice>> {
     let new = Stored { endpoints: Arc::clone(endpoints), slices: Vec::new() };
-    let created = new.plan().types.into_iter().flat_map(|it| it.writes).filter_map(Write::into_after);
+    let created = new.plan().types.into_iter().flat_map(|it| it.writes).filter_map(|write| write.after().cloned());
     let read_back = |(at, mut slice): (usize, EndpointSlice)| {
         slice.metadata.name = format!("database-{at:05}").into();
         let written = serde_json::to_vec(&slice).expect("JSON");

@@ -5,7 +5,7 @@ mod protobuf;
 mod reader;
 mod split;
 
-pub(crate) use self::reader::require_name;
+pub(crate) use self::reader::decode;
 pub use self::{reader::ListReader, split::ListMeta};
 use crate::{Decode, DecodeError, Encoding};
 

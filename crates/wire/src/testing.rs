@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use crate::{
     Decode, DecodeError, ObjectHead, Resource, json,
-    protobuf::{Fields, MalformedProtobuf},
+    protobuf::{Fields, MalformedProtobuf, Writer},
 };
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -43,15 +43,9 @@ impl Decode for Thing {
 
 /// Encodes a protobuf field of type `bytes`.
 pub(crate) fn bytes(number: u8, content: &[u8]) -> Vec<u8> {
-    let mut field = vec![number << 3 | 2];
-    let mut length = content.len();
-    while length > 0x7f {
-        field.push(0x80 | u8::try_from(length & 0x7f).unwrap());
-        length >>= 7;
-    }
-    field.push(u8::try_from(length).unwrap());
-    field.extend(content);
-    field
+    let mut field = Writer::default();
+    field.bytes(number.into(), content);
+    field.as_bytes().to_vec()
 }
 
 pub(crate) fn text(number: u8, content: &str) -> Vec<u8> {

@@ -8,8 +8,7 @@ mod reader;
 
 pub use self::{lines::LineSplitter, reader::WatchReader};
 use crate::{
-    Decode, DecodeError, DecodeProblem, Encoding, Object, ObjectKey, ResourceVersion, Status, Undecodable,
-    list::require_name,
+    Decode, DecodeError, DecodeProblem, Encoding, Object, ObjectKey, ResourceVersion, Status, Undecodable, list,
 };
 
 /// Event of a watch.
@@ -103,11 +102,7 @@ impl EventType {
 
     /// Decodes the object of an event; one that cannot be decoded becomes [`WatchEvent::Undecodable`].
     fn decode<T: Decode>(self, encoding: Encoding, bytes: &[u8]) -> Result<WatchEvent<T>, DecodeError> {
-        let object = match encoding {
-            Encoding::Json => T::from_json(bytes),
-            Encoding::Protobuf => T::from_protobuf(bytes),
-        };
-        match object.and_then(require_name) {
+        match list::decode(encoding, bytes) {
             Ok(object) => Ok(self.into_event(object)),
             Err(error) => {
                 let object = Undecodable::of(encoding, bytes, error)?;

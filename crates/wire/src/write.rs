@@ -36,14 +36,6 @@ impl<T> Write<T> {
         }
     }
 
-    /// Returns the object after the write; `None` for a delete.
-    pub fn into_after(self) -> Option<T> {
-        match self {
-            Write::Create(desired) | Write::Update { desired, .. } => Some(desired),
-            Write::Delete(_) => None,
-        }
-    }
-
     /// Returns the verb of the request: `create`, `update` or `delete`.
     pub fn verb(&self) -> &'static str {
         match self {

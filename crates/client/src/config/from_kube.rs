@@ -40,6 +40,6 @@ impl Config {
                 client.send(Request::from_parts(parts, body.into())).await
             }
         });
-        Self::in_process(service, &namespace)
+        Self { live: Arc::new(Self::without_server(&namespace)), ..Self::from_service(service) }
     }
 }

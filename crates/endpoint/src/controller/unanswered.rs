@@ -19,13 +19,10 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 /// may find the cached object correct and write nothing. So the event that delivers the write has to queue the Service
 /// again. Upstream does not do so, and keeps the wrong object.
 #[derive(Debug, Default)]
-pub(super) struct UnansweredWrites(Mutex<HashMap<ObjectKey, Unanswered>>);
+pub(super) struct UnansweredWrites(Mutex<HashMap<ObjectKey, LastCreate>>);
 
-#[derive(Debug, Default)]
-struct Unanswered {
-    /// When the last create without a response failed.
-    create: Option<Instant>,
-}
+/// When the last create without a response failed; `None` if there was none.
+type LastCreate = Option<Instant>;
 
 impl UnansweredWrites {
     pub(super) fn record<T>(&self, service: &ObjectKey, result: Result<T, Error>) -> Result<T, Error> {
@@ -38,11 +35,10 @@ impl UnansweredWrites {
     }
 
     pub(super) fn record_create<T>(&self, service: &ObjectKey, result: Result<T, Error>) -> Result<T, Error> {
-        let result = self.record(service, result);
         if result.as_ref().is_err_and(Error::may_have_been_applied) {
-            locked(&self.0).entry(service.clone()).or_default().create = Some(Instant::now());
+            locked(&self.0).insert(service.clone(), Some(Instant::now()));
         }
-        result
+        self.record(service, result)
     }
 
     /// Records the result of a deletion, and returns it. If there was no object, a create without a response may still
@@ -78,8 +74,7 @@ impl UnansweredWrites {
 
     /// Returns whether Endpoints of this Service may be those of a create without a response.
     pub(super) fn may_have_created(&self, service: &ObjectKey) -> bool {
-        let services = locked(&self.0);
-        let created = services.get(service).and_then(|it| it.create);
-        created.is_some_and(|at| at.elapsed() < REQUEST_TIMEOUT)
+        let last_create = locked(&self.0).get(service).copied().flatten();
+        last_create.is_some_and(|at| at.elapsed() < REQUEST_TIMEOUT)
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kube_endpoint::Legacy;
 use kube_endpoint_model::well_known::OVER_CAPACITY_ANNOTATION;
-use kube_endpoint_model::{EndpointAddress, Endpoints, Index as _, Pod, PodIndex, Service, Write};
+use kube_endpoint_model::{EndpointAddress, Endpoints, Index as _, Pod, PodIndex, Service};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ fn pods(numbers: std::ops::Range<usize>, ready: impl Fn(usize) -> bool) -> Vec<A
 
 /// Returns the object to create or update; `None` if nothing is to be written.
 fn planned(service: &Service, pods: &[Arc<Pod>], current: Option<&Endpoints>) -> Option<Endpoints> {
-    planned_write(service, pods, current, None, Legacy::default()).and_then(Write::into_after)
+    planned_write(service, pods, current, None, Legacy::default()).and_then(|write| write.after().cloned())
 }
 
 /// Formats subsets as `ready|not ready|protocol/port`, sorted and separated by `;`.

@@ -46,7 +46,7 @@ fn pods(pods: impl IntoIterator<Item = Pod>) -> Vec<Arc<Pod>> {
 
 /// Returns the object of a write with a resource version, as the API server stores it.
 fn written(change: Option<Write<Endpoints>>) -> Endpoints {
-    let mut endpoints = change.and_then(Write::into_after).expect("a write");
+    let mut endpoints = change.and_then(|write| write.after().cloned()).expect("a write");
     endpoints.metadata.resource_version = "7".into();
     endpoints
 }

@@ -60,7 +60,7 @@ fn pods(max: usize) -> impl Strategy<Value = Vec<Arc<Pod>>> {
 }
 
 fn written(change: Option<Write<Endpoints>>) -> Option<Endpoints> {
-    change.and_then(Write::into_after)
+    change.and_then(|write| write.after().cloned())
 }
 
 /// Returns the contents of an object as tuples of address, Pod, port and readiness. A subset without ports has port 0.

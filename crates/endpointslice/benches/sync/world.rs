@@ -7,7 +7,7 @@ use k8s_openapi::api::core::v1::{self as core, PodCondition, PodIP, PodSpec, Pod
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube_endpoint_model::{
     Cluster, EndpointSlice, Interner, IpFamily, Labels, Node, ObjectKey, Pod, Service, ServicePort, ServiceState,
-    TargetPort, Text, Write, project, well_known::SLICE_CONTROLLER,
+    TargetPort, Text, project, well_known::SLICE_CONTROLLER,
 };
 use kube_endpointslice::{HintState, Options, Plan, service_plan};
 use kube_topology::ZoneRatios;
@@ -58,7 +58,7 @@ impl World {
     /// the Pods.
     pub(crate) fn settled(pods: usize) -> World {
         let mut world = World::new(pods);
-        let created = world.sync().types.remove(0).writes.into_iter().filter_map(Write::into_after);
+        let created = world.sync().types.remove(0).writes.into_iter().filter_map(|write| write.after().cloned());
         let read_back = |(at, mut slice): (usize, EndpointSlice)| {
             slice.metadata.name = format!("web-{at:05}").into();
             slice.metadata.resource_version = 1.into();

@@ -11,7 +11,7 @@ use kube_wire::Decode as _;
 
 use crate::apply::{ApplyError, join};
 use crate::desired::MissingNode;
-use crate::metrics::{SliceMetrics, SyncResult};
+use crate::metrics::SliceMetrics;
 use crate::owner::Owner;
 use crate::reconciler::Reconciler;
 use crate::service_plan::{HintState, service_plan};
@@ -68,7 +68,7 @@ impl Syncs {
     /// Reconciles the slices of a Service with its Pods (ES-1 to ES-5, ES-7), and counts the result (SY-3).
     pub(super) async fn sync(&self, key: &ObjectKey) -> Result<Outcome, SyncError> {
         let result = self.try_sync(key).await;
-        self.metrics.synced(if result.is_ok() { SyncResult::Success } else { SyncResult::Error });
+        self.metrics.synced(result.is_ok());
         result
     }
 

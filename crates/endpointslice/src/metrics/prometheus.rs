@@ -8,7 +8,7 @@ use prometheus::{
     Histogram, HistogramOpts, HistogramVec, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, exponential_buckets,
 };
 
-use super::{SliceMetrics, SyncResult, Totals};
+use super::{SliceMetrics, Totals};
 use crate::plan::Plan;
 
 /// Metrics of writes, which each slice controller has under a prefix of its own.
@@ -257,7 +257,7 @@ impl SliceMetrics for PrometheusMetrics {
         self.changed.with_label_values(&[topology, distribution]).observe(float(slices));
     }
 
-    fn synced(&self, result: SyncResult) {
-        self.syncs.with_label_values(&[result.as_str()]).inc();
+    fn synced(&self, succeeded: bool) {
+        self.syncs.with_label_values(&[if succeeded { "success" } else { "error" }]).inc();
     }
 }

@@ -11,7 +11,7 @@ use kube_endpoint_model::well_known::SLICE_CONTROLLER;
 use kube_endpoint_model::{PodIndex, ServiceIndex, SliceIndex};
 use kube_endpoints_testing::{eventually, until};
 use kube_endpointslice::controller::{Config, Informers, endpointslice_controller};
-use kube_endpointslice::metrics::{SliceMetrics, SyncResult};
+use kube_endpointslice::metrics::SliceMetrics;
 use kube_informer::Informer;
 use rstest::rstest;
 use serde_json::{Value, json};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kube_endpoint_model::{AddressType, ObjectMeta};
-use kube_endpointslice::metrics::{PrometheusMetrics, SliceMetrics, SyncResult, WriteMetrics};
+use kube_endpointslice::metrics::{PrometheusMetrics, SliceMetrics, WriteMetrics};
 use kube_endpointslice::{DesiredGroup, Input, Owner, Reconciler};
 use kube_topology::{HintPolicy, TrafficDistribution};
 use prometheus::{Registry, TextEncoder};
@@ -54,7 +54,7 @@ async fn names_help_types_labels_and_buckets_match_upstream() {
     let metrics = Arc::new(PrometheusMetrics::register(&registry).expect("an empty registry"));
     let cluster = Cluster::start().await;
     let reconciler = Reconciler::builder(cluster.client.clone(), options(100)).metrics(metrics.clone()).build();
-    metrics.synced(SyncResult::Success);
+    metrics.synced(true);
     sync(&reconciler, V4, vec![group(0..3, 80, true)], HintPolicy::None).await;
     sync(&reconciler, V4, vec![group(0..3, 80, false)], HintPolicy::None).await;
     let without_create: String = exposition(&registry)

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use kube_endpointslice::metrics::{SliceMetrics, Totals, WriteMetrics};
 use kube_endpointslice::{Plan, TypePlan};
-use prometheus::{Histogram, HistogramOpts, Registry, exponential_buckets};
+use prometheus::{Histogram, HistogramOpts, Registry, exponential_buckets, register_histogram_with_registry};
 
 use super::MirroringMetrics;
 
@@ -31,11 +31,9 @@ impl PrometheusMetrics {
     ///
     /// [`prometheus::Error::AlreadyReg`] if the registry contains one of their names.
     pub fn register(registry: &Registry) -> prometheus::Result<PrometheusMetrics> {
-        let histogram = |name, help, buckets| -> prometheus::Result<Histogram> {
+        let histogram = |name: &str, help: &str, buckets| {
             let opts = HistogramOpts::new(name, help).subsystem(SUBSYSTEM).buckets(buckets);
-            let histogram = Histogram::with_opts(opts)?;
-            registry.register(Box::new(histogram.clone()))?;
-            Ok(histogram)
+            register_histogram_with_registry!(opts, registry)
         };
         Ok(PrometheusMetrics {
             writes: WriteMetrics::register_mirroring(registry)?,

@@ -72,11 +72,7 @@ impl<T: Decode> ListReader<T> {
         let Some(item) = self.splitter.next_item()? else { return Ok(None) };
         let index = self.items;
         self.items += 1;
-        let object = match encoding {
-            Encoding::Json => T::from_json(item),
-            Encoding::Protobuf => T::from_protobuf(item),
-        };
-        match object.and_then(require_name) {
+        match decode(encoding, item) {
             Ok(object) => Ok(Some(Ok(object))),
             Err(error) => {
                 let error = error.with_path_prefix(&self.kind, &format!("items[{index}]"));
@@ -97,8 +93,12 @@ impl<T: Decode> ListReader<T> {
     }
 }
 
-/// Rejects an object without a name: in a cache, all such objects of a namespace would share one key.
-pub(crate) fn require_name<T: Decode>(object: T) -> Result<T, DecodeError> {
+/// Decodes an object. One without a name is an error: in a cache, all such objects of a namespace would share one key.
+pub(crate) fn decode<T: Decode>(encoding: Encoding, bytes: &[u8]) -> Result<T, DecodeError> {
+    let object = match encoding {
+        Encoding::Json => T::from_json(bytes),
+        Encoding::Protobuf => T::from_protobuf(bytes),
+    }?;
     if object.name().is_empty() {
         return Err(DecodeError::new(T::RESOURCE.kind, DecodeProblem::MissingName));
     }

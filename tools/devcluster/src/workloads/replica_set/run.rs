@@ -76,7 +76,7 @@ impl Context {
             match self.client.create(&pod).await {
                 Ok(pod) => write.written(pod),
                 Err(error) => {
-                    write.failed(&error);
+                    write.failed(error.may_have_been_applied());
                     self.record(set, EventType::Warning, "FailedCreate", &format!("Error creating: {error}"));
                     return Err(error);
                 }
@@ -94,7 +94,7 @@ impl Context {
                 Ok(Deleted::Removed) => write.deleted(pod),
                 Ok(Deleted::Pending(pod)) => write.written(pod),
                 Err(error) => {
-                    write.failed(&error);
+                    write.failed(error.may_have_been_applied());
                     // Another client was faster.
                     if error.is_not_found() || error.is_conflict() {
                         continue;
