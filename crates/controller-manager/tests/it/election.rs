@@ -8,7 +8,6 @@ use std::time::Duration;
 use k8s_openapi::jiff::Timestamp;
 use kube_dev_apiserver::{History, LoggedRequest, On, User};
 use kube_endpoints_testing::{LIMIT, until};
-use serde_json::{Value, json};
 use tokio::process::Child;
 use tokio::time::{sleep, timeout};
 

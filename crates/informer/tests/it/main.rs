@@ -10,6 +10,7 @@ mod laws;
 mod listers;
 mod log;
 mod managed_fields;
+mod messages;
 mod metrics;
 mod monotonic;
 mod on_undecodable;

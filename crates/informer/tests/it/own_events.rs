@@ -12,11 +12,12 @@ use http_body_util::{Full, StreamBody};
 use kube_controller_client::{Client, ClientOptions, Config};
 use kube_endpoints_testing::{LIMIT, until};
 use kube_informer::{Informer, wait_for_sync};
-use kube_wire::protobuf::{Writer, enveloped};
 use kube_wire::{Decode, DecodeError, Encoding, Object, ObjectHead, Resource};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tower::service_fn;
+
+use crate::messages::{bookmark, frame, thing};
 
 /// Number of decoded events.
 static DECODED: AtomicUsize = AtomicUsize::new(0);
@@ -42,27 +43,6 @@ impl Decode for Counted {
         let metadata = field.message().and_then(ObjectHead::from_fields);
         Ok(Counted { metadata: metadata.map_err(|error| error.reading("ConfigMap"))? })
     }
-}
-
-/// Returns a watch frame in protobuf.
-fn event(kind: &str, name: &str, version: u64) -> Bytes {
-    let mut object = Writer::default();
-    object.message(1, |metadata| {
-        metadata.text(1, name);
-        metadata.text(3, "shop");
-        metadata.text(5, name);
-        metadata.display(6, &version);
-        // Only in a bookmark, the end of the initial events.
-        metadata.entry(12, "k8s.io/initial-events-end", "true");
-    });
-    let mut frame = Writer::default();
-    frame.text(1, kind);
-    frame.message(2, |raw| {
-        let object = enveloped(&Counted::RESOURCE, object.as_bytes());
-        raw.bytes(1, &object);
-    });
-    let length = u32::try_from(frame.as_bytes().len()).expect("a short frame");
-    [&length.to_be_bytes()[..], frame.as_bytes()].concat().into()
 }
 
 fn stored(name: &str, version: u64) -> Counted {
@@ -97,19 +77,19 @@ async fn event_of_an_own_write_is_not_decoded() {
     let writes = informer.write_through(&handle);
     let mut tasks = JoinSet::new();
     tasks.spawn(informer.run(stop.clone()));
-    frames.unbounded_send(event("BOOKMARK", "", 5)).expect("the watch is open");
+    frames.unbounded_send(bookmark(5).into()).expect("the watch is open");
     wait_for_sync([&handle], LIMIT).await.expect("the informer syncs");
 
     writes.begin("shop", "web").written(stored("web", 7));
-    for frame in [event("ADDED", "web", 7), event("ADDED", "db", 8)] {
-        frames.unbounded_send(frame).expect("the watch is open");
+    for added in [thing("web", 7), thing("db", 8)] {
+        frames.unbounded_send(frame("ADDED", &added).into()).expect("the watch is open");
     }
     until("the second event", || async { lister.last_resource_version() }, |version| *version == "8").await;
     assert_eq!(DECODED.load(Ordering::Relaxed), 1, "only the event of another client");
     assert_eq!(lister.get("shop", "web").map(|it| it.resource_version()), Some(7.into()));
 
     // Another client's change of the same object is decoded.
-    frames.unbounded_send(event("MODIFIED", "web", 9)).expect("the watch is open");
+    frames.unbounded_send(frame("MODIFIED", &thing("web", 9)).into()).expect("the watch is open");
     until("the third event", || async { lister.last_resource_version() }, |version| *version == "9").await;
     assert_eq!(lister.get("shop", "web").map(|it| it.resource_version()), Some(9.into()));
     stop.cancel();

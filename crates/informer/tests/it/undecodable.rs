@@ -218,56 +218,30 @@ async fn bookmark_without_a_version_does_not_end_the_stream() {
 }
 
 mod protobuf {
-    use super::*;
+    use kube_wire::protobuf::enveloped;
+    use kube_wire::{Decode as _, Resource};
+
+    use super::{End, Response, Script, run_script};
+    use crate::messages::{bookmark, frame, message, thing};
+    use crate::thing::Thing;
 
     const CONTENT_TYPE: &str = "application/vnd.kubernetes.protobuf";
     const WATCH: &str = "application/vnd.kubernetes.protobuf;stream=watch";
-
-    fn bytes(number: u8, content: &[u8]) -> Vec<u8> {
-        assert!(content.len() < 1 << 14, "two bytes of length suffice");
-        let byte = |bits: usize| u8::try_from(bits).expect("seven bits");
-        let length = [0x80 | byte(content.len() & 0x7f), byte(content.len() >> 7)];
-        [&[number << 3 | 2], &length[..], content].concat()
-    }
-
-    fn text(number: u8, content: &str) -> Vec<u8> {
-        bytes(number, content.as_bytes())
-    }
-
-    fn thing(name: &str, version: u64) -> Vec<u8> {
-        let uid = format!("uid-{name}");
-        let metadata = [text(1, name), text(3, "shop"), text(5, &uid), text(6, &version.to_string())].concat();
-        bytes(1, &metadata)
-    }
 
     /// Returns a thing whose data is a number.
     fn corrupt(name: &str, version: u64) -> Vec<u8> {
         [thing(name, version), vec![2 << 3, 7]].concat()
     }
 
-    fn envelope(kind: &str, object: &[u8]) -> Vec<u8> {
-        let type_meta = [text(1, "v1"), text(2, kind)].concat();
-        [b"k8s\0".to_vec(), bytes(1, &type_meta), bytes(2, object)].concat()
-    }
-
     fn list(version: u64, things: &[Vec<u8>]) -> Response {
-        let items: Vec<_> = things.iter().map(|thing| bytes(2, thing)).collect();
-        let list = [bytes(1, &text(2, &version.to_string())), items.concat()].concat();
-        Response::Stream {
-            content_type: CONTENT_TYPE,
-            chunks: vec![envelope("ConfigMapList", &list)],
-            end: End::Closed,
-        }
-    }
-
-    fn frame(event: &str, thing: &[u8]) -> Vec<u8> {
-        let frame = [text(1, event), bytes(2, &bytes(1, &envelope("ConfigMap", thing)))].concat();
-        [u32::try_from(frame.len()).expect("short").to_be_bytes().to_vec(), frame].concat()
-    }
-
-    fn bookmark(version: u64) -> Vec<u8> {
-        let annotation = [text(1, "k8s.io/initial-events-end"), text(2, "true")].concat();
-        frame("BOOKMARK", &bytes(1, &[text(6, &version.to_string()), bytes(12, &annotation)].concat()))
+        let list = message(|list| {
+            list.message(1, |metadata| metadata.display(2, &version));
+            for thing in things {
+                list.bytes(2, thing);
+            }
+        });
+        let resource = Resource { kind: "ConfigMapList", ..Thing::RESOURCE };
+        Response::Stream { content_type: CONTENT_TYPE, chunks: vec![enveloped(&resource, &list)], end: End::Closed }
     }
 
     fn watch(frames: &[Vec<u8>]) -> Response {
