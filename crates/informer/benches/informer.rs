@@ -52,7 +52,6 @@ fn lists(c: &mut Criterion) {
     group.finish();
 }
 
-/// Stores one event in a store with an index.
 fn events(c: &mut Criterion) {
     let mut group = c.benchmark_group("event");
     for size in SIZES {

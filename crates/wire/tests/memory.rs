@@ -11,7 +11,6 @@ const CHUNK: usize = 16 << 10;
 /// Upper bound in bytes: a chunk and an incomplete Pod of 8 kB, in a buffer whose capacity doubles.
 const MAX_PEAK: usize = 64 << 10;
 
-/// Returns the peak heap usage of `read` in bytes.
 fn peak_heap(read: impl FnOnce() -> usize) -> usize {
     let _profiler = dhat::Profiler::builder().testing().build();
     assert_eq!(read(), PODS);

@@ -16,7 +16,6 @@ pub(crate) fn client(url: &str) -> Client {
     Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() }).expect("create client")
 }
 
-/// Returns a `ConfigMap` in the namespace `default`.
 pub(crate) fn config_map(name: &str) -> ConfigMap {
     let (name, namespace) = (Some(name.to_owned()), Some("default".to_owned()));
     ConfigMap { metadata: ObjectMeta { name, namespace, ..ObjectMeta::default() }, ..ConfigMap::default() }

@@ -82,7 +82,6 @@ async fn repeated_event_is_counted_and_recreated_after_it_expired() {
     server.shutdown().await;
 }
 
-/// Polls until the only event has this count.
 async fn wait_for_count(client: &Client, count: i32) -> Event {
     let poll = async {
         loop {

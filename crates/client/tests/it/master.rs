@@ -75,7 +75,6 @@ async fn no_credentials_are_sent_over_plain_http(#[case] user: &str, #[case] imp
     assert_eq!(sent, impersonated);
 }
 
-/// Serves one request over plain HTTP; returns its head.
 pub(crate) async fn serve_recorded() -> (String, tokio::sync::mpsc::UnboundedReceiver<String>) {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 

@@ -11,7 +11,6 @@ const DOCUMENTED: &str = include_str!("../fixtures/documented-metrics.txt");
 /// Type, stage and labels.
 type Documented = (String, String, BTreeSet<String>);
 
-/// Returns the documented metrics of Kubernetes 1.`minor`.
 fn documented(minor: u32) -> BTreeMap<&'static str, Documented> {
     let lines = DOCUMENTED.lines().filter(|line| !line.starts_with('#'));
     let metrics = lines.filter_map(|line| {

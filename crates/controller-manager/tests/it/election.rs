@@ -115,7 +115,6 @@ impl Pair {
         pair
     }
 
-    /// Adds a Service with one ready Pod.
     async fn add(&mut self, name: &str) {
         self.cluster.service("default", name).await;
         let address = format!("10.1.0.{}", self.expected.len() + 1);

@@ -15,7 +15,6 @@ use crate::process::{start_with_kubeconfig, stop};
 /// Time for writes that are not expected: longer than a renewal of the Lease and the first syncs.
 const QUIET: Duration = Duration::from_secs(5);
 
-/// Starts a process that is logged as `user`.
 fn start(cluster: &Cluster, user: &str) -> Child {
     start_with_kubeconfig(&cluster.kubeconfig_for(User::new(user).group("system:masters")), &[])
 }

@@ -145,7 +145,6 @@ pub(crate) async fn exported_metrics(arguments: &[&str]) -> (BTreeMap<String, Fa
     (own_families, health)
 }
 
-/// Returns the families that only shadow mode has.
 #[cfg(feature = "shadow")]
 async fn shadow_metrics(cluster: &Cluster) -> BTreeMap<String, Family> {
     let process = start(cluster, &["--mode=shadow"]);

@@ -45,7 +45,6 @@ struct Scene {
 }
 
 impl Scene {
-    /// Number of observations by controller and cause.
     async fn totals(&self) -> Counts {
         counts(&self.scrape().await, TOTAL)
     }
@@ -80,7 +79,6 @@ impl Scene {
         assert!(self.cluster.try_call(Method::DELETE, path, &Value::Null).await.is_success(), "{path}");
     }
 
-    /// Deletes the slices of a Service.
     async fn delete_slices(&self, service: &str) {
         for slice in self.cluster.list(ALL_SLICES).await {
             if slice["metadata"]["labels"]["kubernetes.io/service-name"] == service {

@@ -40,7 +40,6 @@ impl World {
         world
     }
 
-    /// Number of writes of slices and Endpoints.
     fn writes(&self) -> (usize, usize) {
         let of = |plural| self.server.requests().count(&On::writes().resource(plural));
         (of("endpointslices"), of("endpoints"))

@@ -128,7 +128,6 @@ impl Instance {
         Instance { stop, run: tasks, metrics: HttpsClient::anonymous(address, certificate), _port: port }
     }
 
-    /// Returns the value of a series; 0 if there is none.
     async fn metric(&self, series: &str) -> u64 {
         let metrics = self.metrics.get("/metrics").await.text;
         let value = metrics.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
@@ -197,7 +196,6 @@ async fn two_writers_warn_and_converge() {
     cluster.server.shutdown().await;
 }
 
-/// Empties all slices as this field manager.
 async fn empty_slices(cluster: &Cluster, managers: &FieldManagers, manager: &'static str) {
     let options = ClientOptions { qps: 0.0, ..ClientOptions::default() };
     let client = Client::new(&managers.config(cluster, manager), options).expect("a client");

@@ -6,7 +6,6 @@ use kube_endpoints_testing::https::HttpsClient;
 use crate::cluster::Cluster;
 use crate::process::{binary, start_with_kubeconfig, stop};
 
-/// The argument list, with the paths of files of this test.
 fn arguments(cluster: &Cluster) -> Vec<String> {
     let authority = cluster.folder().join("ca.crt");
     std::fs::write(&authority, cluster.server.ca_certificate().expect("of a server with TLS")).expect("a file");

@@ -121,7 +121,6 @@ impl Rig {
         rig
     }
 
-    /// Returns the Endpoints object that the server stores.
     pub(crate) async fn stored(&self, name: &str) -> Option<Endpoints> {
         match self.client.get::<core::Endpoints>(NAMESPACE, name).await {
             Ok(object) => Some(project(&object).expect("an object of the API")),
@@ -130,13 +129,11 @@ impl Rig {
         }
     }
 
-    /// Applies a change of a Service to the cache, and delivers its event.
     pub(crate) fn service(&self, service: &Value) {
         self.services.apply(read(service));
         self.services.deliver();
     }
 
-    /// Applies the stored Endpoints object to the cache, and delivers its event.
     pub(crate) async fn refresh(&self, name: &str) {
         self.endpoints.apply(self.stored(name).await.expect("stored"));
         self.endpoints.deliver();
@@ -175,7 +172,6 @@ impl Rig {
         self.writes().await
     }
 
-    /// Waits until a new marker Service has been synced.
     async fn marker(&mut self) {
         self.markers += 1;
         let name = format!("marker-{}", self.markers);

@@ -11,7 +11,6 @@ const ONCE: u64 = 60;
 /// Maximum number of further blocks for each slice of 100 endpoints.
 const PER_SLICE: u64 = 2;
 
-/// Returns the number of blocks that a sync allocates.
 fn blocks(world: &World) -> u64 {
     let before = dhat::HeapStats::get().total_blocks;
     let plan = world.sync();

@@ -47,7 +47,6 @@ impl Cluster {
         self.load(json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}}));
     }
 
-    /// Creates a ready Pod in the namespace `default` with the label `app`.
     pub(crate) fn pod(&self, name: &str, app: &str, node: &str, address: &str, annotations: Value) {
         let mut metadata = json!({"name": name, "namespace": "default", "labels": {"app": app}});
         metadata["annotations"] = annotations;
@@ -68,7 +67,6 @@ impl Cluster {
         self.load(json!({"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}));
     }
 
-    /// Returns the slices that `controller` manages in the namespace `default`.
     pub(crate) async fn slices(&self, controller: &str) -> Vec<Value> {
         let path = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
         let list = self.client.get_json(path).await.expect("a list");

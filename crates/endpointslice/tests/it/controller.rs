@@ -59,7 +59,6 @@ fn run_with(cluster: &Cluster, metrics: Arc<dyn SliceMetrics>) -> JoinSet<()> {
     tasks
 }
 
-/// Polls until the slices show these addresses.
 async fn settles(cluster: &Cluster, expected: &BTreeMap<String, usize>) {
     eventually("addresses", expected, || cluster.addresses(SLICE_CONTROLLER)).await;
 }

@@ -44,7 +44,6 @@ impl Cluster {
         eventually("addresses", &once(addresses), || self.addresses(controller)).await;
     }
 
-    /// Returns the labels of the slices of a controller.
     async fn labels(&self, controller: &str) -> Vec<BTreeMap<String, String>> {
         let labels = |slice: &Value| serde_json::from_value(slice["metadata"]["labels"].clone()).expect("labels");
         self.slices(controller).await.iter().map(labels).collect()

@@ -63,7 +63,6 @@ async fn cluster_before() -> (Cluster, Reconciler) {
     (cluster, reconciler)
 }
 
-/// Requests of one verb about slices.
 fn of_slices(verb: &str) -> On {
     On::any().verb(verb).resource("endpointslices")
 }

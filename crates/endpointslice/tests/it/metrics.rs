@@ -36,7 +36,6 @@ fn values(registry: &Registry) -> BTreeMap<String, String> {
     series.map(|(series, value)| (series.to_owned(), value.to_owned())).collect()
 }
 
-/// Reconciles the slices of a Service with this hint policy.
 async fn sync(reconciler: &Reconciler, types: &[AddressType], desired: Vec<DesiredGroup>, policy: HintPolicy) {
     let metadata =
         ObjectMeta { namespace: "default".into(), name: "web".into(), uid: "u".into(), ..ObjectMeta::default() };

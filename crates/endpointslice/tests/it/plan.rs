@@ -22,7 +22,6 @@ fn writes(plan: &TypePlan) -> (usize, usize, usize) {
     (plan.creates().count(), plan.updates().count(), plan.deletes().count())
 }
 
-/// Returns the first slice to update, in its new state.
 fn update(plan: &Plan) -> &EndpointSlice {
     plan.types[0].updates().next().expect("an update")
 }

@@ -21,7 +21,6 @@ mod slices;
 
 use cases::UNUSABLE_ADDRESS;
 
-/// Returns all cases, by subject.
 pub(crate) fn cases() -> impl Iterator<Item = &'static Case> {
     [cases::CASES, slices::CASES, mirrored::CASES, lifecycle::CASES, pods::CASES].into_iter().flatten()
 }
@@ -32,7 +31,6 @@ pub(crate) struct Case {
     pub(crate) mark: char,
     /// What was done to the healthy Service.
     pub(crate) fault: &'static str,
-    /// Breaks the Service.
     pub(crate) inject: fn(&mut Cluster),
     /// Whether the controllers run after the fault.
     pub(crate) settles: bool,
@@ -94,7 +92,6 @@ pub(crate) fn labels(text: &str) -> Labels {
     text.split(',').filter_map(|pair| pair.split_once('=')).collect()
 }
 
-/// Returns a ready Pod of the Service.
 pub(crate) fn pod(name: &str, address: &str, node: &str) -> Pod {
     Pod {
         namespace: "shop".into(),
@@ -115,7 +112,6 @@ pub(crate) fn insert(cluster: &mut Cluster, pod: Pod) {
     cluster.pods.insert(pod.key(), pod);
 }
 
-/// Returns the cluster of a broken Service.
 pub(crate) fn broken(case: &Case) -> Cluster {
     let mut cluster = healthy();
     (case.inject)(&mut cluster);
@@ -220,7 +216,6 @@ pub(crate) fn custom_endpoints(addresses: &[String]) -> Endpoints {
     Endpoints { metadata, subsets: vec![subset] }
 }
 
-/// Sets the details of a Pod.
 pub(crate) fn set_details(cluster: &mut Cluster, pod: &str, status: &serde_json::Value) {
     let pod_key = ObjectKey::new("shop", pod);
     let full = serde_json::json!({

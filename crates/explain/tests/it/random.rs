@@ -95,7 +95,6 @@ fn node() -> impl Strategy<Value = Node> {
         .prop_map(|(ready, zone, cpu)| Node { ready, zone: zone.into(), cpu_milli: cpu, ..Node::default() })
 }
 
-/// Names objects by their position.
 fn named<T: Object>(
     objects: Vec<T>,
     names: &[&str],

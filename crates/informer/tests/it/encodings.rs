@@ -9,7 +9,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::exchange::{bookmark, event, informer, list, status};
 
-/// Returns a streaming list of one object.
 fn stream(open: bool) -> Response {
     frames([event("ADDED", "a", 3), bookmark(5, true)], open)
 }

@@ -74,7 +74,6 @@ pub(crate) async fn run_script(script: Script, count: usize, expect: &str) -> (S
     run_informer(informer, script, count, expect).await
 }
 
-/// Does the same for an informer of the script.
 pub(crate) async fn run_informer(
     informer: Informer<Thing>,
     script: Script,

@@ -47,7 +47,6 @@ impl Running {
     }
 }
 
-/// Advances the clock.
 async fn after(time: Duration) {
     pause();
     advance(time).await;

@@ -20,7 +20,6 @@ struct WidgetSpec {
 
 kube_wire::object!(Widget, Resource::namespaced("example.com", "v1", "widgets", "Widget"), write);
 
-/// Starts a server with one Widget.
 async fn start() -> Server {
     let kinds = vec![CustomKind::new("example.com", "v1", "Widget")];
     let server = Server::start(Config { kinds, ..Config::default() }).await.expect("a server");
@@ -31,7 +30,6 @@ async fn start() -> Server {
     server
 }
 
-/// Runs the informer until it is synced.
 async fn sync<T: Decode>(informer: &Informer<T>) -> JoinSet<()> {
     let mut tasks = JoinSet::new();
     tasks.spawn(informer.run(CancellationToken::new()));

@@ -20,7 +20,6 @@ const fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// Returns an informer with this resync period, and its source.
 fn resyncing(period: Duration) -> (Informer<Thing>, ManualSource<Thing>) {
     Informer::builder(client("http://127.0.0.1:1")).resync(period).build_manual()
 }

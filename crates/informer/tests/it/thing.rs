@@ -38,12 +38,10 @@ impl Thing {
         DECODED.with(watch::Sender::subscribe)
     }
 
-    /// Index function: the group of the thing.
     pub(crate) fn group(&self) -> Vec<String> {
         self.data.get("group").cloned().into_iter().collect()
     }
 
-    /// `name@version`
     pub(crate) fn text(&self) -> String {
         format!("{}@{}", self.metadata.name, self.metadata.resource_version)
     }

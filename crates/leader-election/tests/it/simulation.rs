@@ -148,7 +148,6 @@ impl Simulation {
         !self.faults_are_over() && self.rng.random_bool(self.world.loss_probability)
     }
 
-    /// Returns the time on the clock of a candidate.
     #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_sign_loss)]
     fn local_time(&self, n: usize) -> Now {
         let Candidate { rate, skew, .. } = self.candidates[n];

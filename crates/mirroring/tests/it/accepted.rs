@@ -131,7 +131,6 @@ impl Cluster {
         Cluster { client, namespace: String::new(), _server: server }
     }
 
-    /// Sends an object, and returns the status and the object of the response.
     async fn send(&self, method: Method, path: &str, object: &Value) -> (u16, Value) {
         let body = serde_json::to_vec(object).expect("JSON");
         let sent = self.client.raw(method, path, Some("application/json"), body).await;

@@ -58,7 +58,6 @@ fn shown(slices: &[Arc<EndpointSlice>]) -> Vec<String> {
     shown
 }
 
-/// Checks labels, annotations and owner references of slices.
 fn check_metadata(slices: &[Arc<EndpointSlice>], endpoints: &Endpoints) {
     for slice in slices {
         let ours = [(SERVICE_NAME_LABEL, "db"), (SLICE_MANAGED_BY_LABEL, MIRRORING_CONTROLLER)];

@@ -13,7 +13,6 @@ use crate::rig::Rig;
 const SERVICES: &str = "/api/v1/namespaces/ns/services";
 const ENDPOINTS: &str = "/api/v1/namespaces/ns/endpoints";
 
-/// Returns a subset with one port.
 fn subset(port: u16, ips: &[&str]) -> Value {
     let addresses: Vec<Value> = ips.iter().map(|ip| json!({"ip": ip})).collect();
     json!({"addresses": addresses, "ports": [{"name": "sql", "port": port, "protocol": "TCP"}]})

@@ -137,7 +137,6 @@ impl Rig {
         self.client.get_json(path).await.expect("list")["items"].as_array().cloned().unwrap_or_default()
     }
 
-    /// Waits until [`slices`](Self::slices) are the expected ones.
     pub(crate) async fn settles(&self, expected: &[&str]) {
         let expected: Vec<String> = expected.iter().map(|it| (*it).to_owned()).collect();
         eventually("slices", &expected, || self.slices()).await;
@@ -158,7 +157,6 @@ impl Rig {
         slices
     }
 
-    /// Returns the number of slice writes of the controller so far.
     pub(crate) fn writes(&self) -> usize {
         self.server.requests().count(&On::writes().resource("endpointslices").user_agent(CONTROLLER))
     }

@@ -69,7 +69,6 @@ pub(crate) fn carry_out(existing: &[Arc<EndpointSlice>], plan: &Plan, created: &
     slices
 }
 
-/// Returns the numbers of creates, updates and deletes of a plan.
 pub(crate) fn writes(plan: &Plan) -> (usize, usize, usize) {
     let sum = |count: fn(&kube_endpointslice::TypePlan) -> usize| plan.types.iter().map(count).sum();
     (sum(|it| it.creates().count()), sum(|it| it.updates().count()), sum(|it| it.deletes().count()))

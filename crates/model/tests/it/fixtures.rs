@@ -95,7 +95,6 @@ where
     }
 }
 
-/// Returns the fields of a message.
 fn fields(message: &[u8]) -> Vec<Field<'_>> {
     Fields::new(message).collect::<Result<_, _>>().expect("a recording that decodes")
 }

@@ -39,7 +39,6 @@ impl std::fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// Copies data into an annotation.
 async fn sync(context: Arc<Context>, key: ObjectKey) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     if context.fail.load(SeqCst) > 0 {
         context.fail.fetch_sub(1, SeqCst);

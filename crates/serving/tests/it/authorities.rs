@@ -7,7 +7,6 @@ use super::*;
 const MAPS: &str = "/api/v1/namespaces/kube-system/configmaps";
 const MAP: &str = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication";
 
-/// Settings without `--client-ca-file`.
 fn without_client_ca_file(settings: &mut ServingSettings) {
     settings.authentication.client_ca_file = None;
 }

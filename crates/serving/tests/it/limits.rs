@@ -44,7 +44,6 @@ async fn served(stream: &mut TlsStream<TcpStream>, path: &str) -> std::io::Resul
     Ok(head.lines().next().unwrap().to_owned())
 }
 
-/// Waits until the server closes a connection.
 async fn wait_for_end(stream: &mut TlsStream<TcpStream>) {
     let mut rest = Vec::new();
     let _ = timeout(LIMIT, stream.read_to_end(&mut rest)).await.expect("an end");

@@ -137,7 +137,6 @@ impl TestServer {
         answer["status"]["token"].as_str().unwrap().to_owned()
     }
 
-    /// Allows a user or service account to `get` a path.
     async fn allow(&self, kind: &str, name: &str, path: &str) {
         let rbac = "/apis/rbac.authorization.k8s.io/v1";
         let rule = json!({"nonResourceURLs": [path], "verbs": ["get"]});
@@ -152,7 +151,6 @@ impl TestServer {
     }
 }
 
-/// Disables caching of reviews.
 fn disable_caching(settings: &mut ServingSettings) {
     settings.authentication.token_ttl = Duration::ZERO;
     settings.authorization.authorized_ttl = Duration::ZERO;

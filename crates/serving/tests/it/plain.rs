@@ -8,7 +8,6 @@ use tokio::time::Instant;
 
 use super::*;
 
-/// Starts a server in a task, and connects to it.
 async fn connect(tasks: &mut JoinSet<()>) -> TcpStream {
     let health = Health::default();
     health.add("database", &[Probe::Readyz], || Err("no connection".to_owned()));

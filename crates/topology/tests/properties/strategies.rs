@@ -105,7 +105,6 @@ pub(crate) fn new_slices() -> impl Strategy<Value = (ZoneRatios, SliceSet)> {
     })
 }
 
-/// Returns the endpoints of all slices by host name.
 pub(crate) fn endpoints(set: &SliceSet) -> BTreeMap<Text, Endpoint> {
     set.iter()
         .flat_map(|slice| &slice.endpoints)
@@ -113,7 +112,6 @@ pub(crate) fn endpoints(set: &SliceSet) -> BTreeMap<Text, Endpoint> {
         .collect()
 }
 
-/// Returns the endpoint without its hints.
 pub(crate) fn without_hints(endpoint: &Endpoint) -> Endpoint {
     Endpoint { hints: None, ..endpoint.clone() }
 }

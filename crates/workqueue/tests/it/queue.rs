@@ -17,7 +17,6 @@ async fn take<K: Clone + Eq + std::hash::Hash + Send + 'static>(queue: &Queue<K>
     timeout(Duration::ZERO, queue.get()).await.expect("a key is queued").expect("the queue is not shut down")
 }
 
-/// Returns whether `get` would wait.
 async fn would_wait(queue: &Queue<&'static str>) -> bool {
     timeout(Duration::ZERO, queue.get()).await.is_err()
 }

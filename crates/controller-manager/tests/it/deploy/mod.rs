@@ -107,7 +107,6 @@ fn assert_accepts_arguments(pod: &Value) {
     }
 }
 
-/// Objects by kind and name; panics on duplicates.
 fn by_name(objects: impl IntoIterator<Item = Value>) -> BTreeMap<String, Value> {
     let mut all = BTreeMap::new();
     for object in objects {

@@ -14,7 +14,6 @@ const ALERTS: &str = "kustomize/components/monitoring/alerts.yaml";
 const SHADOW_ALERTS: &str = "kustomize/components/shadow-monitoring/shadow-alerts.yaml";
 const DASHBOARD: &str = "grafana/endpoint-controllers.json";
 
-/// Alerts of both modes.
 fn alerts() -> Vec<Alert> {
     [ALERTS, SHADOW_ALERTS].into_iter().flat_map(alerts_of).collect()
 }

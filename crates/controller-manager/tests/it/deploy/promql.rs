@@ -50,7 +50,6 @@ const AGGREGATIONS: [&str; 5] = ["avg", "count", "max", "min", "sum"];
 const OPERATORS: [&str; 13] = ["==", "!=", ">=", "<=", ">", "<", "+", "-", "*", "/", "and", "or", "unless"];
 
 impl Expr {
-    /// Parses a whole text.
     pub(super) fn parse(text: &str) -> Result<Expr, String> {
         let mut parser = Parser { rest: text.trim_start() };
         let expression = parser.binary()?;
@@ -63,7 +62,6 @@ impl Expr {
         Ok(expression)
     }
 
-    /// All selectors.
     pub(super) fn selectors(&self) -> Vec<&Selector> {
         match self {
             Expr::Number => Vec::new(),

@@ -67,7 +67,6 @@ pub(crate) async fn rbac_cluster(granted: impl IntoIterator<Item = &Value>) -> C
     cluster
 }
 
-/// Creates roles and bindings.
 pub(super) async fn grant(cluster: &Cluster, granted: impl IntoIterator<Item = &Value>) {
     for object in granted {
         let plural = text(&object["kind"]).to_lowercase() + "s";
@@ -109,7 +108,6 @@ pub(super) async fn use_all_rights(cluster: &Cluster) {
     eventually("no Endpoints", &BTreeMap::new(), async || cluster.addresses().await.0).await;
 }
 
-/// Rights that the requests of a user needed.
 fn used(cluster: &Cluster, user: &str) -> BTreeSet<Right> {
     let requests = cluster.server.requests().matching(&On::any().user(user).user_agent("controller-manager"));
     let of_resources = requests.iter().filter(|it| !it.resource.is_empty());

@@ -29,7 +29,6 @@ async fn cluster_with(granted: impl IntoIterator<Item = &Value>) -> Cluster {
     cluster
 }
 
-/// Roles and bindings among objects.
 fn rights<'a>(objects: impl IntoIterator<Item = &'a Value>) -> impl Iterator<Item = &'a Value> {
     objects.into_iter().filter(|it| it["apiVersion"] == "rbac.authorization.k8s.io/v1")
 }

@@ -84,7 +84,6 @@ impl Shadow {
     }
 }
 
-/// Requests of the shadow that could change something.
 fn writes(cluster: &Cluster) -> Vec<String> {
     let requests = cluster.server.requests().all().into_iter().filter(|request| request.user == "shadow");
     let writes = requests.filter(|request| !["get", "list", "watch"].contains(&request.verb.as_str()));

@@ -132,7 +132,6 @@ impl Planted {
         matches!(self.deviation, MirroredSlice(_) | CustomEndpoints(_) | NoMirroredSlices)
     }
 
-    /// Creates the Service, and its Pods or Endpoints.
     pub(super) async fn create(&self, cluster: &Cluster, number: usize) {
         let (name, service) = (self.name, |spec: Value| json!({"metadata": {"name": self.name}, "spec": spec}));
         let port = json!({"name": "http", "port": 80, "targetPort": 8080});
@@ -162,7 +161,6 @@ impl Planted {
         slices
     }
 
-    /// Waits for a slice with all endpoints.
     pub(super) async fn wait_until_written(&self, cluster: &Cluster) {
         if matches!(self.deviation, Orphan) {
             return;

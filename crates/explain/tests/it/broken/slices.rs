@@ -9,7 +9,6 @@ use super::faults::{self, first_pod, service};
 use super::{Case, Explained, case, labels, stopped};
 use crate::cluster::Cluster;
 
-/// Writes a slice of the Service.
 fn insert(it: &mut Cluster, name: &str, address_type: &str, ports: &Value, endpoints: &Value) {
     let labels = json!({SERVICE_NAME_LABEL: "checkout", SLICE_MANAGED_BY_LABEL: "ops.example.com"});
     let metadata = json!({"namespace": "shop", "name": name, "labels": labels});

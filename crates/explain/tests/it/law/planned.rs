@@ -13,7 +13,6 @@ use crate::cluster::Cluster;
 /// A write: kind, state before and state after.
 type Written = (Kind, Option<Value>, Option<Value>);
 
-/// Checks the law for the Services of a cluster.
 pub(crate) fn check(cluster: &Cluster, world: &World) {
     let mut expected: Vec<Written> = Vec::new();
     let keys = cluster.services.keys().chain(cluster.endpoints.keys());

@@ -6,7 +6,6 @@ use kube_endpoints_explain::{ServiceReport, TextStyle, text};
 
 use crate::cluster::Cluster;
 
-/// Checks the law for a Service of a cluster.
 pub(crate) fn check(cluster: &Cluster, service: &Service, report: &ServiceReport) {
     let shown = text::service(report, TextStyle::default());
     if !shown.starts_with('✓') {

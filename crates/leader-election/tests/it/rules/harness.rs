@@ -89,7 +89,6 @@ impl Harness {
         self.elector.term().is_some()
     }
 
-    /// Returns the seconds from the start to the end of the term.
     pub(super) fn term_end_seconds(&self) -> Option<f64> {
         self.elector.term().map(|term| (term.until - self.start).as_secs_f64())
     }

@@ -38,7 +38,6 @@ impl World {
         Self { queue, timer: Rc::new(Cell::new(Some(timer))), log: Rc::default(), runtime: runtime.clone() }
     }
 
-    /// Records an add.
     pub(super) fn wanted(&self, key: u8) {
         if !self.queue.is_shutting_down() {
             *self.log.borrow_mut().pending.entry(key).or_default() += 1;
@@ -50,7 +49,6 @@ impl World {
         self.queue.add(Key(key));
     }
 
-    /// Passes all deadlines.
     pub(super) fn pass_time(&self) {
         self.runtime.block_on(sleep(2 * DELAY));
     }
