@@ -3,10 +3,29 @@
 use kube_endpoint_model::well_known::{ENDPOINTS_MANAGED_BY_LABEL, SLICE_MANAGED_BY_LABEL};
 use kube_endpoint_model::{EndpointSlice, Endpoints, ObjectMeta};
 use kube_informer::Event;
-use kube_wire::{Decode, ResourceVersion};
+use kube_wire::{Decode, ObjectKey, ResourceVersion, Uid};
 
 use super::detector::Object;
 use crate::controllers::Controllers;
+
+/// Change of an object of this program's controllers by another client.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    /// The object was created or updated, and has this version.
+    Written(Object, ResourceVersion),
+    /// The object was deleted. Does not count if its owner is being deleted, too: then the garbage collector, the
+    /// deletion of the namespace, or a controller deleted it.
+    Deleted(Object, Owner),
+}
+
+/// Owner of a deleted object.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// A Service, of any uid without one.
+    Service(ObjectKey, Option<Uid>),
+    /// Endpoints that were mirrored.
+    Endpoints(ObjectKey, Uid),
+}
 
 /// Type of the objects that the controllers write.
 pub(super) trait Managed: Decode + Clone + PartialEq {
@@ -16,6 +35,8 @@ pub(super) trait Managed: Decode + Clone + PartialEq {
     fn metadata(&self) -> &ObjectMeta;
 
     fn metadata_mut(&mut self) -> &mut ObjectMeta;
+
+    fn owner(&self) -> Owner;
 }
 
 impl Managed for EndpointSlice {
@@ -27,6 +48,18 @@ impl Managed for EndpointSlice {
 
     fn metadata_mut(&mut self) -> &mut ObjectMeta {
         &mut self.metadata
+    }
+
+    fn owner(&self) -> Owner {
+        let ObjectMeta { namespace, owner_references, .. } = &self.metadata;
+        let owner = owner_references.iter().find(|owner| owner.controller == Some(true));
+        match owner {
+            Some(owner) if &*owner.kind == "Endpoints" => {
+                Owner::Endpoints(ObjectKey::new(namespace, &owner.name), owner.uid.clone())
+            }
+            Some(owner) => Owner::Service(ObjectKey::new(namespace, &owner.name), Some(owner.uid.clone())),
+            None => Owner::Service(ObjectKey::new(namespace, self.service_name().unwrap_or_default()), None),
+        }
     }
 }
 
@@ -40,6 +73,11 @@ impl Managed for Endpoints {
     fn metadata_mut(&mut self) -> &mut ObjectMeta {
         &mut self.metadata
     }
+
+    /// Endpoints have the name of their Service and no reference to it.
+    fn owner(&self) -> Owner {
+        Owner::Service(ObjectKey::new(&self.metadata.namespace, &self.metadata.name), None)
+    }
 }
 
 /// Returns whether the managed-by label of an object names a controller that runs. Other programs may run the rest.
@@ -47,18 +85,21 @@ fn is_ours<T: Managed>(object: &T, controllers: &Controllers) -> bool {
     object.metadata().labels.get(T::MANAGED_BY).is_some_and(|label| controllers.manage(label))
 }
 
-/// Returns the object that an event of another client's write shows, and its version; `None` if the write does not count:
-/// that of an object of other controllers, one without effect, or a deletion, whose field manager cannot be read.
-pub(super) fn written<T: Managed>(event: &Event<T>, controllers: &Controllers) -> Option<(Object, ResourceVersion)> {
+/// Returns the change that an event of another client's write shows; `None` if it does not count: an object of other
+/// controllers, a write without effect, or the beginning of a deletion.
+pub(super) fn change<T: Managed>(event: &Event<T>, controllers: &Controllers) -> Option<Change> {
     let (old, new) = event.states();
-    let new = new.filter(|new| new.metadata().deletion_timestamp.is_none())?;
-    if !old.into_iter().chain([new]).any(|state| is_ours(&**state, controllers)) {
+    if !old.into_iter().chain(new).any(|state| is_ours(&**state, controllers)) {
         return None;
     }
-    if old.is_some_and(|old| same_content(&**old, &**new)) {
-        return None;
+    let latest = event.object();
+    let object = Object { resource: T::RESOURCE.plural, key: latest.key() };
+    match (old, new) {
+        (Some(old), None) => Some(Change::Deleted(object, old.owner())),
+        (_, Some(new)) if new.metadata().deletion_timestamp.is_some() => None,
+        (Some(old), Some(new)) if same_content(&**old, &**new) => None,
+        _ => Some(Change::Written(object, latest.resource_version())),
     }
-    Some((Object { resource: T::RESOURCE.plural, key: new.key() }, new.resource_version()))
 }
 
 /// Returns whether two states differ at most in version and generation, for example because the object was encrypted

@@ -1,7 +1,7 @@
 //! Detection of another controller that writes the same objects.
 //!
 //! The informers deliver the writes of other clients ([`HandlerOptions::foreign_writes`]). The field manager of each is
-//! read from the object; deletions, which leave none, do not count. The [`Detector`] counts them and decides whether there is a second writer, which log, metrics and
+//! read from the object. The [`Detector`] counts them and decides whether there is a second writer, which log, metrics and
 //! an event about the Lease report. The controllers write on.
 
 mod change;
@@ -9,20 +9,22 @@ mod detector;
 mod manager;
 mod metrics;
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use kube_controller_client::Client;
 use kube_controller_client::events::EventType;
-use kube_endpoint_model::{EndpointSlice, Endpoints, SliceIndex};
-use kube_informer::{HandlerOptions, Index, Informer};
+use kube_endpoint_model::{EndpointSlice, Endpoints, Service, ServiceIndex, SliceIndex};
+use kube_informer::{HandlerOptions, Index, Informer, Lister};
 use kube_wire::ResourceVersion;
 use tokio::sync::mpsc::{self, Receiver, Sender, UnboundedReceiver, UnboundedSender};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use self::change::{Managed, written};
+use self::change::{Change, Managed, Owner, change};
 use self::detector::{Detector, Object};
 use self::manager::read_manager;
 pub(crate) use self::metrics::SecondWriterMetrics;
@@ -34,6 +36,9 @@ use crate::leader::Leading;
 pub(crate) const REQUESTS_PER_SECOND: u16 = 5;
 /// Maximum number of writes that wait for the request of their field manager. The manager of further ones is unknown.
 const MAX_QUEUED: usize = 20;
+/// Time after which a deleted object counts if its owner still exists: the garbage collector deletes it after its
+/// owner, but the two watches are not in step, and the content of a deleted namespace is deleted in any order.
+const DELETION_DELAY: Duration = Duration::from_secs(30);
 /// Documentation for the warning.
 const HELP: &str =
     "https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/troubleshooting.md#a-second-writer";
@@ -41,6 +46,7 @@ const HELP: &str =
 /// Watches the writes of other clients to the objects of the controllers.
 pub(crate) struct SecondWriter {
     client: Client,
+    services: Lister<Service, ServiceIndex>,
     endpoints: Informer<Endpoints>,
     slices: Informer<EndpointSlice, SliceIndex>,
     controllers: Controllers,
@@ -50,11 +56,18 @@ pub(crate) struct SecondWriter {
 }
 
 /// A write by another client, for the detector.
-struct Found {
-    object: Object,
-    /// `None` if it is unknown.
-    manager: Option<String>,
-    at: Instant,
+enum Found {
+    /// The manager is `None` if it is unknown.
+    Written {
+        object: Object,
+        manager: Option<String>,
+        at: Instant,
+    },
+    Deleted {
+        object: Object,
+        owner: Owner,
+        at: Instant,
+    },
 }
 
 /// A write whose field manager is to be read.
@@ -73,8 +86,9 @@ impl SecondWriter {
         metrics: Option<SecondWriterMetrics>,
         leading: Option<Leading>,
     ) -> SecondWriter {
+        let services = caches.services.lister();
         let (endpoints, slices) = (caches.endpoints.clone(), caches.slices.clone());
-        SecondWriter { client, endpoints, slices, controllers, metrics, leading }
+        SecondWriter { client, services, endpoints, slices, controllers, metrics, leading }
     }
 
     /// Adds handlers, and returns the task, which runs until `stop` is cancelled. Call it before the controllers start:
@@ -122,33 +136,52 @@ impl SecondWriter {
             if !counts.load(Ordering::Relaxed) {
                 return;
             }
-            let Some((object, version)) = written(&event, &controllers) else { return };
-            if let Err(full) = queue.try_send(Unattributed { object, version, at: Instant::now() }) {
-                let Unattributed { object, at, .. } = full.into_inner();
-                // Fails only if the task has ended.
-                let _ = found.send(Found { object, manager: None, at });
-            }
+            let at = Instant::now();
+            // Sending fails only if the task has ended.
+            let _ = match change(&event, &controllers) {
+                None => Ok(()),
+                Some(Change::Deleted(object, owner)) => found.send(Found::Deleted { object, owner, at }),
+                Some(Change::Written(object, version)) => match queue.try_send(Unattributed { object, version, at }) {
+                    Ok(()) => Ok(()),
+                    Err(full) => {
+                        let Unattributed { object, at, .. } = full.into_inner();
+                        found.send(Found::Written { object, manager: None, at })
+                    }
+                },
+            };
         });
     }
 
     async fn attribute(&self, mut queue: Receiver<Unattributed>, found: &UnboundedSender<Found>) -> Infallible {
         while let Some(Unattributed { object, version, at }) = queue.recv().await {
             let manager = read_manager(&self.client, &object, &version).await;
-            let _ = found.send(Found { object, manager, at });
+            let _ = found.send(Found::Written { object, manager, at });
         }
         std::future::pending().await
     }
 
     async fn judge(&self, mut found: UnboundedReceiver<Found>) -> Infallible {
-        let (mut detector, mut was_second_writer) = (Detector::default(), false);
+        let mut detector = Detector::default();
+        let (mut deletions, mut was_second_writer) = (VecDeque::new(), false);
         loop {
-            let due = detector.due();
+            let deletion = deletions.front().map(|(_, _, at)| *at + DELETION_DELAY);
+            let due = detector.due().into_iter().chain(deletion).min();
             tokio::select! {
                 biased;
-                Some(found) = found.recv() => self.record(&mut detector, found),
+                Some(found) = found.recv() => match found {
+                    Found::Written { object, manager, at } => self.record(&mut detector, manager.as_deref(), object, at),
+                    Found::Deleted { object, owner, at } => deletions.push_back((object, owner, at)),
+                },
                 () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {}
             }
             let now = Instant::now();
+            while deletions.front().is_some_and(|(_, _, at)| *at + DELETION_DELAY <= now)
+                && let Some((object, owner, at)) = deletions.pop_front()
+            {
+                if self.exists(&owner) {
+                    self.record(&mut detector, None, object, at);
+                }
+            }
             detector.advance(now);
             self.report(&mut detector, now);
             if !std::mem::replace(&mut was_second_writer, detector.is_second_writer()) {
@@ -157,9 +190,9 @@ impl SecondWriter {
         }
     }
 
-    fn record(&self, detector: &mut Detector, Found { object, manager, at }: Found) {
+    fn record(&self, detector: &mut Detector, manager: Option<&str>, object: Object, at: Instant) {
         let resource = object.resource;
-        let label = detector.record(manager.as_deref(), object, at);
+        let label = detector.record(manager, object, at);
         if let Some(metrics) = &self.metrics {
             metrics.foreign_writes.with_label_values(&[resource, label]).inc();
         }
@@ -190,6 +223,20 @@ impl SecondWriter {
         let message =
             format!("Another controller writes the same Endpoints and EndpointSlices: {managers}. See {HELP}");
         recorder.event(&fence.lease(), EventType::Warning, "SecondWriter", message);
+    }
+
+    /// Returns whether the owner of a deleted object exists and is not being deleted.
+    fn exists(&self, owner: &Owner) -> bool {
+        match owner {
+            Owner::Service(key, uid) => self
+                .services
+                .get(&key.namespace, &key.name)
+                .is_some_and(|service| !service.terminating && uid.as_ref().is_none_or(|uid| *uid == service.uid)),
+            Owner::Endpoints(key, uid) => {
+                let endpoints = self.endpoints.lister().get(&key.namespace, &key.name);
+                endpoints.is_some_and(|it| it.metadata.deletion_timestamp.is_none() && it.metadata.uid == *uid)
+            }
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use kube_endpoint_model::well_known::{ENDPOINTS_CONTROLLER, MIRRORING_CONTROLLER, SLICE_CONTROLLER};
-use kube_wire::{Decode, ObjectKey};
+use kube_wire::Decode;
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -52,10 +52,9 @@ fn ours(version: u32, changes: &Value) -> Arc<EndpointSlice> {
     updated(ours(6, &json!({})), ours(7, &json!({"deletionTimestamp": "2026-01-01T00:00:00Z"}))),
     None
 )]
-#[case::deletion(Event::Deleted { object: ours(7, &json!({})), tombstone: false }, None)]
 fn creates_and_updates_of_managed_slices_count(#[case] event: Event<EndpointSlice>, #[case] version: Option<u64>) {
     let object = Object { resource: "endpointslices", key: ObjectKey::new("shop", "web-1") };
-    assert_eq!(written(&event, &controllers("*")), version.map(|version| (object, version.into())));
+    assert_eq!(change(&event, &controllers("*")), version.map(|version| Change::Written(object, version.into())));
 }
 
 #[rstest]
@@ -68,7 +67,7 @@ fn objects_of_controllers_that_do_not_run_do_not_count(
     #[case] list: &str,
     #[case] expected: bool,
 ) {
-    assert_eq!(written(&added(slice(6, manager, &json!({}))), &controllers(list)).is_some(), expected);
+    assert_eq!(change(&added(slice(6, manager, &json!({}))), &controllers(list)).is_some(), expected);
 }
 
 #[rstest]
@@ -82,5 +81,21 @@ fn objects_of_controllers_that_do_not_run_do_not_count(
 fn managed_endpoints_count(#[case] labels: Value, #[case] list: &str, #[case] expected: bool) {
     let object = decoded::<Endpoints>(&json!({"metadata": {"namespace": "shop", "name": "web", "labels": labels}}));
     let event = Event::Added { object, initial: false, relisted: false };
-    assert_eq!(written(&event, &controllers(list)).is_some(), expected);
+    assert_eq!(change(&event, &controllers(list)).is_some(), expected);
+}
+
+#[rstest]
+#[case::service("Service", Owner::Service(ObjectKey::new("shop", "web"), Some("o".into())))]
+#[case::endpoints("Endpoints", Owner::Endpoints(ObjectKey::new("shop", "web"), "o".into()))]
+fn the_owner_decides_about_a_deleted_slice(#[case] kind: &str, #[case] expected: Owner) {
+    let owner = json!([{"apiVersion": "v1", "kind": kind, "name": "web", "uid": "o", "controller": true}]);
+    let object = ours(6, &json!({"ownerReferences": owner}));
+    let Some(Change::Deleted(_, owner)) = change(&Event::Deleted { object, tombstone: false }, &controllers("*"))
+    else {
+        panic!("expected a deletion")
+    };
+    assert_eq!(owner, expected);
+    let orphan = Event::Deleted { object: ours(6, &json!({})), tombstone: true };
+    let Some(Change::Deleted(_, owner)) = change(&orphan, &controllers("*")) else { panic!("expected a deletion") };
+    assert_eq!(owner, Owner::Service(ObjectKey::new("shop", "web"), None), "by the label, without a reference");
 }

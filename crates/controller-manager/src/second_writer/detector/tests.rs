@@ -68,7 +68,7 @@ fn writes_of_several_managers_are_not_added_up() {
         rig.write(Some(manager), object, 0);
     }
     let _ = ["e", "f", "g", "h", "i", "j"].map(|object| rig.write(None, object, 0));
-    assert!(!rig.detector.is_second_writer(), "a person, and unknown ones");
+    assert!(!rig.detector.is_second_writer(), "a person, and deletions");
 }
 
 #[test]
