@@ -43,7 +43,7 @@ fn of_this_repository(dependencies: &str, folders: &HashMap<String, PathBuf>) ->
         let in_table = table.split_once('.').map(|(_, name)| name);
         let name = in_table.unwrap_or_else(|| line.split(' ').next().unwrap_or_default());
         match folders.get(name) {
-            Some(folder) => kept += &line.replace(GIT, &format!("path = {folder:?}")),
+            Some(folder) => kept += &line.replace(GIT, &format!("path = '{}'", folder.display())),
             None => kept += header.map_or("", |_| line),
         }
         kept.push('\n');

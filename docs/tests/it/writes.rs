@@ -136,17 +136,18 @@ fn ours(work: &Work, writer: impl Writer) -> usize {
             }
         });
         let stop = CancellationToken::new();
-        let running = tokio::spawn(controller.run(stop.clone()));
-        let start = Instant::now();
-        for change in delayed(&work.changes, &mut StdRng::seed_from_u64(1)) {
-            sleep_until(start + change.at).await;
-            apply(&mut pods.lock().expect("no panic"), change);
-            let urgency = if change.state == State::Ready { Urgency::Normal } else { Urgency::High };
-            keys.add_change("web".to_owned(), urgency);
-        }
-        sleep(Duration::from_secs(5)).await;
-        stop.cancel();
-        running.await.expect("no panic").expect("no cache");
+        let change = async {
+            let start = Instant::now();
+            for change in delayed(&work.changes, &mut StdRng::seed_from_u64(1)) {
+                sleep_until(start + change.at).await;
+                apply(&mut pods.lock().expect("no panic"), change);
+                let urgency = if change.state == State::Ready { Urgency::Normal } else { Urgency::High };
+                keys.add_change("web".to_owned(), urgency);
+            }
+            sleep(Duration::from_secs(5)).await;
+            stop.cancel();
+        };
+        tokio::join!(controller.run(stop.clone()), change).0.expect("there is no cache");
         *writes.lock().expect("no panic")
     })
 }
