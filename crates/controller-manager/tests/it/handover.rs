@@ -15,11 +15,8 @@ use crate::process::{start_with_kubeconfig, stop};
 /// Time for writes that are not expected: longer than a renewal of the Lease and the first syncs.
 const QUIET: Duration = Duration::from_secs(5);
 
-/// Terms that no busy machine outlasts: a process that cannot renew its Lease for 10 s exits.
-const LONG_TERMS: [&str; 2] = ["--leader-elect-lease-duration=10m", "--leader-elect-renew-deadline=9m"];
-
 fn start(cluster: &Cluster, user: &str) -> Child {
-    start_with_kubeconfig(&cluster.kubeconfig_for(User::new(user).group("system:masters")), &LONG_TERMS)
+    start_with_kubeconfig(&cluster.kubeconfig_for(User::new(user).group("system:masters")), &[])
 }
 
 #[tokio::test]

@@ -21,10 +21,13 @@ pub(crate) fn start_controllers(cluster: &Cluster, arguments: &[&str]) -> Child 
     start_with_kubeconfig(&cluster.kubeconfig(), &[&defaults, arguments].concat())
 }
 
+/// Terms that no busy machine outlasts: by default, a process exits if it cannot renew its Lease for 10 s.
+pub(crate) const LONG_TERMS: [&str; 2] = ["--leader-elect-lease-duration=10m", "--leader-elect-renew-deadline=9m"];
+
 /// Starts the binary with a kubeconfig, without serving; with leader election unless `arguments` disable it.
 pub(crate) fn start_with_kubeconfig(kubeconfig: &Path, arguments: &[&str]) -> Child {
     let mut command = binary();
-    command.arg("--kubeconfig").arg(kubeconfig).args(arguments);
+    command.arg("--kubeconfig").arg(kubeconfig).args(LONG_TERMS).args(arguments);
     command.args(["--secure-port=0", "--kube-api-qps=2000", "--kube-api-burst=4000"]).stderr(Stdio::piped());
     command.spawn().expect("the binary starts")
 }

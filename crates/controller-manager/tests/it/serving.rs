@@ -13,7 +13,7 @@ use tokio::process::Child;
 use tokio::time::timeout;
 
 use crate::cluster::Cluster;
-use crate::process::binary;
+use crate::process::{LONG_TERMS, binary};
 
 /// A running process and the address and certificate of its HTTPS server.
 pub(crate) struct ServingProcess {
@@ -36,7 +36,8 @@ pub(crate) fn start_in(folder: &Path, arguments: &[&str]) -> ServingProcess {
         command.arg(format!("--{flag}={}", kubeconfig.display()));
     }
     command.arg(format!("--cert-dir={}", folder.display())).arg(format!("--secure-port={}", port.port()));
-    command.args(["--bind-address=127.0.0.1", "--kube-api-qps=2000", "--kube-api-burst=4000"]).args(arguments);
+    command.args(["--bind-address=127.0.0.1", "--kube-api-qps=2000", "--kube-api-burst=4000"]);
+    command.args(LONG_TERMS).args(arguments);
     let child = command.stderr(Stdio::null()).spawn();
     let certificate = folder.join("kube-controller-manager.crt");
     ServingProcess { child: child.expect("the binary starts"), port, certificate }
