@@ -2,21 +2,23 @@
 // The page includes it after its own code.
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<()> {
-    use std::collections::BTreeSet;
-    use std::time::Duration;
+async fn test() -> Result<()> {
     use anyhow::Context as _;
     use k8s_openapi::api::core::v1;
     use kube_controller_client::{Client, ClientOptions, Config};
     use kube_dev_apiserver::{Authorization, On, Server, Transport, User};
     use kube_lease_election::LeaseName;
     use serde_json::{Value, json};
+    use std::collections::BTreeSet;
+    use std::time::Duration;
     let (authorization, transport) = (Authorization::Rbac, Transport::Tls);
     let config = kube_dev_apiserver::Config { authorization, transport, ..Default::default() };
     let server = Server::start(config).await?;
     let page = std::fs::read_to_string("src/writing-a-controller.md")?;
-    let yaml = page.split_once("```yaml\n").and_then(|(_, rest)| Some(rest.split_once("```")?.0)).context("no rules")?;
-    let rules = yaml.split("---\n").map(|object| Ok(serde_saphyr::from_str(object)?)).collect::<Result<Vec<Value>>>()?;
+    let yaml =
+        page.split_once("```yaml\n").and_then(|(_, rest)| Some(rest.split_once("```")?.0)).context("no rules")?;
+    let rules =
+        yaml.split("---\n").map(|object| Ok(serde_saphyr::from_str(object)?)).collect::<Result<Vec<Value>>>()?;
     server.load(rules.clone())?;
     let node = |name: &str, address: &str| {
         let status = json!({"addresses": [{"type": "InternalIP", "address": address}]});
@@ -66,7 +68,11 @@ async fn main() -> Result<()> {
     }
     let unused: Vec<_> = granted.difference(&used).map(String::as_str).collect();
     let optional = [
-        "create events", "create subjectaccessreviews", "create tokenreviews", "patch events", "update services/finalizers",
+        "create events",
+        "create subjectaccessreviews",
+        "create tokenreviews",
+        "patch events",
+        "update services/finalizers",
         "watch leases",
     ];
     assert_eq!(unused, optional);
