@@ -92,7 +92,9 @@ async fn work(command_line: CommandLine) -> anyhow::Result<()> {
                     _ = interrupt.recv() => "SIGINT",
                 }
             };
-            tracing::info!(signal = received().await, "Stopping");
+            // Not in the macro, which evaluates nothing where the level is disabled.
+            let signal = received().await;
+            tracing::info!(signal, "Stopping");
             stop.cancel();
             exit_after_timeout();
             received().await
