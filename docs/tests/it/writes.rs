@@ -5,11 +5,11 @@ mod upstream;
 
 use std::convert::Infallible;
 use std::fmt::Write as _;
-use std::fs;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use kube_controller::{Action, Controller, Metrics, Urgency};
+use kube_endpoints_testing::book::assert_table;
 use kube_workqueue::Queue;
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
@@ -17,10 +17,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use self::upstream::{Slice, delayed, upstream};
-use crate::page::root;
 
-const START: &str = "<!-- writes:start -->\n";
-const END: &str = "<!-- writes:end -->";
 /// Time from the deletion of a Pod to its removal.
 const GRACE: Duration = Duration::from_secs(1);
 /// Time of a sync of ours with its writes.
@@ -167,7 +164,7 @@ fn works() -> [Work; 7] {
 #[test]
 fn there_are_at_most_a_tenth_more_writes_than_upstream_sends() {
     let mut table =
-        "\n| Changes of the Pods of one Service | Go, model | ours | ours / Go |\n|---|---:|---:|---:|\n".to_owned();
+        "| Changes of the Pods of one Service | Go, model | ours | ours / Go |\n|---|---:|---:|---:|\n".to_owned();
     for work in works() {
         let go = [upstream(&work, work.slices()), upstream(&work, work.endpoints())];
         let ours = [ours(&work, work.slices()), ours(&work, work.endpoints())];
@@ -179,13 +176,5 @@ fn there_are_at_most_a_tenth_more_writes_than_upstream_sends() {
         writeln!(table, "| {title} | {slices} + {endpoints} | {our_slices} + {our_endpoints} | {ratio} |")
             .expect("a String");
     }
-    let path = root().join("docs/src/scale.md");
-    let page = fs::read_to_string(&path).expect("the page");
-    let start = page.find(START).expect("the start of the table") + START.len();
-    let end = start + page[start..].find(END).expect("the end of the table");
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        fs::write(&path, [&page[..start], &table, "\n", &page[end..]].concat()).expect("the page");
-    } else {
-        assert_eq!(page[start..end], format!("{table}\n"), "run the tests with UPDATE_DOCS=1");
-    }
+    assert_table("scale", "writes", &table);
 }

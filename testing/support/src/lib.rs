@@ -1,7 +1,7 @@
 //! Test support that the tests and benches of several crates share. Only for `dev-dependencies`.
 //!
-//! The modules wait for a state, script servers or make their lists wrong, and corrupt or load recorded bytes. The only workspace dependency is
-//! `kube-wire`: if it depended on crate X, the unit tests of X would see two incompatible copies of X's types.
+//! The modules wait for a state, script servers or make their lists wrong, corrupt or load recorded bytes, and write tables of the
+//! book. The only workspace dependency is `kube-wire`: if it depended on crate X, the unit tests of X would see two incompatible copies of X's types.
 //!
 //! # When not to use it
 //!
@@ -9,6 +9,7 @@
 #![expect(clippy::missing_panics_doc, reason = "a failure is reported by a panic, as in any test")]
 
 pub mod bodies;
+pub mod book;
 mod corrupt;
 mod eventually;
 mod fixture;

@@ -1,34 +1,21 @@
 //! The table of broken Services in the book. `UPDATE_DOCS=1` writes it.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
 
 use kube_endpoint_model::{EndpointSlice, ObjectKey};
 use kube_endpoints_explain::Reason;
+use kube_endpoints_testing::book::assert_table;
 
 use crate::broken::{broken, cases, explained};
 
-const START: &str = "<!-- broken-services:start -->\n";
-const END: &str = "<!-- broken-services:end -->";
-
 #[test]
 fn the_book_shows_what_is_reported() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/explain.md");
-    let page = fs::read_to_string(&path).expect("the page");
-    let start = page.find(START).expect("the start of the table") + START.len();
-    let end = start + page[start..].find(END).expect("the end of the table");
-    let table = table();
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        fs::write(&path, [&page[..start], &table, &page[end..]].concat()).expect("the page");
-    } else {
-        assert_eq!(page[start..end], table, "run the tests with UPDATE_DOCS=1");
-    }
+    assert_table("explain", "broken-services", &table());
 }
 
 /// Returns a row for the first state of each code.
 fn table() -> String {
-    let header = "\n| the state | `Endpoints` in `kubectl describe service` | mark and first cause in `kubectl endpoints explain` |\n\
+    let header = "| the state | `Endpoints` in `kubectl describe service` | mark and first cause in `kubectl endpoints explain` |\n\
                   |---|---|---|\n";
     let mut seen = BTreeSet::new();
     let row = |case| {
@@ -38,7 +25,7 @@ fn table() -> String {
         Some(format!("| {} | {described} | {mark} [{code}](codes.md#{code}): {message} |\n", case.fault))
     };
     let rows: String = cases().filter_map(row).collect();
-    format!("{header}{rows}\n")
+    format!("{header}{rows}")
 }
 
 /// Returns what `kubectl describe service` shows as endpoints (kubectl 1.36, `formatEndpointSlices`): the first three
