@@ -2,73 +2,53 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
 
 use crate::page::{book, root};
 
-/// Source of the crates of this repository on the pages.
-const GIT: &str = r#"git = "https://github.com/kube-endpoints/kube-endpoints""#;
-
-/// Runs `cargo metadata`, and returns its result or what it prints to standard error.
-fn metadata(manifest: &Path, args: &[&str]) -> Result<Value, String> {
+/// Returns the packages of a manifest. Nothing is resolved, so nothing need be downloaded.
+fn packages(manifest: &Path) -> Vec<Value> {
     let mut command = Command::new(env!("CARGO"));
-    command.args(["metadata", "--format-version=1", "--offline", "--manifest-path"]).arg(manifest).args(args);
+    command.args(["metadata", "--format-version=1", "--offline", "--no-deps", "--manifest-path"]).arg(manifest);
     let output = command.output().expect("cargo runs");
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
-    }
-    Ok(serde_json::from_slice(&output.stdout).expect("JSON"))
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    metadata["packages"].as_array().expect("a list").clone()
 }
 
-/// Returns the folder of each crate of this repository.
-fn folders() -> HashMap<String, PathBuf> {
-    let all = metadata(&root().join("Cargo.toml"), &["--no-deps"]).expect("the workspace");
-    let packages = all["packages"].as_array().expect("a list").iter();
-    let folder = |package: &Value| {
-        let manifest = PathBuf::from(package["manifest_path"].as_str()?);
-        Some((package["name"].as_str()?.to_owned(), manifest.parent()?.to_owned()))
-    };
-    packages.map(|package| folder(package).expect("name and manifest")).collect()
-}
-
-/// Keeps the dependencies on crates of this repository, with their folders as source.
-fn of_this_repository(dependencies: &str, folders: &HashMap<String, PathBuf>) -> String {
-    let (mut table, mut kept) = ("", String::new());
-    for line in dependencies.lines() {
-        let header = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-        table = header.unwrap_or(table);
-        let in_table = table.split_once('.').map(|(_, name)| name);
-        let name = in_table.unwrap_or_else(|| line.split(' ').next().unwrap_or_default());
-        match folders.get(name) {
-            Some(folder) => kept += &line.replace(GIT, &format!("path = '{}'", folder.display())),
-            None => kept += header.map_or("", |_| line),
-        }
-        kept.push('\n');
-    }
-    kept
+fn text(value: &Value) -> &str {
+    value.as_str().expect("text")
 }
 
 #[test]
 fn the_features_of_dependencies_exist() {
-    let folders = folders();
+    let own: HashMap<String, Value> = packages(&root().join("Cargo.toml"))
+        .into_iter()
+        .map(|package| (text(&package["name"]).to_owned(), package["features"].clone()))
+        .collect();
     let mut count = 0;
     for page in book() {
         for block in page.blocks.iter().filter(|block| block.language.as_deref() == Some("toml")) {
             let folder = tempfile::tempdir().expect("a folder");
-            let package = "[package]\nname = \"author\"\nedition = \"2024\"\n[lib]\npath = \"lib.rs\"\n";
             let manifest = folder.path().join("Cargo.toml");
-            fs::write(&manifest, [package, &of_this_repository(&block.text, &folders)].concat()).expect("the manifest");
+            let package = "[package]\nname = \"author\"\nedition = \"2024\"\n[lib]\npath = \"lib.rs\"\n";
+            fs::write(&manifest, [package, &block.text].concat()).expect("the manifest");
             fs::write(folder.path().join("lib.rs"), "").expect("the source");
-            // The versions that are downloaded for this repository.
-            fs::copy(root().join("Cargo.lock"), folder.path().join("Cargo.lock")).expect("the lock file");
-            if let Err(error) = metadata(&manifest, &[]) {
-                panic!("{}: {error}\n{}", page.name(), block.text);
+            let author = packages(&manifest).remove(0);
+            let dependencies = author["dependencies"].as_array().expect("a list").iter();
+            for dependency in dependencies.filter(|it| it["source"].as_str().is_some_and(|it| it.starts_with("git+"))) {
+                let name = text(&dependency["name"]);
+                let known = own.get(name).unwrap_or_else(|| panic!("{}: no crate {name} here", page.name()));
+                for feature in dependency["features"].as_array().expect("a list") {
+                    let exists = known.get(text(feature)).is_some();
+                    assert!(exists, "{}: {name} has no feature {feature}", page.name());
+                }
+                count += 1;
             }
-            count += 1;
         }
     }
-    assert!(count >= 3, "{count} blocks");
+    assert!(count >= 4, "{count} dependencies");
 }
