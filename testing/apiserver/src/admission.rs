@@ -2,7 +2,6 @@
 
 mod handle;
 
-use std::fmt;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -121,11 +120,5 @@ impl AdmissionRules {
             Rule::Validation(rule) => rule(request, object),
             Rule::Mutation(_) => Ok(()),
         })
-    }
-}
-
-impl fmt::Debug for AdmissionRules {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AdmissionRules").field("count", &self.rules.len()).finish_non_exhaustive()
     }
 }

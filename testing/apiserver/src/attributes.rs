@@ -7,7 +7,6 @@ pub(crate) struct Attributes {
     /// case if the path names no resource.
     pub(crate) verb: String,
     pub(crate) group: String,
-    pub(crate) version: String,
     /// Plural resource name; empty if the path names no resource.
     pub(crate) resource: String,
     pub(crate) subresource: String,
@@ -27,10 +26,11 @@ impl Attributes {
 
     /// Returns the resource with its subresource, if any: `pods` or `pods/status`.
     pub(crate) fn full_resource(&self) -> String {
-        if self.subresource.is_empty() {
-            self.resource.clone()
-        } else {
-            format!("{}/{}", self.resource, self.subresource)
-        }
+        full_resource(&self.resource, &self.subresource)
     }
+}
+
+/// Returns a resource with its subresource; without one if that is empty.
+pub(crate) fn full_resource(resource: &str, subresource: &str) -> String {
+    if subresource.is_empty() { resource.to_owned() } else { format!("{resource}/{subresource}") }
 }

@@ -29,11 +29,6 @@ impl Clock {
         Self { read: Some(Arc::new(read)) }
     }
 
-    /// Returns the system clock.
-    pub fn system() -> Self {
-        Self::default()
-    }
-
     /// Returns the current time of this clock.
     #[expect(clippy::disallowed_methods, reason = "the default clock of the shell that stamps objects")]
     pub fn now(&self) -> Timestamp {

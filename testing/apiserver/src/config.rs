@@ -115,7 +115,7 @@ impl Default for Config {
             seed: None,
             field_tracking: FieldTracking::default(),
             managed_fields_opt_out: false,
-            clock: Clock::system(),
+            clock: Clock::default(),
         }
     }
 }

@@ -62,11 +62,6 @@ pub struct LoggedRequest {
 }
 
 impl LoggedRequest {
-    /// Returns `true` if `on` selects this request.
-    pub fn matches(&self, on: &On) -> bool {
-        on.matches(self)
-    }
-
     /// Returns `true` for a status of 400 or more, and if the connection was reset.
     fn failed(&self) -> bool {
         self.status.is_none_or(|status| status >= 400)
@@ -127,7 +122,7 @@ impl RequestLog {
 
     /// Returns the requests that `on` selects.
     pub(crate) fn matching(&self, on: &On) -> Vec<LoggedRequest> {
-        self.lock().requests.iter().filter(|request| request.matches(on)).cloned().collect()
+        self.lock().requests.iter().filter(|request| on.matches(request)).cloned().collect()
     }
 
     /// Returns all requests, and clears the log.
@@ -197,7 +192,7 @@ impl<'a> Requests<'a> {
     /// mistyped resource is always 0.
     #[track_caller]
     pub fn count(&self, on: &On) -> usize {
-        let count = self.shared.requests.lock().requests.iter().filter(|request| request.matches(on)).count();
+        let count = self.shared.requests.lock().requests.iter().filter(|request| on.matches(request)).count();
         if count == 0 {
             self.shared.assert_served(on);
         }

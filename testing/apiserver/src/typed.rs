@@ -30,9 +30,9 @@ const VALIDATION: FieldValidation = FieldValidation::Strict;
 /// [`FieldTracking`](crate::FieldTracking)), and reach watches. But faults do not affect them, and the request log does not contain them. Validation is strict: unknown
 /// fields are errors (`fieldValidation=Strict`).
 ///
-/// For a kind with the subresource `status`, only [`patch_status`](Self::patch_status) and
-/// [`replace_status`](Self::replace_status) write the status: as on a real server, [`replace`](Self::replace) keeps the
-/// stored one, and [`create`](Self::create) drops that of most kinds. Patches of the wrong part are errors.
+/// For a kind with the subresource `status`, only [`patch_status`](Self::patch_status) writes the status: as on a real
+/// server, [`replace`](Self::replace) keeps the stored one, and [`create`](Self::create) drops that of most kinds. Patches
+/// of the wrong part are errors.
 ///
 /// Objects of a namespaced kind are those of one namespace, `default` unless [`namespace`](Self::namespace) is called.
 ///
@@ -186,25 +186,10 @@ impl<K: Serialize + DeserializeOwned> Objects<'_, K> {
     /// # Errors
     /// [`ObjectError`], such as 409 if the object has another resource version.
     pub fn replace(&self, object: &K) -> Result<K, ObjectError> {
-        self.replace_part(object, Part::Main)
-    }
-
-    /// Replaces the status of the object of the same name by that of `object`, and returns the object as the server
-    /// stored it. The other fields keep their stored values.
-    ///
-    /// # Errors
-    /// [`ObjectError`], such as 409 if the object has another resource version, or
-    /// [`WrongMethod`](ObjectError::WrongMethod) for a kind without the subresource `status`.
-    pub fn replace_status(&self, object: &K) -> Result<K, ObjectError> {
-        part::check_status(&self.kind()?.0)?;
-        self.replace_part(object, Part::Status)
-    }
-
-    fn replace_part(&self, object: &K, part: Part) -> Result<K, ObjectError> {
         let document = encode(object)?;
         let name = document["metadata"]["name"].as_str().unwrap_or_default().to_owned();
         self.written(|cluster, kind, namespace, options| {
-            cluster.update(WriteTarget { kind, namespace, name: &name, part }, document, options)
+            cluster.update(WriteTarget { kind, namespace, name: &name, part: Part::Main }, document, options)
         })
     }
 }

@@ -199,11 +199,6 @@ impl Fault {
         Effect::EndWatch { after_millis: millis(after), how }.into()
     }
 
-    /// Returns the effect.
-    pub fn effect(&self) -> &Effect {
-        &self.effect
-    }
-
     /// Limits the fault to the requests that match `on`.
     #[must_use]
     pub fn on(mut self, on: On) -> Self {

@@ -46,17 +46,6 @@ impl<'a> Faults<'a> {
         self.states().into_iter().filter(|it| !it.is_spent()).collect()
     }
 
-    /// Asserts that every injected fault has had its effect, see [`FaultState::is_spent`]: without it, a test passes
-    /// although no request matched its fault.
-    ///
-    /// # Panics
-    /// If a fault that was not removed has not had its effect; the message has one line for each of these.
-    #[track_caller]
-    pub fn assert_spent(&self) {
-        let lines: Vec<String> = self.unspent().iter().map(FaultState::to_string).collect();
-        assert!(lines.is_empty(), "faults without effect:\n  {}", lines.join("\n  "));
-    }
-
     /// Ends the open watches that match, as their timeout would, and returns their number.
     ///
     /// # Panics

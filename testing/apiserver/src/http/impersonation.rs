@@ -21,7 +21,6 @@ pub(super) fn effective_user(shared: &Shared, user: User, headers: &HeaderMap) -
     let check = |resource: &str, namespace: &str, name: &str| {
         let attributes = Attributes {
             verb: "impersonate".to_owned(),
-            version: "v1".to_owned(),
             resource: resource.to_owned(),
             namespace: namespace.to_owned(),
             name: name.to_owned(),

@@ -49,7 +49,6 @@ pub(super) fn parse(method: &Method, uri: &Uri, route: &Route) -> RequestInfo {
     };
     verb.clone_into(&mut attributes.verb);
     attributes.group.clone_from(&path.group);
-    attributes.version.clone_from(&path.version);
     attributes.resource.clone_from(&path.plural);
     attributes.subresource = path.subresource.clone().unwrap_or_default();
     attributes.name = path.name.clone().or(selected_name).unwrap_or_default();

@@ -47,17 +47,6 @@ impl FieldSelector {
     }
 }
 
-impl std::fmt::Display for FieldSelector {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for (i, FieldRequirement { field, value, equal }) in self.0.iter().enumerate() {
-            let comma = if i == 0 { "" } else { "," };
-            let operator = if *equal { "=" } else { "!=" };
-            write!(f, "{comma}{field}{operator}{value}")?;
-        }
-        Ok(())
-    }
-}
-
 impl FromStr for FieldSelector {
     type Err = SelectorError;
 
@@ -111,13 +100,14 @@ mod tests {
     use super::*;
 
     #[rstest]
-    #[case("", "")]
-    #[case("metadata.name=web", "metadata.name=web")]
-    #[case("metadata.name==web,status.phase!=Failed", "metadata.name=web,status.phase!=Failed")]
-    #[case(r"reason=a\,b\=c\\", r"reason=a,b=c\")]
-    #[case("spec.nodeName=", "spec.nodeName=")]
-    fn field_selectors_parse(#[case] text: &str, #[case] expect: &str) {
-        assert_eq!(text.parse::<FieldSelector>().unwrap().to_string(), expect);
+    #[case("", &[])]
+    #[case("metadata.name=web", &[("metadata.name", "web", true)])]
+    #[case("metadata.name==web,status.phase!=Failed", &[("metadata.name", "web", true), ("status.phase", "Failed", false)])]
+    #[case(r"reason=a\,b\=c\\", &[("reason", r"a,b=c\", true)])]
+    #[case("spec.nodeName=", &[("spec.nodeName", "", true)])]
+    fn field_selectors_parse(#[case] text: &str, #[case] expect: &[(&str, &str, bool)]) {
+        let FieldSelector(found) = text.parse().unwrap();
+        assert_eq!(found.iter().map(|it| (&*it.field, &*it.value, it.equal)).collect::<Vec<_>>(), expect);
     }
 
     #[rstest]

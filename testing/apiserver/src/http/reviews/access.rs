@@ -81,7 +81,6 @@ fn of_resource(attributes: &ResourceAttributes) -> Attributes {
     Attributes {
         verb: text(&attributes.verb),
         group: text(&attributes.group),
-        version: text(&attributes.version),
         resource: text(&attributes.resource),
         subresource: text(&attributes.subresource),
         namespace: text(&attributes.namespace),

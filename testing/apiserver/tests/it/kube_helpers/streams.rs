@@ -64,7 +64,7 @@ async fn expired_watch_lists_again() {
         }
     }
     assert_eq!(seen, ["init", "init a=1", "done", "init", "init a=1", "done"]);
-    kube.server.faults().assert_spent();
+    assert_eq!(kube.server.faults().unspent(), []);
 }
 
 #[tokio::test]
