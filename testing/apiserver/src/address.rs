@@ -54,19 +54,13 @@ pub(crate) fn parse(text: &str) -> Option<IpAddr> {
     parts.next().is_none().then(|| IpAddr::V4(Ipv4Addr::from(octets)))
 }
 
-/// Parses `text`, and adds a field error if it is not an IP address.
-pub(crate) fn check_ip(field: &str, text: &str, errors: &mut FieldErrors) -> Option<IpAddr> {
-    let address = parse(text);
-    if address.is_none() {
-        errors.invalid(field, text, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
-    }
-    address
-}
-
 /// Parses `text`, and adds field errors unless it is an IP address without leading zeros and not an IPv4-mapped one, like
 /// upstream's `IsValidIPForLegacyField` with the feature gate `StrictIPCIDRValidation`, which is on since Kubernetes 1.36.
 pub(crate) fn check_strict_ip(field: &str, text: &str, errors: &mut FieldErrors) -> Option<IpAddr> {
-    let address = check_ip(field, text, errors)?;
+    let Some(address) = parse(text) else {
+        errors.invalid(field, text, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+        return None;
+    };
     match text.parse::<IpAddr>() {
         Err(_) => errors.invalid(field, text, "must not have leading 0s"),
         Ok(parsed) if parsed != address => errors.invalid(field, text, "must not be an IPv4-mapped IPv6 address"),

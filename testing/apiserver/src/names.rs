@@ -29,7 +29,7 @@ const PORT_NAME_MESSAGE: &str = "must contain only alpha-numeric characters (a-z
 pub(crate) enum NameRule {
     /// RFC 1123 subdomain of at most 253 bytes; most kinds.
     Subdomain,
-    /// RFC 1123 label of at most 63 bytes; namespaces.
+    /// RFC 1123 label of at most 63 bytes; namespaces, hostnames and ports.
     Label,
     /// RFC 1035 label of at most 63 bytes, which cannot start with a digit; Services. Upstream's feature gate
     /// `RelaxedServiceNameValidation` is not implemented.
@@ -96,11 +96,6 @@ fn enclosed(text: &str, edge: impl Fn(u8) -> bool, inner: impl Fn(u8) -> bool) -
         [only] => edge(*only),
         [first, middle @ .., last] => edge(*first) && edge(*last) && middle.iter().all(|b| inner(*b)),
     }
-}
-
-/// Reports a string that is not an RFC 1123 label of at most 63 bytes.
-pub(crate) fn check_dns_label(field: &str, text: &str, errors: &mut FieldErrors) {
-    check_length_and(field, text, LABEL_MAX, is_label, LABEL_1123_MESSAGE, errors);
 }
 
 /// Reports an invalid qualified name (`prefix/name` or `name`), the syntax of label and annotation keys and finalizers.

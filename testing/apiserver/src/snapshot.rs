@@ -31,7 +31,7 @@ impl Server {
     /// continue after the current one plus `bump`, and watches from earlier versions get `410 Gone`.
     pub fn restore_bumped(&self, snapshot: &Snapshot, bump: u64) {
         let mut state = snapshot.state.clone();
-        state.set_revision(self.revision() + bump);
+        state.revision = self.revision() + bump;
         self.shared().restore(state);
     }
 }

@@ -46,11 +46,16 @@ struct Details {
     retry_after_seconds: Option<u32>,
 }
 
+impl Details {
+    fn about(kind: &Kind, name: &str) -> Self {
+        Self { name: name.to_owned(), group: kind.group.clone(), kind: kind.plural.clone(), ..Self::default() }
+    }
+}
+
 /// JSON body; fields are in the order of Go's encoding.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Default, Serialize)]
+#[serde(tag = "kind", rename = "Status", rename_all = "camelCase")]
 struct StatusBody<'a> {
-    kind: &'static str,
     api_version: &'static str,
     metadata: StatusListMeta<'a>,
     status: &'static str,
@@ -64,7 +69,7 @@ struct StatusBody<'a> {
     code: Option<u16>,
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct StatusListMeta<'a> {
     #[serde(rename = "continue", skip_serializing_if = "Option::is_none")]
     continuation: Option<&'a str>,
@@ -93,8 +98,7 @@ impl StatusError {
     }
 
     fn about(self, kind: &Kind, name: &str) -> Self {
-        let (name, group, kind) = (name.to_owned(), kind.group.clone(), kind.plural.clone());
-        self.detailed(Details { name, group, kind, ..Details::default() })
+        self.detailed(Details::about(kind, name))
     }
 
     /// Returns an error with a message that begins with the object.
@@ -324,11 +328,6 @@ impl StatusError {
         Self::new(500, "InternalError", format!("Internal error occurred: {message}")).caused("", message, "")
     }
 
-    /// Returns 500 for a create with a resourceVersion, as upstream.
-    pub(crate) fn version_on_create() -> Self {
-        Self::new(500, "", "resourceVersion should not be set on objects to be created")
-    }
-
     /// Returns 500 without a reason, as upstream for plain Go errors.
     pub(crate) fn untyped(message: impl Into<String>) -> Self {
         Self::new(500, "", message)
@@ -337,7 +336,6 @@ impl StatusError {
     /// Encodes the JSON body.
     pub(crate) fn encode(&self) -> Vec<u8> {
         StatusBody {
-            kind: "Status",
             api_version: "v1",
             metadata: StatusListMeta { continuation: self.continuation.as_deref() },
             status: "Failure",
@@ -352,22 +350,7 @@ impl StatusError {
 
 /// Returns the body of a successful delete that does not return the object.
 pub(crate) fn deleted(kind: &Kind, name: &str, uid: &str) -> Vec<u8> {
-    let details = Details {
-        name: name.to_owned(),
-        group: kind.group.clone(),
-        kind: kind.plural.clone(),
-        uid: uid.to_owned(),
-        ..Details::default()
-    };
-    StatusBody {
-        kind: "Status",
-        api_version: "v1",
-        metadata: StatusListMeta { continuation: None },
-        status: "Success",
-        message: "",
-        reason: "",
-        details: Some(&details),
-        code: None,
-    }
-    .encode()
+    let details = Details { uid: uid.to_owned(), ..Details::about(kind, name) };
+    let details = Some(&details);
+    StatusBody { api_version: "v1", status: "Success", details, ..StatusBody::default() }.encode()
 }

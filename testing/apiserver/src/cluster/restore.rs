@@ -13,17 +13,11 @@ use crate::service_addresses::ServiceAddresses;
 pub(crate) struct StoreState {
     kinds: KindTable,
     objects: Vec<Objects>,
-    revision: u64,
+    /// Revision from which a restored store continues.
+    pub(crate) revision: u64,
     addresses: ServiceAddresses,
     dependencies: Dependencies,
     emptied_namespaces: BTreeSet<Box<str>>,
-}
-
-impl StoreState {
-    /// Sets the revision from which a restored store continues.
-    pub(crate) fn set_revision(&mut self, revision: u64) {
-        self.revision = revision;
-    }
 }
 
 impl Cluster {

@@ -165,10 +165,7 @@ pub(crate) struct ManagedFields {
 impl ManagedFields {
     /// Removes the managed fields from an object.
     pub(crate) fn take(object: &mut Value) -> Self {
-        Self::decode(Entries::take(object))
-    }
-
-    pub(super) fn decode(value: Value) -> Self {
+        let value = Entries::take(object);
         Self { entries: Entries::decode(&value), value }
     }
 

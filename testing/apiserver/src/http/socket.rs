@@ -3,7 +3,6 @@
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -14,21 +13,17 @@ use crate::traffic::Meter;
 
 /// Handle with which a request ends its connection.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Kill {
-    token: CancellationToken,
-    by_reset: Arc<AtomicBool>,
-}
+pub(super) struct Kill(CancellationToken);
 
 impl Kill {
     /// Resets the connection: the peer gets an error, not an end of stream.
     pub(super) fn reset(&self) {
-        self.by_reset.store(true, Ordering::Relaxed);
-        self.token.cancel();
+        self.0.cancel();
     }
 
     /// Resolves when the connection is to be dropped.
     pub(super) async fn requested(&self) {
-        self.token.cancelled().await;
+        self.0.cancelled().await;
     }
 
     /// Resets the connection and never resolves; the connection task drops the future.
@@ -64,7 +59,7 @@ impl Socket {
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        if self.kill.by_reset.load(Ordering::Relaxed)
+        if self.kill.0.is_cancelled()
             && let Err(error) = self.stream.set_zero_linger()
         {
             tracing::debug!(%error, "setting SO_LINGER failed; the connection is closed instead of reset");

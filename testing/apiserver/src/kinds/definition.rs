@@ -4,18 +4,15 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinition, CustomResourceDefinitionCondition, CustomResourceDefinitionStatus,
 };
 
+use super::resource::or;
 use super::{Resource, metadata};
 use crate::field::FieldErrors;
 
 impl Resource for CustomResourceDefinition {
     fn apply_defaults(&mut self) {
         let names = &mut self.spec.names;
-        if names.singular.as_deref().is_none_or(str::is_empty) {
-            names.singular = Some(names.kind.to_lowercase());
-        }
-        if names.list_kind.as_deref().is_none_or(str::is_empty) {
-            names.list_kind = Some(format!("{}List", names.kind));
-        }
+        or(&mut names.singular, &names.kind.to_lowercase());
+        or(&mut names.list_kind, &format!("{}List", names.kind));
     }
 
     /// Sets the conditions to `True` at once: the kind is served as soon as its definition is stored.

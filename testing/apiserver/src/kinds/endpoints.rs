@@ -3,18 +3,17 @@
 use k8s_openapi::api::core::v1::{EndpointAddress, EndpointPort, EndpointSubset, Endpoints};
 
 use super::Resource;
+use super::resource::or;
 use crate::address::check_endpoint_ip;
 use crate::field::FieldErrors;
-use crate::names::{NameRule, check_dns_label, check_qualified_name};
+use crate::names::{NameRule, check_qualified_name};
 
 pub(super) const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
 
 impl Resource for Endpoints {
     fn apply_defaults(&mut self) {
         for port in self.subsets.iter_mut().flatten().flat_map(|subset| subset.ports.iter_mut().flatten()) {
-            if port.protocol.as_deref().is_none_or(str::is_empty) {
-                port.protocol = Some("TCP".to_owned());
-            }
+            or(&mut port.protocol, "TCP");
         }
     }
 
@@ -53,7 +52,7 @@ fn validate_subset(field: &str, subset: &EndpointSubset, errors: &mut FieldError
 fn validate_address(field: &str, address: &EndpointAddress, errors: &mut FieldErrors) {
     check_endpoint_ip(&format!("{field}.ip"), &address.ip, errors);
     if let Some(hostname) = address.hostname.as_deref().filter(|it| !it.is_empty()) {
-        check_dns_label(&format!("{field}.hostname"), hostname, errors);
+        NameRule::Label.check(&format!("{field}.hostname"), hostname, errors);
     }
     if let Some(node) = &address.node_name {
         NameRule::Subdomain.check(&format!("{field}.nodeName"), node, errors);
@@ -64,7 +63,7 @@ fn validate_port(field: &str, port: &EndpointPort, name_required: bool, errors: 
     match port.name.as_deref() {
         None | Some("") if name_required => errors.required(format!("{field}.name"), ""),
         None | Some("") => {}
-        Some(name) => check_dns_label(&format!("{field}.name"), name, errors),
+        Some(name) => NameRule::Label.check(&format!("{field}.name"), name, errors),
     }
     check_port_number(&format!("{field}.port"), port.port, errors);
     if let Some(protocol) = port.protocol.as_deref()

@@ -9,7 +9,7 @@ use super::endpoints::PROTOCOLS;
 use super::{Resource, metadata, shape};
 use crate::address::{Family, check_slice_ip};
 use crate::field::FieldErrors;
-use crate::names::{NameRule, SUBDOMAIN_MAX, SUBDOMAIN_MESSAGE, check_dns_label, check_label_value, is_subdomain};
+use crate::names::{NameRule, SUBDOMAIN_MAX, SUBDOMAIN_MESSAGE, check_label_value, is_subdomain};
 use crate::optional::optional;
 
 const ADDRESS_TYPES: [&str; 3] = ["FQDN", "IPv4", "IPv6"];
@@ -107,7 +107,7 @@ fn validate_endpoint(field: &str, endpoint: &Endpoint, address_type: &str, error
         validate_address(&list, &format!("{list}[{i}]"), address, address_type, errors);
     }
     if let Some(hostname) = &endpoint.hostname {
-        check_dns_label(&format!("{field}.hostname"), hostname, errors);
+        NameRule::Label.check(&format!("{field}.hostname"), hostname, errors);
     }
     if let Some(node) = &endpoint.node_name {
         NameRule::Subdomain.check(&format!("{field}.nodeName"), node, errors);
@@ -154,7 +154,7 @@ fn validate_ports(ports: &[EndpointPort], errors: &mut FieldErrors) {
         let field = format!("ports[{i}]");
         let name = port.name.as_deref().unwrap_or_default();
         if !name.is_empty() {
-            check_dns_label(&format!("{field}.name"), name, errors);
+            NameRule::Label.check(&format!("{field}.name"), name, errors);
         }
         if !names.insert(name) {
             errors.duplicate(format!("{field}.name"), name);

@@ -3,7 +3,6 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use rand::RngExt as _;
-use rand::rngs::StdRng;
 
 use super::rules::Context;
 use crate::field::FieldErrors;
@@ -15,7 +14,7 @@ use crate::status::StatusError;
 /// path.
 pub(super) fn prepare_create(meta: &mut ObjectMeta, context: &Context<'_>) -> Result<(), StatusError> {
     if meta.resource_version.as_deref().is_some_and(|version| !matches!(version, "" | "0")) {
-        return Err(StatusError::version_on_create());
+        return Err(StatusError::untyped("resourceVersion should not be set on objects to be created"));
     }
     meta.resource_version = None;
     clear_unstored(meta);
@@ -39,7 +38,7 @@ pub(super) fn prepare_create(meta: &mut ObjectMeta, context: &Context<'_>) -> Re
 /// Sets creation time, uid and, if only `generateName` is given, a name. Returns whether the name was generated.
 pub(super) fn assign_identity(meta: &mut ObjectMeta, context: &mut Context<'_>) -> bool {
     meta.creation_timestamp = Some(Time(context.now));
-    meta.uid = Some(new_uid(context.rng));
+    meta.uid = Some(uuid::Builder::from_random_bytes(context.rng.random()).into_uuid().to_string());
     match (&meta.name, &meta.generate_name) {
         (None, Some(base)) => {
             meta.name = Some(names::generate(base, context.rng));
@@ -47,10 +46,6 @@ pub(super) fn assign_identity(meta: &mut ObjectMeta, context: &mut Context<'_>) 
         }
         _ => false,
     }
-}
-
-fn new_uid(rng: &mut StdRng) -> String {
-    uuid::Builder::from_random_bytes(rng.random()).into_uuid().to_string()
 }
 
 /// Returns an error if `errors` is not empty. Fails with 422 with one cause for each field error.

@@ -69,7 +69,10 @@ impl Resource for Pod {
     }
 
     fn validate(&self, errors: &mut FieldErrors) {
-        validate_spec(self, errors);
+        match &self.spec {
+            Some(spec) => pod_spec::validate("spec", spec, errors),
+            None => errors.required("spec.containers", ""),
+        }
         validate_pod_ips(self, errors);
     }
 
@@ -94,13 +97,6 @@ impl Resource for Pod {
         for condition in shape::items(status, "conditions") {
             shape::always(condition, &[("lastProbeTime", Value::Null), ("lastTransitionTime", Value::Null)]);
         }
-    }
-}
-
-fn validate_spec(pod: &Pod, errors: &mut FieldErrors) {
-    match &pod.spec {
-        Some(spec) => pod_spec::validate("spec", spec, errors),
-        None => errors.required("spec.containers", ""),
     }
 }
 

@@ -3,6 +3,7 @@
 use k8s_openapi::api::core::v1::{Container, PodSecurityContext, PodSpec};
 
 use super::pod_admission;
+use super::resource::or;
 
 /// Default of `terminationGracePeriodSeconds`.
 const GRACE_SECONDS: i64 = 30;
@@ -68,12 +69,6 @@ fn apply_to_container(container: &mut Container) {
             or(&mut get.path, "/");
             or(&mut get.scheme, "HTTP");
         }
-    }
-}
-
-fn or(field: &mut Option<String>, default: &str) {
-    if field.as_deref().is_none_or(str::is_empty) {
-        *field = Some(default.to_owned());
     }
 }
 

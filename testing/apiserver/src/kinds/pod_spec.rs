@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::PodSpec;
 
 use super::endpoints::{PROTOCOLS, check_port_number};
 use crate::field::FieldErrors;
-use crate::names::{NameRule, check_container_port_name, check_dns_label};
+use crate::names::{NameRule, check_container_port_name};
 
 const RESTART_POLICIES: [&str; 3] = ["Always", "Never", "OnFailure"];
 
@@ -27,7 +27,7 @@ pub(super) fn validate(root: &str, spec: &PodSpec, errors: &mut FieldErrors) {
         if container.name.is_empty() {
             errors.required(format!("{field}.name"), "");
         } else {
-            check_dns_label(&format!("{field}.name"), &container.name, errors);
+            NameRule::Label.check(&format!("{field}.name"), &container.name, errors);
             if !names.insert(&container.name) {
                 errors.duplicate(format!("{field}.name"), &container.name);
             }
@@ -53,7 +53,7 @@ pub(super) fn validate(root: &str, spec: &PodSpec, errors: &mut FieldErrors) {
     }
     for (field, label) in [("hostname", &spec.hostname), ("subdomain", &spec.subdomain)] {
         if let Some(label) = label.as_deref().filter(|it| !it.is_empty()) {
-            check_dns_label(&format!("{root}.{field}"), label, errors);
+            NameRule::Label.check(&format!("{root}.{field}"), label, errors);
         }
     }
     if let Some(node) = spec.node_name.as_deref().filter(|it| !it.is_empty()) {

@@ -67,6 +67,13 @@ pub(crate) trait Resource:
     fn shape(_object: &mut Map<String, Value>) {}
 }
 
+/// Sets a field that is absent or empty.
+pub(super) fn or(field: &mut Option<String>, default: &str) {
+    if field.as_deref().is_none_or(str::is_empty) {
+        *field = Some(default.to_owned());
+    }
+}
+
 /// [`Rules`] of a [`Resource`].
 pub(crate) struct Typed<T>(PhantomData<fn() -> T>);
 

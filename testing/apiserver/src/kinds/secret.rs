@@ -4,14 +4,13 @@ use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 
 use super::Resource;
+use super::resource::or;
 
 impl Resource for Secret {
     const SELECTABLE: &'static [&'static str] = &["type"];
 
     fn apply_defaults(&mut self) {
-        if self.type_.as_deref().is_none_or(str::is_empty) {
-            self.type_ = Some("Opaque".to_owned());
-        }
+        or(&mut self.type_, "Opaque");
         // As upstream, `stringData` is written only: it overwrites `data`.
         for (key, text) in self.string_data.take().into_iter().flatten() {
             self.data.get_or_insert_default().insert(key, ByteString(text.into_bytes()));

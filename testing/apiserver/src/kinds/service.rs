@@ -6,6 +6,7 @@ use k8s_openapi::api::core::v1::{
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use serde_json::{Map, Value, json};
 
+use super::resource::or;
 use super::rules::Context;
 use super::{Resource, service_families, service_ports, service_validation, shape};
 use crate::address;
@@ -24,7 +25,8 @@ impl Resource for Service {
     }
 
     fn prepare_create(&mut self) {
-        self.status = Some(empty_status());
+        let load_balancer = Some(LoadBalancerStatus::default());
+        self.status = Some(ServiceStatus { load_balancer, ..ServiceStatus::default() });
         let spec = self.spec.get_or_insert_default();
         drop_internal_traffic_policy(spec);
         service_families::normalize(spec, None);
@@ -81,10 +83,6 @@ impl Resource for Service {
     }
 }
 
-fn empty_status() -> ServiceStatus {
-    ServiceStatus { load_balancer: Some(LoadBalancerStatus::default()), ..ServiceStatus::default() }
-}
-
 /// Removes the policy of an `ExternalName`, which has no effect (Go: `defaultOnReadInternalTrafficPolicy`).
 fn drop_internal_traffic_policy(spec: &mut ServiceSpec) {
     if spec.type_.as_deref() == Some("ExternalName") {
@@ -93,11 +91,6 @@ fn drop_internal_traffic_policy(spec: &mut ServiceSpec) {
 }
 
 fn apply_defaults(spec: &mut ServiceSpec) {
-    let or = |field: &mut Option<String>, default: &str| {
-        if field.as_deref().is_none_or(str::is_empty) {
-            *field = Some(default.to_owned());
-        }
-    };
     or(&mut spec.session_affinity, "None");
     or(&mut spec.type_, "ClusterIP");
     if spec.session_affinity.as_deref() == Some("None") {

@@ -9,7 +9,7 @@ use super::endpoints::{PROTOCOLS, check_port_number};
 use super::service_families::{HEADLESS, PREFER_DUAL, REQUIRE_DUAL, SINGLE, is_headless, needs_cluster_ip};
 use crate::address::{Family, check_strict_ip};
 use crate::field::FieldErrors;
-use crate::names::{NameRule, check_container_port_name, check_dns_label, check_labels, check_qualified_name};
+use crate::names::{NameRule, check_container_port_name, check_labels, check_qualified_name};
 
 const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 const AFFINITIES: [&str; 2] = ["ClientIP", "None"];
@@ -56,7 +56,7 @@ fn validate_ports(ports: &[ServicePort], errors: &mut FieldErrors) {
             None | Some("") if ports.len() > 1 => errors.required(format!("{field}.name"), ""),
             None | Some("") => {}
             Some(name) => {
-                check_dns_label(&format!("{field}.name"), name, errors);
+                NameRule::Label.check(&format!("{field}.name"), name, errors);
                 if !names.insert(name) {
                     errors.duplicate(format!("{field}.name"), name);
                 }

@@ -8,6 +8,7 @@ use k8s_openapi::api::batch::v1::{Job, JobSpec, JobStatus};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 
+use super::resource::or;
 use super::{Resource, metadata, pod_defaults};
 
 const CONTROLLER_UID: &str = "batch.kubernetes.io/controller-uid";
@@ -41,9 +42,7 @@ impl Resource for Deployment {
 }
 
 fn apply_strategy_defaults(strategy: &mut DeploymentStrategy) {
-    if strategy.type_.as_deref().is_none_or(str::is_empty) {
-        strategy.type_ = Some("RollingUpdate".to_owned());
-    }
+    or(&mut strategy.type_, "RollingUpdate");
     if strategy.type_.as_deref() == Some("RollingUpdate") {
         let RollingUpdateDeployment { max_surge, max_unavailable } = strategy.rolling_update.get_or_insert_default();
         for field in [max_surge, max_unavailable] {

@@ -79,13 +79,8 @@ impl<'a> Node<'a> {
         self.target.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
     }
 
-    fn text(self, keyword: &str) -> Option<&'a str> {
+    pub(crate) fn text(self, keyword: &str) -> Option<&'a str> {
         self.get(keyword)?.as_str()
-    }
-
-    /// Returns the value of a keyword with a string; empty if it is absent.
-    pub(crate) fn text_of(self, keyword: &str) -> &'a str {
-        self.text(keyword).unwrap_or_default()
     }
 
     pub(crate) fn is_true(self, keyword: &str) -> bool {

@@ -56,7 +56,8 @@ pub(crate) fn check(value: &Value, schema: Node<'_>, path: &str, errors: &mut Fi
 }
 
 fn check_type(value: &Value, schema: Node<'_>, path: &str, errors: &mut FieldErrors) {
-    let expected = if schema.is_true("x-kubernetes-int-or-string") { "integer,string" } else { schema.text_of("type") };
+    let is_either = schema.is_true("x-kubernetes-int-or-string");
+    let expected = if is_either { "integer,string" } else { schema.text("type").unwrap_or_default() };
     let fits = value.is_null() && schema.is_nullable() || expected.split(',').any(|it| is_of_type(value, it));
     if !fits {
         errors.type_invalid(path, value, expected);
@@ -96,7 +97,7 @@ fn check_text(text: &str, schema: Node<'_>, path: &str, errors: &mut FieldErrors
         errors.too_long(path, most);
     } else if let Some(least) = limit(schema, "minLength").filter(|least| length < *least) {
         errors.invalid(path, text, format_args!("{path} in body should be at least {least} chars long"));
-    } else if let Some(pattern) = schema.get("pattern").and_then(Value::as_str).filter(|it| !it.is_empty())
+    } else if let Some(pattern) = schema.text("pattern").filter(|it| !it.is_empty())
         && !Regex::new(pattern).is_ok_and(|regex| regex.is_match(text))
     {
         errors.invalid(path, text, format_args!("{path} in body should match '{pattern}'"));

@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use super::{Column, age, name};
 
 pub(super) fn heads(columns: &[CustomResourceColumnDefinition]) -> Vec<Column> {
-    let mut heads = vec![Column::new("string", "name", 0).named("Name")];
+    let mut heads = vec![Column::new("Name", "string", "name", 0)];
     for column in columns {
-        heads.push(Column::new(&column.type_, "", column.priority.unwrap_or_default()).named(&column.name));
+        heads.push(Column::new(&column.name, &column.type_, "", column.priority.unwrap_or_default()));
     }
     if columns.is_empty() {
-        heads.push(Column::new("date", "", 0).named("Age"));
+        heads.push(Column::new("Age", "date", "", 0));
     }
     heads
 }

@@ -27,12 +27,8 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    fn new(value_type: &str, format: &'static str, priority: i32) -> Self {
-        Self { name: String::new(), value_type: value_type.to_owned(), format, description: "", priority }
-    }
-
-    fn named(self, name: &str) -> Self {
-        Self { name: name.to_owned(), ..self }
+    fn new(name: &str, value_type: &str, format: &'static str, priority: i32) -> Self {
+        Self { name: name.to_owned(), value_type: value_type.to_owned(), format, description: "", priority }
     }
 }
 

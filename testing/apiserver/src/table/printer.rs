@@ -64,5 +64,5 @@ fn head(text: &str) -> Column {
         "Created_At" => ("date", ""),
         _ => ("string", ""),
     };
-    Column::new(value_type, format, priority).named(&text.replace('_', " "))
+    Column::new(&text.replace('_', " "), value_type, format, priority)
 }

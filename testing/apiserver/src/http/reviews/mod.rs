@@ -17,6 +17,7 @@ use super::accept;
 use super::path::ResourcePath;
 use super::payload::{Expected, Payload};
 use super::reply::{self, Reply};
+use crate::attributes::full_resource;
 use crate::identity::User;
 use crate::protobuf;
 use crate::shared::Shared;
@@ -100,11 +101,7 @@ impl VirtualResource {
 
     /// Returns the name in discovery, such as `serviceaccounts/token`.
     pub(super) fn name(&self) -> String {
-        if self.subresource.is_empty() {
-            self.plural.to_owned()
-        } else {
-            format!("{}/{}", self.plural, self.subresource)
-        }
+        full_resource(self.plural, self.subresource)
     }
 
     /// Returns the singular name, such as `tokenreview`; empty for a subresource.
