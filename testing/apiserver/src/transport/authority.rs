@@ -131,10 +131,4 @@ mod tests {
         }
         assert_eq!(user("", Some("ops")), None, "a certificate without a common name has no user");
     }
-
-    #[test]
-    fn server_offers_http2_and_http1() {
-        let config = Authority::new().unwrap().server_config(IpAddr::from([10, 0, 0, 1])).unwrap();
-        assert_eq!(config.alpn_protocols, [b"h2".to_vec(), b"http/1.1".to_vec()]);
-    }
 }

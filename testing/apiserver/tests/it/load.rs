@@ -47,12 +47,3 @@ async fn traffic_is_counted_by_user_agent() {
     assert!(traffic[0].received > 100, "{traffic:?}");
     assert!(api.server.traffic()[0].sent >= traffic[0].sent);
 }
-
-#[tokio::test]
-async fn content_length_is_logged() {
-    let api = TestApi::start(Config::default()).await;
-    let body = json!({"metadata": {"name": "a"}});
-    api.create("/api/v1/namespaces/default/configmaps", body.clone()).await;
-    let lengths: Vec<u64> = api.server.requests().take().iter().map(|request| request.content_length).collect();
-    assert_eq!(lengths, [body.to_string().len() as u64]);
-}
