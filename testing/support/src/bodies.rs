@@ -8,9 +8,8 @@ use k8s_pb::apimachinery::pkg::apis::meta::v1 as meta;
 use k8s_pb::apimachinery::pkg::runtime::{RawExtension, TypeMeta, Unknown};
 use kube_wire::{Decode, DecodeError, Encoding, Object, Resource, ResourceVersion, Uid};
 use prost::Message as _;
-use serde_json::Value;
 
-use crate::fixture;
+use crate::pods::{recorded_json, recorded_protobuf};
 
 /// Resource of the Pods.
 pub const PODS: Resource = Resource::namespaced("", "v1", "pods", "Pod");
@@ -53,15 +52,8 @@ impl Decode for Found {
 
 fn pods(encoding: Encoding) -> Vec<Vec<u8>> {
     match encoding {
-        Encoding::Json => {
-            let list: Value = serde_json::from_slice(&fixture("pod.list.json")).expect("JSON");
-            list["items"].as_array().expect("items").iter().map(|pod| pod.to_string().into_bytes()).collect()
-        }
-        Encoding::Protobuf => {
-            let envelope = Unknown::decode(&fixture("pod.list.pb")[4..]).expect("an envelope");
-            let list = PodList::decode(&*envelope.raw.expect("a list")).expect("Pods");
-            list.items.iter().map(prost::Message::encode_to_vec).collect()
-        }
+        Encoding::Json => recorded_json().iter().map(|pod| pod.to_string().into_bytes()).collect(),
+        Encoding::Protobuf => recorded_protobuf().iter().map(prost::Message::encode_to_vec).collect(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Pods of production size: copies of a recorded Pod of 7.7 kB with other names.
 
 use k8s_pb::api::core::v1 as pb;
+use k8s_pb::apimachinery::pkg::runtime::Unknown;
 use prost::Message as _;
 use serde_json::{Value, json};
 
@@ -64,11 +65,14 @@ fn pod_fields(owner: OwnerKind, at: usize) -> PodFields {
     }
 }
 
+pub(crate) fn recorded_json() -> Vec<Value> {
+    let list: Value = serde_json::from_slice(&fixture("pod.list.json")).expect("JSON");
+    list["items"].as_array().expect("a list").clone()
+}
+
 /// Returns the recorded Pod.
 pub fn template() -> Value {
-    let list: Value = serde_json::from_slice(&fixture("pod.list.json")).expect("JSON");
-    let items = list["items"].as_array().expect("a list");
-    items.iter().find(|pod| pod["metadata"]["name"] == "shop-0").expect("the Pod").clone()
+    recorded_json().into_iter().find(|pod| pod["metadata"]["name"] == "shop-0").expect("the Pod")
 }
 
 /// Returns `count` Pods in JSON.
@@ -92,13 +96,16 @@ pub fn json(owner: OwnerKind, count: usize) -> Vec<Vec<u8>> {
     (0..count).map(one).collect()
 }
 
+pub(crate) fn recorded_protobuf() -> Vec<pb::Pod> {
+    let envelope = Unknown::decode(&fixture("pod.list.pb")[4..]).expect("an envelope");
+    pb::PodList::decode(&*envelope.raw.expect("a list")).expect("Pods").items
+}
+
 /// Returns `count` Pods in protobuf.
 pub fn protobuf(owner: OwnerKind, count: usize) -> Vec<Vec<u8>> {
-    let bytes = fixture("pod.list.pb");
-    let envelope = k8s_pb::apimachinery::pkg::runtime::Unknown::decode(&bytes[4..]).expect("an envelope");
-    let list = pb::PodList::decode(&*envelope.raw.expect("a list")).expect("Pods");
     let name_of = |pod: &pb::Pod| pod.metadata.as_ref().and_then(|it| it.name.clone());
-    let mut pod = list.items.into_iter().find(|pod| name_of(pod).as_deref() == Some("shop-0")).expect("the Pod");
+    let mut pod =
+        recorded_protobuf().into_iter().find(|pod| name_of(pod).as_deref() == Some("shop-0")).expect("the Pod");
     if matches!(owner, OwnerKind::StatefulSet) {
         pod.metadata.as_mut().expect("metadata").labels.remove("pod-template-hash");
     }
