@@ -1,6 +1,6 @@
 //! Errors of decoding.
 
-use crate::{ResourceVersion, protobuf::MalformedProtobuf};
+use crate::{Resource, ResourceVersion, protobuf::MalformedProtobuf};
 
 /// Error of decoding an object, a list or a watch stream.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -102,6 +102,17 @@ impl DecodeError {
 
     pub(crate) fn kind(expected: &str, found: &str) -> Self {
         Self::new(expected, DecodeProblem::Kind(found.to_owned()))
+    }
+
+    /// Rejects an object or list that is not of `kind`, or has another API version than `resource`.
+    pub(crate) fn check(kind: &str, resource: &Resource, found: &str, version: &str) -> Result<(), Self> {
+        if found != kind {
+            return Err(Self::kind(kind, found));
+        }
+        if !resource.is_of_version(version) {
+            return Err(Self::kind(&format!("{kind} of {}", resource.api_version()), &format!("{kind} of {version}")));
+        }
+        Ok(())
     }
 }
 

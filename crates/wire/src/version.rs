@@ -49,12 +49,8 @@ impl ResourceVersion {
 
 /// Parses `text` as a number, if formatting the number gives exactly `text` again.
 fn canonical(text: &str) -> Option<u64> {
-    let canonical = match text.as_bytes() {
-        [b'0'] => true,
-        [first, ..] => first.is_ascii_digit() && *first != b'0',
-        [] => false,
-    };
     // `parse` alone would also accept a sign and leading zeros.
+    let canonical = text == "0" || text.starts_with(|first: char| matches!(first, '1'..='9'));
     canonical.then(|| text.parse().ok()).flatten()
 }
 

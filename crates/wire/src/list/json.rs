@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::split::{ListMeta, Split, missing_kind, require_version, unexpected_api_version};
+use super::split::{ListMeta, Split, missing_kind, require_version};
 use crate::{DecodeError, DecodeProblem, Resource, ResourceVersion, buffer::Buffer, json, scan::ValueScanner};
 
 /// Incremental parser of the outer object of a list, with its members in any order.
@@ -135,8 +135,8 @@ impl JsonList {
             Member::ApiVersion => {
                 let found: Option<String> = json::from_slice(&self.kind, value)?;
                 let found = found.unwrap_or_default();
-                if !found.is_empty() && !self.resource.is_of_version(&found) {
-                    return Err(unexpected_api_version(&self.kind, &self.resource, &found));
+                if !found.is_empty() {
+                    DecodeError::check(&self.kind, &self.resource, &self.kind, &found)?;
                 }
             }
             Member::Kind => {

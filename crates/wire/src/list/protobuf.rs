@@ -1,6 +1,6 @@
 //! Splitting of protobuf lists into items.
 
-use super::split::{ListMeta, Split, missing_kind, require_version, unexpected_api_version};
+use super::split::{ListMeta, Split, missing_kind, require_version};
 use crate::{
     DecodeError, DecodeProblem, Resource,
     buffer::Buffer,
@@ -102,12 +102,7 @@ impl ProtobufList {
                 let (kind, resource) = (self.kind.clone(), self.resource);
                 let (version, found) =
                     type_meta(Fields::new(self.content(header))).map_err(|error| error.reading(&kind))?;
-                if found != kind {
-                    return Err(DecodeError::kind(&kind, found));
-                }
-                if !resource.is_of_version(version) {
-                    return Err(unexpected_api_version(&kind, &resource, version));
-                }
+                DecodeError::check(&kind, &resource, found, version)?;
             }
             unknown::CONTENT_ENCODING if header.content_len > 0 => {
                 let expected = Problem::Expected { expected: "an empty content encoding" };

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use crate::{DecodeError, DecodeProblem, Resource, ResourceVersion};
+use crate::{DecodeError, DecodeProblem, ResourceVersion};
 
 /// `metav1.ListMeta`: metadata of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,11 +29,6 @@ pub(super) trait Split: Debug + Send + Sync {
 /// Returns the error for a list without `kind`.
 pub(super) fn missing_kind(kind: &str) -> DecodeError {
     DecodeError::kind(kind, "an object without kind")
-}
-
-/// Returns the error for a list of another API group or version.
-pub(super) fn unexpected_api_version(kind: &str, resource: &Resource, found: &str) -> DecodeError {
-    DecodeError::kind(&format!("{kind} of {}", resource.api_version()), &format!("{kind} of {found}"))
 }
 
 /// Rejects a list without a resource version, from which no watch could start.

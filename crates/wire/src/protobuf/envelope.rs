@@ -51,17 +51,7 @@ impl<'a> Envelope<'a> {
     ///
     /// [`DecodeProblem::Kind`](crate::DecodeProblem::Kind) for another kind or API version.
     pub fn check(&self, resource: &Resource) -> Result<(), DecodeError> {
-        let expected = resource.kind;
-        if self.kind != expected {
-            return Err(DecodeError::kind(expected, self.kind));
-        }
-        if !resource.is_of_version(self.api_version) {
-            return Err(DecodeError::kind(
-                &format!("{expected} of {}", resource.api_version()),
-                &format!("{expected} of {}", self.api_version),
-            ));
-        }
-        Ok(())
+        DecodeError::check(resource.kind, resource, self.kind, self.api_version)
     }
 }
 
@@ -88,12 +78,6 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-
-    #[test]
-    fn parses_an_envelope() {
-        let bytes = b"k8s\0\x0a\x09\x0a\x02v1\x12\x03Pod\x12\x02ab\x1a\x00\x22\x00";
-        assert_eq!(Envelope::open(bytes), Ok(Envelope { kind: "Pod", api_version: "v1", object: b"ab" }));
-    }
 
     #[rstest]
     #[case::bare(b"\x0a\x02v1", "the message: no Kubernetes envelope")]

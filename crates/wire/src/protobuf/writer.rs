@@ -64,8 +64,7 @@ impl Writer {
 
     /// Writes a `bool` field.
     pub fn boolean(&mut self, number: u32, value: bool) {
-        self.tag(number, 0);
-        self.varint(u64::from(value));
+        self.number(number, value);
     }
 
     /// Writes a `Time` field of `metav1`, in seconds since the Unix epoch; an empty message for `None`.
