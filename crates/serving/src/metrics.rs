@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use prometheus::core::Collector;
-use prometheus::{IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry};
+use prometheus::{
+    IntCounter, IntGauge, Registry, register_int_counter_vec_with_registry, register_int_gauge_vec_with_registry,
+};
 
 use crate::connections::Stage;
 
@@ -79,23 +80,26 @@ impl ServingMetrics {
     ///
     /// [`prometheus::Error::AlreadyReg`] if the registry contains one of these metrics.
     pub fn register(registry: &Registry, prefix: &str) -> prometheus::Result<ServingMetrics> {
-        let connections = Opts::new(
+        let connections = register_int_gauge_vec_with_registry!(
             format!("{prefix}_serving_connections"),
             "Number of open connections to the HTTPS server: before the handshake (waiting), of clients that are not \
              authenticated (anonymous), and of others (authenticated).",
-        );
-        let connections = register(registry, IntGaugeVec::new(connections, &["state"])?)?;
-        let closed = Opts::new(
+            &["state"],
+            registry
+        )?;
+        let closed = register_int_counter_vec_with_registry!(
             format!("{prefix}_serving_connections_closed_total"),
             "Number of connections that the HTTPS server closed, by reason. displaced: there were too many.",
-        );
-        let closed = register(registry, IntCounterVec::new(closed, &["reason"])?)?;
-        let rejected = Opts::new(
+            &["reason"],
+            registry
+        )?;
+        let rejected = register_int_counter_vec_with_registry!(
             format!("{prefix}_serving_requests_rejected_total"),
             "Number of requests that the HTTPS server answered with 429, by the limit: reviews that wait, or responses \
              that are being sent.",
-        );
-        let rejected = register(registry, IntCounterVec::new(rejected, &["limit"])?)?;
+            &["limit"],
+            registry
+        )?;
         Ok(ServingMetrics(Some(Arc::new(Series {
             connections: STATES.map(|state| connections.with_label_values(&[state])),
             closed: Closed::LABELS.map(|reason| closed.with_label_values(&[reason])),
@@ -121,9 +125,4 @@ impl ServingMetrics {
             gauge.set(i64::try_from(count).unwrap_or(i64::MAX));
         }
     }
-}
-
-fn register<C: Collector + Clone + 'static>(registry: &Registry, metric: C) -> prometheus::Result<C> {
-    registry.register(Box::new(metric.clone()))?;
-    Ok(metric)
 }

@@ -8,6 +8,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::pacer::Pacer;
 use crate::peer::Peer;
+use crate::reviewer::NoAnswer;
 
 /// Maximum number of these reviews in any second.
 const PER_SECOND: usize = 20;
@@ -18,10 +19,6 @@ const MAX_WAITING_OF_A_PEER: usize = MAX_WAITING / 2;
 /// Maximum number of these reviews in flight.
 const MAX_IN_FLIGHT: usize = 8;
 
-/// The queue is full: the request has to be answered with 429.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct QueueIsFull;
-
 /// Number of waiting reviews of each client.
 #[derive(Debug, Default)]
 struct Waiting {
@@ -30,10 +27,10 @@ struct Waiting {
 }
 
 impl Waiting {
-    fn enter(&mut self, peer: Peer) -> Result<(), QueueIsFull> {
+    fn enter(&mut self, peer: Peer) -> Result<(), NoAnswer> {
         let of_peer = self.of_peers.get(&peer).copied().unwrap_or_default();
         if self.all >= MAX_WAITING || of_peer >= MAX_WAITING_OF_A_PEER {
-            return Err(QueueIsFull);
+            return Err(NoAnswer::QueueIsFull);
         }
         self.all += 1;
         self.of_peers.insert(peer, of_peer + 1);
@@ -70,8 +67,8 @@ impl ReviewQueue {
     ///
     /// # Errors
     ///
-    /// [`QueueIsFull`], without waiting.
-    pub(crate) async fn turn(&self, peer: Peer) -> Result<Option<SemaphorePermit<'_>>, QueueIsFull> {
+    /// [`NoAnswer::QueueIsFull`], without waiting.
+    pub(crate) async fn turn(&self, peer: Peer) -> Result<Option<SemaphorePermit<'_>>, NoAnswer> {
         self.waiting().enter(peer)?;
         let _place = Place { queue: self, peer };
         // The semaphore is never closed.
@@ -116,9 +113,9 @@ mod tests {
         let mut waiting = Waiting::default();
         assert_eq!((0..30).filter(|_| waiting.enter(peer(1)).is_ok()).count(), MAX_WAITING_OF_A_PEER);
         assert_eq!((0..30).filter(|_| waiting.enter(peer(2)).is_ok()).count(), MAX_WAITING - MAX_WAITING_OF_A_PEER);
-        assert_eq!(waiting.enter(peer(3)), Err(QueueIsFull));
+        assert_eq!(waiting.enter(peer(3)), Err(NoAnswer::QueueIsFull));
         waiting.leave(peer(1));
-        assert_eq!(waiting.enter(peer(2)), Err(QueueIsFull), "the client's share is used up");
+        assert_eq!(waiting.enter(peer(2)), Err(NoAnswer::QueueIsFull), "the client's share is used up");
         assert_eq!(waiting.enter(peer(3)), Ok(()));
         for _ in 0..MAX_WAITING {
             (1..=3).for_each(|number| waiting.leave(peer(number)));
@@ -167,7 +164,7 @@ mod tests {
                 waiting.spawn(async move { queue.turn(peer(1)).await.map(drop) });
             }
             yield_now().await;
-            assert_eq!(queue.turn(peer(1)).await.err(), Some(QueueIsFull));
+            assert_eq!(queue.turn(peer(1)).await.err(), Some(NoAnswer::QueueIsFull));
             waiting.shutdown().await;
         }
         let start = Instant::now();

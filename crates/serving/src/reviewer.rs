@@ -14,7 +14,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
 
 use crate::peer::Peer;
-use crate::review_queue::{QueueIsFull, ReviewQueue};
+use crate::review_queue::ReviewQueue;
 
 /// Time limit of one review, including the wait for others.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -32,12 +32,6 @@ pub(crate) enum NoAnswer {
     QueueIsFull,
     /// The review failed or took longer than 10 s.
     Failed(String),
-}
-
-impl From<QueueIsFull> for NoAnswer {
-    fn from(QueueIsFull: QueueIsFull) -> Self {
-        NoAnswer::QueueIsFull
-    }
 }
 
 /// Sends reviews of one kind and caches their results `V` by key `K`.
