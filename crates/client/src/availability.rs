@@ -53,7 +53,7 @@ impl Availability {
 
     /// Returns when the server became available again after its last outage; `None` before the first.
     pub fn recovered_at(&self) -> Option<Instant> {
-        self.locked().recovered_at()
+        self.locked().recovered_at
     }
 
     /// Returns a future that ends when the server becomes available after it was unavailable. Pending while it stays

@@ -148,7 +148,7 @@ impl Client {
         let ClientOptions { qps, burst, adaptive, .. } = ClientOptions::default();
         let options = ClientOptions { qps, burst, adaptive, timeouts, ..self.shared.options.clone() };
         let metrics = Arc::clone(&self.shared.metrics);
-        let Self { shared, .. } = Self::with_client_metrics(self.shared.transport.config(), options, metrics)?;
+        let Self { shared, .. } = Self::with_client_metrics(&self.shared.transport.config, options, metrics)?;
         Ok(Self { shared, gate: Gate::default(), shutdown: None, ..self.clone() })
     }
 
@@ -374,11 +374,11 @@ impl Client {
     }
 
     fn request(&self, call: &Call, outgoing: &Outgoing) -> Result<Request<Full<Bytes>>, Error> {
-        let Outgoing { method, path_and_query, accept: _, content_type, body } = outgoing;
+        let Outgoing { method, path_and_query, accept, content_type, body } = outgoing;
         let mut request = Request::builder()
             .method(method)
             .uri(path_and_query)
-            .header(ACCEPT, outgoing.accept())
+            .header(ACCEPT, accept.header())
             .header(USER_AGENT, &self.shared.user_agent);
         if let Some(content_type) = content_type {
             request = request.header(CONTENT_TYPE, content_type);

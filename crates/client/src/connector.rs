@@ -6,7 +6,7 @@ mod transport_stream;
 use std::time::Duration;
 
 use http::Uri;
-use hyper_rustls::{HttpsConnectorBuilder, MaybeHttpsStream};
+use hyper_rustls::{FixedServerNameResolver, HttpsConnectorBuilder, MaybeHttpsStream};
 use hyper_util::{
     client::legacy::connect::{
         HttpConnector,
@@ -47,8 +47,8 @@ pub(crate) fn connector(prepared: &Prepared, timeouts: &Timeouts) -> Connector {
     };
     let dialer = dialer.map_response(TransportStream::new);
     let mut builder = HttpsConnectorBuilder::new().with_tls_config(prepared.tls.clone()).https_or_http();
-    if let Some(resolver) = prepared.server_name_resolver() {
-        builder = builder.with_server_name_resolver(resolver);
+    if let Some(name) = &prepared.tls_server_name {
+        builder = builder.with_server_name_resolver(FixedServerNameResolver::new(name.clone()));
     }
     let https = builder.enable_all_versions().wrap_connector(dialer).map_err(server_certificate::explain);
     BoxCloneSyncService::new(Timeout::new(https, timeouts.connect))

@@ -1,6 +1,5 @@
 //! The write gate: writes are sent only while it is open.
 
-use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
@@ -42,12 +41,6 @@ impl Gate {
             Poll::Ready(None)
         })
         .await
-    }
-}
-
-impl fmt::Debug for Gate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Gate").field(&self.0.is_some()).finish()
     }
 }
 

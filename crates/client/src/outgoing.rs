@@ -24,8 +24,4 @@ impl Outgoing {
         let (method, accept) = (Method::GET, Accept::default());
         Self { method, path_and_query, accept, content_type: None, body: Bytes::new() }
     }
-
-    pub(crate) fn accept(&self) -> HeaderValue {
-        HeaderValue::from_static(self.accept.header())
-    }
 }

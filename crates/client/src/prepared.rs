@@ -1,7 +1,6 @@
 //! TLS configuration, headers, credentials and proxy derived from a loaded configuration, with all validation.
 
 use http::uri::Scheme;
-use hyper_rustls::FixedServerNameResolver;
 use kube::client::{
     ConfigExt as _,
     middleware::{AuthLayer, BaseUriLayer, ExtraHeadersLayer},
@@ -24,7 +23,7 @@ pub(crate) struct Prepared {
     pub(crate) identity: Identity,
     pub(crate) tls: rustls::ClientConfig,
     pub(crate) proxy: Option<Proxy>,
-    tls_server_name: Option<ServerName<'static>>,
+    pub(crate) tls_server_name: Option<ServerName<'static>>,
 }
 
 /// How requests are authenticated.
@@ -49,13 +48,9 @@ impl Prepared {
             // An error means that another thread has installed one concurrently.
             let _ = ring::default_provider().install_default();
         }
-        let tls_server_name = match &config.tls_server_name {
-            None => None,
-            Some(name) => {
-                let parsed = name.clone().try_into().map_err(|_| format!("tls-server-name {name:?} is invalid"))?;
-                Some(parsed)
-            }
-        };
+        let server_name =
+            |name: &String| name.clone().try_into().map_err(|_| format!("tls-server-name {name:?} is invalid"));
+        let tls_server_name = config.tls_server_name.as_ref().map(server_name).transpose()?;
         let proxy = match &config.proxy_url {
             Some(url) => Some(Proxy::parse(&url.to_string()).map_err(|cause| format!("proxy-url: {cause}"))?),
             None => Proxy::from_env(|name| std::env::var(name).ok(), &config.cluster_url)?,
@@ -69,10 +64,6 @@ impl Prepared {
             proxy,
             tls_server_name,
         })
-    }
-
-    pub(crate) fn server_name_resolver(&self) -> Option<FixedServerNameResolver> {
-        self.tls_server_name.clone().map(FixedServerNameResolver::new)
     }
 }
 

@@ -16,7 +16,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 use tower::{BoxError, ServiceExt as _, service_fn, util::BoxCloneSyncService};
 
-use crate::{Call, Client, Error, outgoing::Outgoing, service::Service};
+use crate::{Call, Client, Error, outgoing::Outgoing, service::Service, token_file::bearer};
 use kube_wire::Decode as _;
 use token::{TokenAction, TokenState};
 
@@ -127,9 +127,7 @@ impl TokenSource {
         let invalid_response = |source: BoxError| Error::InvalidResponse { call: call.clone(), source };
         let TokenRequest { spec, status } =
             serde_json::from_slice(&body).map_err(|error| invalid_response(error.into()))?;
-        let mut header = HeaderValue::try_from(format!("Bearer {}", status.token))
-            .map_err(|_| invalid_response("the token is not a valid header value".into()))?;
-        header.set_sensitive(true);
+        let header = bearer(&status.token).map_err(|error| invalid_response(error.into()))?;
         Ok((header, spec.expiration_seconds))
     }
 

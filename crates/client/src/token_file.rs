@@ -102,8 +102,12 @@ fn read_token(path: &Path) -> Result<HeaderValue, TokenFileError> {
     if token.is_empty() {
         return Err(failed("the file is empty".into()));
     }
-    let mut header = HeaderValue::try_from(format!("Bearer {token}"))
-        .map_err(|_| failed("the token is not a valid header value".into()))?;
+    bearer(token).map_err(|error| failed(error.into()))
+}
+
+pub(crate) fn bearer(token: &str) -> Result<HeaderValue, &'static str> {
+    let header = HeaderValue::try_from(format!("Bearer {token}"));
+    let mut header = header.map_err(|_| "the token is not a valid header value")?;
     header.set_sensitive(true);
     Ok(header)
 }

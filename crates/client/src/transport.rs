@@ -45,7 +45,7 @@ const READ_BUFFER: usize = 64 << 10;
 
 /// Connection pools of one client, replaced when its configuration changes.
 pub(crate) struct Transport {
-    config: Config,
+    pub(crate) config: Config,
     timeouts: Timeouts,
     pools: Mutex<Pools>,
 }
@@ -64,10 +64,6 @@ impl Transport {
     pub(crate) fn new(config: &Config, timeouts: &Timeouts) -> Result<Self, ConfigError> {
         let pools = Mutex::new(Pools::new(config, timeouts)?);
         Ok(Self { config: config.clone(), timeouts: *timeouts, pools })
-    }
-
-    pub(crate) fn config(&self) -> &Config {
-        &self.config
     }
 
     pub(crate) fn calls(&self) -> Service {

@@ -42,7 +42,7 @@ pub(super) struct Breaker {
     /// Time of the first of the consecutive failures.
     failing_since: Option<Instant>,
     /// When the server became available after it had been unavailable.
-    recovered_at: Option<Instant>,
+    pub(super) recovered_at: Option<Instant>,
     /// Number of changes from unavailable to available.
     pub(super) recoveries: u64,
     /// Number of callers that wait for a retry.
@@ -60,10 +60,6 @@ pub(super) struct Breaker {
 impl Breaker {
     pub(super) fn is_available(&self) -> bool {
         self.failures < FAILURES
-    }
-
-    pub(super) fn recovered_at(&self) -> Option<Instant> {
-        self.recovered_at
     }
 
     pub(super) fn record(&mut self, attempt: Attempt, now: Instant) -> Option<Change> {

@@ -49,10 +49,6 @@ impl Files {
     pub(super) fn extend(&mut self, other: Files) {
         self.0.extend(other.0);
     }
-
-    fn changed(&self) -> bool {
-        *self != Files::read(self.0.keys().map(PathBuf::as_path))
-    }
 }
 
 impl Origin {
@@ -120,7 +116,7 @@ impl Loaded {
 
     /// Whether the content of a file has changed since it was loaded.
     pub(crate) fn is_outdated(&self) -> bool {
-        self.files.changed()
+        self.files != Files::read(self.files.0.keys().map(PathBuf::as_path))
     }
 
     /// Returns what connections are created with: the credentials of the configuration (`own`), or none. The first call

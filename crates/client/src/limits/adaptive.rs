@@ -34,7 +34,7 @@ pub(crate) enum Answer {
 }
 
 /// Limit of the requests in flight.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct AdaptiveLimit {
     limit: u16,
     /// Limit up to which each accepted request raises it.
@@ -54,16 +54,7 @@ pub(crate) struct AdaptiveLimit {
 
 impl AdaptiveLimit {
     pub(crate) fn new() -> Self {
-        Self {
-            limit: INITIAL_LIMIT,
-            threshold: MAX_LIMIT,
-            in_flight: 0,
-            reached: None,
-            resumed: None,
-            raise_at: None,
-            probing: false,
-            sent_before: 0,
-        }
+        Self { limit: INITIAL_LIMIT, threshold: MAX_LIMIT, ..Self::default() }
     }
 
     /// Returns the number of requests that may be in flight, regardless of a pause.

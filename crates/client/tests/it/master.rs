@@ -27,23 +27,16 @@ async fn request(folder: &TempDir, master: &str) -> Config {
 }
 
 // client-go: TestDefaultServerUrlFor
+#[rstest]
+#[case::certificate_authority(Transport::Tls, "https", "alice")]
+#[case::no_authority_and_no_token(Transport::Plain, "http", "system:anonymous")]
 #[tokio::test]
-async fn server_without_scheme_is_https_with_a_certificate_authority() {
-    let (server, folder) = server(Transport::Tls).await;
+async fn scheme_of_a_server_without_one(#[case] transport: Transport, #[case] scheme: &str, #[case] user: &str) {
+    let (server, folder) = server(transport).await;
     let config = request(&folder, &server.address().to_string()).await;
-    assert_eq!(config.server(), format!("https://{}/", server.address()));
+    assert_eq!(config.server(), format!("{scheme}://{}/", server.address()));
     let requests = server.requests().matching(&On::any().resource("configmaps"));
-    assert_eq!(requests[0].user, "alice");
-    server.shutdown().await;
-}
-
-#[tokio::test]
-async fn server_without_scheme_or_authority_is_http_without_token() {
-    let (server, folder) = server(Transport::Plain).await;
-    let config = request(&folder, &server.address().to_string()).await;
-    assert_eq!(config.server(), format!("http://{}/", server.address()));
-    let requests = server.requests().matching(&On::any().resource("configmaps"));
-    assert_eq!(requests[0].user, "system:anonymous");
+    assert_eq!(requests[0].user, user);
     server.shutdown().await;
 }
 
