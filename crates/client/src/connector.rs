@@ -21,8 +21,7 @@ use tower::{BoxError, ServiceExt as _, timeout::Timeout, util::BoxCloneSyncServi
 use self::transport_stream::TransportStream;
 use crate::{Timeouts, prepared::Prepared, proxy::Proxy};
 
-/// Opens the connections of a pool. Boxed, because hyper-util's legacy client requires the connector's future to be
-/// `Unpin`.
+/// Boxed, because hyper-util's legacy client requires the connector's future to be `Unpin`.
 pub(crate) type Connector = BoxCloneSyncService<Uri, MaybeHttpsStream<TransportStream>, BoxError>;
 type Tcp = TokioIo<TcpStream>;
 type Dialer = BoxCloneSyncService<Uri, MaybeHttpsStream<Tcp>, BoxError>;
@@ -30,7 +29,6 @@ type Dialer = BoxCloneSyncService<Uri, MaybeHttpsStream<Tcp>, BoxError>;
 /// Minimum TCP keep-alive time and interval: the kernel takes whole seconds.
 const MIN_KEEPALIVE: Duration = Duration::from_secs(1);
 
-/// Error of connecting through a proxy.
 #[derive(Debug, thiserror::Error)]
 #[error("proxy {proxy}")]
 struct ProxyError {
@@ -81,8 +79,7 @@ fn tcp<R>(resolver: R, timeouts: &Timeouts) -> HttpConnector<R> {
     let mut tcp = HttpConnector::new_with_resolver(resolver);
     tcp.enforce_http(false);
     tcp.set_nodelay(true);
-    // hyper-util divides this by the number of addresses of a family. It tries the other family in parallel after
-    // 300 ms.
+    // hyper-util divides this by the addresses of a family, and tries the other family after 300 ms.
     tcp.set_connect_timeout(Some(timeouts.connect / 2));
     // HTTP/1.1 has no pings: TCP keep-alives detect a dead peer there, and the user timeout one that does not acknowledge
     // a request.

@@ -15,7 +15,6 @@ pub(crate) struct CredentialPlugin {
     install_hint: String,
 }
 
-/// Error of starting a credential plugin.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot start the credential plugin {command:?} of the kubeconfig{hint}")]
 struct StartError {

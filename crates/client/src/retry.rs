@@ -9,7 +9,6 @@ use std::time::Duration;
 use http::{HeaderMap, Method, StatusCode, header::RETRY_AFTER};
 use kube_wire::MAX_RETRY_AFTER;
 
-/// Maximum number of retries of one request.
 pub(crate) const MAX_RETRIES: u32 = 10;
 
 /// Limits a delay requested by the server to [`MAX_RETRY_AFTER`].
@@ -17,7 +16,6 @@ pub(crate) fn bounded(requested: Duration) -> Duration {
     requested.min(MAX_RETRY_AFTER)
 }
 
-/// Outcome of one attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// A response, with the seconds of `Retry-After`.
@@ -45,8 +43,7 @@ pub(crate) fn wait_before_retry(method: &Method, retries: u32, outcome: Outcome)
     }
 }
 
-/// Parses the seconds of `Retry-After`, at most [`MAX_RETRY_AFTER`]. `None` for an HTTP date, which client-go ignores
-/// too.
+/// Parses the seconds of `Retry-After`, at most [`MAX_RETRY_AFTER`]. Ignores dates, as client-go.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<u32> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -8,5 +8,4 @@ use tower::{BoxError, util::BoxCloneSyncService};
 /// Body of a response, from the network or from an in-process service.
 pub(crate) type ResponseBody = UnsyncBoxBody<Bytes, BoxError>;
 
-/// Sends requests and returns their responses.
 pub(crate) type Service = BoxCloneSyncService<Request<Full<Bytes>>, Response<ResponseBody>, BoxError>;

@@ -69,8 +69,7 @@ impl ServiceAccount {
         }))
     }
 
-    /// Returns the `Authorization` header with a current token. One request renews the token; concurrent requests wait
-    /// for it.
+    /// Returns the header with a current token. One request renews it; concurrent requests wait for that.
     async fn token(&self) -> Result<HeaderValue, NoToken> {
         let mut token = self.shared.token.lock().await;
         match token.next_action(Instant::now()) {
@@ -94,8 +93,7 @@ impl ServiceAccount {
 }
 
 impl TokenSource {
-    /// Requests a token. Returns the `Authorization` header and the lifetime in seconds. Creates the account first if
-    /// it does not exist (CM-28).
+    /// Requests a token; returns header and lifetime in seconds. Creates the account if need be (CM-28).
     async fn request_token(&self) -> Result<(HeaderValue, u64), Error> {
         // The types of k8s-openapi differ between the versions of Kubernetes.
         #[derive(Deserialize)]

@@ -33,7 +33,6 @@ struct CachedToken {
     rejected: bool,
 }
 
-/// Error of reading a token file.
 #[derive(Debug, thiserror::Error)]
 #[error("token file {path}", path = path.display())]
 pub(crate) struct TokenFileError {

@@ -54,7 +54,6 @@ pub(crate) struct Transport {
 struct Pools {
     /// Pool for all requests except watches.
     calls: Service,
-    /// Pool for watches.
     watches: Service,
     /// Notifies of a changed configuration.
     configuration: watch::Receiver<Arc<Loaded>>,

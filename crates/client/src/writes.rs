@@ -55,8 +55,7 @@ impl Client {
         })
     }
 
-    /// Decodes the response to a write. A stored object always has a resource version; without one the response is not
-    /// from an API server.
+    /// Decodes the response to a write. One without a resource version is not from an API server.
     fn stored<T: Encode>(
         &self,
         call: Call,

@@ -40,8 +40,7 @@ pub(crate) struct Authentication {
 }
 
 impl Authentication {
-    /// Returns an authenticator that caches results for `ttl`. Without a client, tokens are ignored and requests are
-    /// anonymous.
+    /// Without a client, tokens are ignored and requests are anonymous. Results are cached for `ttl`.
     pub(crate) fn new(client: Option<Client>, ttl: Duration) -> Self {
         Self { reviewer: client.map(Reviewer::new), ttl }
     }

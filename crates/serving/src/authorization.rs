@@ -10,8 +10,7 @@ use crate::reviewer::{NoAnswer, Reviewer};
 use crate::settings::AuthorizationSettings;
 use crate::user::{MASTERS, User};
 
-/// Maximum length of verb and path, in bytes, of a cached result. Bounds the memory that unauthenticated clients can
-/// use.
+/// Maximum length of verb and path of a cached result, in bytes, to bound the memory.
 const MAX_KEY_LENGTH: usize = 1024;
 
 /// Result of the authorization of a request.
@@ -59,7 +58,6 @@ impl Authorization {
         }
     }
 
-    /// Returns whether `user` may use `verb` on `path`, in a request of `peer`.
     pub(crate) async fn decide(&self, user: &User, peer: Peer, verb: &str, path: &str) -> Decision {
         if is_always_allowed(&self.always_allowed, path) || user.groups.iter().any(|group| group == MASTERS) {
             return Decision::Allowed;

@@ -34,7 +34,6 @@ const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum size of a request head, in bytes. hyper allows no HTTP/1.1 buffer below 8 KiB.
 const MAX_HEAD_SIZE: u16 = 16 << 10;
-/// Interval of HTTP/2 pings.
 const PING_INTERVAL: Duration = Duration::from_secs(30);
 /// Time limit of the answer to an HTTP/2 ping, after which the connection is closed.
 const PING_TIMEOUT: Duration = Duration::from_secs(15);

@@ -17,7 +17,6 @@ const ANONYMOUS_IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Time limit between two requests of an authenticated client; upstream's, and more than the usual interval of scrapes.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
 
-/// Requests of a connection.
 #[derive(Clone, Copy, Debug)]
 struct Requests {
     /// Number of requests without a response.

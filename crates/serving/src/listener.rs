@@ -89,8 +89,7 @@ async fn next(listener: &TcpListener, shared: &Arc<Shared>, tasks: &mut JoinSet<
                     tasks.spawn(connection::serve(socket, peer, admission, Arc::clone(&state), Arc::clone(shared)))
                 });
             }
-            // The client disconnected before `accept`, or there is no free file descriptor: close a connection and
-            // continue.
+            // The client disconnected, or there is no free file descriptor: close a connection and continue.
             Err(error) => {
                 tracing::warn!(err = %error, "Unable to accept a connection, closing another");
                 connections.shed();

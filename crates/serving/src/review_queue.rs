@@ -46,7 +46,6 @@ impl Waiting {
     }
 }
 
-/// The queue of one kind of review.
 #[derive(Debug)]
 pub(crate) struct ReviewQueue {
     waiting: Mutex<Waiting>,

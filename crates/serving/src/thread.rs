@@ -14,7 +14,6 @@ use crate::{Server, ServingError};
 
 /// Name of the thread, and of the task in errors.
 const NAME: &str = "serving";
-/// Time limit of [`ServerThread::stop`].
 const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A server that runs on its own thread and runtime. It stops when this is dropped.

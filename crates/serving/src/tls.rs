@@ -59,8 +59,7 @@ impl Tls {
         self.ca_changes.subscribe()
     }
 
-    /// Reloads files and the cluster's CA bundle periodically. Errors are logged, and the last valid configuration
-    /// stays in use. Never returns.
+    /// Reloads files and the cluster's CA bundle periodically. Errors are logged and change nothing.
     pub(crate) async fn reload_periodically(self: Arc<Self>) {
         loop {
             sleep(if self.authorities.are_pending() { RETRY_INTERVAL } else { RELOAD_INTERVAL }).await;

@@ -35,8 +35,7 @@ impl User {
         .authenticated()
     }
 
-    /// Returns the user of a verified client certificate: the common name, with the organizations as groups. `None`
-    /// without a common name.
+    /// Returns common name and organizations of a verified certificate; `None` without a common name.
     pub(crate) fn of_certificate(der: &[u8]) -> Option<User> {
         let (_, certificate) = X509Certificate::from_der(der).ok()?;
         let subject = certificate.subject();

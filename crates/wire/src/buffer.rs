@@ -27,7 +27,6 @@ impl Buffer {
         self.bytes.extend_from_slice(chunk);
     }
 
-    /// Returns the unconsumed bytes.
     pub(crate) fn unconsumed(&self) -> &[u8] {
         &self.bytes[self.start..]
     }

@@ -326,7 +326,6 @@ impl Problem {
     }
 }
 
-/// Returns the field number of a tag.
 fn number(tag: u64) -> Result<u32, Problem> {
     let number = u32::try_from(tag >> 3).ok().filter(|number| (1..1 << 29).contains(number));
     number.ok_or(Problem::Number)

@@ -16,7 +16,6 @@ enum ScanState {
     Bare,
     /// In an object or array, outside of strings.
     Container,
-    /// In a string.
     String,
     /// In a string, after a backslash.
     Escape,
@@ -29,8 +28,7 @@ impl ValueScanner {
         Self { state, depth: 0 }
     }
 
-    /// Returns how many of the next `bytes` belong to the value; `None` if all of them do and the value does not end in
-    /// them.
+    /// Returns how many of the next `bytes` belong to the value; `None` if it does not end in them.
     pub(crate) fn end(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut seen = 0;
         while let rest @ [first, ..] = &bytes[seen..] {
@@ -74,8 +72,7 @@ impl ValueScanner {
         }
     }
 
-    /// Reads past the opening quote of a string, to the end of the value, or to the end of `bytes`. Returns how many
-    /// bytes were read.
+    /// Reads past the opening quote of a string, or to the end of the value or `bytes`. Returns the number read.
     #[inline]
     fn container(&mut self, bytes: &[u8]) -> usize {
         for (at, byte) in bytes.iter().enumerate() {

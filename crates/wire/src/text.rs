@@ -7,8 +7,7 @@ use std::borrow::Cow;
 /// It dereferences to `str` and is created with `Text::from("web")`; a clone increments a reference count.
 pub type Text = arcstr::ArcStr;
 
-/// Decodes UTF-8 and replaces each invalid byte by U+FFFD, as Go's `encoding/json` does. Go's protobuf decoder keeps
-/// such bytes.
+/// Replaces each invalid byte by U+FFFD, as Go's `encoding/json`. Go's protobuf decoder keeps such bytes.
 pub(crate) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     match str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),

@@ -23,8 +23,7 @@ use uuid::Uuid;
 #[serde(from = "String")]
 pub struct Uid(Repr);
 
-// The lower half of a UUID contains the variant bits and is never zero, so the compiler can use zero as the niche of
-// the enum.
+// The lower half of a UUID contains the variant bits and is never zero: zero is the niche of the enum.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Repr {
     Uuid(u64, NonZeroU64),
@@ -39,7 +38,6 @@ impl Uid {
         matches!(self.0, Repr::Other(None))
     }
 
-    /// Calls `use_text` with the UID as text and returns its result.
     fn with_text<R>(&self, use_text: impl FnOnce(&str) -> R) -> R {
         match &self.0 {
             Repr::Other(text) => use_text(text.as_deref().map_or("", |text| text)),

@@ -90,8 +90,7 @@ pub(crate) fn check_slice_ip(list: &str, field: &str, text: &str, family: Family
     check_usable(field, text, address, errors);
 }
 
-/// Adds field errors if no endpoint may have `address`, like upstream's `ValidateEndpointIP`: unspecified, loopback, link-local and link-local multicast
-/// addresses.
+/// Adds field errors if no endpoint may have `address`, like upstream's `ValidateEndpointIP`.
 pub(crate) fn check_usable(field: &str, text: &str, address: IpAddr, errors: &mut FieldErrors) {
     if address.is_unspecified() {
         errors.invalid(field, text, format_args!("may not be unspecified ({text})"));

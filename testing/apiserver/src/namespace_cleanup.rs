@@ -10,8 +10,7 @@ use tokio::time::sleep;
 use crate::cluster::Stored;
 use crate::shared::Shared;
 
-/// Empties each deleted namespace after [`Config::namespace_grace`](crate::Config::namespace_grace), until the server
-/// stops.
+/// Empties deleted namespaces after [`Config::namespace_grace`](crate::Config::namespace_grace).
 pub(crate) async fn run(shared: Arc<Shared>) {
     let kind = shared.read(|cluster| cluster.kinds().find("", "v1", "namespaces").cloned());
     let Some(mut changes) = kind.and_then(|kind| shared.subscribe(&kind)) else { return };
@@ -40,7 +39,6 @@ pub(crate) async fn run(shared: Arc<Shared>) {
     }
 }
 
-/// Empties a terminating namespace now.
 pub(crate) fn empty(shared: &Shared, namespace: &Stored) {
     if let Err(error) = shared.write(false, |cluster, write| cluster.empty_namespace(namespace, write)) {
         tracing::warn!(%error, namespace = %namespace.name, "namespace stays Terminating: cannot delete its content");

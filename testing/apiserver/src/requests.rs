@@ -120,7 +120,6 @@ impl RequestLog {
         entries.recorded += 1;
     }
 
-    /// Returns the requests that `on` selects.
     pub(crate) fn matching(&self, on: &On) -> Vec<LoggedRequest> {
         self.lock().requests.iter().filter(|request| on.matches(request)).cloned().collect()
     }

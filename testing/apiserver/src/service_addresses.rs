@@ -27,7 +27,6 @@ pub(crate) enum Allocation {
     NodePort(i32),
 }
 
-/// Range of the cluster IPs of a family.
 struct ClusterIps {
     text: &'static str,
     first: u128,

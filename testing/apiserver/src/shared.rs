@@ -84,7 +84,6 @@ impl Shared {
         self.epoch.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Implements [`Server::restart`](crate::Server::restart).
     pub(crate) fn restart(&self, history: History) {
         if history == History::Lost {
             self.write(false, |cluster, _| cluster.compact());
@@ -98,7 +97,6 @@ impl Shared {
         std::mem::take(&mut *epoch).cancel();
     }
 
-    /// Implements [`Server::restore`](crate::Server::restore).
     pub(crate) fn restore(&self, state: StoreState) {
         // First, so that no watch from before the restore reads the state after it.
         self.drop_connections();
@@ -111,8 +109,7 @@ impl Shared {
         query(&self.inner.read().unwrap_or_else(PoisonError::into_inner).cluster)
     }
 
-    /// Calls `change` with the cluster under the write lock, collects garbage, and wakes the watches of the changed
-    /// kinds.
+    /// Calls `change` with the cluster locked, collects garbage, and wakes the watches of changed kinds.
     pub(crate) fn write<T>(&self, dry_run: bool, change: impl FnOnce(&mut Cluster, WriteOptions<'_>) -> T) -> T {
         let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
         // Read under the lock, so that later versions never have earlier times.

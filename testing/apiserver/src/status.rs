@@ -267,8 +267,7 @@ impl StatusError {
         Self::new(410, "Expired", "The resourceVersion for the provided list is too old.")
     }
 
-    /// Returns 410 for the next page of a list whose version is older than the history. `continuation` continues the
-    /// list at the current version.
+    /// Returns 410 for the next page of a list whose version is older than the history, with a new token.
     pub(crate) fn expired_continue(continuation: &str) -> Self {
         let message = "The provided continue parameter is too old to display a consistent list result. You can start \
                        a new list without the continue parameter, or use the continue token in this response to \

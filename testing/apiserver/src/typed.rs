@@ -17,7 +17,6 @@ use crate::status::StatusError;
 
 pub use error::ObjectError;
 
-/// Field manager of the writes of [`Objects`].
 const FIELD_MANAGER: &str = "test";
 
 /// A field that the server would drop is a mistake in a test.

@@ -47,7 +47,6 @@ pub(super) struct Breaker {
     pub(super) recoveries: u64,
     /// Number of callers that wait for a retry.
     pub(super) waiting: u32,
-    /// Time of the last retry.
     last_retry: Option<Instant>,
     /// Start of the round, and the largest number of callers that have waited in it.
     round: Option<(Instant, u32)>,

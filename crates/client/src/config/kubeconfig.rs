@@ -170,7 +170,6 @@ impl KubeconfigOptions {
         }
     }
 
-    /// Overrides the credentials and the impersonation of a user.
     fn override_user(&self, user: &mut AuthInfo) {
         let Self { token, impersonate, impersonate_groups, impersonate_uid, .. } = self;
         if token.is_some() {
@@ -289,7 +288,6 @@ fn has_user(kubeconfig: &Kubeconfig, name: &str) -> bool {
     kubeconfig.auth_infos.iter().any(|named| named.name == name)
 }
 
-/// Returns the current context.
 fn context_mut(kubeconfig: &mut Kubeconfig) -> Option<&mut Context> {
     let mut contexts = kubeconfig.contexts.iter_mut();
     contexts.find(|named| Some(&named.name) == kubeconfig.current_context.as_ref())?.context.as_mut()

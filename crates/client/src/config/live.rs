@@ -39,8 +39,7 @@ impl Live {
         self.loaded.subscribe()
     }
 
-    /// Reloads the configuration if one of its files changed. Returns whether it was reloaded; on error the current
-    /// state stays in use.
+    /// Reloads the configuration if one of its files changed, and returns whether. An error changes nothing.
     fn reload(&self) -> Result<bool, ConfigError> {
         if !self.loaded().is_outdated() {
             return Ok(false);

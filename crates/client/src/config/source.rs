@@ -14,7 +14,6 @@ use tower::BoxError;
 use super::{error::ConfigError, kubeconfig::KubeconfigFiles};
 use crate::{kube_error::KubeError, prepared::Prepared};
 
-/// Origin of a configuration.
 #[derive(Debug, Clone)]
 pub(crate) enum Origin {
     Kubeconfig(Box<KubeconfigFiles>),
@@ -96,8 +95,7 @@ fn load_in_cluster() -> Result<Parsed, BoxError> {
     Ok((inner, files))
 }
 
-/// Rejects a certificate authority file without certificates, as client-go does: it may be empty while it is being
-/// written.
+/// Rejects a certificate authority file without certificates: it may be about to be written.
 pub(super) fn check_certificate_authority(config: &kube::Config) -> Result<(), &'static str> {
     match &config.root_cert {
         Some(certificates) if certificates.is_empty() => Err("certificate-authority has no certificate"),

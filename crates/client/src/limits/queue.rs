@@ -64,8 +64,7 @@ impl PriorityQueue {
         self.classes[priority as usize].push_back((ticket, now));
     }
 
-    /// Removes and returns the request that is sent next: of those with the best class at `now`, the one that has waited
-    /// longest.
+    /// Removes the request that is sent next: of those with the best class, the one that has waited longest.
     pub(crate) fn pop(&mut self, now: Instant) -> Option<Ticket> {
         let rank = |class: usize, since: Instant| {
             let waited = now.saturating_duration_since(since).as_millis() / ADVANCE_AFTER.as_millis();

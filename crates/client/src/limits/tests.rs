@@ -11,7 +11,6 @@ use super::adaptive::{INITIAL_LIMIT, MAX_PAUSE};
 use super::*;
 use crate::LimitState;
 
-/// The last reported state.
 #[derive(Default)]
 struct LastState(StdMutex<(usize, usize, usize)>);
 

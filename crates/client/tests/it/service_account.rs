@@ -9,7 +9,6 @@ use kube_dev_apiserver::{Fault, LoggedRequest, On, Server};
 
 use crate::cluster::{cluster, config_map};
 
-/// Returns a client that authenticates as the service account `writer`.
 fn client_of_account(server: &Server, admin: Client, namespace: &str) -> Client {
     let config = Config::from_url(&server.url()).expect("valid URL");
     let config = config.as_service_account(admin, namespace, "writer");

@@ -76,7 +76,6 @@ enum Server {
 const PROTOBUF: &str = Encoding::Protobuf.media_type();
 const JSON: &str = Encoding::Json.media_type();
 
-/// Method and content type of each request.
 type Requests = Arc<Mutex<Vec<(Method, String)>>>;
 
 /// Returns a client of such a server, and the requests that the server gets.

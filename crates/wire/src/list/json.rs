@@ -14,8 +14,7 @@ pub(super) struct JsonList {
     resource: Resource,
     buffer: Buffer,
     position: Position,
-    /// Scanner of the value at the beginning of the buffer, and the number of bytes that it has scanned; `None` between
-    /// values.
+    /// Scanner of the value at the beginning of the buffer, and the number of bytes that it has scanned.
     value: Option<(ValueScanner, usize)>,
     /// Maximum length in bytes of a value: an item, another member, a key.
     limit: usize,
@@ -102,8 +101,7 @@ impl JsonList {
             (Position::AfterValue, b',') => Position::Key { needed: true },
             (Position::Item { needed: false } | Position::AfterItem, b']') => Position::AfterValue,
             (Position::AfterItem, b',') => Position::Item { needed: true },
-            // The members and items are checked when they are decoded. Go decodes a `null` item as an object without
-            // fields.
+            // Members and items are checked when decoded. Go decodes a `null` item as an object without fields.
             (Position::Key { .. }, b'"')
             | (Position::Item { .. }, b'{' | b'n')
             | (Position::Value(_), b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b'n' | b't' | b'f') => {

@@ -63,8 +63,7 @@ impl ProtobufList {
         FieldHeader::read(self.buffer.unconsumed()).map_err(|error| self.malformed(error))
     }
 
-    /// Returns whether the content of a field is complete. A field that exceeds the limit is an error before its content is
-    /// buffered.
+    /// Returns whether the content of a field is complete. Fails before a field beyond the limit is buffered.
     fn is_complete(&self, header: FieldHeader) -> Result<bool, DecodeError> {
         if header.content_len > self.limit as u64 {
             let problem = DecodeProblem::ItemTooLong { item: self.items, limit: self.limit };
@@ -186,7 +185,6 @@ impl Split for ProtobufList {
     }
 }
 
-/// Decodes the fields of a `metav1.ListMeta` into `meta`.
 fn metadata(meta: &mut ListMeta, fields: Fields<'_>) -> Result<(), MalformedProtobuf> {
     for field in fields {
         let field = field?;

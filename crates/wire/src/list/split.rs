@@ -26,7 +26,6 @@ pub(super) trait Split: Debug + Send + Sync {
     fn finish(self: Box<Self>) -> Result<ListMeta, DecodeError>;
 }
 
-/// Returns the error for a list without `kind`.
 pub(super) fn missing_kind(kind: &str) -> DecodeError {
     DecodeError::kind(kind, "an object without kind")
 }

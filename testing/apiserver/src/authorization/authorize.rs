@@ -21,8 +21,7 @@ pub(crate) fn decide(shared: &Shared, user: &User, attributes: &Attributes) -> D
     }
 }
 
-/// Returns the rules that apply to `user` in `namespace`, cluster-wide ones included, and an error message if they are
-/// incomplete.
+/// Returns the rules that apply to `user` in `namespace`, and an error message if they are incomplete.
 pub(crate) fn rules_of(shared: &Shared, user: &User, namespace: &str) -> (Vec<PolicyRule>, String) {
     match shared.config.authorization {
         Authorization::AlwaysAllow => (allow_everything(), String::new()),

@@ -119,7 +119,6 @@ impl Policy {
         (rules, join_errors(&missing))
     }
 
-    /// Returns the bindings that apply to `user` in `namespace`, each with the matching subject.
     fn bindings_of(&self, user: &User, namespace: &str) -> impl Iterator<Item = (&Binding, &Subject)> {
         // `namespace` is empty for cluster-scoped requests, to which no `RoleBinding` applies.
         let namespaced = self.namespaced.get(namespace).into_iter().flatten();

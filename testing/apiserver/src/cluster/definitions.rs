@@ -8,8 +8,7 @@ use crate::custom_kind::CustomKind;
 use crate::kinds::Kind;
 
 impl Cluster {
-    /// Serves a custom kind. One that is already served gets the new names, schema and columns. Built-in kinds cannot
-    /// be redefined.
+    /// Serves a custom kind, or changes its names, schema and columns. Built-in kinds cannot be redefined.
     pub(crate) fn define(&mut self, definition: &CustomKind) {
         let found = self.kinds.find(&definition.group, &definition.version, &definition.names.plural);
         let index = match found {

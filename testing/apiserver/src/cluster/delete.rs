@@ -154,8 +154,7 @@ fn delete_effect(
     }
 }
 
-/// Returns the grace period of a Pod in seconds; 0 for one without a node, which has no kubelet to stop it, and for one that
-/// has terminated.
+/// Returns the grace period of a Pod in seconds; 0 if it has no Node, and so no kubelet, or has terminated.
 fn grace_of(pod: &Value, requested: Option<i64>) -> i64 {
     let has_node = pod["spec"]["nodeName"].is_string();
     let has_ended = matches!(pod["status"]["phase"].as_str(), Some("Succeeded" | "Failed"));

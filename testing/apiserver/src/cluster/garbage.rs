@@ -130,8 +130,7 @@ impl Cluster {
         self.rewrite(kind, owner, write, |object| set_finalizers(object, &finalizers)).map(drop)
     }
 
-    /// Returns whether an owner exists and stays, or cannot be looked up: its kind is not served, or it is namespaced and the dependent
-    /// is cluster-scoped.
+    /// Returns whether an owner exists and stays, or cannot be looked up.
     fn may_exist(&self, dependent: &Stored, reference: &OwnerReference) -> bool {
         let names = |kind: &&Arc<Kind>| kind.name == reference.kind && kind.api_version() == reference.api_version;
         let Some(kind) = self.kinds.all().iter().find(names) else { return true };

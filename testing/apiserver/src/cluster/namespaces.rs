@@ -24,7 +24,6 @@ impl Cluster {
         Ok(())
     }
 
-    /// Creates the default RBAC roles and bindings.
     pub(super) fn create_default_roles(&mut self, now: Timestamp) -> Result<(), StatusError> {
         for (plural, object) in DEFAULT_ROLES {
             let Some(kind) = self.kinds.find(GROUP, "v1", plural).cloned() else { continue };
@@ -43,8 +42,7 @@ impl Cluster {
         self.namespaces().is_some_and(|it| it.index == kind.index)
     }
 
-    /// Checks that a namespaced object can be created in a namespace. Fails with 404 if the namespace does not exist,
-    /// 403 if it is terminating.
+    /// Fails with 404 if the namespace of a new object does not exist, 403 if it is terminating.
     pub(super) fn check_namespace_accepts(
         &self,
         kind: &Kind,

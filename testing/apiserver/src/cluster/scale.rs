@@ -8,8 +8,7 @@ use crate::kinds::requested_replicas;
 use crate::status::StatusError;
 
 impl WriteTarget<'_> {
-    /// Returns a stored object with the number of replicas in a Scale. Uid and resource version of the Scale are
-    /// preconditions.
+    /// Returns a stored object with the replicas of a Scale, whose uid and version are preconditions.
     pub(super) fn scaled(self, scale: &Value, mut object: Value) -> Result<Value, StatusError> {
         self.kind.set_replicas(&mut object, requested_replicas(scale)?);
         if let Some(meta) = object["metadata"].as_object_mut() {

@@ -115,8 +115,7 @@ impl Lifecycle {
     }
 }
 
-/// Encodes an object with kind and apiVersion first, as a Go server does, so that items of lists can omit them. Returns
-/// the offset after them as well.
+/// Encodes an object with kind and apiVersion first, as in Go. Returns the offset after them as well.
 fn encode(kind: &Kind, object: &mut Map<String, Value>, revision: u64) -> (Bytes, usize) {
     if let Some(Value::Object(meta)) = object.get_mut("metadata") {
         if revision == 0 {

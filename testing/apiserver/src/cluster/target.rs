@@ -43,8 +43,7 @@ impl<'a> WriteTarget<'a> {
         if given == self.name { Ok(()) } else { Err(StatusError::other_name(given, self.name)) }
     }
 
-    /// Checks that an object has the uid of the stored one, or none. `found` is empty if nothing is stored. Fails with
-    /// 409 if it has another.
+    /// Fails with 409 if an object has another uid than the stored one; `found` is empty if nothing is stored.
     pub(super) fn check_uid(self, body: &Value, found: &str) -> Result<(), StatusError> {
         let given = metadata_text(body, "uid");
         if given.is_empty() || given == found {

@@ -6,7 +6,6 @@ use super::{Cluster, Stored, WriteOptions};
 use crate::kinds::{Context, Kind, Prepared};
 use crate::status::StatusError;
 
-/// Result of a write.
 #[derive(Debug)]
 pub(crate) struct Written {
     pub(crate) object: Arc<Stored>,
@@ -46,8 +45,7 @@ impl Cluster {
         })
     }
 
-    /// Stores a prepared object in place of `old`. With a dry run it is not stored, and has the resource version of `old`,
-    /// or none.
+    /// Stores a prepared object in place of `old`. With a dry run it only gets the version of `old`, if any.
     pub(super) fn store(
         &mut self,
         kind: &Kind,

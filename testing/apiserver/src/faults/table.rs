@@ -62,8 +62,7 @@ impl StreamFaults {
         self.delay.map(|(min, max)| draw(&mut self.rng, min, max))
     }
 
-    /// Draws the size of the next piece out of `available` bytes, and returns it with the pause before; `None` to send
-    /// all of them.
+    /// Draws the size of the next piece of `available` bytes and the pause before it; `None` to send all.
     pub(crate) fn draw_piece(&mut self, available: usize) -> Option<(usize, Duration)> {
         let (max_bytes, pause) = self.trickle?;
         let limit = available.min(max_bytes as usize).max(1);

@@ -70,8 +70,7 @@ impl FieldSet {
         Self { member: self.member && other.member, children: children.collect() }
     }
 
-    /// Returns the paths of all members in upstream's order, as messages show them: those at a place before those inside of
-    /// them.
+    /// Returns the paths of all members in upstream's order: those at a place before those inside of them.
     pub(super) fn paths(&self) -> Vec<String> {
         let mut paths = Vec::new();
         self.collect_paths("", &mut paths);

@@ -30,8 +30,7 @@ impl MediaRange<'_> {
     }
 }
 
-/// Parses the `Accept` headers into media ranges, in header order. Kubernetes clients list them in order of preference,
-/// so `q` values are ignored.
+/// Parses the `Accept` headers into media ranges, in their order, which Kubernetes clients use instead of `q`.
 pub(super) fn media_ranges(headers: &HeaderMap) -> Vec<MediaRange<'_>> {
     headers
         .get_all(ACCEPT)

@@ -22,7 +22,6 @@ pub(super) enum RequestBody {
 }
 
 impl RequestBody {
-    /// Wraps the body of an in-process call.
     pub(super) fn in_process<B>(body: B) -> Self
     where
         B: Body + Send + 'static,

@@ -24,7 +24,6 @@ use crate::shared::Shared;
 use crate::traffic::Meter;
 use crate::transport::user_of_certificate;
 
-/// Timeout of a TLS handshake.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Pause after a connection that could not be accepted.
@@ -40,8 +39,7 @@ pub(crate) async fn serve(listener: TcpListener, acceptor: Option<TlsAcceptor>, 
                 Ok((stream, _)) => {
                     connections.spawn(serve_connection(stream, acceptor.clone(), Arc::clone(&shared)));
                 }
-                // The connection was aborted before it was accepted, or no file descriptor is left. Neither may stop
-                // the server.
+                // The connection was aborted, or no file descriptor is left. Neither may stop the server.
                 Err(error) => {
                     tracing::warn!(%error, "accepting a connection failed; retrying in {ACCEPT_RETRY:?}");
                     tokio::time::sleep(ACCEPT_RETRY).await;
@@ -77,8 +75,7 @@ async fn serve_connection(stream: TcpStream, acceptor: Option<TlsAcceptor>, shar
     }
 }
 
-/// Serves HTTP/1.1, or HTTP/2 if the client starts with its preface. `user` is the user of the client certificate, if
-/// any.
+/// Serves HTTP/1.1, or HTTP/2 if the client starts with its preface. `user` is that of the certificate.
 async fn serve_http<S>(stream: S, user: Option<User>, kill: Kill, meter: Arc<Meter>, shared: Arc<Shared>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,

@@ -64,8 +64,7 @@ impl ResponseForm {
         Self { now, ..self }
     }
 
-    /// Encodes one object. `with_columns` is `false` for all watch events after the first: they repeat no column
-    /// definitions.
+    /// Encodes one object. `with_columns` is `false` for the events of a watch after the first.
     pub(super) fn object(self, kind: &Kind, json: &Bytes, with_columns: bool) -> Bytes {
         match self.form {
             Form::Whole if !self.without_managed_fields => json.clone(),

@@ -31,8 +31,7 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    /// Returns the objects selected at `revision`, ordered by key. Fails with 410 if the history does not reach back to
-    /// `revision`.
+    /// Returns the objects selected at `revision`, ordered by key. Fails with 410 if that is before the history.
     pub(super) fn select_at(&self, cluster: &Cluster, revision: u64) -> Result<Vec<Arc<Stored>>, StatusError> {
         let (namespace, selector) = (self.namespace.clone(), self.selector.clone());
         let request = PageRequest { namespace, selector, revision: Some(revision), ..PageRequest::default() };
@@ -90,8 +89,7 @@ pub(super) fn handle(
             // Version 0 is served from the watch cache upstream, which ignores the limit.
             (Some(0), _) => request.limit = None,
             (Some(requested), Some(VersionMatch::Exact)) => request.revision = Some(requested),
-            // A limit without `resourceVersionMatch` implies `Exact`, for compatibility with clients older than that
-            // parameter.
+            // A limit without `resourceVersionMatch` implies `Exact`, for clients older than that parameter.
             (Some(requested), None) if query.limit.is_some() => request.revision = Some(requested),
             _ => {}
         }
@@ -105,7 +103,6 @@ pub(super) fn handle(
     Ok(of_objects(&scope.kind, objects, &ListMeta { revision, next, remaining }, form))
 }
 
-/// `ListMeta` of a list.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ListMeta {

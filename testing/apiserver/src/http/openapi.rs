@@ -16,8 +16,7 @@ pub(super) const VERSION: &str = "v1.36.2";
 /// Query parameters of patches. kubectl uses server-side field validation only if `fieldValidation` is listed.
 const PATCH_PARAMETERS: [&str; 4] = ["dryRun", "fieldManager", "fieldValidation", "pretty"];
 
-/// Returns `/openapi/v3`: the URL of the document of each group version, with a hash of its content, so that clients
-/// can cache it.
+/// Returns `/openapi/v3`: the URLs of the documents, with hashes of their content for caches.
 pub(super) fn index(kinds: &[Arc<Kind>]) -> Value {
     let mut paths = Map::new();
     for kind in kinds {
@@ -30,8 +29,7 @@ pub(super) fn index(kinds: &[Arc<Kind>]) -> Value {
     json!({"paths": paths})
 }
 
-/// Returns the document of one group version, such as `/openapi/v3/api/v1`. Fails with 404 for a group version that is
-/// not served.
+/// Returns the document of a group version, such as `/openapi/v3/api/v1`. Fails with 404 if it is not served.
 pub(super) fn group_version(kinds: &[Arc<Kind>], path: &str) -> Result<Value, StatusError> {
     let kinds: Vec<&Kind> = kinds.iter().map(Arc::as_ref).filter(|kind| group_version_path(kind) == path).collect();
     if kinds.is_empty() {

@@ -72,8 +72,7 @@ pub(super) fn parse(path: &str) -> Route {
 }
 
 fn resource(group: &str, version: &str, rest: &[&str]) -> Route {
-    // `namespaces/NAME` is an object, `namespaces/NAME/PLURAL` a resource in a namespace, and `namespaces/NAME/status`
-    // a subresource.
+    // `namespaces/NAME` is an object, `namespaces/NAME/status` a subresource; others are in a namespace.
     let (namespace, rest) = match rest {
         ["namespaces", _, "status" | "finalize"] | ["namespaces"] | ["namespaces", _] => (None, rest),
         ["namespaces", namespace, rest @ ..] => (Some((*namespace).to_owned()), rest),

@@ -84,8 +84,7 @@ impl<'a> Payload<'a> {
         decoded.map_err(|error| StatusError::bad_request(format!("error decoding patch: {error}")))
     }
 
-    /// Returns the options of a delete from body and query, and whether it is a dry run. Options in the body take
-    /// precedence.
+    /// Returns the options of a delete and whether it is a dry run. The body takes precedence over the query.
     pub(super) fn delete_options(self, query: &query::Query) -> Result<(DeleteOptions, bool), StatusError> {
         use k8s_openapi::apimachinery::pkg::apis::meta::v1::DeleteOptions as Given;
 

@@ -78,7 +78,6 @@ pub(super) struct LoggedError {
     pub(super) denied: bool,
 }
 
-/// Returns an error response with a JSON `Status`.
 pub(super) fn json_error(error: &StatusError) -> Reply {
     json(code_of(error), error.encode())
 }

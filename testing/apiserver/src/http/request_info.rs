@@ -13,8 +13,7 @@ pub(super) struct RequestInfo {
     pub(super) dry_run: bool,
 }
 
-/// Parses method, path and query parameters. Malformed values are ignored here; the handler of the request rejects
-/// them.
+/// Ignores malformed values, which the handler of the request rejects.
 pub(super) fn parse(method: &Method, uri: &Uri, route: &Route) -> RequestInfo {
     let mut info = RequestInfo::default();
     let mut watch = false;
@@ -61,8 +60,7 @@ pub(super) fn parse(method: &Method, uri: &Uri, route: &Route) -> RequestInfo {
     info
 }
 
-/// Returns the name that a field selector requires. As upstream, a list restricted to one name is authorized for that
-/// name.
+/// Returns the name that a field selector requires, for which, as upstream, a list is authorized.
 fn name_of_selector(selector: &str) -> Option<String> {
     let name = selector.split(',').find_map(|part| part.strip_prefix("metadata.name="))?;
     Some(name.strip_prefix('=').unwrap_or(name).to_owned()).filter(|name| !name.is_empty())

@@ -262,8 +262,7 @@ impl Watch {
         self.sent += 1;
     }
 
-    /// Appends a change as seen through the selection: objects that leave it are deleted, objects that enter it are
-    /// added.
+    /// Appends a change as seen through the selection, which objects enter (`ADDED`) and leave (`DELETED`).
     fn frame(&mut self, change: &Change, buffer: &mut BytesMut) {
         let before = change.previous.as_deref().is_some_and(|previous| self.scope.contains(previous));
         let after = change.kind != ChangeKind::Deleted && self.scope.contains(&change.object);

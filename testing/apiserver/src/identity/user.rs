@@ -61,8 +61,7 @@ impl User {
         Self::new(ANONYMOUS).group(UNAUTHENTICATED)
     }
 
-    /// Adds the group `system:authenticated`, or `system:unauthenticated` for the user `system:anonymous`, unless the
-    /// groups contain one of them.
+    /// Adds the group of authenticated or unauthenticated users, unless the groups contain one of them.
     pub(crate) fn impersonated(mut self) -> Self {
         if self.groups.iter().any(|group| group == UNAUTHENTICATED) {
             return self;

@@ -11,7 +11,6 @@ use crate::names::NameRule;
 use crate::schema::{ValidationRules, check_structure, prune};
 use crate::status::StatusError;
 
-/// [`Rules`] of custom kinds.
 pub(super) struct CustomRules;
 
 impl Kind {

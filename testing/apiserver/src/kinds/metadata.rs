@@ -100,7 +100,6 @@ pub(super) fn prepare_update(meta: &mut ObjectMeta, old: &ObjectMeta, errors: &m
     }
 }
 
-/// Increments the generation of an object if its spec has changed.
 pub(super) fn count_generation(meta: &mut ObjectMeta, old: &ObjectMeta, has_changed: bool) {
     if has_changed {
         meta.generation = Some(old.generation.unwrap_or_default() + 1);
@@ -118,7 +117,6 @@ fn clear_unstored(meta: &mut ObjectMeta) {
     }
 }
 
-/// Validates the metadata of a new object.
 pub(super) fn validate(meta: &ObjectMeta, rule: NameRule, errors: &mut FieldErrors) {
     if let Some(base) = &meta.generate_name {
         // As upstream, a trailing dash is valid: generated characters will follow it.
@@ -132,7 +130,6 @@ pub(super) fn validate(meta: &ObjectMeta, rule: NameRule, errors: &mut FieldErro
     validate_after_create(meta, errors);
 }
 
-/// Validates the metadata fields that can change after creation.
 pub(super) fn validate_after_create(meta: &ObjectMeta, errors: &mut FieldErrors) {
     if let Some(labels) = &meta.labels {
         check_labels("metadata.labels", labels, errors);

@@ -94,7 +94,6 @@ impl Kind {
         ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
     /// Verbs that modify objects.
     pub(crate) const WRITES: [&str; 5] = ["create", "update", "patch", "delete", "deletecollection"];
-    /// Verbs that the `status` subresource supports.
     pub(crate) const STATUS_VERBS: [&str; 3] = ["get", "patch", "update"];
 
     pub(crate) fn is_custom(&self) -> bool {
@@ -139,14 +138,12 @@ impl Kind {
         }
     }
 
-    /// Returns the schema with the keys for strategic merge patches; `None` for custom kinds, which do not support
-    /// them.
+    /// Returns the schema with the keys for strategic merge patches, which custom kinds do not support.
     pub(crate) fn merge_schema(&self) -> Option<Node<'_>> {
         self.schema().filter(|_| !self.is_custom())
     }
 
-    /// Returns the paths of the fields that a request for a part of an object does not write, as upstream's
-    /// `GetResetFields`.
+    /// Returns the fields that a request for a part of an object does not write: upstream's `GetResetFields`.
     pub(crate) fn reset_fields(&self, part: Part) -> &'static [&'static [&'static str]] {
         match part {
             Part::Main | Part::Scale if self.has_status => &[&["status"]],

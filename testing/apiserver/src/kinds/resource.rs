@@ -29,8 +29,7 @@ pub(crate) trait Resource:
     /// Sets the defaults of the versioned type, on every write.
     fn apply_defaults(&mut self) {}
 
-    /// Clears the fields that a client cannot set on create and sets those that the server sets. The object has its name
-    /// and uid.
+    /// Clears what a client cannot set on create, and sets what the server does. Name and uid are set already.
     fn prepare_create(&mut self) {}
 
     /// Prepares an object stored by `Server::load`. Kinds whose status must be kept override it.
@@ -46,8 +45,7 @@ pub(crate) trait Resource:
 
     fn validate(&self, _errors: &mut FieldErrors) {}
 
-    /// Validates the new version of an object. Kinds that accept unchanged parts which a new object may not have override
-    /// it.
+    /// Validates an update. Kinds that accept unchanged parts which a new object may not have override it.
     fn validate_over(&self, _old: &Self, errors: &mut FieldErrors) {
         self.validate(errors);
     }

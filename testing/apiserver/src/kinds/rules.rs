@@ -61,8 +61,7 @@ pub(crate) trait Rules: Send + Sync {
     /// Prepares an object stored by `Server::load`, see [`Resource::prepare_load`](super::Resource::prepare_load).
     fn load(&self, body: Value, context: &mut Context<'_>) -> Result<Prepared, StatusError>;
 
-    /// Prepares the new version of a stored object. Fails with 400 if it cannot be decoded, 422 if it is invalid or
-    /// changes immutable fields.
+    /// Prepares the new version of an object. Fails with 400 if it cannot be decoded, 422 if it is invalid.
     fn update(&self, old: Value, new: Value, part: Part, context: &mut Context<'_>) -> Result<Prepared, StatusError>;
 
     /// Prepares a stored object again after the server changed its metadata. Nothing is validated.

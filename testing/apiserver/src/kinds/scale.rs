@@ -66,7 +66,6 @@ impl Kind {
         scale
     }
 
-    /// Sets the number of replicas in an object of this kind.
     pub(crate) fn set_replicas(&self, object: &mut Value, replicas: i32) {
         let custom = self.custom.as_ref().and_then(|custom| custom.definition.scale.as_ref());
         let path = custom.map_or(".spec.replicas", |paths| &paths.spec_replicas_path);
@@ -85,8 +84,7 @@ fn pointer(path: &str) -> String {
     path.split('.').filter(|name| !name.is_empty()).fold(String::new(), |pointer, name| pointer + "/" + name)
 }
 
-/// Returns the number of replicas that a Scale asks for. Fails with 400 if the Scale cannot be decoded, 422 if the
-/// number is negative.
+/// Returns the replicas of a Scale. Fails with 400 if it cannot be decoded, 422 for a negative number.
 pub(crate) fn requested_replicas(scale: &Value) -> Result<i32, StatusError> {
     let decoded =
         Scale::deserialize(scale).map_err(|error| StatusError::undecodable(Kind::scale(), &error.to_string()))?;

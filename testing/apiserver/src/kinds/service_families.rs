@@ -51,8 +51,7 @@ pub(super) fn carry_allocated(spec: &mut ServiceSpec, old: Option<&ServiceSpec>)
     }
 }
 
-/// Synchronizes `clusterIP` and `clusterIPs` for clients that set only one of them, as upstream's
-/// `normalizeClusterIPs`.
+/// Synchronizes `clusterIP` and `clusterIPs` if only one is set, as upstream's `normalizeClusterIPs`.
 pub(super) fn normalize(spec: &mut ServiceSpec, old: Option<&ServiceSpec>) {
     let Some(old) = old else {
         if !ip(spec).is_empty() && ips(spec).is_empty() {

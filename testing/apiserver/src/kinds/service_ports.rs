@@ -14,7 +14,6 @@ fn needs_node_ports(spec: &ServiceSpec) -> bool {
     }
 }
 
-/// Returns the node ports that are set.
 pub(super) fn node_ports(spec: &ServiceSpec) -> impl Iterator<Item = i32> {
     spec.ports.iter().flatten().filter_map(|port| port.node_port).filter(|port| *port != 0)
 }
@@ -32,7 +31,6 @@ pub(super) fn carry_node_ports(spec: &mut ServiceSpec, old: Option<&ServiceSpec>
     }
 }
 
-/// Clears the fields that Services of this type do not have.
 pub(super) fn drop_fields_of_other_types(spec: &mut ServiceSpec) {
     let service_type = spec.type_.as_deref();
     if !matches!(service_type, Some("NodePort" | "LoadBalancer")) {

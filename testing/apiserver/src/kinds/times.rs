@@ -17,14 +17,12 @@ const PLACEHOLDER_YEAR: &str = "-004000-";
 /// The placeholder as printed by `Timestamp`.
 const PLACEHOLDER_YEAR_PRINTED: &str = "-4000-";
 const LAST_YEAR: &str = "9999-";
-/// Year with the same calendar as 9999, since the Gregorian calendar repeats every 400 years. Used to convert times of
-/// 9999 to UTC.
+/// Year with the same calendar as 9999 (which repeats every 400 years), to convert times of 9999 to UTC.
 const EQUIVALENT_YEAR: &str = "9599-";
 /// Go's zero `time.Time{}`, which `metav1.Time` encodes as null.
 const ZERO: &str = "0001-01-01T00:00:00Z";
 
-/// Strings below this length are not checked. The shortest time with seconds that `Timestamp` parses is
-/// `20270101T000000Z`.
+/// Strings below this length are no times: the shortest that `Timestamp` parses is `20270101T000000Z`.
 const MIN_LENGTH: usize = 15;
 
 /// Time that Go parses: date and time of day, at most nine digits of the fraction, and the zone. The parser of [`Timestamp`]
@@ -67,7 +65,6 @@ pub(super) fn restore(object: &mut Map<String, Value>, schema: Option<Node<'_>>)
     }
 }
 
-/// Returns `true` if any string in `value` satisfies `is`.
 fn any_text(value: &Value, is: &dyn Fn(&str) -> bool) -> bool {
     match value {
         Value::String(text) => is(text),
@@ -77,8 +74,7 @@ fn any_text(value: &Value, is: &dyn Fn(&str) -> bool) -> bool {
     }
 }
 
-/// Returns `true` if a string may be a time that is not in the common format. Called for every string of every object,
-/// so it must be cheap.
+/// Returns `true` if a string may be a time not in the common format. Must be cheap: called for every string.
 fn is_unusual(text: &str) -> bool {
     text.len() >= MIN_LENGTH
         && text.starts_with(|first: char| first.is_ascii_digit() || "+- ".contains(first))

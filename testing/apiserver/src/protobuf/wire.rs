@@ -28,7 +28,6 @@ pub(crate) enum Malformed {
     UnknownKind,
 }
 
-/// A decoded value of one of the wire types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WireValue<'a> {
     Varint(u64),

@@ -9,7 +9,6 @@ use serde_json::{Map, Value, json};
 use super::{enums, merge_keys};
 use crate::kinds::{Kind, KindTable};
 
-/// Prefix of references between schemas.
 pub(crate) const REF_PREFIX: &str = "#/components/schemas/";
 
 static BUILTIN: LazyLock<Map<String, Value>> = LazyLock::new(make);
@@ -19,7 +18,6 @@ pub(crate) fn builtin() -> &'static Map<String, Value> {
     &BUILTIN
 }
 
-/// Returns the name of the schema that `schema` refers to, if any.
 pub(super) fn reference(schema: &Value) -> Option<&str> {
     schema.get("$ref")?.as_str()?.strip_prefix(REF_PREFIX)
 }

@@ -1,6 +1,5 @@
 //! Error of the selector parsers.
 
-/// Error of a selector that cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unable to parse requirement: {0}")]
 pub(crate) struct SelectorError(pub(super) String);

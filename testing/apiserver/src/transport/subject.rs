@@ -4,8 +4,7 @@ use x509_parser::prelude::{FromDer as _, X509Certificate};
 
 use crate::identity::User;
 
-/// Returns the common name as user and the organizations as groups; `None` without a common name. The certificate was
-/// verified by rustls.
+/// Returns common name and organizations of a verified certificate; `None` without a common name.
 pub(crate) fn user_of_certificate(der: &[u8]) -> Option<User> {
     let (_, certificate) = X509Certificate::from_der(der).ok()?;
     let subject = certificate.subject();

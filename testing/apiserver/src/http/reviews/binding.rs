@@ -10,8 +10,7 @@ use crate::http::path::ResourcePath;
 use crate::shared::Shared;
 use crate::status::StatusError;
 
-/// Assigns a Pod to a Node. Fails with 404 if there is no such Pod; 409 if it has a Node, is being deleted, or has
-/// another uid than the binding.
+/// Assigns a Pod to a Node. Fails with 404 without the Pod; 409 if it is bound, deleted or another one.
 pub(super) fn bind(shared: &Shared, path: &ResourcePath, binding: &Binding) -> Result<(), StatusError> {
     let (namespace, name) = (path.namespace.as_deref().unwrap_or_default(), path.name.as_deref().unwrap_or_default());
     shared.write(false, |cluster: &mut Cluster, write| {

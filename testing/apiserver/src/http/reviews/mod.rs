@@ -32,7 +32,6 @@ pub(super) struct VirtualResource {
     /// Subresource of `plural`; empty for a resource of its own.
     pub(super) subresource: &'static str,
     pub(super) namespaced: bool,
-    /// API group of the kind.
     pub(super) kind_group: &'static str,
     pub(super) kind: &'static str,
     review: Review,

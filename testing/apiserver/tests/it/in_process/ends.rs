@@ -34,7 +34,6 @@ async fn watch(service: &InProcess) -> ResponseBody {
     body
 }
 
-/// Reads the end of a body and returns its error, if any.
 async fn end(body: &mut ResponseBody) -> Option<ErrorKind> {
     let frame = timeout(TIMEOUT, body.frame()).await.expect("the body has not ended");
     let error = frame.map(|frame| frame.expect_err("a frame"));
