@@ -6,7 +6,7 @@ use super::continuation::Continuation;
 use super::form::IncludeObject;
 use crate::cluster::{Applier, FieldValidation, MAX_MANAGER_LENGTH, WriteOptions};
 use crate::field::FieldErrors;
-use crate::selector::Selector;
+use crate::selector::{Selector, SelectorError};
 use crate::status::StatusError;
 
 /// Parsed query parameters. Unsupported parameters are ignored, as upstream ignores unknown ones.
@@ -44,6 +44,7 @@ pub(super) enum VersionMatch {
 
 impl Query {
     pub(super) fn parse(text: Option<&str>) -> Result<Self, StatusError> {
+        let bad_selector = |error: SelectorError| StatusError::bad_request(error.to_string());
         let mut query = Self::default();
         for (name, value) in form_urlencoded::parse(text.unwrap_or_default().as_bytes()) {
             let value = value.as_ref();
@@ -51,14 +52,8 @@ impl Query {
                 "watch" => query.watch = boolean(value),
                 "allowWatchBookmarks" => query.allow_bookmarks = boolean(value),
                 "sendInitialEvents" => query.send_initial_events = Some(boolean(value)),
-                "labelSelector" => {
-                    query.selector.labels =
-                        value.parse().map_err(|error| StatusError::bad_request(format!("{error}")))?;
-                }
-                "fieldSelector" => {
-                    query.selector.fields =
-                        value.parse().map_err(|error| StatusError::bad_request(format!("{error}")))?;
-                }
+                "labelSelector" => query.selector.labels = value.parse().map_err(bad_selector)?,
+                "fieldSelector" => query.selector.fields = value.parse().map_err(bad_selector)?,
                 "resourceVersion" | "continue" if value.is_empty() => {}
                 "resourceVersion" => query.resource_version = Some(number(&name, value)?),
                 "resourceVersionMatch" => {
