@@ -17,10 +17,9 @@ use k8s_openapi::api::{
 use kube_controller_client::Client;
 use kube_controller_program::Controller;
 use kube_informer::Informer;
-use kube_wire::Object as _;
 use tokio_util::sync::CancellationToken;
 
-use self::owner::{controller_of, owner_of};
+use self::owner::owner_of;
 
 /// Runs both controllers until `stop` is cancelled.
 pub(crate) async fn run(client: Client, stop: CancellationToken) -> anyhow::Result<()> {
@@ -28,7 +27,7 @@ pub(crate) async fn run(client: Client, stop: CancellationToken) -> anyhow::Resu
     let sets = Informer::<ReplicaSet>::builder(client.clone()).build();
     let pods = Informer::<Pod>::builder(client.clone()).build();
     let sets_run = replica_sets(client.clone(), &sets, &pods, stop.clone());
-    let deployments_run = self::deployments(client, &deployments, &sets, &pods, stop);
+    let deployments_run = self::deployments(client, &deployments, &sets, stop);
     tokio::try_join!(sets_run, deployments_run).map(drop)
 }
 
@@ -57,21 +56,12 @@ async fn deployments(
     client: Client,
     deployments: &Informer<Deployment>,
     sets: &Informer<ReplicaSet>,
-    pods: &Informer<Pod>,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
     let mut controller = Controller::new("deployment-controller", client).primary(deployments);
+    // The other controller runs the informer.
     controller.handlers().watch(sets, "replicasets", |event, queue| {
         if let Some(key) = owner_of(&event.object().metadata, "Deployment") {
-            queue.add(key);
-        }
-    });
-    // With the strategy `Recreate`, the new Pods wait until the old ones are gone.
-    let sets_of_pods = sets.lister();
-    controller.handlers().watch(pods, "pods", move |event, queue| {
-        let pod = event.object();
-        let set = controller_of(&pod.metadata).and_then(|owner| sets_of_pods.get(pod.namespace(), &owner.name));
-        if let Some(key) = set.and_then(|set| owner_of(&set.metadata, "Deployment")) {
             queue.add(key);
         }
     });
@@ -79,8 +69,6 @@ async fn deployments(
         client: controller.client().clone(),
         deployments: deployments.lister(),
         sets: sets.lister(),
-        pods: pods.lister(),
-        recorder: controller.recorder(),
     };
     controller.run(stop, context, deployment::sync).await.context("controller of Deployments")
 }

@@ -1,4 +1,4 @@
-//! Pod templates: hash and comparison.
+//! Hashes of Pod templates, and generated names.
 
 use std::hash::{DefaultHasher, Hasher as _};
 
@@ -27,24 +27,6 @@ pub(super) fn generated_name(owner: &str) -> String {
     format!("{owner}-{}", suffix.collect::<String>())
 }
 
-/// Returns whether two templates differ in nothing but the label with the hash (Go: `EqualIgnoreHash`).
-pub(super) fn are_equal(a: &PodTemplateSpec, b: &PodTemplateSpec) -> bool {
-    without_hash(a) == without_hash(b)
-}
-
-pub(super) fn with_hash(template: &PodTemplateSpec, hash: &str) -> PodTemplateSpec {
-    let mut template = template.clone();
-    let labels = template.metadata.get_or_insert_default().labels.get_or_insert_default();
-    labels.insert(HASH_LABEL.to_owned(), hash.to_owned());
-    template
-}
-
-fn without_hash(template: &PodTemplateSpec) -> PodTemplateSpec {
-    let mut template = template.clone();
-    template.metadata.get_or_insert_default().labels.get_or_insert_default().remove(HASH_LABEL);
-    template
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -61,14 +43,6 @@ mod tests {
     fn hash_depends_on_the_template() {
         assert_eq!(hash(&template("a")), hash(&template("a")));
         assert_ne!(hash(&template("a")), hash(&template("b")));
-    }
-
-    #[test]
-    fn hash_label_is_no_difference() {
-        assert!(are_equal(&template("a"), &with_hash(&template("a"), "x")));
-        assert!(!are_equal(&template("a"), &with_hash(&template("b"), "x")));
-        let bare: PodTemplateSpec = serde_json::from_value(json!({"spec": {"containers": []}})).unwrap();
-        assert!(are_equal(&bare, &with_hash(&bare, "x")), "a template without labels");
     }
 
     #[test]

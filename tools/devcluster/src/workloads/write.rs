@@ -1,15 +1,10 @@
 //! Writes of statuses, and what is in them.
 
-use k8s_openapi::{apimachinery::pkg::apis::meta::v1::ObjectMeta, jiff::Timestamp};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube_controller_client::{Client, Error};
 use kube_wire::Decode;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-
-/// Returns the time as the API stores it, in whole seconds.
-pub(super) fn now() -> Timestamp {
-    Timestamp::from_second(kube_ambient::now().as_second()).unwrap_or_default()
-}
 
 /// Returns a number of objects as that of a status.
 pub(super) fn count(objects: usize) -> i32 {
@@ -21,25 +16,14 @@ pub(super) fn non_zero(count: i32) -> Option<i32> {
     Some(count).filter(|it| *it != 0)
 }
 
-/// Replaces the status of an object, and sets annotations. An object that is deleted or replaced meanwhile is no error.
-pub(super) async fn patch_status<T, S>(
-    client: &Client,
-    object: &T,
-    before: Option<&S>,
-    status: &S,
-    annotations: &[(&str, &str)],
-) -> Result<(), Error>
+/// Replaces the status of an object. One that is deleted or replaced meanwhile is no error.
+pub(super) async fn patch_status<T, S>(client: &Client, object: &T, before: Option<&S>, status: &S) -> Result<(), Error>
 where
     T: Decode + k8s_openapi::Metadata<Ty = ObjectMeta>,
     S: Serialize,
 {
-    let mut patch = json!({ "status": difference(before, status) });
-    if !annotations.is_empty() {
-        patch["metadata"]["annotations"] =
-            annotations.iter().map(|(key, value)| ((*key).to_owned(), json!(value))).collect();
-    }
-    // Not the status of another object of the same name.
-    patch["metadata"]["uid"] = json!(object.metadata().uid);
+    // The UID: not the status of another object of the same name.
+    let patch = json!({"metadata": {"uid": object.metadata().uid}, "status": difference(before, status)});
     match client.merge_patch::<T>(object.namespace(), object.name(), Some("status"), &patch).await {
         Err(error) if error.is_not_found() || error.is_conflict() => Ok(()),
         result => result.map(drop),

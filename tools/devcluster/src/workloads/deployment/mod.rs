@@ -1,15 +1,62 @@
-//! The controller of Deployments: a rollout is planned as a function of the Deployment, its `ReplicaSet`s and the time.
-//!
-//! Follows upstream's `pkg/controller/deployment`.
+//! The controller of Deployments: a rolling update is planned as a function of the Deployment and its `ReplicaSet`s.
 
 mod limits;
 mod plan;
-mod revisions;
-mod rolling;
-mod run;
-mod sets;
-mod status;
 #[cfg(test)]
 mod tests;
 
-pub(super) use run::{Context, sync};
+use std::sync::Arc;
+
+use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet};
+use kube_controller_client::{Client, Error, Preconditions};
+use kube_informer::Lister;
+use kube_wire::{Object as _, ObjectKey};
+
+use self::plan::{Change, Plan, plan};
+use super::{owner::is_owned, write::patch_status};
+
+/// What the syncs of Deployments share.
+pub(super) struct Context {
+    pub(super) client: Client,
+    pub(super) deployments: Lister<Deployment>,
+    pub(super) sets: Lister<ReplicaSet>,
+}
+
+/// Moves a Deployment one step towards its spec, and writes its status. The events of the changed `ReplicaSet`s cause the next
+/// step.
+pub(super) async fn sync(context: Arc<Context>, key: ObjectKey) -> Result<(), Error> {
+    let Some(deployment) = context.deployments.get(&key.namespace, &key.name) else { return Ok(()) };
+    let selector = deployment.spec.as_ref().map(|spec| spec.selector.clone()).unwrap_or_default();
+    let mut sets = context.sets.list_namespace(&key.namespace);
+    sets.retain(|set| is_owned(&deployment.metadata, &selector, &set.metadata));
+    let Plan { changes, status } = plan(&deployment, &sets);
+    for change in changes {
+        match context.write(change).await {
+            // The caches are behind the server; the events that follow queue the Deployment again.
+            Err(error) if is_outdated(&error) => return Ok(()),
+            result => result?,
+        }
+    }
+    if deployment.status.as_ref() != Some(&status) {
+        patch_status(&context.client, &*deployment, deployment.status.as_ref(), &status).await?;
+    }
+    Ok(())
+}
+
+/// Returns whether the server has another state than the plan was made for.
+fn is_outdated(error: &Error) -> bool {
+    error.is_already_exists() || error.is_conflict() || error.is_not_found() || error.is_namespace_terminating()
+}
+
+impl Context {
+    async fn write(&self, change: Change) -> Result<(), Error> {
+        match change {
+            Change::Create(set) => self.client.create(&set).await.map(drop),
+            Change::Update(set) => self.client.update(&set).await.map(drop),
+            Change::Delete(set) => {
+                let preconditions = Preconditions::unchanged(&set.uid(), &set.resource_version());
+                self.client.delete::<ReplicaSet>(set.namespace(), set.name(), Some(preconditions)).await.map(drop)
+            }
+        }
+    }
+}

@@ -1,33 +1,26 @@
-//! One step of a Deployment.
+//! One step of a Deployment: the new `ReplicaSet` grows and the old ones shrink, within the limits.
 
 use std::sync::Arc;
 
 use k8s_openapi::{
-    api::{
-        apps::v1::{Deployment, DeploymentSpec, DeploymentStatus, ReplicaSet},
-        core::v1::Pod,
+    api::apps::v1::{
+        Deployment, DeploymentCondition, DeploymentSpec, DeploymentStatus, ReplicaSet, ReplicaSetSpec, ReplicaSetStatus,
     },
-    jiff::Timestamp,
+    apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
 
-use super::{
-    limits::{Limits, is_rolling},
-    revisions::{REVISION, beyond_history, new_set, revision_of, update_new_set},
-    rolling,
-    sets::{Sets, name_of, replicas, scale},
-    status::{is_complete, status},
+use super::limits::Limits;
+use crate::workloads::{
+    owner::reference_to,
+    template::{HASH_LABEL, hash},
+    write::non_zero,
 };
-use crate::{cluster::has_ended, workloads::owner::controller_of};
 
 /// Write of a `ReplicaSet`.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Change {
     Create(ReplicaSet),
-    /// Replaces the stored set.
-    Update {
-        stored: Arc<ReplicaSet>,
-        set: ReplicaSet,
-    },
+    Update(ReplicaSet),
     Delete(Arc<ReplicaSet>),
 }
 
@@ -35,81 +28,169 @@ pub(super) enum Change {
 pub(super) struct Plan {
     /// Writes, in this order.
     pub(super) changes: Vec<Change>,
-    /// Status after the changes.
+    /// Status before the changes are visible.
     pub(super) status: DeploymentStatus,
-    /// Revision of the new set, if the Deployment has another one.
-    pub(super) revision: Option<String>,
 }
 
-/// Returns the next step of a Deployment (Go: `syncDeployment`). `stored` are the `ReplicaSet`s that it owns, `pods` those of
-/// its namespace.
-pub(super) fn plan(deployment: &Deployment, stored: &[Arc<ReplicaSet>], pods: &[Arc<Pod>], now: Timestamp) -> Plan {
+/// Returns the next step of a Deployment. `stored` are the `ReplicaSet`s that it owns.
+pub(super) fn plan(deployment: &Deployment, stored: &[Arc<ReplicaSet>]) -> Plan {
     let spec = deployment.spec.clone().unwrap_or_default();
     let limits = Limits::of(&spec);
-    let mut sets = Sets::of(&spec, stored);
+    let mut sets = Sets::of(deployment, &spec, stored);
+    let status = sets.status(deployment, limits);
     if deployment.metadata.deletion_timestamp.is_some() {
-        let status = status(deployment, &spec, &sets, limits, now);
-        return Plan { changes: Vec::new(), status, revision: None };
+        return Plan { changes: Vec::new(), status };
     }
-    if spec.paused == Some(true) {
-        scale_paused(&mut sets, limits);
-    } else {
-        roll_out(deployment, &spec, &mut sets, pods, limits);
-    }
-    let status = status(deployment, &spec, &sets, limits, now);
-    let deleted = if is_complete(&spec, &status) { beyond_history(&spec, &sets.old) } else { Vec::new() };
-    let current = deployment.metadata.annotations.as_ref().and_then(|it| it.get(REVISION));
-    let revision = sets.new.as_ref().map(|new| revision_of(new).to_string()).filter(|it| Some(it) != current);
-    Plan { changes: changes(sets, stored, &deleted), status, revision }
+    sets.roll_out(limits);
+    Plan { changes: sets.changes(stored), status }
 }
 
-/// While a rollout is paused, only the number of Pods follows the spec: the largest set gets the difference.
-fn scale_paused(sets: &mut Sets, limits: Limits) {
-    let current = sets.desired();
-    let difference = current.clamp(limits.replicas, limits.most()) - current;
-    if let Some(largest) = sets.all_mut().max_by_key(|set| replicas(set)).filter(|_| difference != 0) {
-        scale(largest, (replicas(largest) + difference).max(0));
+/// Copies of the `ReplicaSet`s of a Deployment, which a plan changes. Those that differ from the stored ones are written.
+struct Sets {
+    /// The set with the template of the Deployment; one without replicas if none is stored.
+    new: ReplicaSet,
+    /// The others, oldest first.
+    old: Vec<ReplicaSet>,
+}
+
+impl Sets {
+    fn of(deployment: &Deployment, spec: &DeploymentSpec, stored: &[Arc<ReplicaSet>]) -> Self {
+        let mut new = new_set(deployment, spec);
+        let mut old: Vec<ReplicaSet> = stored.iter().map(|set| (**set).clone()).collect();
+        old.sort_by_key(|set| (set.metadata.creation_timestamp.clone(), set.metadata.name.clone()));
+        if let Some(at) = old.iter().position(|set| set.metadata.name == new.metadata.name) {
+            new = old.remove(at);
+        }
+        Self { new, old }
+    }
+
+    /// Returns the sum of a number over all sets.
+    fn sum(&self, number: impl FnMut(&ReplicaSet) -> i32) -> i32 {
+        [&self.new].into_iter().chain(&self.old).map(number).sum()
+    }
+
+    /// Moves the sets one step towards the template of the Deployment. The old ones shrink only if the new one stays as it is.
+    fn roll_out(&mut self, limits: Limits) {
+        let to = self.size_of_new(limits);
+        if replicas(&self.new) == to {
+            self.shrink_old(limits);
+        } else {
+            scale(&mut self.new, to);
+        }
+    }
+
+    /// Returns the next size of the new set (Go: `NewRSNewReplicas`).
+    fn size_of_new(&self, limits: Limits) -> i32 {
+        let current = replicas(&self.new);
+        let room = (limits.most - self.sum(replicas)).max(0);
+        limits.replicas.min(current + room)
+    }
+
+    /// Shrinks the old sets as far as enough Pods stay available: first by those of their Pods that are not available (Go:
+    /// `reconcileOldReplicaSets`).
+    fn shrink_old(&mut self, limits: Limits) {
+        let removable = self.sum(replicas) - limits.least_available - (replicas(&self.new) - available(&self.new));
+        if removable > 0 {
+            shrink(&mut self.old, removable, |set| replicas(set) - available(set));
+            let removable = self.sum(available) - limits.least_available;
+            shrink(&mut self.old, removable, replicas);
+        }
+    }
+
+    fn status(&self, deployment: &Deployment, limits: Limits) -> DeploymentStatus {
+        let is_available = self.sum(available) >= limits.least_available;
+        let available_condition = DeploymentCondition {
+            type_: "Available".to_owned(),
+            status: if is_available { "True" } else { "False" }.to_owned(),
+            ..DeploymentCondition::default()
+        };
+        DeploymentStatus {
+            observed_generation: deployment.metadata.generation,
+            replicas: non_zero(self.sum(pods)),
+            updated_replicas: non_zero(pods(&self.new)),
+            ready_replicas: non_zero(self.sum(ready)),
+            available_replicas: non_zero(self.sum(available)),
+            conditions: Some(vec![available_condition]),
+            ..DeploymentStatus::default()
+        }
+    }
+
+    /// Returns the writes that lead from the stored sets to these. An old set without Pods is deleted.
+    fn changes(self, stored: &[Arc<ReplicaSet>]) -> Vec<Change> {
+        let before = |set: &ReplicaSet| stored.iter().find(|it| it.metadata.uid == set.metadata.uid);
+        let new = match before(&self.new) {
+            None => Some(Change::Create(self.new)),
+            Some(stored) => (**stored != self.new).then_some(Change::Update(self.new)),
+        };
+        let old = self.old.into_iter().filter_map(|set| match before(&set)? {
+            stored if **stored != set => Some(Change::Update(set)),
+            stored => (replicas(&set) == 0 && pods(&set) == 0).then(|| Change::Delete(Arc::clone(stored))),
+        });
+        new.into_iter().chain(old).collect()
     }
 }
 
-/// Moves the sets one step towards the template of the Deployment.
-fn roll_out(deployment: &Deployment, spec: &DeploymentSpec, sets: &mut Sets, pods: &[Arc<Pod>], limits: Limits) {
-    if !is_rolling(spec) && !old_pods_are_gone(sets, pods) {
-        return;
-    }
-    let Sets { new, old } = sets;
-    let new = new.get_or_insert_with(|| new_set(deployment, spec));
-    update_new_set(new, deployment, old);
-    if !is_rolling(spec) {
-        scale(new, limits.replicas);
-    } else if !rolling::scale_new(sets, limits) {
-        rolling::scale_old(sets, limits);
+/// Returns a new `ReplicaSet` for the template of a Deployment, without replicas.
+fn new_set(deployment: &Deployment, spec: &DeploymentSpec) -> ReplicaSet {
+    let hash = hash(&spec.template);
+    let mut selector = spec.selector.clone();
+    selector.match_labels.get_or_insert_default().insert(HASH_LABEL.to_owned(), hash.clone());
+    let mut template = spec.template.clone();
+    let labels = template.metadata.get_or_insert_default().labels.get_or_insert_default();
+    labels.insert(HASH_LABEL.to_owned(), hash.clone());
+    let owner = &deployment.metadata;
+    ReplicaSet {
+        metadata: ObjectMeta {
+            name: Some(format!("{}-{hash}", owner.name.as_deref().unwrap_or_default())),
+            namespace: owner.namespace.clone(),
+            labels: Some(labels.clone()),
+            owner_references: Some(vec![reference_to("Deployment", owner)]),
+            ..ObjectMeta::default()
+        },
+        spec: Some(ReplicaSetSpec {
+            replicas: Some(0),
+            selector,
+            template: Some(template),
+            ..ReplicaSetSpec::default()
+        }),
+        status: None,
     }
 }
 
-/// Scales the old sets to zero, and returns whether all their Pods are gone (Go: `rolloutRecreate`).
-fn old_pods_are_gone(sets: &mut Sets, pods: &[Arc<Pod>]) -> bool {
-    let mut is_scaled = false;
-    for set in sets.old.iter_mut().filter(|set| replicas(set) > 0) {
-        scale(set, 0);
-        is_scaled = true;
+/// Takes as many replicas from sets as are removable, from each at most the number that `most` returns.
+fn shrink(sets: &mut [ReplicaSet], mut removable: i32, most: impl Fn(&ReplicaSet) -> i32) {
+    for set in sets {
+        let removed = most(set).min(removable).max(0);
+        removable -= removed;
+        scale(set, replicas(set) - removed);
     }
-    let is_old = |pod: &Pod| {
-        let owner = controller_of(&pod.metadata).map(|owner| owner.uid.as_str());
-        owner.is_some() && sets.old.iter().any(|set| set.metadata.uid.as_deref() == owner)
-    };
-    !is_scaled && !pods.iter().any(|pod| is_old(pod) && !has_ended(pod))
 }
 
-/// Returns the writes that lead from the stored sets to those of a plan.
-fn changes(sets: Sets, before: &[Arc<ReplicaSet>], deleted: &[String]) -> Vec<Change> {
-    let stored = |set: &ReplicaSet| before.iter().find(|it| it.metadata.uid == set.metadata.uid).cloned();
-    let Sets { new, old } = sets;
-    let written = new.into_iter().chain(old).filter_map(|set| match stored(&set) {
-        None => Some(Change::Create(set)),
-        Some(stored) if deleted.iter().any(|name| name == name_of(&set)) => Some(Change::Delete(stored)),
-        Some(stored) if *stored == set => None,
-        Some(stored) => Some(Change::Update { stored, set }),
-    });
-    written.collect()
+/// Sets the number of replicas that a set asks for.
+fn scale(set: &mut ReplicaSet, to: i32) {
+    if let Some(spec) = &mut set.spec {
+        spec.replicas = Some(to);
+    }
+}
+
+/// Returns the number of replicas that a set asks for.
+pub(super) fn replicas(set: &ReplicaSet) -> i32 {
+    set.spec.as_ref().and_then(|spec| spec.replicas).unwrap_or(1)
+}
+
+pub(super) fn available(set: &ReplicaSet) -> i32 {
+    observed(set).available_replicas.unwrap_or_default()
+}
+
+fn ready(set: &ReplicaSet) -> i32 {
+    observed(set).ready_replicas.unwrap_or_default()
+}
+
+/// Returns the number of Pods of a set.
+fn pods(set: &ReplicaSet) -> i32 {
+    observed(set).replicas
+}
+
+fn observed(set: &ReplicaSet) -> ReplicaSetStatus {
+    set.status.clone().unwrap_or_default()
 }
