@@ -29,7 +29,6 @@ const EVENT_TIMEOUT: Duration = Duration::from_millis(500);
 #[derive(Clone)]
 pub(crate) struct Leading {
     pub(crate) fence: Fence,
-    /// Recorder of events about the Lease.
     pub(crate) recorder: EventRecorder,
 }
 

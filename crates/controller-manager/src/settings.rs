@@ -68,9 +68,7 @@ pub struct Settings {
     pub flags: BTreeMap<String, String>,
 }
 
-/// Default of `--max-endpoints-per-slice`.
 pub(crate) const MAX_ENDPOINTS_PER_SLICE: u16 = 100;
-/// Default of `--mirroring-max-endpoints-per-subset`.
 pub(crate) const MAX_ENDPOINTS_PER_SUBSET: u16 = 1_000;
 /// Default of `--min-resync-period`: 12 h.
 pub(crate) const MIN_RESYNC_PERIOD: Duration = Duration::from_secs(12 * 60 * 60);

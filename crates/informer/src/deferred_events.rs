@@ -28,7 +28,6 @@ pub(crate) struct DeferredEvents<T> {
     swept: Option<Instant>,
 }
 
-/// Outcome of a write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// The server returned the object at this version.
@@ -42,7 +41,6 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// Returns whether `event` is the event of this write.
     fn is_shown_by<T: Object>(&self, event: &Event<T>) -> bool {
         match (self, event) {
             (Self::Written(version), Event::Added { object, .. } | Event::Updated { new: object, .. }) => {

@@ -37,7 +37,6 @@ pub(crate) struct Listener<T> {
 /// A handler and the receiving end of its queue. The handler runs within the methods of this type.
 pub(crate) struct Runner<T> {
     inbox: mpsc::UnboundedReceiver<Delivery<T>>,
-    /// Next event.
     next: Option<Event<T>>,
     /// Changes to deliver after `next`, and the index of the first one that is not delivered.
     changes: Option<(Changes<T>, usize)>,

@@ -162,7 +162,6 @@ impl Meter {
         }
     }
 
-    /// Calls `record` with the time since [`start_timer`](Self::start_timer) if there are metrics.
     pub(crate) fn record_time(&self, started_at: Option<Instant>, record: impl FnOnce(&dyn InformerMetrics, Duration)) {
         if let (Some(metrics), Some(started_at)) = (&self.0, started_at) {
             record(&**metrics, started_at.elapsed());

@@ -22,7 +22,6 @@ const MAX_BOOKMARKS: u8 = 2;
 pub(crate) struct OwnWrites {
     /// Version in the response to a create or update, by object. The store has the object at this version.
     written: HashMap<ObjectKey, ResourceVersion>,
-    /// Deleted objects.
     deleted: HashMap<ObjectKey, PendingDelete>,
 }
 

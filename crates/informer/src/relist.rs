@@ -14,14 +14,12 @@ pub(crate) struct ListRequests {
     /// Notified when the store changes.
     changed: Notify,
     list_requested: Notify,
-    /// The pending request.
     request: Mutex<Option<Request>>,
 }
 
 #[derive(Debug)]
 struct Request {
     cause: RelistCause,
-    /// Minimum resource version of the list.
     min_version: Option<ResourceVersion>,
 }
 

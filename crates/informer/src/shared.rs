@@ -240,7 +240,6 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         self.locked().store.withhold(references)
     }
 
-    /// Returns the state of the held list; `None` if no list is held.
     pub(crate) fn held_list(&self) -> watch::Receiver<Option<HeldList>> {
         self.held_list.subscribe()
     }

@@ -32,5 +32,4 @@ pub struct UndecodableObject {
     pub source: DecodeError,
 }
 
-/// The choice for each object.
 pub(crate) type Choice = Arc<dyn Fn(&Undecodable) -> OnUndecodable + Send + Sync>;

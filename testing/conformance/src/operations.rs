@@ -49,7 +49,6 @@ impl Operation {
     }
 }
 
-/// Performs a recorded operation, with the labels and patches of a profile.
 pub(crate) async fn perform(api: &Api, profile: &Profile, namespace: &str, recorded: &Operation) -> Result<()> {
     let operation = profile.operation(recorded);
     // Names of slices are generated, so operations on slices first list them.

@@ -330,7 +330,6 @@ const WRITTEN_AT_FIRST: [(Output, Kind, &str); 3] = [
     (Output::MirroredSlices, Kind::EndpointSlice, "own"),
 ];
 
-/// Returns whether an Endpoints object or a slice is for a Service.
 fn is_for(kind: Kind, object: &Value, service: &str) -> bool {
     let metadata = &object["metadata"];
     let name = if kind == Kind::EndpointSlice { &metadata["labels"][SERVICE_NAME_LABEL] } else { &metadata["name"] };

@@ -97,7 +97,6 @@ pub enum Policy {
     RejectDeletes,
 }
 
-/// The label that [`Policy::AddLabel`] adds.
 pub(crate) const POLICY_LABEL: &str = "policy.example/added";
 
 /// Error of parsing a [`Plan`].

@@ -22,7 +22,6 @@ pub struct Target {
 }
 
 impl Target {
-    /// Parses the method and URI of a request.
     pub(crate) fn of(method: &Method, uri: &Uri) -> Target {
         Self::parse(method, uri.path(), uri.query().unwrap_or_default())
     }

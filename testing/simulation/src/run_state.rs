@@ -182,7 +182,6 @@ impl RunState {
         let _ = self.kills.send(Kill { process: Arc::clone(process), pause, past });
     }
 
-    /// Delays all exchanges of a process until `until`.
     pub(crate) fn freeze(&self, process: &str, until: Instant) {
         self.state().frozen.insert(process.into(), until);
     }

@@ -101,7 +101,6 @@ pub(crate) struct ServeArgs {
     pub(crate) debug_endpoints: bool,
 }
 
-/// Authorization modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AuthorizationMode {
     /// Every request is allowed.

@@ -13,7 +13,6 @@ use crate::{args::ServerArgs, kubeconfig_file, output::print_warning};
 #[derive(Debug)]
 pub(crate) struct Host {
     pub(crate) server: Server,
-    /// Path of the kubeconfig.
     pub(crate) kubeconfig: PathBuf,
     // Removes the kubeconfig when dropped, unless the user chose its path.
     _temporary: Option<TempPath>,

@@ -138,7 +138,6 @@ pub(crate) struct ShadowArgs {
     pub(crate) timeout: Duration,
 }
 
-/// Output formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// JSON.
@@ -179,7 +178,6 @@ impl ExplainArgs {
 }
 
 impl GlobalArgs {
-    /// Returns the settings of the explanation.
     pub(crate) fn settings(&self) -> Settings {
         let mut settings = Settings::default();
         settings.now = Some(kube_ambient::now());

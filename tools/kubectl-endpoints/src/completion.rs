@@ -46,7 +46,6 @@ pub(crate) async fn run(words: &[OsString]) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Formats an answer.
 fn answer(candidates: &[Candidate], directive: u8) -> String {
     let mut text = String::new();
     for (candidate, description) in candidates {

@@ -42,7 +42,6 @@ pub(crate) enum Freshness {
 /// Reads objects of a namespace, or of all.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fetch<'a> {
-    /// Client.
     pub(crate) client: &'a Client,
     /// Namespace; `None` for all.
     pub(crate) namespace: Option<&'a str>,
@@ -202,7 +201,6 @@ pub(crate) fn projections<F: Serialize, T: Decode>(
     client.decode(|| full.iter().map(|object| project(&**object).map(Arc::new)).collect())
 }
 
-/// Returns the last writes of objects of a kind.
 pub(crate) fn last_writes<F>(kind: Kind, objects: &[Arc<F>]) -> Vec<(ObjectRef, LastWrite)>
 where
     F: Object + Metadata<Ty = ObjectMeta>,
@@ -210,7 +208,6 @@ where
     objects.iter().filter_map(|object| last_write(kind, &**object)).collect()
 }
 
-/// Returns the last write of an object of a kind.
 pub(crate) fn last_write<F>(kind: Kind, object: &F) -> Option<(ObjectRef, LastWrite)>
 where
     F: Object + Metadata<Ty = ObjectMeta>,

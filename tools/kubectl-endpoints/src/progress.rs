@@ -16,7 +16,6 @@ const DELAY: Duration = Duration::from_secs(1);
 pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
-    /// Returns a hidden progress.
     pub(crate) fn new() -> Progress {
         let style = ProgressStyle::with_template("{spinner} {pos} objects read")
             .unwrap_or_else(|_| ProgressStyle::default_spinner());

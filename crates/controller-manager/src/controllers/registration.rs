@@ -41,7 +41,6 @@ pub(crate) type Built = prometheus::Result<Controller<ObjectKey>>;
 
 /// What a controller is built from.
 pub(crate) struct Parts<'a> {
-    /// Name of the controller.
     pub(crate) name: &'static str,
     pub(crate) settings: &'a Settings,
     pub(crate) caches: &'a Caches,

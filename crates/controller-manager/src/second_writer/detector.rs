@@ -43,7 +43,6 @@ impl fmt::Display for Object {
 pub(super) struct Warning {
     /// Number of writes, by label of the field manager.
     pub(super) writes: BTreeMap<String, u64>,
-    /// The first object.
     pub(super) example: Object,
 }
 

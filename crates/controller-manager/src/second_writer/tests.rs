@@ -103,7 +103,6 @@ fn decoded<T: Decode>(object: &Value) -> T {
     T::from_json(&serde_json::to_vec(object).unwrap()).unwrap()
 }
 
-/// Returns the slice at a version, with an owner of this kind.
 fn slice(owner: &str, version: u32) -> EndpointSlice {
     named("web-1", owner, version)
 }

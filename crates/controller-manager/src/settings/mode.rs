@@ -59,9 +59,7 @@ pub struct ShadowSettings {
     pub compare_period: Duration,
 }
 
-/// Default of `--shadow-settle-period`.
 pub(crate) const SETTLE_PERIOD: Duration = Duration::from_secs(30);
-/// Default of `--shadow-writer-lease`.
 pub(crate) const WRITER_LEASE: &str = "kube-system/kube-controller-manager";
 const COMPARE_PERIOD: Duration = Duration::from_secs(600);
 

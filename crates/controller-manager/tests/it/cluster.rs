@@ -63,7 +63,6 @@ impl Cluster {
         self.folder.path().join("kubeconfig")
     }
 
-    /// Writes a kubeconfig for a user; returns its path.
     pub(crate) fn kubeconfig_for(&self, user: User) -> PathBuf {
         let path = self.folder.path().join(&user.name);
         std::fs::write(&path, self.server.kubeconfig_for(user)).expect("a kubeconfig");

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-/// The running program.
 pub(crate) struct Program {
     stop: CancellationToken,
     tasks: JoinSet<()>,

@@ -50,7 +50,6 @@ impl ServingProcess {
         HttpsClient::anonymous(self.port.address(), std::fs::read(&self.certificate).expect("a certificate"))
     }
 
-    /// A client in the group `system:masters`.
     pub(crate) async fn master(&self, cluster: &Cluster) -> HttpsClient {
         let token = cluster.server.token_for(User::new("master").group("system:masters"));
         HttpsClient { token: Some(token), ..self.anonymous().await }

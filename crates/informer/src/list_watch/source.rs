@@ -11,7 +11,6 @@ use super::{ListWatch, ListWatchError, ListWatchResponse};
 /// Maximum time to read the response to a request of one object, or of the current resource version.
 const READ_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Source of an informer.
 #[derive(Clone)]
 pub(crate) struct Source {
     pub(crate) requests: Arc<dyn ListWatch>,

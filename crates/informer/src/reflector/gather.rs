@@ -21,7 +21,6 @@ pub(super) struct Gathered<T> {
     skipped: Option<DecodeError>,
 }
 
-/// Contents of a complete list.
 #[derive(Debug)]
 pub(super) struct CompleteList<T> {
     /// Objects in order of arrival. Of several states of one object, the last is the newest.

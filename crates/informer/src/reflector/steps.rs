@@ -24,7 +24,6 @@ pub(super) enum Action {
     Watch { version: ResourceVersion, timeout: Duration },
 }
 
-/// One list request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ListRequest {
     /// `None` requests the most recent state, `0` any state, another version a state at least as new.

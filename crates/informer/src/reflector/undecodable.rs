@@ -121,7 +121,6 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
         }
     }
 
-    /// Removes the objects that the stored list has not from the undecodable ones.
     pub(super) fn retain_undecodable(&mut self, listed: &HashSet<ObjectKey>) {
         if self.undecodable.retain(listed) {
             self.report_count();

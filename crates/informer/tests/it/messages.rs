@@ -34,7 +34,6 @@ pub(crate) fn bookmark(version: u64) -> Vec<u8> {
     frame("BOOKMARK", &object)
 }
 
-/// Returns a frame of a watch.
 pub(crate) fn frame(event: &str, object: &[u8]) -> Vec<u8> {
     let frame = message(|frame| {
         frame.text(1, event);

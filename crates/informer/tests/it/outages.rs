@@ -38,7 +38,6 @@ pub(crate) enum Outage {
     Short,
     /// All requests are answered with this status.
     All(u16),
-    /// The connection is refused.
     Refused,
     /// The connection is lost before the response.
     Reset,
@@ -86,7 +85,6 @@ struct Current {
     requests: Vec<Instant>,
 }
 
-/// The current outage.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Outages(Arc<Mutex<Current>>);
 

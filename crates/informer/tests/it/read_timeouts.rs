@@ -22,7 +22,6 @@ use crate::{
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A running informer.
 struct Running {
     /// Number of objects received, stored or not.
     received: watch::Receiver<usize>,

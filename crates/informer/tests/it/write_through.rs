@@ -33,7 +33,6 @@ enum Step {
     Bookmark,
     /// A list is requested; the server reads it this many changes ahead of the watch.
     BeginList(usize),
-    /// The list arrives.
     EndList,
 }
 
@@ -57,7 +56,6 @@ struct PendingWrite {
     result: WriteResult,
 }
 
-/// Result of an own write on the server.
 enum WriteResult {
     Written(Thing),
     Deleted { seen: Thing, at: u64 },
@@ -295,7 +293,6 @@ fn thing(uid: &str, version: u64) -> Thing {
     thing
 }
 
-/// Returns an informer whose store has these objects, and its source.
 fn stored(objects: impl IntoIterator<Item = Thing>, version: &str) -> (Informer<Thing>, ManualSource<Thing>) {
     let (informer, source) = ManualSource::new();
     source.replace(objects, version);

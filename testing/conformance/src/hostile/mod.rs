@@ -44,7 +44,6 @@ pub struct Hostile {
     work: Part,
 }
 
-/// Part of a scenario.
 type Part = Box<dyn for<'a> Fn(&'a World) -> BoxFuture<'a, Result<()>> + Send + Sync>;
 
 /// Requirements of a scenario, besides the embedded server.

@@ -19,7 +19,6 @@ impl World {
         self.service_with(name, json!({})).await
     }
 
-    /// As [`service`](Self::service), with additional metadata.
     pub(super) async fn service_with(&self, name: &str, metadata: Value) -> Result<()> {
         let (kind, mut service) = objects::service(&self.namespace, name);
         json_patch::merge(&mut service["metadata"], &metadata);
@@ -70,12 +69,10 @@ impl World {
         self.until_of(Output::ServiceSlices, service, addresses).await
     }
 
-    /// As [`until_slices`](Self::until_slices), for the mirrored slices of a Service.
     pub(super) async fn until_mirrored(&self, service: &str, addresses: &[&str]) -> Result<Vec<Value>> {
         self.until_of(Output::MirroredSlices, service, addresses).await
     }
 
-    /// As [`until_slices`](Self::until_slices), for an Endpoints object.
     pub(super) async fn until_endpoints(&self, service: &str, addresses: &[&str]) -> Result<()> {
         self.until_of(Output::Endpoints, service, addresses).await.map(drop)
     }
@@ -162,7 +159,6 @@ impl World {
     }
 }
 
-/// Returns the name of the Service of a slice, from its label.
 pub(super) fn service_of(slice: &Value) -> Option<&str> {
     slice["metadata"]["labels"][SERVICE_NAME_LABEL].as_str()
 }

@@ -32,7 +32,6 @@ async fn strange(world: &World, time: &str) -> Result<()> {
     ready_since(world, "s", time).await
 }
 
-/// Makes a Pod ready, with this transition time.
 async fn ready_since(world: &World, pod: &str, time: &str) -> Result<()> {
     let condition = json!({"type": "Ready", "status": "True", "lastTransitionTime": time});
     world.merge_status(Kind::Pod, pod, json!({"conditions": [condition]})).await?;

@@ -30,7 +30,6 @@ pub struct World {
     pub(super) profile: Arc<Profile>,
     pub(super) limits: Limits,
     player: Player,
-    /// Events of slices.
     pub(super) slices: History,
     pub(super) namespace: String,
     /// Node of all Pods.
@@ -200,7 +199,6 @@ impl World {
         Ok(())
     }
 
-    /// Returns a wait of at most `limit`.
     pub(super) fn wait(&self, limit: Duration) -> Wait<'_> {
         Wait { world: self, end: self.clock().now() + limit, limit, pause: PAUSES.0 }
     }

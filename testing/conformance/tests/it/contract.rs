@@ -73,7 +73,6 @@ impl Contract {
 }
 
 impl Id {
-    /// Parses a text that consists of an id.
     fn parse(text: &str) -> Option<Id> {
         let (series, number) = text.split_at(text.find(|it: char| it.is_ascii_digit())?);
         let (prefix, letter) = series.split_once('-')?;

@@ -5,7 +5,6 @@ use kube_endpoints_conformance::{Hostile, Verdict};
 
 use crate::ours;
 
-/// Plays a scenario.
 fn play(name: &str) {
     let scenario = Hostile::all().into_iter().find(|it| it.name() == name);
     let scenario = scenario.unwrap_or_else(|| panic!("there is no scenario {name}"));

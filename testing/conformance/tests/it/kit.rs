@@ -83,7 +83,6 @@ fn is_fresh(program: &Path) -> bool {
     })
 }
 
-/// Returns the path of the naive controller.
 fn naive() -> &'static Path {
     static PATH: LazyLock<PathBuf> = LazyLock::new(|| example("naive"));
     &PATH
@@ -98,7 +97,6 @@ fn controller_manager() -> &'static Path {
     &PATH
 }
 
-/// Returns a command line of the naive controller.
 fn naive_command(more: &str) -> String {
     format!("'{}' --kubeconfig={{kubeconfig}} {more}", naive().display())
 }

@@ -24,7 +24,6 @@ impl Content {
         find(&self.services, in_namespace, named)
     }
 
-    /// Returns the Endpoints object with this namespace and name.
     pub(super) fn endpoints_of(&self, in_namespace: &str, named: &str) -> Option<&Value> {
         find(&self.endpoints, in_namespace, named)
     }

@@ -57,7 +57,6 @@ pub(super) fn entries<'a>(map: &'a Value, without: &[&str]) -> BTreeMap<&'a str,
     fields.map(|(key, value)| (key.as_str(), text(value))).filter(|(key, _)| !without.contains(key)).collect()
 }
 
-/// Returns the labels of an object, except those with the keys `without`.
 pub(super) fn labels<'a>(object: &'a Value, without: &[&str]) -> BTreeMap<&'a str, &'a str> {
     entries(&object["metadata"]["labels"], without)
 }
@@ -74,7 +73,6 @@ pub(super) fn has_selector(service: &Value) -> bool {
     service["spec"]["selector"].as_object().is_some_and(|selector| !selector.is_empty())
 }
 
-/// Returns whether an object has an owner reference with this kind and uid.
 pub(super) fn is_owned_by(object: &Value, kind: &str, owner_uid: &str) -> bool {
     let references = items(&object["metadata"]["ownerReferences"]);
     references.iter().any(|it| it["apiVersion"] == "v1" && it["kind"] == *kind && it["uid"] == *owner_uid)

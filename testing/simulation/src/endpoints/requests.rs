@@ -19,7 +19,6 @@ pub(super) fn delete(path: impl Into<String>) -> Operation {
     Operation::Delete { path: path.into(), options: json!({}) }
 }
 
-/// Returns a DELETE of a Pod with this grace period, in seconds.
 pub(super) fn delete_pod(path: impl Into<String>, grace: u32) -> Operation {
     Operation::Delete { path: path.into(), options: json!({ "gracePeriodSeconds": grace }) }
 }
@@ -65,7 +64,6 @@ pub(super) fn running(phase: &str, ips: &[String], ready: bool, at: usize) -> Va
     patch
 }
 
-/// Returns a Service with these ports; without a selector if `selector` is null.
 pub(super) fn service(name: &str, selector: &Value, ports: &Value) -> Value {
     json!({
         "apiVersion": "v1",

@@ -45,7 +45,6 @@ fn assert_passes(steps: Vec<Step>, plan: &str) -> Outcome {
     outcome
 }
 
-/// Returns the times of the successful creates of a resource.
 fn creates(outcome: &Outcome, resource: &str) -> Vec<Duration> {
     let created = |entry: &Entry| match &entry.what {
         EntryKind::Request { point, code: Some(201), .. } if point.resource == resource => Some(entry.at),
@@ -63,7 +62,6 @@ fn endpoints() -> Value {
     json!({ "metadata": { "name": "web" }, "subsets": subsets })
 }
 
-/// Returns the steps that create a ready Pod with the label `app: a`.
 fn create_ready_pod(after: u64) -> [Step; 2] {
     let pod = json!({
         "metadata": { "name": "pod", "labels": { "app": "a" } },

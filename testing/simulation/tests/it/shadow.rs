@@ -45,7 +45,6 @@ fn shadow(max_endpoints_per_slice: NonZeroUsize) -> Process {
     })
 }
 
-/// Returns an active instance with changed settings.
 fn active(options: Options, change: fn(&mut Settings)) -> Process {
     let process = Process::new("a", move |environment| {
         let mut settings = Settings { leader_election: Some(LeaderElection::default()), ..Settings::default() };
@@ -93,7 +92,6 @@ fn recorded(recorded: &RecordedScenario) -> Simulation {
     simulation
 }
 
-/// Lines of the log.
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<u8>>>);
 

@@ -50,7 +50,6 @@ pub(crate) struct BenchArgs {
     pub(crate) output: Output,
 }
 
-/// Scenarios.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum Scenario {
     /// Initial sync of a cluster without Endpoints and slices: 20,000 Pods, 1,000 Services, 500 Nodes
@@ -67,7 +66,6 @@ pub(crate) enum Scenario {
     Big,
 }
 
-/// Output formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Output {
     /// Measurements and goals as a Markdown table

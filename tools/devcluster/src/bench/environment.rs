@@ -24,7 +24,6 @@ const IDLE_TIME: Duration = Duration::from_secs(1);
 /// Resources that the controllers watch.
 const WATCHED: [&str; 5] = ["endpoints", "endpointslices", "nodes", "pods", "services"];
 
-/// Environment of the measurements.
 #[derive(Debug)]
 pub(crate) struct Environment {
     pub(crate) args: BenchArgs,

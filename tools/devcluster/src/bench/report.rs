@@ -23,7 +23,6 @@ pub(crate) struct Report {
 
 /// What is known about a measurement.
 struct Goal {
-    /// Name of the measurement.
     name: &'static str,
     work: &'static str,
     /// Measurement of kube-controller-manager 1.36.2, see `docs/src/scale.md`.

@@ -6,7 +6,6 @@ mod latency;
 
 use super::{args::Scenario, environment::Environment, outcome::Outcome};
 
-/// Runs a scenario; returns its measurements.
 pub(crate) async fn run(environment: &mut Environment, scenario: Scenario) -> anyhow::Result<Vec<Outcome>> {
     match scenario {
         Scenario::Start => fill::start(environment).await,

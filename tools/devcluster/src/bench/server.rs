@@ -53,7 +53,6 @@ impl RequestCounts {
         verbs.filter(|(verb, _)| is_write(verb)).map(|(_, count)| count).sum()
     }
 
-    /// Returns the number of requests of a resource and verb.
     pub(crate) fn count(&self, resource: &str, verb: &str) -> u64 {
         self.requests.get(resource).and_then(|verbs| verbs.get(verb)).copied().unwrap_or_default()
     }
@@ -64,7 +63,6 @@ impl RequestCounts {
 pub(crate) struct BenchServer {
     /// Size of the cluster.
     pub(crate) population: Population,
-    /// Path of the kubeconfig.
     pub(crate) kubeconfig: PathBuf,
     /// Whether the controllers have written all Endpoints and slices.
     pub(crate) filled: bool,
@@ -114,7 +112,6 @@ impl BenchServer {
     }
 }
 
-/// Returns the Pod that is the template of all Pods.
 fn template() -> anyhow::Result<Value> {
     let mut list: Value = serde_json::from_str(RECORDED)?;
     let items = list["items"].as_array_mut().context("the recorded list has no items")?;

@@ -9,7 +9,6 @@ use super::usage::Usage;
 pub(crate) struct Sample {
     /// Time since the measurement began.
     pub(crate) at: Duration,
-    /// Number of writes.
     pub(crate) writes: u64,
     /// Bytes sent to the controllers.
     pub(crate) sent: u64,

@@ -12,7 +12,6 @@ use kube_wire::ObjectKey;
 
 pub(crate) use informers::start_informers;
 
-/// Objects of one type by key.
 pub(crate) type Objects<K> = BTreeMap<ObjectKey, Arc<K>>;
 
 /// State of the cluster at one time. Clones share the objects.

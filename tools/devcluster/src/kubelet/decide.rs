@@ -71,7 +71,6 @@ impl Decision {
     }
 }
 
-/// State of a Pod's Node.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum NodeState {
     Up,

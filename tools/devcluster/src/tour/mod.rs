@@ -110,7 +110,6 @@ async fn run_stages(
     }
 }
 
-/// Returns the error for a task that ended during the tour.
 fn task_error(ended: Option<Result<TaskResult, JoinError>>) -> anyhow::Error {
     match ended {
         Some(Ok(Err(error))) => error,

@@ -79,7 +79,6 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Prints changes until the informers end.
     pub(super) async fn print_changes_until_end(&mut self) -> anyhow::Result<()> {
         let mut stale = false;
         loop {

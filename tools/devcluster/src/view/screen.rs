@@ -16,7 +16,6 @@ use crate::output::{OutputError, print};
 #[derive(Debug)]
 pub(crate) struct Screen {
     style: Style,
-    /// Tables printed last.
     last_tables: Option<Board>,
     /// State after the last printed change.
     last_state: Option<Board>,
@@ -37,7 +36,6 @@ impl Screen {
         self.style == Style::Colour
     }
 
-    /// Prints a heading and a text below it.
     pub(crate) fn heading(&self, title: &str, text: &str) -> Result<(), OutputError> {
         print(&format!("\n{}\n{text}\n\n", self.style.paint(style::HEADING, &format!("== {title}"))))
     }

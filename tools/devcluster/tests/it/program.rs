@@ -69,7 +69,6 @@ impl Program {
         assert!(killed.success());
     }
 
-    /// Waits until the program exits.
     pub(crate) fn wait(mut self) -> Exited {
         let mut stdout = Vec::new();
         // The channel is disconnected when the program closes standard output.
@@ -94,7 +93,6 @@ impl Drop for Program {
     }
 }
 
-/// Runs the program until it exits.
 pub(crate) fn run(args: &[&str]) -> Exited {
     Program::start(args).wait()
 }

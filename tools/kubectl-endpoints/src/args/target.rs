@@ -14,7 +14,6 @@ pub(crate) enum Kind {
 /// An object to explain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Target {
-    /// Kind.
     pub(crate) kind: Kind,
     pub(crate) name: String,
 }

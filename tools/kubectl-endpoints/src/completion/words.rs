@@ -30,9 +30,7 @@ pub(super) struct Wanted {
 /// Names of the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
-    /// Of the objects of a kind.
     Objects(Kind),
-    /// Of namespaces.
     Namespaces,
 }
 
@@ -108,7 +106,6 @@ fn subcommands(root: &Command, partial: &str) -> Vec<Candidate> {
     commands.filter(|(name, _)| name.starts_with(partial)).collect()
 }
 
-/// Returns the first line of a help text.
 fn help(text: Option<&clap::builder::StyledStr>) -> String {
     text.map(ToString::to_string).unwrap_or_default().lines().next().unwrap_or_default().to_owned()
 }

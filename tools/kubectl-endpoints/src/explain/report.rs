@@ -16,9 +16,7 @@ const DETAILED_PODS: usize = 20;
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum Report {
-    /// Of a Service.
     Service(ServiceReport),
-    /// Of a Pod.
     Pod(PodServicesReport),
     /// Of a slice or an Endpoints object.
     Object(ObjectReport),

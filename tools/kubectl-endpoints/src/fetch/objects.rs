@@ -17,7 +17,6 @@ pub(crate) struct Objects {
     pub(crate) nodes: Vec<Arc<Node>>,
     pub(crate) slices: Vec<Arc<EndpointSlice>>,
     pub(crate) endpoints: Vec<Arc<Endpoints>>,
-    /// Last writes of slices and Endpoints.
     pub(crate) last_writes: Vec<(ObjectRef, LastWrite)>,
     /// Kinds that could not be read.
     pub(crate) unknown: BTreeSet<Kind>,

@@ -33,7 +33,6 @@ impl Rig {
         let _ = ["a", "b", "c", "d", "e"].map(|object| self.write(KCM, object, second));
     }
 
-    /// Returns whether there is a second writer at `second`.
     fn is_second_writer(&mut self, second: u64) -> bool {
         let at = self.at(second);
         self.detector.advance(at);

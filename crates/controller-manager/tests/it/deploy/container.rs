@@ -155,7 +155,6 @@ impl Node {
     }
 }
 
-/// A running container.
 pub(super) struct Container {
     pub(super) child: Child,
     /// Files of the image.

@@ -17,7 +17,6 @@ const MIRRORING: &str = "endpointslice-mirroring-controller";
 
 /// A Service, and a change of what the controllers have written for it.
 pub(super) struct Planted {
-    /// Name of the Service.
     pub(super) name: &'static str,
     pub(super) controller: &'static str,
     /// Expected classes, separated by commas.

@@ -112,7 +112,6 @@ impl Author {
         self.count
     }
 
-    /// Returns the namespace of the Pod or Service with this number.
     pub(super) fn namespace(&self, number: usize) -> &'static str {
         NAMESPACES[number % self.namespaces]
     }

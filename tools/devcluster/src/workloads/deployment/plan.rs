@@ -64,7 +64,6 @@ impl Sets {
         Self { new, old }
     }
 
-    /// Returns the sum of a number over all sets.
     fn sum(&self, number: impl FnMut(&ReplicaSet) -> i32) -> i32 {
         [&self.new].into_iter().chain(&self.old).map(number).sum()
     }
@@ -166,7 +165,6 @@ fn shrink(sets: &mut [ReplicaSet], mut removable: i32, most: impl Fn(&ReplicaSet
     }
 }
 
-/// Sets the number of replicas that a set asks for.
 fn scale(set: &mut ReplicaSet, to: i32) {
     if let Some(spec) = &mut set.spec {
         spec.replicas = Some(to);
