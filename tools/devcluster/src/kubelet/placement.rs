@@ -118,14 +118,6 @@ mod tests {
         assert_eq!(placed(&cluster(&[json!({}), json!({})], &pods)), "p1:n0 p2:n0 p3:n1");
     }
 
-    #[test]
-    fn pods_that_are_bound_count_before_the_cluster_shows_it() {
-        let cluster = cluster(&[json!({}), json!({})], &[free(), free()]);
-        let bound = BTreeMap::from([(Uid::from("p0"), "n0".to_owned())]);
-        let placed = place(&cluster, &bound);
-        assert_eq!(placed.into_iter().map(|(pod, node)| format!("{}:{node}", pod.name)).collect::<Vec<_>>(), ["p1:n1"]);
-    }
-
     #[rstest]
     #[case::cordoned(json!({"unschedulable": true}), free(), "")]
     #[case::tainted(json!({"taints": [{"key": "a", "value": "1", "effect": "NoSchedule"}]}), free(), "")]
@@ -146,13 +138,5 @@ mod tests {
     #[case::gated(json!({}), json!({"containers": [], "schedulingGates": [{"name": "later"}]}), "")]
     fn nodes_must_fit(#[case] node: Value, #[case] pod: Value, #[case] expect: &str) {
         assert_eq!(placed(&cluster(&[node], &[pod])), expect);
-    }
-
-    #[test]
-    fn lost_nodes_get_no_pods() {
-        let mut cluster = cluster(&[json!({})], &[free()]);
-        let node = Node { metadata: cluster.nodes.values().next().unwrap().metadata.clone(), ..Node::default() };
-        cluster.nodes.insert(node.key(), Arc::new(node));
-        assert_eq!(placed(&cluster), "");
     }
 }

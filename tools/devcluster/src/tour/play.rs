@@ -23,7 +23,7 @@ use crate::{
     kubelet::Stopping,
     manifests,
     output::{OutputError, print_line},
-    view::{Board, Rows, Screen},
+    view::{Board, Screen},
 };
 
 /// Timeout of the expectations of a stage. On an idle machine they are met within two seconds, on a busy one later.
@@ -31,9 +31,6 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Interval in which changes are collected and printed together.
 const PRINT_INTERVAL: Duration = Duration::from_millis(100);
-
-/// Time without changes after which the live view prints the tables.
-const IDLE_TIME: Duration = Duration::from_secs(1);
 
 /// What an error reports if the snapshots of the cluster end.
 const INFORMERS_ENDED: &str = "the informers of the view have ended";
@@ -80,26 +77,10 @@ impl Player<'_> {
     }
 
     pub(super) async fn print_changes_until_end(&mut self) -> anyhow::Result<()> {
-        let mut stale = false;
-        loop {
-            let changed = async {
-                if stale {
-                    tokio::time::timeout(IDLE_TIME, self.cluster.changed()).await.ok()
-                } else {
-                    Some(self.cluster.changed().await)
-                }
-            };
-            match changed.await {
-                Some(Ok(())) => stale |= self.print_changes()?,
-                Some(Err(_)) => bail!(INFORMERS_ENDED),
-                None => {
-                    let board = Board::of(&self.cluster.borrow());
-                    self.screen.tables(&board, Rows::Changed)?;
-                    print_line("")?;
-                    stale = false;
-                }
-            }
+        while self.cluster.changed().await.is_ok() {
+            self.print_changes()?;
         }
+        bail!(INFORMERS_ENDED)
     }
 
     async fn run_step(&mut self, stage: &'static str, step: Step) -> anyhow::Result<()> {
@@ -157,8 +138,8 @@ impl Player<'_> {
         }
     }
 
-    /// Prints the changes since the last call. Returns whether there were any.
-    fn print_changes(&mut self) -> Result<bool, OutputError> {
+    /// Prints the changes since the last call.
+    fn print_changes(&mut self) -> Result<(), OutputError> {
         // Not marked as seen: the expectations may not have been evaluated on this state.
         let board = Board::of(&self.cluster.borrow());
         self.screen.changes(board, self.start.elapsed())

@@ -45,18 +45,17 @@ impl Screen {
         print(&format!("\n{}", self.style.paint(style::FAINT, text)))
     }
 
-    /// Prints the changes since the last call, one line each, with the time since the start. Returns whether there were
-    /// any.
-    pub(crate) fn changes(&mut self, board: Board, since_start: Duration) -> Result<bool, OutputError> {
+    /// Prints the changes since the last call, one line each, with the time since the start.
+    pub(crate) fn changes(&mut self, board: Board, since_start: Duration) -> Result<(), OutputError> {
         let before = self.last_state.get_or_insert_with(Board::default);
         let changes = board.changes(before, self.style);
         self.last_state = Some(board);
         let time = format!("{:>6.2}s", since_start.as_secs_f64());
         let time = self.style.paint(style::FAINT, &time);
-        for line in &changes {
+        for line in changes {
             print(&format!("{time}  {line}\n"))?;
         }
-        Ok(!changes.is_empty())
+        Ok(())
     }
 
     /// Prints the tables; rows that differ from the tables printed before are marked.

@@ -38,7 +38,7 @@ async fn replica_sets(
     pods: &Informer<Pod>,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
-    let mut controller = Controller::new("replicaset-controller", client)
+    let controller = Controller::new("replicaset-controller", client)
         .primary(sets)
         .watches(pods, |pod, ()| owner_of(&pod.metadata, "ReplicaSet"));
     let context = replica_set::Context {
@@ -46,7 +46,6 @@ async fn replica_sets(
         sets: sets.lister(),
         pods: pods.lister(),
         written: pods.write_through(&pods.store_synced()),
-        recorder: controller.recorder(),
     };
     controller.run(stop, context, replica_set::sync).await.context("controller of ReplicaSets")
 }

@@ -10,10 +10,7 @@ use k8s_openapi::{
     api::{apps::v1::ReplicaSet, core::v1::Pod},
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
-use kube_controller_client::{
-    Client, Deleted, Error, Preconditions,
-    events::{EventRecorder, EventType, ObjectReference},
-};
+use kube_controller_client::{Client, Deleted, Error, Preconditions};
 use kube_informer::{Lister, WriteThrough};
 use kube_wire::{Object as _, ObjectKey};
 
@@ -31,7 +28,6 @@ pub(super) struct Context {
     pub(super) pods: Lister<Pod>,
     /// Store of the Pods, which own writes reach at once: a Pod is not created twice.
     pub(super) written: WriteThrough<Pod>,
-    pub(super) recorder: EventRecorder,
 }
 
 /// Creates or deletes Pods of a `ReplicaSet`, and writes its status.
@@ -39,7 +35,7 @@ pub(super) async fn sync(context: Arc<Context>, key: ObjectKey) -> Result<(), Er
     let Some(set) = context.sets.get(&key.namespace, &key.name) else { return Ok(()) };
     let Plan { create, delete } = plan(&set, &context.owned(&set));
     let result = match context.create(&set, create).await {
-        Ok(()) => context.delete(&set, &delete).await,
+        Ok(()) => context.delete(&delete).await,
         failed => failed,
     };
     let status = status(&set, &context.owned(&set));
@@ -81,16 +77,14 @@ impl Context {
                 Ok(pod) => write.written(pod),
                 Err(error) => {
                     write.failed(error.may_have_been_applied());
-                    self.record(set, EventType::Warning, "FailedCreate", &format!("Error creating: {error}"));
                     return Err(error);
                 }
             }
-            self.record(set, EventType::Normal, "SuccessfulCreate", &format!("Created pod: {name}"));
         }
         Ok(())
     }
 
-    async fn delete(&self, set: &ReplicaSet, pods: &[Arc<Pod>]) -> Result<(), Error> {
+    async fn delete(&self, pods: &[Arc<Pod>]) -> Result<(), Error> {
         for pod in pods {
             let preconditions = Preconditions { uid: Some(pod.uid()), resource_version: None };
             let write = self.written.begin(pod.namespace(), pod.name());
@@ -106,12 +100,7 @@ impl Context {
                     return Err(error);
                 }
             }
-            self.record(set, EventType::Normal, "SuccessfulDelete", &format!("Deleted pod: {}", pod.name()));
         }
         Ok(())
-    }
-
-    fn record(&self, set: &ReplicaSet, event_type: EventType, reason: &str, message: &str) {
-        self.recorder.event(&ObjectReference::to(set), event_type, reason, message);
     }
 }
