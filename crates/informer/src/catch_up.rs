@@ -23,11 +23,11 @@ impl<T: Decode, X: Index<T>> Informer<T, X> {
     ///
     /// An informer of a [`ManualSource`](crate::ManualSource) is current as soon as it has synced.
     pub fn catch_up(&self, watch_limit: Duration) -> impl Future<Output = ()> + Send + use<T, X> {
-        let (shared, begun) = (self.shared.clone(), self.shared.lister().lists_begun());
+        let (shared, begun) = (self.shared.clone(), self.shared.lister().state().lists.begun());
         let origin = self.origin.clone();
         async move {
             shared.populated().await;
-            if shared.lister().has_current_list_after(begun) {
+            if shared.lister().state().lists.has_current_after(begun) {
                 return;
             }
             let Some(origin) = origin else { return };

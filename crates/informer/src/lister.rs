@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    sync::{Arc, RwLock},
+    sync::{Arc, RwLock, RwLockReadGuard},
 };
 
 use educe::Educe;
@@ -46,7 +46,7 @@ impl<T: Object, X> Lister<T, X> {
     /// `f` runs under the read lock of the store, on which the informer waits: it must not block, nor read the store
     /// through a lister.
     pub fn read<R>(&self, f: impl FnOnce(&Objects<T>, &X) -> R) -> R {
-        let state = read_lock(&self.state);
+        let state = self.state();
         f(&state.objects, &state.index)
     }
 
@@ -63,7 +63,7 @@ impl<T: Object, X> Lister<T, X> {
     /// Returns the resource version of the last list, event or bookmark that was applied to the store; empty before the
     /// first list.
     pub fn last_resource_version(&self) -> ResourceVersion {
-        read_lock(&self.state).resource_version.clone()
+        self.state().resource_version.clone()
     }
 
     /// Returns whether an object that is not stored may exist: references name it, and the server's lists lack it although
@@ -72,47 +72,26 @@ impl<T: Object, X> Lister<T, X> {
     /// A controller keeps what it has built for such an object, and syncs its key again after
     /// [`WITHHELD_INTERVAL`](crate::WITHHELD_INTERVAL): no event shows that a withheld object does not exist after all.
     pub fn is_withheld(&self, namespace: &str, name: &str) -> bool {
-        let state = read_lock(&self.state);
+        let state = self.state();
         !state.withheld.is_empty() && state.withheld.contains_key(&ObjectKey::new(namespace, name))
     }
 
     /// Returns whether objects are [withheld](Self::is_withheld).
     pub fn withholds_any(&self) -> bool {
-        !read_lock(&self.state).withheld.is_empty()
-    }
-
-    /// Returns whether the store has all changes up to `version`.
-    pub(crate) fn has_reached(&self, version: &ResourceVersion) -> bool {
-        *version <= read_lock(&self.state).resource_version
+        !self.state().withheld.is_empty()
     }
 
     pub(crate) fn is_populated(&self) -> bool {
-        read_lock(&self.state).populated
+        self.state().populated
     }
 
-    pub(crate) fn is_unconfirmed(&self, object: &T) -> bool {
-        read_lock(&self.state).own.is_unconfirmed(&object.key())
-    }
-
-    pub(crate) fn awaits_writes(&self) -> bool {
-        read_lock(&self.state).own.awaits_writes()
-    }
-
-    pub(crate) fn awaits_deletes(&self) -> bool {
-        read_lock(&self.state).own.awaits_deletes()
-    }
-
-    pub(crate) fn lists_begun(&self) -> u64 {
-        read_lock(&self.state).lists.begun()
-    }
-
-    pub(crate) fn has_current_list_after(&self, begun: u64) -> bool {
-        read_lock(&self.state).lists.has_current_after(begun)
+    pub(crate) fn state(&self) -> RwLockReadGuard<'_, State<T, X>> {
+        read_lock(&self.state)
     }
 
     /// Returns the stored object if it is in the same state.
     pub(crate) fn find_same(&self, object: &T) -> Option<Arc<T>> {
-        let state = read_lock(&self.state);
+        let state = self.state();
         state.objects.get(object.namespace(), object.name()).filter(|old| same_state(&***old, object)).cloned()
     }
 }

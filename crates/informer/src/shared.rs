@@ -152,7 +152,7 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
     }
 
     pub(crate) async fn reached(&self, version: &ResourceVersion) {
-        self.requests.wait_until(|| self.lister.has_reached(version)).await;
+        self.requests.wait_until(|| *version <= self.lister.last_resource_version()).await;
     }
 
     pub(crate) fn stored(&self, key: &ObjectKey) -> Option<Arc<T>> {

@@ -278,9 +278,9 @@ mod tests {
         assert!(store.replace(vec![item("a", 3), item("b", 4)], 70.into(), Missing::AtMost(0)).is_ok());
         let list = || vec![item("b", 75), item("c", 76)];
         assert_eq!(store.replace(list(), 80.into(), Missing::AtMost(0)).err(), Some(vec![reference("a")]));
-        assert_eq!((names(&lister).concat().as_str(), lister.has_reached(&80.into())), ("ab", false));
+        assert_eq!((names(&lister).concat().as_str(), lister.last_resource_version() >= 80.into()), ("ab", false));
         let changes = store.replace(list(), 80.into(), Missing::Keep).expect("stored");
-        assert_eq!((names(&lister).concat().as_str(), lister.has_reached(&80.into())), ("abc", true));
+        assert_eq!((names(&lister).concat().as_str(), lister.last_resource_version() >= 80.into()), ("abc", true));
         assert_eq!(changes.iter().count(), 2, "the update of b and c");
         assert!(store.replace(list(), 90.into(), Missing::AtMost(1)).is_ok());
         assert_eq!(names(&lister), ["b", "c"]);

@@ -100,7 +100,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
                 self.relist_after_restore();
             }
             // Another list could be older than the delete, or show that a restore has undone it.
-            if self.shared.lister().awaits_deletes() {
+            if self.shared.lister().state().own.awaits_deletes() {
                 self.machine.list_most_recent();
             }
             match self.machine.next(Instant::now(), kube_ambient::random()) {

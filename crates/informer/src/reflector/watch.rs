@@ -137,7 +137,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
             }
             loop {
                 let is_own = |head: &EventHead| self.shared.confirm(head);
-                let is_own = (!initial && self.shared.lister().awaits_writes()).then_some(is_own);
+                let is_own = (!initial && self.shared.lister().state().own.awaits_writes()).then_some(is_own);
                 let event = match self.source.decode(|| events.next_event_unless(is_own))? {
                     Some(Received::Event(event)) => event,
                     Some(Received::Known(head)) => {

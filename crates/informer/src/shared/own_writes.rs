@@ -65,7 +65,7 @@ impl<T: Object, X: Index<T>> WriteSink<T> for Shared<T, X> {
     }
 
     fn conflict(&self, object: &T) {
-        if self.lister.is_unconfirmed(object) {
+        if self.lister.state().own.is_unconfirmed(&object.key()) {
             self.requests.request_list(RelistCause::LostWrite, None);
         }
     }
