@@ -12,10 +12,7 @@ use kube_endpoints_testing::LIMIT;
 use kube_informer::{Lister, ManualSource, NamedIndexes};
 use rstest::rstest;
 
-use crate::{
-    log::{record, thing},
-    thing::Thing,
-};
+use crate::{log::thing, thing::Thing};
 
 type Things = NamedIndexes<Thing>;
 
@@ -36,29 +33,6 @@ fn indexed() -> (Lister<Thing, Things>, ManualSource<Thing, Things>) {
 
 fn names(things: impl IntoIterator<Item = impl std::borrow::Borrow<std::sync::Arc<Thing>>>) -> String {
     things.into_iter().map(|thing| thing.borrow().text()).collect::<Vec<_>>().join(" ")
-}
-
-// client-go: TestCache, TestFIFOCache (tools/cache/store_test.go): add, get, update, list, delete, replace
-#[test]
-fn store_returns_its_objects() {
-    let (informer, source) = ManualSource::<Thing>::new();
-    let ((log, _), lister) = (record(&informer), informer.lister());
-    let get = |name: &str| lister.get("shop", name).map(|it| it.text());
-    source.apply(thing("foo", 1));
-    source.apply(thing("bar", 2));
-    assert_eq!((get("foo"), get("baz")), (Some("foo@1".to_owned()), None));
-    source.apply(thing("foo", 3));
-    assert_eq!(get("foo").as_deref(), Some("foo@3"));
-    source.delete(thing("foo", 4));
-    source.delete(thing("foo", 4));
-    source.deliver();
-    assert_eq!(log.take(), "Added shop/foo@1, Added shop/bar@2, Updated shop/foo@3, Deleted shop/foo@4");
-    assert_eq!(names(lister.list()), "bar@2");
-
-    source.replace([thing("foo", 5), thing("baz", 6)], "6");
-    source.deliver();
-    assert_eq!(log.take(), "Deleted(tombstone) shop/bar@2, Added(initial) shop/baz@6, Added(initial) shop/foo@5");
-    assert_eq!((names(lister.list()), lister.len()), ("baz@6 foo@5".to_owned(), 2));
 }
 
 #[test]
