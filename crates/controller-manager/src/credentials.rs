@@ -42,24 +42,8 @@ pub(crate) async fn wait_until_rejected(credentials: &Credentials, is_active: im
 mod tests {
     use kube_controller_client::{Client, ClientOptions, Config};
     use kube_dev_apiserver::{Server, Transport, User};
-    use rstest::rstest;
 
     use super::*;
-
-    #[rstest]
-    #[case::accepted(None, 1_000, 0)]
-    #[case::just_now(Some(5), 5, 0)]
-    #[case::for_a_while(Some(5), 65, 60)]
-    #[tokio::test(start_paused = true)]
-    async fn rejected_for_is_the_time_since_the_first_401(
-        #[case] since: Option<u64>,
-        #[case] now: u64,
-        #[case] expect: u64,
-    ) {
-        let start = Instant::now();
-        let at = |second| start + Duration::from_secs(second);
-        assert_eq!(rejected_for(since.map(at), at(now)), Duration::from_secs(expect));
-    }
 
     #[tokio::test(start_paused = true)]
     async fn readiness_fails_after_60_s_of_401() {

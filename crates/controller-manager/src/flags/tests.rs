@@ -41,34 +41,6 @@ fn command_line_without_flags_gives_the_defaults() {
 }
 
 #[rstest]
-#[case("controllers", "*")]
-#[case("min-resync-period", "12h0m0s")]
-#[case("kube-api-qps", "20")]
-#[case("kube-api-burst", "30")]
-#[case("concurrent-endpoint-syncs", "5")]
-#[case("concurrent-service-endpoint-syncs", "5")]
-#[case("mirroring-concurrent-service-endpoint-syncs", "5")]
-#[case("max-endpoints-per-slice", "100")]
-#[case("mirroring-max-endpoints-per-subset", "1000")]
-#[case("endpoint-updates-batch-period", "0s")]
-#[case("leader-elect", "true")]
-#[case("leader-elect-lease-duration", "15s")]
-#[case("leader-elect-renew-deadline", "10s")]
-#[case("leader-elect-retry-period", "2s")]
-#[case("leader-elect-resource-lock", "leases")]
-#[case("leader-elect-resource-namespace", "kube-system")]
-#[case("bind-address", "0.0.0.0")]
-#[case("authorization-always-allow-paths", "/healthz,/readyz,/livez")]
-#[case("authentication-token-webhook-cache-ttl", "10s")]
-#[case("authorization-webhook-cache-unauthorized-ttl", "10s")]
-#[case("kubeconfig", "")]
-#[case("logging-format", "text")]
-#[case("v", "0")]
-fn defaults_match_upstream(#[case] flag: &str, #[case] value: &str) {
-    assert_eq!(parse(&[]).unwrap().flags.get(flag).map(String::as_str), Some(value));
-}
-
-#[rstest]
 #[case(&["--max-endpoints-per-slice", "7"])]
 #[case(&["--max-endpoints-per-slice=7"])]
 #[case(&["--max_endpoints_per_slice=7"])]

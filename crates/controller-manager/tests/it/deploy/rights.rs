@@ -8,7 +8,7 @@ use kube_endpoints_testing::eventually;
 use serde_json::{Value, json};
 
 use super::chart::install_chart;
-use super::{BASE, NAME, arguments, base, by_name, deploy, documents, text};
+use super::{NAME, arguments, base, by_name, deploy, documents, text};
 use crate::cluster::Cluster;
 use crate::process::{start_with_kubeconfig, stop};
 use crate::serving::start_in;
@@ -250,40 +250,4 @@ async fn chart_with_service_accounts_grants_the_rights_that_are_used() {
     expected.insert(right("", "events", "patch"));
     assert_eq!(unused_rights, expected, "rights that are granted and never used");
     cluster.server.shutdown().await;
-}
-
-/// A comparison of texts, which does not need Helm.
-#[test]
-fn chart_and_base_grant_the_same_rights() {
-    let rules = |text: &str, after: &str| -> Vec<String> {
-        let from = text.find(after).unwrap_or_else(|| panic!("no {after}"));
-        let lines = text[from..].lines().skip_while(|line| *line != "rules:").skip(1);
-        lines
-            .take_while(|line| line.starts_with(' '))
-            .filter(|line| !line.trim_start().starts_with('#'))
-            .map(str::to_owned)
-            .collect()
-    };
-    // Rendered for the default values: without blocks for `useServiceAccountCredentials`, and without template
-    // directives.
-    let rules = |text: &str, after: &str| -> Vec<String> {
-        let (mut left_out, mut kept) = (false, Vec::new());
-        for line in rules(text, after) {
-            match line.trim() {
-                "{{- if .Values.useServiceAccountCredentials }}" => left_out = true,
-                "{{- end }}" => left_out = false,
-                other if other.starts_with("{{") || left_out => {}
-                _ => kept.push(line),
-            }
-        }
-        kept
-    };
-    let chart = deploy("helm/endpoint-controller-manager/templates/roles.yaml");
-    let chart = std::fs::read_to_string(chart).expect("the chart's roles");
-    for (kind, file) in [("kind: ClusterRole\n", "cluster-role.yaml"), ("kind: Role\n", "role.yaml")] {
-        let base = std::fs::read_to_string(deploy(BASE).join(file)).expect("the role");
-        let base_rules = rules(&base, kind);
-        assert!(!base_rules.is_empty(), "{file}");
-        assert_eq!(rules(&chart, kind), base_rules, "{file}");
-    }
 }
