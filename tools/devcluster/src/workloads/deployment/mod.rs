@@ -38,7 +38,7 @@ pub(super) async fn sync(context: Arc<Context>, key: ObjectKey) -> Result<(), Er
         }
     }
     if deployment.status.as_ref() != Some(&status) {
-        patch_status(&context.client, &*deployment, deployment.status.as_ref(), &status).await?;
+        patch_status(&context.client, &*deployment, &status).await?;
     }
     Ok(())
 }

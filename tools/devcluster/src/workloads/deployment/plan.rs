@@ -13,7 +13,6 @@ use super::limits::Limits;
 use crate::workloads::{
     owner::reference_to,
     template::{HASH_LABEL, hash},
-    write::non_zero,
 };
 
 /// Write of a `ReplicaSet`.
@@ -105,10 +104,10 @@ impl Sets {
         };
         DeploymentStatus {
             observed_generation: deployment.metadata.generation,
-            replicas: non_zero(self.sum(pods)),
-            updated_replicas: non_zero(pods(&self.new)),
-            ready_replicas: non_zero(self.sum(ready)),
-            available_replicas: non_zero(self.sum(available)),
+            replicas: Some(self.sum(pods)),
+            updated_replicas: Some(pods(&self.new)),
+            ready_replicas: Some(self.sum(ready)),
+            available_replicas: Some(self.sum(available)),
             conditions: Some(vec![available_condition]),
             ..DeploymentStatus::default()
         }

@@ -40,7 +40,7 @@ pub(super) async fn sync(context: Arc<Context>, key: ObjectKey) -> Result<(), Er
     };
     let status = status(&set, &context.owned(&set));
     if set.status.as_ref() != Some(&status) {
-        patch_status(&context.client, &*set, set.status.as_ref(), &status).await?;
+        patch_status(&context.client, &*set, &status).await?;
     }
     result.or_else(|error| if error.is_namespace_terminating() { Ok(()) } else { Err(error) })
 }

@@ -9,11 +9,8 @@ use k8s_openapi::api::{
 
 use crate::{
     cluster::{has_condition, has_ended},
-    workloads::write::{count, non_zero},
+    workloads::write::count,
 };
-
-/// Maximum number of Pods that one sync creates or deletes (Go: `BurstReplicas`).
-const BURST: usize = 500;
 
 /// Pods that a sync creates or deletes.
 #[derive(Debug, Default, PartialEq)]
@@ -32,21 +29,21 @@ pub(super) fn plan(set: &ReplicaSet, pods: &[Arc<Pod>]) -> Plan {
     let replicas = set.spec.as_ref().and_then(|spec| spec.replicas).unwrap_or(1);
     let desired = usize::try_from(replicas).unwrap_or_default();
     if active.len() <= desired {
-        return Plan { create: (desired - active.len()).min(BURST), delete: Vec::new() };
+        return Plan { create: desired - active.len(), delete: Vec::new() };
     }
     active.sort_by_cached_key(|pod| {
         let has_node = pod.spec.as_ref().is_some_and(|spec| spec.node_name.is_some());
         let created = pod.metadata.creation_timestamp.as_ref().map(|time| time.0);
         (has_node, is_ready(pod), Reverse(created), pod.metadata.name.clone())
     });
-    active.truncate((active.len() - desired).min(BURST));
+    active.truncate(active.len() - desired);
     Plan { create: 0, delete: active }
 }
 
 /// Returns the status of a set that owns these Pods. A Pod that is ready counts as available.
 pub(super) fn status(set: &ReplicaSet, pods: &[Arc<Pod>]) -> ReplicaSetStatus {
     let active = || pods.iter().filter(|pod| is_active(pod));
-    let ready = non_zero(count(active().filter(|pod| is_ready(pod)).count()));
+    let ready = Some(count(active().filter(|pod| is_ready(pod)).count()));
     ReplicaSetStatus {
         replicas: count(active().count()),
         ready_replicas: ready,

@@ -52,7 +52,6 @@ fn unready(pod: &mut Value) {
 #[case::enough(1, vec![plain("a")], 0)]
 #[case::terminating(2, vec![plain("a"), pod("b", deleted)], 1)]
 #[case::failed(2, vec![plain("a"), pod("b", failed)], 1)]
-#[case::burst(2_000, vec![], 500)]
 fn missing_pods_are_created(#[case] replicas: i32, #[case] pods: Vec<Arc<Pod>>, #[case] expect: usize) {
     assert_eq!(plan(&set(replicas), &pods), Plan { create: expect, delete: Vec::new() });
 }
