@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use kube_workqueue::RetryLimiter;
 use rstest::rstest;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use super::*;
 use crate::{Controller, ControllerBuilder, Metrics, PendingKeys};
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("not yet")]
 struct NotYet;
 
@@ -28,37 +28,51 @@ fn builder(limiter: RetryLimiter<String>, metrics: Option<Arc<dyn ControllerMetr
     Controller::builder("test", Queue::builder().limiter(limiter), metrics)
 }
 
-/// Runs workers over one key whose sync fails `failures` times. Returns the time of each sync in milliseconds, and
-/// how often the retries were exhausted.
-async fn sync_times(failures: usize, retry: RetryPolicy) -> (Vec<u128>, usize) {
+/// Runs workers over one key, which events add at these times, until 2,050 s after the last event. The result of a sync
+/// follows from its number and its time. Returns the times of the syncs. All times are in milliseconds.
+async fn sync_times(
+    controller: ControllerBuilder<String>,
+    events: impl IntoIterator<Item = u64>,
+    result: impl Fn(usize, u64) -> Result<Action, NotYet> + Send + Sync + 'static,
+) -> Vec<u64> {
+    let (start, times) = (Instant::now(), Arc::new(Mutex::new(Vec::new())));
+    let recorded = Arc::clone(&times);
+    let sync = move |_| {
+        let at = u64::try_from(start.elapsed().as_millis()).unwrap();
+        let mut times = recorded.lock().unwrap();
+        let result = result(times.len(), at);
+        times.push(at);
+        async move { result }
+    };
+    let queue = controller.enqueuer(None);
+    let mut tasks = JoinSet::new();
+    tasks.spawn(controller.build(sync).run(CancellationToken::new()));
+    for at in events {
+        sleep_until(start + Duration::from_millis(at)).await;
+        queue.add("key".to_owned());
+    }
+    sleep(Duration::from_secs(2_050)).await;
+    times.lock().unwrap().clone()
+}
+
+fn seconds(times: &[u64]) -> Vec<u64> {
+    times.iter().map(|at| at / 1_000).collect()
+}
+
+/// Returns the times of the syncs of a key whose sync fails `failures` times, and how often the retries were exhausted.
+async fn failing_syncs(failures: usize, retry: RetryPolicy) -> (Vec<u64>, usize) {
     let metrics = Arc::new(Exhausted::default());
     let limiter = RetryLimiter::new(Duration::from_millis(10), Duration::from_secs(1));
     let controller = builder(limiter, Some(metrics.clone())).concurrency(2).retry(retry);
-    controller.enqueuer(None).add("key".to_owned());
-    let stop = CancellationToken::new();
-    let start = Instant::now();
-    let times = Arc::new(Mutex::new(Vec::new()));
-    let sync = {
-        let (times, stop) = (Arc::clone(&times), stop.clone());
-        move |_| {
-            let mut times = times.lock().unwrap();
-            times.push(start.elapsed().as_millis());
-            let result = if times.len() > failures { Ok(()) } else { Err(NotYet) };
-            if result.is_ok() {
-                stop.cancel();
-            }
-            async move { result }
-        }
-    };
-    controller.build(sync).run(stop).await.unwrap();
-    (times.lock().unwrap().clone(), metrics.0.load(Relaxed))
+    let result = move |number, _| if number < failures { Err(NotYet) } else { Ok(Action::await_change()) };
+    (sync_times(controller, [0], result).await, metrics.0.load(Relaxed))
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_failed_key_is_retried_with_growing_delays() {
-    let (times, exhausted) = sync_times(3, RetryPolicy::default()).await;
+    let (times, exhausted) = failing_syncs(3, RetryPolicy::default()).await;
     assert_eq!((times.len(), exhausted), (4, 0));
-    let delays: Vec<u128> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let delays: Vec<u64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
     for (delay, expected) in delays.iter().zip([10, 20, 40]) {
         // tokio's timers have a resolution of 1 ms.
         assert!(delay.abs_diff(expected) <= 2, "{delays:?}");
@@ -69,8 +83,8 @@ async fn a_failed_key_is_retried_with_growing_delays() {
 #[tokio::test(start_paused = true)]
 async fn a_key_out_of_retries_is_retried_at_the_slow_interval() {
     let retry = RetryPolicy { max_retries: 1, slow_interval: Duration::from_secs(60) };
-    let (times, exhausted) = sync_times(3, retry).await;
-    let delays: Vec<u128> = times.windows(2).map(|pair| (pair[1] - pair[0]) / 1_000).collect();
+    let (times, exhausted) = failing_syncs(3, retry).await;
+    let delays: Vec<u64> = times.windows(2).map(|pair| (pair[1] - pair[0]) / 1_000).collect();
     assert_eq!(delays, [0, 60, 60]);
     assert_eq!(exhausted, 2);
 }
@@ -118,52 +132,19 @@ async fn queued_delayed_failed_and_running_keys_are_pending() {
 async fn an_event_resets_the_retries_of_an_exhausted_key() {
     let limiter = RetryLimiter::new(Duration::from_millis(10), Duration::from_secs(1));
     let retry = RetryPolicy { max_retries: 2, slow_interval: Duration::from_secs(1_000) };
-    let (stop, times) = (CancellationToken::new(), Arc::new(Mutex::new(Vec::new())));
-    let start = Instant::now();
-    let sync = {
-        let times = Arc::clone(&times);
-        move |_| {
-            times.lock().unwrap().push(start.elapsed().as_secs());
-            async { Err::<(), _>(NotYet) }
-        }
-    };
-    let mut tasks = JoinSet::new();
-    let controller = builder(limiter, None).retry(retry);
-    let queue = controller.enqueuer(None);
-    tasks.spawn(controller.build(sync).run(stop.clone()));
-    queue.add("key".to_owned());
-    tokio::time::sleep(Duration::from_secs(100)).await;
-    queue.add("key".to_owned());
-    tokio::time::sleep(Duration::from_secs(2_050)).await;
-    assert_eq!(*times.lock().unwrap(), [0, 0, 0, 100, 100, 100, 1_100, 2_100]);
-    stop.cancel();
+    let times = sync_times(builder(limiter, None).retry(retry), [0, 100_000], |_, _| Err(NotYet)).await;
+    assert_eq!(seconds(&times), [0, 0, 0, 100, 100, 100, 1_100, 2_100]);
 }
 
-/// Runs workers whose syncs fail until `end`, and adds the key at these times. Returns the times of the syncs, in
-/// milliseconds.
+/// A controller whose retries are delayed by 1 s at first.
+fn slow() -> ControllerBuilder<String> {
+    builder(RetryLimiter::new(Duration::from_secs(1), Duration::from_secs(1_000)), None)
+}
+
+/// Returns the times of the syncs of a key that events add at these times, and whose syncs fail until `end`.
 async fn syncs_with_events(events: impl IntoIterator<Item = u64>, end: u64) -> Vec<u64> {
-    let limiter = RetryLimiter::new(Duration::from_secs(1), Duration::from_secs(1_000));
-    let (stop, times) = (CancellationToken::new(), Arc::new(Mutex::new(Vec::new())));
-    let start = Instant::now();
-    let sync = {
-        let times = Arc::clone(&times);
-        move |_| {
-            let at = u64::try_from(start.elapsed().as_millis()).unwrap();
-            times.lock().unwrap().push(at);
-            async move { if at < end { Err(NotYet) } else { Ok(()) } }
-        }
-    };
-    let mut tasks = JoinSet::new();
-    let controller = builder(limiter, None);
-    let queue = controller.enqueuer(None);
-    tasks.spawn(controller.build(sync).run(stop.clone()));
-    for at in events {
-        tokio::time::sleep_until(start + Duration::from_millis(at)).await;
-        queue.add("key".to_owned());
-    }
-    tokio::time::sleep(Duration::from_secs(2_000)).await;
-    stop.cancel();
-    times.lock().unwrap().clone()
+    let result = move |_, at| if at < end { Err(NotYet) } else { Ok(Action::await_change()) };
+    sync_times(slow(), events, result).await
 }
 
 // Each event of a Pod during a quota's refusals doubled the wait.
@@ -171,7 +152,6 @@ async fn syncs_with_events(events: impl IntoIterator<Item = u64>, end: u64) -> V
 async fn events_during_a_back_off_do_not_lengthen_it() {
     let quiet = syncs_with_events([0], 100_000).await;
     let busy = syncs_with_events((0..600).map(|at| at * 100), 100_000).await;
-    let seconds = |syncs: &[u64]| syncs.iter().map(|at| at / 1_000).collect::<Vec<_>>();
     assert_eq!(seconds(&quiet), [0, 1, 3, 7, 15, 31, 63, 127]);
     assert!(seconds(&busy).ends_with(&[60, 63, 127]), "{busy:?}");
     // One each second, and the retries.
@@ -184,32 +164,6 @@ async fn a_lone_event_during_a_back_off_is_synced_at_once() {
     assert_eq!(synced[6], 40_000, "{synced:?}");
     let failed = syncs_with_events([0, 40_000, 50_000], 60_000).await;
     assert_eq!((failed[6], failed[7], failed[8] / 1_000), (40_000, 50_000, 63), "{failed:?}");
-}
-
-/// Runs workers over one key, whose n-th sync has the n-th of these results, and which an event adds at `event`
-/// seconds. Returns the time of each sync in seconds.
-async fn requeue_times(results: Vec<Result<Action, NotYet>>, event: u64) -> Vec<u64> {
-    let limiter = RetryLimiter::new(Duration::from_secs(1), Duration::from_secs(1_000));
-    let (stop, times) = (CancellationToken::new(), Arc::new(Mutex::new(Vec::new())));
-    let (start, results) = (Instant::now(), Mutex::new(results.into_iter()));
-    let sync = {
-        let times = Arc::clone(&times);
-        move |_| {
-            times.lock().unwrap().push(start.elapsed().as_secs());
-            let result = results.lock().unwrap().next().unwrap_or_else(|| Ok(Action::await_change()));
-            async { result }
-        }
-    };
-    let mut tasks = JoinSet::new();
-    let controller = builder(limiter, None);
-    let queue = controller.enqueuer(None);
-    tasks.spawn(controller.build(sync).run(stop.clone()));
-    queue.add("key".to_owned());
-    tokio::time::sleep(Duration::from_secs(event)).await;
-    queue.add("key".to_owned());
-    tokio::time::sleep(Duration::from_secs(10_000)).await;
-    stop.cancel();
-    times.lock().unwrap().clone()
 }
 
 fn requeue(seconds: u64) -> Action {
@@ -228,7 +182,8 @@ fn requeue(seconds: u64) -> Action {
 #[case::a_delay_resets_the_back_off(vec![Err(NotYet), Ok(requeue(30)), Err(NotYet)], &[0, 1, 31, 32, 100])]
 #[tokio::test(start_paused = true)]
 async fn a_sync_requeues_its_key_after_a_delay(#[case] results: Vec<Result<Action, NotYet>>, #[case] expected: &[u64]) {
-    assert_eq!(requeue_times(results, 100).await, expected);
+    let result = move |number, _| results.get(number).copied().unwrap_or(Ok(Action::await_change()));
+    assert_eq!(seconds(&sync_times(slow(), [0, 100_000], result).await), expected);
 }
 
 #[tokio::test(start_paused = true)]
