@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kube_endpoint::{Legacy, MAX_ADDRESSES};
+use kube_endpoint::MAX_ADDRESSES;
 use kube_endpoint_model::{Endpoints, Pod, Service, Write};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -84,8 +84,8 @@ proptest! {
 
     #[test]
     fn a_second_sync_writes_nothing(service in service(), pods in pods(12)) {
-        let first = written(planned_write(&service, &pods, None, None, Legacy::default())).expect("a create");
-        prop_assert_eq!(planned_write(&service, &pods, Some(&first), None, Legacy::default()), None);
+        let first = written(planned_write(&service, &pods, None, None)).expect("a create");
+        prop_assert_eq!(planned_write(&service, &pods, Some(&first), None), None);
     }
 
     #[test]
@@ -93,16 +93,16 @@ proptest! {
         service in service(),
         (pods, shuffled) in pods(12).prop_flat_map(|pods| (Just(pods.clone()), Just(pods).prop_shuffle())),
     ) {
-        prop_assert_eq!(planned_write(&service, &pods, None, None, Legacy::default()), planned_write(&service, &shuffled, None, None, Legacy::default()));
+        prop_assert_eq!(planned_write(&service, &pods, None, None), planned_write(&service, &shuffled, None, None));
     }
 
     #[test]
     fn the_previous_object_does_not_affect_the_content(service in service(), other in service(), before in pods(12), pods in pods(12)) {
-        let current = written(planned_write(&other, &before, None, None, Legacy::default())).expect("a create");
-        let fresh = written(planned_write(&service, &pods, None, None, Legacy::default())).expect("a create");
-        let after = written(planned_write(&service, &pods, Some(&current), None, Legacy::default())).unwrap_or(current);
+        let current = written(planned_write(&other, &before, None, None)).expect("a create");
+        let fresh = written(planned_write(&service, &pods, None, None)).expect("a create");
+        let after = written(planned_write(&service, &pods, Some(&current), None)).unwrap_or(current);
         prop_assert_eq!(entries(&after), entries(&fresh));
-        prop_assert_eq!(planned_write(&service, &pods, Some(&after), None, Legacy::default()), None);
+        prop_assert_eq!(planned_write(&service, &pods, Some(&after), None), None);
     }
 }
 
@@ -123,7 +123,7 @@ proptest! {
             "metadata": {"namespace": "ns", "name": "web"},
             "spec": {"clusterIP": "10.96.0.1", "ipFamilies": ["IPv4"], "ports": [{"targetPort": 80, "protocol": "TCP"}]}
         }));
-        let endpoints = written(planned_write(&service, &pods, None, None, Legacy::default())).expect("a create");
+        let endpoints = written(planned_write(&service, &pods, None, None)).expect("a create");
         let count_of = |ready: bool| entries(&endpoints).iter().filter(|it| it.3 == ready).count();
         let ready = ready.min(count);
         prop_assert_eq!(count_of(true), ready.min(MAX_ADDRESSES));

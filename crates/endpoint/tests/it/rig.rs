@@ -8,7 +8,7 @@ use kube_controller_client::events::EventRecorder;
 use kube_controller_client::{Client, ClientOptions, Config as Connection};
 use kube_dev_apiserver::{Config as ServerConfig, LoggedRequest, On, Server};
 use kube_endpoint::{Config, Informers, Legacy, endpoints_controller};
-use kube_endpoint_model::{Endpoints, Pod, PodIndex, Service, ServiceIndex, Write, project};
+use kube_endpoint_model::{EndpointAddress, Endpoints, Pod, PodIndex, Service, ServiceIndex, Write, project};
 use kube_endpoints_testing::eventually;
 use kube_informer::ManualSource;
 use serde_json::{Value, json};
@@ -201,9 +201,22 @@ pub(crate) fn planned_write(
     pods: &[Arc<Pod>],
     current: Option<&Endpoints>,
     trigger_time: Option<jiff::Timestamp>,
-    legacy: Legacy,
 ) -> Option<Write<Endpoints>> {
-    kube_endpoint::planned_write(service, pods, current.cloned().map(Arc::new).as_ref(), trigger_time, legacy)
+    let current = current.cloned().map(Arc::new);
+    kube_endpoint::planned_write(service, pods, current.as_ref(), trigger_time, Legacy::default())
+}
+
+/// Formats subsets as `ready|not ready|protocol/port`, sorted and separated by `;`.
+pub(crate) fn shown(endpoints: &Endpoints) -> String {
+    let ips = |list: &[EndpointAddress]| list.iter().map(|it| it.ip.to_string()).collect::<Vec<_>>().join(" ");
+    let mut subsets: Vec<String> = Vec::new();
+    for subset in &endpoints.subsets {
+        let mut ports: Vec<String> = subset.ports.iter().map(|it| format!("{}/{}", it.protocol, it.port)).collect();
+        ports.sort();
+        subsets.push(format!("{}|{}|{}", ips(&subset.addresses), ips(&subset.not_ready_addresses), ports.join(" ")));
+    }
+    subsets.sort();
+    subsets.join(";")
 }
 
 pub(crate) fn read<T: serde::de::DeserializeOwned>(object: &Value) -> T {
