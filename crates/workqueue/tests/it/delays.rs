@@ -82,21 +82,6 @@ async fn two_keys_fire_in_their_order() {
     assert_eq!(*take(&queue).await, "third");
 }
 
-// upstream: TestCopyShifting
-#[tokio::test(start_paused = true)]
-async fn adds_in_reverse_fire_in_order() {
-    let (queue, _set) = queue();
-    for (key, delay) in
-        [("first", 50), ("second", 300), ("third", 250), ("fourth", 200), ("fifth", 150), ("sixth", 100)]
-    {
-        queue.add_after(key, delay * MS);
-    }
-    pass(2_000 * MS).await;
-    for key in ["first", "sixth", "fifth", "fourth", "third", "second"] {
-        assert_eq!(*take(&queue).await, key);
-    }
-}
-
 // upstream: TestRateLimitingQueue
 #[tokio::test(start_paused = true)]
 async fn rate_limited() {

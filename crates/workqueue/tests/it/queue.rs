@@ -17,10 +17,6 @@ async fn take<K: Clone + Eq + std::hash::Hash + Send + 'static>(queue: &Queue<K>
     timeout(Duration::ZERO, queue.get()).await.expect("a key is queued").expect("the queue is not shut down")
 }
 
-async fn would_wait(queue: &Queue<&'static str>) -> bool {
-    timeout(Duration::ZERO, queue.get()).await.is_err()
-}
-
 // upstream: TestBasic
 #[tokio::test(start_paused = true)]
 async fn many_producers_and_workers() {
@@ -87,66 +83,6 @@ async fn added_while_processing_comes_back() {
     });
     assert_eq!(*counts.lock().unwrap(), vec![2; 50]);
     assert_eq!(queue.len(), 0);
-}
-
-// upstream: TestLen
-#[tokio::test]
-async fn len_counts_each_key_once() {
-    let queue = queue();
-    assert!(queue.is_empty());
-    queue.add("foo");
-    assert_eq!(queue.len(), 1);
-    queue.add("bar");
-    assert_eq!(queue.len(), 2);
-    queue.add("foo");
-    assert_eq!(queue.len(), 2);
-}
-
-// upstream: TestReinsert
-#[tokio::test]
-async fn reinserted_while_processing() {
-    let queue = queue();
-    queue.add("foo");
-    let first = take(&queue).await;
-    queue.add("foo");
-    assert!(would_wait(&queue).await, "it is being processed");
-    first.done();
-    let second = take(&queue).await;
-    assert_eq!(*second, "foo");
-    second.done();
-    assert_eq!(queue.len(), 0);
-}
-
-// upstream: TestCollapse
-#[tokio::test]
-async fn collapses_adds() {
-    let queue = queue();
-    queue.add("bar");
-    queue.add("bar");
-    take(&queue).await.done();
-    assert_eq!(queue.len(), 0);
-    assert!(would_wait(&queue).await);
-}
-
-// upstream: TestCollapseWhileProcessing
-#[tokio::test(start_paused = true)]
-async fn collapses_adds_while_processing() {
-    let queue = queue();
-    queue.add("foo");
-    let first = take(&queue).await;
-    queue.add("foo");
-    queue.add("foo");
-    let waiting = async {
-        let item = queue.get().await.expect("not shut down");
-        assert_eq!(*item, "foo");
-        item.done();
-        assert_eq!(queue.len(), 0);
-    };
-    tokio::join!(waiting, async {
-        sleep(Duration::from_millis(100)).await;
-        first.done();
-    });
-    assert!(would_wait(&queue).await);
 }
 
 // upstream: TestNoQueueDrainageUsingShutDown
