@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kube_endpoint_model::{AddressType, ObjectMeta};
-use kube_endpointslice::metrics::{PrometheusMetrics, SliceMetrics, WriteMetrics};
+use kube_endpointslice::metrics::{PrometheusMetrics, SliceMetrics};
 use kube_endpointslice::{DesiredGroup, Input, Owner, Reconciler};
 use kube_topology::{HintPolicy, TrafficDistribution};
 use prometheus::{Registry, TextEncoder};
@@ -162,20 +162,4 @@ fn each_controller_of_a_process_chooses_its_prefix() {
     }
     assert!(PrometheusMetrics::register_with_prefix(&registry, "pools").is_err(), "the names are registered already");
     assert!(PrometheusMetrics::register_with_prefix(&registry, "a b").is_err(), "no name");
-}
-
-#[test]
-fn mirroring_has_its_own_prefix_and_stability() {
-    let registry = Registry::new();
-    let metrics = WriteMetrics::register_mirroring(&registry).expect("an empty registry");
-    metrics.wrote("delete");
-    let text = exposition(&registry);
-    for line in [
-        "# HELP endpoint_slice_mirroring_controller_endpoints_updated_per_sync [ALPHA] Number of endpoints updated on each Endpoints sync",
-        "# HELP endpoint_slice_mirroring_controller_endpoints_desired [ALPHA] Number of endpoints desired",
-        "endpoint_slice_mirroring_controller_changes{operation=\"delete\"} 1",
-        "endpoint_slice_mirroring_controller_endpoints_added_per_sync_bucket{le=\"32768\"} 0",
-    ] {
-        assert!(text.contains(line), "{line}\n{text}");
-    }
 }

@@ -55,6 +55,8 @@ fn metrics_have_the_names_types_and_buckets_of_upstream() {
             "num_endpoint_slices gauge",
         ]
     );
+    let help = "[ALPHA] Number of endpoints updated on each Endpoints sync";
+    assert!(registry.gather().iter().any(|family| family.help() == help));
     let sums: Vec<f64> = registry
         .gather()
         .iter()

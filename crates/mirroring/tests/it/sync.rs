@@ -1,7 +1,6 @@
 //! End-to-end syncs.
 
 use http::Method;
-use kube_dev_apiserver::{Fault, On};
 use kube_endpoints_testing::eventually;
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -159,24 +158,4 @@ async fn metrics_count_writes_endpoints_and_slices() {
     rig.settles(&[]).await;
     // MI-24: these deletions do not count.
     eventually("figures", &((2, 1, 0), (0, 0, 0)), figures).await;
-}
-
-// MI-23: a create that fails because the namespace is terminating is not an error.
-#[tokio::test]
-async fn nothing_is_created_in_a_terminating_namespace() {
-    let rig = Rig::start().await;
-    rig.send(Method::POST, SERVICES, &service(&Value::Null)).await;
-    let mut held = endpoints(&Value::Null, &["192.0.2.1"]);
-    held["metadata"]["finalizers"] = json!(["example.com/hold"]);
-    // Creates fail until the namespace is terminating, and are retried then.
-    let creates = On::any().verb("create").resource("endpointslices");
-    let refused = rig.server.faults().inject(Fault::reject(500).on(creates.clone()));
-    rig.send(Method::POST, ENDPOINTS, &held).await;
-    let refused_once = async || rig.server.faults().states().iter().any(|it| it.id == refused && it.hits > 0);
-    eventually("a failure", &true, refused_once).await;
-    rig.send(Method::DELETE, "/api/v1/namespaces/ns", &Value::Null).await;
-    rig.server.faults().remove(refused);
-    let retried = async || rig.server.requests().matching(&creates).iter().any(|it| it.status == Some(403));
-    eventually("a retry", &true, retried).await;
-    assert!(rig.list(SLICES).await.is_empty());
 }
