@@ -77,6 +77,13 @@ fn client(config: &Config) -> Client {
     Client::new(config, ClientOptions::default()).unwrap()
 }
 
+/// Stops the controller, which must succeed, and the server.
+async fn end(server: Server, stop: &CancellationToken, mut tasks: JoinSet<Result<(), ControllerError>>) {
+    stop.cancel();
+    tasks.join_next().await.unwrap().unwrap().unwrap();
+    server.shutdown().await;
+}
+
 #[tokio::test]
 async fn objects_are_synced_and_failed_keys_are_retried() {
     let (server, config) = start().await;
@@ -84,8 +91,7 @@ async fn objects_are_synced_and_failed_keys_are_retried() {
     let controller = Controller::new("copy", client);
     let config_maps = controller.informer().field_selector("metadata.name=a").build();
     let (context, mut synced) = context(controller.client(), &config_maps, 2);
-    let stop = CancellationToken::new();
-    let mut tasks = JoinSet::new();
+    let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
     tasks.spawn(controller.primary(&config_maps).concurrency(2).run(stop.clone(), context, sync));
     synced.wait_for(|count| *count > 0).await.unwrap();
     assert_eq!(copy(&server).as_deref(), Some("1"));
@@ -93,9 +99,7 @@ async fn objects_are_synced_and_failed_keys_are_retried() {
     while copy(&server).as_deref() != Some("2") {
         synced.changed().await.unwrap();
     }
-    stop.cancel();
-    tasks.join_next().await.unwrap().unwrap().unwrap();
-    server.shutdown().await;
+    end(server, &stop, tasks).await;
 }
 
 #[tokio::test]
@@ -113,9 +117,7 @@ async fn keys_of_other_objects_are_synced() {
     tasks.spawn(controller.run(stop.clone(), context, sync));
     synced.wait_for(|count| *count > 0).await.unwrap();
     assert_eq!(copy(&server).as_deref(), Some("1"));
-    stop.cancel();
-    tasks.join_next().await.unwrap().unwrap().unwrap();
-    server.shutdown().await;
+    end(server, &stop, tasks).await;
 }
 
 #[tokio::test]
@@ -188,9 +190,7 @@ async fn other_objects_are_mapped_through_the_index_of_the_primary_ones() {
     assert!(next(4).await.contains(&"three".to_owned()), "the initial contents");
     server.typed::<Lease>().create(&lease("s")).unwrap();
     assert_eq!(next(2).await, ["one", "two"]);
-    stop.cancel();
-    tasks.join_next().await.unwrap().unwrap().unwrap();
-    server.shutdown().await;
+    end(server, &stop, tasks).await;
 }
 
 /// Its resource versions are lower than those of the cluster of the controller.
@@ -211,9 +211,7 @@ async fn objects_of_another_cluster_are_mapped_while_leading() {
     assert_eq!(first.as_deref(), Some("a"));
     other.typed::<ConfigMap>().create(&config_map("z", "")).unwrap();
     assert_eq!(keys.recv().await.as_deref(), Some("z"));
-    stop.cancel();
-    tasks.join_next().await.unwrap().unwrap().unwrap();
-    server.shutdown().await;
+    end(server, &stop, tasks).await;
     other.shutdown().await;
 }
 
@@ -231,9 +229,7 @@ async fn no_key_is_synced_before_all_caches_are_filled() {
     let controller = controller.primary(&config_maps).caches(&leases);
     tasks.spawn(controller.run(stop.clone(), context, async |context, _| context.1.send(context.0.len())));
     assert_eq!(counts.recv().await, Some(1));
-    stop.cancel();
-    tasks.join_next().await.unwrap().unwrap().unwrap();
-    server.shutdown().await;
+    end(server, &stop, tasks).await;
 }
 
 #[tokio::test]
@@ -287,8 +283,7 @@ async fn caches_catch_up_at_the_same_time() {
     let (nodes, pods) = (controller.informer::<Node>().build(), controller.informer::<Pod>().build());
     let (context, mut synced) = context(controller.client(), &config_maps, 0);
     let controller = controller.primary(&config_maps).caches(&nodes).caches(&pods);
-    let stop = CancellationToken::new();
-    let mut tasks = JoinSet::new();
+    let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
     tasks.spawn(controller.with_leader_election(LeaseName::new("default", "copy")).run(stop.clone(), context, sync));
     synced.wait_for(|count| *count > 0).await.unwrap();
     let requests = server.requests().all();
@@ -298,7 +293,5 @@ async fn caches_catch_up_at_the_same_time() {
     assert_eq!(versions.len(), 3, "one of each resource: {paths:#?}");
     let meanwhile = &paths[versions[0]..versions[2]];
     assert!(meanwhile.iter().all(|it| !it.contains("sendInitialEvents")), "a new list before: {meanwhile:#?}");
-    stop.cancel();
-    tasks.join_next().await.unwrap().unwrap().unwrap();
-    server.shutdown().await;
+    end(server, &stop, tasks).await;
 }
