@@ -29,7 +29,6 @@ fn server() -> (Server, Client) {
     (server, client)
 }
 
-/// A running candidate.
 struct Candidate {
     fence: Fence,
     stop: CancellationToken,
@@ -37,17 +36,18 @@ struct Candidate {
 }
 
 fn candidate(client: &Client, identity: &str) -> Candidate {
-    candidate_with(client, identity, None)
+    candidate_with(client, identity, |_| {})
 }
 
-fn candidate_with(client: &Client, identity: &str, recorder: Option<EventRecorder>) -> Candidate {
-    let options = ElectionOptions {
+fn candidate_with(client: &Client, identity: &str, change: impl FnOnce(&mut ElectionOptions)) -> Candidate {
+    let mut options = ElectionOptions {
         lease: LeaseName { namespace: NAMESPACE.to_owned(), name: NAME.to_owned() },
         identity: identity.to_owned(),
         timing: Timing::default(),
-        recorder,
+        recorder: None,
         metrics: None,
     };
+    change(&mut options);
     let (election, fence) = Election::new(client.clone(), options);
     let stop = CancellationToken::new();
     let mut tasks = JoinSet::new();

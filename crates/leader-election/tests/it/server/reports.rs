@@ -6,7 +6,7 @@ use super::*;
 async fn events_match_upstream() {
     let (_server, client) = server();
     let (recorder, writer) = EventRecorder::new(client.clone(), "controller-manager");
-    let mut one = candidate_with(&client, "one", Some(recorder));
+    let mut one = candidate_with(&client, "one", |options| options.recorder = Some(recorder));
     one.wait_until_leading().await;
     one.stop.cancel();
     assert_eq!(one.wait_for_end().await, End::Released);
@@ -36,22 +36,11 @@ async fn events_match_upstream() {
 #[tokio::test(start_paused = true)]
 async fn events_can_refer_to_the_lease() {
     let (_server, client) = server();
-    let options = ElectionOptions {
-        lease: LeaseName { namespace: NAMESPACE.to_owned(), name: NAME.to_owned() },
-        identity: "one".to_owned(),
-        timing: Timing::default(),
-        recorder: None,
-        metrics: None,
-    };
-    let (election, mut fence) = Election::new(client.clone(), options);
-    let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
-    tasks.spawn(election.run(stop.clone()));
-    assert!(fence.wait_until_leading().await);
-    let (stored, reference) = (super::lease(&client).await, fence.lease());
+    let mut one = candidate(&client, "one");
+    one.wait_until_leading().await;
+    let (stored, reference) = (super::lease(&client).await, one.fence.lease());
     let expected = (stored.metadata.name.as_deref(), stored.metadata.uid.as_deref());
     assert_eq!((Some(&*reference.name), Some(&*reference.uid.to_string())), expected);
-    stop.cancel();
-    tasks.join_all().await;
 }
 
 #[cfg(feature = "prometheus")]
@@ -64,27 +53,14 @@ async fn metrics_match_upstream() {
     let metrics = PrometheusMetrics::register(&registry).expect("register metrics");
     let text = || TextEncoder::new().encode_to_string(&registry.gather()).expect("encode metrics");
     let (server, client) = server();
-    let options = ElectionOptions {
-        lease: LeaseName { namespace: NAMESPACE.to_owned(), name: NAME.to_owned() },
-        identity: "one".to_owned(),
-        timing: Timing::default(),
-        recorder: None,
-        metrics: Some(Arc::new(metrics)),
-    };
-    let (election, mut fence) = Election::new(client, options);
-    let stop = CancellationToken::new();
-    let mut tasks = JoinSet::new();
-    tasks.spawn(election.run(stop.clone()));
-    assert!(fence.wait_until_leading().await);
+    let mut one = candidate_with(&client, "one", |options| options.metrics = Some(Arc::new(metrics)));
+    one.wait_until_leading().await;
     assert!(text().contains("leader_election_master_status{name=\"it\"} 1\n"), "{}", text());
     assert!(!text().contains("leader_election_slowpath_total{"), "{}", text());
     server.faults().inject(Fault::reject(409).on(On::any().verb("update").resource("leases")).times(1));
-    let before = fence.term_end();
-    while fence.term_end() == before {
-        assert!(fence.changed().await);
-    }
-    stop.cancel();
-    tasks.join_all().await;
+    one.wait_for_renewal().await;
+    one.stop.cancel();
+    assert_eq!(one.wait_for_end().await, End::Released);
     assert!(text().contains("leader_election_slowpath_total{name=\"it\"} 1\n"), "{}", text());
     assert!(text().contains("leader_election_master_status{name=\"it\"} 0\n"), "{}", text());
 }
