@@ -79,9 +79,7 @@ async fn addresses(cluster: &Cluster) -> Vec<String> {
 
 /// Returns the number of creates, updates and deletes of the change.
 async fn writes() -> [u32; 3] {
-    let cluster = Cluster::start().await;
-    let reconciler = Reconciler::builder(cluster.client.clone(), options(2)).build();
-    sync(&reconciler, before()).await.expect("the slices before");
+    let (_cluster, reconciler) = cluster_before().await;
     let plan = sync(&reconciler, after().0).await.expect("the slices after");
     let count = |of: fn(&kube_endpointslice::TypePlan) -> usize| {
         u32::try_from(plan.types.iter().map(of).sum::<usize>()).expect("a few writes")
@@ -103,11 +101,8 @@ async fn at_every_position(#[case] fault: Fault) {
     assert!(counts.iter().all(|count| *count > 0), "the change takes every verb: {counts:?}");
     for (verb, count) in ["create", "update", "delete"].into_iter().zip(counts) {
         for position in 0..count {
-            let cluster = Cluster::start().await;
-            let reconciler = Reconciler::builder(cluster.client.clone(), options(2)).build();
-            sync(&reconciler, before()).await.expect("the slices before");
-            let on = On::any().verb(verb).resource("endpointslices");
-            cluster.server.faults().inject(fault.clone().on(on).after(position).times(1));
+            let (cluster, reconciler) = cluster_before().await;
+            cluster.server.faults().inject(fault.clone().on(of_slices(verb)).after(position).times(1));
 
             let (desired, expected) = after();
             let mut tries = 0;
@@ -130,9 +125,7 @@ async fn at_every_position(#[case] fault: Fault) {
 /// A slice that another client has changed since it was read is not deleted. Upstream deletes it.
 #[tokio::test]
 async fn only_what_was_seen_is_deleted() {
-    let cluster = Cluster::start().await;
-    let reconciler = Reconciler::builder(cluster.client.clone(), options(2)).build();
-    sync(&reconciler, before()).await.expect("the slices before");
+    let (cluster, reconciler) = cluster_before().await;
     let (owner, types) = (owner(), [AddressType::IPv4, AddressType::IPv6]);
     let seen = reconciler.live_slices(&owner.key()).await.expect("a list");
     for slice in &seen {
@@ -141,7 +134,7 @@ async fn only_what_was_seen_is_deleted() {
     }
     let nothing = reconciler.reconcile(Input::new(&owner, &types, Vec::<DesiredGroup>::new(), &seen), None).await;
     assert!(nothing.is_err());
-    let deletes = cluster.server.requests().matching(&On::any().verb("delete").resource("endpointslices"));
+    let deletes = cluster.server.requests().matching(&of_slices("delete"));
     assert!(deletes.iter().all(|it| it.status == Some(409)), "{deletes:?}");
     assert_eq!(cluster.slices(CONTROLLER).await.len(), seen.len());
     sync(&reconciler, vec![]).await.expect("a sync of what there is now");
@@ -164,7 +157,7 @@ async fn a_terminating_namespace_ends_the_type_without_failure() {
     let input = Input::new(&owner, &[AddressType::IPv4], groups(&[(AddressType::IPv4, 80, &[1])]), &[]);
     let done = reconciler.reconcile(input, None).await.expect("no failure");
     assert_eq!((done.plan.types[0].creates().count(), done.writes), (1, 0));
-    let refused = cluster.server.requests().count(&On::any().verb("create").resource("endpointslices"));
+    let refused = cluster.server.requests().count(&of_slices("create"));
     assert_eq!(refused, 1, "one create was sent");
 }
 
