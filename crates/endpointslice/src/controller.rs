@@ -73,7 +73,8 @@ pub fn endpointslice_controller(
     let slice_delay = SLICE_CHANGE_DELAY.max(config.syncs.batch_period);
     let options = Options::for_services(SLICE_CONTROLLER).max_endpoints_per_slice(config.max_endpoints_per_slice);
     let handler = watch_slices(&mut controller, &informers.slices, &options, Terminating::Ignored, slice_delay);
-    watch_services(&mut controller, informers);
+    // ES-H1: at once.
+    controller.watch(&informers.services, "services", |event: &Event<Service>, keys| keys.add(event.object().key()));
     watch_pods(&mut controller, informers, config.syncs.batch_period);
     let nodes_changed = Arc::new(Notify::new());
     watch_nodes(&mut controller, informers, Arc::clone(&nodes_changed));
@@ -110,11 +111,6 @@ pub fn endpointslice_controller(
         let syncs = Arc::clone(&syncs);
         async move { syncs.sync(&key).await }
     })
-}
-
-/// Adds a handler that enqueues a Service at once for each of its changes (ES-H1).
-fn watch_services(controller: &mut ControllerBuilder<ObjectKey>, informers: &Informers) {
-    controller.watch(&informers.services, "services", |event: &Event<Service>, keys| keys.add(event.object().key()));
 }
 
 /// Adds a handler that enqueues the Services that a change of a Pod affects, after the batch period (ES-H2).

@@ -65,25 +65,20 @@ impl Options {
     /// [owner label](Self::owner_label) is set to another one: the API server refuses other labels.
     pub fn new(controller: impl Into<Text>) -> Options {
         let controller = controller.into();
-        let owner_label = format!("{controller}/owner").into();
-        Options::with(controller, owner_label)
-    }
-
-    /// Returns the options of a controller of slices of Services, like the slice controller of Kubernetes: those of
-    /// [`new`](Self::new), with the owner label `kubernetes.io/service-name`.
-    pub fn for_services(controller: impl Into<Text>) -> Options {
-        Options::with(controller.into(), SERVICE_NAME_LABEL.into())
-    }
-
-    fn with(controller: Text, owner_label: Text) -> Options {
         Options {
+            owner_label: format!("{controller}/owner").into(),
             controller,
-            owner_label,
             max_endpoints_per_slice: MAX_ENDPOINTS_PER_SLICE,
             placeholder: true,
             enforce_ownership: true,
             packing: Packing::Incremental,
         }
+    }
+
+    /// Returns the options of a controller of slices of Services, like the slice controller of Kubernetes: those of
+    /// [`new`](Self::new), with the owner label `kubernetes.io/service-name`.
+    pub fn for_services(controller: impl Into<Text>) -> Options {
+        Options::new(controller).owner_label(SERVICE_NAME_LABEL)
     }
 
     /// Sets the key of the label by which the slices of an owner are found.
