@@ -59,7 +59,6 @@ pub(crate) struct ServerFailure {
 /// What a failure means for the back-off of its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// It counts.
     Counts,
     /// It was a slow retry, so the key stays out of retries.
     Slow,

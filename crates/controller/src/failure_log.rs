@@ -7,7 +7,6 @@ use tokio::time::Instant;
 /// Time over which lines are counted.
 const WINDOW: Duration = Duration::from_secs(60);
 
-/// Kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A key failed and is retried.

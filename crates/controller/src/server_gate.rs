@@ -188,11 +188,9 @@ pub(crate) struct Member<K> {
 /// What the gate decides about a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admission {
-    /// It is synced.
     Sync,
     /// It is synced although the gate is closed. Its end must be reported.
     Probe,
-    /// It waits.
     Waits,
 }
 

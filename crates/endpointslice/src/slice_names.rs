@@ -26,7 +26,6 @@ pub(crate) struct SliceName {
 }
 
 impl SliceName {
-    /// Returns a random name that starts with `prefix`.
     pub(crate) fn random(prefix: &Text) -> SliceName {
         let mut name = String::from(prefix.get(..LONGEST - RANDOM).unwrap_or(prefix));
         for _ in 0..RANDOM {

@@ -26,7 +26,6 @@ pub(crate) fn resource_version(lease: &Lease) -> &str {
     lease.metadata.resource_version.as_deref().unwrap_or_default()
 }
 
-/// Returns a new Lease held by `identity`.
 pub(crate) fn new_lease(name: &LeaseName, identity: &str, timing: &Timing, wall: Timestamp) -> Lease {
     let LeaseName { namespace, name } = name.clone();
     let metadata = ObjectMeta { name: Some(name), namespace: Some(namespace), ..ObjectMeta::default() };

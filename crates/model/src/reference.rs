@@ -59,7 +59,6 @@ struct ExtraFields {
 }
 
 const POD: &str = "Pod";
-/// [`POD`] as shared text.
 static POD_TEXT: LazyLock<Text> = LazyLock::new(|| Text::from(POD));
 
 impl TargetRef {

@@ -95,7 +95,6 @@ pub(crate) struct Ledger {
     drains: Drains,
     writer: Writer,
     mismatches: Mismatches,
-    /// Number of open mismatches.
     open: usize,
     /// Number of comparisons after a change of the inputs of a plan.
     changes: u64,

@@ -11,7 +11,6 @@ use tokio::time::Instant;
 
 use crate::Shadow;
 
-/// Metrics of one [`Shadow`].
 #[derive(Clone)]
 pub(crate) struct ShadowMetrics {
     shadow: Weak<Shadow>,

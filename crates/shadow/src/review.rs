@@ -8,7 +8,6 @@ use serde::Serialize;
 
 use crate::Shadow;
 
-/// Compares the plans of one controller.
 pub(crate) struct ShadowReview {
     pub(crate) shadow: Arc<Shadow>,
     /// Name of the controller, as in `--controllers`.

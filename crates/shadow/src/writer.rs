@@ -8,10 +8,8 @@ use tokio::time::Instant;
 /// Period in which the Lease is read.
 pub(crate) const LEASE_PERIOD: Duration = Duration::from_secs(10);
 
-/// Result of reading the Lease.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LeaseReading {
-    /// The Lease exists.
     Lease {
         /// `spec.holderIdentity`; empty if the Lease is released.
         holder: String,
@@ -24,7 +22,6 @@ pub(crate) enum LeaseReading {
     Unavailable,
 }
 
-/// State of the writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WriterState {
     /// There is no Lease to read: time alone decides.

@@ -13,7 +13,6 @@ const MIN_FAILING_KEYS: usize = 3;
 const MAX_FAILING_KEYS: usize = 48;
 /// Time after an opening for which closing again counts as soon.
 const SOON: Duration = Duration::from_secs(60);
-/// Delay of the first probe.
 const FIRST_PROBE_DELAY: Duration = Duration::from_millis(100);
 /// Shortest time between two probes.
 const MIN_PROBE_DELAY: Duration = Duration::from_millis(500);

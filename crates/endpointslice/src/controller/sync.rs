@@ -26,7 +26,6 @@ pub(super) struct Syncs {
     pub(super) keys: Enqueuer<ObjectKey>,
 }
 
-/// Error of a sync.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SyncError {
     /// Writes failed, or Pods were left out because their Nodes are not in the cache.

@@ -17,7 +17,6 @@ use crate::programs::{
 };
 use crate::support;
 
-/// A running example.
 struct Running {
     stop: CancellationToken,
     tasks: JoinSet<support::Result<()>>,

@@ -34,7 +34,6 @@ pub(crate) struct Case {
     pub(crate) inject: fn(&mut Cluster),
     /// Whether the controllers run after the fault.
     pub(crate) settles: bool,
-    /// The object that is explained.
     pub(crate) explained: Explained,
     /// The cause that must be reported first, and others that must be reported too; empty if there is none.
     pub(crate) causes: &'static [Code],

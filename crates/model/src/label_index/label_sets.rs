@@ -25,7 +25,6 @@ pub(super) struct LabelSets<T> {
     /// Objects of each set, all with the same labels; empty for a free slot.
     sets: Vec<ByName<T>>,
     free: Vec<SetId>,
-    /// Sets by their labels.
     by_labels: HashTable<SetId>,
     by_pair: HashTable<SetsOfPair>,
     hasher: DefaultHashBuilder,

@@ -93,7 +93,6 @@ fn named_ports<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<NamedPo
     Ok(ports)
 }
 
-/// The fields of `status`.
 #[derive(Default)]
 struct Status(PodBuilder);
 

@@ -11,14 +11,11 @@ pub(crate) type Index = u32;
 /// No entry, or no position.
 pub(super) const NIL: u32 = u32::MAX;
 
-/// State of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KeyState {
     /// Neither queued nor in process; the entry exists only for its deadline.
     Waiting,
-    /// Queued.
     Queued,
-    /// In process.
     Processing,
     /// In process and added again: queued when the worker is done.
     ProcessingDirty,
