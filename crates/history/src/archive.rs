@@ -1,0 +1,334 @@
+//! Recorded segments, in files or in memory.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, Cursor, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use crate::change::{Context, Operation, Record};
+use crate::codec::{Input, Malformed};
+use crate::error::ReadError;
+use crate::frame::{self, FrameKind, Next, Source, TRAILER, Trailer, Unpacker};
+use crate::header::{Header, NoHeader};
+use crate::index::{FrameEntry, Index};
+use crate::object::{Group, Recorded};
+use crate::replay::{Replay, Select};
+
+/// Extension of the files of a folder.
+pub(crate) const EXTENSION: &str = "history";
+
+/// Recorded segments, oldest first.
+///
+/// Opening reads no more than the beginning of each segment. A segment that is still being written, or was cut off by a
+/// crash, ends with its last whole frame.
+pub struct Archive {
+    files: Vec<HistoryFile>,
+    segments: Vec<Segment>,
+    unpacker: Unpacker,
+}
+
+struct HistoryFile {
+    name: PathBuf,
+    source: Box<dyn Source>,
+}
+
+/// A segment of a file.
+struct Segment {
+    file: usize,
+    /// Offset after the header.
+    start: u64,
+    /// Offset after the last frame with state or changes.
+    end: u64,
+    /// Offset after the frames of the index; `None` without an index.
+    index_end: Option<u64>,
+    header: Header,
+    index: Option<Index>,
+}
+
+impl Archive {
+    /// Opens a file, or all files of a folder that have the extension `history`.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError`], if a file cannot be read or has another format.
+    pub fn open(path: &Path) -> Result<Archive, ReadError> {
+        let failed = |source| ReadError::Io { file: path.to_owned(), source };
+        let mut names = vec![path.to_owned()];
+        if fs::metadata(path).map_err(failed)?.is_dir() {
+            names = fs::read_dir(path)
+                .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<_>>())
+                .map_err(failed)?;
+            names.retain(|name| name.extension().is_some_and(|it| it == EXTENSION));
+            names.sort();
+        }
+        let open = |name: PathBuf| match File::open(&name) {
+            Ok(file) => Ok(HistoryFile { name, source: Box::new(file) as Box<dyn Source> }),
+            Err(source) => Err(ReadError::Io { file: name, source }),
+        };
+        Archive::of(names.into_iter().map(open).collect::<Result<_, _>>()?)
+    }
+
+    /// Returns the segments that are contained in buffers, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError`], if a buffer has another format.
+    pub fn from_buffers(buffers: impl IntoIterator<Item = Vec<u8>>) -> Result<Archive, ReadError> {
+        let file = |buffer| HistoryFile { name: "memory".into(), source: Box::new(Cursor::new(buffer)) };
+        Archive::of(buffers.into_iter().map(file).collect())
+    }
+
+    fn of(files: Vec<HistoryFile>) -> Result<Archive, ReadError> {
+        let unpacker = Unpacker::new().map_err(|source| ReadError::Io { file: PathBuf::new(), source })?;
+        let mut archive = Archive { files, segments: Vec::new(), unpacker };
+        for file in 0..archive.files.len() {
+            archive.find_segments(file)?;
+        }
+        archive.segments.sort_by_key(|segment| segment.header.started);
+        Ok(archive)
+    }
+
+    /// Returns the headers of the segments, oldest first.
+    pub fn headers(&self) -> impl ExactSizeIterator<Item = &Header> {
+        self.segments.iter().map(|segment| &segment.header)
+    }
+
+    /// Returns the state of the selected objects at a time, and the changes after it. Before the first segment, there is no
+    /// state.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError`], if what was recorded until then is damaged.
+    pub fn replay(&mut self, select: Select, from: Timestamp) -> Result<Replay<'_>, ReadError> {
+        let after = self.segments.partition_point(|segment| segment.header.started <= from);
+        Replay::start(self, select, after.saturating_sub(1), from)
+    }
+
+    pub(crate) fn segment_count(&self) -> usize {
+        self.segments.len()
+    }
+
+    pub(crate) fn header(&self, segment: usize) -> &Header {
+        &self.segments[segment].header
+    }
+
+    /// Returns the index of a segment, which is made from all its frames if it has none.
+    pub(crate) fn index(&mut self, segment: usize) -> Result<&Index, ReadError> {
+        if self.segments[segment].index.is_none() {
+            let index = match self.segments[segment].index_end {
+                Some(end) => self.read_index(segment, end)?,
+                None => self.make_index(segment)?,
+            };
+            self.segments[segment].index = Some(index);
+        }
+        Ok(self.segments[segment].index.get_or_insert_default())
+    }
+
+    /// Calls `read` with each record of a frame.
+    pub(crate) fn read_frame(
+        &mut self,
+        segment: usize,
+        entry: FrameEntry,
+        content: &mut Vec<u8>,
+        mut read: impl FnMut(FrameKind, Record<'_>) -> Result<(), Malformed>,
+    ) -> Result<(), ReadError> {
+        let Segment { file, start, end, .. } = self.segments[segment];
+        let offset = start.saturating_add(entry.offset);
+        if offset.saturating_add(u64::from(entry.packed)) > end {
+            return Err(self.damaged(file, offset, "a frame is beyond its segment"));
+        }
+        self.unpack(file, offset, entry.packed as usize, content)?;
+        let mut input = Input::new(content);
+        let mut records = || {
+            let kind = FrameKind::of(input.byte()?).ok_or(Malformed("unknown kind of frame"))?;
+            // The trailer after the index was cut off.
+            if kind == FrameKind::Index {
+                return Ok(());
+            }
+            let mut context = Context::read(&mut input)?;
+            while !input.is_empty() {
+                read(kind, context.read_record(&mut input)?)?;
+            }
+            Ok(())
+        };
+        records().map_err(|Malformed(problem)| self.damaged(file, offset, problem))
+    }
+
+    fn damaged(&self, file: usize, offset: u64, problem: impl Into<String>) -> ReadError {
+        ReadError::Damaged { file: self.files[file].name.clone(), offset, problem: problem.into() }
+    }
+
+    fn unpack(&mut self, file: usize, offset: u64, packed: usize, content: &mut Vec<u8>) -> Result<(), ReadError> {
+        let HistoryFile { name, source } = &mut self.files[file];
+        let failed = self.unpacker.unpack(&mut **source, offset, packed, content);
+        failed.map_err(|error| ReadError::Damaged { file: name.clone(), offset, problem: error.to_string() })
+    }
+
+    fn next(&mut self, file: usize, offset: u64, length: u64) -> Result<Next, ReadError> {
+        let HistoryFile { name, source } = &mut self.files[file];
+        frame::next(&mut **source, offset, length).map_err(|source| ReadError::Io { file: name.clone(), source })
+    }
+
+    /// Finds the segments of a file: from its end if that is complete, otherwise frame by frame.
+    fn find_segments(&mut self, file: usize) -> Result<(), ReadError> {
+        let HistoryFile { name, source } = &mut self.files[file];
+        let failed = |source| ReadError::Io { file: name.clone(), source };
+        let length = source.seek(SeekFrom::End(0)).map_err(failed)?;
+        let mut end = length;
+        let mut found = Vec::new();
+        while let Some(trailer) = self.trailer_before(file, end)? {
+            let trailer_start = end - TRAILER as u64;
+            let (start, index) = (trailer_start - trailer.segment, trailer_start - trailer.index);
+            let mut content = Vec::new();
+            let (header, after) = self.read_header(file, start, length, &mut content)?;
+            let index_end = Some(trailer_start);
+            found.push(Segment { file, start: after, end: index, index_end, header, index: None });
+            end = start;
+            if end == 0 {
+                self.segments.extend(found);
+                return Ok(());
+            }
+        }
+        self.scan_segments(file, length)
+    }
+
+    /// Returns the trailer that ends at an offset.
+    fn trailer_before(&mut self, file: usize, end: u64) -> Result<Option<Trailer>, ReadError> {
+        let Some(start) = end.checked_sub(TRAILER as u64) else { return Ok(None) };
+        let HistoryFile { name, source } = &mut self.files[file];
+        let mut bytes = [0; TRAILER];
+        source
+            .seek(SeekFrom::Start(start))
+            .and_then(|_| source.read_exact(&mut bytes))
+            .map_err(|source| ReadError::Io { file: name.clone(), source })?;
+        Ok(Trailer::read(&bytes).filter(|it| it.segment <= start && it.index < it.segment))
+    }
+
+    fn scan_segments(&mut self, file: usize, length: u64) -> Result<(), ReadError> {
+        let (mut offset, mut content) = (0, Vec::new());
+        while offset < length {
+            let start = offset;
+            let (header, after) = match self.read_header(file, start, length, &mut content) {
+                Ok(header) => header,
+                // The header was being written.
+                Err(ReadError::Damaged { .. }) if start > 0 => return Ok(()),
+                Err(error) => return Err(error),
+            };
+            if after.saturating_add(header.state) > length {
+                return Ok(());
+            }
+            offset = after;
+            let (end, index_end) = loop {
+                match self.next(file, offset, length)? {
+                    Next::Frame { packed } => offset += (frame::HEAD + packed) as u64,
+                    Next::Trailer => {
+                        let trailer = self.trailer_before(file, offset + TRAILER as u64)?;
+                        let index = trailer.filter(|it| it.segment == offset - start).map(|it| offset - it.index);
+                        let ends = index.map_or((offset, None), |index| (index, Some(offset)));
+                        offset += TRAILER as u64;
+                        break ends;
+                    }
+                    Next::CutOff | Next::End => {
+                        let end = offset;
+                        offset = length;
+                        break (end, None);
+                    }
+                    Next::Foreign => return Err(self.damaged(file, offset, "no frame begins here")),
+                }
+            };
+            self.segments.push(Segment { file, start: after, end, index_end, header, index: None });
+        }
+        Ok(())
+    }
+
+    /// Returns the header of a segment, and the offset after it.
+    fn read_header(
+        &mut self,
+        file: usize,
+        start: u64,
+        length: u64,
+        content: &mut Vec<u8>,
+    ) -> Result<(Header, u64), ReadError> {
+        let name = self.files[file].name.clone();
+        let packed = match self.next(file, start, length)? {
+            Next::Frame { packed } => packed,
+            Next::CutOff if start > 0 => return Err(self.damaged(file, start, "the header is cut off")),
+            _ if start > 0 => return Err(self.damaged(file, start, "no segment begins here")),
+            _ => return Err(ReadError::Foreign { file: name }),
+        };
+        if let Err(error) = self.unpack(file, start, packed, content) {
+            return Err(if start > 0 { error } else { ReadError::Foreign { file: name } });
+        }
+        match Header::read(content) {
+            Ok(header) => Ok((header, start + (frame::HEAD + packed) as u64)),
+            Err(NoHeader::Foreign) if start > 0 => Err(self.damaged(file, start, "no segment begins here")),
+            Err(NoHeader::Foreign) => Err(ReadError::Foreign { file: name }),
+            Err(NoHeader::Newer(version)) => Err(ReadError::Newer { file: name, version }),
+            Err(NoHeader::Malformed(Malformed(problem))) => Err(self.damaged(file, start, problem)),
+        }
+    }
+
+    fn read_index(&mut self, segment: usize, end: u64) -> Result<Index, ReadError> {
+        let Segment { file, end: mut offset, .. } = self.segments[segment];
+        let (mut index, mut content) = (Index::default(), Vec::new());
+        while offset < end {
+            let Next::Frame { packed } = self.next(file, offset, end)? else {
+                return Err(self.damaged(file, offset, "no frame of the index begins here"));
+            };
+            self.unpack(file, offset, packed, &mut content)?;
+            let part = content.strip_prefix(&[FrameKind::Index as u8]).ok_or(Malformed("the index is cut off"));
+            part.and_then(|part| index.read(Input::new(part)))
+                .map_err(|Malformed(problem)| self.damaged(file, offset, problem))?;
+            offset += (frame::HEAD + packed) as u64;
+        }
+        Ok(index)
+    }
+
+    /// Makes the index of a segment that has none.
+    fn make_index(&mut self, segment: usize) -> Result<Index, ReadError> {
+        let Segment { file, start, end, .. } = self.segments[segment];
+        let (mut content, mut offset) = (Vec::new(), start);
+        let (mut index, mut groups) = (Index::default(), HashMap::new());
+        while let Next::Frame { packed } = self.next(file, offset, end)? {
+            let length = u32::try_from(packed).unwrap_or(u32::MAX);
+            let mut entry =
+                FrameEntry { offset: offset - start, packed: length, time: Timestamp::default(), is_state: false };
+            let mut is_first = true;
+            self.read_frame(segment, entry, &mut content, |kind, record| {
+                if std::mem::take(&mut is_first) {
+                    entry.time = record.seen;
+                    entry.is_state = kind == FrameKind::State;
+                }
+                touch(&mut index, &mut groups, record)
+            })?;
+            index.add_frame(entry);
+            offset += (frame::HEAD + packed) as u64;
+        }
+        Ok(index)
+    }
+}
+
+/// Adds a record of the next frame to an index. `groups` has the groups of the objects by their numbers.
+fn touch(index: &mut Index, groups: &mut HashMap<u64, usize>, mut record: Record<'_>) -> Result<(), Malformed> {
+    if let Some(before) = groups.get(&record.object).filter(|_| record.operation != Operation::Gap) {
+        index.touch(*before);
+    }
+    match record.operation {
+        Operation::Whole => {
+            let group = index.group(Recorded::read(&mut record.body)?.group());
+            index.touch(group);
+            groups.insert(record.object, group);
+        }
+        Operation::Removed => {
+            groups.remove(&record.object);
+        }
+        Operation::Gap => {
+            let group = index.group(Group::Gaps);
+            index.touch(group);
+        }
+        Operation::Difference => {}
+    }
+    Ok(())
+}

@@ -1,0 +1,168 @@
+//! Changes, and how they are written into frames.
+
+use jiff::{SignedDuration, Timestamp};
+use kube_endpoint_model::Text;
+
+use crate::codec::{Input, Malformed, Output};
+use crate::delta::Delta;
+use crate::object::Recorded;
+
+/// A change of an object, or a time of which nothing is known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// Time at which the recorder saw it, in whole microseconds.
+    pub seen: Timestamp,
+    /// Who wrote the object, if that is known.
+    pub author: Option<Author>,
+    /// What has changed.
+    pub what: What,
+}
+
+/// What has changed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum What {
+    /// An object was created, or changed.
+    Put {
+        /// State before; `None` for a new object.
+        before: Option<Recorded>,
+        /// State after.
+        after: Recorded,
+    },
+    /// An object was deleted.
+    Removed(Recorded),
+    /// Changes between this time and [`Change::seen`] may be missing, or were seen late.
+    Gap(Gap),
+}
+
+/// A time of which nothing is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// Time of the last answer of the API server before.
+    pub since: Timestamp,
+    /// Why, such as the error of a watch.
+    pub reason: Text,
+}
+
+/// Who wrote an object.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Author {
+    /// Field manager, such as `kubelet`; empty if it is unknown.
+    pub manager: Text,
+    /// User, such as `system:node:node-1`; empty if it is unknown. Only audit logs have it.
+    pub user: Text,
+    /// Time of the write as the object states it; `None` if it does not.
+    pub time: Option<Timestamp>,
+}
+
+/// How a record continues the state of its object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operation {
+    /// The body is the whole object.
+    Whole,
+    /// The body is the difference from the state before.
+    Difference,
+    /// The object was deleted; there is no body.
+    Removed,
+    /// The body is a [`Gap`]; there is no object.
+    Gap,
+}
+
+/// A record, whose body is not decoded.
+#[derive(Clone, Debug)]
+pub(crate) struct Record<'a> {
+    pub(crate) object: u64,
+    pub(crate) operation: Operation,
+    pub(crate) seen: Timestamp,
+    pub(crate) author: Option<Author>,
+    pub(crate) body: Input<'a>,
+}
+
+/// What the records of a frame have in common.
+#[derive(Debug)]
+pub(crate) struct Context {
+    seen: Timestamp,
+    /// Authors that the frame has named, without times.
+    authors: Vec<Author>,
+}
+
+impl Context {
+    /// Begins a frame.
+    pub(crate) fn write(start: Timestamp, out: &mut Output) -> Context {
+        let start = whole_microseconds(start);
+        start.write(&Timestamp::default(), out);
+        Context { seen: start, authors: Vec::new() }
+    }
+
+    pub(crate) fn read(input: &mut Input<'_>) -> Result<Context, Malformed> {
+        Ok(Context { seen: Timestamp::read(&Timestamp::default(), input)?, authors: Vec::new() })
+    }
+
+    pub(crate) fn write_record(
+        &mut self,
+        (object, operation): (u64, Operation),
+        seen: Timestamp,
+        author: Option<&Author>,
+        body: &[u8],
+        out: &mut Output,
+    ) {
+        out.number(object << 2 | operation as u64);
+        let seen = whole_microseconds(seen);
+        out.signed(seen.as_microsecond() - self.seen.as_microsecond());
+        self.seen = seen;
+        self.write_author(author, out);
+        out.bytes(body);
+    }
+
+    fn write_author(&mut self, author: Option<&Author>, out: &mut Output) {
+        let Some(author) = author else { return out.number(0) };
+        let known = self.authors.iter().position(|it| it.manager == author.manager && it.user == author.user);
+        let at = known.unwrap_or(self.authors.len());
+        out.number(at as u64 + 1);
+        if known.is_none() {
+            out.bytes(author.manager.as_bytes());
+            out.bytes(author.user.as_bytes());
+            self.authors.push(Author { time: None, ..author.clone() });
+        }
+        author.time.write(&Some(self.seen), out);
+    }
+
+    pub(crate) fn read_record<'a>(&mut self, input: &mut Input<'a>) -> Result<Record<'a>, Malformed> {
+        let head = input.number()?;
+        let operation = match head & 3 {
+            0 => Operation::Whole,
+            1 => Operation::Difference,
+            2 => Operation::Removed,
+            _ => Operation::Gap,
+        };
+        let passed = SignedDuration::from_micros(input.signed()?);
+        self.seen = self.seen.checked_add(passed).map_err(|_| Malformed("a time is beyond the calendar"))?;
+        let author = self.read_author(input)?;
+        Ok(Record { object: head >> 2, operation, seen: self.seen, author, body: Input::new(input.bytes()?) })
+    }
+
+    fn read_author(&mut self, input: &mut Input<'_>) -> Result<Option<Author>, Malformed> {
+        let Some(at) = input.number()?.checked_sub(1) else { return Ok(None) };
+        let at = usize::try_from(at).unwrap_or(usize::MAX);
+        if at == self.authors.len() {
+            self.authors.push(Author { manager: input.text()?, user: input.text()?, time: None });
+        }
+        let author = self.authors.get(at).cloned().ok_or(Malformed("an author is not named"))?;
+        let time = Option::read(&Some(self.seen), input)?;
+        Ok(Some(Author { time, ..author }))
+    }
+}
+
+impl Gap {
+    pub(crate) fn write(&self, out: &mut Output) {
+        self.since.write(&Timestamp::default(), out);
+        out.bytes(self.reason.as_bytes());
+    }
+
+    pub(crate) fn read(input: &mut Input<'_>) -> Result<Gap, Malformed> {
+        Ok(Gap { since: Timestamp::read(&Timestamp::default(), input)?, reason: input.text()? })
+    }
+}
+
+fn whole_microseconds(time: Timestamp) -> Timestamp {
+    Timestamp::from_microsecond(time.as_microsecond()).unwrap_or(time)
+}

@@ -1,0 +1,21 @@
+#![doc = include_str!("../README.md")]
+
+mod archive;
+mod change;
+mod codec;
+mod delta;
+mod encoder;
+mod error;
+mod frame;
+mod header;
+mod index;
+mod object;
+mod replay;
+
+pub use archive::Archive;
+pub use change::{Author, Change, Gap, What};
+pub use encoder::Encoder;
+pub use error::ReadError;
+pub use header::{FORMAT, Header};
+pub use object::{Kind, Recorded};
+pub use replay::{Replay, Select};

@@ -1,0 +1,210 @@
+//! The objects that are recorded.
+
+use std::sync::Arc;
+
+use kube_endpoint_model::{EndpointSlice, Endpoints, Labels, Node, ObjectKey, Pod, Service, Text};
+use kube_wire::Object as _;
+
+use crate::codec::{Input, Malformed, Output};
+use crate::delta::Delta;
+
+/// Kinds of objects that are recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// core/v1 Service.
+    Service,
+    /// core/v1 Pod.
+    Pod,
+    /// core/v1 Node.
+    Node,
+    /// core/v1 Endpoints.
+    Endpoints,
+    /// discovery.k8s.io/v1 EndpointSlice.
+    EndpointSlice,
+}
+
+/// State of an object: the fields that the endpoint controllers read.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Recorded {
+    /// A Service.
+    Service(Arc<Service>),
+    /// A Pod.
+    Pod(Arc<Pod>),
+    /// A Node.
+    Node(Arc<Node>),
+    /// An Endpoints object.
+    Endpoints(Arc<Endpoints>),
+    /// An EndpointSlice.
+    EndpointSlice(Arc<EndpointSlice>),
+}
+
+/// Objects that a reader of one Service reads together.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Group {
+    /// A Service, its Endpoints and its slices.
+    Service(ObjectKey),
+    /// The Pods of a namespace with these labels.
+    Pods(Text, Labels),
+    /// All Nodes.
+    Nodes,
+    /// Times for which nothing is known. They concern every reader.
+    Gaps,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Kind; 5] = [Kind::Service, Kind::Pod, Kind::Node, Kind::Endpoints, Kind::EndpointSlice];
+
+    fn read(input: &mut Input<'_>) -> Result<Kind, Malformed> {
+        Kind::ALL.get(usize::from(input.byte()?)).copied().ok_or(Malformed("unknown kind of object"))
+    }
+}
+
+macro_rules! each {
+    ($recorded:expr, $object:ident => $result:expr) => {
+        match $recorded {
+            Recorded::Service($object) => $result,
+            Recorded::Pod($object) => $result,
+            Recorded::Node($object) => $result,
+            Recorded::Endpoints($object) => $result,
+            Recorded::EndpointSlice($object) => $result,
+        }
+    };
+}
+
+impl Recorded {
+    /// Returns the kind.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Recorded::Service(_) => Kind::Service,
+            Recorded::Pod(_) => Kind::Pod,
+            Recorded::Node(_) => Kind::Node,
+            Recorded::Endpoints(_) => Kind::Endpoints,
+            Recorded::EndpointSlice(_) => Kind::EndpointSlice,
+        }
+    }
+
+    /// Returns namespace and name.
+    pub fn key(&self) -> ObjectKey {
+        each!(self, object => object.key())
+    }
+
+    pub(crate) fn is(&self, kind: Kind, key: &ObjectKey) -> bool {
+        self.kind() == kind && each!(self, object => object.name() == key.name && object.namespace() == key.namespace)
+    }
+
+    pub(crate) fn group(&self) -> Group {
+        match self {
+            Recorded::Service(service) => Group::Service(service.key()),
+            Recorded::Endpoints(endpoints) => Group::Service(endpoints.key()),
+            Recorded::EndpointSlice(slice) => {
+                let service = slice.service_name().unwrap_or_default();
+                Group::Service(ObjectKey { namespace: slice.metadata.namespace.clone(), name: service.into() })
+            }
+            Recorded::Pod(pod) => Group::Pods(pod.namespace.clone(), pod.labels.clone()),
+            Recorded::Node(_) => Group::Nodes,
+        }
+    }
+
+    /// Returns whether [`group`](Self::group) is the same, without building it.
+    pub(crate) fn is_of_group(&self, group: &Group) -> bool {
+        match (self, group) {
+            (Recorded::Service(service), Group::Service(key)) => service.name == key.name,
+            (Recorded::Endpoints(endpoints), Group::Service(key)) => endpoints.metadata.name == key.name,
+            (Recorded::EndpointSlice(slice), Group::Service(key)) => {
+                slice.service_name().unwrap_or_default() == key.name
+            }
+            (Recorded::Pod(pod), Group::Pods(_, labels)) => pod.labels == *labels,
+            (Recorded::Node(_), Group::Nodes) => true,
+            _ => false,
+        }
+    }
+
+    /// Writes the whole object.
+    pub(crate) fn write(&self, out: &mut Output) {
+        fn whole<T: Delta + Default>(object: &T, out: &mut Output) {
+            object.write(&T::default(), out);
+        }
+        out.byte(self.kind() as u8);
+        each!(self, object => whole(&**object, out));
+    }
+
+    /// Reads what [`write`](Self::write) has written.
+    pub(crate) fn read(input: &mut Input<'_>) -> Result<Recorded, Malformed> {
+        fn whole<T: Delta + Default>(input: &mut Input<'_>) -> Result<Arc<T>, Malformed> {
+            T::read(&T::default(), input).map(Arc::new)
+        }
+        Ok(match Kind::read(input)? {
+            Kind::Service => Recorded::Service(whole(input)?),
+            Kind::Pod => Recorded::Pod(whole(input)?),
+            Kind::Node => Recorded::Node(whole(input)?),
+            Kind::Endpoints => Recorded::Endpoints(whole(input)?),
+            Kind::EndpointSlice => Recorded::EndpointSlice(whole(input)?),
+        })
+    }
+
+    /// Writes the difference from an earlier state of the object; returns false, and writes nothing, for one of another
+    /// kind.
+    pub(crate) fn write_difference(&self, before: &Recorded, out: &mut Output) -> bool {
+        match (self, before) {
+            (Recorded::Service(now), Recorded::Service(before)) => now.write(before, out),
+            (Recorded::Pod(now), Recorded::Pod(before)) => now.write(before, out),
+            (Recorded::Node(now), Recorded::Node(before)) => now.write(before, out),
+            (Recorded::Endpoints(now), Recorded::Endpoints(before)) => now.write(before, out),
+            (Recorded::EndpointSlice(now), Recorded::EndpointSlice(before)) => now.write(before, out),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Reads what [`write_difference`](Self::write_difference) has written.
+    pub(crate) fn read_difference(&self, input: &mut Input<'_>) -> Result<Recorded, Malformed> {
+        Ok(match self {
+            Recorded::Service(before) => Recorded::Service(Arc::read(before, input)?),
+            Recorded::Pod(before) => Recorded::Pod(Arc::read(before, input)?),
+            Recorded::Node(before) => Recorded::Node(Arc::read(before, input)?),
+            Recorded::Endpoints(before) => Recorded::Endpoints(Arc::read(before, input)?),
+            Recorded::EndpointSlice(before) => Recorded::EndpointSlice(Arc::read(before, input)?),
+        })
+    }
+}
+
+macro_rules! from_objects {
+    ($($kind:ident)*) => {
+        $(impl From<Arc<$kind>> for Recorded {
+            fn from(object: Arc<$kind>) -> Self {
+                Recorded::$kind(object)
+            }
+        })*
+    };
+}
+
+from_objects!(Service Pod Node Endpoints EndpointSlice);
+
+impl Group {
+    pub(crate) fn write(&self, out: &mut Output) {
+        match self {
+            Group::Service(key) => {
+                out.byte(0);
+                out.bytes(key.namespace.as_bytes());
+                out.bytes(key.name.as_bytes());
+            }
+            Group::Pods(namespace, labels) => {
+                out.byte(1);
+                out.bytes(namespace.as_bytes());
+                labels.write(&Labels::default(), out);
+            }
+            Group::Nodes => out.byte(2),
+            Group::Gaps => out.byte(3),
+        }
+    }
+
+    pub(crate) fn read(input: &mut Input<'_>) -> Result<Group, Malformed> {
+        Ok(match input.byte()? {
+            0 => Group::Service(ObjectKey { namespace: input.text()?, name: input.text()? }),
+            1 => Group::Pods(input.text()?, Labels::read(&Labels::default(), input)?),
+            2 => Group::Nodes,
+            3 => Group::Gaps,
+            _ => return Err(Malformed("unknown group of objects")),
+        })
+    }
+}

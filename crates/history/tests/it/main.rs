@@ -1,0 +1,5 @@
+//! Laws of recorded histories, and what damaged files do.
+
+mod damaged;
+mod laws;
+mod recording;
