@@ -99,6 +99,30 @@ impl World {
         }
     }
 
+    /// Removes an object, if it is there.
+    pub fn remove(&mut self, kind: Kind, key: &ObjectKey) {
+        match kind {
+            Kind::Service => {
+                let old = self.services.remove(key);
+                self.selectors.update(old.as_ref(), None);
+            }
+            Kind::Pod => {
+                let old = self.pods.remove(key);
+                self.pod_index.update(old.as_ref(), None);
+            }
+            Kind::Node => {
+                self.nodes.remove(&key.name);
+            }
+            Kind::Endpoints => {
+                self.endpoints.remove(key);
+            }
+            Kind::EndpointSlice => {
+                let old = self.slices.remove(key);
+                self.slice_index.update(old.as_ref(), None);
+            }
+        }
+    }
+
     /// Records that objects of a kind could not be read. Explanations then leave out what depends on them.
     pub fn set_unknown(&mut self, kind: Kind) {
         self.unknown.insert(kind);
@@ -150,7 +174,7 @@ impl World {
     }
 
     /// Returns the slices of a Service, of all managers, by name.
-    pub(crate) fn slices_of(&self, service: &ObjectKey) -> impl Iterator<Item = &Arc<EndpointSlice>> {
+    pub fn slices_of(&self, service: &ObjectKey) -> impl Iterator<Item = &Arc<EndpointSlice>> {
         self.slice_index.slices(&service.namespace, &service.name)
     }
 

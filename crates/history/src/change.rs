@@ -10,7 +10,7 @@ use crate::object::Recorded;
 /// A change of an object, or a time of which nothing is known.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// Time at which the recorder saw it, in whole microseconds.
+    /// Time at which the recorder saw it, in whole milliseconds.
     pub seen: Timestamp,
     /// Who wrote the object, if that is known.
     pub author: Option<Author>,
@@ -81,6 +81,8 @@ pub(crate) struct Record<'a> {
 #[derive(Debug)]
 pub(crate) struct Context {
     seen: Timestamp,
+    /// Number of the last version. Those of all objects grow together.
+    version: u64,
     /// Authors that the frame has named, without times.
     authors: Vec<Author>,
 }
@@ -88,13 +90,13 @@ pub(crate) struct Context {
 impl Context {
     /// Begins a frame.
     pub(crate) fn write(start: Timestamp, out: &mut Output) -> Context {
-        let start = whole_microseconds(start);
+        let start = whole_milliseconds(start);
         start.write(&Timestamp::default(), out);
-        Context { seen: start, authors: Vec::new() }
+        Context { seen: start, version: 0, authors: Vec::new() }
     }
 
     pub(crate) fn read(input: &mut Input<'_>) -> Result<Context, Malformed> {
-        Ok(Context { seen: Timestamp::read(&Timestamp::default(), input)?, authors: Vec::new() })
+        Ok(Context { seen: Timestamp::read(&Timestamp::default(), input)?, version: 0, authors: Vec::new() })
     }
 
     pub(crate) fn write_record(
@@ -102,15 +104,18 @@ impl Context {
         (object, operation): (u64, Operation),
         seen: Timestamp,
         author: Option<&Author>,
-        body: &[u8],
+        body: &Output,
         out: &mut Output,
     ) {
         out.number(object << 2 | operation as u64);
-        let seen = whole_microseconds(seen);
-        out.signed(seen.as_microsecond() - self.seen.as_microsecond());
+        let seen = whole_milliseconds(seen);
+        out.signed(seen.as_millisecond() - self.seen.as_millisecond());
         self.seen = seen;
         self.write_author(author, out);
-        out.bytes(body);
+        let version = if body.version == 0 { self.version } else { body.version };
+        out.signed(version.wrapping_sub(self.version).cast_signed());
+        self.version = version;
+        out.bytes(body.as_slice());
     }
 
     fn write_author(&mut self, author: Option<&Author>, out: &mut Output) {
@@ -123,7 +128,7 @@ impl Context {
             out.bytes(author.user.as_bytes());
             self.authors.push(Author { time: None, ..author.clone() });
         }
-        author.time.write(&Some(self.seen), out);
+        author.time.write(&Some(whole_seconds(self.seen)), out);
     }
 
     pub(crate) fn read_record<'a>(&mut self, input: &mut Input<'a>) -> Result<Record<'a>, Malformed> {
@@ -134,10 +139,12 @@ impl Context {
             2 => Operation::Removed,
             _ => Operation::Gap,
         };
-        let passed = SignedDuration::from_micros(input.signed()?);
+        let passed = SignedDuration::from_millis(input.signed()?);
         self.seen = self.seen.checked_add(passed).map_err(|_| Malformed("a time is beyond the calendar"))?;
         let author = self.read_author(input)?;
-        Ok(Record { object: head >> 2, operation, seen: self.seen, author, body: Input::new(input.bytes()?) })
+        self.version = self.version.wrapping_add(input.signed()?.cast_unsigned());
+        let body = Input::of_version(input.bytes()?, self.version);
+        Ok(Record { object: head >> 2, operation, seen: self.seen, author, body })
     }
 
     fn read_author(&mut self, input: &mut Input<'_>) -> Result<Option<Author>, Malformed> {
@@ -147,7 +154,7 @@ impl Context {
             self.authors.push(Author { manager: input.text()?, user: input.text()?, time: None });
         }
         let author = self.authors.get(at).cloned().ok_or(Malformed("an author is not named"))?;
-        let time = Option::read(&Some(self.seen), input)?;
+        let time = Option::read(&Some(whole_seconds(self.seen)), input)?;
         Ok(Some(Author { time, ..author }))
     }
 }
@@ -163,6 +170,11 @@ impl Gap {
     }
 }
 
-fn whole_microseconds(time: Timestamp) -> Timestamp {
-    Timestamp::from_microsecond(time.as_microsecond()).unwrap_or(time)
+fn whole_milliseconds(time: Timestamp) -> Timestamp {
+    Timestamp::from_millisecond(time.as_millisecond()).unwrap_or(time)
+}
+
+/// Objects state times in whole seconds.
+fn whole_seconds(time: Timestamp) -> Timestamp {
+    Timestamp::from_second(time.as_second()).unwrap_or(time)
 }

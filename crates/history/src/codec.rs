@@ -11,6 +11,8 @@ pub(crate) struct Malformed(pub(crate) &'static str);
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     bytes: Vec<u8>,
+    /// Version of the object that is written; 0 if it is no number. It is not repeated in the bytes.
+    pub(crate) version: u64,
 }
 
 impl Output {
@@ -60,11 +62,17 @@ impl Output {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Input<'a> {
     rest: &'a [u8],
+    /// Version of the object that is read, unless that is no number.
+    pub(crate) version: u64,
 }
 
 impl<'a> Input<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
-        Self { rest: bytes }
+        Self::of_version(bytes, 0)
+    }
+
+    pub(crate) fn of_version(bytes: &'a [u8], version: u64) -> Self {
+        Self { rest: bytes, version }
     }
 
     pub(crate) fn is_empty(&self) -> bool {

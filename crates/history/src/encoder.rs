@@ -104,7 +104,7 @@ impl Encoder {
         let Some(number) = self.objects.find(kind, &key) else {
             let group = self.segment.index.group(object.group());
             self.segment.index.touch(group);
-            object.write(self.segment.empty_body());
+            object.write(self.segment.empty_body(object.version()));
             let number = self.objects.insert(object, group);
             return self.segment.record((number, Operation::Whole), seen, author);
         };
@@ -121,10 +121,10 @@ impl Encoder {
             segment.index.touch(slot.group);
         }
         // Who reads the new group only has not read the state before.
-        let operation = if same && object.write_difference(&slot.object, segment.empty_body()) {
+        let operation = if same && object.write_difference(&slot.object, segment.empty_body(object.version())) {
             Operation::Difference
         } else {
-            object.write(segment.empty_body());
+            object.write(segment.empty_body(object.version()));
             Operation::Whole
         };
         slot.object = object;
@@ -135,7 +135,7 @@ impl Encoder {
     pub fn remove(&mut self, seen: Timestamp, author: Option<&Author>, kind: Kind, key: &ObjectKey) {
         let Some((number, slot)) = self.objects.remove(kind, key) else { return };
         self.segment.index.touch(slot.group);
-        self.segment.empty_body();
+        self.segment.empty_body(0);
         self.segment.record((number, Operation::Removed), seen, author);
     }
 
@@ -143,7 +143,7 @@ impl Encoder {
     pub fn gap(&mut self, seen: Timestamp, gap: &Gap) {
         let group = self.segment.index.group(Group::Gaps);
         self.segment.index.touch(group);
-        gap.write(self.segment.empty_body());
+        gap.write(self.segment.empty_body(0));
         self.segment.record((0, Operation::Gap), seen, None);
     }
 
@@ -195,7 +195,7 @@ impl Encoder {
         existing.sort_by_key(|(_, slot)| slot.group);
         for (number, slot) in existing {
             segment.index.touch(slot.group);
-            slot.object.write(segment.empty_body());
+            slot.object.write(segment.empty_body(slot.object.version()));
             segment.write_record(FrameKind::State, (number, Operation::Whole), now, None);
             if segment.frame.len() >= FULL {
                 segment.end_frame(true, packer, out)?;
@@ -206,8 +206,10 @@ impl Encoder {
 }
 
 impl Segment {
-    fn empty_body(&mut self) -> &mut Output {
+    /// Returns the body for an object with this version.
+    fn empty_body(&mut self, version: u64) -> &mut Output {
         self.body.clear();
+        self.body.version = version;
         &mut self.body
     }
 
@@ -229,7 +231,7 @@ impl Segment {
             frame.byte(kind as u8);
             Context::write(seen, frame)
         });
-        context.write_record((number as u64, operation), seen, author, body.as_slice(), frame);
+        context.write_record((number as u64, operation), seen, author, body, frame);
     }
 
     fn end_frame(&mut self, is_state: bool, packer: &mut Packer, out: &mut Vec<u8>) -> io::Result<()> {

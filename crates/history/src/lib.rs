@@ -11,6 +11,8 @@ mod header;
 mod index;
 mod object;
 mod replay;
+#[cfg(feature = "causes")]
+pub mod timeline;
 
 pub use archive::Archive;
 pub use change::{Author, Change, Gap, What};
@@ -19,3 +21,5 @@ pub use error::ReadError;
 pub use header::{FORMAT, Header};
 pub use object::{Kind, Recorded};
 pub use replay::{Replay, Select};
+#[cfg(feature = "causes")]
+pub use timeline::Timeline;

@@ -92,6 +92,11 @@ impl Recorded {
         self.kind() == kind && each!(self, object => object.name() == key.name && object.namespace() == key.namespace)
     }
 
+    /// Returns the version as a number; 0 if it is none.
+    pub(crate) fn version(&self) -> u64 {
+        each!(self, object => object.resource_version().number().unwrap_or_default())
+    }
+
     pub(crate) fn group(&self) -> Group {
         match self {
             Recorded::Service(service) => Group::Service(service.key()),

@@ -6,7 +6,7 @@ use kube_endpoint_model::{
     ServicePort, SubsetPort, TargetPort, TargetRef, Text, Uid,
 };
 
-use super::{Delta, scalars::Initial};
+use super::{Delta, list, scalars::Initial};
 use crate::codec::{Input, Malformed, Output};
 
 /// Implements [`Delta`] for types by their fields. The order is part of the format: new fields come last.
@@ -58,7 +58,6 @@ fields! {
     }
     OwnerReference { api_version block_owner_deletion controller kind name uid }
     Endpoints { metadata subsets }
-    EndpointSubset { addresses not_ready_addresses ports }
     EndpointAddress { hostname ip node_name target_ref }
     SubsetPort { name port protocol app_protocol }
     ObjectReference { api_version field_path kind name namespace resource_version uid }
@@ -67,6 +66,23 @@ fields! {
     EndpointConditions { ready serving terminating }
     EndpointHints { for_nodes for_zones }
     EndpointPort { name protocol port app_protocol }
+}
+
+/// An address that becomes ready, or ceases to be, moves from one list to the other.
+impl Delta for EndpointSubset {
+    fn write(&self, before: &Self, out: &mut Output) {
+        list::write(&self.addresses, &before.addresses, &before.not_ready_addresses, out);
+        list::write(&self.not_ready_addresses, &before.not_ready_addresses, &before.addresses, out);
+        self.ports.write(&before.ports, out);
+    }
+
+    fn read(before: &Self, input: &mut Input<'_>) -> Result<Self, Malformed> {
+        Ok(EndpointSubset {
+            addresses: list::read(&before.addresses, &before.not_ready_addresses, input)?,
+            not_ready_addresses: list::read(&before.not_ready_addresses, &before.addresses, input)?,
+            ports: Vec::read(&before.ports, input)?,
+        })
+    }
 }
 
 macro_rules! initial_is_default {

@@ -7,37 +7,59 @@ use kube_endpoint_model::{Addresses, Labels, NamedPort, Text};
 use super::{Delta, scalars::Initial};
 use crate::codec::{Input, Malformed, Output};
 
-/// Writes the lengths of the common beginning and end, the number of items between them, and these. The first are compared
-/// with those that they replace, each other one with the one before it, which is often alike.
-fn write<T: Delta + Initial + PartialEq>(now: &[T], before: &[T], out: &mut Output) {
+/// Number of new items up to which they are searched among those before.
+const SEARCHED: usize = 8;
+
+/// Writes the length of the common beginning, how many items follow that are replaced, and by which others. One that was
+/// anywhere in `before` or `beside` is written as its place there, plus one. Others follow a 0, as differences: the first ones
+/// from those that they replace, each other one from the one before it, which is often alike.
+pub(super) fn write<T: Delta + Initial + PartialEq>(now: &[T], before: &[T], beside: &[T], out: &mut Output) {
     let start = now.iter().zip(before).take_while(|(now, before)| now == before).count();
-    let (now, before) = (&now[start..], &before[start..]);
-    let end = now.iter().rev().zip(before.iter().rev()).take_while(|(now, before)| now == before).count();
-    let (now, replaced) = (&now[..now.len() - end], &before[..before.len() - end]);
-    for number in [start, end, now.len()] {
+    let (rest, replaced) = (&now[start..], &before[start..]);
+    let end = rest.iter().rev().zip(replaced.iter().rev()).take_while(|(now, before)| now == before).count();
+    let (rest, replaced) = (&rest[..rest.len() - end], &replaced[..replaced.len() - end]);
+    for number in [start, replaced.len(), rest.len()] {
         out.number(number as u64);
     }
     let initial = T::initial();
-    for (at, item) in now.iter().enumerate() {
-        let like = replaced.get(at).or_else(|| now.get(at.checked_sub(1)?)).unwrap_or(&initial);
-        item.write(like, out);
+    for (at, item) in rest.iter().enumerate() {
+        let search = || before.iter().chain(beside).position(|known| known == item);
+        if let Some(known) = (rest.len() <= SEARCHED).then(search).flatten() {
+            out.number(known as u64 + 1);
+        } else {
+            out.number(0);
+            let like = replaced.get(at).or_else(|| rest.get(at.checked_sub(1)?)).unwrap_or(&initial);
+            item.write(like, out);
+        }
     }
 }
 
-fn read<T: Delta + Initial + Clone>(before: &[T], input: &mut Input<'_>) -> Result<Vec<T>, Malformed> {
+pub(super) fn read<T: Delta + Initial + Clone>(
+    before: &[T],
+    beside: &[T],
+    input: &mut Input<'_>,
+) -> Result<Vec<T>, Malformed> {
     let mut length = || input.number().map(|number| usize::try_from(number).unwrap_or(usize::MAX));
-    let (start, end) = (length()?, length()?);
+    let (start, replaced) = (length()?, length()?);
     let rest = before.get(start..).ok_or(BEYOND)?;
-    let replaced = rest.len().checked_sub(end).map(|length| &rest[..length]).ok_or(BEYOND)?;
+    let (replaced, end) = rest.split_at_checked(replaced).ok_or(BEYOND)?;
     let count = input.count()?;
     let mut now = before[..start].to_vec();
     let initial = T::initial();
     for at in 0..count {
-        let like = replaced.get(at).or_else(|| if at > 0 { now.last() } else { None }).unwrap_or(&initial);
-        let item = T::read(like, input)?;
+        let item = match input.number()?.checked_sub(1) {
+            Some(known) => {
+                let known = usize::try_from(known).unwrap_or(usize::MAX);
+                before.iter().chain(beside).nth(known).cloned().ok_or(BEYOND)?
+            }
+            None => {
+                let like = replaced.get(at).or_else(|| if at > 0 { now.last() } else { None }).unwrap_or(&initial);
+                T::read(like, input)?
+            }
+        };
         now.push(item);
     }
-    now.extend_from_slice(&before[before.len() - end..]);
+    now.extend_from_slice(end);
     Ok(now)
 }
 
@@ -45,11 +67,11 @@ const BEYOND: Malformed = Malformed("a list keeps more than there was");
 
 impl<T: Delta + Initial + Clone + PartialEq> Delta for Vec<T> {
     fn write(&self, before: &Self, out: &mut Output) {
-        write(self, before, out);
+        write(self, before, &[], out);
     }
 
     fn read(before: &Self, input: &mut Input<'_>) -> Result<Self, Malformed> {
-        read(before, input)
+        read(before, &[], input)
     }
 }
 
@@ -61,21 +83,21 @@ impl<T> Initial for Vec<T> {
 
 impl Delta for Arc<[NamedPort]> {
     fn write(&self, before: &Self, out: &mut Output) {
-        write(self, before, out);
+        write(self, before, &[], out);
     }
 
     fn read(before: &Self, input: &mut Input<'_>) -> Result<Self, Malformed> {
-        read(before, input).map(Arc::from)
+        read(before, &[], input).map(Arc::from)
     }
 }
 
 impl Delta for Addresses {
     fn write(&self, before: &Self, out: &mut Output) {
-        write(self, before, out);
+        write(self, before, &[], out);
     }
 
     fn read(before: &Self, input: &mut Input<'_>) -> Result<Self, Malformed> {
-        Ok(read(before, input)?.into_iter().collect())
+        Ok(read(before, &[], input)?.into_iter().collect())
     }
 }
 
@@ -107,11 +129,11 @@ impl Initial for Pair {
 
 impl Delta for Labels {
     fn write(&self, before: &Self, out: &mut Output) {
-        write(&pairs(self), &pairs(before), out);
+        write(&pairs(self), &pairs(before), &[], out);
     }
 
     fn read(before: &Self, input: &mut Input<'_>) -> Result<Self, Malformed> {
-        Ok(read(&pairs(before), input)?.into_iter().collect())
+        Ok(read(&pairs(before), &[], input)?.into_iter().collect())
     }
 }
 

@@ -112,10 +112,11 @@ impl Delta for Uid {
     }
 }
 
-/// The difference of two numbers, or any other text.
+/// Nothing for that of the object, which its record has; the difference of two other numbers; or any other text.
 impl Delta for ResourceVersion {
     fn write(&self, before: &Self, out: &mut Output) {
         match self.number() {
+            Some(number) if number == out.version && number != 0 => out.byte(2),
             Some(number) => {
                 out.byte(1);
                 out.signed(number.wrapping_sub(before.number().unwrap_or_default()).cast_signed());
@@ -134,6 +135,7 @@ impl Delta for ResourceVersion {
                 let difference = input.signed()?.cast_unsigned();
                 Ok(ResourceVersion::from(before.number().unwrap_or_default().wrapping_add(difference)))
             }
+            2 => Ok(ResourceVersion::from(input.version)),
             _ => Err(Malformed("a version is neither a number nor text")),
         }
     }

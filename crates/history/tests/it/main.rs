@@ -3,3 +3,6 @@
 mod damaged;
 mod laws;
 mod recording;
+mod size;
+#[cfg(feature = "causes")]
+mod timeline;

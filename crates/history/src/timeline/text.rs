@@ -1,0 +1,108 @@
+//! Timelines for people.
+
+use std::fmt::Write as _;
+
+use jiff::{SignedDuration, Timestamp};
+use kube_endpoints_explain::Kind;
+
+use super::Timeline;
+use super::entry::{Cause, EndpointState, Entry, Written};
+use super::fold::{Burst, Line};
+
+/// Formats lines and gaps by their times, which are in UTC.
+pub fn lines(timeline: &Timeline, lines: &[Line]) -> String {
+    let mut all: Vec<(Timestamp, String)> = lines.iter().map(|line| (time_of(line), line_of(line))).collect();
+    all.extend(timeline.gaps.iter().map(|(gap, until)| {
+        let text = format!("changes since {} may be missing: {}", at(gap.since), gap.reason);
+        (*until, text)
+    }));
+    all.sort_by_key(|(time, _)| *time);
+    all.into_iter().fold(String::new(), |mut text, (time, line)| {
+        let _ = writeln!(text, "{}  {line}", at(time));
+        text
+    })
+}
+
+fn time_of(line: &Line) -> Timestamp {
+    match line {
+        Line::Entry(entry) => entry.time,
+        Line::Burst(burst) => burst.from,
+    }
+}
+
+fn line_of(line: &Line) -> String {
+    match line {
+        Line::Entry(entry) => entry_line(entry),
+        Line::Burst(burst) => burst_line(burst),
+    }
+}
+
+fn entry_line(Entry { time: _, endpoint, cause, ready, written }: &Entry) -> String {
+    let Some(endpoint) = endpoint else {
+        return format!("no effect: {}", cause_text(cause));
+    };
+    let pod = endpoint.pod.as_ref().map(|pod| format!(" (Pod {pod})")).unwrap_or_default();
+    let (from, to) = (state(endpoint.from), state(endpoint.to));
+    let written = match written {
+        Some(written) => written_text(written),
+        None if cause.object.kind == Kind::EndpointSlice => String::new(),
+        None => "; in no slice".to_owned(),
+    };
+    format!("{}{pod}: {from} -> {to}, {ready} ready: {}{written}", endpoint.address, cause_text(cause))
+}
+
+fn cause_text(Cause { object, reason, ended, manager, user }: &Cause) -> String {
+    let reason = match reason {
+        Some(reason) if *ended => format!("no longer {} {}; ", reason.code, reason.message),
+        Some(reason) => format!("{} {}; ", reason.code, reason.message),
+        None => String::new(),
+    };
+    let by = match (manager, user) {
+        (Some(manager), Some(user)) => format!(" by {manager} ({user})"),
+        (Some(name), None) | (None, Some(name)) => format!(" by {name}"),
+        (None, None) => String::new(),
+    };
+    format!("{reason}{object} was changed{by}")
+}
+
+fn written_text(Written { object, manager, after }: &Written) -> String {
+    let by = manager.as_ref().map(|manager| format!(" by {manager}")).unwrap_or_default();
+    format!("; {object} was written{by} {} later", duration(*after))
+}
+
+fn burst_line(burst: &Burst) -> String {
+    let Burst { from, to, added, removed, fewest_ready, ready, entries, not_written } = burst;
+    let what = match (*added, *removed) {
+        (added, 0) => format!("{added} Pods became ready"),
+        (0, removed) => format!("{removed} Pods were removed"),
+        (added, removed) if added == removed => format!("{added} Pods replaced"),
+        (added, removed) => format!("{added} Pods became ready and {removed} were removed"),
+    };
+    let missing = match not_written {
+        0 => String::new(),
+        missing => format!(", {missing} in no slice"),
+    };
+    let time = duration(to.duration_since(*from));
+    format!("{what} in {time}, never fewer than {fewest_ready} ready, {ready} at the end ({entries} changes{missing})")
+}
+
+fn state(state: EndpointState) -> &'static str {
+    match state {
+        EndpointState::Absent => "absent",
+        EndpointState::NotReady => "not ready",
+        EndpointState::Ready => "ready",
+        EndpointState::Draining => "draining",
+        EndpointState::Terminating => "terminating",
+    }
+}
+
+fn at(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+}
+
+fn duration(duration: SignedDuration) -> String {
+    match duration.as_millis() {
+        milliseconds @ ..1_000 => format!("{milliseconds} ms"),
+        _ => format!("{:.1} s", duration.as_secs_f64()),
+    }
+}

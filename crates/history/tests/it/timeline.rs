@@ -1,0 +1,213 @@
+//! Incidents, and what the timeline of their Service says.
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use kube_endpoint_model::{EndpointSlice, Endpoints, Node, ObjectKey, Pod, Service};
+use kube_endpoints_explain::Settings;
+use kube_endpoints_history::timeline::{fold, text};
+use kube_endpoints_history::{Archive, Author, Encoder, Kind, Recorded, Select, Timeline};
+use rstest::rstest;
+use serde_json::{Value, json};
+
+/// A change, and the field manager that makes it.
+type Step = (&'static str, Put);
+
+#[derive(Clone, Debug)]
+enum Put {
+    Object(Value),
+    Remove(Kind, &'static str),
+}
+
+use Put::{Object, Remove};
+
+fn service(selector: &Value) -> Value {
+    json!({"kind": "Service", "metadata": {"namespace": "shop", "name": "web"},
+        "spec": {"clusterIP": "10.96.0.1", "selector": selector, "ipFamilies": ["IPv4"],
+            "ports": [{"port": 80, "targetPort": 8080, "protocol": "TCP"}]}})
+}
+
+fn pod(at: usize, ready: bool) -> Value {
+    json!({"kind": "Pod",
+        "metadata": {"namespace": "shop", "name": format!("web-{at}"), "uid": format!("u{at}"), "labels": {"app": "web"}},
+        "spec": {"nodeName": "n1"},
+        "status": {"phase": "Running", "podIP": format!("10.1.0.{at}"), "podIPs": [{"ip": format!("10.1.0.{at}")}],
+            "conditions": [{"type": "Ready", "status": if ready { "True" } else { "False" }}]}})
+}
+
+/// Returns a Pod whose field at a pointer is another one.
+fn pod_with(at: usize, pointer: &str, value: Value) -> Value {
+    let mut pod = pod(at, true);
+    let (parent, field) = pointer.rsplit_once('/').expect("a pointer");
+    pod.pointer_mut(parent).expect("the parent")[field] = value;
+    pod
+}
+
+/// Returns a slice with endpoints: number of the Pod, ready, serving, terminating.
+fn slice(endpoints: &[(usize, bool, bool, bool)]) -> Value {
+    let endpoints: Vec<Value> = (endpoints.iter())
+        .map(|(at, ready, serving, terminating)| {
+            json!({"addresses": [format!("10.1.0.{at}")],
+                "conditions": {"ready": ready, "serving": serving, "terminating": terminating},
+                "nodeName": "n1", "targetRef": {"kind": "Pod", "namespace": "shop", "name": format!("web-{at}")}})
+        })
+        .collect();
+    json!({"kind": "EndpointSlice", "addressType": "IPv4", "endpoints": endpoints,
+        "metadata": {"namespace": "shop", "name": "web-x", "labels": {
+            "kubernetes.io/service-name": "web", "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io"}},
+        "ports": [{"name": "", "port": 8080, "protocol": "TCP"}]})
+}
+
+fn ready(pods: &[usize]) -> Value {
+    slice(&pods.iter().map(|at| (*at, true, true, false)).collect::<Vec<_>>())
+}
+
+fn node() -> Value {
+    json!({"kind": "Node", "metadata": {"name": "n1"}, "status": {"conditions": [{"type": "Ready", "status": "True"}]}})
+}
+
+fn recorded(object: &Value) -> Recorded {
+    fn decoded<T: serde::de::DeserializeOwned>(object: &Value) -> Arc<T> {
+        Arc::new(serde_json::from_value(object.clone()).expect("an object"))
+    }
+    match object["kind"].as_str() {
+        Some("Service") => Recorded::from(decoded::<Service>(object)),
+        Some("Pod") => Recorded::from(decoded::<Pod>(object)),
+        Some("Node") => Recorded::from(decoded::<Node>(object)),
+        Some("Endpoints") => Recorded::from(decoded::<Endpoints>(object)),
+        _ => Recorded::from(decoded::<EndpointSlice>(object)),
+    }
+}
+
+fn start() -> Timestamp {
+    "2026-11-27T14:02:00Z".parse().expect("a time")
+}
+
+/// Records a Service with two ready Pods and the steps, 10 ms apart, and returns its timeline as text.
+fn timeline(steps: &[Step]) -> String {
+    let mut encoder = Encoder::new("test", []).expect("memory");
+    for object in [node(), service(&json!({"app": "web"})), pod(0, true), pod(1, true), ready(&[0, 1])] {
+        encoder.put(start(), None, recorded(&object));
+    }
+    let mut file = Vec::new();
+    encoder.begin_segment(start(), &mut file).expect("memory");
+    let mut now = start();
+    for (manager, put) in steps {
+        now += SignedDuration::from_millis(10);
+        let author = Author { manager: (*manager).into(), ..Author::default() };
+        match put {
+            Object(object) => encoder.put(now, Some(&author), recorded(object)),
+            Remove(kind, name) => {
+                let namespace = if *kind == Kind::Node { "" } else { "shop" };
+                encoder.remove(now, Some(&author), *kind, &ObjectKey::new(namespace, *name));
+            }
+        }
+    }
+    encoder.end_segment(&mut file).expect("memory");
+    let mut archive = Archive::from_buffers([file]).expect("a history");
+    let web = ObjectKey::new("shop", "web");
+    let mut replay = archive.replay(Select::Service(web.clone()), start()).expect("a state");
+    let timeline = Timeline::of_service(&web, Settings::default(), &mut replay, Timestamp::MAX).expect("a history");
+    text(&timeline, &fold(&timeline.entries)).replace("2026-11-27T14:02:00.", "")
+}
+
+const CONTROLLER: &str = "kube-controller-manager";
+
+#[rstest]
+#[case::not_ready(
+    &[("kubelet", Object(pod(0, false))), (CONTROLLER, Object(slice(&[(0, false, false, false), (1, true, true, false)])))],
+    "010Z  10.1.0.0 (Pod web-0): ready -> not ready, 1 ready: EP102 not ready; Pod shop/web-0 was changed by kubelet; \
+     EndpointSlice shop/web-x was written by kube-controller-manager 10 ms later\n"
+)]
+#[case::ready_again(
+    &[
+        ("kubelet", Object(pod(0, false))),
+        (CONTROLLER, Object(slice(&[(0, false, false, false), (1, true, true, false)]))),
+        ("kubelet", Object(pod(0, true))),
+        (CONTROLLER, Object(ready(&[0, 1]))),
+    ],
+    "010Z  10.1.0.0 (Pod web-0): ready -> not ready, 1 ready: EP102 not ready; Pod shop/web-0 was changed by kubelet; \
+     EndpointSlice shop/web-x was written by kube-controller-manager 10 ms later\n\
+     030Z  10.1.0.0 (Pod web-0): not ready -> ready, 2 ready: no longer EP102 not ready; Pod shop/web-0 was changed by \
+     kubelet; EndpointSlice shop/web-x was written by kube-controller-manager 10 ms later\n"
+)]
+#[case::drained(
+    &[
+        ("kubectl", Object(pod_with(0, "/metadata/deletionTimestamp", json!("2026-11-27T14:02:30Z")))),
+        (CONTROLLER, Object(slice(&[(0, false, true, true), (1, true, true, false)]))),
+        ("kubelet", Remove(Kind::Pod, "web-0")),
+        (CONTROLLER, Object(ready(&[1]))),
+    ],
+    "010Z  10.1.0.0 (Pod web-0): ready -> draining, 1 ready: EP103 terminating; Pod shop/web-0 was changed by kubectl; \
+     EndpointSlice shop/web-x was written by kube-controller-manager 10 ms later\n\
+     030Z  10.1.0.0 (Pod web-0): draining -> absent, 1 ready: EP103 the Pod no longer exists; Pod shop/web-0 was changed by \
+     kubelet; EndpointSlice shop/web-x was written by kube-controller-manager 10 ms later\n"
+)]
+#[case::relabelled(
+    &[("kubectl-label", Object(pod_with(0, "/metadata/labels/app", json!("api")))), (CONTROLLER, Object(ready(&[1])))],
+    "010Z  10.1.0.0 (Pod web-0): ready -> absent, 1 ready: EP001 the labels do not match the selector app=web; Pod \
+     shop/web-0 was changed by kubectl-label; EndpointSlice shop/web-x was written by kube-controller-manager 10 ms later\n"
+)]
+#[case::selector(
+    &[("helm", Object(service(&json!({"app": "shop"}))))],
+    "010Z  10.1.0.0 (Pod web-0): ready -> absent, 0 ready: EP001 the labels do not match the selector app=shop; \
+     Service shop/web was changed by helm; in no slice\n\
+     010Z  10.1.0.1 (Pod web-1): ready -> absent, 0 ready: EP001 the labels do not match the selector app=shop; \
+     Service shop/web was changed by helm; in no slice\n"
+)]
+#[case::node(
+    &[("cloud-controller", Remove(Kind::Node, "n1"))],
+    "010Z  10.1.0.0 (Pod web-0): ready -> absent, 0 ready: EP303 Node n1 does not exist; Node n1 was changed by \
+     cloud-controller; in no slice\n\
+     010Z  10.1.0.1 (Pod web-1): ready -> absent, 0 ready: EP303 Node n1 does not exist; Node n1 was changed by \
+     cloud-controller; in no slice\n"
+)]
+#[case::finished(
+    &[("kubelet", Object(pod_with(0, "/status/phase", json!("Failed"))))],
+    "010Z  10.1.0.0 (Pod web-0): ready -> absent, 1 ready: EP101 finished; Pod shop/web-0 was \
+     changed by kubelet; in no slice\n"
+)]
+#[case::new_pod(
+    &[("kubelet", Object(pod(2, true))), (CONTROLLER, Object(ready(&[0, 1, 2])))],
+    "010Z  10.1.0.2 (Pod web-2): absent -> ready, 3 ready: Pod shop/web-2 was changed by kubelet; EndpointSlice shop/web-x \
+     was written by kube-controller-manager 10 ms later\n"
+)]
+#[case::hand_edit(
+    &[("kubectl-edit", Object(ready(&[1])))],
+    "010Z  10.1.0.0 (Pod web-0): ready -> absent, 1 ready: EP501 not as the controller would write it; EndpointSlice \
+     shop/web-x was changed by kubectl-edit\n"
+)]
+#[case::repaired(
+    &[("kubectl-edit", Object(ready(&[1]))), (CONTROLLER, Object(ready(&[0, 1])))],
+    "010Z  10.1.0.0 (Pod web-0): ready -> absent, 1 ready: EP501 not as the controller would write it; EndpointSlice \
+     shop/web-x was changed by kubectl-edit\n\
+     020Z  10.1.0.0 (Pod web-0): absent -> ready, 2 ready: no longer EP501 now as the controller would write it; \
+     EndpointSlice shop/web-x was changed by kube-controller-manager\n"
+)]
+#[case::service_deleted(
+    &[("kubectl", Remove(Kind::Service, "web"))],
+    "010Z  10.1.0.0 (Pod web-0): ready -> absent, 0 ready: EP006 the Service no longer exists; Service shop/web was changed \
+     by kubectl; in no slice\n\
+     010Z  10.1.0.1 (Pod web-1): ready -> absent, 0 ready: EP006 the Service no longer exists; Service shop/web was changed \
+     by kubectl; in no slice\n"
+)]
+fn incidents(#[case] steps: &[Step], #[case] expected: &str) {
+    assert_eq!(timeline(steps), expected);
+}
+
+#[test]
+fn a_rollout_is_one_line() {
+    let mut steps: Vec<Step> = vec![("kubelet", Object(pod(0, true)))];
+    for at in 0..6 {
+        steps.push(("kubelet", Object(pod(at + 10, true))));
+        if at < 2 {
+            steps.push(("kubectl", Remove(Kind::Pod, ["web-0", "web-1"][at])));
+        }
+    }
+    let expected = "010Z  6 Pods became ready and 2 were removed in 70 ms, never fewer than 2 ready, 6 at the end \
+                    (8 changes, 8 in no slice)\n";
+    assert_eq!(
+        timeline(&steps).split_once("0Z").map(|(_, rest)| rest),
+        expected.split_once("0Z").map(|(_, rest)| rest)
+    );
+}
