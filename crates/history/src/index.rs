@@ -103,7 +103,7 @@ impl Index {
         let mut before = FrameEntry { offset: 0, packed: 0, time: Timestamp::default(), is_state: false };
         for frame in &self.frames {
             part(&mut out, PART)?;
-            out.byte(if frame.is_state { 1 } else { 0 });
+            out.byte(u8::from(frame.is_state));
             out.number(frame.offset - before.offset);
             out.number(u64::from(frame.packed));
             frame.time.write(&before.time, &mut out);

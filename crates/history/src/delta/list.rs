@@ -47,15 +47,12 @@ pub(super) fn read<T: Delta + Initial + Clone>(
     let mut now = before[..start].to_vec();
     let initial = T::initial();
     for at in 0..count {
-        let item = match input.number()?.checked_sub(1) {
-            Some(known) => {
-                let known = usize::try_from(known).unwrap_or(usize::MAX);
-                before.iter().chain(beside).nth(known).cloned().ok_or(BEYOND)?
-            }
-            None => {
-                let like = replaced.get(at).or_else(|| if at > 0 { now.last() } else { None }).unwrap_or(&initial);
-                T::read(like, input)?
-            }
+        let item = if let Some(known) = input.number()?.checked_sub(1) {
+            let known = usize::try_from(known).unwrap_or(usize::MAX);
+            before.iter().chain(beside).nth(known).cloned().ok_or(BEYOND)?
+        } else {
+            let like = replaced.get(at).or_else(|| if at > 0 { now.last() } else { None }).unwrap_or(&initial);
+            T::read(like, input)?
         };
         now.push(item);
     }

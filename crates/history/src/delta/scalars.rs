@@ -87,15 +87,12 @@ impl Delta for Address {
 impl Delta for Uid {
     fn write(&self, _: &Self, out: &mut Output) {
         let text = self.to_string();
-        match Uuid::try_parse(&text).ok().filter(|uuid| uuid.hyphenated().to_string() == text) {
-            Some(uuid) => {
-                out.byte(1);
-                out.raw(uuid.as_bytes());
-            }
-            None => {
-                out.byte(0);
-                out.bytes(text.as_bytes());
-            }
+        if let Some(uuid) = Uuid::try_parse(&text).ok().filter(|uuid| uuid.hyphenated().to_string() == text) {
+            out.byte(1);
+            out.raw(uuid.as_bytes());
+        } else {
+            out.byte(0);
+            out.bytes(text.as_bytes());
         }
     }
 

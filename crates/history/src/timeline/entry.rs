@@ -102,8 +102,6 @@ pub(super) fn names(author: Option<&Author>) -> (Option<String>, Option<String>)
     author.map_or((None, None), |author| (known(&author.manager), known(&author.user)))
 }
 
-// Serde passes a reference.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature is serde's")]
 fn milliseconds<S: Serializer>(after: &SignedDuration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_i128(after.as_millis())
 }

@@ -17,7 +17,7 @@ const FEWEST: usize = 5;
 #[serde(untagged)]
 pub enum Line {
     /// One change.
-    Entry(Entry),
+    Entry(Box<Entry>),
     /// A rollout, or another change of many Pods.
     Burst(Burst),
 }
@@ -51,7 +51,7 @@ pub fn fold(entries: &[Entry]) -> Vec<Line> {
     for run in entries.chunk_by(close) {
         let pods: BTreeSet<&str> = run.iter().filter_map(|entry| entry.endpoint.as_ref()?.pod.as_deref()).collect();
         if pods.len() < FEWEST {
-            lines.extend(run.iter().cloned().map(Line::Entry));
+            lines.extend(run.iter().cloned().map(Box::new).map(Line::Entry));
         } else {
             lines.extend(burst(run).map(Line::Burst));
         }

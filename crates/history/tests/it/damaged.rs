@@ -50,8 +50,8 @@ fn announcing(length: u32) -> Vec<u8> {
 }
 
 fn compressed(content: &[u8]) -> Vec<u8> {
-    let packed = zstd::bulk::compress(content, 3).unwrap();
-    [announcing(u32::try_from(packed.len()).unwrap()), packed].concat()
+    let packed = zstd::bulk::compress(content, 3).expect("memory");
+    [announcing(u32::try_from(packed.len()).expect("short")), packed].concat()
 }
 
 #[rstest]

@@ -27,8 +27,8 @@ fn of_service(state: &State, service: &ObjectKey) -> State {
 }
 
 fn all_changes(archive: &mut Archive, select: Select, from: Timestamp) -> Vec<Change> {
-    let mut replay = archive.replay(select, from).unwrap();
-    std::iter::from_fn(|| replay.next_change().unwrap()).collect()
+    let mut replay = archive.replay(select, from).expect("a history");
+    std::iter::from_fn(|| replay.next_change().expect("a history")).collect()
 }
 
 proptest! {

@@ -10,7 +10,7 @@ use kube_endpoint_model::{
 };
 use kube_endpoints_history::{Author, Encoder, Kind, Select};
 
-/// Numbers that look random, and are the same in each run (SplitMix64).
+/// Numbers that look random, and are the same in each run (`SplitMix64`).
 struct Numbers(u64);
 
 impl Numbers {
@@ -182,7 +182,6 @@ fn a_day_of_160_flips_a_second_takes_at_most_500_mebibytes() {
     // One segment an hour, with the state at its beginning.
     let per_flip = changes + ended.len();
     let day = 24 * state as u64 + per_flip as u64 * 86_400 / SECONDS;
-    println!("state {state}, changes {changes}, index {}, a day {} MiB", ended.len(), day >> 20);
     assert!(day <= 500 << 20, "{} MiB", day >> 20);
 
     let mut archive = kube_endpoints_history::Archive::from_buffers([[file, ended].concat()]).expect("a history");
