@@ -1,5 +1,7 @@
 //! Command-line arguments.
 
+mod moment;
+mod size;
 mod target;
 mod timeout;
 
@@ -10,6 +12,7 @@ use kube_controller_client::SecretString;
 use kube_endpoint_model::parse_go_bool;
 use kube_endpoints_explain::Settings;
 
+pub(crate) use self::moment::Moment;
 pub(crate) use self::target::{Kind, Target, Targets};
 
 /// Explain which Pods are endpoints of a Service, which are not, and why.
@@ -42,6 +45,11 @@ pub(crate) enum Command {
     /// Exits with status 0 without open mismatches, 1 with open mismatches, and 2 after an error. With --wait, 1 means that
     /// the comparison has not been clean for that time before --timeout, or that it has panicked.
     Shadow(ShadowArgs),
+    /// Record Services, Pods, Nodes, Endpoints and EndpointSlices as they change, into a file for --history
+    ///
+    /// Ends at Ctrl-C or SIGTERM, after --for, or when the file has reached --max-size. A lost connection to the API server does
+    /// not end it, and leaves a gap in the file.
+    Record(RecordArgs),
 }
 
 /// Options of all subcommands.
@@ -104,6 +112,14 @@ pub(crate) struct GlobalArgs {
     /// Value of this flag of kube-controller-manager, from 1 to 1000 [default: 100]
     #[arg(long, global = true, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) max_endpoints_per_slice: Option<u16>,
+    /// File that `record` has written, or folder with such files named *.history, read by explain, check and diff in place of
+    /// the cluster
+    #[arg(long, global = true, value_name = "PATH", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) history: Option<PathBuf>,
+    /// Moment of --history: a time such as 2026-11-27T14:02:00Z, a time of today in UTC such as 14:02, or a duration ago such as
+    /// 10m [default: the last one]
+    #[arg(long, global = true, value_name = "TIME", requires = "history", value_parser = moment::parse)]
+    pub(crate) at: Option<Moment>,
     /// Timeout of one request, such as 10s or 1m30s; a plain number is in seconds, and 0 means the default of 90s
     #[arg(long, global = true, value_name = "DURATION", value_parser = timeout::parse)]
     pub(crate) request_timeout: Option<Duration>,
@@ -138,6 +154,20 @@ pub(crate) struct ShadowArgs {
     pub(crate) timeout: Duration,
 }
 
+/// Arguments of `record`.
+#[derive(Debug, Args)]
+pub(crate) struct RecordArgs {
+    /// File to write, which must not exist; best with the extension `history`
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) to: PathBuf,
+    /// Time after which the recording ends, such as 30m [default: none]
+    #[arg(long = "for", value_name = "DURATION", value_parser = timeout::parse)]
+    pub(crate) duration: Option<Duration>,
+    /// Length of the file at which the recording ends, in bytes or with the suffix Ki, Mi or Gi
+    #[arg(long, value_name = "SIZE", value_parser = size::parse, default_value = "512Mi")]
+    pub(crate) max_size: u64,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// JSON.
@@ -154,9 +184,12 @@ impl Cli {
     /// Parses and checks the arguments; the first is the name of the program. An error is printed with the usage.
     pub(crate) fn parse_checked(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
         let cli = Cli::try_parse_from(words)?;
+        let invalid = |message: String| Cli::command().error(ErrorKind::ValueValidation, message);
         if let Command::Explain(explain) = &cli.command {
-            let invalid = |message: String| Cli::command().error(ErrorKind::ValueValidation, message);
             explain.targets(&cli.global).map_err(invalid)?;
+        }
+        if cli.global.history.is_some() && matches!(cli.command, Command::Shadow(_) | Command::Record(_)) {
+            return Err(invalid("--history is for explain, check and diff".to_owned()));
         }
         Ok(cli)
     }
@@ -172,6 +205,9 @@ impl ExplainArgs {
     pub(crate) fn targets(&self, global: &GlobalArgs) -> Result<Targets, String> {
         if global.all_namespaces {
             return Err("explain reads one namespace: --all-namespaces is for check and diff".to_owned());
+        }
+        if self.watch && global.history.is_some() {
+            return Err("--watch and --history exclude each other: a recorded moment does not change".to_owned());
         }
         Targets::parse(&self.objects, global.selector.as_deref())
     }

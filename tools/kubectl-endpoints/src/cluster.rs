@@ -1,6 +1,6 @@
 //! Reads everything in a namespace or the whole cluster, for `check` and `diff`.
 
-use std::process::ExitCode;
+use std::{path::Path, process::ExitCode};
 
 use anyhow::bail;
 use k8s_openapi::api::core::v1::Namespace;
@@ -10,11 +10,12 @@ use kube_wire::Object as _;
 
 use crate::{
     args::GlobalArgs,
-    connection::Connection,
+    connection::{Connection, namespace_offline},
     details::Details,
     diff::ERROR_STATUS,
     fetch::{Fetch, Freshness, Needs, Objects},
     output::message,
+    past::{LabelSelector, Past},
     progress::Progress,
     selection::Selection,
 };
@@ -26,7 +27,8 @@ const MAX_DETAILED_PODS: usize = 100;
 
 /// The objects of a namespace or of all.
 pub(crate) struct Cluster {
-    connection: Connection,
+    /// `None` for a recorded moment.
+    connection: Option<Connection>,
     pub(crate) objects: Objects,
     /// The objects in the form that is explained.
     pub(crate) world: World,
@@ -54,6 +56,9 @@ impl Cluster {
     /// Fails if Services cannot be read, since nothing could be reported about any of them, and if the namespace does not
     /// exist. A user without the right to read the namespace gets no error.
     pub(crate) async fn read(args: &GlobalArgs) -> anyhow::Result<Cluster> {
+        if let Some(history) = &args.history {
+            return Cluster::recorded(args, history).await;
+        }
         let connection = Connection::open(args).await?;
         let namespace = (!args.all_namespaces).then_some(connection.namespace.as_str());
         let progress = Progress::new();
@@ -81,17 +86,46 @@ impl Cluster {
         objects.warn();
         let world = objects.world(args.settings());
         let scope = namespace.map_or_else(|| "all namespaces".to_owned(), |namespace| format!("namespace {namespace}"));
+        let connection = Some(connection);
         Ok(Cluster { connection, objects, world, selection: selected.map(Selection::new), scope })
     }
 
+    /// Reads the objects of a recorded moment. Fails as [`read`](Self::read) does; a namespace without any object counts as one
+    /// that was not recorded.
+    async fn recorded(args: &GlobalArgs, history: &Path) -> anyhow::Result<Cluster> {
+        let selector = args.selector.as_deref().map(LabelSelector::parse).transpose().map_err(anyhow::Error::msg)?;
+        let namespace = if args.all_namespaces { None } else { Some(namespace_offline(args).await) };
+        let Past { objects, time } = Past::read(args, history, namespace.as_deref())?;
+        if objects.unknown.contains(&Kind::Service) {
+            bail!("{}", objects.warnings.join("; "));
+        }
+        if let Some(namespace) = &namespace
+            && objects.services.is_empty()
+            && objects.pods.is_empty()
+            && objects.slices.is_empty()
+            && objects.endpoints.is_empty()
+        {
+            bail!("the history has no object of namespace {namespace:?} at {time}");
+        }
+        objects.warn();
+        let world = objects.world(args.settings());
+        let selected = selector.map(|selector| {
+            Selection::new(objects.services.iter().filter(|it| selector.matches(&it.labels)).cloned().collect())
+        });
+        let scope = namespace
+            .map_or_else(|| "all recorded namespaces".to_owned(), |namespace| format!("namespace {namespace}"));
+        Ok(Cluster { connection: None, objects, world, selection: selected, scope })
+    }
+
     /// Reads why Pods are not ready, for at most 100 Pods. A missing right is not worth a warning: the findings only
-    /// have fewer facts.
+    /// have fewer facts, as those of a recorded moment do.
     pub(crate) async fn read_details(&mut self) -> anyhow::Result<()> {
+        let Some(connection) = &self.connection else { return Ok(()) };
         let services = self.world.services().map(|service| service.key());
         let wanted = services.flat_map(|service| self.world.pods_to_detail(&service, DETAILED_PODS));
         let wanted: Vec<ObjectKey> = wanted.take(MAX_DETAILED_PODS).collect();
         let mut details = Details::default();
-        details.read(&self.connection.client, &wanted, &self.objects).await?;
+        details.read(&connection.client, &wanted, &self.objects).await?;
         details.add_to(&mut self.world);
         Ok(())
     }

@@ -23,8 +23,7 @@ impl Connection {
         let request = args.request_timeout.filter(|timeout| !timeout.is_zero()).unwrap_or(defaults.request);
         let timeouts = Timeouts { request, connect: defaults.connect.min(request), ..defaults };
         let config = Config::from_kubeconfig_with(kubeconfig_options(args)).await?;
-        let namespace = args.namespace.clone().filter(|namespace| !namespace.is_empty());
-        let namespace = namespace.unwrap_or_else(|| config.default_namespace());
+        let namespace = named_namespace(args).unwrap_or_else(|| config.default_namespace());
         // The rate limit of kubectl.
         // The API server warns of every read of Endpoints, which the plugin explains on purpose.
         let (user_agent, log_warnings) = (user_agent(), false);
@@ -32,6 +31,19 @@ impl Connection {
         let client = Client::new(&config, options)?.decoding_in(Interner::default());
         Ok(Connection { config, client, namespace })
     }
+}
+
+/// Returns the namespace of `--namespace`, or of the context; `default` if there is no kubeconfig. Sends no request.
+pub(crate) async fn namespace_offline(args: &GlobalArgs) -> String {
+    if let Some(namespace) = named_namespace(args) {
+        return namespace;
+    }
+    let config = Config::from_kubeconfig_with(kubeconfig_options(args)).await;
+    config.map_or_else(|_| "default".to_owned(), |config| config.default_namespace())
+}
+
+fn named_namespace(args: &GlobalArgs) -> Option<String> {
+    args.namespace.clone().filter(|namespace| !namespace.is_empty())
 }
 
 /// Returns the kubeconfig and the overrides of the arguments.

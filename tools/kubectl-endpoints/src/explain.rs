@@ -1,6 +1,7 @@
 //! `explain`: reports about Services, Pods, `EndpointSlices` and Endpoints.
 
 mod anchors;
+mod recorded;
 mod report;
 mod watch;
 
@@ -18,6 +19,9 @@ use crate::{
 /// Prints the reports. The status is 1 if an object does not exist.
 pub(crate) async fn run(global: &GlobalArgs, args: &ExplainArgs) -> anyhow::Result<ExitCode> {
     let output = Output::new(global);
+    if let Some(history) = &global.history {
+        return recorded::run(global, args, output, history).await;
+    }
     let connection = Connection::open(global).await?;
     let progress = Progress::new();
     let fetch = Fetch {
@@ -39,24 +43,27 @@ pub(crate) async fn run(global: &GlobalArgs, args: &ExplainArgs) -> anyhow::Resu
 
     objects.warn();
     anchors.details.warn();
-    if targets.is_empty() {
-        output::message("", format_args!("No objects found in namespace {}.", connection.namespace));
-        return Ok(ExitCode::SUCCESS);
-    }
-    let rendered = reports.render(output)?;
-    output::print(&rendered)?;
-    for target in &reports.missing {
-        let Target { kind, name } = target;
-        output::message("error: ", format_args!("{} {name:?} not found", kind.plural()));
-    }
-    if !reports.missing.is_empty() {
-        return Ok(ExitCode::FAILURE);
-    }
-    if args.watch {
+    let (rendered, status) = print(&reports, &targets, &connection.namespace, output)?;
+    if args.watch && status == ExitCode::SUCCESS && !targets.is_empty() {
         let unknown = objects.unknown.clone();
         watch::run(global, &connection, output, &targets, &mut anchors, unknown, rendered).await?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(status)
+}
+
+/// Prints the reports. Returns what was printed on standard output, and the exit status.
+fn print(reports: &Reports, targets: &[Target], namespace: &str, output: Output) -> anyhow::Result<(String, ExitCode)> {
+    if targets.is_empty() {
+        output::message("", format_args!("No objects found in namespace {namespace}."));
+        return Ok((String::new(), ExitCode::SUCCESS));
+    }
+    let rendered = reports.render(output)?;
+    output::print(&rendered)?;
+    for Target { kind, name } in &reports.missing {
+        output::message("error: ", format_args!("{} {name:?} not found", kind.plural()));
+    }
+    let status = if reports.missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    Ok((rendered, status))
 }
 
 async fn resolve(fetch: &Fetch<'_>, targets: Targets) -> anyhow::Result<Vec<Target>> {

@@ -10,6 +10,8 @@
 //! - `explain` reads what the named objects need ([`fetch`]); `check` and `diff` read a namespace or everything
 //!   ([`cluster`]). All logic of the explanation is in `kube-endpoints-explain`.
 //! - Kinds that the user may not list are unknown to the explanation, which says so; they are no error.
+//! - [`record`] writes what informers deliver into a history file; with `--history`, [`past`] reads the objects of a moment from
+//!   one, in place of the cluster.
 //! - [`completion`] answers kubectl's requests for shell completion.
 
 mod args;
@@ -23,7 +25,9 @@ mod explain;
 mod fetch;
 mod output;
 mod page;
+mod past;
 mod progress;
+mod record;
 mod selection;
 mod shadow;
 
@@ -83,6 +87,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Check => block_on(check::run(&global)),
         Command::Diff => block_on(diff::run(&global)),
         Command::Shadow(args) => block_on(shadow::run(&global, &args)),
+        Command::Record(args) => block_on(record::run(&global, &args)),
     }
 }
 

@@ -95,6 +95,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "kube-wire",
         ],
     ),
+    ("history", &["kube-endpoint-model", "kube-wire"]),
     (
         "shadow",
         &[
@@ -109,7 +110,14 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ),
     (
         "kubectl-endpoints",
-        &["kube-controller-client", "kube-endpoint-model", "kube-endpoints-explain", "kube-informer", "kube-wire"],
+        &[
+            "kube-controller-client",
+            "kube-endpoint-model",
+            "kube-endpoints-explain",
+            "kube-endpoints-history",
+            "kube-informer",
+            "kube-wire",
+        ],
     ),
     (
         "simulation",

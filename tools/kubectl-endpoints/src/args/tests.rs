@@ -72,6 +72,12 @@ fn insecure_is_a_switch_as_in_kubectl(#[case] line: &str, #[case] expect: bool) 
 }
 
 #[test]
+fn record_has_a_limit_of_size_and_none_of_time() {
+    let Command::Record(record) = parse("record --to=f").unwrap().command else { panic!("expected record") };
+    assert_eq!((record.duration, record.max_size), (None, 512 << 20));
+}
+
+#[test]
 fn token_is_not_formatted() {
     let cli = parse("check --token=secret").unwrap();
     assert!(!format!("{cli:?}").contains("secret"));
@@ -95,6 +101,15 @@ fn settings_have_the_limit(#[case] line: &str, #[case] limit: usize) {
 #[case::uid_without_a_user("check --as-uid=7")]
 #[case::insecure("check --insecure-skip-tls-verify=maybe")]
 #[case::watch_is_of_explain("check --watch")]
+#[case::moment_without_a_history("check --at=14:02")]
+#[case::no_moment("check --history=f --at=noon")]
+#[case::watch_of_a_moment("explain svc/web --watch --history=f --at=14:02")]
+#[case::watch_of_a_history("explain svc/web --watch --history=f")]
+#[case::history_of_shadow("shadow --url=x --history=f")]
+#[case::history_of_record("record --to=f --history=f")]
+#[case::record_to_nothing("record")]
+#[case::size("record --to=f --max-size=1G")]
+#[case::time_of_recording("record --to=f --for=soon")]
 fn usage_errors_exit_with_2(#[case] line: &str) {
     assert_eq!(parse(line).unwrap_err().exit_code(), 2);
 }

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[rstest]
-    #[case::subcommands("", "explain check diff shadow help", 4)]
+    #[case::subcommands("", "explain check diff shadow record help", 4)]
     #[case::subcommand("ch", "check", 4)]
     #[case::after_an_option("-n shop d", "diff", 4)]
     #[case::kinds("explain ", "service pod endpointslice endpoints", 4)]
@@ -162,6 +162,8 @@ mod tests {
     #[case::value("check --output j", "json", 4)]
     #[case::joined_value("check --color=a", "auto always", 4)]
     #[case::files("--kubeconfig ", "", 0)]
+    #[case::file_to_record("record --to ", "", 0)]
+    #[case::history("check --history=", "", 0)]
     #[case::no_arguments("check ", "", 4)]
     #[case::unknown_kind("explain deploy/", "", 4)]
     fn candidates_follow_from_the_words(#[case] line: &str, #[case] expect: &str, #[case] directive: u8) {

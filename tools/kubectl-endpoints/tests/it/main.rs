@@ -6,6 +6,8 @@ mod completion;
 mod connection;
 mod explain;
 mod hand_written;
+mod history;
+mod record;
 mod rights;
 mod shadow;
 mod watch;

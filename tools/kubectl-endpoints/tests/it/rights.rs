@@ -8,7 +8,7 @@ use crate::cluster::Cluster;
 const README: &str = include_str!("../../README.md");
 
 /// Rules for `VERB,VERB RESOURCE,RESOURCE[.GROUP]`, one a line.
-fn rules(lines: &[&str]) -> Value {
+pub(crate) fn rules(lines: &[&str]) -> Value {
     let rule = |line: &&str| {
         let (verbs, resources) = line.split_once(' ').expect("verbs and resources");
         let (resources, group) = resources.split_once('.').unwrap_or((resources, ""));
@@ -86,7 +86,7 @@ async fn cluster_role_of_the_readme_is_enough() {
 }
 
 /// The rules of the cluster role `edit` that concern the program: everything but Nodes.
-const WITHOUT_NODES: [&str; 2] =
+pub(crate) const WITHOUT_NODES: [&str; 2] =
     ["get,list,watch services,pods,endpoints", "get,list,watch endpointslices.discovery.k8s.io"];
 
 #[rstest]
