@@ -50,6 +50,11 @@ pub(crate) enum Command {
     /// Ends at Ctrl-C or SIGTERM, after --for, or when the file has reached --max-size. A lost connection to the API server does
     /// not end it, and leaves a gap in the file.
     Record(RecordArgs),
+    /// Show how the endpoints of a Service have changed, and why: which rule, whose write, and which EndpointSlice showed it
+    ///
+    /// Reads --history. Changes of at least five Pods, with pauses below 30 s, are one line. Exits with status 1 if the history has
+    /// no such Service.
+    History(HistoryArgs),
 }
 
 /// Options of all subcommands.
@@ -113,7 +118,7 @@ pub(crate) struct GlobalArgs {
     #[arg(long, global = true, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) max_endpoints_per_slice: Option<u16>,
     /// File that `record` has written, or folder with such files named *.history, read by explain, check and diff in place of
-    /// the cluster
+    /// the cluster, and by history
     #[arg(long, global = true, value_name = "PATH", value_hint = clap::ValueHint::FilePath)]
     pub(crate) history: Option<PathBuf>,
     /// Moment of --history: a time such as 2026-11-27T14:02:00Z, a time of today in UTC such as 14:02, or a duration ago such as
@@ -168,6 +173,26 @@ pub(crate) struct RecordArgs {
     pub(crate) max_size: u64,
 }
 
+/// Arguments of `history`.
+#[derive(Debug, Args)]
+pub(crate) struct HistoryArgs {
+    /// Name of the Service
+    #[arg(value_name = "SERVICE")]
+    pub(crate) service: String,
+    /// Beginning, in the forms of --at [default: that of the history]
+    #[arg(long, value_name = "TIME", value_parser = moment::parse)]
+    pub(crate) since: Option<Moment>,
+    /// End, in the forms of --at [default: that of the history]
+    #[arg(long, value_name = "TIME", value_parser = moment::parse)]
+    pub(crate) until: Option<Moment>,
+    /// Only the changes of this Pod
+    #[arg(long, value_name = "NAME")]
+    pub(crate) pod: Option<String>,
+    /// Each change on a line of its own, also those of the Service and its Pods that had no effect
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// JSON.
@@ -189,7 +214,15 @@ impl Cli {
             explain.targets(&cli.global).map_err(invalid)?;
         }
         if cli.global.history.is_some() && matches!(cli.command, Command::Shadow(_) | Command::Record(_)) {
-            return Err(invalid("--history is for explain, check and diff".to_owned()));
+            return Err(invalid("--history is for explain, check, diff and history".to_owned()));
+        }
+        if let Command::History(_) = &cli.command {
+            if cli.global.history.is_none() {
+                return Err(invalid("history reads a file: --history names it".to_owned()));
+            }
+            if cli.global.at.is_some() || cli.global.all_namespaces {
+                return Err(invalid("history is about one Service: --since and --until are its times".to_owned()));
+            }
         }
         Ok(cli)
     }

@@ -11,7 +11,7 @@
 //!   ([`cluster`]). All logic of the explanation is in `kube-endpoints-explain`.
 //! - Kinds that the user may not list are unknown to the explanation, which says so; they are no error.
 //! - [`record`] writes what informers deliver into a history file; with `--history`, [`past`] reads the objects of a moment from
-//!   one, in place of the cluster.
+//!   one, in place of the cluster. [`history`] shows the changes in one.
 //! - [`completion`] answers kubectl's requests for shell completion.
 
 mod args;
@@ -23,6 +23,7 @@ mod details;
 mod diff;
 mod explain;
 mod fetch;
+mod history;
 mod output;
 mod page;
 mod past;
@@ -88,6 +89,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Diff => block_on(diff::run(&global)),
         Command::Shadow(args) => block_on(shadow::run(&global, &args)),
         Command::Record(args) => block_on(record::run(&global, &args)),
+        Command::History(args) => block_on(history::run(&global, &args)),
     }
 }
 

@@ -44,6 +44,12 @@ pub struct Burst {
     pub not_written: usize,
 }
 
+impl From<Entry> for Line {
+    fn from(entry: Entry) -> Line {
+        Line::Entry(Box::new(entry))
+    }
+}
+
 /// Folds entries that follow each other closely.
 pub fn fold(entries: &[Entry]) -> Vec<Line> {
     let close = |before: &Entry, after: &Entry| after.time.duration_since(before.time) < PAUSE;
@@ -51,7 +57,7 @@ pub fn fold(entries: &[Entry]) -> Vec<Line> {
     for run in entries.chunk_by(close) {
         let pods: BTreeSet<&str> = run.iter().filter_map(|entry| entry.endpoint.as_ref()?.pod.as_deref()).collect();
         if pods.len() < FEWEST {
-            lines.extend(run.iter().cloned().map(Box::new).map(Line::Entry));
+            lines.extend(run.iter().cloned().map(Line::from));
         } else {
             lines.extend(burst(run).map(Line::Burst));
         }

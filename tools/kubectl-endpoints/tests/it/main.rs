@@ -10,4 +10,5 @@ mod history;
 mod record;
 mod rights;
 mod shadow;
+mod timeline;
 mod watch;

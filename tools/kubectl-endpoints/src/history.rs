@@ -1,0 +1,97 @@
+//! `history`: how the endpoints of a Service have changed, and why.
+
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+use jiff::Timestamp;
+use kube_endpoint_model::ObjectKey;
+use kube_endpoints_explain::{Kind, ObjectRef};
+use kube_endpoints_history::timeline::{Entry, fold, text};
+use kube_endpoints_history::{Archive, Kind as Recorded, Select, Timeline};
+
+use crate::{
+    args::{GlobalArgs, HistoryArgs},
+    connection::namespace_offline,
+    output::{self, Items, Output},
+};
+
+/// Prints the changes. The status is 1 if the history has no such Service.
+pub(crate) async fn run(global: &GlobalArgs, args: &HistoryArgs) -> anyhow::Result<ExitCode> {
+    let path = global.history.as_deref().context("--history names no file")?;
+    let output = Output::new(global);
+    let key = ObjectKey::new(namespace_offline(global).await, args.service.as_str());
+    let now = kube_ambient::now();
+    let mut archive = Archive::open(path)?;
+    let Some(first) = archive.headers().next().map(|header| header.started) else {
+        bail!("{} has no records", path.display());
+    };
+    let since = args.since.map_or(first, |since| since.time(now)).max(first);
+    let until = args.until.map_or(Timestamp::MAX, |until| until.time(now));
+    let mut replay = archive.replay(Select::Service(key.clone()), since)?;
+    let existed = replay.object(Recorded::Service, &key).is_some();
+    let mut timeline = Timeline::of_service(&key, global.settings(), &mut replay, until)?;
+    if !existed && timeline.entries.is_empty() {
+        output::message("error: ", format_args!("the history has no Service {key} between {since} and its end"));
+        return Ok(ExitCode::FAILURE);
+    }
+    timeline.entries.retain(|entry| is_wanted(entry, args));
+    let lines =
+        if args.all { timeline.entries.iter().cloned().map(Into::into).collect() } else { fold(&timeline.entries) };
+    let service = ObjectRef::new(Kind::Service, &key);
+    output::print(&output.render(&Items { items: &lines }, &[&service], |_| text(&timeline, &lines))?)?;
+    if lines.is_empty() {
+        output::message("", format_args!("No change of the endpoints of {key} since {}.", shown(since)));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns whether an entry is printed: those without an effect with `--all` only.
+fn is_wanted(entry: &Entry, args: &HistoryArgs) -> bool {
+    let Some(endpoint) = &entry.endpoint else {
+        let of_pod = |pod: &String| entry.cause.object.kind == Kind::Pod && entry.cause.object.name == *pod;
+        return args.all && args.pod.as_ref().is_none_or(of_pod);
+    };
+    args.pod.is_none() || endpoint.pod == args.pod
+}
+
+fn shown(time: Timestamp) -> String {
+    time.round(jiff::Unit::Second).unwrap_or(time).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use kube_endpoints_history::timeline::{Cause, EndpointChange, EndpointState};
+    use rstest::rstest;
+
+    use super::*;
+
+    fn entry(pod: &str, has_effect: bool) -> Entry {
+        let object = ObjectRef { kind: Kind::Pod, namespace: "shop".to_owned(), name: pod.to_owned() };
+        let (from, to) = (EndpointState::Ready, EndpointState::NotReady);
+        let endpoint = EndpointChange { address: "10.1.0.1".to_owned(), pod: Some(pod.to_owned()), from, to };
+        Entry {
+            time: Timestamp::UNIX_EPOCH,
+            endpoint: has_effect.then_some(endpoint),
+            cause: Cause { object, reason: None, ended: false, manager: None, user: None },
+            ready: 1,
+            written: None,
+        }
+    }
+
+    #[rstest]
+    #[case::with_effect(entry("a", true), None, false, true)]
+    #[case::without_effect(entry("a", false), None, false, false)]
+    #[case::all(entry("a", false), None, true, true)]
+    #[case::of_the_pod(entry("a", true), Some("a"), false, true)]
+    #[case::of_another_pod(entry("a", true), Some("b"), false, false)]
+    #[case::all_of_another_pod(entry("a", false), Some("b"), true, false)]
+    fn entries_are_selected(
+        #[case] entry: Entry,
+        #[case] pod: Option<&str>,
+        #[case] all: bool,
+        #[case] expected: bool,
+    ) {
+        let (service, pod) = ("web".to_owned(), pod.map(str::to_owned));
+        assert_eq!(is_wanted(&entry, &HistoryArgs { service, since: None, until: None, pod, all }), expected);
+    }
+}

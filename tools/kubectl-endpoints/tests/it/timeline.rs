@@ -1,0 +1,118 @@
+//! `history`: the changes of a recorded Service.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use kube_endpoint_model::{EndpointSlice, Node, Pod, Service};
+use kube_endpoints_history::{Author, Encoder};
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::cluster::{Run, run};
+
+/// Runs the program on a machine without a kubeconfig.
+async fn offline(args: &[&str]) -> Run {
+    let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_kubectl-endpoints"));
+    command.env_clear().env("HOME", "/nonexistent").args(args).stdin(std::process::Stdio::null());
+    run(command).await
+}
+
+fn decoded<T: serde::de::DeserializeOwned>(object: Value) -> Arc<T> {
+    Arc::new(serde_json::from_value(object).expect("an object"))
+}
+
+fn pod(ready: bool) -> Arc<Pod> {
+    let status = if ready { "True" } else { "False" };
+    decoded(json!({
+        "metadata": {"namespace": "shop", "name": "web-0", "labels": {"app": "web"}}, "spec": {"nodeName": "n1"},
+        "status": {"podIP": "10.1.0.1", "podIPs": [{"ip": "10.1.0.1"}], "conditions": [{"type": "Ready", "status": status}]}
+    }))
+}
+
+fn slice(ready: bool) -> Arc<EndpointSlice> {
+    decoded(json!({
+        "metadata": {"namespace": "shop", "name": "web-x", "labels": {"kubernetes.io/service-name": "web"}},
+        "addressType": "IPv4", "endpoints": [{"addresses": ["10.1.0.1"],
+            "conditions": {"ready": ready, "serving": ready, "terminating": false}}]
+    }))
+}
+
+/// Writes an hour in which a Pod ceases to be ready at 14:02.
+fn record(path: &Path) {
+    let at = |text: &str| text.parse::<Timestamp>().expect("a time");
+    let author = |manager: &str| Author { manager: manager.into(), ..Author::default() };
+    let (mut encoder, mut file) = (Encoder::new("test", []).expect("memory"), Vec::new());
+    let start = at("2026-11-27T14:00:00Z");
+    encoder.put(start, None, decoded::<Node>(json!({"metadata": {"name": "n1"}})));
+    encoder.put(
+        start,
+        None,
+        decoded::<Service>(json!({
+            "metadata": {"namespace": "shop", "name": "web"},
+            "spec": {"clusterIP": "10.96.0.1", "selector": {"app": "web"}, "ipFamilies": ["IPv4"],
+                "ports": [{"port": 80, "targetPort": 8080, "protocol": "TCP"}]}
+        })),
+    );
+    encoder.put(start, None, pod(true));
+    encoder.put(start, None, slice(true));
+    encoder.begin_segment(start, &mut file).expect("memory");
+    let flip = at("2026-11-27T14:02:00Z");
+    encoder.put(flip, Some(&author("kubelet")), pod(false));
+    encoder.put(flip + SignedDuration::from_millis(12), Some(&author("kube-controller-manager")), slice(false));
+    encoder.end_segment(&mut file).expect("memory");
+    std::fs::write(path, file).expect("the file");
+}
+
+const FLIP: &str = "2026-11-27T14:02:00.000Z  10.1.0.1 (Pod web-0): ready -> not ready, 0 ready: EP102 not ready; Pod shop/web-0 \
+                    was changed by kubelet; EndpointSlice shop/web-x was written by kube-controller-manager 12 ms later\n";
+
+#[rstest]
+#[case::whole(&["web"], FLIP, "", 0)]
+#[case::of_the_pod(&["web", "--pod=web-0"], FLIP, "", 0)]
+#[case::of_another_pod(&["web", "--pod=web-1"], "", "No change of the endpoints of shop/web since 2026-11-27T14:00:00Z.\n", 0)]
+#[case::since(
+    &["web", "--since=2026-11-27T14:03:00Z"], "", "No change of the endpoints of shop/web since 2026-11-27T14:03:00Z.\n", 0
+)]
+#[case::until(
+    &["web", "--until=2026-11-27T14:01:00Z"], "", "No change of the endpoints of shop/web since 2026-11-27T14:00:00Z.\n", 0
+)]
+#[case::of_another_service(
+    &["api"], "", "error: the history has no Service shop/api between 2026-11-27T14:00:00Z and its end\n", 1
+)]
+#[tokio::test]
+async fn changes_are_explained(#[case] args: &[&str], #[case] stdout: &str, #[case] stderr: &str, #[case] status: i32) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("day.history");
+    record(&file);
+    let history = format!("--history={}", file.display());
+    let output = offline(&[&["history", "-n", "shop", history.as_str()], args].concat()).await;
+    assert_eq!((output.stdout.as_str(), output.stderr.as_str(), output.status), (stdout, stderr, status));
+}
+
+#[tokio::test]
+async fn json_has_the_cause() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("day.history");
+    record(&file);
+    let history = format!("--history={}", file.display());
+    let output = offline(&["history", "-n", "shop", &history, "web", "-o", "json"]).await;
+    let document: Value = serde_json::from_str(&output.stdout).expect("JSON");
+    let expected = json!({"items": [{
+        "time": "2026-11-27T14:02:00Z",
+        "endpoint": {"address": "10.1.0.1", "pod": "web-0", "from": "ready", "to": "notReady"},
+        "cause": {"object": {"kind": "Pod", "namespace": "shop", "name": "web-0"}, "code": "EP102", "message": "not ready",
+            "ended": false, "manager": "kubelet"},
+        "ready": 0,
+        "written": {"object": {"kind": "EndpointSlice", "namespace": "shop", "name": "web-x"},
+            "manager": "kube-controller-manager", "afterMilliseconds": 12},
+    }]});
+    assert_eq!(document, expected);
+}
+
+#[tokio::test]
+async fn a_file_must_be_named() {
+    let output = offline(&["history", "web"]).await;
+    assert_eq!(output.status, 2);
+    assert!(output.stderr.contains("--history names it"), "{}", output.stderr);
+}
