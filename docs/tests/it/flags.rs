@@ -9,6 +9,7 @@ const OF_OTHERS: &[&str] = &[
     // Helm
     "set",
     // kubectl endpoints
+    "all",
     "as-uid",
     "at",
     "certificate-authority",
@@ -16,10 +17,13 @@ const OF_OTHERS: &[&str] = &[
     "history",
     "insecure-skip-tls-verify",
     "max-size",
+    "pod",
     "server",
+    "since",
     "timeout",
     "tls-server-name",
     "token",
+    "until",
     "user",
     "wait",
     "watch",

@@ -12,7 +12,8 @@ use super::fold::{Burst, Line};
 /// Formats lines and gaps by their times, which are in UTC.
 pub fn lines(timeline: &Timeline, lines: &[Line]) -> String {
     let mut all: Vec<(Timestamp, String)> = lines.iter().map(|line| (time_of(line), line_of(line))).collect();
-    all.extend(timeline.gaps.iter().map(|(gap, until)| {
+    // A gap of no length marks the end of a recording.
+    all.extend(timeline.gaps.iter().filter(|(gap, until)| gap.since < *until).map(|(gap, until)| {
         let text = format!("changes since {} may be missing: {}", at(gap.since), gap.reason);
         (*until, text)
     }));

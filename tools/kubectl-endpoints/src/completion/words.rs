@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[rstest]
-    #[case::subcommands("", "explain check diff shadow record help", 4)]
+    #[case::subcommands("", "explain check diff shadow record history help", 4)]
     #[case::subcommand("ch", "check", 4)]
     #[case::after_an_option("-n shop d", "diff", 4)]
     #[case::kinds("explain ", "service pod endpointslice endpoints", 4)]
