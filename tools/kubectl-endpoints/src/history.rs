@@ -60,7 +60,7 @@ fn shown(time: Timestamp) -> String {
 
 #[cfg(test)]
 mod tests {
-    use kube_endpoints_history::timeline::{Cause, EndpointChange, EndpointState};
+    use kube_endpoints_history::timeline::{Action, Cause, EndpointChange, EndpointState};
     use rstest::rstest;
 
     use super::*;
@@ -72,7 +72,7 @@ mod tests {
         Entry {
             time: Timestamp::UNIX_EPOCH,
             endpoint: has_effect.then_some(endpoint),
-            cause: Cause { object, reason: None, ended: false, manager: None, user: None },
+            cause: Cause { object, action: Action::Changed, reason: None, ended: false, manager: None, user: None },
             ready: 1,
             written: None,
         }

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use kube_endpoints_explain::{ObjectRef, Reason};
 use serde::{Serialize, Serializer};
 
-use crate::Author;
+use crate::{Author, Change, What};
 
 /// What an address is for the clients of a Service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -61,6 +61,8 @@ pub struct EndpointChange {
 pub struct Cause {
     /// Object whose change caused it.
     pub object: ObjectRef,
+    /// What was done to the object.
+    pub action: Action,
     /// Reason of the rules: why the address is not ready, or no endpoint. For an address that is ready again, what has
     /// ended. `None` if nothing stood against it.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
@@ -73,6 +75,18 @@ pub struct Cause {
     /// User that wrote the object; `None` if it is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
+}
+
+/// What was done to an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Action {
+    /// It was created, or began to be selected.
+    Created,
+    /// It was changed.
+    Changed,
+    /// It was deleted.
+    Deleted,
 }
 
 /// The EndpointSlice that shows a change to clients.
@@ -90,9 +104,14 @@ pub struct Written {
 }
 
 impl Cause {
-    pub(super) fn new(object: ObjectRef, author: Option<&Author>, reason: Option<Reason>, ended: bool) -> Cause {
-        let (manager, user) = names(author);
-        Cause { object, reason, ended, manager, user }
+    pub(super) fn new(object: ObjectRef, change: &Change, reason: Option<Reason>, ended: bool) -> Cause {
+        let action = match &change.what {
+            What::Put { before: None, .. } => Action::Created,
+            What::Put { .. } | What::Gap(_) => Action::Changed,
+            What::Removed(_) => Action::Deleted,
+        };
+        let (manager, user) = names(change.author.as_ref());
+        Cause { object, action, reason, ended, manager, user }
     }
 }
 

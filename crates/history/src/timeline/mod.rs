@@ -14,7 +14,7 @@ use kube_endpoints_explain::{Kind as Explained, ObjectRef, Reason, ServiceReport
 
 use crate::{Change, Gap, Kind, ReadError, Recorded, Replay, What};
 
-pub use entry::{Cause, EndpointChange, EndpointState, Entry, Written};
+pub use entry::{Action, Cause, EndpointChange, EndpointState, Entry, Written};
 pub use fold::{Burst, Line, fold};
 pub use text::lines as text;
 
@@ -100,17 +100,16 @@ impl Follower {
                 before
             }
         };
-        let is_removed = matches!(change.what, What::Removed(_));
         let reference = ObjectRef::new(explained(object.kind()), &object.key());
         let report = self.world.service(&self.service);
         let expected = Expected::of(&self.service, &self.world, report.as_ref());
         if object.kind() == Kind::EndpointSlice {
             self.follow_slice(change, &reference, &expected);
         } else if expected != self.expected {
-            let seen = Seen { change, object: &reference, is_removed };
+            let seen = Seen { change, object: &reference };
             self.add_differences(&seen, &expected, report.as_ref());
         } else if self.concerns(object) {
-            let cause = Cause::new(reference, change.author.as_ref(), None, false);
+            let cause = Cause::new(reference, change, None, false);
             self.add(Entry { time: change.seen, endpoint: None, cause, ready: expected.ready(), written: None });
         }
         (self.expected, self.report) = (expected, report);
@@ -135,7 +134,7 @@ impl Follower {
         let ready = expected.ready();
         for endpoint in self.expected.differences(expected) {
             let (reason, ended) = self.reason(seen, &endpoint, report);
-            let cause = Cause::new(seen.object.clone(), seen.change.author.as_ref(), reason, ended);
+            let cause = Cause::new(seen.object.clone(), seen.change, reason, ended);
             self.pending.insert(endpoint.address.clone(), self.timeline.entries.len());
             self.add(Entry { time: seen.change.seen, endpoint: Some(endpoint), cause, ready, written: None });
         }
@@ -161,7 +160,7 @@ impl Follower {
         match (report, reason_in(report)) {
             (_, Some(reason)) => (reason, false),
             (None, None) => because(Code::ServiceTerminating, "the Service no longer exists"),
-            (Some(_), None) if seen.object.kind == Explained::Pod && seen.is_removed => {
+            (Some(_), None) if seen.object.kind == Explained::Pod && matches!(seen.change.what, What::Removed(_)) => {
                 because(Code::PodTerminating, "the Pod no longer exists")
             }
             (Some(_), None) => match Cluster::service(&self.world, &self.service).and_then(|it| it.selector.clone()) {
@@ -208,7 +207,7 @@ impl Follower {
         let message =
             if is_right { "now as the controller would write it" } else { "not as the controller would write it" };
         let reason = Reason { code: Code::SlicesDiffer, message: message.to_owned() };
-        let cause = Cause::new(slice.clone(), change.author.as_ref(), Some(reason), is_right);
+        let cause = Cause::new(slice.clone(), change, Some(reason), is_right);
         let ready = self.written.values().filter(|state| **state == EndpointState::Ready).count();
         let endpoint = Some(EndpointChange { pod, ..endpoint });
         self.add(Entry { time: change.seen, endpoint, cause, ready, written: None });
@@ -223,7 +222,6 @@ impl Follower {
 struct Seen<'a> {
     change: &'a Change,
     object: &'a ObjectRef,
-    is_removed: bool,
 }
 
 fn explained(kind: Kind) -> Explained {

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use kube_endpoints_explain::Kind;
 
 use super::Timeline;
-use super::entry::{Cause, EndpointState, Entry, Written};
+use super::entry::{Action, Cause, EndpointState, Entry, Written};
 use super::fold::{Burst, Line};
 
 /// Formats lines and gaps by their times, which are in UTC.
@@ -52,7 +52,7 @@ fn entry_line(Entry { time: _, endpoint, cause, ready, written }: &Entry) -> Str
     format!("{}{pod}: {from} -> {to}, {ready} ready: {}{written}", endpoint.address, cause_text(cause))
 }
 
-fn cause_text(Cause { object, reason, ended, manager, user }: &Cause) -> String {
+fn cause_text(Cause { object, action, reason, ended, manager, user }: &Cause) -> String {
     let reason = match reason {
         Some(reason) if *ended => format!("no longer {} {}; ", reason.code, reason.message),
         Some(reason) => format!("{} {}; ", reason.code, reason.message),
@@ -63,7 +63,12 @@ fn cause_text(Cause { object, reason, ended, manager, user }: &Cause) -> String 
         (Some(name), None) | (None, Some(name)) => format!(" by {name}"),
         (None, None) => String::new(),
     };
-    format!("{reason}{object} was changed{by}")
+    let action = match action {
+        Action::Created => "created",
+        Action::Changed => "changed",
+        Action::Deleted => "deleted",
+    };
+    format!("{reason}{object} was {action}{by}")
 }
 
 fn written_text(Written { object, manager, after }: &Written) -> String {

@@ -140,7 +140,7 @@ const CONTROLLER: &str = "kube-controller-manager";
     ],
     "010Z  10.1.0.0 (Pod web-0): ready -> draining, 1 ready: EP103 terminating; Pod shop/web-0 was changed by kubectl; \
      EndpointSlice shop/web-x was written by kube-controller-manager 10 ms later\n\
-     030Z  10.1.0.0 (Pod web-0): draining -> absent, 1 ready: EP103 the Pod no longer exists; Pod shop/web-0 was changed by \
+     030Z  10.1.0.0 (Pod web-0): draining -> absent, 1 ready: EP103 the Pod no longer exists; Pod shop/web-0 was deleted by \
      kubelet; EndpointSlice shop/web-x was written by kube-controller-manager 10 ms later\n"
 )]
 #[case::relabelled(
@@ -157,9 +157,9 @@ const CONTROLLER: &str = "kube-controller-manager";
 )]
 #[case::node(
     &[("cloud-controller", Remove(Kind::Node, "n1"))],
-    "010Z  10.1.0.0 (Pod web-0): ready -> absent, 0 ready: EP303 Node n1 does not exist; Node n1 was changed by \
+    "010Z  10.1.0.0 (Pod web-0): ready -> absent, 0 ready: EP303 Node n1 does not exist; Node n1 was deleted by \
      cloud-controller; in no slice\n\
-     010Z  10.1.0.1 (Pod web-1): ready -> absent, 0 ready: EP303 Node n1 does not exist; Node n1 was changed by \
+     010Z  10.1.0.1 (Pod web-1): ready -> absent, 0 ready: EP303 Node n1 does not exist; Node n1 was deleted by \
      cloud-controller; in no slice\n"
 )]
 #[case::finished(
@@ -169,7 +169,7 @@ const CONTROLLER: &str = "kube-controller-manager";
 )]
 #[case::new_pod(
     &[("kubelet", Object(pod(2, true))), (CONTROLLER, Object(ready(&[0, 1, 2])))],
-    "010Z  10.1.0.2 (Pod web-2): absent -> ready, 3 ready: Pod shop/web-2 was changed by kubelet; EndpointSlice shop/web-x \
+    "010Z  10.1.0.2 (Pod web-2): absent -> ready, 3 ready: Pod shop/web-2 was created by kubelet; EndpointSlice shop/web-x \
      was written by kube-controller-manager 10 ms later\n"
 )]
 #[case::hand_edit(
@@ -186,9 +186,9 @@ const CONTROLLER: &str = "kube-controller-manager";
 )]
 #[case::service_deleted(
     &[("kubectl", Remove(Kind::Service, "web"))],
-    "010Z  10.1.0.0 (Pod web-0): ready -> absent, 0 ready: EP006 the Service no longer exists; Service shop/web was changed \
+    "010Z  10.1.0.0 (Pod web-0): ready -> absent, 0 ready: EP006 the Service no longer exists; Service shop/web was deleted \
      by kubectl; in no slice\n\
-     010Z  10.1.0.1 (Pod web-1): ready -> absent, 0 ready: EP006 the Service no longer exists; Service shop/web was changed \
+     010Z  10.1.0.1 (Pod web-1): ready -> absent, 0 ready: EP006 the Service no longer exists; Service shop/web was deleted \
      by kubectl; in no slice\n"
 )]
 fn incidents(#[case] steps: &[Step], #[case] expected: &str) {

@@ -101,7 +101,7 @@ async fn json_has_the_cause() {
     let expected = json!({"items": [{
         "time": "2026-11-27T14:02:00Z",
         "endpoint": {"address": "10.1.0.1", "pod": "web-0", "from": "ready", "to": "notReady"},
-        "cause": {"object": {"kind": "Pod", "namespace": "shop", "name": "web-0"}, "code": "EP102", "message": "not ready",
+        "cause": {"object": {"kind": "Pod", "namespace": "shop", "name": "web-0"}, "action": "changed", "code": "EP102", "message": "not ready",
             "ended": false, "manager": "kubelet"},
         "ready": 0,
         "written": {"object": {"kind": "EndpointSlice", "namespace": "shop", "name": "web-x"},
