@@ -51,6 +51,11 @@ impl Instance {
         {
             command.arg(format!("--leader-elect-{flag}={}s", duration.as_secs()));
         }
+        if name == "leader" {
+            // Tests stop it. In the group of the tests, the kernel would continue it when the shell that has started them
+            // exits, as after `cargo test &`. If the tests are killed, it ends by itself, for lack of a server.
+            command.process_group(0);
+        }
         let log = cluster.folder().join(format!("{name}.log"));
         command.stderr(File::create(&log).expect("a log file"));
         Instance { name, times, child: command.spawn().expect("the binary starts"), log }
