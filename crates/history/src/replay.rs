@@ -126,7 +126,7 @@ impl<'a> Replay<'a> {
     /// Reads a frame, or begins the next segment; returns false at the end.
     fn read_more(&mut self) -> Result<bool, ReadError> {
         match self.frames.pop_front() {
-            Some(frame) => self.read_changes(frame)?,
+            Some(frame) => self.read_frame(self.next_segment.saturating_sub(1), frame)?,
             None if self.next_segment < self.archive.segment_count() => self.begin_segment()?,
             None => return Ok(false),
         }
@@ -218,10 +218,6 @@ impl<'a> Replay<'a> {
         selectors.sort();
         selectors.dedup();
         Ok(selectors)
-    }
-
-    fn read_changes(&mut self, frame: usize) -> Result<(), ReadError> {
-        self.read_frame(self.next_segment.saturating_sub(1), frame)
     }
 
     fn read_frame(&mut self, segment: usize, frame: usize) -> Result<(), ReadError> {

@@ -52,7 +52,7 @@ impl Past {
         let select = namespace.map_or(Select::All, |namespace| Select::Namespace(namespace.into()));
         let mut replay = archive.replay(select, started)?;
         let unknown: Vec<Explained> =
-            replay.header().into_iter().flat_map(|header| &header.unknown).map(|kind| explained(*kind)).collect();
+            replay.header().into_iter().flat_map(|header| &header.unknown).map(|kind| Explained::from(*kind)).collect();
         let objects = replay.objects().map(|object| ((object.kind(), object.key()), object.clone())).collect();
         let mut state = State { objects, authors: BTreeMap::new() };
         let mut time = started;
@@ -110,16 +110,6 @@ fn in_a_gap(next: &Change, at: Timestamp) -> Option<String> {
     (*since <= at).then(|| format!("changes between {from} and {to} may be missing: {reason}"))
 }
 
-fn explained(kind: Kind) -> Explained {
-    match kind {
-        Kind::Service => Explained::Service,
-        Kind::Pod => Explained::Pod,
-        Kind::Node => Explained::Node,
-        Kind::Endpoints => Explained::Endpoints,
-        Kind::EndpointSlice => Explained::EndpointSlice,
-    }
-}
-
 impl State {
     fn apply(&mut self, change: Change) {
         match change.what {
@@ -145,7 +135,7 @@ impl State {
         for ((kind, key), author) in self.authors {
             if let (Kind::Endpoints | Kind::EndpointSlice, Some(time)) = (kind, author.time) {
                 let write = LastWrite { manager: author.manager.to_string(), time };
-                objects.last_writes.push((ObjectRef::new(explained(kind), &key), write));
+                objects.last_writes.push((ObjectRef::new(kind.into(), &key), write));
             }
         }
         for object in self.objects.into_values() {

@@ -6,7 +6,8 @@ use kube_endpoint_model::{
     ServicePort, SubsetPort, TargetPort, TargetRef, Text, Uid,
 };
 
-use super::{Delta, list, scalars::Initial};
+use super::scalars::{Initial, initial_is_default};
+use super::{Delta, list};
 use crate::codec::{Input, Malformed, Output};
 
 /// Implements [`Delta`] for types by their fields. The order is part of the format: new fields come last.
@@ -83,16 +84,6 @@ impl Delta for EndpointSubset {
             ports: Vec::read(&before.ports, input)?,
         })
     }
-}
-
-macro_rules! initial_is_default {
-    ($($type:ty)*) => {
-        $(impl Initial for $type {
-            fn initial() -> Self {
-                Self::default()
-            }
-        })*
-    };
 }
 
 initial_is_default!(

@@ -176,6 +176,8 @@ macro_rules! initial_is_default {
     };
 }
 
+pub(super) use initial_is_default;
+
 initial_is_default!(bool i64 i32 Text Uid ResourceVersion Timestamp);
 
 impl Initial for CompactTime {

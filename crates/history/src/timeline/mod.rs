@@ -63,7 +63,7 @@ impl Timeline {
             add(&mut world, object);
         }
         for kind in replay.header().iter().flat_map(|header| &header.unknown) {
-            world.set_unknown(explained(*kind));
+            world.set_unknown((*kind).into());
         }
         let mut follower = Follower::new(service.clone(), world);
         while let Some(change) = replay.next_change()? {
@@ -96,11 +96,11 @@ impl Follower {
                 after
             }
             What::Removed(before) => {
-                self.world.remove(explained(before.kind()), &before.key());
+                self.world.remove(before.kind().into(), &before.key());
                 before
             }
         };
-        let reference = ObjectRef::new(explained(object.kind()), &object.key());
+        let reference = ObjectRef::new(object.kind().into(), &object.key());
         let report = self.world.service(&self.service);
         let expected = Expected::of(&self.service, &self.world, report.as_ref());
         if object.kind() == Kind::EndpointSlice {
@@ -224,13 +224,15 @@ struct Seen<'a> {
     object: &'a ObjectRef,
 }
 
-fn explained(kind: Kind) -> Explained {
-    match kind {
-        Kind::Service => Explained::Service,
-        Kind::Pod => Explained::Pod,
-        Kind::Node => Explained::Node,
-        Kind::Endpoints => Explained::Endpoints,
-        Kind::EndpointSlice => Explained::EndpointSlice,
+impl From<Kind> for Explained {
+    fn from(kind: Kind) -> Explained {
+        match kind {
+            Kind::Service => Explained::Service,
+            Kind::Pod => Explained::Pod,
+            Kind::Node => Explained::Node,
+            Kind::Endpoints => Explained::Endpoints,
+            Kind::EndpointSlice => Explained::EndpointSlice,
+        }
     }
 }
 
