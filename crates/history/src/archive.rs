@@ -63,11 +63,16 @@ impl Archive {
             names.retain(|name| name.extension().is_some_and(|it| it == EXTENSION));
             names.sort();
         }
-        let open = |name: PathBuf| match File::open(&name) {
-            Ok(file) => Ok(HistoryFile { name, source: Box::new(file) as Box<dyn Source> }),
-            Err(source) => Err(ReadError::Io { file: name, source }),
-        };
-        Archive::of(names.into_iter().map(open).collect::<Result<_, _>>()?)
+        let mut files = Vec::new();
+        for name in names {
+            match File::open(&name) {
+                Ok(file) => files.push(HistoryFile { name, source: Box::new(file) as Box<dyn Source> }),
+                // A recorder has deleted its oldest segment since the folder was read.
+                Err(error) if error.kind() == io::ErrorKind::NotFound && name != path => {}
+                Err(source) => return Err(ReadError::Io { file: name, source }),
+            }
+        }
+        Archive::of(files)
     }
 
     /// Returns the segments that are contained in buffers, oldest first.
@@ -75,7 +80,10 @@ impl Archive {
     /// # Errors
     ///
     /// [`ReadError`], if a buffer has another format.
-    pub fn from_buffers(buffers: impl IntoIterator<Item = Vec<u8>>) -> Result<Archive, ReadError> {
+    pub fn from_buffers<B>(buffers: impl IntoIterator<Item = B>) -> Result<Archive, ReadError>
+    where
+        B: AsRef<[u8]> + Send + 'static,
+    {
         let file = |buffer| HistoryFile { name: "memory".into(), source: Box::new(Cursor::new(buffer)) };
         Archive::of(buffers.into_iter().map(file).collect())
     }
@@ -102,8 +110,41 @@ impl Archive {
     ///
     /// [`ReadError`], if what was recorded until then is damaged.
     pub fn replay(&mut self, select: Select, from: Timestamp) -> Result<Replay<'_>, ReadError> {
+        self.replay_bounded(select, from, usize::MAX)
+    }
+
+    /// Returns a replay that fails for more than a number of objects.
+    pub(crate) fn replay_bounded(
+        &mut self,
+        select: Select,
+        from: Timestamp,
+        max_objects: usize,
+    ) -> Result<Replay<'_>, ReadError> {
         let after = self.segments.partition_point(|segment| segment.header.started <= from);
-        Replay::start(self, select, after.saturating_sub(1), from)
+        Replay::start(self, (select, max_objects), after.saturating_sub(1), from)
+    }
+
+    /// Returns the time until which the history is known: that of the last record, or the last one at which the recorder
+    /// is known to have been running. `None` without a segment.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError`], if the last segment is damaged.
+    pub fn end(&mut self) -> Result<Option<Timestamp>, ReadError> {
+        self.segments.len().checked_sub(1).map(|last| self.end_of(last)).transpose()
+    }
+
+    /// Returns the last time of a segment.
+    pub(crate) fn end_of(&mut self, segment: usize) -> Result<Timestamp, ReadError> {
+        let started = self.segments[segment].header.started;
+        let frames = self.index(segment)?.frames().to_vec();
+        let mut content = Vec::new();
+        for frame in frames.into_iter().rev() {
+            if let Some(last) = self.read_frame(segment, frame, &mut content, |_, _| Ok(()))? {
+                return Ok(last.max(started));
+            }
+        }
+        Ok(started)
     }
 
     pub(crate) fn segment_count(&self) -> usize {
@@ -126,14 +167,14 @@ impl Archive {
         Ok(self.segments[segment].index.get_or_insert_default())
     }
 
-    /// Calls `read` with each record of a frame.
+    /// Calls `read` with each record of a frame. Returns the last time in it.
     pub(crate) fn read_frame(
         &mut self,
         segment: usize,
         entry: FrameEntry,
         content: &mut Vec<u8>,
         mut read: impl FnMut(FrameKind, Record<'_>) -> Result<(), Malformed>,
-    ) -> Result<(), ReadError> {
+    ) -> Result<Option<Timestamp>, ReadError> {
         let Segment { file, start, end, .. } = self.segments[segment];
         let offset = start.saturating_add(entry.offset);
         if offset.saturating_add(u64::from(entry.packed)) > end {
@@ -145,13 +186,13 @@ impl Archive {
             let kind = FrameKind::of(input.byte()?).ok_or(Malformed("unknown kind of frame"))?;
             // The trailer after the index was cut off.
             if kind == FrameKind::Index {
-                return Ok(());
+                return Ok(None);
             }
             let mut context = Context::read(&mut input)?;
             while !input.is_empty() {
                 read(kind, context.read_record(&mut input)?)?;
             }
-            Ok(())
+            Ok(Some(context.seen()))
         };
         records().map_err(|Malformed(problem)| self.damaged(file, offset, problem))
     }
@@ -296,13 +337,16 @@ impl Archive {
             let mut entry =
                 FrameEntry { offset: offset - start, packed: length, time: Timestamp::default(), is_state: false };
             let mut is_first = true;
-            self.read_frame(segment, entry, &mut content, |kind, record| {
+            let last = self.read_frame(segment, entry, &mut content, |kind, record| {
                 if std::mem::take(&mut is_first) {
                     entry.time = record.seen;
                     entry.is_state = kind == FrameKind::State;
                 }
                 touch(&mut index, &mut groups, record)
             })?;
+            if let (true, Some(time)) = (is_first, last) {
+                entry.time = time;
+            }
             index.add_frame(entry);
             offset += (frame::HEAD + packed) as u64;
         }

@@ -99,6 +99,11 @@ impl Context {
         Ok(Context { seen: Timestamp::read(&Timestamp::default(), input)?, version: 0, authors: Vec::new() })
     }
 
+    /// Returns the time of the last record, or of the beginning of the frame.
+    pub(crate) fn seen(&self) -> Timestamp {
+        self.seen
+    }
+
     pub(crate) fn write_record(
         &mut self,
         (object, operation): (u64, Operation),

@@ -53,6 +53,8 @@ struct Slot {
 /// The segment that is being written.
 #[derive(Default)]
 struct Segment {
+    /// Whether it has begun and not ended. Records of other times are not written.
+    is_open: bool,
     /// Length of the header, in bytes.
     header: u64,
     /// Length of the frames after it, in bytes.
@@ -84,20 +86,28 @@ impl Encoder {
     ///
     /// If the compressor fails, for lack of memory.
     pub fn begin_segment(&mut self, now: Timestamp, out: &mut Vec<u8>) -> io::Result<()> {
-        self.segment = Segment::default();
-        let mut frames = Vec::new();
-        self.write_state(now, &mut frames)?;
-        let (recorder, unknown, state) = (self.recorder.clone(), self.unknown.clone(), frames.len() as u64);
+        self.segment = Segment { is_open: true, ..Segment::default() };
+        let start = out.len();
+        self.write_state(now, out)?;
+        let (recorder, unknown, state) = (self.recorder.clone(), self.unknown.clone(), (out.len() - start) as u64);
         let header = Header { started: now, recorder, unknown, continues: self.continues, state };
         header.write(&mut self.segment.frame);
-        self.segment.header = self.packer.pack(&self.segment.frame, out)? as u64;
+        let mut packed = Vec::new();
+        self.segment.header = self.packer.pack(&self.segment.frame, &mut packed)? as u64;
         self.segment.frame.clear();
-        out.extend_from_slice(&frames);
+        // The header has the length of the state, which is not copied for it: a state may have many MiB.
+        out.splice(start..start, packed);
         self.continues = true;
         Ok(())
     }
 
-    /// Records the state of an object that is new, or has changed. A state that is recorded already is ignored.
+    /// Makes the first segment continue another one, without a gap.
+    pub(crate) fn continue_segment(&mut self) {
+        self.continues = true;
+    }
+
+    /// Records the state of an object that is new, or has changed. A state that is recorded already is ignored. Before the first
+    /// segment, the object becomes part of the state with which that begins.
     pub fn put(&mut self, seen: Timestamp, author: Option<&Author>, object: impl Into<Recorded>) {
         let object = object.into();
         let (kind, key) = (object.kind(), object.key());
@@ -147,6 +157,19 @@ impl Encoder {
         self.segment.record((0, Operation::Gap), seen, None);
     }
 
+    /// Ends the frame, and records that the recorder was running at a time. It takes about 35 bytes.
+    ///
+    /// # Errors
+    ///
+    /// If the compressor fails, for lack of memory.
+    pub fn mark_time(&mut self, now: Timestamp, out: &mut Vec<u8>) -> io::Result<()> {
+        self.flush(out)?;
+        self.segment.frame.byte(FrameKind::Time as u8);
+        self.segment.context = Some(Context::write(now, &mut self.segment.frame));
+        self.segment.since = now;
+        self.flush(out)
+    }
+
     /// Returns whether a flush is due because the frame is large, 256 KiB.
     pub fn is_full(&self) -> bool {
         self.segment.frame.len() >= FULL
@@ -179,6 +202,7 @@ impl Encoder {
             Ok::<(), io::Error>(())
         })?;
         self.segment.length += index;
+        self.segment.is_open = false;
         Trailer { segment: self.segment_length(), index }.write(out);
         Ok(())
     }
@@ -225,7 +249,7 @@ impl Segment {
         seen: Timestamp,
         author: Option<&Author>,
     ) {
-        let Segment { frame, context, since, body, .. } = self;
+        let Segment { is_open: true, frame, context, since, body, .. } = self else { return };
         let context = context.get_or_insert_with(|| {
             *since = seen;
             frame.byte(kind as u8);

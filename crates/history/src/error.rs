@@ -31,6 +31,12 @@ pub enum ReadError {
         /// Its format.
         version: u64,
     },
+    /// The selected objects are more than a bounded reader keeps in memory.
+    #[error("more than {limit} objects are selected")]
+    TooManyObjects {
+        /// The limit.
+        limit: usize,
+    },
     /// The file contains what no recorder writes.
     #[error("{} is damaged at offset {offset}: {problem}", file.display())]
     Damaged {

@@ -34,11 +34,13 @@ pub(crate) enum FrameKind {
     Changes = 3,
     /// Part of the index of a segment.
     Index = 4,
+    /// A time at which the recorder was running.
+    Time = 5,
 }
 
 impl FrameKind {
     pub(crate) fn of(byte: u8) -> Option<FrameKind> {
-        [FrameKind::Header, FrameKind::State, FrameKind::Changes, FrameKind::Index]
+        [FrameKind::Header, FrameKind::State, FrameKind::Changes, FrameKind::Index, FrameKind::Time]
             .into_iter()
             .find(|it| *it as u8 == byte)
     }

@@ -31,6 +31,7 @@ pub enum Select {
 pub struct Replay<'a> {
     archive: &'a mut Archive,
     select: Select,
+    max_objects: usize,
     /// The segment after the present one.
     next_segment: usize,
     /// Whether a segment has begun.
@@ -53,13 +54,14 @@ pub struct Replay<'a> {
 impl<'a> Replay<'a> {
     pub(crate) fn start(
         archive: &'a mut Archive,
-        select: Select,
+        (select, max_objects): (Select, usize),
         next_segment: usize,
         from: Timestamp,
     ) -> Result<Replay<'a>, ReadError> {
         let mut replay = Replay {
             archive,
             select,
+            max_objects,
             next_segment,
             has_begun: false,
             frames: VecDeque::new(),
@@ -117,8 +119,13 @@ impl<'a> Replay<'a> {
         Ok(Some(change))
     }
 
-    /// Returns the time of the next change; `None` at the end.
-    fn time_of_next(&mut self) -> Result<Option<Timestamp>, ReadError> {
+    /// Returns the number of the segment after the present one.
+    pub(crate) fn next_segment(&self) -> usize {
+        self.next_segment
+    }
+
+    /// Returns the time of the next change; `None` at the end. May begin segments.
+    pub(crate) fn time_of_next(&mut self) -> Result<Option<Timestamp>, ReadError> {
         while self.changes.is_empty() && self.read_more()? {}
         Ok(self.changes.front().map(|change| change.seen))
     }
@@ -153,7 +160,8 @@ impl<'a> Replay<'a> {
         let state: BTreeMap<_, _> = self.tracked.values().map(|it| ((it.kind(), it.key()), it.clone())).collect();
         let Header { started, continues, .. } = *self.archive.header(segment);
         if std::mem::replace(&mut self.has_begun, true) && !continues {
-            self.changes_between_runs(started, &state);
+            let end = self.archive.end_of(segment.saturating_sub(1))?;
+            self.changes_between_runs((end.max(self.last), started), &state);
         } else {
             self.objects = state;
             self.last = started;
@@ -162,10 +170,14 @@ impl<'a> Replay<'a> {
     }
 
     /// Adds what has changed while no recorder was running.
-    fn changes_between_runs(&mut self, started: Timestamp, state: &BTreeMap<(Kind, ObjectKey), Recorded>) {
-        let reason = "the recorder was not running".into();
+    fn changes_between_runs(
+        &mut self,
+        (since, started): (Timestamp, Timestamp),
+        state: &BTreeMap<(Kind, ObjectKey), Recorded>,
+    ) {
+        let reason = "the recorder was not running, or could not write".into();
         let mut add = |what| self.changes.push_back(Change { seen: started, author: None, what });
-        add(What::Gap(Gap { since: self.last, reason }));
+        add(What::Gap(Gap { since, reason }));
         for (key, before) in &self.objects {
             if !state.contains_key(key) {
                 add(What::Removed(before.clone()));
@@ -221,9 +233,9 @@ impl<'a> Replay<'a> {
     }
 
     fn read_frame(&mut self, segment: usize, frame: usize) -> Result<(), ReadError> {
-        let Replay { archive, select, selectors, tracked, changes, content, .. } = self;
+        let Replay { archive, select, max_objects, selectors, tracked, changes, content, .. } = self;
         let Some(entry) = archive.index(segment)?.frames().get(frame).copied() else { return Ok(()) };
-        archive.read_frame(segment, entry, content, |_, mut record| {
+        let read = archive.read_frame(segment, entry, content, |_, mut record| {
             let Record { seen, ref author, .. } = record;
             let author = author.clone();
             if let Some(what) = read_record(select, selectors, tracked, &mut record)? {
@@ -234,7 +246,12 @@ impl<'a> Replay<'a> {
             } else {
                 Err(Malformed("a record is longer than its content"))
             }
-        })
+        });
+        read?;
+        match *max_objects {
+            limit if tracked.len() > limit => Err(ReadError::TooManyObjects { limit }),
+            _ => Ok(()),
+        }
     }
 }
 

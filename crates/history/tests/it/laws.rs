@@ -7,12 +7,12 @@ use proptest::prelude::*;
 
 use crate::recording::{Recording, State, author, record, steps, time};
 
-fn state(replay: &Replay<'_>) -> State {
+pub(crate) fn state(replay: &Replay<'_>) -> State {
     replay.objects().map(|object| ((object.kind(), object.key()), object.clone())).collect()
 }
 
 /// Returns what a reader of the Service has to know: its objects, the Nodes, and the Pods that it selects now.
-fn of_service(state: &State, service: &ObjectKey) -> State {
+pub(crate) fn of_service(state: &State, service: &ObjectKey) -> State {
     let selector = match state.get(&(Kind::Service, service.clone())) {
         Some(Recorded::Service(service)) => service.selector.clone(),
         _ => None,
@@ -26,7 +26,7 @@ fn of_service(state: &State, service: &ObjectKey) -> State {
     state.iter().filter(|(_, object)| is_wanted(object)).map(|(key, object)| (key.clone(), object.clone())).collect()
 }
 
-fn all_changes(archive: &mut Archive, select: Select, from: Timestamp) -> Vec<Change> {
+pub(crate) fn all_changes(archive: &mut Archive, select: Select, from: Timestamp) -> Vec<Change> {
     let mut replay = archive.replay(select, from).expect("a history");
     std::iter::from_fn(|| replay.next_change().expect("a history")).collect()
 }

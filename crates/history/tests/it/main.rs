@@ -1,6 +1,7 @@
 //! Laws of recorded histories, and what damaged files do.
 
 mod damaged;
+mod excerpt;
 mod laws;
 mod recording;
 mod size;

@@ -16,6 +16,8 @@ pub(crate) enum Step {
     Remove(Kind, ObjectKey),
     Gap,
     Flush,
+    /// Records the time.
+    Mark,
     /// Ends the segment and begins the next one.
     Next,
     /// The recorder is started again, with another state.
@@ -65,6 +67,7 @@ pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
             4 => object().prop_map(|object| Step::Remove(object.kind(), object.key())),
             1 => Just(Step::Gap),
             4 => Just(Step::Flush),
+            1 => Just(Step::Mark),
             1 => Just(Step::Next),
             1 => Just(Step::Restart),
         ],
@@ -113,6 +116,12 @@ pub(crate) fn record(steps: &[Step]) -> Recording {
             Step::Gap => encoder.gap(now, &Gap { since: time(at), reason: "the watch has ended".into() }),
             Step::Flush => {
                 encoder.flush(file).expect("memory");
+                frames.push((file.len(), at + 1));
+            }
+            Step::Mark => {
+                encoder.flush(file).expect("memory");
+                frames.push((file.len(), at + 1));
+                encoder.mark_time(now, file).expect("memory");
                 frames.push((file.len(), at + 1));
             }
             Step::Next => {
