@@ -7,14 +7,14 @@ use std::{
     time::Duration,
 };
 
-use kube_wire::{Decode, Resource};
+use kube_wire::{Decode, Encoding, Resource};
 
 use crate::{
     Guard, Index, Informer, InformerMetricsProvider, ManualSource, OnUndecodable, RestoreSignal, Undecodable,
     informer::{Origin, Running},
     list_watch::Source,
     options::Options,
-    reflector::{BackoffPolicy, Scope, reflect},
+    reflector::{BackoffPolicy, Observer, Scope, reflect},
     shared::Shared,
     undecodable::Choice,
 };
@@ -28,6 +28,7 @@ pub struct Builder<T, X = ()> {
     backoff: BackoffPolicy,
     restores: RestoreSignal,
     on_undecodable: Choice,
+    observe: Option<Observer>,
     options: Options<X>,
     of: PhantomData<fn() -> T>,
 }
@@ -41,6 +42,7 @@ impl<T: Decode> Builder<T> {
             backoff: BackoffPolicy::default(),
             restores: RestoreSignal::default(),
             on_undecodable: Arc::new(|_| OnUndecodable::default()),
+            observe: None,
             options: Options::new(()),
             of: PhantomData,
         }
@@ -50,10 +52,10 @@ impl<T: Decode> Builder<T> {
 impl<T: Decode, X: Index<T>> Builder<T, X> {
     /// Sets the index, which is always consistent with the objects. `index` is the index of no objects.
     pub fn index<Y: Index<T>>(self, index: Y) -> Builder<T, Y> {
-        let Self { source, resource, scope, backoff, restores, on_undecodable, options, of } = self;
+        let Self { source, resource, scope, backoff, restores, on_undecodable, observe, options, of } = self;
         let Options { index: _, resync, guard, metrics } = options;
         let options = Options { index, resync, guard, metrics };
-        Builder { source, resource, scope, backoff, restores, on_undecodable, options, of }
+        Builder { source, resource, scope, backoff, restores, on_undecodable, observe, options, of }
     }
 
     /// Sets the resync period: once per period, each handler gets an update from each stored object to itself. Zero, the
@@ -66,6 +68,14 @@ impl<T: Decode, X: Index<T>> Builder<T, X> {
     /// Sets the metrics provider. Default: nothing is measured.
     pub fn metrics(mut self, provider: impl InformerMetricsProvider + 'static) -> Self {
         self.options.metrics = Some(Arc::new(provider));
+        self
+    }
+
+    /// Sets a function that gets the encoding and the bytes of each object that a watch delivers, before the object is decoded:
+    /// for a part of it that the type does not contain, such as `metadata.managedFields`, which the watch requests then. It is
+    /// not called for the initial events of a streaming list, and may be left out for own writes. It must not block.
+    pub fn observe(mut self, observe: impl Fn(Encoding, &[u8]) + Send + Sync + 'static) -> Self {
+        self.observe = Some(Arc::new(observe));
         self
     }
 
@@ -139,10 +149,11 @@ impl<T: Decode, X: Index<T>> Builder<T, X> {
 
     /// Builds the informer. It sends no request before [`Informer::run`].
     pub fn build(self) -> Informer<T, X> {
-        let Self { source, resource, scope, backoff, restores, on_undecodable, options, of: _ } = self;
+        let Self { source, resource, scope, backoff, restores, on_undecodable, observe, options, of: _ } = self;
         let (shared, runners) = Shared::new(&resource, options);
         let origin = Origin { source: source.clone(), namespace: scope.namespace.clone() };
-        let reflector = reflect(source, scope, backoff, restores.subscribe(), on_undecodable, shared.clone());
+        let reflector =
+            reflect(source, scope, backoff, restores.subscribe(), (on_undecodable, observe), shared.clone());
         let running = Running::new(runners, shared.clone().resync(), reflector);
         Informer::new(shared, Arc::new(Mutex::new(Some(running))), Some(origin))
     }

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod both;
 mod builder;
 mod catch_up;
 mod changes;

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use crate::Progress;
 
-/// Creates the metrics of informers (client-go: `InformerMetricsProvider`).
+/// Creates the metrics of informers (client-go: `InformerMetricsProvider`). A pair of providers is one, too.
 pub trait InformerMetricsProvider: Send + Sync {
     /// Returns the metrics of the informer of a resource. Called once, when the informer is built.
     fn informer(&self, resource: &Resource) -> Arc<dyn InformerMetrics>;

@@ -72,6 +72,9 @@ pub enum EventType {
 /// Annotation of the bookmark that ends the initial events (Go: `metav1.InitialEventsAnnotationKey`).
 const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 
+/// Called with the bytes of each object.
+type Observe<'a> = Option<&'a dyn Fn(Encoding, &[u8])>;
+
 /// Parsed `type` of a frame.
 enum FrameType {
     Object(EventType),
@@ -101,7 +104,15 @@ impl EventType {
     }
 
     /// Decodes the object of an event; one that cannot be decoded becomes [`WatchEvent::Undecodable`].
-    fn decode<T: Decode>(self, encoding: Encoding, bytes: &[u8]) -> Result<WatchEvent<T>, DecodeError> {
+    fn decode<T: Decode>(
+        self,
+        encoding: Encoding,
+        bytes: &[u8],
+        observe: Observe<'_>,
+    ) -> Result<WatchEvent<T>, DecodeError> {
+        if let Some(observe) = observe {
+            observe(encoding, bytes);
+        }
         match list::decode(encoding, bytes) {
             Ok(object) => Ok(self.into_event(object)),
             Err(error) => {

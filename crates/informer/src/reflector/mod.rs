@@ -16,7 +16,7 @@ mod watch;
 
 use std::sync::Arc;
 
-use kube_wire::{Decode, ResourceVersion};
+use kube_wire::{Decode, Encoding, ResourceVersion};
 use tokio::time::{Instant, sleep, timeout};
 
 pub use self::backoff::BackoffPolicy;
@@ -40,13 +40,16 @@ pub(crate) struct Scope {
     pub(crate) field_selector: Option<String>,
 }
 
+/// Gets the encoding and the bytes of each object that a watch delivers.
+pub(crate) type Observer = Arc<dyn Fn(Encoding, &[u8]) + Send + Sync>;
+
 /// Keeps the store up to date. Ends only with an object that the choice is to fail for.
 pub(crate) async fn reflect<T: Decode, X: Index<T>>(
     source: Source,
     scope: Scope,
     backoff: BackoffPolicy,
     restores: RestoreSubscription,
-    on_undecodable: Choice,
+    (on_undecodable, observer): (Choice, Option<Observer>),
     shared: Arc<Shared<T, X>>,
 ) -> UndecodableObject {
     let machine = Machine::new(backoff, source.accept::<T>().encoding);
@@ -58,6 +61,7 @@ pub(crate) async fn reflect<T: Decode, X: Index<T>>(
         restores,
         gathered: Gathered::new(),
         on_undecodable,
+        observer,
         undecodable: Reported::default(),
         failed: None,
         started_at: None,
@@ -77,6 +81,7 @@ struct Reflector<T, X> {
     /// Objects of a streaming list or paged list that is not complete yet.
     gathered: Gathered<T>,
     on_undecodable: Choice,
+    observer: Option<Observer>,
     /// Objects whose newest state cannot be decoded.
     undecodable: Reported,
     /// The object that ends the reflector.

@@ -3,7 +3,7 @@
 use std::{future::pending, time::Duration};
 
 use display_full_error::DisplayFullErrorExt as _;
-use kube_wire::{Accept, Decode, EventHead, Received, ResourceVersion, WatchEvent, WatchParams, WatchReader};
+use kube_wire::{Accept, Decode, Encoding, EventHead, Received, ResourceVersion, WatchEvent, WatchParams, WatchReader};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::{
@@ -41,7 +41,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
             timeout_seconds: u32::try_from(timeout.as_secs()).ok(),
             allow_bookmarks: true,
             send_initial_events: initial,
-            accept: Accept::of::<T>(self.machine.encoding()),
+            accept: self.accept(),
         };
         let deadline = Instant::now() + timeout + WATCH_GRACE_PERIOD;
         if initial {
@@ -71,6 +71,12 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
             }
         };
         self.observe(observation);
+    }
+
+    /// Returns what a watch accepts: managed fields also if an observer may read them.
+    fn accept(&self) -> Accept {
+        let accept = Accept::of::<T>(self.machine.encoding());
+        Accept { without_managed_fields: accept.without_managed_fields && self.observer.is_none(), ..accept }
     }
 
     /// Applies the events of an open watch until it ends. A broken connection is a normal end, except before the end of
@@ -138,7 +144,12 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
             loop {
                 let is_own = |head: &EventHead| self.shared.confirm(head);
                 let is_own = (!initial && self.shared.lister().state().own.awaits_writes()).then_some(is_own);
-                let event = match self.source.decode(|| events.next_event_unless(is_own))? {
+                let received = {
+                    let observer = self.observer.as_deref().filter(|_| !initial);
+                    let observe = observer.map(|observe| observe as &dyn Fn(Encoding, &[u8]));
+                    self.source.decode(|| events.next_event_observed(is_own, observe))?
+                };
+                let event = match received {
                     Some(Received::Event(event)) => event,
                     Some(Received::Known(head)) => {
                         self.apply_own_write(head);

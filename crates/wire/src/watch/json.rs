@@ -6,7 +6,7 @@ use memchr::memchr;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{FrameType, WatchEvent, unknown_event};
+use super::{FrameType, Observe, WatchEvent, unknown_event};
 use crate::{Decode, DecodeError, Encoding, ResourceVersion, json};
 
 #[derive(Deserialize)]
@@ -50,25 +50,25 @@ fn split_canonical(frame: &[u8]) -> Option<(&str, &[u8])> {
     is_trimmed.then_some((std::str::from_utf8(event).ok()?, object))
 }
 
-pub(super) fn event<T: Decode>(frame: &[u8]) -> Result<WatchEvent<T>, DecodeError> {
+pub(super) fn event<T: Decode>(frame: &[u8], observe: Observe<'_>) -> Result<WatchEvent<T>, DecodeError> {
     if let Some((event, object)) = split_canonical(frame)
         && let Some(FrameType::Object(event)) = FrameType::parse(event)
-        && let Ok(event) = event.decode(Encoding::Json, object)
+        && let Ok(event) = event.decode(Encoding::Json, object, observe)
     {
         return Ok(event);
     }
     // Bookmarks, errors, frames in another form, and malformed frames.
-    event_slow(frame)
+    event_slow(frame, observe)
 }
 
 /// Decodes a frame in any valid form. Slower, since the end of the object has to be found.
-fn event_slow<T: Decode>(frame: &[u8]) -> Result<WatchEvent<T>, DecodeError> {
+fn event_slow<T: Decode>(frame: &[u8], observe: Observe<'_>) -> Result<WatchEvent<T>, DecodeError> {
     let kind = T::RESOURCE.kind;
     let Frame { event, object } = serde_json::from_slice(frame)
         .map_err(|error| json::decode_error(&format!("WatchEvent of {kind}"), String::new(), &error))?;
     let object = object.get().as_bytes();
     match FrameType::parse(&event).ok_or_else(|| unknown_event(kind, &event))? {
-        FrameType::Object(event) => event.decode(Encoding::Json, object),
+        FrameType::Object(event) => event.decode(Encoding::Json, object, observe),
         FrameType::Bookmark => {
             let Bookmark { metadata } = json::from_slice(kind, object)?;
             Ok(WatchEvent::Bookmark {
@@ -107,7 +107,7 @@ mod tests {
                 frame.replace_range(at..=at, &with);
             }
             let outcome = |event: Result<WatchEvent<Thing>, DecodeError>| event.map_err(|error| error.to_string());
-            prop_assert_eq!(outcome(event(frame.as_bytes())), outcome(event_slow(frame.as_bytes())), "{}", frame);
+            prop_assert_eq!(outcome(event(frame.as_bytes(), None)), outcome(event_slow(frame.as_bytes(), None)), "{}", frame);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Decoding of protobuf watch frames.
 
-use super::{EventHead, EventType, FrameType, INITIAL_EVENTS_END, Received, WatchEvent, unknown_event};
+use super::{EventHead, EventType, FrameType, INITIAL_EVENTS_END, Observe, Received, WatchEvent, unknown_event};
 use crate::{
     Decode, DecodeError, Encoding, Metadata as _, ObjectHead, ResourceVersion, Status,
     protobuf::{
@@ -14,6 +14,7 @@ use crate::{
 pub(super) fn event<T: Decode>(
     frame: &[u8],
     is_known: Option<impl FnOnce(&EventHead) -> bool>,
+    observe: Observe<'_>,
 ) -> Result<Received<T>, DecodeError> {
     let kind = T::RESOURCE.kind;
     let malformed = |error: MalformedProtobuf| error.reading(&format!("WatchEvent of {kind}"));
@@ -31,7 +32,7 @@ pub(super) fn event<T: Decode>(
             if let Some(head) = is_known.and_then(|is_known| head(event, object).filter(|head| is_known(head))) {
                 return Ok(Received::Known(head));
             }
-            event.decode(Encoding::Protobuf, object)
+            event.decode(Encoding::Protobuf, object, observe)
         }
         FrameType::Bookmark => bookmark(object).map_err(|error| error.reading(kind)),
         FrameType::Error => {

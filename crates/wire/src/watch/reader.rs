@@ -75,13 +75,27 @@ impl<T: Decode> WatchReader<T> {
         &mut self,
         is_known: Option<impl FnOnce(&EventHead) -> bool>,
     ) -> Result<Option<Received<T>>, DecodeError> {
+        self.next_event_observed(is_known, None)
+    }
+
+    /// As [`next_event_unless`](Self::next_event_unless), and calls `observe` with the bytes of the object before they are
+    /// decoded, for a part of the object that the type does not contain.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`next_event`](Self::next_event).
+    pub fn next_event_observed(
+        &mut self,
+        is_known: Option<impl FnOnce(&EventHead) -> bool>,
+        observe: Option<&dyn Fn(Encoding, &[u8])>,
+    ) -> Result<Option<Received<T>>, DecodeError> {
         let received: Result<Option<Received<T>>, _> = match &mut self.splitter {
             Splitter::Json(lines) => lines
                 .next_frame()
-                .and_then(|frame| frame.map(json::event).transpose())
+                .and_then(|frame| frame.map(|it| json::event(it, observe)).transpose())
                 .map(|it| it.map(Received::Event)),
             Splitter::Protobuf(frames) => {
-                frames.next_frame().and_then(|frame| frame.map(|it| protobuf::event(it, is_known)).transpose())
+                frames.next_frame().and_then(|frame| frame.map(|it| protobuf::event(it, is_known, observe)).transpose())
             }
         };
         let received = received.map_err(|error| error.with_resource_version(&self.resource_version))?;
