@@ -7,6 +7,7 @@ use bytes::Bytes;
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt as _, Full};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use crate::authentication::{Authentication, Identity};
@@ -100,6 +101,16 @@ impl Handler {
             Route::Short(response) => response,
             Route::Page(page) => match permit(&self.responses).await {
                 Some(permit) => hold(permit, page()).await,
+                None => self.too_many(Limit::Responses),
+            },
+            Route::SlowPage(page) => match permit(&self.responses).await {
+                Some(permit) => {
+                    let response = spawn_blocking(page).await.unwrap_or_else(|error| {
+                        tracing::error!(path = request.uri().path(), err = %error, "A page has panicked");
+                        response::text(StatusCode::INTERNAL_SERVER_ERROR, "the page has panicked\n")
+                    });
+                    hold(permit, response).await
+                }
                 None => self.too_many(Limit::Responses),
             },
         }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use http::header::ACCEPT;
 use http::{Method, Request, StatusCode};
@@ -23,7 +24,7 @@ pub struct PageRequest<'a> {
     pub query: &'a str,
 }
 
-type Page = Box<dyn Fn(PageRequest<'_>) -> Response + Send + Sync>;
+type Page = Arc<dyn Fn(PageRequest<'_>) -> Response + Send + Sync>;
 
 /// What a server serves, by path: health checks, metrics and pages. Other paths are answered with 404, and other methods than
 /// GET and HEAD with 405.
@@ -32,6 +33,8 @@ pub struct Routes {
     serves_slis: bool,
     registry: Option<Registry>,
     pages: BTreeMap<&'static str, Page>,
+    /// Pages that may block.
+    slow_pages: BTreeMap<&'static str, Page>,
 }
 
 /// What a request is answered with.
@@ -40,12 +43,14 @@ pub(crate) enum Route<'a> {
     Short(Response),
     /// A page that is yet to be rendered.
     Page(Box<dyn FnOnce() -> Response + Send + 'a>),
+    /// A page that may block while it is rendered.
+    SlowPage(Box<dyn FnOnce() -> Response + Send>),
 }
 
 impl Routes {
     /// Returns the routes of the health checks: `/healthz`, `/livez`, `/readyz`, and `/PROBE/CHECK` for each check.
     pub fn new(health: Health) -> Routes {
-        Routes { health, serves_slis: false, registry: None, pages: BTreeMap::new() }
+        Routes { health, serves_slis: false, registry: None, pages: BTreeMap::new(), slow_pages: BTreeMap::new() }
     }
 
     /// Adds `/metrics`: the metrics of a registry in Prometheus' text format.
@@ -68,7 +73,19 @@ impl Routes {
         path: &'static str,
         respond: impl Fn(PageRequest<'_>) -> Response + Send + Sync + 'static,
     ) -> Routes {
-        self.pages.insert(path, Box::new(respond));
+        self.pages.insert(path, Arc::new(respond));
+        self
+    }
+
+    /// Adds a page whose `respond` may block, for instance to read files: it is called on a thread for blocking tasks, of which
+    /// a [`ServerThread`](crate::ServerThread) has two. A panic is answered with 500.
+    #[must_use]
+    pub fn slow_page(
+        mut self,
+        path: &'static str,
+        respond: impl Fn(PageRequest<'_>) -> Response + Send + Sync + 'static,
+    ) -> Routes {
+        self.slow_pages.insert(path, Arc::new(respond));
         self
     }
 
@@ -91,7 +108,13 @@ impl Routes {
             ("/metrics", Some(registry), _) => Route::Page(Box::new(move || exposition::respond(&registry.gather()))),
             _ if serves_slis => Route::Page(Box::new(move || self.slis())),
             (_, _, Some(page)) => Route::Page(Box::new(move || page(PageRequest { accept, query }))),
-            _ => Route::Short(response::not_found()),
+            _ => self.slow_pages.get(path).map_or_else(
+                || Route::Short(response::not_found()),
+                |page| {
+                    let (page, accept, query) = (Arc::clone(page), accept.to_owned(), query.to_owned());
+                    Route::SlowPage(Box::new(move || page(PageRequest { accept: &accept, query: &query })))
+                },
+            ),
         }
     }
 
@@ -105,7 +128,8 @@ impl Routes {
 
 impl fmt::Debug for Routes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Routes { health, serves_slis: _, registry: _, pages } = self;
-        f.debug_struct("Routes").field("health", health).field("pages", &pages.keys()).finish_non_exhaustive()
+        let Routes { health, serves_slis: _, registry: _, pages, slow_pages } = self;
+        let pages: Vec<_> = pages.keys().chain(slow_pages.keys()).collect();
+        f.debug_struct("Routes").field("health", health).field("pages", &pages).finish_non_exhaustive()
     }
 }

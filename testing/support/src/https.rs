@@ -41,6 +41,8 @@ pub struct Reply {
     /// Value of the header `Content-Type`; empty without it.
     pub content_type: String,
     /// Body.
+    pub body: Bytes,
+    /// Body as text; empty if it is not UTF-8.
     pub text: String,
 }
 
@@ -109,8 +111,8 @@ impl HttpsClient {
         let code = response.status().as_u16();
         let content_type = response.headers().get("content-type").map(|it| it.to_str().expect("text").to_owned());
         let body = response.into_body().collect().await.map_err(other)?.to_bytes();
-        let text = String::from_utf8(body.to_vec()).expect("text");
-        Ok(Reply { code, content_type: content_type.unwrap_or_default(), text })
+        let text = str::from_utf8(&body).unwrap_or_default().to_owned();
+        Ok(Reply { code, content_type: content_type.unwrap_or_default(), body, text })
     }
 }
 

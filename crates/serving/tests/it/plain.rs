@@ -15,7 +15,11 @@ async fn connect(tasks: &mut JoinSet<()>) -> TcpStream {
     registry.register(Box::new(prometheus::IntCounter::new("syncs_total", "Syncs.").unwrap())).unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let server = Server::plain(listener, Routes::new(health).metrics(registry), ServingMetrics::default());
+    let routes = Routes::new(health).metrics(registry);
+    let routes =
+        routes.slow_page("/slow", |request| response::text(response::StatusCode::OK, request.query.to_owned()));
+    let routes = routes.slow_page("/broken", |_| panic!("a bug of the page"));
+    let server = Server::plain(listener, routes, ServingMetrics::default());
     assert!(server.certificates().is_none());
     tasks.spawn(server.run());
     TcpStream::connect(address).await.unwrap()
@@ -42,6 +46,8 @@ async fn exchange(request: &[u8]) -> String {
 )]
 #[case::head("HEAD /livez HTTP/1.1\r\n\r\n", "200 OK", "")]
 #[case::unknown("GET /debug HTTP/1.1\r\n\r\n", "404 Not Found", "404 page not found\n")]
+#[case::slow_page("GET /slow?a=b HTTP/1.1\r\n\r\n", "200 OK", "a=b")]
+#[case::page_that_panics("GET /broken HTTP/1.1\r\n\r\n", "500 Internal Server Error", "the page has panicked\n")]
 #[case::no_health_metrics("GET /metrics/slis HTTP/1.1\r\n\r\n", "404 Not Found", "404 page not found\n")]
 #[case::method("POST /livez HTTP/1.1\r\n\r\n", "405 Method Not Allowed", "405 method not allowed\n")]
 #[case::token_is_ignored("GET /livez HTTP/1.1\r\nAuthorization: Bearer a\r\n\r\n", "200 OK", "ok")]
