@@ -170,6 +170,19 @@ impl Encoder {
         self.flush(out)
     }
 
+    /// Returns the version of a recorded object; `None` if it is not recorded.
+    #[cfg(feature = "recorder")]
+    pub(crate) fn version(&self, kind: Kind, key: &ObjectKey) -> Option<u64> {
+        let slot = self.objects.slots[self.objects.find(kind, key)?].as_ref()?;
+        Some(slot.object.version())
+    }
+
+    /// Returns the number of objects that exist.
+    #[cfg(feature = "recorder")]
+    pub(crate) fn objects(&self) -> usize {
+        self.objects.by_key.len()
+    }
+
     /// Returns whether a flush is due because the frame is large, 256 KiB.
     pub fn is_full(&self) -> bool {
         self.segment.frame.len() >= FULL

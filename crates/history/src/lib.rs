@@ -11,6 +11,8 @@ mod frame;
 mod header;
 mod index;
 mod object;
+#[cfg(feature = "recorder")]
+pub mod recorder;
 mod replay;
 #[cfg(feature = "causes")]
 pub mod timeline;

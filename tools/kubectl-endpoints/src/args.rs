@@ -1,7 +1,6 @@
 //! Command-line arguments.
 
 mod moment;
-mod size;
 mod target;
 mod timeout;
 
@@ -11,6 +10,7 @@ use clap::{Args, ColorChoice, CommandFactory as _, Parser, Subcommand, ValueEnum
 use kube_controller_client::SecretString;
 use kube_endpoint_model::parse_go_bool;
 use kube_endpoints_explain::Settings;
+use kube_endpoints_history::recorder::parse_size;
 
 pub(crate) use self::moment::Moment;
 pub(crate) use self::target::{Kind, Target, Targets};
@@ -169,7 +169,7 @@ pub(crate) struct RecordArgs {
     #[arg(long = "for", value_name = "DURATION", value_parser = timeout::parse)]
     pub(crate) duration: Option<Duration>,
     /// Length of the file at which the recording ends, in bytes or with the suffix Ki, Mi or Gi
-    #[arg(long, value_name = "SIZE", value_parser = size::parse, default_value = "512Mi")]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "512Mi")]
     pub(crate) max_size: u64,
 }
 

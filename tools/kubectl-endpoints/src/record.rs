@@ -1,8 +1,5 @@
 //! `record`: writes the objects as they change into a history file.
 
-mod author;
-mod gaps;
-mod recorder;
 mod stop;
 mod watches;
 
@@ -13,14 +10,14 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use jiff::Timestamp;
 use kube_endpoints_history::Encoder;
+use kube_endpoints_history::recorder::{Message, OneFile, Recorder};
 use kube_informer::wait_for_sync;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::{JoinSet, block_in_place};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
-use self::recorder::Recorder;
 use self::stop::StopSignals;
-use self::watches::{Message, Watches};
+use self::watches::Watches;
 use crate::args::{GlobalArgs, RecordArgs};
 use crate::connection::Connection;
 use crate::output::{message, plural};
@@ -79,11 +76,13 @@ async fn start(
     watches.start().await?;
     wait_for_sync(&watches.handlers, SYNC_TIMEOUT).await?;
     let program = concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION"));
-    let mut recorder = Recorder::new(Encoder::new(program, watches.unknown)?, args.max_size);
+    let file = OneFile::new(&args.to, args.max_size);
+    let mut recorder = Recorder::new(Encoder::new(program, watches.unknown)?, file);
     while let Ok(message) = messages.try_recv() {
         recorder.apply(message)?;
     }
-    block_in_place(|| recorder.begin(kube_ambient::now(), &args.to))?;
+    let begun = block_in_place(|| recorder.begin(kube_ambient::now()));
+    begun.with_context(|| format!("cannot write {}", args.to.display()))?;
     Ok((recorder, messages))
 }
 
@@ -125,15 +124,15 @@ async fn record(
 
 /// Returns for instance `Recorded 7 changes of 3 objects: 4.1 KiB, from 2026-11-27T14:00:00Z to 2026-11-27T14:05:00Z.`
 fn summary(recorder: &Recorder) -> String {
-    let Recorder { changes, objects, started, last, .. } = recorder;
-    let time = |time: &Timestamp| time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let (changes, objects) = (recorder.changes(), recorder.objects());
+    let time = |time: Timestamp| time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     format!(
         "Recorded {changes} change{} of {objects} object{}: {}, from {} to {}.",
-        plural(*changes),
-        plural(*objects),
+        plural(changes),
+        plural(objects),
         shown_size(recorder.length()),
-        time(started),
-        time(last)
+        time(recorder.started()),
+        time(recorder.last())
     )
 }
 

@@ -95,7 +95,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "kube-wire",
         ],
     ),
-    ("history", &["kube-endpoint-model", "kube-endpoints-explain", "kube-wire"]),
+    ("history", &["kube-endpoint-model", "kube-endpoints-explain", "kube-informer", "kube-wire"]),
     (
         "shadow",
         &[

@@ -4,32 +4,19 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use anyhow::bail;
-use jiff::Timestamp;
 use kube_controller_client::{Accept, ListParams};
-use kube_endpoint_model::{EndpointSlice, Endpoints, Node, ObjectKey, Pod, Service, With};
-use kube_endpoints_history::{Author, Gap, Kind, Recorded};
-use kube_informer::{Event, HandlerHandle, Informer};
-use kube_wire::{Decode, Object as _};
+use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service, With};
+use kube_endpoints_history::recorder::{Gaps, LastAuthor, Message};
+use kube_endpoints_history::{Kind, Recorded};
+use kube_informer::{HandlerHandle, Informer};
+use kube_wire::Decode;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::author::LastAuthor;
-use super::gaps::Gaps;
 use crate::connection::{Connection, named};
 use crate::fetch::missing;
 use crate::output::warn;
-
-/// What the writer records.
-#[derive(Debug)]
-pub(super) enum Message {
-    /// An object exists, or has changed. `is_new` is false for a change.
-    Put { seen: Timestamp, author: Option<Author>, object: Recorded, is_new: bool },
-    /// An object was deleted.
-    Removed { seen: Timestamp, kind: Kind, key: ObjectKey },
-    /// Changes may have been missed.
-    Gap { seen: Timestamp, gap: Gap },
-}
 
 /// Starts the informers of one recording.
 pub(super) struct Watches<'a> {
@@ -71,13 +58,17 @@ impl Watches<'_> {
         if let Some(namespace) = self.namespace.filter(|_| T::RESOURCE.namespaced) {
             builder = builder.namespace(namespace);
         }
-        let informer = builder.metrics(Gaps { messages: self.messages.clone() }).build();
-        let messages = self.messages.clone();
+        let send = |messages: UnboundedSender<Message>| {
+            // The recording may have ended.
+            move |message| drop(messages.send(message))
+        };
+        let informer = builder.metrics(Gaps::new(send(self.messages.clone()))).build();
+        let send = send(self.messages.clone());
         let handler = informer.add_handler(move |event| {
-            if let Some(message) = message(kind, &event, kube_ambient::now()) {
-                // The recording may have ended.
-                let _ = messages.send(message);
-            }
+            let recorded = |object: &Arc<With<T, LastAuthor>>| {
+                (Recorded::from(Arc::new(object.object.clone())), object.part.0.clone())
+            };
+            Message::of(&event, kube_ambient::now(), recorded).into_iter().for_each(&send);
         });
         self.handlers.push(handler.named(T::RESOURCE.plural));
         // The tasks are aborted when the set is dropped.
@@ -94,22 +85,6 @@ impl Watches<'_> {
         match client.list_chunks(&T::RESOURCE, namespace, &params).await {
             Ok(_) => Ok(None),
             Err(error) => missing::<T>(&error).map(Some).ok_or_else(|| named(error)),
-        }
-    }
-}
-
-/// Returns what an event changes; `None` for an unchanged object.
-fn message<T>(kind: Kind, event: &Event<With<T, LastAuthor>>, seen: Timestamp) -> Option<Message>
-where
-    T: Decode + Clone,
-    Recorded: From<Arc<T>>,
-{
-    match event {
-        Event::Deleted { object, .. } => Some(Message::Removed { seen, kind, key: object.key() }),
-        Event::Updated { .. } if !event.is_change() => None,
-        Event::Added { object, .. } | Event::Updated { new: object, .. } => {
-            let (author, object) = (object.part.0.clone(), Arc::new(object.object.clone()).into());
-            Some(Message::Put { seen, author, object, is_new: matches!(event, Event::Added { .. }) })
         }
     }
 }

@@ -2,11 +2,15 @@
 
 use jiff::Timestamp;
 use kube_endpoint_model::{Part, Text};
-use kube_endpoints_history::Author;
-use kube_wire::DecodeError;
 use kube_wire::protobuf::fields::object;
 use kube_wire::protobuf::{Fields, MalformedProtobuf};
+use kube_wire::{DecodeError, Encoding, ResourceVersion};
 use serde::Deserialize;
+
+use crate::Author;
+
+/// Field number of `metav1.ObjectMeta`.
+const RESOURCE_VERSION: u32 = 6;
 
 /// Field numbers of `metav1.ManagedFieldsEntry`, and of the field of `metav1.ObjectMeta` that has them.
 mod managed_fields {
@@ -20,7 +24,10 @@ mod managed_fields {
 /// Entries that are not as the API server writes them are no error, and leave the author unknown: the object itself is
 /// recorded all the same.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct LastAuthor(pub(super) Option<Author>);
+pub struct LastAuthor(
+    /// Its manager and time; `None` without an entry that has both.
+    pub Option<Author>,
+);
 
 #[derive(Deserialize)]
 struct Document {
@@ -30,6 +37,8 @@ struct Document {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Metadata {
+    #[serde(default)]
+    resource_version: Option<String>,
     managed_fields: Option<Vec<Entry>>,
 }
 
@@ -50,22 +59,39 @@ impl Part for LastAuthor {
     const PROTOBUF: bool = true;
 
     fn from_json(_kind: &str, bytes: &[u8]) -> Result<Self, DecodeError> {
-        let Ok(Document { metadata }) = serde_json::from_slice(bytes) else { return Ok(LastAuthor::default()) };
+        Ok(version_and_author(Encoding::Json, bytes).1)
+    }
+
+    fn from_protobuf(_kind: &str, bytes: &[u8]) -> Result<Self, DecodeError> {
+        Ok(version_and_author(Encoding::Protobuf, bytes).1)
+    }
+}
+
+/// Returns the version of an object and its author, each as far as it can be read.
+pub(super) fn version_and_author(encoding: Encoding, object: &[u8]) -> (ResourceVersion, LastAuthor) {
+    match encoding {
+        Encoding::Json => serde_json::from_slice(object).map(Document::version_and_author).unwrap_or_default(),
+        Encoding::Protobuf => {
+            let read = version_and_entries(object).unwrap_or_default();
+            (read.0, LastAuthor::newest(read.1.into_iter()))
+        }
+    }
+}
+
+impl Document {
+    fn version_and_author(self) -> (ResourceVersion, LastAuthor) {
+        let Document { metadata } = self;
         let dated = metadata.managed_fields.iter().flatten().filter_map(|entry| {
             let manager = entry.manager.as_deref().filter(|manager| !manager.is_empty())?;
             Some((entry.time.as_deref()?.parse().ok()?, manager.into()))
         });
-        Ok(LastAuthor::newest(dated))
-    }
-
-    fn from_protobuf(_kind: &str, bytes: &[u8]) -> Result<Self, DecodeError> {
-        Ok(entries(bytes).map(|entries| LastAuthor::newest(entries.into_iter())).unwrap_or_default())
+        (metadata.resource_version.as_deref().unwrap_or_default().into(), LastAuthor::newest(dated))
     }
 }
 
-/// Reads the entries that have a manager and a time.
-fn entries(message: &[u8]) -> Result<Vec<(Timestamp, Text)>, MalformedProtobuf> {
-    let mut entries = Vec::new();
+/// Reads the version, and the entries that have a manager and a time.
+fn version_and_entries(message: &[u8]) -> Result<(ResourceVersion, Vec<(Timestamp, Text)>), MalformedProtobuf> {
+    let (mut version, mut entries) = (ResourceVersion::default(), Vec::new());
     for field in Fields::new(message) {
         let field = field?;
         if field.number != object::METADATA {
@@ -73,12 +99,14 @@ fn entries(message: &[u8]) -> Result<Vec<(Timestamp, Text)>, MalformedProtobuf> 
         }
         for field in field.message()? {
             let field = field?;
-            if field.number == managed_fields::OF_OBJECT_META {
-                entries.extend(entry(field.message()?)?);
+            match field.number {
+                RESOURCE_VERSION => version = (&*field.text()?).into(),
+                managed_fields::OF_OBJECT_META => entries.extend(entry(field.message()?)?),
+                _ => {}
             }
         }
     }
-    Ok(entries)
+    Ok((version, entries))
 }
 
 fn entry(fields: Fields<'_>) -> Result<Option<(Timestamp, Text)>, MalformedProtobuf> {

@@ -4,12 +4,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use kube_endpoints_history::Gap;
 use kube_informer::{HandlerMetrics, InformerMetrics, InformerMetricsProvider, RelistCause};
 use kube_wire::{Resource, ResourceVersion};
-use tokio::sync::mpsc::UnboundedSender;
 
-use super::watches::Message;
+use super::Message;
+use crate::Gap;
 
 /// Time without an event or a bookmark after which a resumed watch counts as interrupted: API servers send a bookmark at
 /// least every 75 s.
@@ -17,15 +16,25 @@ const INTERRUPTED: SignedDuration = SignedDuration::from_secs(120);
 
 /// Sends a gap for each list that an informer reads instead of resuming its watch, and for each watch that was interrupted.
 ///
-/// The informer reports its lists before their events, so that a gap comes before the changes that the list shows.
-pub(super) struct Gaps {
-    pub(super) messages: UnboundedSender<Message>,
-}
+/// The metrics provider of the informers that are recorded. They report their lists before their events, so that a gap comes
+/// before the changes that the list shows.
+#[derive(Clone)]
+pub struct Gaps(SendGap);
+
+/// Receives the gaps. It must not block.
+type SendGap = Arc<dyn Fn(Message) + Send + Sync>;
 
 struct GapsOf {
     resource: Resource,
-    messages: UnboundedSender<Message>,
+    send: SendGap,
     contact: Mutex<Contact>,
+}
+
+impl Gaps {
+    /// Returns a provider that calls `send` with each gap. `send` must not block.
+    pub fn new(send: impl Fn(Message) + Send + Sync + 'static) -> Gaps {
+        Gaps(Arc::new(send))
+    }
 }
 
 /// The contact with the API server about one resource.
@@ -64,16 +73,14 @@ impl GapsOf {
         let now = kube_ambient::now();
         let mut contact = self.contact.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(gap) = update(&mut contact, &self.resource, now) {
-            // The recording may have ended.
-            let _ = self.messages.send(Message::Gap { seen: now, gap });
+            (self.send)(Message::Gap { seen: now, gap });
         }
     }
 }
 
 impl InformerMetricsProvider for Gaps {
     fn informer(&self, resource: &Resource) -> Arc<dyn InformerMetrics> {
-        let (resource, messages) = (*resource, self.messages.clone());
-        Arc::new(GapsOf { resource, messages, contact: Mutex::default() })
+        Arc::new(GapsOf { resource: *resource, send: Arc::clone(&self.0), contact: Mutex::default() })
     }
 }
 

@@ -1,7 +1,11 @@
-//! Value of `--max-size`.
+//! Sizes in command lines.
 
 /// Parses a number of bytes, with the suffix `Ki`, `Mi` or `Gi` or none.
-pub(super) fn parse(text: &str) -> Result<u64, String> {
+///
+/// # Errors
+///
+/// What is expected, as a message.
+pub fn parse_size(text: &str) -> Result<u64, String> {
     let units = [("Ki", 10), ("Mi", 20), ("Gi", 30)];
     let unit = units.iter().find_map(|(suffix, shift)| Some((text.strip_suffix(suffix)?, *shift)));
     let (digits, shift) = unit.unwrap_or((text, 0));
@@ -30,6 +34,6 @@ mod tests {
     #[case("", None)]
     #[case("17179869184Gi", None)]
     fn sizes_parse(#[case] text: &str, #[case] size: Option<u64>) {
-        assert_eq!(parse(text).ok(), size);
+        assert_eq!(parse_size(text).ok(), size);
     }
 }

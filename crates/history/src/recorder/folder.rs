@@ -1,0 +1,169 @@
+//! A folder with a file for each segment.
+
+use std::collections::VecDeque;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+
+use super::rotation::Rotation;
+use super::store::Store;
+use crate::archive::EXTENSION;
+
+/// Name of the file of a segment, by the time at which it began: the names sort by time.
+const NAME: &str = "%Y-%m-%dT%H-%M-%S%.3fZ";
+/// Extension of a file whose segment has not begun.
+const UNFINISHED: &str = "new";
+
+/// A folder with a file for each segment, of which the oldest are deleted: before the files have more bytes than the limit, and
+/// once everything in them is too old.
+///
+/// Only files with names such as `2026-11-27T14-02-07.310Z.history` are counted and deleted. A folder is for one
+/// recorder.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    rotation: Rotation,
+    /// Paths of the segments of `rotation`.
+    files: VecDeque<PathBuf>,
+    /// The file of the last segment; `None` before the first one of this recorder.
+    present: Option<File>,
+    is_dirty: bool,
+}
+
+impl Folder {
+    /// Opens a folder, which is created if it does not exist, for at most `limit` bytes that are at most as old as `max_age`, up
+    /// to a segment.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be created or read.
+    pub fn open(path: &Path, limit: u64, max_age: SignedDuration) -> io::Result<Folder> {
+        fs::create_dir_all(path)?;
+        let mut segments = Vec::new();
+        for entry in fs::read_dir(path)? {
+            let entry = entry?;
+            let file = entry.path();
+            if let Some(started) = started(&file) {
+                segments.push((started, entry.metadata()?.len(), file));
+            } else if file.file_stem().is_some_and(|stem| started_of(Path::new(stem)).is_some())
+                && file.extension().is_some_and(|it| it == UNFINISHED)
+            {
+                // Of a recorder that has crashed.
+                fs::remove_file(file)?;
+            }
+        }
+        segments.sort();
+        let mut rotation = Rotation::new(limit, max_age);
+        segments.iter().for_each(|(started, length, _)| rotation.push(*started, *length));
+        let files = segments.into_iter().map(|(_, _, file)| file).collect();
+        Ok(Folder { path: path.to_owned(), rotation, files, present: None, is_dirty: false })
+    }
+
+    fn remove(&mut self, count: usize) -> io::Result<()> {
+        for _ in 0..count {
+            let Some(file) = self.files.front() else { break };
+            match fs::remove_file(file) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+            self.files.pop_front();
+            self.rotation.pop();
+        }
+        Ok(())
+    }
+
+    fn make_way(&mut self, count: Option<usize>, bytes: usize) -> io::Result<()> {
+        let limit = self.rotation.limit();
+        self.remove(count.ok_or_else(|| io::Error::other(format!("{bytes} bytes are more than the limit of {limit}")))?)
+    }
+}
+
+impl Store for Folder {
+    fn begin(&mut self, started: Timestamp, bytes: &[u8]) -> io::Result<()> {
+        self.present = None;
+        self.make_way(self.rotation.before_push(bytes.len() as u64), bytes.len())?;
+        // Names have milliseconds, and must sort as the segments do even if the clock was set back.
+        let later = self.rotation.last().map(|last| last + SignedDuration::from_millis(1));
+        let started = later.map_or(started, |later| later.max(started));
+        let name = format!("{}.{EXTENSION}", started.strftime(NAME));
+        let (file, unfinished) = (self.path.join(&name), self.path.join(format!("{name}.{UNFINISHED}")));
+        // A file without a whole header would make the folder unreadable.
+        let written = File::create(&unfinished).and_then(|mut present| {
+            present.write_all(bytes)?;
+            present.sync_data()?;
+            fs::rename(&unfinished, &file)?;
+            Ok(present)
+        });
+        match written {
+            Ok(present) => self.present = Some(present),
+            Err(error) => {
+                // It takes space on a full disk. If it cannot be deleted, the next `open` tries again.
+                let _ = fs::remove_file(unfinished);
+                return Err(error);
+            }
+        }
+        self.files.push_back(file);
+        self.rotation.push(started, bytes.len() as u64);
+        Ok(())
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.make_way(self.rotation.before_growth(bytes.len() as u64), bytes.len())?;
+        let file = self.present.as_mut().ok_or_else(|| io::Error::other("no segment has begun"))?;
+        file.write_all(bytes)?;
+        self.rotation.grow(bytes.len() as u64);
+        self.is_dirty = true;
+        Ok(())
+    }
+
+    fn sync(&mut self, now: Timestamp) -> io::Result<()> {
+        if let (Some(present), Some(path)) = (&self.present, self.files.back()) {
+            if std::mem::take(&mut self.is_dirty) {
+                present.sync_data()?;
+            }
+            // Writes to a file that was deleted succeed.
+            fs::symlink_metadata(path)?;
+        }
+        self.remove(self.rotation.too_old(now))
+    }
+
+    fn limit(&self) -> u64 {
+        self.rotation.limit()
+    }
+
+    fn length(&self) -> u64 {
+        self.rotation.length()
+    }
+
+    fn free(&self) -> u64 {
+        self.rotation.free()
+    }
+
+    fn room(&self) -> u64 {
+        self.rotation.limit()
+    }
+
+    fn oldest(&self) -> Option<Timestamp> {
+        self.rotation.oldest()
+    }
+
+    fn segment_limits(&self, state: u64) -> (u64, SignedDuration) {
+        self.rotation.segment_limits(state)
+    }
+}
+
+/// Returns the time at which the segment of a file began; `None` for other files.
+fn started(file: &Path) -> Option<Timestamp> {
+    if file.extension()? == EXTENSION { started_of(file) } else { None }
+}
+
+/// Returns the time in the name of a file, whatever its extension is.
+fn started_of(file: &Path) -> Option<Timestamp> {
+    let stem = file.file_stem()?.to_str()?;
+    let time = DateTime::strptime("%Y-%m-%dT%H-%M-%S%.fZ", stem).ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp();
+    (time.strftime(NAME).to_string() == stem).then_some(time)
+}

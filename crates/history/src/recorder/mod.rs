@@ -1,0 +1,296 @@
+//! Recording of what informers deliver: messages into segments, segments into a store.
+//!
+//! ```text
+//! informers --Message--> Recorder --bytes--> Store: OneFile, Folder or Ring
+//!     `----Gaps----^
+//! ```
+
+mod author;
+mod authors;
+mod folder;
+mod gaps;
+mod message;
+mod ring;
+mod rotation;
+mod size;
+mod store;
+
+use std::io;
+
+use jiff::{SignedDuration, Timestamp};
+
+pub use author::LastAuthor;
+pub use authors::Authors;
+pub use folder::Folder;
+pub use gaps::Gaps;
+pub use message::Message;
+pub use ring::Ring;
+pub use size::parse_size;
+pub use store::{OneFile, Store};
+
+use crate::Encoder;
+
+/// Time without a record after which a checkpoint records the time.
+const QUIET: SignedDuration = SignedDuration::from_secs(10);
+/// Time after the beginning for which messages may be older than the state with which the first segment begins.
+const OVERLAP: SignedDuration = SignedDuration::from_secs(60);
+
+/// Writes messages into the segments of a store.
+///
+/// The messages before [`begin`](Self::begin) are the state with which the first segment begins. No call makes the store longer
+/// than its limit. After an error, nothing more is written: go on with another recorder, and the store opened again, which
+/// begins with the state of that time.
+pub struct Recorder {
+    encoder: Encoder,
+    store: Box<dyn Store>,
+    /// Bytes that are not written yet.
+    out: Vec<u8>,
+    /// Whether a segment has begun and not ended.
+    in_segment: bool,
+    segment_started: Timestamp,
+    /// Length of the header and the state of the segment, in bytes.
+    state: u64,
+    /// Time of the first segment.
+    started: Timestamp,
+    /// Time of the last record. Later records have no earlier time, even if the clock is set back.
+    last: Timestamp,
+    objects: usize,
+    changes: usize,
+    gaps: usize,
+}
+
+impl Recorder {
+    /// Returns a recorder without objects.
+    pub fn new(encoder: Encoder, store: impl Store + 'static) -> Recorder {
+        Recorder {
+            encoder,
+            store: Box::new(store),
+            out: Vec::new(),
+            in_segment: false,
+            segment_started: Timestamp::MIN,
+            state: 0,
+            started: Timestamp::MIN,
+            last: Timestamp::MIN,
+            objects: 0,
+            changes: 0,
+            gaps: 0,
+        }
+    }
+
+    /// Returns the time at which the first segment began.
+    pub fn started(&self) -> Timestamp {
+        self.started
+    }
+
+    /// Returns the time of the last record.
+    pub fn last(&self) -> Timestamp {
+        self.last
+    }
+
+    /// Returns the number of objects that were recorded, including those that no longer exist.
+    pub fn objects(&self) -> usize {
+        self.objects
+    }
+
+    /// Returns the number of changes since the beginning.
+    pub fn changes(&self) -> usize {
+        self.changes
+    }
+
+    /// Returns the number of gaps since the beginning.
+    pub fn gaps(&self) -> usize {
+        self.gaps
+    }
+
+    /// Returns the number of bytes in the store.
+    pub fn length(&self) -> u64 {
+        self.store.length()
+    }
+
+    /// Returns the time at which the oldest segment of the store began.
+    pub fn oldest(&self) -> Option<Timestamp> {
+        self.store.oldest()
+    }
+
+    /// Begins the first segment with the present state.
+    ///
+    /// # Errors
+    ///
+    /// The segment cannot be written, or is longer than the limit of the store, which is not touched then.
+    pub fn begin(&mut self, now: Timestamp) -> io::Result<()> {
+        self.started = self.at(now);
+        (self.changes, self.gaps) = (0, 0);
+        self.objects = self.encoder.objects();
+        self.begin_segment(self.started)?;
+        self.store.sync(self.started)
+    }
+
+    /// Records a message.
+    ///
+    /// # Errors
+    ///
+    /// A full frame cannot be written.
+    pub fn apply(&mut self, message: Message) -> io::Result<()> {
+        if self.is_outdated(&message) {
+            return Ok(());
+        }
+        match message {
+            Message::Put { seen, author, object, is_new, .. } => {
+                let seen = self.at(seen);
+                self.changes += 1;
+                self.objects += usize::from(is_new);
+                self.encoder.put(seen, author.as_ref(), object);
+            }
+            Message::Removed { seen, object, .. } => {
+                let seen = self.at(seen);
+                self.changes += 1;
+                self.encoder.remove(seen, None, object.kind(), &object.key());
+            }
+            Message::Gap { seen, gap } => {
+                let seen = self.at(seen);
+                self.gaps += 1;
+                self.encoder.gap(seen, &gap);
+            }
+        }
+        if self.in_segment && self.encoder.is_full() {
+            self.flush()?;
+            self.next_segment_if_due(self.last)?;
+        }
+        Ok(())
+    }
+
+    /// Writes what has been recorded and makes it durable. Records the time if nothing was recorded for 10 s. Begins the next
+    /// segment if that is due.
+    ///
+    /// # Errors
+    ///
+    /// Something cannot be written.
+    pub fn checkpoint(&mut self, now: Timestamp) -> io::Result<()> {
+        self.flush()?;
+        if self.in_segment && now.duration_since(self.last) >= QUIET && !self.is_full() {
+            self.mark_time(now)?;
+        }
+        self.next_segment_if_due(now)?;
+        self.store.sync(self.last.max(now))
+    }
+
+    /// Returns whether the recording has to end because of the limit of the store.
+    pub fn is_at_limit(&self) -> bool {
+        !self.in_segment || self.is_full()
+    }
+
+    /// Writes what has been recorded and the time of the end, and ends the segment.
+    ///
+    /// # Errors
+    ///
+    /// Something cannot be written.
+    pub fn finish(&mut self, now: Timestamp) -> io::Result<()> {
+        if self.in_segment {
+            self.flush()?;
+            self.mark_time(now)?;
+            self.end_segment()?;
+        }
+        self.store.sync(self.last)
+    }
+
+    /// Returns whether a message is older than what is recorded. That happens after the beginning, if the state was read from
+    /// an informer whose handlers have events to deliver. Lists may show older states: those of a server that was restored.
+    fn is_outdated(&self, message: &Message) -> bool {
+        let (seen, object) = match message {
+            Message::Put { seen, object, is_listed: false, .. }
+            | Message::Removed { seen, object, is_listed: false } => (*seen, object),
+            _ => return false,
+        };
+        let overlaps = self.in_segment && seen.duration_since(self.started) < OVERLAP;
+        let version = object.version();
+        overlaps && version > 0 && self.encoder.version(object.kind(), &object.key()).is_some_and(|it| it > version)
+    }
+
+    fn is_full(&self) -> bool {
+        self.store.free() < self.reserve()
+    }
+
+    /// Returns what is kept free for the next frame and for the index of the segment.
+    fn reserve(&self) -> u64 {
+        (self.encoder.segment_length() / 8 + (64 << 10)).min(self.store.limit() / 4)
+    }
+
+    fn at(&mut self, seen: Timestamp) -> Timestamp {
+        self.last = self.last.max(seen);
+        self.last
+    }
+
+    fn next_segment_if_due(&mut self, now: Timestamp) -> io::Result<()> {
+        let (length, age) = self.store.segment_limits(self.state);
+        let is_due = now.duration_since(self.segment_started) >= age || self.encoder.segment_length() >= length;
+        if self.in_segment && is_due {
+            self.end_segment()?;
+            if self.store.room() >= self.reserve() {
+                let now = self.at(now);
+                self.begin_segment(now)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn begin_segment(&mut self, now: Timestamp) -> io::Result<()> {
+        self.out.clear();
+        self.encoder.begin_segment(now, &mut self.out)?;
+        let (needed, limit) = (self.out.len() as u64, self.store.limit());
+        if needed > limit {
+            return Err(io::Error::other(format!(
+                "the present state takes {needed} bytes, more than the limit of {limit}"
+            )));
+        }
+        if needed > self.store.room() {
+            self.in_segment = false;
+            return Ok(());
+        }
+        self.store.begin(now, &self.out)?;
+        self.out.clear();
+        // A state may be long, and changes are short.
+        self.out.shrink_to(256 << 10);
+        (self.state, self.segment_started, self.in_segment) = (needed, now, true);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.in_segment {
+            self.encoder.flush(&mut self.out)?;
+            self.write()?;
+        }
+        Ok(())
+    }
+
+    fn mark_time(&mut self, now: Timestamp) -> io::Result<()> {
+        let now = self.at(now);
+        self.encoder.mark_time(now, &mut self.out)?;
+        self.write()
+    }
+
+    /// Ends the segment. If there is no space for its index, it has none, as after a crash.
+    fn end_segment(&mut self) -> io::Result<()> {
+        if self.in_segment {
+            self.encoder.end_segment(&mut self.out)?;
+            self.write()?;
+            self.in_segment = false;
+        }
+        Ok(())
+    }
+
+    /// Writes the bytes that are not written yet. If they do not fit, they are dropped, and the segment has ended.
+    fn write(&mut self) -> io::Result<()> {
+        if self.out.len() as u64 > self.store.free() {
+            self.in_segment = false;
+        } else if self.in_segment && !self.out.is_empty() {
+            let appended = self.store.append(&self.out);
+            self.in_segment = appended.is_ok();
+            appended?;
+        }
+        self.out.clear();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,124 @@
+//! Segments in memory.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::rotation::Rotation;
+use super::store::Store;
+use crate::{Archive, ReadError};
+
+/// Segments in memory, of which the oldest are dropped: before they have more bytes than the limit, and once everything in them
+/// is too old. Clones share the segments.
+#[derive(Clone, Debug)]
+pub struct Ring(Arc<Mutex<Segments>>);
+
+#[derive(Debug)]
+struct Segments {
+    rotation: Rotation,
+    /// The segments of `rotation` but the last one.
+    complete: VecDeque<Arc<[u8]>>,
+    /// The last one; `None` before the first.
+    present: Option<Vec<u8>>,
+}
+
+impl Ring {
+    /// Returns a ring for at most `limit` bytes that are at most as old as `max_age`, up to a segment.
+    pub fn new(limit: u64, max_age: SignedDuration) -> Ring {
+        let rotation = Rotation::new(limit, max_age);
+        Ring(Arc::new(Mutex::new(Segments { rotation, complete: VecDeque::new(), present: None })))
+    }
+
+    /// Returns the segments. Complete ones are shared; the present one is copied.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError`], if the decompressor gets no memory.
+    pub fn archive(&self) -> Result<Archive, ReadError> {
+        let segments = self.segments();
+        let present = segments.present.as_deref().map(Arc::from);
+        let buffers: Vec<Arc<[u8]>> = segments.complete.iter().cloned().chain(present).collect();
+        drop(segments);
+        Archive::from_buffers(buffers)
+    }
+
+    fn segments(&self) -> MutexGuard<'_, Segments> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Segments {
+    fn remove(&mut self, count: usize) {
+        for _ in 0..count {
+            if self.complete.pop_front().is_none() {
+                self.present = None;
+            }
+            self.rotation.pop();
+        }
+    }
+
+    fn make_way(&mut self, count: Option<usize>, bytes: usize) -> io::Result<()> {
+        let limit = self.rotation.limit();
+        self.remove(
+            count.ok_or_else(|| io::Error::other(format!("{bytes} bytes are more than the limit of {limit}")))?,
+        );
+        Ok(())
+    }
+}
+
+impl Store for Ring {
+    fn begin(&mut self, started: Timestamp, bytes: &[u8]) -> io::Result<()> {
+        let mut segments = self.segments();
+        let count = segments.rotation.before_push(bytes.len() as u64);
+        segments.make_way(count, bytes.len())?;
+        // Without the capacity that a growing buffer has in reserve.
+        let complete = segments.present.take().map(Arc::from);
+        segments.complete.extend(complete);
+        segments.present = Some(bytes.to_vec());
+        segments.rotation.push(started, bytes.len() as u64);
+        Ok(())
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut segments = self.segments();
+        let count = segments.rotation.before_growth(bytes.len() as u64);
+        segments.make_way(count, bytes.len())?;
+        let present = segments.present.as_mut().ok_or_else(|| io::Error::other("no segment has begun"))?;
+        present.extend_from_slice(bytes);
+        segments.rotation.grow(bytes.len() as u64);
+        Ok(())
+    }
+
+    fn sync(&mut self, now: Timestamp) -> io::Result<()> {
+        let mut segments = self.segments();
+        let count = segments.rotation.too_old(now);
+        segments.remove(count);
+        Ok(())
+    }
+
+    fn limit(&self) -> u64 {
+        self.segments().rotation.limit()
+    }
+
+    fn length(&self) -> u64 {
+        self.segments().rotation.length()
+    }
+
+    fn free(&self) -> u64 {
+        self.segments().rotation.free()
+    }
+
+    fn room(&self) -> u64 {
+        self.limit()
+    }
+
+    fn oldest(&self) -> Option<Timestamp> {
+        self.segments().rotation.oldest()
+    }
+
+    fn segment_limits(&self, state: u64) -> (u64, SignedDuration) {
+        self.segments().rotation.segment_limits(state)
+    }
+}

@@ -1,0 +1,168 @@
+//! Which segments are kept: not more than a number of bytes, and not longer than a time.
+
+use std::collections::VecDeque;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::store::{LONGEST_SEGMENT, OLDEST_SEGMENT};
+
+/// The segments of a store, oldest first. The last one is the present one.
+#[derive(Clone, Debug)]
+pub(super) struct Rotation {
+    limit: u64,
+    max_age: SignedDuration,
+    /// Beginning and length of each segment.
+    segments: VecDeque<(Timestamp, u64)>,
+    length: u64,
+}
+
+impl Rotation {
+    /// Returns no segments, which may have `limit` bytes and be kept for `max_age`.
+    pub(super) fn new(limit: u64, max_age: SignedDuration) -> Rotation {
+        Rotation { limit, max_age, segments: VecDeque::new(), length: 0 }
+    }
+
+    /// Adds a segment after all others.
+    pub(super) fn push(&mut self, started: Timestamp, bytes: u64) {
+        self.segments.push_back((started, bytes));
+        self.length += bytes;
+    }
+
+    /// Adds bytes to the last segment.
+    pub(super) fn grow(&mut self, bytes: u64) {
+        if let Some((_, length)) = self.segments.back_mut() {
+            *length += bytes;
+            self.length += bytes;
+        }
+    }
+
+    /// Removes the oldest segment.
+    pub(super) fn pop(&mut self) {
+        if let Some((_, length)) = self.segments.pop_front() {
+            self.length -= length;
+        }
+    }
+
+    /// Returns the number of the oldest segments to remove before the last one grows by `more` bytes; `None` if the removal
+    /// of all others is not enough.
+    pub(super) fn before_growth(&self, more: u64) -> Option<usize> {
+        self.before(more, self.segments.len().saturating_sub(1))
+    }
+
+    /// Returns the number of the oldest segments to remove before one of `bytes` is added; `None` if the removal of all is not
+    /// enough.
+    pub(super) fn before_push(&self, bytes: u64) -> Option<usize> {
+        self.before(bytes, self.segments.len())
+    }
+
+    fn before(&self, more: u64, removable: usize) -> Option<usize> {
+        let mut length = self.length.saturating_add(more);
+        let mut lengths = self.segments.iter().take(removable).map(|(_, length)| *length);
+        let mut count = 0;
+        while length > self.limit {
+            length -= lengths.next()?;
+            count += 1;
+        }
+        Some(count)
+    }
+
+    /// Returns the number of the oldest segments of which everything is too old: the next one began before.
+    pub(super) fn too_old(&self, now: Timestamp) -> usize {
+        let oldest = now.saturating_sub(self.max_age).unwrap_or(Timestamp::MIN);
+        self.segments.iter().skip(1).take_while(|(started, _)| *started <= oldest).count()
+    }
+
+    pub(super) fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    pub(super) fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Returns the number of bytes by which the last segment can grow.
+    pub(super) fn free(&self) -> u64 {
+        self.limit - self.segments.back().map_or(0, |(_, length)| *length).min(self.limit)
+    }
+
+    pub(super) fn oldest(&self) -> Option<Timestamp> {
+        self.segments.front().map(|(started, _)| *started)
+    }
+
+    pub(super) fn last(&self) -> Option<Timestamp> {
+        self.segments.back().map(|(started, _)| *started)
+    }
+
+    /// Returns the length and the time after which the next segment is due. The removal of a segment removes at most a
+    /// sixteenth of the bytes, unless the states are longer, and a twenty-fourth of the time.
+    pub(super) fn segment_limits(&self, state: u64) -> (u64, SignedDuration) {
+        let length =
+            (self.limit / 16).min(LONGEST_SEGMENT).max(state.saturating_mul(2)).min(self.limit - self.limit / 4);
+        (length, (self.max_age / 24).clamp(SignedDuration::from_secs(1), OLDEST_SEGMENT))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn hour(hour: i64) -> Timestamp {
+        Timestamp::from_second(hour * 3_600).unwrap()
+    }
+
+    /// Segments of 10 bytes, each an hour.
+    fn rotation(segments: i64) -> Rotation {
+        let mut rotation = Rotation::new(100, SignedDuration::from_hours(24));
+        (0..segments).for_each(|at| rotation.push(hour(at), 10));
+        rotation
+    }
+
+    #[rstest]
+    #[case::fits(3, 70, Some(0))]
+    #[case::one(3, 71, Some(1))]
+    #[case::all_others(3, 90, Some(2))]
+    #[case::too_long(3, 91, None)]
+    #[case::none(0, 100, Some(0))]
+    #[case::none_too_long(0, 101, None)]
+    fn the_oldest_segments_make_way(#[case] segments: i64, #[case] more: u64, #[case] expected: Option<usize>) {
+        assert_eq!(rotation(segments).before_growth(more), expected);
+    }
+
+    #[rstest]
+    #[case::fits(90, Some(1))]
+    #[case::all(100, Some(2))]
+    #[case::too_long(101, None)]
+    fn a_new_segment_may_replace_all(#[case] bytes: u64, #[case] expected: Option<usize>) {
+        assert_eq!(rotation(2).before_push(bytes), expected);
+    }
+
+    #[rstest]
+    #[case::young(23, 0)]
+    #[case::next_one_is_old(25, 1)]
+    #[case::two(26, 2)]
+    #[case::never_the_last(1_000, 2)]
+    fn a_segment_is_too_old_once_the_next_one_is(#[case] now: i64, #[case] expected: usize) {
+        assert_eq!(rotation(3).too_old(hour(now)), expected);
+    }
+
+    #[test]
+    fn bytes_are_counted() {
+        let mut rotation = rotation(2);
+        rotation.grow(5);
+        assert_eq!((rotation.length(), rotation.free(), rotation.oldest()), (25, 85, Some(hour(0))));
+        rotation.pop();
+        assert_eq!((rotation.length(), rotation.oldest(), rotation.last()), (15, Some(hour(1)), Some(hour(1))));
+    }
+
+    #[rstest]
+    #[case::sixteenth(16 << 20, 100, 1 << 20)]
+    #[case::longest(1 << 40, 100, 16 << 20)]
+    #[case::long_state(16 << 20, 3 << 20, 6 << 20)]
+    #[case::state_of_half_the_limit(16 << 20, 8 << 20, 12 << 20)]
+    fn segments_follow_the_limit(#[case] limit: u64, #[case] state: u64, #[case] expected: u64) {
+        let rotation = Rotation::new(limit, SignedDuration::from_hours(2));
+        assert_eq!(rotation.segment_limits(state), (expected, SignedDuration::from_mins(5)));
+    }
+}

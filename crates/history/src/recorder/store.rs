@@ -1,0 +1,127 @@
+//! Where segments are written to.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use jiff::{SignedDuration, Timestamp};
+
+/// Longest segment: readers begin with the state at its beginning, and read on from there.
+pub(super) const LONGEST_SEGMENT: u64 = 16 << 20;
+/// Longest time of a segment.
+pub(super) const OLDEST_SEGMENT: SignedDuration = SignedDuration::from_hours(1);
+
+/// Where a [`Recorder`](super::Recorder) writes segments to. After an error, what was written last may be incomplete; a reader
+/// ignores a part of a frame at the end of a file.
+pub trait Store: Send {
+    /// Begins a segment with its header and its state.
+    ///
+    /// # Errors
+    ///
+    /// The bytes cannot be written, or are more than [`limit`](Self::limit).
+    fn begin(&mut self, started: Timestamp, bytes: &[u8]) -> io::Result<()>;
+
+    /// Appends to the segment that has begun last.
+    ///
+    /// # Errors
+    ///
+    /// The bytes cannot be written.
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
+
+    /// Makes durable what was appended, and removes what is too old at this time.
+    ///
+    /// # Errors
+    ///
+    /// The bytes are not durable, or something cannot be removed.
+    fn sync(&mut self, now: Timestamp) -> io::Result<()>;
+
+    /// Returns the maximum number of bytes.
+    fn limit(&self) -> u64;
+
+    /// Returns the number of bytes.
+    fn length(&self) -> u64;
+
+    /// Returns the number of bytes that can still be appended to the segment that has begun last.
+    fn free(&self) -> u64;
+
+    /// Returns the maximum number of bytes of the state with which another segment can begin.
+    fn room(&self) -> u64;
+
+    /// Returns the time at which the oldest segment began.
+    fn oldest(&self) -> Option<Timestamp>;
+
+    /// Returns the length and the time after which the next segment is due, if the present one began with a state of this length.
+    fn segment_limits(&self, state: u64) -> (u64, SignedDuration);
+}
+
+/// A file with a limit, to which all segments are appended.
+#[derive(Debug)]
+pub struct OneFile {
+    path: PathBuf,
+    /// The file; `None` before the first segment.
+    file: Option<File>,
+    length: u64,
+    limit: u64,
+    /// Whether something has been written since the last sync.
+    is_dirty: bool,
+    oldest: Option<Timestamp>,
+}
+
+impl OneFile {
+    /// Returns a file that does not exist yet and will have at most `limit` bytes. The first segment creates it, which fails if
+    /// it exists.
+    pub fn new(path: &Path, limit: u64) -> OneFile {
+        OneFile { path: path.to_owned(), file: None, length: 0, limit, is_dirty: false, oldest: None }
+    }
+}
+
+impl Store for OneFile {
+    fn begin(&mut self, started: Timestamp, bytes: &[u8]) -> io::Result<()> {
+        if self.file.is_none() {
+            self.file = Some(File::create_new(&self.path)?);
+            self.oldest = Some(started);
+        }
+        self.append(bytes)
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let file = self.file.as_mut().ok_or_else(|| io::Error::other("no segment has begun"))?;
+        file.write_all(bytes)?;
+        self.length += bytes.len() as u64;
+        self.is_dirty = true;
+        Ok(())
+    }
+
+    fn sync(&mut self, _now: Timestamp) -> io::Result<()> {
+        if std::mem::take(&mut self.is_dirty)
+            && let Some(file) = &self.file
+        {
+            file.sync_data()?;
+        }
+        Ok(())
+    }
+
+    fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    fn length(&self) -> u64 {
+        self.length
+    }
+
+    fn free(&self) -> u64 {
+        self.limit.saturating_sub(self.length)
+    }
+
+    fn room(&self) -> u64 {
+        self.free()
+    }
+
+    fn oldest(&self) -> Option<Timestamp> {
+        self.oldest
+    }
+
+    fn segment_limits(&self, state: u64) -> (u64, SignedDuration) {
+        (LONGEST_SEGMENT.max(state.saturating_mul(2)), OLDEST_SEGMENT)
+    }
+}

@@ -1,0 +1,422 @@
+//! Tests of the recorder, with files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use kube_endpoint_model::{Labels, Pod};
+use rstest::rstest;
+use tempfile::TempDir;
+
+use super::*;
+use crate::{Archive, Change, Gap, Recorded, Select, What};
+
+fn time(seconds: i64) -> Timestamp {
+    "2026-11-27T14:00:00Z".parse::<Timestamp>().unwrap() + SignedDuration::from_secs(seconds)
+}
+
+/// A Pod whose label is hard to compress.
+fn pod(name: &str, state: u64) -> Pod {
+    let noise = format!("{:016x}", state.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    let labels = Labels::from_iter([("state", noise.as_str())]);
+    Pod { namespace: "shop".into(), name: name.into(), resource_version: state.into(), labels, ..Pod::default() }
+}
+
+fn put(seconds: i64, name: &str, state: u64) -> Message {
+    let object = Recorded::from(Arc::new(pod(name, state)));
+    Message::Put { seen: time(seconds), author: None, object, is_new: state == 0, is_listed: false }
+}
+
+fn removed(seconds: i64, name: &str, state: u64) -> Message {
+    Message::Removed { seen: time(seconds), object: Recorded::from(Arc::new(pod(name, state))), is_listed: false }
+}
+
+fn recorder(limit: u64) -> (Recorder, TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shop.history");
+    (recorder_to(OneFile::new(&path, limit)), folder, path)
+}
+
+fn recorder_to(store: impl Store + 'static) -> Recorder {
+    Recorder::new(Encoder::new("test", []).unwrap(), store)
+}
+
+fn changes(path: &Path) -> Vec<Change> {
+    let mut archive = Archive::open(path).unwrap();
+    let mut replay = archive.replay(Select::All, Timestamp::MIN).unwrap();
+    std::iter::from_fn(|| replay.next_change().unwrap()).collect()
+}
+
+fn end(path: &Path) -> Option<Timestamp> {
+    Archive::open(path).unwrap().end().unwrap()
+}
+
+#[test]
+fn state_before_the_beginning_is_no_change() {
+    let (mut recorder, _folder, path) = recorder(1 << 20);
+    recorder.apply(put(0, "web-0", 0)).unwrap();
+    recorder.begin(time(1)).unwrap();
+    recorder.apply(put(2, "web-0", 1)).unwrap();
+    recorder.apply(put(3, "web-1", 0)).unwrap();
+    recorder.apply(removed(4, "web-0", 2)).unwrap();
+    recorder.finish(time(9)).unwrap();
+    assert_eq!((recorder.changes(), recorder.objects()), (3, 2));
+    assert_eq!(recorder.length(), fs::metadata(&path).unwrap().len());
+    let changes = changes(&path);
+    assert!(matches!(&changes[0].what, What::Put { before: Some(_), .. }), "{changes:?}");
+    assert_eq!(changes.iter().map(|change| change.seen).collect::<Vec<_>>(), [time(2), time(3), time(4)]);
+    assert_eq!(end(&path), Some(time(9)), "the end is recorded");
+}
+
+#[test]
+fn the_clock_may_be_set_back() {
+    let (mut recorder, _folder, path) = recorder(1 << 20);
+    recorder.begin(time(100)).unwrap();
+    recorder.apply(put(110, "web-0", 0)).unwrap();
+    recorder.apply(put(50, "web-0", 1)).unwrap();
+    recorder.finish(time(60)).unwrap();
+    assert!(changes(&path).iter().all(|change| change.seen == time(110)));
+}
+
+#[test]
+fn a_checkpoint_makes_changes_readable() {
+    let (mut recorder, _folder, path) = recorder(1 << 20);
+    recorder.begin(time(0)).unwrap();
+    recorder.apply(put(1, "web-0", 0)).unwrap();
+    assert_eq!(changes(&path).len(), 0);
+    recorder.checkpoint(time(2)).unwrap();
+    assert_eq!(changes(&path).len(), 1);
+    let length = recorder.length();
+    recorder.checkpoint(time(3)).unwrap();
+    assert_eq!(recorder.length(), length, "nothing has changed");
+}
+
+#[test]
+fn a_segment_lasts_an_hour() {
+    let (mut recorder, _folder, path) = recorder(1 << 20);
+    recorder.begin(time(0)).unwrap();
+    for hour in 0..3 {
+        recorder.apply(put(3_600 * hour + 1_800, "web-0", hour.unsigned_abs())).unwrap();
+        recorder.checkpoint(time(3_600 * (hour + 1))).unwrap();
+    }
+    recorder.finish(time(10_900)).unwrap();
+    let archive = Archive::open(&path).unwrap();
+    let headers: Vec<_> = archive.headers().map(|header| (header.started, header.continues)).collect();
+    assert_eq!(headers, [(time(0), false), (time(3_600), true), (time(7_200), true), (time(10_800), true)]);
+    assert_eq!(changes(&path).len(), 3);
+}
+
+#[test]
+fn an_existing_file_is_kept() {
+    let (mut recorder, _folder, path) = recorder(1 << 20);
+    fs::write(&path, "mine").unwrap();
+    assert_eq!(recorder.begin(time(0)).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
+}
+
+/// A folder to which writes fail while a switch is on, after the first half of the bytes.
+struct Broken(Folder, Arc<AtomicBool>);
+
+impl Store for Broken {
+    fn begin(&mut self, started: Timestamp, bytes: &[u8]) -> io::Result<()> {
+        self.0.begin(started, bytes)
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.1.load(Ordering::Relaxed) {
+            self.0.append(&bytes[..bytes.len() / 2])?;
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.0.append(bytes)
+    }
+
+    fn sync(&mut self, now: Timestamp) -> io::Result<()> {
+        self.0.sync(now)
+    }
+
+    fn limit(&self) -> u64 {
+        self.0.limit()
+    }
+
+    fn length(&self) -> u64 {
+        self.0.length()
+    }
+
+    fn free(&self) -> u64 {
+        self.0.free()
+    }
+
+    fn room(&self) -> u64 {
+        self.0.room()
+    }
+
+    fn oldest(&self) -> Option<Timestamp> {
+        self.0.oldest()
+    }
+
+    fn segment_limits(&self, state: u64) -> (u64, SignedDuration) {
+        self.0.segment_limits(state)
+    }
+}
+
+#[test]
+fn after_a_failed_write_another_recorder_goes_on_with_a_gap() {
+    let folder = tempfile::tempdir().unwrap();
+    let is_broken = Arc::new(AtomicBool::new(false));
+    let open = || Broken(open_folder(folder.path(), 1 << 20), Arc::clone(&is_broken));
+    let mut recorder = recorder_to(open());
+    recorder.begin(time(0)).unwrap();
+    recorder.apply(put(1, "web-0", 0)).unwrap();
+    recorder.checkpoint(time(2)).unwrap();
+    is_broken.store(true, Ordering::Relaxed);
+    recorder.apply(put(3, "web-0", 1)).unwrap();
+    assert_eq!(recorder.checkpoint(time(4)).unwrap_err().kind(), io::ErrorKind::StorageFull);
+    let length = recorder.length();
+    assert!(recorder.is_at_limit());
+    recorder.finish(time(5)).unwrap();
+    assert_eq!(recorder.length(), length, "nothing is written after a part of a frame");
+
+    is_broken.store(false, Ordering::Relaxed);
+    let mut recorder = recorder_to(open());
+    recorder.apply(put(8, "web-0", 2)).unwrap();
+    recorder.begin(time(9)).unwrap();
+    recorder.apply(put(10, "web-1", 0)).unwrap();
+    recorder.finish(time(11)).unwrap();
+    let changes = changes(folder.path());
+    assert_eq!(changes.iter().map(|change| change.seen).collect::<Vec<_>>(), [time(1), time(9), time(9), time(10)]);
+    assert!(matches!(&changes[1].what, What::Gap(gap) if gap.since == time(1)), "{changes:?}");
+    assert!(matches!(&changes[2].what, What::Put { before: Some(_), .. }), "{changes:?}");
+}
+
+#[test]
+fn a_state_beyond_the_limit_makes_no_file() {
+    let (mut recorder, _folder, path) = recorder(64);
+    recorder.apply(put(0, "web-0", 0)).unwrap();
+    let error = recorder.begin(time(0)).unwrap_err().to_string();
+    assert!(error.ends_with(" bytes, more than the limit of 64") && !path.exists(), "{error}");
+}
+
+#[test]
+fn the_file_is_never_longer_than_its_limit() {
+    for limit in [4 << 10, 40 << 10, 200 << 10] {
+        // With a checkpoint after each change, or none but for full frames.
+        for every in [1, usize::MAX] {
+            let (mut recorder, _folder, path) = recorder(limit);
+            recorder.begin(time(0)).unwrap();
+            let mut number = 0;
+            while !recorder.is_at_limit() {
+                let at = i64::try_from(number).unwrap() / 64;
+                recorder.apply(put(at, &format!("web-{}", number % 7), number as u64)).unwrap();
+                if number % every == 0 {
+                    recorder.checkpoint(time(at)).unwrap();
+                }
+                number += 1;
+            }
+            recorder.finish(time(1_000_000)).unwrap();
+            let length = fs::metadata(&path).unwrap().len();
+            assert!(length <= limit && recorder.length() == length, "{length} of {limit}");
+            let read = changes(&path).len();
+            if every == 1 {
+                assert!(length > limit / 2 && read == number, "{length} of {limit}, {read} of {number} changes");
+            }
+        }
+    }
+}
+
+fn open_folder(path: &Path, limit: u64) -> Folder {
+    Folder::open(path, limit, SignedDuration::from_hours(24)).unwrap()
+}
+
+/// Returns the names of the files of a folder, in order.
+fn names(path: &Path) -> Vec<String> {
+    let entries = fs::read_dir(path).unwrap();
+    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn length_of_files(path: &Path) -> u64 {
+    fs::read_dir(path).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len()).sum()
+}
+
+/// Records changes, one a second, and calls `check` after each.
+fn record(recorder: &mut Recorder, seconds: std::ops::Range<i64>, mut check: impl FnMut(&Recorder)) {
+    for second in seconds {
+        recorder.apply(put(second, &format!("web-{}", second % 7), second.unsigned_abs())).unwrap();
+        recorder.checkpoint(time(second)).unwrap();
+        check(recorder);
+    }
+}
+
+#[test]
+fn a_folder_keeps_most_of_its_limit_and_never_more() {
+    let (folder, limit) = (tempfile::tempdir().unwrap(), 16 << 10);
+    let mut recorder = recorder_to(open_folder(folder.path(), limit));
+    recorder.begin(time(0)).unwrap();
+    let mut least = u64::MAX;
+    record(&mut recorder, 1..600, |recorder| {
+        let length = length_of_files(folder.path());
+        assert!(length <= limit && recorder.length() == length, "{length} of {limit}");
+        if recorder.oldest() != Some(time(0)) {
+            least = least.min(length);
+        }
+    });
+    assert!(least > limit * 3 / 4, "{least} of {limit}");
+    recorder.finish(time(600)).unwrap();
+    let oldest = recorder.oldest().unwrap();
+    let changes = changes(folder.path());
+    let seen: Vec<_> = changes.iter().map(|change| change.seen).collect();
+    let expected: Vec<_> = (1..600).map(time).filter(|seen| *seen > oldest).collect();
+    assert_eq!(seen, expected, "all changes since the oldest segment");
+    assert!(changes.iter().all(|change| !matches!(change.what, What::Gap(_))));
+}
+
+#[test]
+fn a_folder_forgets_what_is_too_old() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut recorder = recorder_to(Folder::open(folder.path(), 1 << 20, SignedDuration::from_hours(1)).unwrap());
+    recorder.begin(time(0)).unwrap();
+    for minute in 0..180 {
+        recorder.checkpoint(time(60 * minute)).unwrap();
+    }
+    let oldest = recorder.oldest().unwrap();
+    assert!(time(60 * 115) < oldest && oldest < time(60 * 120), "{oldest}");
+    assert_eq!(Archive::open(folder.path()).unwrap().headers().next().unwrap().started, oldest);
+}
+
+#[test]
+fn a_folder_counts_the_files_of_earlier_runs_and_no_others() {
+    let (folder, limit) = (tempfile::tempdir().unwrap(), 8 << 10);
+    for name in ["shop.history", "notes.txt", "2026-11-27T14-00-00.000Z.txt"] {
+        fs::write(folder.path().join(name), vec![0; 40 << 10]).unwrap();
+    }
+    fs::write(folder.path().join("2026-11-27T13-00-00.000Z.history.new"), "a crash").unwrap();
+    let others = length_of_files(folder.path()) - 7;
+    for run in 0..6 {
+        let mut recorder = recorder_to(open_folder(folder.path(), limit));
+        let start = 100 * run;
+        recorder.begin(time(start)).unwrap();
+        record(&mut recorder, start + 1..start + 90, |_| {
+            assert!(length_of_files(folder.path()) - others <= limit);
+        });
+        // Without an end, as after a crash.
+    }
+    let names = names(folder.path());
+    assert_eq!(names.iter().filter(|name| !name.starts_with("2026-11-27T") || name.ends_with(".txt")).count(), 3);
+    assert!(names.iter().all(|name| !name.ends_with(".new")), "{names:?}");
+    for name in ["shop.history", "notes.txt", "2026-11-27T14-00-00.000Z.txt"] {
+        fs::remove_file(folder.path().join(name)).unwrap();
+    }
+    assert_eq!(changes(folder.path()).last().unwrap().seen, time(589));
+}
+
+#[test]
+fn a_folder_that_is_removed_is_an_error_and_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("history");
+    let mut recorder = recorder_to(open_folder(&path, 1 << 20));
+    recorder.begin(time(0)).unwrap();
+    fs::remove_dir_all(&path).unwrap();
+    recorder.apply(put(1, "web-0", 0)).unwrap();
+    assert_eq!(recorder.checkpoint(time(2)).unwrap_err().kind(), io::ErrorKind::NotFound);
+    let mut recorder = recorder_to(open_folder(&path, 1 << 20));
+    recorder.begin(time(3)).unwrap();
+    assert_eq!(names(&path), ["2026-11-27T14-00-03.000Z.history"]);
+}
+
+#[test]
+fn names_sort_by_time_although_the_clock_was_set_back() {
+    let folder = tempfile::tempdir().unwrap();
+    for start in [time(10), time(0), time(10)] {
+        recorder_to(open_folder(folder.path(), 1 << 20)).begin(start).unwrap();
+    }
+    let expected = ["10.000", "10.001", "10.002"].map(|seconds| format!("2026-11-27T14-00-{seconds}Z.history"));
+    assert_eq!(names(folder.path()), expected);
+}
+
+#[test]
+fn a_crash_anywhere_leaves_a_readable_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut recorder = recorder_to(open_folder(folder.path(), 1 << 20));
+    recorder.begin(time(0)).unwrap();
+    record(&mut recorder, 1..20, |_| ());
+    let file = folder.path().join(&names(folder.path())[0]);
+    let whole = fs::read(&file).unwrap();
+    let begun = changes(folder.path()).len();
+    assert_eq!(begun, 19);
+    let header = Archive::from_buffers([whole.clone()]).unwrap().headers().next().unwrap().clone();
+    // The file gets its name once its header and state are in it.
+    let first = whole.len() - 19 * 40;
+    for length in (first..whole.len()).step_by(7) {
+        fs::write(&file, &whole[..length]).unwrap();
+        let mut recorder = recorder_to(open_folder(folder.path(), 1 << 20));
+        recorder.begin(time(100)).unwrap();
+        let headers: Vec<_> = Archive::open(folder.path()).unwrap().headers().cloned().collect();
+        assert_eq!((headers.len(), &headers[0]), (2, &header), "{length}");
+        let changes = changes(folder.path());
+        assert!(changes.iter().take_while(|change| change.seen < time(100)).count() < 20);
+        fs::remove_file(folder.path().join(&names(folder.path())[1])).unwrap();
+    }
+}
+
+#[test]
+fn a_ring_keeps_most_of_its_limit_and_never_more() {
+    let limit = 64 << 10;
+    let ring = Ring::new(limit, SignedDuration::from_hours(24));
+    let mut recorder = recorder_to(ring.clone());
+    recorder.begin(time(0)).unwrap();
+    record(&mut recorder, 1..3_000, |recorder| assert!(recorder.length() <= limit));
+    assert!(recorder.length() > limit * 3 / 4, "{} of {limit}", recorder.length());
+    let mut archive = ring.archive().unwrap();
+    assert_eq!(archive.headers().next().map(|header| header.started), recorder.oldest());
+    assert_eq!(archive.end().unwrap(), Some(time(2_999)));
+    assert!(archive.headers().len() > 12, "{}", archive.headers().len());
+}
+
+#[test]
+fn quiet_times_are_known_and_cheap() {
+    let (mut recorder, _folder, path) = recorder(1 << 20);
+    recorder.begin(time(0)).unwrap();
+    recorder.apply(put(1, "web-0", 0)).unwrap();
+    recorder.checkpoint(time(1)).unwrap();
+    let before = recorder.length();
+    for second in 2..3_600 {
+        recorder.checkpoint(time(second)).unwrap();
+    }
+    assert_eq!(end(&path), Some(time(3_591)));
+    let took = recorder.length() - before;
+    // A day: less than 400 KiB.
+    assert!(took < 400 * 1_024 / 24, "{took} bytes an hour");
+    assert_eq!(changes(&path).len(), 1);
+}
+
+#[rstest]
+#[case::newer_change(put(1, "web-0", 8), 8)]
+#[case::older_change(put(1, "web-0", 6), 7)]
+#[case::older_deletion(removed(1, "web-0", 6), 7)]
+#[case::later(put(60, "web-0", 6), 6)]
+#[case::of_a_restored_server(
+    Message::Put { seen: time(1), author: None, object: Arc::new(pod("web-0", 6)).into(), is_new: false, is_listed: true }, 6
+)]
+fn events_that_the_first_state_contains_are_ignored(#[case] message: Message, #[case] expected: u64) {
+    let (mut recorder, _folder, path) = recorder(1 << 20);
+    recorder.apply(put(0, "web-0", 7)).unwrap();
+    recorder.begin(time(0)).unwrap();
+    recorder.apply(message).unwrap();
+    recorder.finish(time(100)).unwrap();
+    let mut archive = Archive::open(&path).unwrap();
+    let replay = archive.replay(Select::All, time(100)).unwrap();
+    let states: Vec<u64> = replay.objects().map(Recorded::version).collect();
+    assert_eq!(states, [expected]);
+}
+
+#[test]
+fn gaps_are_recorded() {
+    let (mut recorder, _folder, path) = recorder(1 << 20);
+    recorder.begin(time(0)).unwrap();
+    let gap = Gap { since: time(1), reason: "pods were listed again".into() };
+    recorder.apply(Message::Gap { seen: time(5), gap: gap.clone() }).unwrap();
+    recorder.finish(time(6)).unwrap();
+    assert_eq!((recorder.gaps(), changes(&path)[0].what.clone()), (1, What::Gap(gap)));
+}
