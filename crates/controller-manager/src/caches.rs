@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::controllers::Controllers;
 use crate::discovery::SliceApi;
 use crate::held_lists::HeldLists;
+use crate::history::Reports;
 use crate::settings::Settings;
 
 /// The informers of the process. An informer that no enabled controller reads is not started and sends no requests.
@@ -33,8 +34,9 @@ impl Caches {
         client: &Client,
         settings: &Settings,
         metrics: Option<&kube_informer::PrometheusMetrics>,
+        reports: Option<&Reports>,
     ) -> Caches {
-        let restores = RestoreSignal::default();
+        let (restores, metrics) = (RestoreSignal::default(), (metrics, reports));
         Caches {
             services: builder(client, settings, metrics, &restores).index(ServiceIndex::default()).build(),
             pods: builder(client, settings, metrics, &restores).index(PodIndex::default()).build(),
@@ -132,15 +134,22 @@ impl CaughtUp {
 fn builder<T: Decode>(
     client: &Client,
     settings: &Settings,
-    metrics: Option<&kube_informer::PrometheusMetrics>,
+    (metrics, reports): (Option<&kube_informer::PrometheusMetrics>, Option<&Reports>),
     restores: &RestoreSignal,
 ) -> Builder<T> {
     let resync = settings.min_resync_period.mul_f64(kube_ambient::random_range(1.0..2.0));
     let builder = Informer::builder(client.clone()).resync(resync);
     let builder = builder.restores(restores.clone()).guard(settings.guard);
+    let Some(Reports { gaps, authors }) = reports.cloned() else {
+        return match metrics {
+            Some(metrics) => builder.metrics(metrics.clone()),
+            None => builder,
+        };
+    };
+    let builder = builder.observe(move |encoding, object| authors.observe(encoding, object));
     match metrics {
-        Some(metrics) => builder.metrics(metrics.clone()),
-        None => builder,
+        Some(metrics) => builder.metrics((metrics.clone(), gaps)),
+        None => builder.metrics(gaps),
     }
 }
 
@@ -153,7 +162,7 @@ mod tests {
     #[tokio::test]
     async fn every_resource_that_a_controller_reads_has_a_cache() {
         let client = Client::new(&Config::from_url("http://127.0.0.1:1").unwrap(), ClientOptions::default()).unwrap();
-        let caches = Caches::new(&client, &Settings::default(), None);
+        let caches = Caches::new(&client, &Settings::default(), None, None);
         let resources = caches.all().map(AnyInformer::resource);
         for resource in Controllers::default().reads() {
             assert!(resources.contains(&resource), "{resource}");

@@ -4,6 +4,7 @@ mod authentication;
 mod authorization;
 mod batching;
 mod generic;
+mod history;
 mod leader_election;
 mod logs;
 mod misc;
@@ -40,6 +41,8 @@ struct Flags {
     leader_election: leader_election::LeaderElection,
     #[command(flatten)]
     mode: mode::ModeFlags,
+    #[command(flatten)]
+    history: history::HistoryFlags,
     #[command(flatten)]
     secure_serving: secure_serving::SecureServing,
     #[command(flatten)]
@@ -164,6 +167,7 @@ fn settings(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<String>)
     };
     flags.misc.apply(&mut settings.client);
     flags.mode.apply(&mut settings, errors);
+    flags.history.apply(&mut settings, errors);
     flags.controllers.apply(&mut settings, errors);
     flags.batching.apply(&mut settings);
     settings

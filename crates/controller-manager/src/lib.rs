@@ -17,6 +17,7 @@ mod flags;
 mod go_duration;
 mod go_int;
 mod held_lists;
+mod history;
 mod leader;
 mod logging;
 mod manager;
@@ -46,4 +47,4 @@ pub use kube_controller_serving::{
 };
 pub use logging::{LogFormat, LoggingSettings, start_logging};
 pub use manager::run;
-pub use settings::{ClientSettings, LeaderElection, Mode, Settings, ShadowSettings};
+pub use settings::{ClientSettings, HistorySettings, LeaderElection, Mode, Settings, ShadowSettings};

@@ -17,9 +17,10 @@ use crate::credentials;
 use crate::discovery::SliceApi;
 use crate::error::RunError;
 use crate::held_lists::report_held_lists;
+use crate::history::History;
 use crate::leader::{GRACE, Leading, lead};
 use crate::metrics::Metrics;
-use crate::pages::ShadowPage;
+use crate::pages::{HistoryPage, ShadowPage};
 use crate::request_deadline;
 use crate::second_writer::{REQUESTS_PER_SECOND, SecondWriter};
 use crate::serve::serve;
@@ -38,6 +39,7 @@ use crate::shadow::{self, Shadow};
 /// - The files that `config` was read from are reloaded when they change (checked every 30 s).
 /// - In [shadow mode](Mode::Shadow), there is no leader election, the controllers compare their plans with what exists,
 ///   and no client of the controllers can write. A panic during a sync is logged and counted, and the key is retried.
+/// - With [`Settings::history`], the changes that the informers deliver are recorded, also by a standby and in shadow mode.
 /// - Health checks and metrics are served until everything else has ended.
 ///
 /// After `stop` is cancelled, running syncs may start requests for another 1.5 s, and tasks have 3 s to end. The lease
@@ -55,13 +57,13 @@ pub async fn run(config: Config, settings: Settings, stop: CancellationToken) ->
     let metrics = registry.map(register).transpose()?;
     let credentials = config.credentials().clone();
     let checks = Checks::new(&stop, settings.leader_election.as_ref(), &credentials);
-    let page = ShadowPage::default();
+    let pages = (ShadowPage::default(), HistoryPage::default());
     let serving = match &metrics {
-        Some(metrics) if is_served => Some(serve(&settings, &checks, metrics, &page).await?),
+        Some(metrics) if is_served => Some(serve(&settings, &checks, metrics, (&pages.0, &pages.1)).await?),
         _ => None,
     };
     let (following, health, elects) = (config.follow_files(), checks.clone(), settings.leader_election.is_some());
-    let work = Box::pin(work(config, settings, checks, metrics, page, stop));
+    let work = Box::pin(work(config, settings, checks, metrics, pages, stop));
     let work = async {
         tokio::select! {
             biased;
@@ -89,18 +91,27 @@ async fn work(
     settings: Settings,
     checks: Checks,
     metrics: Option<Metrics>,
-    page: ShadowPage,
+    (shadow_page, history_page): (ShadowPage, HistoryPage),
     stop: CancellationToken,
 ) -> Result<(), RunError> {
     let clients = Clients::new(config, &settings, metrics.as_ref());
     let reader = clients.reader()?;
     let controllers = settings.controllers.clone().running(&settings.feature_gates);
-    let caches = Caches::new(&reader, &settings, metrics.as_ref().map(|metrics| &metrics.informers));
-    let shadow = shadow::start(&settings, &caches, metrics.as_ref(), &page)?;
+    let history_metrics = metrics.as_ref().map(|metrics| metrics.history.clone());
+    let writes = settings.mode == Mode::Active;
+    let mut history = settings.history.as_ref().map(|it| History::new(it, writes, history_metrics));
+    let reports = history.as_ref().map(History::reports);
+    let informer_metrics = metrics.as_ref().map(|metrics| &metrics.informers);
+    let caches = Caches::new(&reader, &settings, informer_metrics, reports.as_ref());
+    if let Some(history) = &mut history {
+        history.follow(&caches, &controllers);
+        history_page.set(history.place());
+    }
+    let shadow = shadow::start(&settings, &caches, metrics.as_ref(), &shadow_page)?;
     let manager = Manager { settings, clients, reader, controllers, caches, shadow, checks, metrics, stop };
     tokio::select! {
         biased;
-        ended = manager.run() => ended?,
+        ended = manager.run(history) => ended?,
         never = request_deadline::enforce(&manager.stop, &manager.clients.request_deadline) => match never {},
     }
     tracing::info!("Stopped");
@@ -138,15 +149,15 @@ struct StartContext<'a> {
 
 impl Manager {
     /// Runs the informers, and the controllers: at once without leader election, otherwise while the lease is held.
-    async fn run(&self) -> Result<(), RunError> {
+    async fn run(&self, history: Option<History>) -> Result<(), RunError> {
         let mut standby = Supervisor::new(self.stop.clone());
         let Some(election) = self.settings.leader_election.clone() else {
             // Before the informers, so that their first lists are known to be requested after the start.
             self.start(&mut standby, None)?;
-            self.start_caches(&mut standby);
+            self.start_caches(&mut standby, history);
             return Ok(standby.run(GRACE).await?);
         };
-        self.start_caches(&mut standby);
+        self.start_caches(&mut standby, history);
         let client = self.clients.election(election.timing.timeouts())?;
         let start = |supervisor: &mut Supervisor, leading: Leading| {
             let reports = report_held_lists(leading.clone(), self.caches.held_lists(), self.stop.clone());
@@ -156,12 +167,15 @@ impl Manager {
         lead(client, election, &self.checks, self.metrics.as_ref(), standby, start, self.stop.clone()).await
     }
 
-    fn start_caches(&self, supervisor: &mut Supervisor) {
+    fn start_caches(&self, supervisor: &mut Supervisor, history: Option<History>) {
         let slice_api = SliceApi::new(self.metrics.as_ref().map(|metrics| metrics.api_available.clone()));
         if !self.controllers.slice_controllers().is_empty() {
             self.checks.add_slice_api(slice_api.clone());
         }
         self.caches.spawn(supervisor, &self.controllers, &self.reader, &slice_api, &self.stop);
+        if let Some(history) = history {
+            supervisor.spawn("recorder of the history", history.run(self.stop.clone()));
+        }
         self.checks.add_caches(self.caches.read_by(&self.controllers));
     }
 

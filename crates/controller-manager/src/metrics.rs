@@ -9,6 +9,7 @@ use prometheus::{IntGaugeVec, Registry, register_int_gauge_vec_with_registry as 
 
 use crate::emulation::EmulatedVersion;
 use crate::feature_gates::FeatureGates;
+use crate::history::HistoryMetrics;
 use crate::second_writer::SecondWriterMetrics;
 
 /// Value of the label `name` in informer metrics: upstream's, so that existing dashboards match.
@@ -27,6 +28,7 @@ pub(crate) struct Metrics {
     /// Gauge `endpoint_controllers_api_available`, labelled `group_version` and `resource`.
     pub(crate) api_available: IntGaugeVec,
     pub(crate) second_writer: SecondWriterMetrics,
+    pub(crate) history: HistoryMetrics,
     pub(crate) serving: ServingMetrics,
 }
 
@@ -58,6 +60,7 @@ impl Metrics {
                 registry
             )?,
             second_writer: SecondWriterMetrics::register(&registry)?,
+            history: HistoryMetrics::register(&registry)?,
             serving: ServingMetrics::register(&registry, "endpoint_controllers")?,
             registry,
         })

@@ -1,5 +1,6 @@
-//! The pages `/flagz` and `/statusz`, and that of shadow mode.
+//! The pages `/flagz` and `/statusz`, and those of the history and of shadow mode.
 
+mod history;
 mod shadow;
 
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use kube_controller_serving::{DebugPage, Routes};
 use serde_json::{Map, json};
 use tokio::time::Instant;
 
+pub(crate) use self::history::HistoryPage;
 pub(crate) use self::shadow::ShadowPage;
 
 const COMPONENT: &str = "endpoint-controller-manager";

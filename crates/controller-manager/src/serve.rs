@@ -7,7 +7,7 @@ use crate::checks::Checks;
 use crate::configz::configz;
 use crate::error::RunError;
 use crate::metrics::Metrics;
-use crate::pages::{Pages, ShadowPage};
+use crate::pages::{HistoryPage, Pages, ShadowPage};
 use crate::settings::Settings;
 use crate::user_agent::user_agent;
 
@@ -20,10 +20,10 @@ pub(crate) async fn serve(
     settings: &Settings,
     checks: &Checks,
     metrics: &Metrics,
-    shadow: &ShadowPage,
+    (shadow, history): (&ShadowPage, &HistoryPage),
 ) -> Result<ServerThread, RunError> {
     let (settings, health) = (settings.clone(), checks.health().clone());
-    let (metrics, shadow) = (metrics.clone(), shadow.clone());
+    let (metrics, shadow, history) = (metrics.clone(), shadow.clone(), history.clone());
     ServerThread::start(async move || {
         let client = |config: &_, options, purpose: &str| {
             let options = ClientOptions { user_agent: user_agent(purpose), ..options };
@@ -44,7 +44,7 @@ pub(crate) async fn serve(
         let configuration = configz(&settings);
         let routes = Routes::new(health).metrics(metrics.registry).health_metrics();
         let routes = routes.page("/configz", move |_| response::json(&configuration));
-        let routes = shadow.add(Pages::new(settings.flags).add(routes));
+        let routes = history.add(shadow.add(Pages::new(settings.flags).add(routes)));
         let server = Server::bind(&settings.serving, reviewers, routes, metrics.serving).await?;
         if let Ok(address) = server.address() {
             tracing::info!("Serving securely on {address}");

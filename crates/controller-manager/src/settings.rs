@@ -2,6 +2,7 @@
 
 mod client;
 mod election;
+mod history;
 mod mode;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use prometheus::Registry;
 pub use client::ClientSettings;
 pub use election::LeaderElection;
 pub(crate) use election::{RESOURCE_NAME, RESOURCE_NAMESPACE};
+pub use history::HistorySettings;
 pub use mode::{Mode, ShadowSettings};
 pub(crate) use mode::{SETTLE_PERIOD, WRITER_LEASE, lease_name};
 
@@ -59,6 +61,9 @@ pub struct Settings {
     /// The HTTPS server for health checks and metrics. Port 0, the default, disables it; the default of the command line is
     /// 10257.
     pub serving: ServingSettings,
+    /// The recorded history of Services, Pods, Nodes and endpoints; `None`, the default, records nothing. On the command line,
+    /// it is recorded in memory by default.
+    pub history: Option<HistorySettings>,
     /// Registry of the metrics of the process, for a program that serves them itself. `None`: they are registered with one
     /// of the process if [`serving`](Self::serving) has a port, otherwise not at all.
     pub registry: Option<Registry>,
@@ -94,6 +99,7 @@ impl Default for Settings {
             feature_gates: FeatureGates::default(),
             leader_election: None,
             serving: ServingSettings::default(),
+            history: None,
             registry: None,
             logging: LoggingSettings::default(),
             flags: BTreeMap::new(),

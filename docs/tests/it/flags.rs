@@ -24,6 +24,7 @@ const OF_OTHERS: &[&str] = &[
     "tls-server-name",
     "token",
     "until",
+    "url",
     "user",
     "wait",
     "watch",

@@ -12,7 +12,7 @@ use super::upstream_only::UpstreamFlag;
 use super::value::path;
 use super::*;
 use crate::emulation::EmulatedVersion;
-use crate::settings::{LeaderElection, Mode};
+use crate::settings::{HistorySettings, LeaderElection, Mode};
 
 fn parse(arguments: &[&str]) -> Result<CommandLine, UsageError> {
     CommandLine::parse(std::iter::once(&"controller-manager").chain(arguments).map(OsString::from))
@@ -33,9 +33,10 @@ fn errors(arguments: &[&str]) -> Vec<String> {
 #[test]
 fn command_line_without_flags_gives_the_defaults() {
     let line = parse(&[]).unwrap();
-    // By default, the command line serves and elects a leader; the library does neither.
+    // By default, the command line serves, elects a leader and records a history; the library does none of it.
     let serving = ServingSettings { port: 10_257, ..ServingSettings::default() };
-    let expected = Settings { leader_election: Some(LeaderElection::default()), serving, ..Settings::default() };
+    let (leader_election, history) = (Some(LeaderElection::default()), Some(HistorySettings::default()));
+    let expected = Settings { leader_election, serving, history, ..Settings::default() };
     assert_eq!(format!("{:?}", line.settings), format!("{expected:?}"));
     assert_eq!(line.warnings, Vec::<String>::new());
 }
@@ -340,6 +341,21 @@ fn argument() -> impl Strategy<Value = String> {
         1 => "-{0,3}[a-z_]{0,6}",
         1 => "\\PC{0,8}",
     ]
+}
+
+#[test]
+fn the_history_has_a_folder_and_limits() {
+    let it = settings(&["--history-dir=/var/h", "--history-max-size=2Gi", "--history-max-age=1h30m"]);
+    let (dir, max_size, max_age) = (path("/var/h"), 2 << 30, Duration::from_secs(5_400));
+    assert_eq!(it.history, Some(HistorySettings { dir, max_size, max_age }));
+    assert_eq!(settings(&["--history-max-size=0"]).history, None);
+}
+
+#[rstest]
+#[case("--history-max-size=1023Ki", "history-max-size must be 0 or at least 1048576, but got 1047552")]
+#[case("--history-max-age=0", "history-max-age must be greater than zero")]
+fn limits_of_the_history_are_checked(#[case] flag: &str, #[case] expected: &str) {
+    assert_eq!(errors(&[flag]), [expected]);
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod emulated_version;
 mod failures;
 mod guard;
 mod handover;
+mod history;
 mod in_cluster;
 mod logs;
 mod metrics;

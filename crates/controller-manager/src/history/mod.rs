@@ -1,0 +1,146 @@
+//! The recorder of what the informers deliver.
+//!
+//! Handlers put the events into a bounded [queue](queue), which [`run`](History::run) empties once a second: on a thread for
+//! blocking tasks, the messages are encoded and written. The controllers wait for none of it. If the queue overflows or a write
+//! fails, the recording begins anew with the state of the caches, and the history has a gap.
+
+mod attempts;
+mod metrics;
+mod place;
+mod queue;
+mod recording;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service};
+use kube_endpoints_history::recorder::{Authors, Gaps, Message};
+use kube_endpoints_history::{Author, Kind, Recorded};
+use kube_informer::{Event, HandlerHandle, HandlerOptions, Index, Informer};
+use kube_wire::{Decode, Resource};
+use tokio_util::sync::CancellationToken;
+
+pub(crate) use self::metrics::HistoryMetrics;
+pub(crate) use self::place::Place;
+use self::queue::Queue;
+use self::recording::Recording;
+use crate::caches::Caches;
+use crate::controllers::Controllers;
+use crate::settings::HistorySettings;
+use crate::user_agent::PROGRAM;
+
+/// Time for the last write after the stop, less than the grace period of the tasks of the process.
+const END_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Returns all objects of a cache.
+type Source = Box<dyn Fn() -> Vec<Recorded> + Send + Sync>;
+
+/// What informers report besides events.
+#[derive(Clone)]
+pub(crate) struct Reports {
+    /// The metrics provider that gets lists and watches.
+    pub(crate) gaps: Gaps,
+    /// The observer that gets the objects of watches.
+    pub(crate) authors: Arc<Authors>,
+}
+
+/// The recorder, until it [runs](Self::run).
+pub(crate) struct History {
+    place: Place,
+    queue: Arc<Queue>,
+    metrics: Option<HistoryMetrics>,
+    authors: Arc<Authors>,
+    /// Whether the process writes slices and Endpoints.
+    writes: bool,
+    sources: Vec<Source>,
+    handlers: Vec<HandlerHandle>,
+    /// Kinds that no controller of the process reads.
+    unknown: Vec<Kind>,
+}
+
+impl History {
+    /// `writes` is whether the process writes slices and Endpoints.
+    pub(crate) fn new(settings: &HistorySettings, writes: bool, metrics: Option<HistoryMetrics>) -> History {
+        let (place, queue, authors) = (Place::new(settings), Arc::new(Queue::default()), Arc::new(Authors::default()));
+        let (sources, handlers, unknown) = (Vec::new(), Vec::new(), Vec::new());
+        History { place, queue, metrics, authors, writes, sources, handlers, unknown }
+    }
+
+    /// Returns where the history is.
+    pub(crate) fn place(&self) -> Place {
+        self.place.clone()
+    }
+
+    /// Returns what informers report besides events.
+    pub(crate) fn reports(&self) -> Reports {
+        let (queue, authors) = (Arc::clone(&self.queue), Arc::clone(&self.authors));
+        Reports { gaps: Gaps::new(move |gap| queue.push(gap)), authors }
+    }
+
+    /// Adds handlers to the caches that `controllers` read.
+    pub(crate) fn follow(&mut self, caches: &Caches, controllers: &Controllers) {
+        let Caches { services, pods, nodes, endpoints, slices, restores: _ } = caches;
+        let reads = controllers.reads();
+        self.follow_one::<Service, _>(Kind::Service, services, &reads);
+        self.follow_one::<Pod, _>(Kind::Pod, pods, &reads);
+        self.follow_one::<Node, _>(Kind::Node, nodes, &reads);
+        self.follow_one::<Endpoints, _>(Kind::Endpoints, endpoints, &reads);
+        self.follow_one::<EndpointSlice, _>(Kind::EndpointSlice, slices, &reads);
+    }
+
+    fn follow_one<T, X>(&mut self, kind: Kind, informer: &Informer<T, X>, reads: &[Resource])
+    where
+        T: Decode,
+        X: Index<T>,
+        Recorded: From<Arc<T>>,
+    {
+        if !reads.contains(&informer.resource()) {
+            self.unknown.push(kind);
+            return;
+        }
+        let (queue, authors) = (Arc::clone(&self.queue), Arc::clone(&self.authors));
+        let is_own = self.writes && [Kind::Endpoints, Kind::EndpointSlice].contains(&kind);
+        let handler = informer.add_handler_with(HandlerOptions::named("history"), move |event| {
+            // The recording begins with the state of the cache.
+            if let Event::Added { initial: true, .. } = event {
+                return;
+            }
+            let is_listed = event.is_from_list();
+            let recorded = |object: &Arc<T>| {
+                let author = authors.take(&object.resource_version()).unwrap_or_else(|| {
+                    // The response to an own write, which no watch has delivered before.
+                    (is_own && !is_listed).then(|| Author { manager: PROGRAM.into(), ..Author::default() })
+                });
+                (Recorded::from(Arc::clone(object)), author)
+            };
+            if let Some(message) = Message::of(&event, kube_ambient::now(), recorded) {
+                queue.push(message);
+            }
+        });
+        self.handlers.push(handler);
+        let lister = informer.lister();
+        self.sources.push(Box::new(move || lister.list().into_iter().map(Recorded::from).collect()));
+    }
+
+    /// Records from the first lists on until `stop` is cancelled.
+    pub(crate) async fn run(self, stop: CancellationToken) {
+        let History { place, queue, metrics, sources, handlers, unknown, .. } = self;
+        let synced = async {
+            for handler in &handlers {
+                handler.synced().await;
+            }
+        };
+        if stop.run_until_cancelled(synced).await.is_some() {
+            let recording = Recording { place, queue, metrics, sources: sources.into(), unknown };
+            let timeout = async {
+                stop.cancelled().await;
+                tokio::time::sleep(END_TIMEOUT).await;
+            };
+            tokio::select! {
+                biased;
+                () = recording.run(&stop) => {}
+                () = timeout => tracing::warn!("The end of the history was not written within {END_TIMEOUT:?}"),
+            }
+        }
+    }
+}
