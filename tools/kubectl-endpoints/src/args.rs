@@ -52,7 +52,7 @@ pub(crate) enum Command {
     Record(RecordArgs),
     /// Show how the endpoints of a Service have changed, and why: which rule, whose write, and which EndpointSlice showed it
     ///
-    /// Reads --history. Changes of at least five Pods, with pauses below 30 s, are one line. Exits with status 1 if the history has
+    /// Reads --history or --url. Changes of at least five Pods, with pauses below 30 s, are one line. Exits with status 1 if the history has
     /// no such Service.
     History(HistoryArgs),
 }
@@ -117,13 +117,19 @@ pub(crate) struct GlobalArgs {
     /// Value of this flag of kube-controller-manager, from 1 to 1000 [default: 100]
     #[arg(long, global = true, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) max_endpoints_per_slice: Option<u16>,
-    /// File that `record` has written, or folder with such files named *.history, read by explain, check and diff in place of
-    /// the cluster, and by history
+    /// File that `record` has written, or folder with such files named *.history, for example that of --history-dir of
+    /// controller-manager. Read by explain, check and diff in place of the cluster, and by history
     #[arg(long, global = true, value_name = "PATH", value_hint = clap::ValueHint::FilePath)]
     pub(crate) history: Option<PathBuf>,
-    /// Moment of --history: a time such as 2026-11-27T14:02:00Z, a time of today in UTC such as 14:02, or a duration ago such as
+    /// URL of controller-manager, read without credentials, or path on the API server, such as
+    /// /api/v1/namespaces/kube-system/pods/https:NAME:10257/proxy. Its page /history is read in place of --history, and by shadow
+    /// its page /shadow. The API server forwards no credentials to a Pod: --authorization-always-allow-paths of
+    /// controller-manager must contain the page
+    #[arg(long, global = true, value_name = "URL", conflicts_with = "history")]
+    pub(crate) url: Option<String>,
+    /// Moment of --history or --url: a time such as 2026-11-27T14:02:00Z, a time of today in UTC such as 14:02, or a duration ago such as
     /// 10m [default: the last one]
-    #[arg(long, global = true, value_name = "TIME", requires = "history", value_parser = moment::parse)]
+    #[arg(long, global = true, value_name = "TIME", value_parser = moment::parse)]
     pub(crate) at: Option<Moment>,
     /// Timeout of one request, such as 10s or 1m30s; a plain number is in seconds, and 0 means the default of 90s
     #[arg(long, global = true, value_name = "DURATION", value_parser = timeout::parse)]
@@ -145,11 +151,6 @@ pub(crate) struct ExplainArgs {
 /// Arguments of `shadow`.
 #[derive(Debug, Args)]
 pub(crate) struct ShadowArgs {
-    /// URL of controller-manager, read without credentials, or path on the API server, such as
-    /// /api/v1/namespaces/kube-system/pods/https:NAME:10257/proxy/shadow. The API server forwards no credentials to a
-    /// Pod: --authorization-always-allow-paths of controller-manager must contain /shadow
-    #[arg(long, value_name = "URL")]
-    pub(crate) url: String,
     /// Wait until there has been no mismatch for this time, such as 1h, and exit with status 0 then; progress is printed on
     /// standard error
     #[arg(long, value_name = "DURATION", value_parser = timeout::parse)]
@@ -213,12 +214,28 @@ impl Cli {
         if let Command::Explain(explain) = &cli.command {
             explain.targets(&cli.global).map_err(invalid)?;
         }
-        if cli.global.history.is_some() && matches!(cli.command, Command::Shadow(_) | Command::Record(_)) {
-            return Err(invalid("--history is for explain, check, diff and history".to_owned()));
+        let GlobalArgs { history, url, at, .. } = &cli.global;
+        match &cli.command {
+            Command::Shadow(_) | Command::Record(_) if history.is_some() => {
+                return Err(invalid("--history is for explain, check, diff and history".to_owned()));
+            }
+            Command::Shadow(_) if url.is_none() => {
+                return Err(invalid("shadow reads a page of controller-manager: --url names it".to_owned()));
+            }
+            Command::Record(_) if url.is_some() => {
+                return Err(invalid("--url is not for record".to_owned()));
+            }
+            Command::Explain(_) | Command::Check | Command::Diff if url.is_some() && at.is_none() => {
+                return Err(invalid("--url needs --at: without it, the cluster answers".to_owned()));
+            }
+            _ => {}
+        }
+        if at.is_some() && history.is_none() && url.is_none() {
+            return Err(invalid("--at is a moment of --history or --url".to_owned()));
         }
         if let Command::History(_) = &cli.command {
-            if cli.global.history.is_none() {
-                return Err(invalid("history reads a file: --history names it".to_owned()));
+            if history.is_none() && url.is_none() {
+                return Err(invalid("history reads a file or a page: --history or --url names it".to_owned()));
             }
             if cli.global.at.is_some() || cli.global.all_namespaces {
                 return Err(invalid("history is about one Service: --since and --until are its times".to_owned()));
@@ -239,8 +256,8 @@ impl ExplainArgs {
         if global.all_namespaces {
             return Err("explain reads one namespace: --all-namespaces is for check and diff".to_owned());
         }
-        if self.watch && global.history.is_some() {
-            return Err("--watch and --history exclude each other: a recorded moment does not change".to_owned());
+        if self.watch && (global.history.is_some() || global.url.is_some()) {
+            return Err("--watch is not for --history and --url: a recorded moment does not change".to_owned());
         }
         Targets::parse(&self.objects, global.selector.as_deref())
     }

@@ -1,6 +1,6 @@
 //! Reads everything in a namespace or the whole cluster, for `check` and `diff`.
 
-use std::{path::Path, process::ExitCode};
+use std::process::ExitCode;
 
 use anyhow::bail;
 use k8s_openapi::api::core::v1::Namespace;
@@ -18,6 +18,7 @@ use crate::{
     past::{LabelSelector, Past},
     progress::Progress,
     selection::Selection,
+    source::Source,
 };
 
 /// Maximum number of Pods of one Service whose details are read: as many as a finding names.
@@ -56,8 +57,8 @@ impl Cluster {
     /// Fails if Services cannot be read, since nothing could be reported about any of them, and if the namespace does not
     /// exist. A user without the right to read the namespace gets no error.
     pub(crate) async fn read(args: &GlobalArgs) -> anyhow::Result<Cluster> {
-        if let Some(history) = &args.history {
-            return Cluster::recorded(args, history).await;
+        if let Some(source) = Source::of(args) {
+            return Cluster::recorded(args, source).await;
         }
         let connection = Connection::open(args).await?;
         let namespace = (!args.all_namespaces).then_some(connection.namespace.as_str());
@@ -92,10 +93,10 @@ impl Cluster {
 
     /// Reads the objects of a recorded moment. Fails as [`read`](Self::read) does; a namespace without any object counts as one
     /// that was not recorded.
-    async fn recorded(args: &GlobalArgs, history: &Path) -> anyhow::Result<Cluster> {
+    async fn recorded(args: &GlobalArgs, source: Source<'_>) -> anyhow::Result<Cluster> {
         let selector = args.selector.as_deref().map(LabelSelector::parse).transpose().map_err(anyhow::Error::msg)?;
         let namespace = if args.all_namespaces { None } else { Some(namespace_offline(args).await) };
-        let Past { objects, time } = Past::read(args, history, namespace.as_deref())?;
+        let Past { objects, time } = Past::read(args, source, namespace.as_deref()).await?;
         if objects.unknown.contains(&Kind::Service) {
             bail!("{}", objects.warnings.join("; "));
         }

@@ -14,13 +14,14 @@ use crate::{
     fetch::{Fetch, Freshness, Objects},
     output::{self, Output},
     progress::Progress,
+    source::Source,
 };
 
 /// Prints the reports. The status is 1 if an object does not exist.
 pub(crate) async fn run(global: &GlobalArgs, args: &ExplainArgs) -> anyhow::Result<ExitCode> {
     let output = Output::new(global);
-    if let Some(history) = &global.history {
-        return recorded::run(global, args, output, history).await;
+    if let Some(source) = Source::of(global) {
+        return recorded::run(global, args, output, source).await;
     }
     let connection = Connection::open(global).await?;
     let progress = Progress::new();

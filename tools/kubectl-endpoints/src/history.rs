@@ -7,26 +7,28 @@ use jiff::Timestamp;
 use kube_endpoint_model::ObjectKey;
 use kube_endpoints_explain::{Kind, ObjectRef};
 use kube_endpoints_history::timeline::{Entry, fold, text};
-use kube_endpoints_history::{Archive, Kind as Recorded, Select, Timeline};
+use kube_endpoints_history::{Kind as Recorded, Select, Timeline};
 
 use crate::{
     args::{GlobalArgs, HistoryArgs},
     connection::namespace_offline,
     output::{self, Items, Output},
+    source::{Part, Source},
 };
 
 /// Prints the changes. The status is 1 if the history has no such Service.
 pub(crate) async fn run(global: &GlobalArgs, args: &HistoryArgs) -> anyhow::Result<ExitCode> {
-    let path = global.history.as_deref().context("--history names no file")?;
+    let source = Source::of(global).context("neither --history nor --url is given")?;
     let output = Output::new(global);
     let key = ObjectKey::new(namespace_offline(global).await, args.service.as_str());
     let now = kube_ambient::now();
-    let mut archive = Archive::open(path)?;
+    let [since, until] = [args.since, args.until].map(|moment| moment.map(|moment| moment.time(now)));
+    let part = Part { namespace: Some(&key.namespace), service: Some(&args.service), since, until };
+    let mut archive = source.open(global, part).await?;
     let Some(first) = archive.headers().next().map(|header| header.started) else {
-        bail!("{} has no records", path.display());
+        bail!("{source} has no records");
     };
-    let since = args.since.map_or(first, |since| since.time(now)).max(first);
-    let until = args.until.map_or(Timestamp::MAX, |until| until.time(now));
+    let (since, until) = (since.unwrap_or(first).max(first), until.unwrap_or(Timestamp::MAX));
     let mut replay = archive.replay(Select::Service(key.clone()), since)?;
     let existed = replay.object(Recorded::Service, &key).is_some();
     let mut timeline = Timeline::of_service(&key, global.settings(), &mut replay, until)?;

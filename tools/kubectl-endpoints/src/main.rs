@@ -10,8 +10,8 @@
 //! - `explain` reads what the named objects need ([`fetch`]); `check` and `diff` read a namespace or everything
 //!   ([`cluster`]). All logic of the explanation is in `kube-endpoints-explain`.
 //! - Kinds that the user may not list are unknown to the explanation, which says so; they are no error.
-//! - [`record`] writes what informers deliver into a history file; with `--history`, [`past`] reads the objects of a moment from
-//!   one, in place of the cluster. [`history`] shows the changes in one.
+//! - [`record`] writes what informers deliver into a history file; [`past`] reads the objects of a moment from a [`source`] of
+//!   histories, in place of the cluster. [`history`] shows the changes in one.
 //! - [`completion`] answers kubectl's requests for shell completion.
 
 mod args;
@@ -31,6 +31,7 @@ mod progress;
 mod record;
 mod selection;
 mod shadow;
+mod source;
 
 use std::{env, ffi::OsString, io, process::ExitCode};
 

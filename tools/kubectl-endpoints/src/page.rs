@@ -1,16 +1,15 @@
-//! The page of shadow mode that a controller manager serves.
+//! The pages that a controller manager serves.
 
 use std::time::Duration;
 
-use kube_controller_client::{Client, ClientOptions, Config, ConfigError, Error, Timeouts};
+use anyhow::Context as _;
+use kube_controller_client::{Client, ClientOptions, Config, Error, Timeouts};
 
-use crate::connection::named;
+use crate::args::GlobalArgs;
+use crate::connection::{Connection, named};
 
-/// Time limit of one request.
-const LIMIT: Duration = Duration::from_secs(2);
-
-/// The path of a URL without one.
-const DEFAULT: &str = "/shadow";
+/// Time limit of the connection.
+const CONNECT: Duration = Duration::from_secs(2);
 
 /// A page of a controller manager.
 #[derive(Debug)]
@@ -20,16 +19,23 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// Returns the page at a URL, read without credentials, or at a path on the API server, read with `api`. Fails with
-    /// [`ConfigError::Server`] if `url` is neither a path nor an http or https URL.
-    pub(crate) fn new(url: &str, api: &Client) -> Result<Self, ConfigError> {
+    /// Returns the page `name`, such as `/shadow`, of `--url`: at a URL, read without credentials, or at a path on the API
+    /// server. The page is the default of the path of a URL, and of a path that ends with `/proxy`. A request to a URL may
+    /// take `limit`.
+    ///
+    /// Fails if there is no `--url`, if it is neither a path nor an http or https URL, or if there is no kubeconfig for a path.
+    pub(crate) async fn open(args: &GlobalArgs, name: &str, limit: Duration) -> anyhow::Result<Self> {
+        let url = args.url.as_deref().context("--url names no page")?;
         if url.starts_with('/') {
-            return Ok(Self { client: api.clone(), path: url.to_owned() });
+            let path = url.trim_end_matches('/');
+            let path = if path.ends_with("/proxy") { format!("{path}{name}") } else { url.to_owned() };
+            return Ok(Self { client: Connection::open(args).await?.client, path });
         }
         let (server, path) = split(url);
-        let timeouts = Timeouts { request: LIMIT, connect: LIMIT, ..Timeouts::default() };
+        let timeouts = Timeouts { request: limit, connect: CONNECT.min(limit), ..Timeouts::default() };
         let options = ClientOptions { qps: 0.0, burst: 1, timeouts, ..ClientOptions::default() };
-        Ok(Self { client: Client::new(&Config::from_url(server)?, options)?, path: path.to_owned() })
+        let path = if path.len() > 1 { path } else { name }.to_owned();
+        Ok(Self { client: Client::new(&Config::from_url(server)?, options)?, path })
     }
 
     /// Returns the same page with a parameter, which must need no escaping.
@@ -54,8 +60,7 @@ impl Page {
 fn split(url: &str) -> (&str, &str) {
     let authority = url.find("://").map_or(0, |at| at + 3);
     let end = url[authority..].find('/').map_or(url.len(), |at| authority + at);
-    let (server, path) = url.split_at(end);
-    (server, if path.len() > 1 { path } else { DEFAULT })
+    url.split_at(end)
 }
 
 #[cfg(test)]
@@ -65,8 +70,8 @@ mod tests {
 
     #[rstest]
     #[case("http://localhost:8080/metrics", "http://localhost:8080", "/metrics")]
-    #[case("http://localhost:8080/", "http://localhost:8080", "/shadow")]
-    #[case("http://localhost:8080", "http://localhost:8080", "/shadow")]
+    #[case("http://localhost:8080/", "http://localhost:8080", "/")]
+    #[case("http://localhost:8080", "http://localhost:8080", "")]
     #[case("localhost:8080/a/b?c=d", "localhost:8080", "/a/b?c=d")]
     #[case("https://[::1]:10257/metrics/slis", "https://[::1]:10257", "/metrics/slis")]
     fn urls_have_a_server_and_a_path(#[case] url: &str, #[case] server: &str, #[case] path: &str) {

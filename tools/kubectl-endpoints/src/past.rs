@@ -3,17 +3,17 @@
 mod selector;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use anyhow::bail;
 use jiff::Timestamp;
 use kube_endpoint_model::ObjectKey;
 use kube_endpoints_explain::{Kind as Explained, LastWrite, ObjectRef, text};
-use kube_endpoints_history::{Archive, Author, Change, Gap, Kind, Recorded, Select, What};
+use kube_endpoints_history::{Author, Change, Gap, Kind, Recorded, Select, What};
 
 pub(crate) use self::selector::LabelSelector;
 use crate::args::GlobalArgs;
 use crate::fetch::Objects;
+use crate::source::{Part, Source};
 
 /// The objects of a moment.
 #[derive(Debug)]
@@ -36,18 +36,19 @@ impl Past {
     /// namespaces.
     ///
     /// Fails if the history cannot be read, and if it begins after the moment or ends before it.
-    pub(crate) fn read(args: &GlobalArgs, path: &Path, namespace: Option<&str>) -> anyhow::Result<Past> {
-        let mut archive = Archive::open(path)?;
+    pub(crate) async fn read(args: &GlobalArgs, source: Source<'_>, namespace: Option<&str>) -> anyhow::Result<Past> {
+        let moment = args.at.map(|at| at.time(kube_ambient::now()));
+        let part = Part { namespace, since: moment, until: moment, ..Part::default() };
+        let mut archive = source.open(args, part).await?;
         let starts: Vec<Timestamp> = archive.headers().map(|header| header.started).collect();
-        let [first, ..] = starts[..] else { bail!("{} has no records", path.display()) };
-        let mut at = args.at.map_or(Timestamp::MAX, |at| at.time(kube_ambient::now()));
+        let ([first, ..], Some(end)) = (&starts[..], archive.end()?) else { bail!("{source} has no records") };
+        let (first, at) = (*first, moment.unwrap_or(end));
         // Times are printed in whole seconds.
-        if at.as_second() == first.as_second() {
-            at = at.max(first);
+        if at.as_second() < first.as_second() || at.as_second() > end.as_second() {
+            let [at, first, end] = [at, first, end].map(shown);
+            bail!("the history has no record of {at}: it reaches from {first} to {end}");
         }
-        if at < first {
-            bail!("{}", no_record(at, first, end(&mut archive)?));
-        }
+        let at = at.max(first);
         let started = starts[starts.partition_point(|started| *started <= at) - 1];
         let select = namespace.map_or(Select::All, |namespace| Select::Namespace(namespace.into()));
         let mut replay = archive.replay(select, started)?;
@@ -55,52 +56,25 @@ impl Past {
             replay.header().into_iter().flat_map(|header| &header.unknown).map(|kind| Explained::from(*kind)).collect();
         let objects = replay.objects().map(|object| ((object.kind(), object.key()), object.clone())).collect();
         let mut state = State { objects, authors: BTreeMap::new() };
-        let mut time = started;
         let next = loop {
             match replay.next_change()? {
-                Some(change) if change.seen <= at => {
-                    time = change.seen;
-                    state.apply(change);
-                }
+                Some(change) if change.seen <= at => state.apply(change),
                 next => break next,
             }
         };
-        if args.at.is_some() {
-            if next.is_none() && at > time {
-                let end = end(&mut archive)?;
-                if at > end {
-                    bail!("{}", no_record(at, first, end));
-                }
-            }
-            time = at;
-        }
         let mut objects = state.into_objects();
         if !unknown.is_empty() {
             objects.warnings.push(format!("the recorder {}", text::may_not_read(&unknown)));
             objects.unknown.extend(unknown);
         }
         objects.warnings.extend(next.and_then(|next| in_a_gap(&next, at)));
-        Ok(Past { objects, time })
+        Ok(Past { objects, time: at })
     }
-}
-
-/// Returns the time of the last record.
-fn end(archive: &mut Archive) -> anyhow::Result<Timestamp> {
-    let mut end = archive.headers().last().map_or(Timestamp::MIN, |header| header.started);
-    let mut replay = archive.replay(Select::All, end)?;
-    while let Some(change) = replay.next_change()? {
-        end = end.max(change.seen);
-    }
-    Ok(end)
 }
 
 /// Formats a time so that `--at` accepts it.
 fn shown(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
-}
-
-fn no_record(at: Timestamp, first: Timestamp, end: Timestamp) -> String {
-    format!("the history has no record of {}: it reaches from {} to {}", shown(at), shown(first), shown(end))
 }
 
 /// Returns the warning for a moment in the gap that ends with the next change.

@@ -3,21 +3,23 @@
 mod wait;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use serde_json::Value;
 
 use crate::args::{Format, GlobalArgs, ShadowArgs};
-use crate::connection::Connection;
 use crate::output::{self, Output};
 use crate::page::Page;
+
+/// Time limit of one request.
+const LIMIT: Duration = Duration::from_secs(2);
 
 const UNREADABLE: &str = "cannot read the page of shadow mode";
 
 /// Prints the page. The status is 1 if mismatches are open, or if the wait for a clean comparison was in vain.
 pub(crate) async fn run(global: &GlobalArgs, args: &ShadowArgs) -> anyhow::Result<ExitCode> {
-    let api = Connection::open(global).await?.client;
-    let page = Page::new(&args.url, &api)?;
+    let page = Page::open(global, "/shadow", LIMIT).await?;
     let json = page.with_parameter("output=json");
     let report = read(&json).await?;
     let (report, is_clean) = match args.wait {

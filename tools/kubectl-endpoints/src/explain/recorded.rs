@@ -1,6 +1,6 @@
-//! `explain --history`: reports about objects as they were recorded.
+//! `explain --history` and `explain --url`: reports about objects as they were recorded.
 
-use std::{path::Path, process::ExitCode};
+use std::process::ExitCode;
 
 use super::{print, report::Reports};
 use crate::{
@@ -9,6 +9,7 @@ use crate::{
     fetch::Objects,
     output::Output,
     past::{LabelSelector, Past},
+    source::Source,
 };
 
 /// Prints the reports, without a request to the API server. The status is 1 if an object did not exist.
@@ -16,11 +17,11 @@ pub(super) async fn run(
     global: &GlobalArgs,
     args: &ExplainArgs,
     output: Output,
-    history: &Path,
+    source: Source<'_>,
 ) -> anyhow::Result<ExitCode> {
     let namespace = namespace_offline(global).await;
     let targets = args.targets(global).map_err(anyhow::Error::msg)?;
-    let Past { objects, .. } = Past::read(global, history, Some(&namespace))?;
+    let Past { objects, .. } = Past::read(global, source, Some(&namespace)).await?;
     let targets = match targets {
         Targets::Named(targets) => targets,
         Targets::Selected { kind, selector } => selected(&objects, kind, selector.as_deref())?,

@@ -7,6 +7,7 @@ mod connection;
 mod explain;
 mod hand_written;
 mod history;
+mod page;
 mod record;
 mod rights;
 mod shadow;

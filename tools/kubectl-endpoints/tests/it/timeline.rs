@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::cluster::{Run, run};
 
 /// Runs the program on a machine without a kubeconfig.
-async fn offline(args: &[&str]) -> Run {
+pub(crate) async fn offline(args: &[&str]) -> Run {
     let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_kubectl-endpoints"));
     command.env_clear().env("HOME", "/nonexistent").args(args).stdin(std::process::Stdio::null());
     run(command).await
@@ -39,7 +39,7 @@ fn slice(ready: bool) -> Arc<EndpointSlice> {
 }
 
 /// Writes an hour in which a Pod ceases to be ready at 14:02.
-fn record(path: &Path) {
+pub(crate) fn record(path: &Path) {
     let at = |text: &str| text.parse::<Timestamp>().expect("a time");
     let author = |manager: &str| Author { manager: manager.into(), ..Author::default() };
     let (mut encoder, mut file) = (Encoder::new("test", []).expect("memory"), Vec::new());
@@ -64,7 +64,7 @@ fn record(path: &Path) {
     std::fs::write(path, file).expect("the file");
 }
 
-const FLIP: &str = "2026-11-27T14:02:00.000Z  10.1.0.1 (Pod web-0): ready -> not ready, 0 ready: EP102 not ready; Pod shop/web-0 \
+pub(crate) const FLIP: &str = "2026-11-27T14:02:00.000Z  10.1.0.1 (Pod web-0): ready -> not ready, 0 ready: EP102 not ready; Pod shop/web-0 \
                     was changed by kubelet; EndpointSlice shop/web-x was written by kube-controller-manager 12 ms later\n";
 
 #[rstest]
@@ -114,5 +114,5 @@ async fn json_has_the_cause() {
 async fn a_file_must_be_named() {
     let output = offline(&["history", "web"]).await;
     assert_eq!(output.status, 2);
-    assert!(output.stderr.contains("--history names it"), "{}", output.stderr);
+    assert!(output.stderr.contains("--history or --url names it"), "{}", output.stderr);
 }

@@ -1,0 +1,77 @@
+//! `--url`: the history of a controller manager.
+
+use std::sync::{Arc, Mutex};
+
+use rstest::rstest;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+
+use crate::cluster::Run;
+use crate::timeline::{FLIP, offline, record};
+
+/// Runs the program with a server that answers each request in the same way. Returns the first lines of the requests too.
+async fn run_with(status: &str, body: &[u8], args: &[&str]) -> (Run, Vec<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
+    let url = format!("--url=http://{}", listener.local_addr().expect("an address"));
+    let head = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
+    let answer = [head.as_bytes(), body].concat();
+    let requests = Arc::new(Mutex::new(Vec::new()));
+    let (mut server, log) = (JoinSet::new(), Arc::clone(&requests));
+    server.spawn(async move {
+        loop {
+            let (mut connection, _) = listener.accept().await.expect("a connection");
+            let mut request = vec![0; 4_096];
+            let length = connection.read(&mut request).await.expect("a request");
+            let request = String::from_utf8_lossy(&request[..length]).into_owned();
+            log.lock().expect("no panic").push(request.lines().next().unwrap_or_default().to_owned());
+            connection.write_all(&answer).await.expect("an answer");
+        }
+    });
+    let run = offline(&[args, &["-n", "shop", &url]].concat()).await;
+    let requests = requests.lock().expect("no panic").clone();
+    (run, requests)
+}
+
+fn history() -> Vec<u8> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("day.history");
+    record(&file);
+    std::fs::read(file).expect("the file")
+}
+
+#[tokio::test]
+async fn a_page_is_read_as_a_file_is() {
+    let since = "--since=2026-11-27T14:00:00Z";
+    let (run, requests) = run_with("200 OK", &history(), &["history", "web", since]).await;
+    assert_eq!((run.stdout.as_str(), run.stderr.as_str(), run.status), (FLIP, "", 0));
+    assert_eq!(requests, ["GET /history?namespace=shop&service=web&since=2026-11-27T14:00:00Z HTTP/1.1"]);
+}
+
+#[rstest]
+#[case::explain(&["explain", "svc/web", "-o", "name"], "namespace=shop&", 0)]
+#[case::check(&["check", "-o", "name"], "namespace=shop&", 1)]
+#[case::all_namespaces(&["check", "-A", "-o", "name"], "", 1)]
+#[case::diff(&["diff", "-o", "name"], "namespace=shop&", 1)]
+#[tokio::test]
+async fn a_moment_is_read_from_the_page(#[case] args: &[&str], #[case] namespace: &str, #[case] status: i32) {
+    let at = "2026-11-27T14:01:00Z";
+    let (run, requests) = run_with("200 OK", &history(), &[args, &["--at", at]].concat()).await;
+    assert_eq!((run.status, run.stderr.as_str()), (status, ""), "{run:?}");
+    assert_eq!(requests, [format!("GET /history?{namespace}since={at}&until={at} HTTP/1.1")]);
+}
+
+#[tokio::test]
+async fn the_message_of_the_page_is_shown() {
+    let (run, _) = run_with("413 Payload Too Large", b"choose a shorter time\n", &["history", "web"]).await;
+    assert_eq!((run.status, run.stdout.as_str()), (1, ""));
+    assert!(run.stderr.starts_with("error: cannot read the history: "), "{run:?}");
+    assert!(run.stderr.ends_with("the server answered 413 Payload Too Large: choose a shorter time\n"), "{run:?}");
+}
+
+#[tokio::test]
+async fn another_page_is_no_history() {
+    let (run, _) = run_with("200 OK", b"<html>", &["history", "web"]).await;
+    assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{run:?}");
+    assert!(run.stderr.contains("not a history file"), "{run:?}");
+}
