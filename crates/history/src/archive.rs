@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use crate::change::{Context, Operation, Record};
+use crate::change::{Operation, Record};
 use crate::codec::{Input, Malformed};
 use crate::error::ReadError;
 use crate::frame::{self, FrameKind, Next, Source, TRAILER, Trailer, Unpacker};
 use crate::header::{Header, NoHeader};
 use crate::index::{FrameEntry, Index};
 use crate::object::{Group, Recorded};
+use crate::records::Records;
 use crate::replay::{Replay, Select};
 
 /// Extension of the files of a folder.
@@ -138,9 +139,8 @@ impl Archive {
     pub(crate) fn end_of(&mut self, segment: usize) -> Result<Timestamp, ReadError> {
         let started = self.segments[segment].header.started;
         let frames = self.index(segment)?.frames().to_vec();
-        let mut content = Vec::new();
         for frame in frames.into_iter().rev() {
-            if let Some(last) = self.read_frame(segment, frame, &mut content, |_, _| Ok(()))? {
+            if let Some(last) = self.read_frame(segment, frame, |_, _| Ok(()))? {
                 return Ok(last.max(started));
             }
         }
@@ -167,34 +167,41 @@ impl Archive {
         Ok(self.segments[segment].index.get_or_insert_default())
     }
 
-    /// Calls `read` with each record of a frame. Returns the last time in it.
-    pub(crate) fn read_frame(
-        &mut self,
-        segment: usize,
-        entry: FrameEntry,
-        content: &mut Vec<u8>,
-        mut read: impl FnMut(FrameKind, Record<'_>) -> Result<(), Malformed>,
-    ) -> Result<Option<Timestamp>, ReadError> {
+    /// Returns the records of a frame.
+    pub(crate) fn records(&mut self, segment: usize, entry: FrameEntry) -> Result<Records, ReadError> {
         let Segment { file, start, end, .. } = self.segments[segment];
         let offset = start.saturating_add(entry.offset);
         if offset.saturating_add(u64::from(entry.packed)) > end {
             return Err(self.damaged(file, offset, "a frame is beyond its segment"));
         }
-        self.unpack(file, offset, entry.packed as usize, content)?;
-        let mut input = Input::new(content);
-        let mut records = || {
-            let kind = FrameKind::of(input.byte()?).ok_or(Malformed("unknown kind of frame"))?;
-            // The trailer after the index was cut off.
-            if kind == FrameKind::Index {
-                return Ok(None);
+        let mut content = Vec::new();
+        self.unpack(file, offset, entry.packed as usize, &mut content)?;
+        Records::new(content).map_err(|Malformed(problem)| self.damaged(file, offset, problem))
+    }
+
+    /// Calls `read` with each record of a frame. Returns the last time in it.
+    pub(crate) fn read_frame(
+        &mut self,
+        segment: usize,
+        entry: FrameEntry,
+        mut read: impl FnMut(FrameKind, Record<'_>) -> Result<(), Malformed>,
+    ) -> Result<Option<Timestamp>, ReadError> {
+        let mut records = self.records(segment, entry)?;
+        let kind = records.kind;
+        loop {
+            match records.next() {
+                Ok(Some(record)) => read(kind, record),
+                Ok(None) => return Ok(records.last()),
+                Err(error) => Err(error),
             }
-            let mut context = Context::read(&mut input)?;
-            while !input.is_empty() {
-                read(kind, context.read_record(&mut input)?)?;
-            }
-            Ok(Some(context.seen()))
-        };
-        records().map_err(|Malformed(problem)| self.damaged(file, offset, problem))
+            .map_err(|error| self.damaged_frame(segment, entry, error))?;
+        }
+    }
+
+    /// Returns the error for a frame with a malformed record.
+    pub(crate) fn damaged_frame(&self, segment: usize, entry: FrameEntry, Malformed(problem): Malformed) -> ReadError {
+        let Segment { file, start, .. } = self.segments[segment];
+        self.damaged(file, start.saturating_add(entry.offset), problem)
     }
 
     fn damaged(&self, file: usize, offset: u64, problem: impl Into<String>) -> ReadError {
@@ -330,14 +337,14 @@ impl Archive {
     /// Makes the index of a segment that has none.
     fn make_index(&mut self, segment: usize) -> Result<Index, ReadError> {
         let Segment { file, start, end, .. } = self.segments[segment];
-        let (mut content, mut offset) = (Vec::new(), start);
+        let mut offset = start;
         let (mut index, mut groups) = (Index::default(), HashMap::new());
         while let Next::Frame { packed } = self.next(file, offset, end)? {
             let length = u32::try_from(packed).unwrap_or(u32::MAX);
             let mut entry =
                 FrameEntry { offset: offset - start, packed: length, time: Timestamp::default(), is_state: false };
             let mut is_first = true;
-            let last = self.read_frame(segment, entry, &mut content, |kind, record| {
+            let last = self.read_frame(segment, entry, |kind, record| {
                 if std::mem::take(&mut is_first) {
                     entry.time = record.seen;
                     entry.is_state = kind == FrameKind::State;

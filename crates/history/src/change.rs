@@ -78,7 +78,7 @@ pub(crate) struct Record<'a> {
 }
 
 /// What the records of a frame have in common.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Context {
     seen: Timestamp,
     /// Number of the last version. Those of all objects grow together.

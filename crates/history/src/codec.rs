@@ -79,6 +79,11 @@ impl<'a> Input<'a> {
         self.rest.is_empty()
     }
 
+    /// Returns the number of bytes that are not read yet.
+    pub(crate) fn len(&self) -> usize {
+        self.rest.len()
+    }
+
     pub(crate) fn byte(&mut self) -> Result<u8, Malformed> {
         let (first, rest) = self.rest.split_first().ok_or(END)?;
         self.rest = rest;

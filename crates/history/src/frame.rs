@@ -20,6 +20,8 @@ pub(crate) const HEAD: usize = 12;
 pub(crate) const TRAILER: usize = 24;
 /// Longest content of a frame. A reader needs no more memory for one, whatever it claims.
 pub(crate) const MAX_CONTENT: usize = 8 << 20;
+/// Longest frame: what cannot be compressed takes a little more than its length.
+const MAX_PACKED: usize = MAX_CONTENT + (64 << 10);
 /// Compression level: above 3, time grows faster than size shrinks.
 const LEVEL: i32 = 3;
 
@@ -138,6 +140,9 @@ impl Unpacker {
         packed: usize,
         content: &mut Vec<u8>,
     ) -> io::Result<()> {
+        if packed > MAX_PACKED {
+            return Err(io::Error::other(format!("a frame has {packed} bytes, more than {MAX_PACKED}")));
+        }
         source.seek(SeekFrom::Start(offset + HEAD as u64))?;
         self.packed.resize(packed, 0);
         source.read_exact(&mut self.packed)?;

@@ -13,6 +13,7 @@ mod index;
 mod object;
 #[cfg(feature = "recorder")]
 pub mod recorder;
+mod records;
 mod replay;
 #[cfg(feature = "causes")]
 pub mod timeline;

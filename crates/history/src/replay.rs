@@ -10,7 +10,9 @@ use crate::change::{Change, Gap, Operation, Record, What};
 use crate::codec::Malformed;
 use crate::error::ReadError;
 use crate::header::Header;
+use crate::index::FrameEntry;
 use crate::object::{Group, Kind, Recorded};
+use crate::records::Records;
 
 /// Objects that are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,9 +40,11 @@ pub struct Replay<'a> {
     has_begun: bool,
     /// Frames with changes of the segment that are still to be read.
     frames: VecDeque<usize>,
+    /// The frame that is being read.
+    frame: Option<(FrameEntry, Records)>,
     /// Selectors that the selected Service has in the segment.
     selectors: Vec<Labels>,
-    /// Objects by number, as of the last frame that was read.
+    /// Objects by number, as of the last record that was read.
     tracked: HashMap<u64, Recorded>,
     /// Objects as of the last change that was returned.
     objects: BTreeMap<(Kind, ObjectKey), Recorded>,
@@ -48,7 +52,6 @@ pub struct Replay<'a> {
     changes: VecDeque<Change>,
     /// Time of the last change, or of the beginning of the segment.
     last: Timestamp,
-    content: Vec<u8>,
 }
 
 impl<'a> Replay<'a> {
@@ -65,12 +68,12 @@ impl<'a> Replay<'a> {
             next_segment,
             has_begun: false,
             frames: VecDeque::new(),
+            frame: None,
             selectors: Vec::new(),
             tracked: HashMap::new(),
             objects: BTreeMap::new(),
             changes: VecDeque::new(),
             last: Timestamp::MIN,
-            content: Vec::new(),
         };
         let begins = next_segment < replay.archive.segment_count();
         if begins && replay.archive.header(next_segment).started <= from {
@@ -130,10 +133,13 @@ impl<'a> Replay<'a> {
         Ok(self.changes.front().map(|change| change.seen))
     }
 
-    /// Reads a frame, or begins the next segment; returns false at the end.
+    /// Reads a record, or begins the next frame or segment; returns false at the end.
     fn read_more(&mut self) -> Result<bool, ReadError> {
+        if self.read_record()? {
+            return Ok(true);
+        }
         match self.frames.pop_front() {
-            Some(frame) => self.read_frame(self.next_segment.saturating_sub(1), frame)?,
+            Some(frame) => self.begin_frame(frame)?,
             None if self.next_segment < self.archive.segment_count() => self.begin_segment()?,
             None => return Ok(false),
         }
@@ -153,10 +159,12 @@ impl<'a> Replay<'a> {
             frames.into_iter().partition(|frame| index.frames().get(*frame).is_some_and(|it| it.is_state));
         self.frames = changes.into();
         for frame in state {
-            self.read_frame(segment, frame)?;
+            self.begin_frame(frame)?;
+            // The records of the state are no changes.
+            while self.read_record()? {
+                self.changes.clear();
+            }
         }
-        // The records of the state are no changes.
-        self.changes.clear();
         let state: BTreeMap<_, _> = self.tracked.values().map(|it| ((it.kind(), it.key()), it.clone())).collect();
         let Header { started, continues, .. } = *self.archive.header(segment);
         if std::mem::replace(&mut self.has_begun, true) && !continues {
@@ -203,7 +211,7 @@ impl<'a> Replay<'a> {
             .collect();
         let (mut selectors, mut services) = (Vec::new(), HashMap::new());
         for frame in frames {
-            self.archive.read_frame(segment, frame, &mut self.content, |_, mut record| {
+            self.archive.read_frame(segment, frame, |_, mut record| {
                 let service = match record.operation {
                     Operation::Whole => Recorded::read(&mut record.body)?,
                     Operation::Difference => match services.get(&record.object) {
@@ -232,26 +240,42 @@ impl<'a> Replay<'a> {
         Ok(selectors)
     }
 
-    fn read_frame(&mut self, segment: usize, frame: usize) -> Result<(), ReadError> {
-        let Replay { archive, select, max_objects, selectors, tracked, changes, content, .. } = self;
-        let Some(entry) = archive.index(segment)?.frames().get(frame).copied() else { return Ok(()) };
-        let read = archive.read_frame(segment, entry, content, |_, mut record| {
-            let Record { seen, ref author, .. } = record;
-            let author = author.clone();
-            if let Some(what) = read_record(select, selectors, tracked, &mut record)? {
-                changes.push_back(Change { seen, author, what });
+    fn begin_frame(&mut self, frame: usize) -> Result<(), ReadError> {
+        let segment = self.segment();
+        if let Some(entry) = self.archive.index(segment)?.frames().get(frame).copied() {
+            self.frame = Some((entry, self.archive.records(segment, entry)?));
+        }
+        Ok(())
+    }
+
+    /// Reads a record of the present frame; returns false at its end.
+    fn read_record(&mut self) -> Result<bool, ReadError> {
+        let Some((entry, records)) = &mut self.frame else { return Ok(false) };
+        let read = records.next().and_then(|record| {
+            let Some(mut record) = record else { return Ok(false) };
+            let (seen, author) = (record.seen, record.author.take());
+            if let Some(what) = read_record(&self.select, &self.selectors, &mut self.tracked, &mut record)? {
+                self.changes.push_back(Change { seen, author, what });
             }
-            if record.body.is_empty() || !is_read(&record, tracked) {
-                Ok(())
+            if record.body.is_empty() || !is_read(&record, &self.tracked) {
+                Ok(true)
             } else {
                 Err(Malformed("a record is longer than its content"))
             }
         });
-        read?;
-        match *max_objects {
-            limit if tracked.len() > limit => Err(ReadError::TooManyObjects { limit }),
-            _ => Ok(()),
+        let entry = *entry;
+        if !matches!(read, Ok(true)) {
+            self.frame = None;
         }
+        match self.max_objects {
+            limit if self.tracked.len() > limit => Err(ReadError::TooManyObjects { limit }),
+            _ => read.map_err(|error| self.archive.damaged_frame(self.segment(), entry, error)),
+        }
+    }
+
+    /// Returns the present segment, once one has begun.
+    fn segment(&self) -> usize {
+        self.next_segment.saturating_sub(1)
     }
 }
 

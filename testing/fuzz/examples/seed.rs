@@ -1,15 +1,22 @@
 //! Writes the seeds to `testing/fuzz/corpus`, from the recorded bytes of a real API server.
 
-use std::{error::Error, fs, path::Path};
+use std::{error::Error, fs, io, path::Path};
 
-use kube_endpoints_fuzz::seeds;
+use kube_endpoints_fuzz::{decoding::seeds, history};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for seed in seeds::of(&root.join("../conformance/fixtures"))? {
-        let folder = root.join("corpus").join(seed.target);
-        fs::create_dir_all(&folder)?;
-        fs::write(folder.join(seed.name), seed.bytes)?;
+    let fixtures = root.join("../conformance/fixtures");
+    for seed in seeds::of(&fixtures)? {
+        write(&root.join("corpus").join(seed.target), &seed.name, &seed.bytes)?;
+    }
+    for (name, bytes) in ["file", "frames"].into_iter().zip(history::seeds(&fixtures)?) {
+        write(&root.join("corpus/history"), name, &bytes)?;
     }
     Ok(())
+}
+
+fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    fs::write(folder.join(name), bytes)
 }

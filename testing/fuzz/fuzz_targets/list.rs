@@ -2,5 +2,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    kube_endpoints_fuzz::list(bytes);
+    kube_endpoints_fuzz::decoding::list(bytes);
 });

@@ -2,5 +2,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    kube_endpoints_fuzz::object(bytes);
+    kube_endpoints_fuzz::decoding::object(bytes);
 });

@@ -9,6 +9,9 @@ use crate::codec::{Input, Malformed, Output};
 
 /// Number of new items up to which they are searched among those before.
 const SEARCHED: usize = 8;
+/// Largest number of items that is read, so that a few bytes of a damaged file claim no more than tens of MiB. An object of
+/// 1.5 MiB, the limit of etcd, has fewer: an address in an Endpoints object takes 11 bytes.
+const MAX_ITEMS: usize = 150_000;
 
 /// Writes the length of the common beginning, how many items follow that are replaced, and by which others. One that was
 /// anywhere in `before` or `beside` is written as its place there, plus one. Others follow a 0, as differences: the first ones
@@ -44,7 +47,12 @@ pub(super) fn read<T: Delta + Initial + Clone>(
     let rest = before.get(start..).ok_or(BEYOND)?;
     let (replaced, end) = rest.split_at_checked(replaced).ok_or(BEYOND)?;
     let count = input.count()?;
-    let mut now = before[..start].to_vec();
+    let length = start + end.len() + count;
+    if length > MAX_ITEMS {
+        return Err(Malformed("a list has more items than an object can have"));
+    }
+    let mut now = Vec::with_capacity(length);
+    now.extend_from_slice(&before[..start]);
     let initial = T::initial();
     for at in 0..count {
         let item = if let Some(known) = input.number()?.checked_sub(1) {

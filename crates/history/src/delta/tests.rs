@@ -10,7 +10,7 @@ use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
 
-use super::Delta;
+use super::{Delta, list};
 use crate::codec::{Input, Output};
 use crate::object::Recorded;
 
@@ -250,4 +250,15 @@ fn a_flip_takes_a_few_bytes() {
     let mut out = Output::default();
     slice(4_012, true).write(&slice(4_000, false), &mut out);
     assert!(out.len() <= 20, "{} bytes", out.len());
+}
+
+#[test]
+fn a_list_is_no_longer_than_one_of_an_object_can_be() {
+    let mut out = Output::default();
+    for number in [0, 0, 1 << 20] {
+        out.number(number);
+    }
+    out.raw(&vec![0; 1 << 20]);
+    let error = list::read::<EndpointPort>(&[], &[], &mut Input::new(out.as_slice())).unwrap_err();
+    assert_eq!(error.to_string(), "a list has more items than an object can have");
 }

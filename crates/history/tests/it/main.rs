@@ -2,6 +2,7 @@
 
 mod damaged;
 mod excerpt;
+mod fuzz;
 mod laws;
 mod recording;
 mod size;

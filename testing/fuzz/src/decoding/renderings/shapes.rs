@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// Table of the messages, from which the API server for tests encodes: its name, then a line per field with number, name in
 /// JSON, a letter (value, pointer, repeated, map or inline) and type.
-const TABLE: &str = include_str!("../../../apiserver/src/protobuf/schema.txt");
+const TABLE: &str = include_str!("../../../../apiserver/src/protobuf/schema.txt");
 
 /// Types that are copied unchanged: those with decoders of their own, and managed fields. Malformed ones of these are skipped
 /// by the decoder, so a different order of their fields may change the result.

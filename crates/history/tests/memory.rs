@@ -1,0 +1,72 @@
+//! Memory that hostile files take, counted by the allocator.
+
+use std::fs::OpenOptions;
+use std::path::Path;
+
+use jiff::Timestamp;
+use kube_endpoints_history::{Archive, Encoder, ReadError, Select};
+
+#[global_allocator]
+static ALLOCATOR: dhat::Alloc = dhat::Alloc;
+
+const LIMIT: usize = 64 << 20;
+const TERABYTE: u64 = 1 << 40;
+
+/// A skippable frame that announces a frame of this length, as a recorder writes before each.
+fn announcing(length: u32) -> Vec<u8> {
+    [0x184D_2A50_u32, 4, length].into_iter().flat_map(u32::to_le_bytes).collect()
+}
+
+fn compressed(content: &[u8]) -> Vec<u8> {
+    let packed = zstd::bulk::compress(content, 1).expect("memory");
+    [announcing(u32::try_from(packed.len()).expect("short")), packed].concat()
+}
+
+/// Returns a segment with nothing in it.
+fn segment() -> Vec<u8> {
+    let mut file = Vec::new();
+    let begun =
+        Encoder::new("test", []).and_then(|mut encoder| encoder.begin_segment(Timestamp::UNIX_EPOCH, &mut file));
+    begun.expect("memory");
+    file
+}
+
+fn read_all(path: &Path) -> Result<(), ReadError> {
+    let mut archive = Archive::open(path)?;
+    let mut replay = archive.replay(Select::All, Timestamp::MIN)?;
+    while replay.next_change()?.is_some() {}
+    Ok(())
+}
+
+/// One test only: the profiler counts for the whole process.
+#[test]
+fn hostile_files_take_little_memory() {
+    let head = segment();
+    let offset = head.len();
+    // The files end with a hole up to their length, which takes no space on most disks.
+    let files = [
+        (
+            "announces a frame of 4 GiB",
+            announcing(u32::MAX),
+            (offset + 12) as u64 + u64::from(u32::MAX),
+            "a frame has 4294967295 bytes",
+        ),
+        ("has a hole of a terabyte", Vec::new(), TERABYTE, "no frame begins here"),
+        ("has a frame of 9 MiB", compressed(&vec![3; 9 << 20]), 0, "a frame claims 9437184 bytes"),
+        ("has a frame of nonsense", compressed(&vec![3; 8 << 20]), 0, ""),
+    ];
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, tail, length, problem) in files {
+        let path = folder.path().join("hostile.history");
+        let content = [&head[..], &tail].concat();
+        let (length, path) = (length.max(content.len() as u64), path.as_path());
+        std::fs::write(path, content).expect("space");
+        OpenOptions::new().write(true).open(path).and_then(|file| file.set_len(length)).expect("a sparse file");
+        let profiler = dhat::Profiler::builder().testing().build();
+        let error = read_all(path).expect_err(name).to_string();
+        let bytes = dhat::HeapStats::get().max_bytes;
+        drop(profiler);
+        assert!(error.contains(&format!("is damaged at offset {offset}: {problem}")), "{name}: {error}");
+        assert!(bytes <= LIMIT, "{name}: {bytes} bytes");
+    }
+}
