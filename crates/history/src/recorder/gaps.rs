@@ -53,6 +53,9 @@ impl Contact {
         let why = match cause {
             Some(RelistCause::Expired) => "the API server no longer has the changes",
             Some(RelistCause::Ahead) => "the API server was restored, or has an older state",
+            Some(RelistCause::Requested | RelistCause::Confirm | RelistCause::LostWrite) => {
+                "the state was compared with that of the API server"
+            }
             _ => "the watch has failed",
         };
         let reason = format!("{} were listed again: {why}", resource.plural).as_str().into();
@@ -150,6 +153,10 @@ mod tests {
     #[rstest]
     #[case::expired(Some(RelistCause::Expired), "pods were listed again: the API server no longer has the changes")]
     #[case::failed(Some(RelistCause::Failed), "pods were listed again: the watch has failed")]
+    #[case::compared(
+        Some(RelistCause::LostWrite),
+        "pods were listed again: the state was compared with that of the API server"
+    )]
     #[case::unknown(None, "pods were listed again: the watch has failed")]
     fn a_list_after_a_watch_is_a_gap(#[case] cause: Option<RelistCause>, #[case] reason: &str) {
         let mut contact = Contact { last: Some(time(7)), cause };

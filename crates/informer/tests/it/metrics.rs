@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use kube_endpoints_testing::LIMIT;
 use kube_endpoints_testing::scripted::{Response, Script, frames, ok};
 use kube_informer::{HandlerMetrics, Informer, InformerMetrics, InformerMetricsProvider, RelistCause};
-use kube_wire::{Resource, ResourceVersion};
+use kube_wire::{Encoding, Resource, ResourceVersion};
 use rstest::rstest;
 use tokio::{sync::watch, task::JoinSet, time::timeout};
 use tokio_util::sync::CancellationToken;
@@ -119,14 +119,36 @@ async fn reports_lists_watches_and_relist_causes(
     #[case] expect: &[&str],
 ) {
     let script = if streams { Script::serve(responses).await } else { Script::serve_without_streams(responses).await };
-    let recorder = Recorder::default();
-    let informer = Informer::<Thing>::builder(client(&script.url())).metrics(recorder.clone()).build();
+    let (recorder, second) = (Recorder::default(), Recorder::default());
+    let providers = (recorder.clone(), second.clone());
+    let informer = Informer::<Thing>::builder(client(&script.url())).metrics(providers).build();
     let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
     tasks.spawn(informer.run(stop.clone()));
     let mut lines = recorder.0.subscribe();
     // Compared even after a timeout, so that a failure shows the calls so far.
     let _ = timeout(LIMIT, lines.wait_for(|lines| lines.len() >= expect.len())).await;
     assert_eq!(*lines.borrow(), expect);
+    stop.cancel();
+    tasks.join_all().await;
+    assert_eq!(second.0.borrow()[..expect.len()], *expect, "of the second provider");
+}
+
+#[tokio::test]
+async fn an_observer_gets_the_objects_of_a_watch_but_not_of_a_list() {
+    let events = [event("ADDED", "a", 3), bookmark(5, true), event("MODIFIED", "a", 6), event("DELETED", "a", 7)];
+    let script = Script::serve(vec![frames(events, true)]).await;
+    let observed = Recorder::default();
+    let lines = observed.clone();
+    let observe = move |encoding: Encoding, object: &[u8]| {
+        let object: serde_json::Value = serde_json::from_slice(object).expect("JSON");
+        lines.line(format!("{encoding:?} {}", object["metadata"]["resourceVersion"].as_str().expect("a version")));
+    };
+    let informer = Informer::<Thing>::builder(client(&script.url())).observe(observe).build();
+    let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
+    tasks.spawn(informer.run(stop.clone()));
+    let mut lines = observed.0.subscribe();
+    let _ = timeout(LIMIT, lines.wait_for(|lines| lines.len() >= 2)).await;
+    assert_eq!(*lines.borrow(), ["Json 6", "Json 7"]);
     stop.cancel();
     tasks.join_all().await;
 }

@@ -189,12 +189,16 @@ fn known_object_is_not_decoded() {
         reader.push(&frame(event, &envelope("Thing", object)));
     }
     let is_known = Some(|head: &EventHead| head.key.to_string() == "x/a" && head.resource_version == "42");
-    let mut next = || reader.next_event_unless(is_known).unwrap().unwrap();
+    let observed = std::cell::Cell::new(0);
+    let observe = |_: Encoding, object: &[u8]| observed.set(object.len());
+    let mut next = || reader.next_event_observed(is_known, Some(&observe)).unwrap().unwrap();
     for added in [false, true] {
         let Received::Known(head) = next() else { panic!("decoded") };
         assert_eq!((head.added, head.key.to_string().as_str(), head.resource_version), (added, "x/a", 42.into()));
     }
+    assert_eq!(observed.get(), 0);
     assert!(matches!(next(), Received::Event(WatchEvent::Undecodable { event: EventType::Deleted, .. })));
+    assert_eq!(observed.get(), malformed.len());
     assert_eq!(*reader.resource_version(), "42");
 
     reader.push(&frame("MODIFIED", &envelope("Thing", &testing::thing("a", "43", 1))));

@@ -1,8 +1,10 @@
 //! `--url`: the history of a controller manager.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use rstest::rstest;
+use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
@@ -33,31 +35,37 @@ async fn run_with(status: &str, body: &[u8], args: &[&str]) -> (Run, Vec<String>
     (run, requests)
 }
 
-fn history() -> Vec<u8> {
+/// Returns a folder, a file of a history in it, and its bytes.
+fn history() -> (TempDir, PathBuf, Vec<u8>) {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("day.history");
     record(&file);
-    std::fs::read(file).expect("the file")
+    let bytes = std::fs::read(&file).expect("the file");
+    (folder, file, bytes)
 }
 
 #[tokio::test]
 async fn a_page_is_read_as_a_file_is() {
     let since = "--since=2026-11-27T14:00:00Z";
-    let (run, requests) = run_with("200 OK", &history(), &["history", "web", since]).await;
+    let (run, requests) = run_with("200 OK", &history().2, &["history", "web", since]).await;
     assert_eq!((run.stdout.as_str(), run.stderr.as_str(), run.status), (FLIP, "", 0));
     assert_eq!(requests, ["GET /history?namespace=shop&service=web&since=2026-11-27T14:00:00Z HTTP/1.1"]);
 }
 
 #[rstest]
-#[case::explain(&["explain", "svc/web", "-o", "name"], "namespace=shop&", 0)]
-#[case::check(&["check", "-o", "name"], "namespace=shop&", 1)]
-#[case::all_namespaces(&["check", "-A", "-o", "name"], "", 1)]
-#[case::diff(&["diff", "-o", "name"], "namespace=shop&", 1)]
+#[case::explain(&["explain", "svc/web"], "namespace=shop&")]
+#[case::check(&["check"], "namespace=shop&")]
+#[case::all_namespaces(&["check", "-A"], "")]
+#[case::diff(&["diff"], "namespace=shop&")]
 #[tokio::test]
-async fn a_moment_is_read_from_the_page(#[case] args: &[&str], #[case] namespace: &str, #[case] status: i32) {
+async fn a_moment_is_read_from_the_page(#[case] args: &[&str], #[case] namespace: &str) {
     let at = "2026-11-27T14:01:00Z";
-    let (run, requests) = run_with("200 OK", &history(), &[args, &["--at", at]].concat()).await;
-    assert_eq!((run.status, run.stderr.as_str()), (status, ""), "{run:?}");
+    let (_folder, file, bytes) = history();
+    let of_file =
+        offline(&[args, &["-n", "shop", "--at", at, "--history", &file.display().to_string()]].concat()).await;
+    let (run, requests) = run_with("200 OK", &bytes, &[args, &["--at", at]].concat()).await;
+    assert_eq!((run.status, &run.stdout, &run.stderr), (of_file.status, &of_file.stdout, &of_file.stderr));
+    assert!(!run.stdout.is_empty(), "{run:?}");
     assert_eq!(requests, [format!("GET /history?{namespace}since={at}&until={at} HTTP/1.1")]);
 }
 
