@@ -1,0 +1,149 @@
+//! Tests with a folder and with a ring.
+
+use super::*;
+
+/// Returns the names of the files of a folder, in order.
+fn names(path: &Path) -> Vec<String> {
+    let entries = fs::read_dir(path).unwrap();
+    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn length_of_files(path: &Path) -> u64 {
+    fs::read_dir(path).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len()).sum()
+}
+
+/// Records changes, one a second, and calls `check` after each.
+fn record(recorder: &mut Recorder, seconds: std::ops::Range<i64>, mut check: impl FnMut(&Recorder)) {
+    for second in seconds {
+        recorder.apply(put(second, &format!("web-{}", second % 7), second.unsigned_abs())).unwrap();
+        recorder.checkpoint(time(second)).unwrap();
+        check(recorder);
+    }
+}
+
+#[test]
+fn a_folder_keeps_most_of_its_limit_and_never_more() {
+    let (folder, limit) = (tempfile::tempdir().unwrap(), 16 << 10);
+    let mut recorder = recorder_to(open_folder(folder.path(), limit));
+    recorder.begin(time(0)).unwrap();
+    let mut least = u64::MAX;
+    record(&mut recorder, 1..600, |recorder| {
+        let length = length_of_files(folder.path());
+        assert!(length <= limit && recorder.length() == length, "{length} of {limit}");
+        if recorder.oldest() != Some(time(0)) {
+            least = least.min(length);
+        }
+    });
+    assert!(least > limit * 3 / 4, "{least} of {limit}");
+    recorder.finish(time(600)).unwrap();
+    let oldest = recorder.oldest().unwrap();
+    let changes = changes(folder.path());
+    let seen: Vec<_> = changes.iter().map(|change| change.seen).collect();
+    let expected: Vec<_> = (1..600).map(time).filter(|seen| *seen > oldest).collect();
+    assert_eq!(seen, expected, "all changes since the oldest segment");
+    assert!(changes.iter().all(|change| !matches!(change.what, What::Gap(_))));
+}
+
+#[test]
+fn a_folder_forgets_what_is_too_old() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut recorder = recorder_to(Folder::open(folder.path(), 1 << 20, SignedDuration::from_hours(1)).unwrap());
+    recorder.begin(time(0)).unwrap();
+    for minute in 0..180 {
+        recorder.checkpoint(time(60 * minute)).unwrap();
+    }
+    let oldest = recorder.oldest().unwrap();
+    assert!(time(60 * 115) < oldest && oldest < time(60 * 120), "{oldest}");
+    assert_eq!(Archive::open(folder.path()).unwrap().headers().next().unwrap().started, oldest);
+}
+
+#[test]
+fn a_folder_counts_the_files_of_earlier_runs_and_no_others() {
+    let (folder, limit) = (tempfile::tempdir().unwrap(), 8 << 10);
+    for name in ["shop.history", "notes.txt", "2026-11-27T14-00-00.000Z.txt"] {
+        fs::write(folder.path().join(name), vec![0; 40 << 10]).unwrap();
+    }
+    fs::write(folder.path().join("2026-11-27T13-00-00.000Z.history.new"), "a crash").unwrap();
+    let others = length_of_files(folder.path()) - 7;
+    for run in 0..6 {
+        let mut recorder = recorder_to(open_folder(folder.path(), limit));
+        let start = 100 * run;
+        recorder.begin(time(start)).unwrap();
+        record(&mut recorder, start + 1..start + 90, |_| {
+            assert!(length_of_files(folder.path()) - others <= limit);
+        });
+        // Without an end, as after a crash.
+    }
+    let names = names(folder.path());
+    assert_eq!(names.iter().filter(|name| !name.starts_with("2026-11-27T") || name.ends_with(".txt")).count(), 3);
+    assert!(names.iter().all(|name| !name.ends_with(".new")), "{names:?}");
+    for name in ["shop.history", "notes.txt", "2026-11-27T14-00-00.000Z.txt"] {
+        fs::remove_file(folder.path().join(name)).unwrap();
+    }
+    assert_eq!(changes(folder.path()).last().unwrap().seen, time(589));
+}
+
+#[test]
+fn a_folder_that_is_removed_is_an_error_and_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("history");
+    let mut recorder = recorder_to(open_folder(&path, 1 << 20));
+    recorder.begin(time(0)).unwrap();
+    fs::remove_dir_all(&path).unwrap();
+    recorder.apply(put(1, "web-0", 0)).unwrap();
+    assert_eq!(recorder.checkpoint(time(2)).unwrap_err().kind(), io::ErrorKind::NotFound);
+    let mut recorder = recorder_to(open_folder(&path, 1 << 20));
+    recorder.begin(time(3)).unwrap();
+    assert_eq!(names(&path), ["2026-11-27T14-00-03.000Z.history"]);
+}
+
+#[test]
+fn names_sort_by_time_although_the_clock_was_set_back() {
+    let folder = tempfile::tempdir().unwrap();
+    for start in [time(10), time(0), time(10)] {
+        recorder_to(open_folder(folder.path(), 1 << 20)).begin(start).unwrap();
+    }
+    let expected = ["10.000", "10.001", "10.002"].map(|seconds| format!("2026-11-27T14-00-{seconds}Z.history"));
+    assert_eq!(names(folder.path()), expected);
+}
+
+#[test]
+fn a_crash_anywhere_leaves_a_readable_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut recorder = recorder_to(open_folder(folder.path(), 1 << 20));
+    recorder.begin(time(0)).unwrap();
+    record(&mut recorder, 1..20, |_| ());
+    let file = folder.path().join(&names(folder.path())[0]);
+    let whole = fs::read(&file).unwrap();
+    let begun = changes(folder.path()).len();
+    assert_eq!(begun, 19);
+    let header = Archive::from_buffers([whole.clone()]).unwrap().headers().next().unwrap().clone();
+    // The file gets its name once its header and state are in it.
+    let first = whole.len() - 19 * 40;
+    for length in (first..whole.len()).step_by(7) {
+        fs::write(&file, &whole[..length]).unwrap();
+        let mut recorder = recorder_to(open_folder(folder.path(), 1 << 20));
+        recorder.begin(time(100)).unwrap();
+        let headers: Vec<_> = Archive::open(folder.path()).unwrap().headers().cloned().collect();
+        assert_eq!((headers.len(), &headers[0]), (2, &header), "{length}");
+        let changes = changes(folder.path());
+        assert!(changes.iter().take_while(|change| change.seen < time(100)).count() < 20);
+        fs::remove_file(folder.path().join(&names(folder.path())[1])).unwrap();
+    }
+}
+
+#[test]
+fn a_ring_keeps_most_of_its_limit_and_never_more() {
+    let limit = 64 << 10;
+    let ring = Ring::new(limit, SignedDuration::from_hours(24));
+    let mut recorder = recorder_to(ring.clone());
+    recorder.begin(time(0)).unwrap();
+    record(&mut recorder, 1..3_000, |recorder| assert!(recorder.length() <= limit));
+    assert!(recorder.length() > limit * 3 / 4, "{} of {limit}", recorder.length());
+    let mut archive = ring.archive().unwrap();
+    assert_eq!(archive.headers().next().map(|header| header.started), recorder.oldest());
+    assert_eq!(archive.end().unwrap(), Some(time(2_999)));
+    assert!(archive.headers().len() > 12, "{}", archive.headers().len());
+}
