@@ -10,6 +10,7 @@ mod last_write;
 mod mirror;
 mod near_miss;
 mod object_report;
+mod planned_slices;
 mod plans;
 mod pod_details;
 mod pod_report;

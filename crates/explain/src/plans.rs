@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use kube_endpoint::Legacy;
 use kube_endpoint_model::membership::PodOutcome;
-use kube_endpoint_model::well_known::SLICE_CONTROLLER;
 use kube_endpoint_model::{Endpoints, ObjectKey, Pod, ServiceState, Write};
-use kube_endpointslice::{HintState, Options, OwnerPlan, service_plan};
+use kube_endpointslice::{HintState, OwnerPlan, service_plan};
 use kube_topology::ZoneRatios;
 
 use crate::pod_report::Decisions;
@@ -29,8 +28,7 @@ impl SelectorPlans {
     /// Returns the plans; `None` if the Service has no selector or is an alias, which these controllers ignore.
     pub(crate) fn new(world: &World, ratios: &ZoneRatios, service: &ObjectKey) -> Option<SelectorPlans> {
         let mut decisions = Decisions::default();
-        let options =
-            Options::for_services(SLICE_CONTROLLER).max_endpoints_per_slice(world.settings.max_endpoints_per_slice);
+        let options = world.slice_options();
         let hints = HintState { ratios, enabled: None };
         let planned =
             service_plan(world, service, &mut ServiceState::unknown(), &options, hints, |it| decisions.add(it));
