@@ -49,11 +49,11 @@ pub(crate) async fn run(global: &GlobalArgs, args: &HistoryArgs) -> anyhow::Resu
 
 /// Returns whether an entry is printed: those without an effect with `--all` only.
 fn is_wanted(entry: &Entry, args: &HistoryArgs) -> bool {
-    let Some(endpoint) = &entry.endpoint else {
-        let of_pod = |pod: &String| entry.cause.object.kind == Kind::Pod && entry.cause.object.name == *pod;
-        return args.all && args.pod.as_ref().is_none_or(of_pod);
+    let of_pod = |pod: &String| match &entry.endpoint {
+        Some(endpoint) => endpoint.pod.as_ref() == Some(pod),
+        None => entry.cause.object.kind == Kind::Pod && entry.cause.object.name == *pod,
     };
-    args.pod.is_none() || endpoint.pod == args.pod
+    (args.all || entry.has_effect()) && args.pod.as_ref().is_none_or(of_pod)
 }
 
 fn shown(time: Timestamp) -> String {
@@ -70,10 +70,12 @@ mod tests {
     fn entry(pod: &str, has_effect: bool) -> Entry {
         let object = ObjectRef { kind: Kind::Pod, namespace: "shop".to_owned(), name: pod.to_owned() };
         let (from, to) = (EndpointState::Ready, EndpointState::NotReady);
-        let endpoint = EndpointChange { address: "10.1.0.1".to_owned(), pod: Some(pod.to_owned()), from, to };
+        let endpoint =
+            EndpointChange { address: "10.1.0.1".to_owned(), pod: Some(pod.to_owned()), from, to, ports: None };
         Entry {
             time: Timestamp::UNIX_EPOCH,
             endpoint: has_effect.then_some(endpoint),
+            hints: None,
             cause: Cause { object, action: Action::Changed, reason: None, ended: false, manager: None, user: None },
             ready: 1,
             written: None,

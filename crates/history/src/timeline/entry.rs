@@ -4,22 +4,36 @@ use jiff::{SignedDuration, Timestamp};
 use kube_endpoints_explain::{ObjectRef, Reason};
 use serde::{Serialize, Serializer};
 
-use crate::{Author, Change, What};
-
-/// What an address is for the clients of a Service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+/// What an address is for the clients of a Service, the worst first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum EndpointState {
     /// It is no endpoint.
+    #[default]
     Absent,
-    /// It is an endpoint that is not ready.
-    NotReady,
-    /// It receives traffic.
-    Ready,
-    /// Its Pod is being deleted, and still answers requests.
-    Draining,
     /// Its Pod is being deleted, and no longer ready.
     Terminating,
+    /// It is an endpoint that is not ready.
+    NotReady,
+    /// It is ready, and serves no port of the Service.
+    NoPort,
+    /// Its Pod is being deleted, and still answers requests.
+    Draining,
+    /// It receives traffic.
+    Ready,
+}
+
+/// Hints by which clients prefer near endpoints.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Hints {
+    /// None: clients use all endpoints.
+    #[default]
+    None,
+    /// Zones.
+    Zones,
+    /// Nodes, and maybe zones.
+    Nodes,
 }
 
 /// A change of a Service's endpoints, or something that could have changed them.
@@ -28,9 +42,12 @@ pub enum EndpointState {
 pub struct Entry {
     /// Time at which the cause was seen.
     pub time: Timestamp,
-    /// What it changed; `None` for no effect.
+    /// The address that it changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<EndpointChange>,
+    /// The hints that it changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hints: Option<HintsChange>,
     /// Why.
     pub cause: Cause,
     /// Number of ready endpoints afterwards, as they should be.
@@ -53,6 +70,27 @@ pub struct EndpointChange {
     pub from: EndpointState,
     /// What it is.
     pub to: EndpointState,
+    /// Its ports, if they have changed while it was an endpoint.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ports: Option<PortsChange>,
+}
+
+/// Change of the ports of an address.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PortsChange {
+    /// Name and number of each port, such as `http=8080`, or `dns=53/UDP`.
+    pub from: Vec<String>,
+    /// The same afterwards.
+    pub to: Vec<String>,
+}
+
+/// Change of the hints of a Service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct HintsChange {
+    /// What they were.
+    pub from: Hints,
+    /// What they are.
+    pub to: Hints,
 }
 
 /// Cause of a change.
@@ -69,7 +107,7 @@ pub struct Cause {
     pub reason: Option<Reason>,
     /// Whether the reason has ended.
     pub ended: bool,
-    /// Field manager that wrote the object; `None` if it is unknown.
+    /// Field manager that wrote the object; `None` if it is unknown, as for deletions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub manager: Option<String>,
     /// User that wrote the object; `None` if it is unknown.
@@ -103,22 +141,11 @@ pub struct Written {
     pub after: SignedDuration,
 }
 
-impl Cause {
-    pub(super) fn new(object: ObjectRef, change: &Change, reason: Option<Reason>, ended: bool) -> Cause {
-        let action = match &change.what {
-            What::Put { before: None, .. } => Action::Created,
-            What::Put { .. } | What::Gap(_) => Action::Changed,
-            What::Removed(_) => Action::Deleted,
-        };
-        let (manager, user) = names(change.author.as_ref());
-        Cause { object, action, reason, ended, manager, user }
+impl Entry {
+    /// Returns whether the endpoints of the Service have changed.
+    pub fn has_effect(&self) -> bool {
+        self.endpoint.is_some() || self.hints.is_some()
     }
-}
-
-/// Returns manager and user as far as they are known.
-pub(super) fn names(author: Option<&Author>) -> (Option<String>, Option<String>) {
-    let known = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    author.map_or((None, None), |author| (known(&author.manager), known(&author.user)))
 }
 
 fn milliseconds<S: Serializer>(after: &SignedDuration, serializer: S) -> Result<S::Ok, S::Error> {

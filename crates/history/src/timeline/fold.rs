@@ -72,7 +72,7 @@ fn burst(run: &[Entry]) -> Option<Burst> {
         let counted = changes.filter(|it| is_counted(it.from, it.to)).filter_map(|it| it.pod.as_deref());
         counted.collect::<BTreeSet<_>>().len()
     };
-    let with_effect = || run.iter().filter(|entry| entry.endpoint.is_some());
+    let with_effect = || run.iter().filter(|entry| entry.has_effect());
     Some(Burst {
         from: first.time,
         to: last.time,

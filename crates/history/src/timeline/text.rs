@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use kube_endpoints_explain::Kind;
 
 use super::Timeline;
-use super::entry::{Action, Cause, EndpointState, Entry, Written};
+use super::entry::{Action, Cause, EndpointChange, EndpointState, Entry, Hints, Written};
 use super::fold::{Burst, Line};
 
 /// Formats lines and gaps by their times, which are in UTC.
@@ -38,18 +38,31 @@ fn line_of(line: &Line) -> String {
     }
 }
 
-fn entry_line(Entry { time: _, endpoint, cause, ready, written }: &Entry) -> String {
-    let Some(endpoint) = endpoint else {
-        return format!("no effect: {}", cause_text(cause));
+fn entry_line(entry: &Entry) -> String {
+    let Entry { time: _, endpoint, hints, cause, ready, written } = entry;
+    let effect = match (endpoint, hints) {
+        (Some(endpoint), _) => format!("{}, {ready} ready", endpoint_text(endpoint)),
+        (None, Some(hints)) => format!("hints: {} -> {}", hinted(hints.from), hinted(hints.to)),
+        (None, None) => return format!("no effect: {}", cause_text(cause)),
     };
-    let pod = endpoint.pod.as_ref().map(|pod| format!(" (Pod {pod})")).unwrap_or_default();
-    let (from, to) = (state(endpoint.from), state(endpoint.to));
     let written = match written {
         Some(written) => written_text(written),
         None if cause.object.kind == Kind::EndpointSlice => String::new(),
         None => "; in no slice".to_owned(),
     };
-    format!("{}{pod}: {from} -> {to}, {ready} ready: {}{written}", endpoint.address, cause_text(cause))
+    format!("{effect}: {}{written}", cause_text(cause))
+}
+
+fn endpoint_text(EndpointChange { address, pod, from, to, ports }: &EndpointChange) -> String {
+    let pod = pod.as_ref().map(|pod| format!(" (Pod {pod})")).unwrap_or_default();
+    match ports {
+        Some(ports) if from == to => format!("{address}{pod}: {} -> {}", listed(&ports.from), listed(&ports.to)),
+        _ => format!("{address}{pod}: {} -> {}", state(*from), state(*to)),
+    }
+}
+
+fn listed(ports: &[String]) -> String {
+    if ports.is_empty() { "no ports".to_owned() } else { format!("ports {}", ports.join(",")) }
 }
 
 fn cause_text(Cause { object, action, reason, ended, manager, user }: &Cause) -> String {
@@ -96,9 +109,18 @@ fn state(state: EndpointState) -> &'static str {
     match state {
         EndpointState::Absent => "absent",
         EndpointState::NotReady => "not ready",
+        EndpointState::NoPort => "without a port",
         EndpointState::Ready => "ready",
         EndpointState::Draining => "draining",
         EndpointState::Terminating => "terminating",
+    }
+}
+
+fn hinted(hints: Hints) -> &'static str {
+    match hints {
+        Hints::None => "none",
+        Hints::Zones => "zones",
+        Hints::Nodes => "Nodes",
     }
 }
 

@@ -1,25 +1,29 @@
 //! Incidents, and what the timeline of their Service says.
 
+mod causes;
+
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use kube_endpoint_model::{EndpointSlice, Endpoints, Node, ObjectKey, Pod, Service};
 use kube_endpoints_explain::Settings;
 use kube_endpoints_history::timeline::{fold, text};
-use kube_endpoints_history::{Archive, Author, Encoder, Kind, Recorded, Select, Timeline};
+use kube_endpoints_history::{Archive, Author, Encoder, Gap, Kind, Recorded, Select, Timeline};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-/// A change, and the field manager that makes it.
+/// A change, and the newest field manager of the object; after `@`, the time of its entry.
 type Step = (&'static str, Put);
 
 #[derive(Clone, Debug)]
 enum Put {
     Object(Value),
     Remove(Kind, &'static str),
+    /// A gap of some hours.
+    Unseen(i64),
 }
 
-use Put::{Object, Remove};
+use Put::{Object, Remove, Unseen};
 
 fn service(selector: &Value) -> Value {
     json!({"kind": "Service", "metadata": {"namespace": "shop", "name": "web"},
@@ -85,21 +89,35 @@ fn start() -> Timestamp {
 
 /// Records a Service with two ready Pods and the steps, 10 ms apart, and returns its timeline as text.
 fn timeline(steps: &[Step]) -> String {
+    let objects = [node(), service(&json!({"app": "web"})), pod(0, true), pod(1, true), ready(&[0, 1])];
+    text_of(&timeline_of(&objects, steps))
+}
+
+fn text_of(timeline: &Timeline) -> String {
+    text(timeline, &fold(&timeline.entries)).replace("2026-11-27T14:02:00.", "")
+}
+
+fn timeline_of(objects: &[Value], steps: &[Step]) -> Timeline {
     let mut encoder = Encoder::new("test", []).expect("memory");
-    for object in [node(), service(&json!({"app": "web"})), pod(0, true), pod(1, true), ready(&[0, 1])] {
-        encoder.put(start(), None, recorded(&object));
+    for object in objects {
+        encoder.put(start(), None, recorded(object));
     }
     let mut file = Vec::new();
     encoder.begin_segment(start(), &mut file).expect("memory");
     let mut now = start();
     for (manager, put) in steps {
         now += SignedDuration::from_millis(10);
-        let author = Author { manager: (*manager).into(), ..Author::default() };
+        let (manager, time) = manager.split_once('@').unwrap_or((manager, ""));
+        let author = Author { manager: manager.into(), time: time.parse().ok(), ..Author::default() };
         match put {
             Object(object) => encoder.put(now, Some(&author), recorded(object)),
             Remove(kind, name) => {
                 let namespace = if *kind == Kind::Node { "" } else { "shop" };
                 encoder.remove(now, Some(&author), *kind, &ObjectKey::new(namespace, *name));
+            }
+            Unseen(hours) => {
+                let since = now - SignedDuration::from_hours(*hours);
+                encoder.gap(now, &Gap { since, reason: "no connection".into() });
             }
         }
     }
@@ -107,8 +125,7 @@ fn timeline(steps: &[Step]) -> String {
     let mut archive = Archive::from_buffers([file]).expect("a history");
     let web = ObjectKey::new("shop", "web");
     let mut replay = archive.replay(Select::Service(web.clone()), start()).expect("a state");
-    let timeline = Timeline::of_service(&web, Settings::default(), &mut replay, Timestamp::MAX).expect("a history");
-    text(&timeline, &fold(&timeline.entries)).replace("2026-11-27T14:02:00.", "")
+    Timeline::of_service(&web, Settings::default(), &mut replay, Timestamp::MAX).expect("a history")
 }
 
 const CONTROLLER: &str = "kube-controller-manager";
@@ -138,7 +155,7 @@ const CONTROLLER: &str = "kube-controller-manager";
         ("kubelet", Remove(Kind::Pod, "web-0")),
         (CONTROLLER, Object(ready(&[1]))),
     ],
-    "010Z  10.1.0.0 (Pod web-0): ready -> draining, 1 ready: EP103 terminating; Pod shop/web-0 was changed by kubectl; \
+    "010Z  10.1.0.0 (Pod web-0): ready -> draining, 1 ready: EP103 terminating; Pod shop/web-0 was changed; \
      EndpointSlice shop/web-x was written by kube-controller-manager 10 ms later\n\
      030Z  10.1.0.0 (Pod web-0): draining -> absent, 1 ready: EP103 the Pod no longer exists; Pod shop/web-0 was deleted by \
      kubelet; EndpointSlice shop/web-x was written by kube-controller-manager 10 ms later\n"

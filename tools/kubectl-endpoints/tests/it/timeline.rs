@@ -32,8 +32,9 @@ fn pod(ready: bool) -> Arc<Pod> {
 
 fn slice(ready: bool) -> Arc<EndpointSlice> {
     decoded(json!({
-        "metadata": {"namespace": "shop", "name": "web-x", "labels": {"kubernetes.io/service-name": "web"}},
-        "addressType": "IPv4", "endpoints": [{"addresses": ["10.1.0.1"],
+        "metadata": {"namespace": "shop", "name": "web-x", "labels": {"kubernetes.io/service-name": "web",
+            "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io"}},
+        "addressType": "IPv4", "ports": [{"name": "", "port": 8080, "protocol": "TCP"}], "endpoints": [{"addresses": ["10.1.0.1"],
             "conditions": {"ready": ready, "serving": ready, "terminating": false}}]
     }))
 }

@@ -1,0 +1,79 @@
+//! Changes that no slice shows yet, and changes of slices whose cause is not seen yet.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use kube_endpoints_explain::ObjectRef;
+
+use super::contents::Endpoint;
+use super::order::REORDERED;
+use crate::{Change, What};
+
+/// Relates changes of slices to their causes, by address.
+#[derive(Debug, Default)]
+pub(super) struct Pending {
+    awaited: HashMap<String, Vec<Awaited>>,
+    early: HashMap<String, Early>,
+}
+
+/// An entry, and how a slice will show it.
+#[derive(Debug)]
+struct Awaited {
+    entry: usize,
+    /// Version of the cause; 0 if it is unknown.
+    version: u64,
+    endpoint: Endpoint,
+}
+
+/// A change of a slice that nothing has explained, and its entry.
+#[derive(Debug)]
+pub(super) struct Early {
+    pub(super) entry: usize,
+    pub(super) slice: ObjectRef,
+    pub(super) manager: Option<String>,
+    pub(super) endpoint: Endpoint,
+    pub(super) seen: Timestamp,
+    /// Version of the slice; 0 if it is unknown.
+    pub(super) version: u64,
+}
+
+/// Returns the version of the object after a change; 0 if it is unknown. Versions of all objects grow together.
+pub(super) fn version_of(change: &Change) -> u64 {
+    match &change.what {
+        What::Put { after, .. } => after.version(),
+        What::Removed(_) | What::Gap(_) => 0,
+    }
+}
+
+impl Pending {
+    /// Adds an entry that a slice will show.
+    pub(super) fn expect(&mut self, address: &str, entry: usize, cause: &Change, endpoint: Endpoint) {
+        let awaited = Awaited { entry, version: version_of(cause), endpoint };
+        self.awaited.entry(address.to_owned()).or_default().push(awaited);
+    }
+
+    /// Returns the entry that a slice shows: the newest one with this state. Earlier ones were never shown.
+    pub(super) fn shown(&mut self, address: &str, endpoint: &Endpoint, slice: &Change) -> Option<usize> {
+        self.early.remove(address);
+        let version = version_of(slice);
+        let entries = self.awaited.get_mut(address)?;
+        let is_before = |cause: u64| cause == 0 || version == 0 || cause < version;
+        let at = entries.iter().rposition(|it| is_before(it.version) && it.endpoint.is_shown_as(endpoint))?;
+        entries.drain(..=at).next_back().map(|it| it.entry)
+    }
+
+    /// Adds a change of a slice whose cause may still be seen.
+    pub(super) fn add_early(&mut self, address: &str, early: Early) {
+        self.early.insert(address.to_owned(), early);
+    }
+
+    /// Returns the change of a slice that was seen before its cause.
+    pub(super) fn explained(&mut self, address: &str, endpoint: &Endpoint, cause: &Change) -> Option<Early> {
+        let early = self.early.get(address)?;
+        let is_cause = match (version_of(cause), early.version) {
+            (0, _) | (_, 0) => cause.seen.duration_since(early.seen) <= REORDERED,
+            (cause, slice) => cause < slice,
+        };
+        (is_cause && early.endpoint.is_shown_as(endpoint)).then(|| self.early.remove(address)).flatten()
+    }
+}
