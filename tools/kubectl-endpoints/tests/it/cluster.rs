@@ -53,8 +53,13 @@ impl Cluster {
     }
 
     pub(crate) async fn start_with(config: Config, more: impl IntoIterator<Item = Value>) -> Cluster {
+        let cluster = Cluster::empty(config).await;
+        cluster.server.load(shop().into_iter().chain(more)).expect("valid objects");
+        cluster
+    }
+
+    pub(crate) async fn empty(config: Config) -> Cluster {
         let server = Server::start(config).await.expect("a server");
-        server.load(shop().into_iter().chain(more)).expect("valid objects");
         let cluster = Cluster { folder: tempfile::tempdir().expect("a folder"), server };
         cluster.write_kubeconfig(&cluster.server.kubeconfig());
         cluster

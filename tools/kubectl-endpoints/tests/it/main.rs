@@ -8,6 +8,7 @@ mod explain;
 mod hand_written;
 mod history;
 mod page;
+mod incidents;
 mod record;
 mod rights;
 mod shadow;

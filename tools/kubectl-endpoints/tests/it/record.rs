@@ -30,12 +30,17 @@ pub(crate) struct Recorder {
 impl Recorder {
     /// Starts `record` of the namespace `shop` into a file of the cluster's folder.
     pub(crate) async fn start(cluster: &Cluster) -> Recorder {
+        Recorder::start_in(cluster, "-n shop", "namespace shop").await
+    }
+
+    /// Starts `record` of a scope, which it prints with these words.
+    pub(crate) async fn start_in(cluster: &Cluster, scope: &str, printed: &str) -> Recorder {
         let path = cluster.folder().join("shop.history");
         let mut child =
-            cluster.command(&format!("record -n shop --to {}", path.display())).spawn().expect("the program starts");
+            cluster.command(&format!("record {scope} --to {}", path.display())).spawn().expect("the program starts");
         let mut stderr = BufReader::new(child.stderr.take().expect("piped"));
         let mut beginning = String::new();
-        while !beginning.contains("Recording namespace shop") {
+        while !beginning.contains(&format!("Recording {printed}")) {
             let read = timeout(LIMIT, stderr.read_line(&mut beginning)).await.expect("a line").expect("readable");
             assert_ne!(read, 0, "the program has ended: {beginning}");
         }
