@@ -1,5 +1,6 @@
 //! Laws of recorded histories, and what damaged files do.
 
+mod clusters;
 mod damaged;
 mod excerpt;
 mod fuzz;
