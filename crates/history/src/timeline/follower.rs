@@ -9,9 +9,9 @@ use kube_endpoints_explain::{ObjectRef, ServiceReport, World};
 
 use super::actor::{self, Names};
 use super::contents::Contents;
-use super::entry::{Cause, Entry, HintsChange, Written};
+use super::entry::{Cause, EndpointChange, EndpointState, Entry, HintsChange, Written};
 use super::pending::Pending;
-use super::reasons::{Reports, Why};
+use super::reasons::{Reports, Why, without_effect};
 use super::{Timeline, add};
 use crate::{Change, Recorded, What};
 
@@ -118,15 +118,22 @@ impl Follower {
         let hints = Some(hints).filter(|hints| has_ready && hints.from != hints.to);
         if differences.is_empty() && hints.is_none() {
             if self.concerns(object) {
-                let reason = self.reports(seen).without_effect();
+                let report = self.world.service(&self.service);
+                let reason = report.and_then(|report| without_effect(&report, &seen.object));
                 let cause = seen.cause((reason, false));
                 self.add(Entry { cause, ..self.entry(seen, expected) });
             }
             return;
         }
-        let reports = self.reports(seen);
         let service = Cluster::service(&self.world, &self.service);
         let selector = service.as_ref().and_then(|it| it.selector.as_ref());
+        let ends = |change: &EndpointChange| change.to == EndpointState::Ready;
+        let reports = if selector.is_none() || hints.is_some() || differences.iter().any(ends) {
+            self.reports(seen)
+        } else {
+            // No reason has ended.
+            self.reports_after(seen)
+        };
         for endpoint in differences {
             let why = reports.of_address(&endpoint, selector);
             let to = expected.endpoint(&endpoint.address);
@@ -167,9 +174,13 @@ impl Follower {
 
     /// Explains the Service before and after a change. The world is that after it, before and afterwards.
     pub(super) fn reports<'a>(&mut self, seen: &'a Seen<'_>) -> Reports<'a> {
-        let after = self.world.service(&self.service);
         let before = self.report_before(&seen.change.what);
-        Reports { before, after, what: &seen.change.what, object: &seen.object }
+        Reports { before, ..self.reports_after(seen) }
+    }
+
+    fn reports_after<'a>(&self, seen: &'a Seen<'_>) -> Reports<'a> {
+        let after = self.world.service(&self.service);
+        Reports { before: None, after, what: &seen.change.what, object: &seen.object }
     }
 
     fn report_before(&mut self, what: &What) -> Option<ServiceReport> {

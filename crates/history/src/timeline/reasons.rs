@@ -9,7 +9,8 @@ use crate::What;
 /// A reason, and whether it is one that has ended.
 pub(super) type Why = (Option<Reason>, bool);
 
-/// The explanations of a Service before and after a change; `None` without the Service.
+/// The explanations of a Service before and after a change; `None` without the Service. That before is only there if a reason may
+/// have ended.
 pub(super) struct Reports<'a> {
     pub(super) before: Option<ServiceReport>,
     pub(super) after: Option<ServiceReport>,
@@ -103,17 +104,6 @@ impl Reports<'_> {
         }
     }
 
-    /// Returns the reason for which a change has no effect.
-    pub(super) fn without_effect(&self) -> Option<Reason> {
-        let after = self.after.as_ref()?;
-        match self.object.kind {
-            Kind::Pod => reasons_of(after, &self.object.name)?.first().cloned(),
-            Kind::Service => finding(after, &[Code::ExternalName, Code::NoSelector, Code::ServiceTerminating]),
-            Kind::Endpoints => finding(after, &[Code::EndpointsDiffer]).or_else(|| finding(after, &MIRRORING)),
-            Kind::Node | Kind::EndpointSlice => None,
-        }
-    }
-
     /// Returns the reason for a change of a slice that no controller of ours manages.
     pub(super) fn of_foreign_slice(&self, managed_by: Option<&str>) -> Reason {
         self.new(&HAND_WRITTEN).unwrap_or_else(|| Reason {
@@ -130,6 +120,16 @@ impl Reports<'_> {
     /// Returns the first reason with one of these codes that there no longer is.
     fn ended(&self, codes: &[Code]) -> Option<Reason> {
         first_only_in(self.before.as_ref()?, self.after.as_ref(), codes)
+    }
+}
+
+/// Returns the reason for which a change of an object has no effect, by the explanation after it.
+pub(super) fn without_effect(after: &ServiceReport, object: &ObjectRef) -> Option<Reason> {
+    match object.kind {
+        Kind::Pod => reasons_of(after, &object.name)?.first().cloned(),
+        Kind::Service => finding(after, &[Code::ExternalName, Code::NoSelector, Code::ServiceTerminating]),
+        Kind::Endpoints => finding(after, &[Code::EndpointsDiffer]).or_else(|| finding(after, &MIRRORING)),
+        Kind::Node | Kind::EndpointSlice => None,
     }
 }
 
