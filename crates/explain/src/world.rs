@@ -143,6 +143,16 @@ impl World {
         self.services.values()
     }
 
+    /// Returns the keys of the Services that select a Pod, by name. The Pod need not be in the world.
+    pub fn services_of(&self, pod: &Pod) -> Vec<ObjectKey> {
+        self.selectors.keys(&pod.namespace, &pod.labels)
+    }
+
+    /// Returns a Pod; `None` if the world has none of that name.
+    pub fn find_pod(&self, key: &ObjectKey) -> Option<&Arc<Pod>> {
+        self.pods.get(key)
+    }
+
     /// Returns the Pods of a namespace, by name.
     pub(crate) fn pods_in(&self, namespace: &Text) -> impl Iterator<Item = &Arc<Pod>> {
         let first = ObjectKey { namespace: namespace.clone(), name: Text::default() };

@@ -1,11 +1,14 @@
 //! Changes, and how they are written into frames.
 
 use jiff::{SignedDuration, Timestamp};
-use kube_endpoint_model::Text;
+use kube_endpoint_model::{ObjectKey, Text};
 
 use crate::codec::{Input, Malformed, Output};
 use crate::delta::Delta;
-use crate::object::Recorded;
+use crate::object::{Kind, Recorded};
+
+/// Number of the object in the record of an [`UnknownWrite`]. That of a [`Gap`] is 0.
+pub(crate) const UNKNOWN_WRITE: usize = 1;
 
 /// A change of an object, or a time of which nothing is known.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +35,33 @@ pub enum What {
     Removed(Recorded),
     /// Changes between this time and [`Change::seen`] may be missing, or were seen late.
     Gap(Gap),
+    /// An object was written, and its content since then is unknown.
+    Unknown(UnknownWrite),
+}
+
+/// What was done to an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "causes", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+pub enum Action {
+    /// It was created, or began to be selected.
+    Created,
+    /// It was changed.
+    Changed,
+    /// It was deleted.
+    Deleted,
+}
+
+/// A write whose outcome is not recorded. Audit logs below the level `RequestResponse` have such writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownWrite {
+    /// Kind of the object.
+    pub kind: Kind,
+    /// Namespace and name of the object.
+    pub key: ObjectKey,
+    /// What was requested. A deletion may still wait for a grace period or a finalizer.
+    pub action: Action,
+    /// Whether an earlier state of the object is recorded. It stays the last one that is known.
+    pub is_recorded: bool,
 }
 
 /// A time of which nothing is known.
@@ -63,7 +93,7 @@ pub(crate) enum Operation {
     Difference,
     /// The object was deleted; there is no body.
     Removed,
-    /// The body is a [`Gap`]; there is no object.
+    /// The body is a [`Gap`], or an [`UnknownWrite`] if the number of the object is [`UNKNOWN_WRITE`].
     Gap,
 }
 
@@ -172,6 +202,28 @@ impl Gap {
 
     pub(crate) fn read(input: &mut Input<'_>) -> Result<Gap, Malformed> {
         Ok(Gap { since: Timestamp::read(&Timestamp::default(), input)?, reason: input.text()? })
+    }
+}
+
+impl UnknownWrite {
+    pub(crate) fn write(&self, out: &mut Output) {
+        out.byte(self.kind as u8);
+        out.bytes(self.key.namespace.as_bytes());
+        out.bytes(self.key.name.as_bytes());
+        out.byte(self.action as u8);
+        self.is_recorded.write(&false, out);
+    }
+
+    pub(crate) fn read(input: &mut Input<'_>) -> Result<UnknownWrite, Malformed> {
+        let kind = Kind::read(input)?;
+        let key = ObjectKey { namespace: input.text()?, name: input.text()? };
+        let action = match input.byte()? {
+            0 => Action::Created,
+            1 => Action::Changed,
+            2 => Action::Deleted,
+            _ => return Err(Malformed("unknown action")),
+        };
+        Ok(UnknownWrite { kind, key, action, is_recorded: bool::read(&false, input)? })
     }
 }
 

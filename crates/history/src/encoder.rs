@@ -7,7 +7,7 @@ use hashbrown::HashTable;
 use jiff::Timestamp;
 use kube_endpoint_model::{ObjectKey, Text};
 
-use crate::change::{Author, Context, Gap, Operation};
+use crate::change::{Action, Author, Context, Gap, Operation, UNKNOWN_WRITE, UnknownWrite};
 use crate::codec::Output;
 use crate::frame::{FrameKind, HEAD, Packer, Trailer};
 use crate::header::Header;
@@ -181,6 +181,20 @@ impl Encoder {
     #[cfg(feature = "recorder")]
     pub(crate) fn objects(&self) -> usize {
         self.objects.by_key.len()
+    }
+
+    /// Records that an object was written, and that its content since then is unknown. Its last known state stays.
+    pub fn unknown(&mut self, seen: Timestamp, author: Option<&Author>, kind: Kind, key: &ObjectKey, action: Action) {
+        let slot = self.objects.find(kind, key).and_then(|number| self.objects.slots[number].as_ref());
+        let is_recorded = slot.is_some();
+        let group = match slot {
+            Some(slot) => slot.group,
+            None => self.segment.index.group(Group::of_unknown(kind, key)),
+        };
+        self.segment.index.touch(group);
+        let write = UnknownWrite { kind, key: key.clone(), action, is_recorded };
+        write.write(self.segment.empty_body(0));
+        self.segment.record((UNKNOWN_WRITE, Operation::Gap), seen, author);
     }
 
     /// Returns whether a flush is due because the frame is large, 256 KiB.

@@ -137,5 +137,6 @@ fn record(encoder: &mut Encoder, change: Change) {
         What::Put { after, .. } => encoder.put(seen, author, after),
         What::Removed(before) => encoder.remove(seen, author, before.kind(), &before.key()),
         What::Gap(gap) => encoder.gap(seen, &gap),
+        What::Unknown(write) => encoder.unknown(seen, author, write.kind, &write.key, write.action),
     }
 }

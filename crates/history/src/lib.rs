@@ -19,7 +19,7 @@ mod replay;
 pub mod timeline;
 
 pub use archive::Archive;
-pub use change::{Author, Change, Gap, What};
+pub use change::{Action, Author, Change, Gap, UnknownWrite, What};
 pub use encoder::Encoder;
 pub use error::ReadError;
 pub use excerpt::ExcerptError;

@@ -47,14 +47,14 @@ pub(crate) enum Group {
     Pods(Text, Labels),
     /// All Nodes.
     Nodes,
-    /// Times for which nothing is known. They concern every reader.
+    /// Times for which nothing is known, and writes of unknown objects. They concern every reader.
     Gaps,
 }
 
 impl Kind {
     pub(crate) const ALL: [Kind; 5] = [Kind::Service, Kind::Pod, Kind::Node, Kind::Endpoints, Kind::EndpointSlice];
 
-    fn read(input: &mut Input<'_>) -> Result<Kind, Malformed> {
+    pub(crate) fn read(input: &mut Input<'_>) -> Result<Kind, Malformed> {
         Kind::ALL.get(usize::from(input.byte()?)).copied().ok_or(Malformed("unknown kind of object"))
     }
 }
@@ -186,6 +186,15 @@ macro_rules! from_objects {
 from_objects!(Service Pod Node Endpoints EndpointSlice);
 
 impl Group {
+    /// Returns the group of an object that is not recorded. Labels of Pods and Services of slices are then unknown.
+    pub(crate) fn of_unknown(kind: Kind, key: &ObjectKey) -> Group {
+        match kind {
+            Kind::Service | Kind::Endpoints => Group::Service(key.clone()),
+            Kind::Node => Group::Nodes,
+            Kind::Pod | Kind::EndpointSlice => Group::Gaps,
+        }
+    }
+
     pub(crate) fn write(&self, out: &mut Output) {
         match self {
             Group::Service(key) => {

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use kube_endpoint_model::{Labels, ObjectKey, Text};
 
 use crate::archive::Archive;
-use crate::change::{Change, Gap, Operation, Record, What};
+use crate::change::{Change, Gap, Operation, Record, UNKNOWN_WRITE, UnknownWrite, What};
 use crate::codec::Malformed;
 use crate::error::ReadError;
 use crate::header::Header;
@@ -117,7 +117,7 @@ impl<'a> Replay<'a> {
             What::Removed(before) => {
                 self.objects.remove(&(before.kind(), before.key()));
             }
-            What::Gap(_) => {}
+            What::Gap(_) | What::Unknown(_) => {}
         }
         Ok(Some(change))
     }
@@ -292,6 +292,10 @@ fn read_record(
     record: &mut Record<'_>,
 ) -> Result<Option<What>, Malformed> {
     Ok(match record.operation {
+        Operation::Gap if record.object == UNKNOWN_WRITE as u64 => {
+            let write = UnknownWrite::read(&mut record.body)?;
+            select.wants_write(&write, tracked).then_some(What::Unknown(write))
+        }
         Operation::Gap => Some(What::Gap(Gap::read(&mut record.body)?)),
         Operation::Removed => tracked.remove(&record.object).map(What::Removed),
         Operation::Difference => {
@@ -313,6 +317,20 @@ fn read_record(
 }
 
 impl Select {
+    /// Returns whether the object of a write is selected, or may be.
+    fn wants_write(&self, write: &UnknownWrite, tracked: &HashMap<u64, Recorded>) -> bool {
+        let UnknownWrite { kind, key, is_recorded, .. } = write;
+        match (self, kind) {
+            (Select::All, _) | (_, Kind::Node) => true,
+            (Select::Namespace(namespace), _) => key.namespace == *namespace,
+            (Select::Service(service), Kind::Service | Kind::Endpoints) => key == service,
+            (Select::Service(service), Kind::Pod | Kind::EndpointSlice) => {
+                let is_tracked = || tracked.values().any(|object| object.is(*kind, key));
+                key.namespace == service.namespace && (!is_recorded || is_tracked())
+            }
+        }
+    }
+
     /// Returns whether the objects of a group are selected, with the selectors of the selected Service.
     fn wants(&self, group: &Group, selectors: &[Labels]) -> bool {
         match (self, group) {

@@ -32,7 +32,7 @@ pub(crate) async fn run(global: &GlobalArgs, args: &HistoryArgs) -> anyhow::Resu
     let mut replay = archive.replay(Select::Service(key.clone()), since)?;
     let existed = replay.object(Recorded::Service, &key).is_some();
     let mut timeline = Timeline::of_service(&key, global.settings(), &mut replay, until)?;
-    if !existed && timeline.entries.is_empty() {
+    if !existed && timeline.entries.is_empty() && !timeline.has_unknown_writes {
         output::message("error: ", format_args!("the history has no Service {key} between {since} and its end"));
         return Ok(ExitCode::FAILURE);
     }
@@ -41,7 +41,7 @@ pub(crate) async fn run(global: &GlobalArgs, args: &HistoryArgs) -> anyhow::Resu
         if args.all { timeline.entries.iter().cloned().map(Into::into).collect() } else { fold(&timeline.entries) };
     let service = ObjectRef::new(Kind::Service, &key);
     output::print(&output.render(&Items { items: &lines }, &[&service], |_| text(&timeline, &lines))?)?;
-    if lines.is_empty() {
+    if lines.is_empty() && !timeline.has_unknown_writes {
         output::message("", format_args!("No change of the endpoints of {key} since {}.", shown(since)));
     }
     Ok(ExitCode::SUCCESS)

@@ -8,7 +8,7 @@ use anyhow::bail;
 use jiff::Timestamp;
 use kube_endpoint_model::ObjectKey;
 use kube_endpoints_explain::{Kind as Explained, LastWrite, ObjectRef, text};
-use kube_endpoints_history::{Author, Change, Gap, Kind, Recorded, Select, What};
+use kube_endpoints_history::{Author, Change, Gap, Kind, Recorded, Select, UnknownWrite, What};
 
 pub(crate) use self::selector::LabelSelector;
 use crate::args::GlobalArgs;
@@ -29,6 +29,8 @@ struct State {
     objects: BTreeMap<(Kind, ObjectKey), Recorded>,
     /// Authors of the writes since the beginning of the segment.
     authors: BTreeMap<(Kind, ObjectKey), Author>,
+    /// Times of the last writes of objects whose content since then is unknown.
+    outdated: BTreeMap<(Kind, ObjectKey), Timestamp>,
 }
 
 impl Past {
@@ -55,7 +57,8 @@ impl Past {
         let unknown: Vec<Explained> =
             replay.header().into_iter().flat_map(|header| &header.unknown).map(|kind| Explained::from(*kind)).collect();
         let objects = replay.objects().map(|object| ((object.kind(), object.key()), object.clone())).collect();
-        let mut state = State { objects, authors: BTreeMap::new() };
+        let mut state = State { objects, ..State::default() };
+        let mut time = started;
         let next = loop {
             match replay.next_change()? {
                 Some(change) if change.seen <= at => state.apply(change),
@@ -93,19 +96,36 @@ impl State {
                     Some(author) => self.authors.insert(key.clone(), author),
                     None => self.authors.remove(&key),
                 };
+                self.outdated.remove(&key);
                 self.objects.insert(key, after);
             }
             What::Removed(before) => {
                 let key = (before.kind(), before.key());
                 self.authors.remove(&key);
+                self.outdated.remove(&key);
                 self.objects.remove(&key);
+            }
+            What::Unknown(UnknownWrite { kind, key, .. }) => {
+                self.outdated.insert((kind, key), change.seen);
             }
             What::Gap(_) => {}
         }
     }
 
+    /// Returns the warning about objects whose last write is recorded without its content.
+    fn outdated(&self) -> Option<String> {
+        let ((kind, key), time) = self.outdated.iter().next()?;
+        let example = format!("{} was written at {}", ObjectRef::new((*kind).into(), key), shown(*time));
+        let more = match self.outdated.len() {
+            1 => String::new(),
+            count => format!(", and {} other objects", count - 1),
+        };
+        Some(format!("the audit log does not have what some objects contain: {example}{more}"))
+    }
+
     fn into_objects(self) -> Objects {
         let mut objects = Objects::default();
+        objects.warnings.extend(self.outdated());
         for ((kind, key), author) in self.authors {
             if let (Kind::Endpoints | Kind::EndpointSlice, Some(time)) = (kind, author.time) {
                 let write = LastWrite { manager: author.manager.to_string(), time };

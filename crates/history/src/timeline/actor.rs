@@ -2,8 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::entry::Action;
-use crate::{Change, Recorded, What};
+use crate::{Action, Change, Recorded, What};
 
 /// Age of the newest entry of `managedFields` from which it is that of an earlier write.
 const STALE: SignedDuration = SignedDuration::from_secs(30);
@@ -44,6 +43,7 @@ pub(super) fn action(change: &Change) -> Action {
     match &change.what {
         What::Put { before: None, .. } => Action::Created,
         What::Put { .. } | What::Gap(_) => Action::Changed,
+        What::Unknown(write) => write.action,
         What::Removed(_) => Action::Deleted,
     }
 }

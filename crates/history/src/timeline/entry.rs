@@ -4,6 +4,8 @@ use jiff::{SignedDuration, Timestamp};
 use kube_endpoints_explain::{ObjectRef, Reason};
 use serde::{Serialize, Serializer};
 
+use crate::Action;
+
 /// What an address is for the clients of a Service, the worst first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -113,18 +115,6 @@ pub struct Cause {
     /// User that wrote the object; `None` if it is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
-}
-
-/// What was done to an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Action {
-    /// It was created, or began to be selected.
-    Created,
-    /// It was changed.
-    Changed,
-    /// It was deleted.
-    Deleted,
 }
 
 /// The EndpointSlice that shows a change to clients.

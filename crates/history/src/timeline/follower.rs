@@ -12,6 +12,7 @@ use super::contents::Contents;
 use super::entry::{Cause, EndpointChange, EndpointState, Entry, HintsChange, Written};
 use super::pending::Pending;
 use super::reasons::{Reports, Why, without_effect};
+use super::unknown::UnknownBefore;
 use super::{Timeline, add};
 use crate::{Change, Recorded, What};
 
@@ -33,6 +34,7 @@ pub(super) struct Follower {
     /// The last change of hints, until a slice shows it.
     pub(super) pending_hints: Option<usize>,
     pub(super) timeline: Timeline,
+    pub(super) unknown: Option<UnknownBefore>,
     /// Entries about slices that a cause has explained later.
     explained: BTreeSet<usize>,
     /// Beginning and end of the last gap.
@@ -63,16 +65,17 @@ impl Follower {
             pending: Pending::default(),
             pending_hints: None,
             timeline: Timeline::default(),
+            unknown: None,
             explained: BTreeSet::new(),
             gap: None,
         }
     }
 
     pub(super) fn into_timeline(self) -> Timeline {
-        let Timeline { entries, gaps } = self.timeline;
+        let Timeline { entries, gaps, has_unknown_writes } = self.timeline;
         let numbered = entries.into_iter().enumerate();
         let entries = numbered.filter(|(at, _)| !self.explained.contains(at)).map(|(_, entry)| entry).collect();
-        Timeline { entries, gaps }
+        Timeline { entries, gaps, has_unknown_writes }
     }
 
     pub(super) fn follow(&mut self, change: &Change) {
@@ -80,6 +83,10 @@ impl Follower {
             What::Gap(gap) => {
                 self.gap = Some((gap.since, change.seen));
                 self.timeline.gaps.push((gap.clone(), change.seen));
+                return;
+            }
+            What::Unknown(write) => {
+                self.follow_unknown(change, write);
                 return;
             }
             What::Put { after, .. } => {
@@ -200,7 +207,7 @@ impl Follower {
                 self.world.remove(before.kind().into(), &before.key());
                 report
             }
-            What::Gap(_) => None,
+            What::Gap(_) | What::Unknown(_) => None,
         }
     }
 
@@ -213,7 +220,7 @@ impl Follower {
         }
     }
 
-    fn selects(&self, pod: &Pod) -> bool {
+    pub(super) fn selects(&self, pod: &Pod) -> bool {
         let selects = |service: Arc<Service>| service.selector.as_ref().is_some_and(|it| pod.labels.contains_all(it));
         self.expected.has_pod(&pod.name) || Cluster::service(&self.world, &self.service).is_some_and(selects)
     }

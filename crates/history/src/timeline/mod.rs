@@ -10,6 +10,7 @@ mod pending;
 mod reasons;
 mod slices;
 mod text;
+mod unknown;
 
 use jiff::Timestamp;
 use kube_endpoint_model::ObjectKey;
@@ -17,7 +18,8 @@ use kube_endpoints_explain::{Kind as Explained, Settings, World};
 
 use crate::{Gap, Kind, ReadError, Recorded, Replay};
 
-pub use entry::{Action, Cause, EndpointChange, EndpointState, Entry, Hints, HintsChange, PortsChange, Written};
+pub use crate::Action;
+pub use entry::{Cause, EndpointChange, EndpointState, Entry, Hints, HintsChange, PortsChange, Written};
 pub use fold::{Burst, Line, fold};
 pub use text::lines as text;
 
@@ -31,6 +33,8 @@ pub struct Timeline {
     pub entries: Vec<Entry>,
     /// Times for which nothing is known, with their ends.
     pub gaps: Vec<(Gap, Timestamp)>,
+    /// Whether gaps are writes of the Service or its objects whose content is unknown.
+    pub has_unknown_writes: bool,
 }
 
 impl Timeline {
@@ -55,8 +59,10 @@ impl Timeline {
         let mut follower = Follower::new(service.clone(), world);
         let mut changes = Ordered::new(replay, until);
         while let Some(change) = changes.next()? {
+            let change = follower.after_unknown(change);
             follower.follow(&change);
         }
+        follower.end_unknown();
         Ok(follower.into_timeline())
     }
 }

@@ -41,7 +41,7 @@ pub(super) struct Early {
 pub(super) fn version_of(change: &Change) -> u64 {
     match &change.what {
         What::Put { after, .. } => after.version(),
-        What::Removed(_) | What::Gap(_) => 0,
+        What::Removed(_) | What::Gap(_) | What::Unknown(_) => 0,
     }
 }
 

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use jiff::{SignedDuration, Timestamp};
 use kube_endpoints_explain::Kind;
 
-use super::Timeline;
-use super::entry::{Action, Cause, EndpointChange, EndpointState, Entry, Hints, Written};
+use super::entry::{Cause, EndpointChange, EndpointState, Entry, Hints, Written};
 use super::fold::{Burst, Line};
+use super::{Action, Timeline};
 
 /// Formats lines and gaps by their times, which are in UTC.
 pub fn lines(timeline: &Timeline, lines: &[Line]) -> String {
@@ -71,17 +71,25 @@ fn cause_text(Cause { object, action, reason, ended, manager, user }: &Cause) ->
         Some(reason) => format!("{} {}; ", reason.code, reason.message),
         None => String::new(),
     };
-    let by = match (manager, user) {
+    let by = by(&(manager.clone(), user.clone()));
+    format!("{reason}{object} was {}{by}", self::action(*action))
+}
+
+/// Returns the names of a manager and a user, after ` by `; nothing if both are unknown.
+pub(super) fn by(names: &(Option<String>, Option<String>)) -> String {
+    match names {
         (Some(manager), Some(user)) => format!(" by {manager} ({user})"),
         (Some(name), None) | (None, Some(name)) => format!(" by {name}"),
         (None, None) => String::new(),
-    };
-    let action = match action {
+    }
+}
+
+pub(super) fn action(action: Action) -> &'static str {
+    match action {
         Action::Created => "created",
         Action::Changed => "changed",
         Action::Deleted => "deleted",
-    };
-    format!("{reason}{object} was {action}{by}")
+    }
 }
 
 fn written_text(Written { object, manager, after }: &Written) -> String {

@@ -51,7 +51,7 @@ proptest! {
                     prop_assert_eq!(states[step].get(&(after.kind(), after.key())), Some(&after));
                     prop_assert_eq!(state(&replay), states[step].clone());
                 }
-                What::Put { .. } | What::Gap(_) => {}
+                What::Put { .. } | What::Gap(_) | What::Unknown(_) => {}
                 What::Removed(before) => prop_assert!(!states[step].contains_key(&(before.kind(), before.key()))),
             }
         }

@@ -9,3 +9,4 @@ mod recording;
 mod size;
 #[cfg(feature = "causes")]
 mod timeline;
+mod unknown;

@@ -1,0 +1,65 @@
+//! Writes whose content is unknown.
+
+use jiff::{SignedDuration, Timestamp};
+use kube_endpoint_model::ObjectKey;
+use kube_endpoints_explain::ObjectRef;
+
+use super::follower::Follower;
+use super::{actor, text};
+use crate::{Change, Gap, Kind, UnknownWrite, What};
+
+/// A write of unknown content, until the change after it.
+pub(super) struct UnknownBefore {
+    kind: Kind,
+    key: ObjectKey,
+    /// Gap and its end; `None` if the object does not concern the Service.
+    gap: Option<(Gap, Timestamp)>,
+}
+
+impl Follower {
+    /// Follows a write of unknown content, which is a gap. Objects that are not recorded are related to the Service by their names.
+    pub(super) fn follow_unknown(&mut self, change: &Change, write: &UnknownWrite) {
+        let UnknownWrite { kind, ref key, action, is_recorded } = *write;
+        let name = key.name.as_str();
+        let is_similar = || name.strip_prefix(self.service.name.as_str()).is_some_and(|rest| rest.starts_with('-'));
+        let is_concerned = match kind {
+            Kind::Service | Kind::Endpoints => true,
+            Kind::Node => false,
+            Kind::Pod if is_recorded => {
+                self.expected.has_pod(name) || self.world.find_pod(key).is_some_and(|pod| self.selects(pod))
+            }
+            Kind::EndpointSlice if is_recorded => true,
+            Kind::Pod | Kind::EndpointSlice => is_similar(),
+        };
+        let gap = is_concerned.then(|| {
+            let object = ObjectRef::new(kind.into(), key);
+            let (action, by) = (text::action(action), text::by(&actor::names(change, change.seen)));
+            let reason = format!("{object} was {action}{by}, and the audit log does not have its content");
+            let since = change.seen.saturating_sub(SignedDuration::from_millis(1)).unwrap_or(change.seen);
+            (Gap { since, reason: reason.as_str().into() }, change.seen)
+        });
+        self.unknown = Some(UnknownBefore { kind, key: key.clone(), gap });
+    }
+
+    /// Ends the write of unknown content that came before a change. If the object is first seen in that change, it was not created then
+    /// but changed, and only its state before is unknown.
+    pub(super) fn after_unknown(&mut self, change: Change) -> Change {
+        match (change.what, &self.unknown) {
+            (What::Put { before: None, after }, Some(unknown)) if after.is(unknown.kind, &unknown.key) => {
+                self.unknown = None;
+                Change { what: What::Put { before: Some(after.clone()), after }, ..change }
+            }
+            (what, _) => {
+                self.end_unknown();
+                Change { what, ..change }
+            }
+        }
+    }
+
+    pub(super) fn end_unknown(&mut self) {
+        if let Some(gap) = self.unknown.take().and_then(|unknown| unknown.gap) {
+            self.timeline.gaps.push(gap);
+            self.timeline.has_unknown_writes = true;
+        }
+    }
+}
