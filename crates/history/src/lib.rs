@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 mod archive;
+#[cfg(feature = "audit")]
+pub mod audit;
 mod change;
 mod codec;
 mod delta;

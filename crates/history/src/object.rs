@@ -71,6 +71,9 @@ macro_rules! each {
     };
 }
 
+#[cfg(feature = "audit")]
+pub(crate) use each;
+
 impl Recorded {
     /// Returns the kind.
     pub fn kind(&self) -> Kind {

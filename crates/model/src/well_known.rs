@@ -26,10 +26,12 @@ pub(crate) const TOPOLOGY_MODE_ANNOTATION: &str = "service.kubernetes.io/topolog
 pub(crate) const TOPOLOGY_HINTS_ANNOTATION: &str = "service.kubernetes.io/topology-aware-hints";
 /// Annotation of a Service, read by Kubernetes before 1.24: whether Pods that are not ready are published.
 pub const TOLERATE_UNREADY_ANNOTATION: &str = "service.alpha.kubernetes.io/tolerate-unready-endpoints";
-pub(crate) const ZONE_LABEL: &str = "topology.kubernetes.io/zone";
-pub(crate) const CONTROL_PLANE_LABEL: &str = "node-role.kubernetes.io/control-plane";
+/// Label of Nodes: the zone.
+pub const ZONE_LABEL: &str = "topology.kubernetes.io/zone";
+/// Label of Nodes that run the control plane.
+pub const CONTROL_PLANE_LABEL: &str = "node-role.kubernetes.io/control-plane";
 /// Deprecated form of [`CONTROL_PLANE_LABEL`].
-pub(crate) const MASTER_LABEL: &str = "node-role.kubernetes.io/master";
+pub const MASTER_LABEL: &str = "node-role.kubernetes.io/master";
 
 /// Value of [`ENDPOINTS_MANAGED_BY_LABEL`] that the Endpoints controller writes.
 pub const ENDPOINTS_CONTROLLER: &str = "endpoint-controller";

@@ -1,5 +1,7 @@
 //! Laws of recorded histories, and what damaged files do.
 
+#[cfg(feature = "audit")]
+mod audit;
 mod clusters;
 mod damaged;
 mod excerpt;
