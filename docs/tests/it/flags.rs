@@ -14,6 +14,7 @@ const OF_OTHERS: &[&str] = &[
     "at",
     "certificate-authority",
     "for",
+    "from-audit-log",
     "history",
     "insecure-skip-tls-verify",
     "max-size",

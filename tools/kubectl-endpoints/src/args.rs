@@ -169,6 +169,13 @@ pub(crate) struct RecordArgs {
     /// Time after which the recording ends, such as 30m [default: none]
     #[arg(long = "for", value_name = "DURATION", value_parser = timeout::parse)]
     pub(crate) duration: Option<Duration>,
+    /// Audit logs of kube-apiserver to read in place of the cluster, also compressed by gzip and as exported by Google Cloud,
+    /// Amazon or Azure: the objects of all namespaces, or of that of --namespace
+    #[arg(
+        long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["duration", "max_size"],
+        value_hint = clap::ValueHint::FilePath
+    )]
+    pub(crate) from_audit_log: Vec<PathBuf>,
     /// Length of the file at which the recording ends, in bytes or with the suffix Ki, Mi or Gi
     #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "512Mi")]
     pub(crate) max_size: u64,

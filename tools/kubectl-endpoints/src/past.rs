@@ -58,7 +58,6 @@ impl Past {
             replay.header().into_iter().flat_map(|header| &header.unknown).map(|kind| Explained::from(*kind)).collect();
         let objects = replay.objects().map(|object| ((object.kind(), object.key()), object.clone())).collect();
         let mut state = State { objects, ..State::default() };
-        let mut time = started;
         let next = loop {
             match replay.next_change()? {
                 Some(change) if change.seen <= at => state.apply(change),

@@ -1,5 +1,6 @@
 //! `record`: writes the objects as they change into a history file.
 
+mod audit;
 mod stop;
 mod watches;
 
@@ -27,16 +28,21 @@ const SYNC_TIMEOUT: Duration = Duration::from_secs(60);
 /// Longest time for which a change is not on the disk.
 const CHECKPOINT: Duration = Duration::from_secs(1);
 
+/// Name of the recorder in the file.
+const PROGRAM: &str = concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION"));
 const UNWRITABLE: &str = "cannot write the history file";
 
 /// Records until a signal, `--for` or `--max-size` ends it. A failed watch or write ends it with an error; what was recorded
 /// until then stays in the file.
 pub(crate) async fn run(global: &GlobalArgs, args: &RecordArgs) -> anyhow::Result<ExitCode> {
-    let mut signals = StopSignals::listen().context("cannot listen for signals")?;
     if args.to.symlink_metadata().is_ok() {
         let path = args.to.display();
         bail!("{path} exists: choose another name; --history reads all files *.history of a folder as one history");
     }
+    if !args.from_audit_log.is_empty() {
+        return block_in_place(|| audit::run(global, args));
+    }
+    let mut signals = StopSignals::listen().context("cannot listen for signals")?;
     let connection = Connection::open(global).await?;
     let mut tasks = JoinSet::new();
     let following = connection.config.follow_files();
@@ -75,9 +81,8 @@ async fn start(
     let mut watches = Watches { connection, namespace, messages: sender, tasks, handlers, unknown };
     watches.start().await?;
     wait_for_sync(&watches.handlers, SYNC_TIMEOUT).await?;
-    let program = concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION"));
     let file = OneFile::new(&args.to, args.max_size);
-    let mut recorder = Recorder::new(Encoder::new(program, watches.unknown)?, file);
+    let mut recorder = Recorder::new(Encoder::new(PROGRAM, watches.unknown)?, file);
     while let Ok(message) = messages.try_recv() {
         recorder.apply(message)?;
     }
@@ -124,15 +129,18 @@ async fn record(
 
 /// Returns for instance `Recorded 7 changes of 3 objects: 4.1 KiB, from 2026-11-27T14:00:00Z to 2026-11-27T14:05:00Z.`
 fn summary(recorder: &Recorder) -> String {
-    let (changes, objects) = (recorder.changes(), recorder.objects());
+    recorded(recorder.changes(), recorder.objects(), recorder.length(), (recorder.started(), recorder.last()))
+}
+
+fn recorded(changes: usize, objects: usize, length: u64, (from, to): (Timestamp, Timestamp)) -> String {
     let time = |time: Timestamp| time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     format!(
         "Recorded {changes} change{} of {objects} object{}: {}, from {} to {}.",
         plural(changes),
         plural(objects),
-        shown_size(recorder.length()),
-        time(recorder.started()),
-        time(recorder.last())
+        shown_size(length),
+        time(from),
+        time(to)
     )
 }
 

@@ -115,6 +115,9 @@ fn settings_have_the_limit(#[case] line: &str, #[case] limit: usize) {
 #[case::record_to_nothing("record")]
 #[case::size("record --to=f --max-size=1G")]
 #[case::time_of_recording("record --to=f --for=soon")]
+#[case::time_of_audit_logs("record --to=f --from-audit-log=a --for=1h")]
+#[case::size_of_audit_logs("record --to=f --max-size=1Gi --from-audit-log a b")]
+#[case::no_audit_log("record --to=f --from-audit-log")]
 fn usage_errors_exit_with_2(#[case] line: &str) {
     assert_eq!(parse(line).unwrap_err().exit_code(), 2);
 }

@@ -163,6 +163,8 @@ mod tests {
     #[case::joined_value("check --color=a", "auto always", 4)]
     #[case::files("--kubeconfig ", "", 0)]
     #[case::file_to_record("record --to ", "", 0)]
+    #[case::audit_log("record --from-audit-log ", "", 0)]
+    #[case::flag_of_record("record --fr", "--from-audit-log", 4)]
     #[case::history("check --history=", "", 0)]
     #[case::no_arguments("check ", "", 4)]
     #[case::unknown_kind("explain deploy/", "", 4)]

@@ -1,5 +1,6 @@
 //! Integration tests: the program, against the embedded API server.
 
+mod audit;
 mod check_and_diff;
 mod cluster;
 mod completion;
