@@ -64,7 +64,7 @@ fn write_log(path: &Path, more: &[Value]) {
         event(1, "alice", "create", ("pods", "web-0", ""), ("responseObject", pod(0))),
         event(2, KUBELET, "patch", ("pods", "web-0", "status"), ("requestObject", status)),
     ];
-    let lines: String = log.iter().chain(more).map(|event| format!("{event}\n")).collect();
+    let lines: Vec<u8> = log.iter().chain(more).flat_map(|event| format!("{event}\n").into_bytes()).collect();
     fs::write(path, lines).expect("written");
 }
 
@@ -120,7 +120,7 @@ async fn a_log_of_metadata_names_who_wrote_what() {
         event(2, "carol", "delete", ("pods", "db-0", ""), none()),
         event(3, "dave", "update", ("endpointslices", "web-x", ""), none()),
     ];
-    let lines: String = log.iter().map(|event| format!("{event}\n")).collect();
+    let lines: Vec<u8> = log.iter().flat_map(|event| format!("{event}\n").into_bytes()).collect();
     fs::write(folder.path().join("audit.log"), lines).expect("written");
     let run = offline(&folder, "record --to day.history --from-audit-log audit.log").await;
     assert_eq!(run.status, 0, "{run:?}");

@@ -17,8 +17,8 @@ fn flip(seconds: f64, version: u64) -> Value {
 
 fn compressed(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
+    encoder.write_all(bytes).expect("memory");
+    encoder.finish().expect("memory")
 }
 
 const FLIPS: &str = "00.000 ? unknown Pod shop/a changed by kubectl (alice)\n\

@@ -8,7 +8,7 @@ use super::log::{changes, event, pod, with};
 const KUBELET: &str = "system:node:n1";
 
 fn answered(object: Value) -> Value {
-    json!({"responseObject": object})
+    Value::from_iter([("responseObject", object)])
 }
 
 /// Returns a Pod whose deletion has begun.

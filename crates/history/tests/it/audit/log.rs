@@ -58,7 +58,7 @@ pub(crate) fn with(mut value: Value, pointer: &str, field: Value) -> Value {
 
 /// Returns the values as lines.
 pub(crate) fn lines(values: &[Value]) -> Vec<u8> {
-    values.iter().map(|value| format!("{value}\n")).collect::<String>().into_bytes()
+    values.iter().flat_map(|value| format!("{value}\n").into_bytes()).collect()
 }
 
 /// Reads files as one log.
