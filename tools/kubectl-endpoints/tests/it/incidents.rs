@@ -46,7 +46,7 @@ impl Scene {
     async fn start(nodes: Vec<Value>, incidents: &[Incident]) -> Scene {
         let is_long_ago = Arc::new(AtomicBool::new(true));
         let past = is_long_ago.clone();
-        let hours = move || SignedDuration::from_hours(if past.load(Ordering::Relaxed) { 1 } else { 0 });
+        let hours = move || SignedDuration::from_hours(i64::from(past.load(Ordering::Relaxed)));
         let clock = Clock::new(move || kube_ambient::now() - hours());
         let (field_tracking, garbage_collection) = (FieldTracking::Always, true);
         let config = kube_dev_apiserver::Config { field_tracking, garbage_collection, clock, ..Default::default() };
@@ -148,7 +148,7 @@ fn find(path: &Path, at: usize, incident: &Incident, start: Timestamp) -> Result
     let settings = kube_endpoints_explain::Settings::default();
     let timeline = Timeline::of_service(&web, settings, &mut replay, Timestamp::MAX).expect("readable");
     let is_of_effect = |entry: &&Entry| match incident.effect {
-        Effect::Address | Effect::Unwritten => entry.endpoint.is_some(),
+        Effect::Address | Effect::Later | Effect::Unwritten => entry.endpoint.is_some(),
         Effect::Hints => entry.hints.is_some(),
         Effect::None => true,
     };
@@ -169,7 +169,7 @@ fn find(path: &Path, at: usize, incident: &Incident, start: Timestamp) -> Result
     let is_written = match incident.effect {
         Effect::Address => entry.written.is_some() || *kind == Kind::EndpointSlice,
         Effect::Unwritten => entry.written.is_none(),
-        Effect::Hints => true,
+        Effect::Later | Effect::Hints => true,
         Effect::None => !entry.has_effect(),
     };
     if is_right && is_written { Ok(entry.clone()) } else { Err(format!("{} from {start}: {entry:?}", incident.title)) }

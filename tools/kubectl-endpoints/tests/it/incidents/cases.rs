@@ -24,6 +24,8 @@ pub(super) struct Incident {
 pub(super) enum Effect {
     /// An address, which a slice then shows.
     Address,
+    /// An address, which a slice shows when the Service is written the next time.
+    Later,
     /// An address, and no controller writes it.
     Unwritten,
     /// Hints.
@@ -51,6 +53,11 @@ fn unwritten(incident: Incident) -> Incident {
     Incident { effect: Effect::Unwritten, ..incident }
 }
 
+/// No sync follows from the deletion of a Node (RC-11).
+fn later(incident: Incident) -> Incident {
+    Incident { effect: Effect::Later, ..incident }
+}
+
 fn without_effect(incident: Incident) -> Incident {
     Incident { effect: Effect::None, ..incident }
 }
@@ -68,7 +75,9 @@ pub(super) fn not_ready() -> Value {
 }
 
 pub(super) fn spec(fields: Value) -> Value {
-    json!({"spec": fields})
+    let mut patch = json!({});
+    patch["spec"] = fields;
+    patch
 }
 
 fn ports(name: &str, protocol: &str, target: &str) -> Value {
@@ -172,8 +181,7 @@ fn of_pods() -> Vec<Incident> {
             vec![status("kubelet", "web-1", &address("127.0.0.1"))],
             (UnusableAddress, Kind::Pod, "web-1", "kubelet"),
         ),
-        // No sync follows from it (RC-11): slices show it with the next change.
-        unwritten(incident(
+        later(incident(
             "a Node is deleted",
             vec![node("gone", None, true), service(), pod_on("gone", 1), pod(2)],
             vec![delete("kubectl", "nodes/gone")],
