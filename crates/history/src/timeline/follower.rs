@@ -53,6 +53,19 @@ impl Seen<'_> {
         let (manager, user) = self.names.clone();
         Cause { object: self.object.clone(), action: actor::action(self.change), reason, ended, manager, user }
     }
+
+    /// Returns an entry without an effect.
+    pub(super) fn entry(&self, contents: &Contents) -> Entry {
+        let (endpoint, hints, written) = (None, None, None);
+        Entry {
+            time: self.change.seen,
+            endpoint,
+            hints,
+            cause: self.cause((None, false)),
+            ready: contents.ready(),
+            written,
+        }
+    }
 }
 
 impl Follower {
@@ -128,7 +141,7 @@ impl Follower {
                 let report = self.world.service(&self.service);
                 let reason = report.and_then(|report| without_effect(&report, &seen.object));
                 let cause = seen.cause((reason, false));
-                self.add(Entry { cause, ..self.entry(seen, expected) });
+                self.add(Entry { cause, ..seen.entry(expected) });
             }
             return;
         }
@@ -152,26 +165,13 @@ impl Follower {
             if written.is_none() {
                 self.pending.expect(&endpoint.address, self.timeline.entries.len(), seen.change, to);
             }
-            let entry = self.entry(seen, expected);
+            let entry = seen.entry(expected);
             self.add(Entry { endpoint: Some(endpoint), cause: seen.cause(why), written, ..entry });
         }
         if let Some(hints) = hints {
             let cause = seen.cause(reports.of_hints(hints));
             self.pending_hints = Some(self.timeline.entries.len());
-            self.add(Entry { hints: Some(hints), cause, ..self.entry(seen, expected) });
-        }
-    }
-
-    /// Returns an entry without an effect.
-    pub(super) fn entry(&self, seen: &Seen<'_>, contents: &Contents) -> Entry {
-        let (endpoint, hints, written) = (None, None, None);
-        Entry {
-            time: seen.change.seen,
-            endpoint,
-            hints,
-            cause: seen.cause((None, false)),
-            ready: contents.ready(),
-            written,
+            self.add(Entry { hints: Some(hints), cause, ..seen.entry(expected) });
         }
     }
 

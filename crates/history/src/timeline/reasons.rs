@@ -79,8 +79,8 @@ impl Reports<'_> {
 
     /// Returns the reason for an address of a Service without a selector.
     fn of_endpoints(&self, to: EndpointState, after: &ServiceReport) -> Why {
-        if let Some(new) = self.new(&MIRRORING) {
-            return (Some(new), false);
+        if let Some(begun) = self.begun(&MIRRORING) {
+            return (Some(begun), false);
         }
         let message = match (to, &after.endpoints) {
             (EndpointState::Absent, None) => "the Endpoints object no longer exists",
@@ -106,14 +106,14 @@ impl Reports<'_> {
 
     /// Returns the reason for a change of a slice that no controller of ours manages.
     pub(super) fn of_foreign_slice(&self, managed_by: Option<&str>) -> Reason {
-        self.new(&HAND_WRITTEN).unwrap_or_else(|| Reason {
+        self.begun(&HAND_WRITTEN).unwrap_or_else(|| Reason {
             code: Code::SliceForeign,
             message: format!("managed by {}", managed_by.unwrap_or("no controller")),
         })
     }
 
     /// Returns the first reason with one of these codes that there was not before.
-    fn new(&self, codes: &[Code]) -> Option<Reason> {
+    fn begun(&self, codes: &[Code]) -> Option<Reason> {
         first_only_in(self.after.as_ref()?, self.before.as_ref(), codes)
     }
 

@@ -24,7 +24,7 @@ impl Follower {
             .then(|| self.reports(seen).of_foreign_slice(slice.metadata.labels.get(SLICE_MANAGED_BY_LABEL)));
         if differences.is_empty() && unmanaged.is_some() {
             let cause = seen.cause((unmanaged.clone(), false));
-            self.add(Entry { cause, ..self.entry(seen, &self.written) });
+            self.add(Entry { cause, ..seen.entry(&self.written) });
         }
         for endpoint in differences {
             let to = self.written.endpoint(&endpoint.address);
@@ -47,7 +47,7 @@ impl Follower {
             }
             let pod = endpoint.pod.or_else(|| self.expected.endpoint(&endpoint.address).pod);
             let endpoint = Some(EndpointChange { pod, ..endpoint });
-            self.add(Entry { endpoint, cause: seen.cause(why), ..self.entry(seen, &self.written) });
+            self.add(Entry { endpoint, cause: seen.cause(why), ..seen.entry(&self.written) });
         }
         if before.hints != self.written.hints
             && let Some(entry) = self.pending_hints.take()

@@ -62,7 +62,9 @@ fn states(recording: &Recording, scenario: &Scenario) -> Vec<State> {
 fn record(states: &[State]) -> Vec<u8> {
     let mut encoder = Encoder::new("test", []).expect("memory");
     let (first, later) = states.split_first().expect("a state");
-    first.values().for_each(|object| encoder.put(time(0), None, object.clone()));
+    for object in first.values() {
+        encoder.put(time(0), None, object.clone());
+    }
     let mut file = Vec::new();
     encoder.begin_segment(time(0), &mut file).expect("memory");
     for (at, (before, after)) in states.iter().zip(later).enumerate() {
@@ -70,7 +72,9 @@ fn record(states: &[State]) -> Vec<u8> {
         for (kind, key) in before.keys().filter(|key| !after.contains_key(*key)) {
             encoder.remove(now, None, *kind, key);
         }
-        after.values().for_each(|object| encoder.put(now, Some(&author()), object.clone()));
+        for object in after.values() {
+            encoder.put(now, Some(&author()), object.clone());
+        }
         if at % 3 == 1 {
             encoder.flush(&mut file).expect("memory");
         }
