@@ -7,7 +7,6 @@ use kube_endpoint_model::{EndpointSlice, Endpoints, Node, ObjectKey, Pod, Servic
 use kube_wire::Object as _;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
-use serde_json::value::RawValue;
 
 use super::write::Incarnation;
 use crate::object::{Kind, Recorded, each};
@@ -60,6 +59,7 @@ enum Deletion {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Document {
+    kind: Option<String>,
     metadata: Metadata,
     spec: Option<Spec>,
 }
@@ -119,22 +119,15 @@ fn name_of(kind: Kind) -> &'static str {
 
 impl Content {
     /// Parses an object; `None` for one of another kind, such as a Status or a Table.
-    pub(super) fn of(kind: Kind, raw: &RawValue) -> Option<Content> {
-        #[derive(Deserialize)]
-        struct Head {
-            kind: Option<String>,
-        }
-        let head: Head = serde_json::from_str(raw.get()).ok()?;
-        let is_of_kind = head.kind.is_none_or(|it| it == name_of(kind));
-        if is_of_kind { Content::parse(kind, raw.get()) } else { None }
-    }
-
-    /// Parses an object of a kind.
     pub(super) fn parse(kind: Kind, json: &str) -> Option<Content> {
         fn decode<T: DeserializeOwned>(json: &str) -> Option<Arc<T>> {
             serde_json::from_str(json).ok().map(Arc::new)
         }
         if json.len() > LONGEST {
+            return None;
+        }
+        let document: Document = serde_json::from_str(json).unwrap_or_default();
+        if document.kind.is_some_and(|it| it != name_of(kind)) {
             return None;
         }
         let object: Recorded = match kind {
@@ -144,8 +137,7 @@ impl Content {
             Kind::Endpoints => decode::<Endpoints>(json)?.into(),
             Kind::EndpointSlice => decode::<EndpointSlice>(json)?.into(),
         };
-        let Document { metadata, spec } = serde_json::from_str(json).unwrap_or_default();
-        let spec = spec.unwrap_or_default();
+        let (metadata, spec) = (document.metadata, document.spec.unwrap_or_default());
         let traits = Traits {
             restart: spec.restart_policy.unwrap_or_default(),
             grace: spec.termination_grace_period_seconds.unwrap_or(DEFAULT_GRACE),

@@ -144,7 +144,7 @@ impl Meaning {
 /// Returns the write of one object; `None` if its name is unknown.
 fn one(event: &Event<'_>, kind: Kind, action: Action) -> Option<Write> {
     let target = &event.target;
-    let answer = event.response.and_then(|raw| Content::of(kind, raw));
+    let answer = event.response.and_then(|raw| Content::parse(kind, raw.get()));
     let (action, effect) = match (event.verb.as_str(), target.subresource.as_str()) {
         ("create", "binding") => (Action::Changed, parsed(event.request, |Binding { target }| bound(&target))),
         ("create", "eviction") => {
@@ -207,7 +207,7 @@ fn written(event: &Event<'_>, kind: Kind, answer: Option<Content>) -> Effect {
         return after(answer, false);
     }
     let requested = || {
-        let mut content = event.request.and_then(|raw| Content::of(kind, raw))?;
+        let mut content = event.request.and_then(|raw| Content::parse(kind, raw.get()))?;
         // The request may have the name only in its URI.
         let key = key(event, kind, &content.object.key().name);
         content.object.set_key(key);
@@ -276,7 +276,9 @@ fn deleted(event: &Event<'_>, kind: Kind) -> Vec<Write> {
         let key = ObjectKey::new(event.target.namespace.as_str(), "");
         return vec![write(event, kind, key, Action::Deleted, effect)];
     };
-    let items = items.into_iter().filter_map(|item| Content::of(kind, item).map(|content| (content, item.get().len())));
+    let items = items
+        .into_iter()
+        .filter_map(|item| Content::parse(kind, item.get()).map(|content| (content, item.get().len())));
     items
         .take(MOST_DELETED)
         .map(|(content, length)| {
