@@ -46,8 +46,6 @@ async fn exchange(request: &[u8]) -> String {
 )]
 #[case::head("HEAD /livez HTTP/1.1\r\n\r\n", "200 OK", "")]
 #[case::unknown("GET /debug HTTP/1.1\r\n\r\n", "404 Not Found", "404 page not found\n")]
-#[case::slow_page("GET /slow?a=b HTTP/1.1\r\n\r\n", "200 OK", "a=b")]
-#[case::page_that_panics("GET /broken HTTP/1.1\r\n\r\n", "500 Internal Server Error", "the page has panicked\n")]
 #[case::no_health_metrics("GET /metrics/slis HTTP/1.1\r\n\r\n", "404 Not Found", "404 page not found\n")]
 #[case::method("POST /livez HTTP/1.1\r\n\r\n", "405 Method Not Allowed", "405 method not allowed\n")]
 #[case::token_is_ignored("GET /livez HTTP/1.1\r\nAuthorization: Bearer a\r\n\r\n", "200 OK", "ok")]
@@ -59,6 +57,21 @@ async fn responses(#[case] request: &str, #[case] status: &str, #[case] body: &s
     let (head, found) = response.split_once("\r\n\r\n").unwrap();
     let (_version, found_status) = head.lines().next().unwrap().split_once(' ').unwrap();
     assert_eq!((found_status, found), (status, body));
+}
+
+#[rstest]
+#[case::slow("/slow?a=b", "HTTP/1.1 200 OK\r\n", "\r\n\r\na=b")]
+#[case::panics("/broken", "HTTP/1.1 500 Internal Server Error\r\n", "\r\n\r\nthe page has panicked\n")]
+#[tokio::test]
+async fn slow_pages(#[case] path: &str, #[case] beginning: &str, #[case] end: &str) {
+    let mut tasks = JoinSet::new();
+    let mut stream = connect(&mut tasks).await;
+    // Without the end of the connection, which the server takes for that of the client while a page is made.
+    let request = format!("GET {path} HTTP/1.1\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).await.unwrap();
+    assert!(response.starts_with(beginning) && response.ends_with(end), "{response}");
 }
 
 #[tokio::test]
