@@ -267,10 +267,10 @@ impl<'a> Replay<'a> {
         if !matches!(read, Ok(true)) {
             self.frame = None;
         }
-        match self.max_objects {
-            limit if self.tracked.len() > limit => Err(ReadError::TooManyObjects { limit }),
-            _ => read.map_err(|error| self.archive.damaged_frame(self.segment(), entry, error)),
+        if self.tracked.len() > self.max_objects {
+            return Err(ReadError::TooManyObjects { limit: self.max_objects });
         }
+        read.map_err(|error| self.archive.damaged_frame(self.segment(), entry, error))
     }
 
     /// Returns the present segment, once one has begun.

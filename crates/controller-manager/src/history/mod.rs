@@ -107,7 +107,7 @@ impl History {
             }
             let is_listed = event.is_from_list();
             let recorded = |object: &Arc<T>| {
-                let author = authors.take(&object.resource_version()).unwrap_or_else(|| {
+                let author = authors.take(&object.resource_version()).unwrap_or_else(|_| {
                     // The response to an own write, which no watch has delivered before.
                     (is_own && !is_listed).then(|| Author { manager: PROGRAM.into(), ..Author::default() })
                 });

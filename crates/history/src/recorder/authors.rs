@@ -21,6 +21,11 @@ const MANAGERS: usize = 64;
 #[derive(Debug, Default)]
 pub struct Authors(Mutex<State>);
 
+/// No watch has delivered the object, or its event was handled before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no watch has delivered the object")]
+pub struct NotDelivered;
+
 #[derive(Debug, Default)]
 struct State {
     by_version: HashMap<u64, Option<Author>>,
@@ -45,10 +50,14 @@ impl Authors {
         }
     }
 
-    /// Returns the author of the object with a version, which no watch may have delivered: `None`, as for an own write. `Some(None)`
-    /// if the object does not state its author.
-    pub fn take(&self, version: &ResourceVersion) -> Option<Option<Author>> {
-        self.state().by_version.remove(&version.number()?)
+    /// Returns the author of the object with a version; `None` if the object does not state it.
+    ///
+    /// # Errors
+    ///
+    /// [`NotDelivered`], for instance for the response to an own write.
+    pub fn take(&self, version: &ResourceVersion) -> Result<Option<Author>, NotDelivered> {
+        let number = version.number().ok_or(NotDelivered)?;
+        self.state().by_version.remove(&number).ok_or(NotDelivered)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -88,10 +97,10 @@ mod tests {
         observe(&authors, "8", &json!(null));
         observe(&authors, "x", &entry);
         let manager = |author: Option<Author>| author.map(|author| author.manager.to_string());
-        assert_eq!(authors.take(&"7".into()).map(manager), Some(Some("kubelet".to_owned())));
-        assert_eq!(authors.take(&"7".into()), None);
-        assert_eq!(authors.take(&"8".into()), Some(None), "delivered by a watch, and without an author");
-        assert_eq!(authors.take(&"x".into()), None);
+        assert_eq!(authors.take(&"7".into()).map(manager), Ok(Some("kubelet".to_owned())));
+        assert_eq!(authors.take(&"7".into()), Err(NotDelivered));
+        assert_eq!(authors.take(&"8".into()), Ok(None), "delivered by a watch, and without an author");
+        assert_eq!(authors.take(&"x".into()), Err(NotDelivered));
     }
 
     #[test]
@@ -100,7 +109,7 @@ mod tests {
         for version in 0..=CAPACITY {
             observe(&authors, &version.to_string(), &json!([]));
         }
-        assert_eq!((authors.take(&"0".into()), authors.take(&"1".into())), (None, Some(None)));
+        assert_eq!((authors.take(&"0".into()), authors.take(&"1".into())), (Err(NotDelivered), Ok(None)));
         assert!(authors.state().versions.len() <= CAPACITY);
     }
 }

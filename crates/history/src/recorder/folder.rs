@@ -66,9 +66,10 @@ impl Folder {
     fn remove(&mut self, count: usize) -> io::Result<()> {
         for _ in 0..count {
             let Some(file) = self.files.front() else { break };
-            match fs::remove_file(file) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
+            if let Err(error) = fs::remove_file(file)
+                && error.kind() != io::ErrorKind::NotFound
+            {
+                return Err(error);
             }
             self.files.pop_front();
             self.rotation.pop();

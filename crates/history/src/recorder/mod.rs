@@ -20,7 +20,7 @@ use std::io;
 use jiff::{SignedDuration, Timestamp};
 
 pub use author::LastAuthor;
-pub use authors::Authors;
+pub use authors::{Authors, NotDelivered};
 pub use folder::Folder;
 pub use gaps::Gaps;
 pub use message::Message;

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::{EventHead, LineSplitter, Received, WatchEvent, json, lengths::LengthSplitter, protobuf};
+use super::{EventHead, LineSplitter, Observe, Received, WatchEvent, json, lengths::LengthSplitter, protobuf};
 use crate::{DEFAULT_LIMIT, Decode, DecodeError, DecodeProblem, Encoding, ResourceVersion};
 
 /// Decodes the response to a watch request, event by event while it arrives.
@@ -87,7 +87,7 @@ impl<T: Decode> WatchReader<T> {
     pub fn next_event_observed(
         &mut self,
         is_known: Option<impl FnOnce(&EventHead) -> bool>,
-        observe: Option<&dyn Fn(Encoding, &[u8])>,
+        observe: Observe<'_>,
     ) -> Result<Option<Received<T>>, DecodeError> {
         let received: Result<Option<Received<T>>, _> = match &mut self.splitter {
             Splitter::Json(lines) => lines
