@@ -46,8 +46,8 @@ pub(super) fn run(global: &GlobalArgs, args: &RecordArgs) -> anyhow::Result<Exit
     }
     let before: Vec<_> = logs.objects().cloned().collect();
     let Some(first) = logs.summary().first else {
-        let lines = skipped("lines are no audit events", &logs.summary().foreign);
-        bail!("there is no audit event in the files{}", lines.map(|it| format!(": {it}")).unwrap_or_default());
+        let lines = skipped("lines that are no audit event", &logs.summary().foreign);
+        bail!("there is no audit event in the files{}", lines.map(|it| format!("; {it}")).unwrap_or_default());
     };
     // The first change is one, and not the state before.
     let started = first.saturating_sub(SignedDuration::from_millis(1)).unwrap_or(first);
@@ -146,19 +146,21 @@ fn report(summary: &Summary) {
             ),
         );
     }
-    let count = |count: u64, what: &str| (count > 0).then(|| format!("{count} {what}"));
+    let count = |count: u64, what: &str, then: &str| (count > 0).then(|| format!("{what}: {count}{then}"));
     let warnings = [
         count(
             summary.without_content,
-            "writes are known without the content of their objects: the history has who wrote them",
+            "writes without the content of their objects",
+            "; the history names who wrote them",
         ),
-        count(summary.unnamed, "writes are missing, because the log does not have the names of their objects"),
+        count(summary.unnamed, "writes that are missing, because the log does not have the names of their objects", ""),
         count(
             summary.late,
-            "writes have the time of a later one: the files are not in order. `gcloud logging read` needs --order=asc",
+            "writes with the time of a later one, because the files are not in order",
+            "; `gcloud logging read` needs --order=asc",
         ),
-        skipped("lines are no audit events", &summary.foreign),
-        skipped("events are missing, because they are longer than 8 MiB", &summary.too_long),
+        skipped("lines that are no audit event", &summary.foreign),
+        skipped("events that are missing, because they are longer than 8 MiB", &summary.too_long),
     ];
     warnings.into_iter().flatten().for_each(warn);
     for (file, error) in &summary.unreadable {
@@ -168,5 +170,5 @@ fn report(summary: &Summary) {
 
 fn skipped(what: &str, Skipped { count, first }: &Skipped) -> Option<String> {
     let (file, line) = first.as_ref()?;
-    Some(format!("{count} {what}, first line {line} of {file}"))
+    Some(format!("{what}: {count}, first line {line} of {file}"))
 }

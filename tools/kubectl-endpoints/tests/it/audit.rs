@@ -84,8 +84,8 @@ async fn a_history_names_the_users() {
         lines[..3],
         [
             "Read 6 audit events (1 at level Metadata, 1 Request, 4 RequestResponse): 6 writes, 0 of other objects, 0 without an effect.",
-            "warning: 1 writes are known without the content of their objects: the history has who wrote them",
-            "warning: 1 lines are no audit events, first line 1 of older.log",
+            "warning: writes without the content of their objects: 1; the history names who wrote them",
+            "warning: lines that are no audit event: 1, first line 1 of older.log",
         ]
     );
     assert!(lines[3].starts_with("Recorded 6 changes of 4 objects: ") && lines.len() == 4, "{run:?}");
@@ -144,7 +144,7 @@ async fn files_without_an_event_are_an_error() {
     fs::write(folder.path().join("notes.txt"), "a\nb\n").expect("written");
     let run = offline(&folder, "record --to day.history --from-audit-log notes.txt").await;
     let expected =
-        "error: there is no audit event in the files: 2 lines are no audit events, first line 1 of notes.txt\n";
+        "error: there is no audit event in the files; lines that are no audit event: 2, first line 1 of notes.txt\n";
     assert_eq!((run.status, run.stderr.as_str()), (1, expected));
     assert!(!folder.path().join("day.history").exists());
     let run = offline(&folder, "record --to day.history --from-audit-log missing.log").await;
