@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use kube_endpoint_model::{Code, Labels, Pod, Service, Text};
+use kube_endpoint_model::{Code, Labels, ObjectKey, Pod, Service, Text};
 use strsim::osa_distance;
 
 use crate::report::{NearMiss, Reason};
@@ -28,6 +28,7 @@ pub(crate) fn one_edit_away(selector: &Labels, labels: &Labels) -> Option<String
 }
 
 /// Pods that no Service selects, by namespace and labels: candidates for selectors that almost match.
+#[derive(Default)]
 pub(crate) struct Unselected<'a>(HashMap<&'a Text, HashMap<&'a Labels, Vec<&'a Arc<Pod>>>>);
 
 impl<'a> Unselected<'a> {
@@ -52,6 +53,14 @@ impl<'a> Unselected<'a> {
             .collect();
         found.sort_by(|a, b| a.name.cmp(&b.name));
         found
+    }
+}
+
+impl World {
+    /// Returns why the selector of a Service does not match a Pod that no Service selects; `None` unless it almost does.
+    pub fn near_miss(&self, service: &ObjectKey, pod: &ObjectKey) -> Option<NearMiss> {
+        let (service, pod) = (self.services.get(service)?, self.pods.get(pod)?);
+        Unselected::new(self, std::iter::once(pod)).near_misses(service).pop()
     }
 }
 

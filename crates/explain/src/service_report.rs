@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kube_endpoint::MAX_ADDRESSES;
 use kube_endpoint_model::{Cluster as _, Code, ObjectKey, Pod, Service, Write};
-use kube_topology::ZoneRatios;
+use kube_topology::{HintPolicy, ZoneRatios};
 use kube_wire::Object as _;
 
 use crate::duplicates;
@@ -28,6 +28,17 @@ impl World {
         let service = self.services.get(key)?;
         let unselected = Unselected::new(self, self.pods_in(&key.namespace));
         Some(self.service_with(service, &self.ratios(), &unselected))
+    }
+
+    /// Explains a Service without the Pods that its selector almost matches; `None` if the world has none of that name. The
+    /// cost depends on the Pods and slices of the Service, not on those of the namespace.
+    pub fn service_without_near_misses(&self, key: &ObjectKey) -> Option<ServiceReport> {
+        let service = self.services.get(key)?;
+        let ratios = match HintPolicy::of(service) {
+            HintPolicy::Topology => self.ratios(),
+            HintPolicy::Traffic(_) | HintPolicy::None => ZoneRatios::default(),
+        };
+        Some(self.service_with(service, &ratios, &Unselected::default()))
     }
 
     /// Returns the Pods of a Service whose [`PodDetails`](crate::PodDetails) would complete its explanation, at most
