@@ -13,7 +13,7 @@ use super::entry::{Cause, EndpointChange, EndpointState, Entry, HintsChange, Wri
 use super::pending::Pending;
 use super::reasons::{Reports, Why, without_effect};
 use super::unknown::UnknownBefore;
-use super::{Timeline, add};
+use super::{add, apply};
 use crate::{Change, Recorded, What};
 
 /// Time after a gap in which changes may be those of the gap: kinds are listed again one after another.
@@ -25,15 +25,16 @@ const LATE: SignedDuration = SignedDuration::from_secs(30);
 /// are compared with those after it; an address that differs is an entry, with the reason that `explain` gives. The
 /// slice that shows it is found by the address and its new state, before or after its cause: each kind has its own watch. A
 /// slice that changes otherwise is an entry of its own.
+///
+/// The world is its owner's, so that many followers share one.
 pub(super) struct Follower {
     pub(super) service: ObjectKey,
-    pub(super) world: World,
     pub(super) expected: Contents,
     pub(super) written: Contents,
     pub(super) pending: Pending,
     /// The last change of hints, until a slice shows it.
     pub(super) pending_hints: Option<usize>,
-    pub(super) timeline: Timeline,
+    pub(super) entries: Vec<Entry>,
     pub(super) unknown: Option<UnknownBefore>,
     /// Entries about slices that a cause has explained later.
     explained: BTreeSet<usize>,
@@ -69,55 +70,48 @@ impl Seen<'_> {
 }
 
 impl Follower {
-    pub(super) fn new(service: ObjectKey, world: World) -> Follower {
+    /// Begins with the present state of a world.
+    pub(super) fn new(service: ObjectKey, world: &World) -> Follower {
         Follower {
-            expected: Contents::expected(&service, &world),
-            written: Contents::written(&service, &world),
+            expected: Contents::expected(&service, world),
+            written: Contents::written(&service, world),
             service,
-            world,
             pending: Pending::default(),
             pending_hints: None,
-            timeline: Timeline::default(),
+            entries: Vec::new(),
             unknown: None,
             explained: BTreeSet::new(),
             gap: None,
         }
     }
 
-    pub(super) fn into_timeline(self) -> Timeline {
-        let Timeline { entries, gaps, has_unknown_writes } = self.timeline;
-        let numbered = entries.into_iter().enumerate();
-        let entries = numbered.filter(|(at, _)| !self.explained.contains(at)).map(|(_, entry)| entry).collect();
-        Timeline { entries, gaps, has_unknown_writes }
+    /// Returns the entries, without those that a cause has explained later.
+    pub(super) fn into_entries(self) -> Vec<Entry> {
+        let numbered = self.entries.into_iter().enumerate();
+        numbered.filter(|(at, _)| !self.explained.contains(at)).map(|(_, entry)| entry).collect()
     }
 
-    pub(super) fn follow(&mut self, change: &Change) {
+    /// Follows a change. The world is that after the change; while the Service before it is explained, it is that before.
+    pub(super) fn follow(&mut self, world: &mut World, change: &Change) {
         let object = match &change.what {
             What::Gap(gap) => {
                 self.gap = Some((gap.since, change.seen));
-                self.timeline.gaps.push((gap.clone(), change.seen));
                 return;
             }
             What::Unknown(write) => {
-                self.follow_unknown(change, write);
+                self.follow_unknown(world, change, write);
                 return;
             }
-            What::Put { after, .. } => {
-                add(&mut self.world, after);
-                after
-            }
-            What::Removed(before) => {
-                self.world.remove(before.kind().into(), &before.key());
-                before
-            }
+            What::Put { after, .. } => after,
+            What::Removed(before) => before,
         };
         let names = actor::names(change, self.earliest(change));
         let seen = Seen { change, object: ObjectRef::new(object.kind().into(), &object.key()), names };
-        let expected = Contents::expected(&self.service, &self.world);
+        let expected = Contents::expected(&self.service, world);
         if let Recorded::EndpointSlice(slice) = object {
-            self.follow_slice(&seen, slice, &expected);
+            self.follow_slice(world, &seen, slice, &expected);
         } else {
-            self.follow_cause(&seen, object, &expected);
+            self.follow_cause(world, &seen, object, &expected);
         }
         self.expected = expected;
     }
@@ -130,29 +124,29 @@ impl Follower {
         }
     }
 
-    fn follow_cause(&mut self, seen: &Seen<'_>, object: &Recorded, expected: &Contents) {
+    fn follow_cause(&mut self, world: &mut World, seen: &Seen<'_>, object: &Recorded, expected: &Contents) {
         let differences = self.expected.differences(expected);
         // Without ready endpoints there are no hints, for that reason alone.
         let has_ready = self.expected.ready() > 0 && expected.ready() > 0;
         let hints = HintsChange { from: self.expected.hints, to: expected.hints };
         let hints = Some(hints).filter(|hints| has_ready && hints.from != hints.to);
         if differences.is_empty() && hints.is_none() {
-            if self.concerns(object) {
-                let report = self.world.service(&self.service);
+            if self.concerns(world, object) {
+                let report = self.report(world, &seen.change.what);
                 let reason = report.and_then(|report| without_effect(&report, &seen.object));
                 let cause = seen.cause((reason, false));
                 self.add(Entry { cause, ..seen.entry(expected) });
             }
             return;
         }
-        let service = Cluster::service(&self.world, &self.service);
+        let service = Cluster::service(world, &self.service);
         let selector = service.as_ref().and_then(|it| it.selector.as_ref());
         let ends = |change: &EndpointChange| change.to == EndpointState::Ready;
         let reports = if selector.is_none() || hints.is_some() || differences.iter().any(ends) {
-            self.reports(seen)
+            self.reports(world, seen)
         } else {
             // No reason has ended.
-            self.reports_after(seen)
+            self.reports_after(world, seen)
         };
         for endpoint in differences {
             let why = reports.of_address(&endpoint, selector);
@@ -163,65 +157,70 @@ impl Follower {
                 Written { object: early.slice, manager: early.manager, after: SignedDuration::ZERO }
             });
             if written.is_none() {
-                self.pending.expect(&endpoint.address, self.timeline.entries.len(), seen.change, to);
+                self.pending.expect(&endpoint.address, self.entries.len(), seen.change, to);
             }
             let entry = seen.entry(expected);
             self.add(Entry { endpoint: Some(endpoint), cause: seen.cause(why), written, ..entry });
         }
         if let Some(hints) = hints {
             let cause = seen.cause(reports.of_hints(hints));
-            self.pending_hints = Some(self.timeline.entries.len());
+            self.pending_hints = Some(self.entries.len());
             self.add(Entry { hints: Some(hints), cause, ..seen.entry(expected) });
         }
     }
 
     pub(super) fn add(&mut self, entry: Entry) {
-        self.timeline.entries.push(entry);
+        self.entries.push(entry);
     }
 
     /// Explains the Service before and after a change. The world is that after it, before and afterwards.
-    pub(super) fn reports<'a>(&mut self, seen: &'a Seen<'_>) -> Reports<'a> {
-        let before = self.report_before(&seen.change.what);
-        Reports { before, ..self.reports_after(seen) }
+    pub(super) fn reports<'a>(&self, world: &mut World, seen: &'a Seen<'_>) -> Reports<'a> {
+        let before = self.report_before(world, seen.change);
+        Reports { before, ..self.reports_after(world, seen) }
     }
 
-    fn reports_after<'a>(&self, seen: &'a Seen<'_>) -> Reports<'a> {
-        let after = self.world.service(&self.service);
+    fn reports_after<'a>(&self, world: &World, seen: &'a Seen<'_>) -> Reports<'a> {
+        let after = self.report(world, &seen.change.what);
         Reports { before: None, after, what: &seen.change.what, object: &seen.object }
     }
 
-    fn report_before(&mut self, what: &What) -> Option<ServiceReport> {
-        match what {
-            What::Put { before, after } => {
-                match before {
-                    Some(before) => add(&mut self.world, before),
-                    None => self.world.remove(after.kind().into(), &after.key()),
-                }
-                let report = self.world.service(&self.service);
-                add(&mut self.world, after);
-                report
+    /// Explains the Service, as far as a change needs it: unless the Service itself has changed, the changed Pod is the only one that
+    /// its selector may almost match. To find all, those of the whole namespace are compared.
+    fn report(&self, world: &World, what: &What) -> Option<ServiceReport> {
+        let (What::Put { after: object, .. } | What::Removed(object)) = what else { return None };
+        match object {
+            Recorded::Service(_) => world.service(&self.service),
+            Recorded::Pod(_) => {
+                let mut report = world.service_without_near_misses(&self.service)?;
+                report.near_misses.extend(world.near_miss(&self.service, &object.key()));
+                Some(report)
             }
-            What::Removed(before) => {
-                add(&mut self.world, before);
-                let report = self.world.service(&self.service);
-                self.world.remove(before.kind().into(), &before.key());
-                report
-            }
-            What::Gap(_) | What::Unknown(_) => None,
+            _ => world.service_without_near_misses(&self.service),
         }
     }
 
+    fn report_before(&self, world: &mut World, change: &Change) -> Option<ServiceReport> {
+        match &change.what {
+            What::Put { before: Some(before), .. } | What::Removed(before) => add(world, before),
+            What::Put { before: None, after } => world.remove(after.kind().into(), &after.key()),
+            What::Gap(_) | What::Unknown(_) => return None,
+        }
+        let report = self.report(world, &change.what);
+        apply(world, change);
+        report
+    }
+
     /// Returns whether a change of an object without effect is of interest.
-    fn concerns(&self, object: &Recorded) -> bool {
+    fn concerns(&self, world: &World, object: &Recorded) -> bool {
         match object {
             Recorded::Service(_) | Recorded::Endpoints(_) => object.key() == self.service,
-            Recorded::Pod(pod) => pod.namespace == self.service.namespace && self.selects(pod),
+            Recorded::Pod(pod) => pod.namespace == self.service.namespace && self.selects(world, pod),
             Recorded::Node(_) | Recorded::EndpointSlice(_) => false,
         }
     }
 
-    pub(super) fn selects(&self, pod: &Pod) -> bool {
+    pub(super) fn selects(&self, world: &World, pod: &Pod) -> bool {
         let selects = |service: Arc<Service>| service.selector.as_ref().is_some_and(|it| pod.labels.contains_all(it));
-        self.expected.has_pod(&pod.name) || Cluster::service(&self.world, &self.service).is_some_and(selects)
+        self.expected.has_pod(&pod.name) || Cluster::service(world, &self.service).is_some_and(selects)
     }
 }

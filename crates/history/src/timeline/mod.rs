@@ -16,7 +16,7 @@ use jiff::Timestamp;
 use kube_endpoint_model::ObjectKey;
 use kube_endpoints_explain::{Kind as Explained, Settings, World};
 
-use crate::{Gap, Kind, ReadError, Recorded, Replay};
+use crate::{Change, Gap, Kind, ReadError, Recorded, Replay, What};
 
 pub use crate::Action;
 pub use entry::{Cause, EndpointChange, EndpointState, Entry, Hints, HintsChange, PortsChange, Written};
@@ -49,21 +49,23 @@ impl Timeline {
         replay: &mut Replay<'_>,
         until: Timestamp,
     ) -> Result<Timeline, ReadError> {
-        let mut world = World::new(settings);
-        for object in replay.objects() {
-            add(&mut world, object);
-        }
-        for kind in replay.header().iter().flat_map(|header| &header.unknown) {
-            world.set_unknown((*kind).into());
-        }
-        let mut follower = Follower::new(service.clone(), world);
-        let mut changes = Ordered::new(replay, until);
+        let mut world = world_of(replay, settings);
+        let mut follower = Follower::new(service.clone(), &world);
+        let (mut changes, mut gaps, mut has_unknown_writes) = (Ordered::new(replay, until), Vec::new(), false);
         while let Some(change) = changes.next()? {
-            let change = follower.after_unknown(change);
-            follower.follow(&change);
+            let (change, gap) = follower.after_unknown(change);
+            has_unknown_writes |= gap.is_some();
+            gaps.extend(gap);
+            apply(&mut world, &change);
+            follower.follow(&mut world, &change);
+            if let What::Gap(gap) = change.what {
+                gaps.push((gap, change.seen));
+            }
         }
-        follower.end_unknown();
-        Ok(follower.into_timeline())
+        let gap = follower.end_unknown();
+        has_unknown_writes |= gap.is_some();
+        gaps.extend(gap);
+        Ok(Timeline { entries: follower.into_entries(), gaps, has_unknown_writes })
     }
 }
 
@@ -76,6 +78,27 @@ impl From<Kind> for Explained {
             Kind::Endpoints => Explained::Endpoints,
             Kind::EndpointSlice => Explained::EndpointSlice,
         }
+    }
+}
+
+/// Returns the present state of a replay.
+fn world_of(replay: &Replay<'_>, settings: Settings) -> World {
+    let mut world = World::new(settings);
+    for object in replay.objects() {
+        add(&mut world, object);
+    }
+    for kind in replay.header().iter().flat_map(|header| &header.unknown) {
+        world.set_unknown((*kind).into());
+    }
+    world
+}
+
+/// Applies a change to a world; a gap, or an unknown write, changes nothing.
+fn apply(world: &mut World, change: &Change) {
+    match &change.what {
+        What::Put { after, .. } => add(world, after),
+        What::Removed(before) => world.remove(before.kind().into(), &before.key()),
+        What::Gap(_) | What::Unknown(_) => {}
     }
 }
 

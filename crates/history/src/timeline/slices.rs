@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 use kube_endpoint_model::well_known::{MIRRORING_CONTROLLER, SLICE_CONTROLLER, SLICE_MANAGED_BY_LABEL};
 use kube_endpoint_model::{Code, EndpointSlice};
-use kube_endpoints_explain::Reason;
+use kube_endpoints_explain::{Reason, World};
 
 use super::contents::Contents;
 use super::entry::{EndpointChange, Entry, Written};
@@ -13,23 +13,29 @@ use crate::What;
 
 impl Follower {
     /// Relates a slice to the entries that it shows, and adds one for each address that it shows otherwise.
-    pub(super) fn follow_slice(&mut self, seen: &Seen<'_>, slice: &EndpointSlice, expected: &Contents) {
-        let now = Contents::written(&self.service, &self.world);
+    pub(super) fn follow_slice(
+        &mut self,
+        world: &mut World,
+        seen: &Seen<'_>,
+        slice: &EndpointSlice,
+        expected: &Contents,
+    ) {
+        let now = Contents::written(&self.service, world);
         let before = std::mem::replace(&mut self.written, now);
         let differences = before.differences(&self.written);
         let is_ours = slice.is_managed_by(SLICE_CONTROLLER) || slice.is_managed_by(MIRRORING_CONTROLLER);
         let is_lost =
             slice.service_name() != Some(&*self.service.name) && !matches!(seen.change.what, What::Removed(_));
         let unmanaged = (!is_ours && !is_lost)
-            .then(|| self.reports(seen).of_foreign_slice(slice.metadata.labels.get(SLICE_MANAGED_BY_LABEL)));
+            .then(|| self.reports(world, seen).of_foreign_slice(slice.metadata.labels.get(SLICE_MANAGED_BY_LABEL)));
         if differences.is_empty() && unmanaged.is_some() {
             let cause = seen.cause((unmanaged.clone(), false));
             self.add(Entry { cause, ..seen.entry(&self.written) });
         }
         for endpoint in differences {
             let to = self.written.endpoint(&endpoint.address);
-            if let Some(entry) = self.pending.shown(&endpoint.address, &to, seen.change)
-                && let Some(entry) = self.timeline.entries.get_mut(entry)
+            if let Some(at) = self.pending.shown(&endpoint.address, &to, seen.change)
+                && let Some(entry) = self.entries.get_mut(at)
             {
                 entry.written = Some(written(entry, seen));
                 continue;
@@ -40,7 +46,7 @@ impl Follower {
                 None => (Some(differs(is_right, is_lost)), is_right),
             };
             if is_ours && !is_lost {
-                let (entry, version) = (self.timeline.entries.len(), version_of(seen.change));
+                let (entry, version) = (self.entries.len(), version_of(seen.change));
                 let (slice, manager) = (seen.object.clone(), seen.names.0.clone());
                 let early = Early { entry, slice, manager, endpoint: to, seen: seen.change.seen, version };
                 self.pending.add_early(&endpoint.address, early);
@@ -51,7 +57,7 @@ impl Follower {
         }
         if before.hints != self.written.hints
             && let Some(entry) = self.pending_hints.take()
-            && let Some(entry) = self.timeline.entries.get_mut(entry)
+            && let Some(entry) = self.entries.get_mut(entry)
         {
             entry.written = Some(written(entry, seen));
         }

@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use kube_endpoint_model::ObjectKey;
-use kube_endpoints_explain::ObjectRef;
+use kube_endpoints_explain::{ObjectRef, World};
 
 use super::follower::Follower;
 use super::{actor, text};
@@ -13,12 +13,15 @@ pub(super) struct UnknownBefore {
     kind: Kind,
     key: ObjectKey,
     /// Gap and its end; `None` if the object does not concern the Service.
-    gap: Option<(Gap, Timestamp)>,
+    gap: Option<UnknownGap>,
 }
+
+/// A gap, and its end.
+pub(super) type UnknownGap = (Gap, Timestamp);
 
 impl Follower {
     /// Follows a write of unknown content, which is a gap. Objects that are not recorded are related to the Service by their names.
-    pub(super) fn follow_unknown(&mut self, change: &Change, write: &UnknownWrite) {
+    pub(super) fn follow_unknown(&mut self, world: &World, change: &Change, write: &UnknownWrite) {
         let UnknownWrite { kind, ref key, action, is_recorded } = *write;
         let name = key.name.as_str();
         let is_similar = || name.strip_prefix(self.service.name.as_str()).is_some_and(|rest| rest.starts_with('-'));
@@ -26,7 +29,7 @@ impl Follower {
             Kind::Service | Kind::Endpoints => true,
             Kind::Node => false,
             Kind::Pod if is_recorded => {
-                self.expected.has_pod(name) || self.world.find_pod(key).is_some_and(|pod| self.selects(pod))
+                self.expected.has_pod(name) || world.find_pod(key).is_some_and(|pod| self.selects(world, pod))
             }
             Kind::EndpointSlice if is_recorded => true,
             Kind::Pod | Kind::EndpointSlice => is_similar(),
@@ -41,25 +44,19 @@ impl Follower {
         self.unknown = Some(UnknownBefore { kind, key: key.clone(), gap });
     }
 
-    /// Ends the write of unknown content that came before a change. If the object is first seen in that change, it was not created then
-    /// but changed, and only its state before is unknown.
-    pub(super) fn after_unknown(&mut self, change: Change) -> Change {
+    /// Ends the write of unknown content that came before a change; returns its gap. If the object is first seen in that change, it was
+    /// not created then but changed, and only its state before is unknown.
+    pub(super) fn after_unknown(&mut self, change: Change) -> (Change, Option<UnknownGap>) {
         match (change.what, &self.unknown) {
             (What::Put { before: None, after }, Some(unknown)) if after.is(unknown.kind, &unknown.key) => {
                 self.unknown = None;
-                Change { what: What::Put { before: Some(after.clone()), after }, ..change }
+                (Change { what: What::Put { before: Some(after.clone()), after }, ..change }, None)
             }
-            (what, _) => {
-                self.end_unknown();
-                Change { what, ..change }
-            }
+            (what, _) => (Change { what, ..change }, self.end_unknown()),
         }
     }
 
-    pub(super) fn end_unknown(&mut self) {
-        if let Some(gap) = self.unknown.take().and_then(|unknown| unknown.gap) {
-            self.timeline.gaps.push(gap);
-            self.timeline.has_unknown_writes = true;
-        }
+    pub(super) fn end_unknown(&mut self) -> Option<UnknownGap> {
+        self.unknown.take().and_then(|unknown| unknown.gap)
     }
 }
