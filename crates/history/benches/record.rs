@@ -1,4 +1,4 @@
-//! Cost of recording a change, and of reading a Service among many.
+//! Cost of recording a change, of reading a Service among many, and of the summary of all.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -6,9 +6,9 @@ use std::sync::Arc;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use jiff::{SignedDuration, Timestamp};
 use kube_endpoint_model::{
-    Endpoint, EndpointConditions, EndpointSlice, Labels, ObjectKey, ObjectMeta, Pod, Service, well_known,
+    Endpoint, EndpointConditions, EndpointSlice, IpFamily, Labels, ObjectKey, ObjectMeta, Pod, Service, well_known,
 };
-use kube_endpoints_history::{Archive, Encoder, Select};
+use kube_endpoints_history::{Archive, Encoder, Kind, Select};
 
 fn start() -> Timestamp {
     Timestamp::from_second(1_800_000_000).expect("a time")
@@ -45,7 +45,12 @@ fn slice(service: usize, endpoints: usize, version: u64) -> Arc<EndpointSlice> {
         metadata: ObjectMeta {
             namespace: "shop".into(),
             name: format!("app-{service}-x").as_str().into(),
-            labels: [(well_known::SERVICE_NAME_LABEL, name(service).as_str())].into_iter().collect(),
+            labels: [
+                (well_known::SERVICE_NAME_LABEL, name(service).as_str()),
+                (well_known::SLICE_MANAGED_BY_LABEL, well_known::SLICE_CONTROLLER),
+            ]
+            .into_iter()
+            .collect(),
             resource_version: version.into(),
             ..ObjectMeta::default()
         },
@@ -81,11 +86,11 @@ fn flip(c: &mut Criterion) {
 
 /// Returns an hour of 16 flips a second.
 fn hour(services: usize) -> Vec<u8> {
-    let mut encoder = Encoder::new("bench", []).expect("memory");
+    let mut encoder = Encoder::new("bench", [Kind::Node]).expect("memory");
     for service in 0..services {
         let selector = Some(labels(service));
-        let (namespace, name) = ("shop".into(), name(service).as_str().into());
-        encoder.put(start(), None, Arc::new(Service { namespace, name, selector, ..Service::default() }));
+        let (namespace, name, ip_families) = ("shop".into(), name(service).as_str().into(), [IpFamily::V4].into());
+        encoder.put(start(), None, Arc::new(Service { namespace, name, selector, ip_families, ..Service::default() }));
         for at in 0..4 {
             encoder.put(start(), None, pod(service, at, 0));
         }
@@ -96,8 +101,10 @@ fn hour(services: usize) -> Vec<u8> {
     for version in 1..=3_600 * 16 {
         now += SignedDuration::from_millis(62);
         let service = version * 7_919 % services;
-        encoder.put(now, None, pod(service, 0, version as u64));
-        encoder.put(now, None, slice(service, 4, version as u64));
+        // Ready in every other round over the Services.
+        let state = (4 * version + version / services % 2) as u64;
+        encoder.put(now, None, pod(service, 2, state));
+        encoder.put(now, None, slice(service, 4, state + 2));
         if version % 16 == 0 {
             encoder.flush(&mut file).expect("memory");
         }
@@ -125,5 +132,29 @@ fn replay(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, flip, replay);
+#[cfg(feature = "causes")]
+fn summary(c: &mut Criterion) {
+    use kube_endpoints_history::summary::{Options, Summary};
+
+    let mut group = c.benchmark_group("summary of an hour of all Services of");
+    group.sample_size(10);
+    for services in [100, 1_000, 10_000] {
+        let file = hour(services);
+        group.bench_function(BenchmarkId::from_parameter(services), |b| {
+            b.iter(|| {
+                let mut archive = Archive::from_buffers([file.clone()]).expect("a history");
+                let mut replay = archive.replay(Select::All, start()).expect("a state");
+                let summary = Summary::of(&mut replay, None, start(), &Options::default()).expect("a history");
+                assert!(summary.changes > 40_000, "{}", summary.changes);
+                black_box(summary);
+            });
+        });
+    }
+    group.finish();
+}
+
+#[cfg(not(feature = "causes"))]
+fn summary(_: &mut Criterion) {}
+
+criterion_group!(benches, flip, replay, summary);
 criterion_main!(benches);

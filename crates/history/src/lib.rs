@@ -18,6 +18,8 @@ pub mod recorder;
 mod records;
 mod replay;
 #[cfg(feature = "causes")]
+pub mod summary;
+#[cfg(feature = "causes")]
 pub mod timeline;
 
 pub use archive::Archive;
@@ -28,5 +30,7 @@ pub use excerpt::ExcerptError;
 pub use header::{FORMAT, Header};
 pub use object::{Kind, Recorded};
 pub use replay::{Replay, Select};
+#[cfg(feature = "causes")]
+pub use summary::Summary;
 #[cfg(feature = "causes")]
 pub use timeline::Timeline;

@@ -78,6 +78,14 @@ impl Contents {
         self.endpoints.values().filter(|endpoint| endpoint.state == EndpointState::Ready).count()
     }
 
+    pub(super) fn state(&self, address: &str) -> EndpointState {
+        self.endpoints.get(address).map(|endpoint| endpoint.state).unwrap_or_default()
+    }
+
+    pub(super) fn states(&self) -> impl Iterator<Item = (&str, EndpointState)> {
+        self.endpoints.iter().map(|(address, endpoint)| (address.as_str(), endpoint.state))
+    }
+
     pub(super) fn has_pod(&self, name: &str) -> bool {
         self.endpoints.values().any(|endpoint| endpoint.pod.as_deref() == Some(name))
     }

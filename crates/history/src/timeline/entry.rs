@@ -138,6 +138,7 @@ impl Entry {
     }
 }
 
-fn milliseconds<S: Serializer>(after: &SignedDuration, serializer: S) -> Result<S::Ok, S::Error> {
+/// Serializes a duration as a number of milliseconds.
+pub(crate) fn milliseconds<S: Serializer>(after: &SignedDuration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_i128(after.as_millis())
 }

@@ -1,6 +1,6 @@
 //! Follows the recorded changes of one Service.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
@@ -27,7 +27,7 @@ const LATE: SignedDuration = SignedDuration::from_secs(30);
 /// slice that changes otherwise is an entry of its own.
 ///
 /// The world is its owner's, so that many followers share one.
-pub(super) struct Follower {
+pub(crate) struct Follower {
     pub(super) service: ObjectKey,
     pub(super) expected: Contents,
     pub(super) written: Contents,
@@ -36,8 +36,10 @@ pub(super) struct Follower {
     pub(super) pending_hints: Option<usize>,
     pub(super) entries: Vec<Entry>,
     pub(super) unknown: Option<UnknownBefore>,
+    /// Entries that the last change has shown.
+    pub(super) shown: Vec<usize>,
     /// Entries about slices that a cause has explained later.
-    explained: BTreeSet<usize>,
+    pub(super) explained: BTreeSet<usize>,
     /// Beginning and end of the last gap.
     gap: Option<(Timestamp, Timestamp)>,
 }
@@ -71,7 +73,7 @@ impl Seen<'_> {
 
 impl Follower {
     /// Begins with the present state of a world.
-    pub(super) fn new(service: ObjectKey, world: &World) -> Follower {
+    pub(crate) fn new(service: ObjectKey, world: &World) -> Follower {
         Follower {
             expected: Contents::expected(&service, world),
             written: Contents::written(&service, world),
@@ -80,19 +82,36 @@ impl Follower {
             pending_hints: None,
             entries: Vec::new(),
             unknown: None,
+            shown: Vec::new(),
             explained: BTreeSet::new(),
             gap: None,
         }
     }
 
+    /// Forgets all entries but the last ones, and those that a slice may still show: memory then depends on the endpoints, not
+    /// on the changes.
+    pub(super) fn forget(&mut self, last: usize) {
+        let count = self.entries.len();
+        let kept = (count.saturating_sub(last)..count).chain(self.pending.entries()).chain(self.pending_hints);
+        let kept: BTreeSet<usize> = kept.collect();
+        let numbers: HashMap<usize, usize> = kept.iter().copied().zip(0..).collect();
+        let entries = std::mem::take(&mut self.entries).into_iter().enumerate();
+        self.entries = entries.filter(|(at, _)| kept.contains(at)).map(|(_, entry)| entry).collect();
+        self.pending.renumber(&numbers);
+        self.pending_hints = self.pending_hints.and_then(|at| numbers.get(&at).copied());
+        self.explained = self.explained.iter().filter_map(|at| numbers.get(at).copied()).collect();
+        self.shown.clear();
+    }
+
     /// Returns the entries, without those that a cause has explained later.
-    pub(super) fn into_entries(self) -> Vec<Entry> {
+    pub(crate) fn into_entries(self) -> Vec<Entry> {
         let numbered = self.entries.into_iter().enumerate();
         numbered.filter(|(at, _)| !self.explained.contains(at)).map(|(_, entry)| entry).collect()
     }
 
     /// Follows a change. The world is that after the change; while the Service before it is explained, it is that before.
-    pub(super) fn follow(&mut self, world: &mut World, change: &Change) {
+    pub(crate) fn follow(&mut self, world: &mut World, change: &Change) {
+        self.shown.clear();
         let object = match &change.what {
             What::Gap(gap) => {
                 self.gap = Some((gap.since, change.seen));

@@ -7,6 +7,7 @@ mod fold;
 mod follower;
 mod order;
 mod pending;
+mod present;
 mod reasons;
 mod slices;
 mod text;
@@ -21,10 +22,16 @@ use crate::{Change, Gap, Kind, ReadError, Recorded, Replay, What};
 pub use crate::Action;
 pub use entry::{Cause, EndpointChange, EndpointState, Entry, Hints, HintsChange, PortsChange, Written};
 pub use fold::{Burst, Line, fold};
+pub use present::Counts;
 pub use text::lines as text;
 
-use follower::Follower;
-use order::Ordered;
+pub(crate) use entry::milliseconds;
+pub(crate) use follower::Follower;
+pub(crate) use order::Ordered;
+pub(crate) use present::cause_of;
+pub(crate) use text::{at, cause_text, duration};
+#[cfg(feature = "html")]
+pub(crate) use text::{line_of, time_of};
 
 /// The changes of a Service's endpoints, with their causes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -82,7 +89,7 @@ impl From<Kind> for Explained {
 }
 
 /// Returns the present state of a replay.
-fn world_of(replay: &Replay<'_>, settings: Settings) -> World {
+pub(crate) fn world_of(replay: &Replay<'_>, settings: Settings) -> World {
     let mut world = World::new(settings);
     for object in replay.objects() {
         add(&mut world, object);
@@ -94,7 +101,7 @@ fn world_of(replay: &Replay<'_>, settings: Settings) -> World {
 }
 
 /// Applies a change to a world; a gap, or an unknown write, changes nothing.
-fn apply(world: &mut World, change: &Change) {
+pub(crate) fn apply(world: &mut World, change: &Change) {
     match &change.what {
         What::Put { after, .. } => add(world, after),
         What::Removed(before) => world.remove(before.kind().into(), &before.key()),

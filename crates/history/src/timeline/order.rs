@@ -12,7 +12,7 @@ pub(super) const REORDERED: SignedDuration = SignedDuration::from_secs(10);
 
 /// The changes until a time, by the versions of their objects if those are known: a deletion and a gap stay where they were
 /// seen, between the others.
-pub(super) struct Ordered<'r, 'a> {
+pub(crate) struct Ordered<'r, 'a> {
     replay: &'r mut Replay<'a>,
     until: Timestamp,
     /// Changes that were seen within [`REORDERED`] after the first.
@@ -21,11 +21,11 @@ pub(super) struct Ordered<'r, 'a> {
 }
 
 impl<'r, 'a> Ordered<'r, 'a> {
-    pub(super) fn new(replay: &'r mut Replay<'a>, until: Timestamp) -> Self {
+    pub(crate) fn new(replay: &'r mut Replay<'a>, until: Timestamp) -> Self {
         Ordered { replay, until, window: VecDeque::new(), has_ended: false }
     }
 
-    pub(super) fn next(&mut self) -> Result<Option<Change>, ReadError> {
+    pub(crate) fn next(&mut self) -> Result<Option<Change>, ReadError> {
         while !self.has_ended && !self.is_full() {
             match self.replay.next_change()?.filter(|change| change.seen <= self.until) {
                 Some(change) => self.window.push_back(change),

@@ -62,6 +62,32 @@ impl Pending {
         entries.drain(..=at).next_back().map(|it| it.entry)
     }
 
+    /// Returns the entries that a slice may still show, or a cause explain: the last one of each address.
+    pub(super) fn entries(&self) -> impl Iterator<Item = usize> {
+        let awaited = self.awaited.values().filter_map(|entries| entries.last()).map(|it| it.entry);
+        awaited.chain(self.early.values().map(|it| it.entry))
+    }
+
+    /// Returns the entries that no slice has shown yet, the last one of each address.
+    pub(super) fn not_shown(&self) -> impl Iterator<Item = usize> {
+        self.awaited.values().filter_map(|entries| entries.last()).map(|it| it.entry)
+    }
+
+    /// Gives the entries their new numbers, and forgets those without one.
+    pub(super) fn renumber(&mut self, numbers: &HashMap<usize, usize>) {
+        let renumber = |entry: &mut usize| {
+            numbers.get(entry).is_some_and(|number| {
+                *entry = *number;
+                true
+            })
+        };
+        self.early.retain(|_, early| renumber(&mut early.entry));
+        self.awaited.retain(|_, entries| {
+            entries.retain_mut(|it| renumber(&mut it.entry));
+            !entries.is_empty()
+        });
+    }
+
     /// Adds a change of a slice whose cause may still be seen.
     pub(super) fn add_early(&mut self, address: &str, early: Early) {
         self.early.insert(address.to_owned(), early);

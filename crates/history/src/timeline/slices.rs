@@ -38,6 +38,7 @@ impl Follower {
                 && let Some(entry) = self.entries.get_mut(at)
             {
                 entry.written = Some(written(entry, seen));
+                self.shown.push(at);
                 continue;
             }
             let is_right = expected.endpoint(&endpoint.address).is_shown_as(&to);

@@ -24,14 +24,14 @@ pub fn lines(timeline: &Timeline, lines: &[Line]) -> String {
     })
 }
 
-fn time_of(line: &Line) -> Timestamp {
+pub(crate) fn time_of(line: &Line) -> Timestamp {
     match line {
         Line::Entry(entry) => entry.time,
         Line::Burst(burst) => burst.from,
     }
 }
 
-fn line_of(line: &Line) -> String {
+pub(crate) fn line_of(line: &Line) -> String {
     match line {
         Line::Entry(entry) => entry_line(entry),
         Line::Burst(burst) => burst_line(burst),
@@ -65,7 +65,7 @@ fn listed(ports: &[String]) -> String {
     if ports.is_empty() { "no ports".to_owned() } else { format!("ports {}", ports.join(",")) }
 }
 
-fn cause_text(Cause { object, action, reason, ended, manager, user }: &Cause) -> String {
+pub(crate) fn cause_text(Cause { object, action, reason, ended, manager, user }: &Cause) -> String {
     let reason = match reason {
         Some(reason) if *ended => format!("no longer {} {}; ", reason.code, reason.message),
         Some(reason) => format!("{} {}; ", reason.code, reason.message),
@@ -132,11 +132,11 @@ fn hinted(hints: Hints) -> &'static str {
     }
 }
 
-fn at(time: Timestamp) -> String {
+pub(crate) fn at(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
-fn duration(duration: SignedDuration) -> String {
+pub(crate) fn duration(duration: SignedDuration) -> String {
     match duration.as_millis() {
         milliseconds @ ..1_000 => format!("{milliseconds} ms"),
         _ => format!("{:.1} s", duration.as_secs_f64()),

@@ -10,5 +10,11 @@ mod laws;
 mod recording;
 mod size;
 #[cfg(feature = "causes")]
+mod summary;
+#[cfg(feature = "causes")]
+mod summary_law;
+#[cfg(feature = "html")]
+mod summary_page;
+#[cfg(feature = "causes")]
 mod timeline;
 mod unknown;

@@ -70,7 +70,7 @@ fn node() -> Value {
     json!({"kind": "Node", "metadata": {"name": "n1"}, "status": {"conditions": [{"type": "Ready", "status": "True"}]}})
 }
 
-fn recorded(object: &Value) -> Recorded {
+pub(crate) fn recorded(object: &Value) -> Recorded {
     fn decoded<T: serde::de::DeserializeOwned>(object: &Value) -> Arc<T> {
         Arc::new(serde_json::from_value(object.clone()).expect("an object"))
     }
@@ -83,7 +83,7 @@ fn recorded(object: &Value) -> Recorded {
     }
 }
 
-fn start() -> Timestamp {
+pub(crate) fn start() -> Timestamp {
     "2026-11-27T14:02:00Z".parse().expect("a time")
 }
 
