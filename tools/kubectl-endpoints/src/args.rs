@@ -52,8 +52,8 @@ pub(crate) enum Command {
     Record(RecordArgs),
     /// Show how the endpoints of a Service have changed, and why: which rule, whose write, and which EndpointSlice showed it
     ///
-    /// Reads --history or --url. Changes of at least five Pods, with pauses below 30 s, are one line. Exits with status 1 if the history has
-    /// no such Service.
+    /// Reads --history or --url. Changes of at least five Pods, with pauses below 30 s, are one line. With --summary, lists outages, slow
+    /// propagation, writes and flapping Pods of all Services. Exits with status 1 if the history has no such Service.
     History(HistoryArgs),
 }
 
@@ -185,8 +185,15 @@ pub(crate) struct RecordArgs {
 #[derive(Debug, Args)]
 pub(crate) struct HistoryArgs {
     /// Name of the Service
-    #[arg(value_name = "SERVICE")]
-    pub(crate) service: String,
+    #[arg(value_name = "SERVICE", required_unless_present = "summary", conflicts_with = "summary")]
+    pub(crate) service: Option<String>,
+    /// All Services of the namespace, or with --all-namespaces of all; as a page with a timeline per Service with -o html
+    #[arg(long, conflicts_with_all = ["pod", "all"])]
+    pub(crate) summary: bool,
+    /// Length of each list of --summary
+    #[arg(long, value_name = "NUMBER", conflicts_with = "service", default_value = "10",
+        value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) top: u16,
     /// Beginning, in the forms of --at [default: that of the history]
     #[arg(long, value_name = "TIME", value_parser = moment::parse)]
     pub(crate) since: Option<Moment>,
@@ -211,6 +218,8 @@ pub(crate) enum Format {
     Wide,
     /// Names of the objects only.
     Name,
+    /// Page of HTML; only of history --summary.
+    Html,
 }
 
 impl Cli {
@@ -240,12 +249,19 @@ impl Cli {
         if at.is_some() && history.is_none() && url.is_none() {
             return Err(invalid("--at is a moment of --history or --url".to_owned()));
         }
+        let summary = matches!(&cli.command, Command::History(history) if history.summary);
+        if cli.global.output == Some(Format::Html) && !summary {
+            return Err(invalid("-o html is for history --summary".to_owned()));
+        }
         if let Command::History(_) = &cli.command {
             if history.is_none() && url.is_none() {
                 return Err(invalid("history reads a file or a page: --history or --url names it".to_owned()));
             }
-            if cli.global.at.is_some() || cli.global.all_namespaces {
-                return Err(invalid("history is about one Service: --since and --until are its times".to_owned()));
+            if cli.global.at.is_some() {
+                return Err(invalid("--since and --until are the times of history".to_owned()));
+            }
+            if cli.global.all_namespaces && !summary {
+                return Err(invalid("history is about one Service: --all-namespaces is for --summary".to_owned()));
             }
         }
         Ok(cli)

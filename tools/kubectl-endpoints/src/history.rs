@@ -1,5 +1,7 @@
 //! `history`: how the endpoints of a Service have changed, and why.
 
+mod summary;
+
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
@@ -20,15 +22,19 @@ use crate::{
 pub(crate) async fn run(global: &GlobalArgs, args: &HistoryArgs) -> anyhow::Result<ExitCode> {
     let source = Source::of(global).context("neither --history nor --url is given")?;
     let output = Output::new(global);
-    let key = ObjectKey::new(namespace_offline(global).await, args.service.as_str());
     let now = kube_ambient::now();
     let [since, until] = [args.since, args.until].map(|moment| moment.map(|moment| moment.time(now)));
-    let part = Part { namespace: Some(&key.namespace), service: Some(&args.service), since, until };
+    let namespace = if global.all_namespaces { None } else { Some(namespace_offline(global).await) };
+    let part = Part { namespace: namespace.as_deref(), service: args.service.as_deref(), since, until };
     let mut archive = source.open(global, part).await?;
     let Some(first) = archive.headers().next().map(|header| header.started) else {
         bail!("{source} has no records");
     };
     let (since, until) = (since.unwrap_or(first).max(first), until.unwrap_or(Timestamp::MAX));
+    let Some(service) = &args.service else {
+        return summary::print(global, args, &mut archive, namespace, (since, until));
+    };
+    let key = ObjectKey::new(namespace.unwrap_or_default(), service.as_str());
     let mut replay = archive.replay(Select::Service(key.clone()), since)?;
     let existed = replay.object(Recorded::Service, &key).is_some();
     let mut timeline = Timeline::of_service(&key, global.settings(), &mut replay, until)?;
@@ -95,7 +101,8 @@ mod tests {
         #[case] all: bool,
         #[case] expected: bool,
     ) {
-        let (service, pod) = ("web".to_owned(), pod.map(str::to_owned));
-        assert_eq!(is_wanted(&entry, &HistoryArgs { service, since: None, until: None, pod, all }), expected);
+        let (service, pod) = (Some("web".to_owned()), pod.map(str::to_owned));
+        let args = HistoryArgs { service, summary: false, top: 10, since: None, until: None, pod, all };
+        assert_eq!(is_wanted(&entry, &args), expected);
     }
 }

@@ -53,7 +53,7 @@ impl Output {
                 let names: BTreeSet<String> = objects.iter().map(|it| qualified(it) + "\n").collect();
                 names.into_iter().collect()
             }
-            Some(Format::Wide) | None => text(self.style),
+            Some(Format::Wide | Format::Html) | None => text(self.style),
         };
         if !rendered.is_empty() && !rendered.ends_with('\n') {
             rendered.push('\n');

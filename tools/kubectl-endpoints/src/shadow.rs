@@ -31,7 +31,9 @@ pub(crate) async fn run(global: &GlobalArgs, args: &ShadowArgs) -> anyhow::Resul
     };
     let output = Output::new(global);
     let text = match output.format {
-        None | Some(Format::Wide) => page.with_parameter("output=text").read().await.context(UNREADABLE)?,
+        None | Some(Format::Wide | Format::Html) => {
+            page.with_parameter("output=text").read().await.context(UNREADABLE)?
+        }
         Some(Format::Json | Format::Yaml | Format::Name) => Vec::new(),
     };
     output::print(&output.render(&report, &[], |_| String::from_utf8_lossy(&text).into_owned())?)?;

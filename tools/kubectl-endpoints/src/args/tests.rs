@@ -118,6 +118,14 @@ fn settings_have_the_limit(#[case] line: &str, #[case] limit: usize) {
 #[case::time_of_audit_logs("record --to=f --from-audit-log=a --for=1h")]
 #[case::size_of_audit_logs("record --to=f --max-size=1Gi --from-audit-log a b")]
 #[case::no_audit_log("record --to=f --from-audit-log")]
+#[case::history_of_nothing("history --history=f")]
+#[case::summary_of_a_service("history web --summary --history=f")]
+#[case::summary_of_a_pod("history --summary --pod=web-0 --history=f")]
+#[case::top_without_a_summary("history web --top=3 --history=f")]
+#[case::top_of_nothing("history --summary --top=0 --history=f")]
+#[case::service_of_all_namespaces("history web -A --history=f")]
+#[case::page_of_a_check("check -o html")]
+#[case::page_of_a_service("history web -o html --history=f")]
 fn usage_errors_exit_with_2(#[case] line: &str) {
     assert_eq!(parse(line).unwrap_err().exit_code(), 2);
 }

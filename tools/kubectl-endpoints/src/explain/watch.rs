@@ -76,7 +76,7 @@ fn separator(format: Option<Format>) -> &'static str {
     match format {
         Some(Format::Yaml) => "---\n",
         Some(Format::Json | Format::Name) => "",
-        Some(Format::Wide) | None => "\n",
+        Some(Format::Wide | Format::Html) | None => "\n",
     }
 }
 

@@ -13,5 +13,6 @@ mod page;
 mod record;
 mod rights;
 mod shadow;
+mod summary;
 mod timeline;
 mod watch;

@@ -30,7 +30,7 @@ async fn run_with(status: &str, body: &[u8], args: &[&str]) -> (Run, Vec<String>
             connection.write_all(&answer).await.expect("an answer");
         }
     });
-    let run = offline(&[args, &["-n", "shop", &url]].concat()).await;
+    let run = offline(&[args, &[&url]].concat()).await;
     let requests = requests.lock().expect("no panic").clone();
     (run, requests)
 }
@@ -47,9 +47,23 @@ fn history() -> (TempDir, PathBuf, Vec<u8>) {
 #[tokio::test]
 async fn a_page_is_read_as_a_file_is() {
     let since = "--since=2026-11-27T14:00:00Z";
-    let (run, requests) = run_with("200 OK", &history().2, &["history", "web", since]).await;
+    let (run, requests) = run_with("200 OK", &history().2, &["history", "web", "-n", "shop", since]).await;
     assert_eq!((run.stdout.as_str(), run.stderr.as_str(), run.status), (FLIP, "", 0));
     assert_eq!(requests, ["GET /history?namespace=shop&service=web&since=2026-11-27T14:00:00Z HTTP/1.1"]);
+}
+
+#[rstest]
+#[case::namespace(&["-n", "shop"], "?namespace=shop")]
+#[case::all_namespaces(&["-A"], "")]
+#[tokio::test]
+async fn a_summary_is_that_of_the_page(#[case] args: &[&str], #[case] query: &str) {
+    let (_folder, file, bytes) = history();
+    let args = [&["history", "--summary"], args].concat();
+    let of_file = offline(&[&args[..], &["--history", &file.display().to_string()]].concat()).await;
+    let (run, requests) = run_with("200 OK", &bytes, &args).await;
+    assert_eq!((run.status, &run.stdout, &run.stderr), (0, &of_file.stdout, &of_file.stderr));
+    assert!(run.stdout.contains("Outages: 1\n"), "{run:?}");
+    assert_eq!(requests, [format!("GET /history{query} HTTP/1.1")]);
 }
 
 #[rstest]
@@ -63,7 +77,7 @@ async fn a_moment_is_read_from_the_page(#[case] args: &[&str], #[case] namespace
     let (_folder, file, bytes) = history();
     let of_file =
         offline(&[args, &["-n", "shop", "--at", at, "--history", &file.display().to_string()]].concat()).await;
-    let (run, requests) = run_with("200 OK", &bytes, &[args, &["--at", at]].concat()).await;
+    let (run, requests) = run_with("200 OK", &bytes, &[args, &["-n", "shop", "--at", at]].concat()).await;
     assert_eq!((run.status, &run.stdout, &run.stderr), (of_file.status, &of_file.stdout, &of_file.stderr));
     assert!(!run.stdout.is_empty(), "{run:?}");
     assert_eq!(requests, [format!("GET /history?{namespace}since={at}&until={at} HTTP/1.1")]);
@@ -71,7 +85,8 @@ async fn a_moment_is_read_from_the_page(#[case] args: &[&str], #[case] namespace
 
 #[tokio::test]
 async fn the_message_of_the_page_is_shown() {
-    let (run, _) = run_with("413 Payload Too Large", b"choose a shorter time\n", &["history", "web"]).await;
+    let (run, _) =
+        run_with("413 Payload Too Large", b"choose a shorter time\n", &["history", "web", "-n", "shop"]).await;
     assert_eq!((run.status, run.stdout.as_str()), (1, ""));
     assert!(run.stderr.starts_with("error: cannot read the history: "), "{run:?}");
     assert!(run.stderr.ends_with("the server answered 413 Payload Too Large: choose a shorter time\n"), "{run:?}");
@@ -79,7 +94,7 @@ async fn the_message_of_the_page_is_shown() {
 
 #[tokio::test]
 async fn another_page_is_no_history() {
-    let (run, _) = run_with("200 OK", b"<html>", &["history", "web"]).await;
+    let (run, _) = run_with("200 OK", b"<html>", &["history", "web", "-n", "shop"]).await;
     assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{run:?}");
     assert!(run.stderr.contains("not a history file"), "{run:?}");
 }

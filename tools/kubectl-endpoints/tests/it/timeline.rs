@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use kube_endpoint_model::{EndpointSlice, Node, Pod, Service};
-use kube_endpoints_history::{Author, Encoder};
+use kube_endpoints_history::{Author, Encoder, Recorded};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -18,11 +18,11 @@ pub(crate) async fn offline(args: &[&str]) -> Run {
     run(command).await
 }
 
-fn decoded<T: serde::de::DeserializeOwned>(object: Value) -> Arc<T> {
+pub(crate) fn decoded<T: serde::de::DeserializeOwned>(object: Value) -> Arc<T> {
     Arc::new(serde_json::from_value(object).expect("an object"))
 }
 
-fn pod(ready: bool) -> Arc<Pod> {
+pub(crate) fn pod(ready: bool) -> Arc<Pod> {
     let status = if ready { "True" } else { "False" };
     decoded(json!({
         "metadata": {"namespace": "shop", "name": "web-0", "labels": {"app": "web"}}, "spec": {"nodeName": "n1"},
@@ -30,7 +30,7 @@ fn pod(ready: bool) -> Arc<Pod> {
     }))
 }
 
-fn slice(ready: bool) -> Arc<EndpointSlice> {
+pub(crate) fn slice(ready: bool) -> Arc<EndpointSlice> {
     decoded(json!({
         "metadata": {"namespace": "shop", "name": "web-x", "labels": {"kubernetes.io/service-name": "web",
             "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io"}},
@@ -41,6 +41,14 @@ fn slice(ready: bool) -> Arc<EndpointSlice> {
 
 /// Writes an hour in which a Pod ceases to be ready at 14:02.
 pub(crate) fn record(path: &Path) {
+    record_changes(
+        path,
+        [(120_000, "kubelet", pod(false).into()), (120_012, "kube-controller-manager", slice(false).into())],
+    );
+}
+
+/// Writes an hour with one ready Pod, and changes after 14:00: their milliseconds, field managers and objects.
+pub(crate) fn record_changes(path: &Path, changes: impl IntoIterator<Item = (i64, &'static str, Recorded)>) {
     let at = |text: &str| text.parse::<Timestamp>().expect("a time");
     let author = |manager: &str| Author { manager: manager.into(), ..Author::default() };
     let (mut encoder, mut file) = (Encoder::new("test", []).expect("memory"), Vec::new());
@@ -58,9 +66,10 @@ pub(crate) fn record(path: &Path) {
     encoder.put(start, None, pod(true));
     encoder.put(start, None, slice(true));
     encoder.begin_segment(start, &mut file).expect("memory");
-    let flip = at("2026-11-27T14:02:00Z");
-    encoder.put(flip, Some(&author("kubelet")), pod(false));
-    encoder.put(flip + SignedDuration::from_millis(12), Some(&author("kube-controller-manager")), slice(false));
+    for (after, manager, object) in changes {
+        encoder.put(start + SignedDuration::from_millis(after), Some(&author(manager)), object);
+    }
+    encoder.mark_time(start + SignedDuration::from_hours(1), &mut file).expect("memory");
     encoder.end_segment(&mut file).expect("memory");
     std::fs::write(path, file).expect("the file");
 }
