@@ -58,7 +58,9 @@ impl Folder {
         }
         segments.sort();
         let mut rotation = Rotation::new(limit, max_age);
-        segments.iter().for_each(|(started, length, _)| rotation.push(*started, *length));
+        for (started, length, _) in &segments {
+            rotation.push(*started, *length);
+        }
         let files = segments.into_iter().map(|(_, _, file)| file).collect();
         Ok(Folder { path: path.to_owned(), rotation, files, present: None, is_dirty: false })
     }

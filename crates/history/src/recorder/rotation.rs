@@ -115,7 +115,9 @@ mod tests {
     /// Segments of 10 bytes, each an hour.
     fn rotation(segments: i64) -> Rotation {
         let mut rotation = Rotation::new(100, SignedDuration::from_hours(24));
-        (0..segments).for_each(|at| rotation.push(hour(at), 10));
+        for at in 0..segments {
+            rotation.push(hour(at), 10);
+        }
         rotation
     }
 
