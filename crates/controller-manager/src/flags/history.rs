@@ -12,6 +12,7 @@ const MIN_SIZE: u64 = 1 << 20;
 
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "History flags")]
+#[expect(clippy::struct_field_names, reason = "the fields are named as the flags")]
 pub(super) struct HistoryFlags {
     /// Folder in which the changes of Services, Pods, Nodes, Endpoints and EndpointSlices are recorded, for kubectl endpoints
     /// history. It is created if it does not exist, and is for one process. Without it, they are recorded in memory, and lost

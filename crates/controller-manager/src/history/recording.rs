@@ -114,9 +114,9 @@ fn apply(mut recorder: Recorder, messages: Vec<Message>, is_end: bool) -> io::Re
     }
     let now = kube_ambient::now();
     if is_end {
-        recorder.finish(now)?
+        recorder.finish(now)?;
     } else {
-        recorder.checkpoint(now)?
+        recorder.checkpoint(now)?;
     }
     if !is_end && recorder.is_at_limit() {
         return Err(io::Error::other("a change takes more than the limit"));
