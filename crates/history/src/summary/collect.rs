@@ -11,8 +11,8 @@ use super::concerned::{PodsOfNodes, service_of};
 use super::list::{List, Top};
 use super::service::{Finished, Followed, Lists};
 use super::{Flapping, Options, Summary, Unknown};
-use crate::timeline::{apply, world_of};
-use crate::{Change, Recorded, Replay, What};
+use crate::timeline::{apply, gap_of, world_of};
+use crate::{Change, Kind, Recorded, Replay, What};
 
 /// Fewest changes of readiness of a Pod that is flapping.
 const FEWEST: u64 = 2;
@@ -86,12 +86,19 @@ impl Collector {
     }
 
     fn follow_gap(&mut self, change: &Change) {
-        let What::Gap(gap) = &change.what else { return };
-        self.lists.gap = Some(change.clone());
+        let gap = match &change.what {
+            What::Gap(gap) => {
+                self.lists.gap = Some(change.clone());
+                gap.clone()
+            }
+            // Those of Nodes are heartbeats, most of the time.
+            What::Unknown(write) if write.kind != Kind::Node => gap_of(change, write),
+            _ => return,
+        };
         let length = change.seen.as_millisecond() - gap.since.as_millisecond();
         // A gap of no length marks the end of a recording.
         if length > 0 {
-            let (from, until, reason) = (gap.since, change.seen, gap.reason.clone());
+            let (from, until, reason) = (gap.since, change.seen, gap.reason);
             self.gaps.add(length, || Unknown { from, until, reason });
         }
     }

@@ -32,6 +32,7 @@ pub(crate) use present::cause_of;
 pub(crate) use text::{at, cause_text, duration};
 #[cfg(feature = "html")]
 pub(crate) use text::{line_of, time_of};
+pub(crate) use unknown::gap_of;
 
 /// The changes of a Service's endpoints, with their causes.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -19,10 +19,19 @@ pub(super) struct UnknownBefore {
 /// A gap, and its end.
 pub(super) type UnknownGap = (Gap, Timestamp);
 
+/// Returns a write of unknown content as a gap.
+pub(crate) fn gap_of(change: &Change, write: &UnknownWrite) -> Gap {
+    let object = ObjectRef::new(write.kind.into(), &write.key);
+    let (action, by) = (text::action(write.action), text::by(&actor::names(change, change.seen)));
+    let reason = format!("{object} was {action}{by}, and the audit log does not have its content");
+    let since = change.seen.saturating_sub(SignedDuration::from_millis(1)).unwrap_or(change.seen);
+    Gap { since, reason: reason.as_str().into() }
+}
+
 impl Follower {
     /// Follows a write of unknown content, which is a gap. Objects that are not recorded are related to the Service by their names.
     pub(super) fn follow_unknown(&mut self, world: &World, change: &Change, write: &UnknownWrite) {
-        let UnknownWrite { kind, ref key, action, is_recorded } = *write;
+        let UnknownWrite { kind, ref key, is_recorded, .. } = *write;
         let name = key.name.as_str();
         let is_similar = || name.strip_prefix(self.service.name.as_str()).is_some_and(|rest| rest.starts_with('-'));
         let is_concerned = match kind {
@@ -34,13 +43,7 @@ impl Follower {
             Kind::EndpointSlice if is_recorded => true,
             Kind::Pod | Kind::EndpointSlice => is_similar(),
         };
-        let gap = is_concerned.then(|| {
-            let object = ObjectRef::new(kind.into(), key);
-            let (action, by) = (text::action(action), text::by(&actor::names(change, change.seen)));
-            let reason = format!("{object} was {action}{by}, and the audit log does not have its content");
-            let since = change.seen.saturating_sub(SignedDuration::from_millis(1)).unwrap_or(change.seen);
-            (Gap { since, reason: reason.as_str().into() }, change.seen)
-        });
+        let gap = is_concerned.then(|| (gap_of(change, write), change.seen));
         self.unknown = Some(UnknownBefore { kind, key: key.clone(), gap });
     }
 

@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 use kube_endpoint_model::ObjectKey;
 use kube_endpoints_history::summary::{Options, text};
-use kube_endpoints_history::{Archive, Author, Encoder, Gap, Kind, Select, Summary};
+use kube_endpoints_history::{Action, Archive, Author, Encoder, Gap, Kind, Select, Summary};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -17,6 +17,8 @@ pub(crate) enum Event {
     Soon(&'static str, Value),
     Remove(Kind, &'static str),
     Gap,
+    /// A write by kubectl of an object that may not be recorded, whose content is unknown.
+    Unknown(Kind, &'static str),
 }
 
 use Event::{Put, Remove, Soon};
@@ -78,6 +80,10 @@ pub(crate) fn summary(before: &[Value], events: &[Event], options: &Options) -> 
             Remove(kind, name) => {
                 let namespace = if *kind == Kind::Node { "" } else { "shop" };
                 encoder.remove(now, None, *kind, &ObjectKey::new(namespace, *name));
+            }
+            Event::Unknown(kind, name) => {
+                let author = Author { manager: "kubectl".into(), ..Author::default() };
+                encoder.unknown(now, Some(&author), *kind, &ObjectKey::new("shop", *name), Action::Changed);
             }
             Event::Gap => encoder.gap(now, &Gap { since: before, reason: "the watch has ended".into() }),
         }
@@ -191,6 +197,16 @@ fn what_a_gap_hides_is_not_slow() {
         text(&summary)
             .ends_with("Unknown: 1\n  2026-11-27T14:02:01.000Z to 2026-11-27T14:02:02.000Z: the watch has ended\n")
     );
+}
+
+#[test]
+fn writes_of_unknown_content_are_listed() {
+    let text = shown(&[Event::Unknown(Kind::Node, "n1"), Event::Unknown(Kind::Pod, "web-0")]);
+    let expected = "
+Unknown: 1
+  01.999Z to 02.000Z: Pod shop/web-0 was changed by kubectl, and the audit log does not have its content
+";
+    assert!(text.ends_with(expected), "{text}");
 }
 
 #[test]
