@@ -127,8 +127,12 @@ impl<'a> Replay<'a> {
         self.next_segment
     }
 
-    /// Returns the time of the next change; `None` at the end. May begin segments.
-    pub(crate) fn time_of_next(&mut self) -> Result<Option<Timestamp>, ReadError> {
+    /// Returns the time of the next change, without moving to it; `None` at the end.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError`], if the segment is damaged there.
+    pub fn time_of_next(&mut self) -> Result<Option<Timestamp>, ReadError> {
         while self.changes.is_empty() && self.read_more()? {}
         Ok(self.changes.front().map(|change| change.seen))
     }

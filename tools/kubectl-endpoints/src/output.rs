@@ -7,6 +7,7 @@ use std::{
 };
 
 use clap::ColorChoice;
+use jiff::Timestamp;
 use kube_endpoints_explain::{Kind, ObjectRef, TextStyle};
 use serde::Serialize;
 
@@ -93,6 +94,11 @@ pub(crate) fn message(prefix: &str, message: impl Display) {
 /// Writes a warning to standard error.
 pub(crate) fn warn(text: impl Display) {
     message("warning: ", text);
+}
+
+/// Formats a time as its second, in a form that `--at` accepts.
+pub(crate) fn second(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 /// Returns the ending of a noun after a number.

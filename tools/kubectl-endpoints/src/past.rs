@@ -13,6 +13,7 @@ use kube_endpoints_history::{Author, Change, Gap, Kind, Recorded, Select, Unknow
 pub(crate) use self::selector::LabelSelector;
 use crate::args::GlobalArgs;
 use crate::fetch::Objects;
+use crate::output::second as shown;
 use crate::source::{Part, Source};
 
 /// The objects of a moment.
@@ -23,10 +24,9 @@ pub(crate) struct Past {
     pub(crate) time: Timestamp,
 }
 
-/// Objects by kind and name, and who wrote them last.
+/// What is known of the writes of objects.
 #[derive(Default)]
-struct State {
-    objects: BTreeMap<(Kind, ObjectKey), Recorded>,
+struct Writes {
     /// Authors of the writes since the beginning of the segment.
     authors: BTreeMap<(Kind, ObjectKey), Author>,
     /// Times of the last writes of objects whose content since then is unknown.
@@ -56,27 +56,18 @@ impl Past {
         let mut replay = archive.replay(select, started)?;
         let unknown: Vec<Explained> =
             replay.header().into_iter().flat_map(|header| &header.unknown).map(|kind| Explained::from(*kind)).collect();
-        let objects = replay.objects().map(|object| ((object.kind(), object.key()), object.clone())).collect();
-        let mut state = State { objects, ..State::default() };
-        let next = loop {
-            match replay.next_change()? {
-                Some(change) if change.seen <= at => state.apply(change),
-                next => break next,
-            }
-        };
-        let mut objects = state.into_objects();
+        let mut writes = Writes::default();
+        while replay.time_of_next()?.is_some_and(|next| next <= at) {
+            replay.next_change()?.into_iter().for_each(|change| writes.add(change));
+        }
+        let mut objects = writes.into_objects(replay.objects());
         if !unknown.is_empty() {
             objects.warnings.push(format!("the recorder {}", text::may_not_read(&unknown)));
             objects.unknown.extend(unknown);
         }
-        objects.warnings.extend(next.and_then(|next| in_a_gap(&next, at)));
+        objects.warnings.extend(replay.next_change()?.and_then(|next| in_a_gap(&next, at)));
         Ok(Past { objects, time: at })
     }
-}
-
-/// Formats a time so that `--at` accepts it.
-fn shown(time: Timestamp) -> String {
-    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 /// Returns the warning for a moment in the gap that ends with the next change.
@@ -86,8 +77,8 @@ fn in_a_gap(next: &Change, at: Timestamp) -> Option<String> {
     (*since <= at).then(|| format!("changes between {from} and {to} may be missing: {reason}"))
 }
 
-impl State {
-    fn apply(&mut self, change: Change) {
+impl Writes {
+    fn add(&mut self, change: Change) {
         match change.what {
             What::Put { after, .. } => {
                 let key = (after.kind(), after.key());
@@ -96,13 +87,11 @@ impl State {
                     None => self.authors.remove(&key),
                 };
                 self.outdated.remove(&key);
-                self.objects.insert(key, after);
             }
             What::Removed(before) => {
                 let key = (before.kind(), before.key());
                 self.authors.remove(&key);
                 self.outdated.remove(&key);
-                self.objects.remove(&key);
             }
             What::Unknown(UnknownWrite { kind, key, .. }) => {
                 self.outdated.insert((kind, key), change.seen);
@@ -122,7 +111,8 @@ impl State {
         Some(format!("the audit log does not have what some objects contain: {example}{more}"))
     }
 
-    fn into_objects(self) -> Objects {
+    /// Returns the objects with what is known of their writes.
+    fn into_objects<'a>(self, recorded: impl Iterator<Item = &'a Recorded>) -> Objects {
         let mut objects = Objects::default();
         objects.warnings.extend(self.outdated());
         for ((kind, key), author) in self.authors {
@@ -131,8 +121,8 @@ impl State {
                 objects.last_writes.push((ObjectRef::new(kind.into(), &key), write));
             }
         }
-        for object in self.objects.into_values() {
-            match object {
+        for object in recorded {
+            match object.clone() {
                 Recorded::Service(it) => objects.services.push(it),
                 Recorded::Pod(it) => objects.pods.push(it),
                 Recorded::Node(it) => objects.nodes.push(it),

@@ -21,7 +21,7 @@ use self::stop::StopSignals;
 use self::watches::Watches;
 use crate::args::{GlobalArgs, RecordArgs};
 use crate::connection::Connection;
-use crate::output::{message, plural};
+use crate::output::{message, plural, second};
 
 /// Timeout of the first lists.
 const SYNC_TIMEOUT: Duration = Duration::from_secs(60);
@@ -133,14 +133,13 @@ fn summary(recorder: &Recorder) -> String {
 }
 
 fn recorded(changes: usize, objects: usize, length: u64, (from, to): (Timestamp, Timestamp)) -> String {
-    let time = |time: Timestamp| time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     format!(
         "Recorded {changes} change{} of {objects} object{}: {}, from {} to {}.",
         plural(changes),
         plural(objects),
         shown_size(length),
-        time(from),
-        time(to)
+        second(from),
+        second(to)
     )
 }
 
