@@ -60,19 +60,17 @@ impl Timeline {
         let mut world = world_of(replay, settings);
         let mut follower = Follower::new(service.clone(), &world);
         let (mut changes, mut gaps, mut has_unknown_writes) = (Ordered::new(replay, until), Vec::new(), false);
-        while let Some(change) = changes.next()? {
-            let (change, gap) = follower.after_unknown(change);
+        loop {
+            let (change, gap) = follower.after_unknown(changes.next()?);
             has_unknown_writes |= gap.is_some();
             gaps.extend(gap);
+            let Some(change) = change else { break };
             apply(&mut world, &change);
             follower.follow(&mut world, &change);
             if let What::Gap(gap) = change.what {
                 gaps.push((gap, change.seen));
             }
         }
-        let gap = follower.end_unknown();
-        has_unknown_writes |= gap.is_some();
-        gaps.extend(gap);
         Ok(Timeline { entries: follower.into_entries(), gaps, has_unknown_writes })
     }
 }

@@ -47,19 +47,17 @@ impl Follower {
         self.unknown = Some(UnknownBefore { kind, key: key.clone(), gap });
     }
 
-    /// Ends the write of unknown content that came before a change; returns its gap. If the object is first seen in that change, it was
-    /// not created then but changed, and only its state before is unknown.
-    pub(super) fn after_unknown(&mut self, change: Change) -> (Change, Option<UnknownGap>) {
-        match (change.what, &self.unknown) {
-            (What::Put { before: None, after }, Some(unknown)) if after.is(unknown.kind, &unknown.key) => {
-                self.unknown = None;
-                (Change { what: What::Put { before: Some(after.clone()), after }, ..change }, None)
+    /// Ends the write of unknown content that came before a change, or before the end; returns its gap. If the object is first seen in that
+    /// change, it was not created then but changed, and only its state before is unknown.
+    pub(super) fn after_unknown(&mut self, change: Option<Change>) -> (Option<Change>, Option<UnknownGap>) {
+        let unknown = self.unknown.take();
+        match (change, unknown) {
+            (Some(Change { what: What::Put { before: None, after }, seen, author }), Some(unknown))
+                if after.is(unknown.kind, &unknown.key) =>
+            {
+                (Some(Change { what: What::Put { before: Some(after.clone()), after }, seen, author }), None)
             }
-            (what, _) => (Change { what, ..change }, self.end_unknown()),
+            (change, unknown) => (change, unknown.and_then(|unknown| unknown.gap)),
         }
-    }
-
-    pub(super) fn end_unknown(&mut self) -> Option<UnknownGap> {
-        self.unknown.take().and_then(|unknown| unknown.gap)
     }
 }
