@@ -113,44 +113,39 @@ fn hour(services: usize) -> Vec<u8> {
     file
 }
 
-fn replay(c: &mut Criterion) {
-    let mut group = c.benchmark_group("replay an hour of one Service among");
+/// Measures reading an hour of growing numbers of Services.
+fn read_hours(c: &mut Criterion, name: &str, read: impl Fn(&mut Archive)) {
+    let mut group = c.benchmark_group(name);
     group.sample_size(10);
     for services in [100, 1_000, 10_000] {
         let file = hour(services);
         group.bench_function(BenchmarkId::from_parameter(services), |b| {
-            b.iter(|| {
-                let mut archive = Archive::from_buffers([file.clone()]).expect("a history");
-                let select = Select::Service(ObjectKey::new("shop", "app-7"));
-                let mut replay = archive.replay(select, start()).expect("a state");
-                while let Some(change) = replay.next_change().expect("a history") {
-                    black_box(change);
-                }
-            });
+            b.iter(|| read(&mut Archive::from_buffers([file.clone()]).expect("a history")));
         });
     }
     group.finish();
+}
+
+fn replay(c: &mut Criterion) {
+    read_hours(c, "replay an hour of one Service among", |archive| {
+        let select = Select::Service(ObjectKey::new("shop", "app-7"));
+        let mut replay = archive.replay(select, start()).expect("a state");
+        while let Some(change) = replay.next_change().expect("a history") {
+            black_box(change);
+        }
+    });
 }
 
 #[cfg(feature = "causes")]
 fn summary(c: &mut Criterion) {
     use kube_endpoints_history::summary::{Options, Summary};
 
-    let mut group = c.benchmark_group("summary of an hour of all Services of");
-    group.sample_size(10);
-    for services in [100, 1_000, 10_000] {
-        let file = hour(services);
-        group.bench_function(BenchmarkId::from_parameter(services), |b| {
-            b.iter(|| {
-                let mut archive = Archive::from_buffers([file.clone()]).expect("a history");
-                let mut replay = archive.replay(Select::All, start()).expect("a state");
-                let summary = Summary::of(&mut replay, None, start(), &Options::default()).expect("a history");
-                assert!(summary.changes > 40_000, "{}", summary.changes);
-                black_box(summary);
-            });
-        });
-    }
-    group.finish();
+    read_hours(c, "summary of an hour of all Services of", |archive| {
+        let mut replay = archive.replay(Select::All, start()).expect("a state");
+        let summary = Summary::of(&mut replay, None, start(), &Options::default()).expect("a history");
+        assert!(summary.changes > 40_000, "{}", summary.changes);
+        black_box(summary);
+    });
 }
 
 #[cfg(not(feature = "causes"))]

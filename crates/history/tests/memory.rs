@@ -1,26 +1,21 @@
 //! Memory that hostile files take, counted by the allocator.
 
+#[path = "it/frames.rs"]
+mod frames;
+
 use std::fs::OpenOptions;
 use std::path::Path;
 
 use jiff::Timestamp;
 use kube_endpoints_history::{Archive, Encoder, ReadError, Select};
 
+use self::frames::{announcing, compressed};
+
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
 const LIMIT: usize = 64 << 20;
 const TERABYTE: u64 = 1 << 40;
-
-/// A skippable frame that announces a frame of this length, as a recorder writes before each.
-fn announcing(length: u32) -> Vec<u8> {
-    [0x184D_2A50_u32, 4, length].into_iter().flat_map(u32::to_le_bytes).collect()
-}
-
-fn compressed(content: &[u8]) -> Vec<u8> {
-    let packed = zstd::bulk::compress(content, 1).expect("memory");
-    [announcing(u32::try_from(packed.len()).expect("short")), packed].concat()
-}
 
 /// Returns a segment with nothing in it.
 fn segment() -> Vec<u8> {

@@ -142,7 +142,7 @@ async fn shadow_mode_records_what_others_write() {
     // No other controller writes.
     let read = async || timeline(&mut Archive::from_buffers([master.get(PAGE).await.body]).expect("a history"));
     let is_unwritten = |entry: &Entry| entry.endpoint.is_some() && entry.written.is_none();
-    until("change that nobody wrote", read, |it| it.entries.iter().any(is_unwritten)).await;
+    until("change without a write", read, |it| it.entries.iter().any(is_unwritten)).await;
     terminate(shadow).await;
     cluster.server.shutdown().await;
 }

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn authors_of_events_that_nobody_handles_are_forgotten() {
+    fn authors_of_events_without_a_handler_are_forgotten() {
         let authors = Authors::default();
         for version in 0..=CAPACITY {
             observe(&authors, &version.to_string(), &json!([]));

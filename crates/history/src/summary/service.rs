@@ -15,7 +15,7 @@ use crate::{Change, Kind};
 
 /// Number of changes that are kept.
 const ENTRIES: usize = 40;
-/// Number of field managers that are told apart.
+/// Number of field managers that are counted one by one.
 const MANAGERS: usize = 16;
 
 /// A Service that existed at any time, and what has happened to it.

@@ -9,6 +9,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use rstest::rstest;
 
+use crate::frames::{announcing, compressed};
 use crate::recording::{record, steps};
 
 fn read_all(files: Vec<Vec<u8>>) -> Result<(), ReadError> {
@@ -42,16 +43,6 @@ proptest! {
         files[0].truncate(to);
         let _ = read_all(files);
     }
-}
-
-/// A skippable frame that announces a frame of this length, as a recorder writes before each.
-fn announcing(length: u32) -> Vec<u8> {
-    [0x184D_2A50_u32, 4, length].into_iter().flat_map(u32::to_le_bytes).collect()
-}
-
-fn compressed(content: &[u8]) -> Vec<u8> {
-    let packed = zstd::bulk::compress(content, 3).expect("memory");
-    [announcing(u32::try_from(packed.len()).expect("short")), packed].concat()
 }
 
 #[rstest]

@@ -5,6 +5,7 @@ mod audit;
 mod clusters;
 mod damaged;
 mod excerpt;
+mod frames;
 mod fuzz;
 mod laws;
 mod recording;
