@@ -227,7 +227,8 @@ impl UnknownWrite {
     }
 }
 
-fn whole_milliseconds(time: Timestamp) -> Timestamp {
+/// Returns the time as records state it.
+pub(crate) fn whole_milliseconds(time: Timestamp) -> Timestamp {
     Timestamp::from_millisecond(time.as_millisecond()).unwrap_or(time)
 }
 

@@ -7,7 +7,7 @@ use hashbrown::HashTable;
 use jiff::Timestamp;
 use kube_endpoint_model::{ObjectKey, Text};
 
-use crate::change::{Action, Author, Context, Gap, Operation, UNKNOWN_WRITE, UnknownWrite};
+use crate::change::{Action, Author, Context, Gap, Operation, UNKNOWN_WRITE, UnknownWrite, whole_milliseconds};
 use crate::codec::Output;
 use crate::frame::{FrameKind, HEAD, Packer, Trailer};
 use crate::header::Header;
@@ -90,7 +90,7 @@ impl Encoder {
         let start = out.len();
         self.write_state(now, out)?;
         let (recorder, unknown, state) = (self.recorder.clone(), self.unknown.clone(), (out.len() - start) as u64);
-        let header = Header { started: now, recorder, unknown, continues: self.continues, state };
+        let header = Header { started: whole_milliseconds(now), recorder, unknown, continues: self.continues, state };
         header.write(&mut self.segment.frame);
         let mut packed = Vec::new();
         self.segment.header = self.packer.pack(&self.segment.frame, &mut packed)? as u64;

@@ -16,7 +16,7 @@ const SIGNATURE: &[u8] = b"kube-endpoints history";
 /// What is known about a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Time at which it begins.
+    /// Time at which it begins, in whole milliseconds.
     pub started: Timestamp,
     /// Program that recorded it, and its version.
     pub recorder: Text,

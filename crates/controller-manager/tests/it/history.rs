@@ -83,7 +83,9 @@ async fn causes_and_authors_are_known_after_a_restart() {
     terminate(process).await;
 
     let of_files = timeline(&mut Archive::open(&folder).expect("a history"));
-    assert_eq!(of_files.entries, of_page.entries, "the page and the files have the same history");
+    // The Endpoints are written after the slice, perhaps after the page was read.
+    let also_on_page = &of_files.entries[..of_files.entries.len().min(of_page.entries.len())];
+    assert_eq!(also_on_page, of_page.entries, "the page and the files have the same history");
     let of = |from, to| of_files.entries.iter().find(|entry| is_shown(entry, from, to)).expect("a change");
     let unready = of(EndpointState::Ready, EndpointState::NotReady);
     assert_eq!(unready.cause.object.to_string(), "Pod default/web-0");

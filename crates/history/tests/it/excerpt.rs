@@ -89,6 +89,28 @@ fn an_excerpt_has_a_limit() {
 }
 
 #[test]
+fn an_excerpt_has_the_times_of_the_history() {
+    let (mut encoder, mut file) = (Encoder::new("test", []).unwrap(), Vec::new());
+    let uneven = time(0) + SignedDuration::from_nanos(658_738_265);
+    let whole = time(0) + SignedDuration::from_millis(658);
+    encoder.begin_segment(uneven, &mut file).unwrap();
+    encoder.put(uneven, None, Arc::new(Pod { namespace: "shop".into(), name: "web-0".into(), ..Pod::default() }));
+    encoder.end_segment(&mut file).unwrap();
+    let mut archive = Archive::from_buffers([file]).unwrap();
+    let excerpt = archive.excerpt(Select::All, whole, uneven, NO_LIMIT).unwrap();
+    let mut excerpt = Archive::from_buffers([excerpt]).unwrap();
+    for archive in [&mut archive, &mut excerpt] {
+        let started = archive.headers().next().unwrap().started;
+        assert_eq!(started, whole);
+        let mut replay = archive.replay(Select::All, started).unwrap();
+        while let Some(change) = replay.next_change().unwrap() {
+            assert_eq!(change.seen, whole);
+        }
+        assert_eq!(replay.objects().count(), 1);
+    }
+}
+
+#[test]
 fn an_excerpt_has_a_limit_of_objects() {
     let (mut encoder, mut file) = (Encoder::new("test", []).unwrap(), Vec::new());
     for number in 0..=20_000 {
