@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use kube_wire::Resource;
 
-use super::{Client, api_error};
+use super::{Client, sending::api_error};
 use crate::{Body, Call, Error, ListParams, WatchParams, body::Replaced, outgoing::Outgoing, service::Service};
 
 /// Lists and watches of a resource.

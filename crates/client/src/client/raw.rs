@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode};
 use kube_wire::Accept;
 
-use super::{Client, read_body};
+use super::{Client, sending::read_body};
 use crate::{Call, Error, outgoing::Outgoing};
 
 impl Client {
