@@ -8,15 +8,23 @@ use anyhow::{Context as _, bail};
 use jiff::Timestamp;
 use kube_endpoint_model::ObjectKey;
 use kube_endpoints_explain::{Kind, ObjectRef};
-use kube_endpoints_history::timeline::{Entry, fold, text};
+use kube_endpoints_history::timeline::{Entry, Line, Unknown, fold, text};
 use kube_endpoints_history::{Kind as Recorded, Select, Timeline};
+use serde::Serialize;
 
 use crate::{
     args::{GlobalArgs, HistoryArgs},
     connection::namespace_offline,
-    output::{self, Items, Output},
+    output::{self, Output},
     source::{Part, Source},
 };
+
+/// The changes as JSON and YAML.
+#[derive(Serialize)]
+struct Document<'a> {
+    items: &'a [Line],
+    gaps: &'a [Unknown],
+}
 
 /// Prints the changes. The status is 1 if the history has no such Service.
 pub(crate) async fn run(global: &GlobalArgs, args: &HistoryArgs) -> anyhow::Result<ExitCode> {
@@ -46,7 +54,8 @@ pub(crate) async fn run(global: &GlobalArgs, args: &HistoryArgs) -> anyhow::Resu
     let lines =
         if args.all { timeline.entries.iter().cloned().map(Into::into).collect() } else { fold(&timeline.entries) };
     let service = ObjectRef::new(Kind::Service, &key);
-    output::print(&output.render(&Items { items: &lines }, &[&service], |_| text(&timeline, &lines))?)?;
+    let document = Document { items: &lines, gaps: &timeline.gaps };
+    output::print(&output.render(&document, &[&service], |_| text(&timeline, &lines))?)?;
     if lines.is_empty() && !timeline.has_unknown_writes {
         output::message("", format_args!("No change of the endpoints of {key} since {}.", shown(since)));
     }

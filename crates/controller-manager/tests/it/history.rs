@@ -93,7 +93,7 @@ async fn causes_and_authors_are_known_after_a_restart() {
     assert_eq!(unready.cause.manager.as_deref(), Some("test"));
     assert_eq!(unready.written.as_ref().and_then(|written| written.manager.as_deref()), Some("controller-manager"));
     assert!(unready.time < of(EndpointState::NotReady, EndpointState::Ready).time);
-    let between_runs = of_files.gaps.iter().filter(|(gap, _)| gap.reason.starts_with("the recorder was not running"));
+    let between_runs = of_files.gaps.iter().filter(|gap| gap.reason.starts_with("the recorder was not running"));
     assert_eq!(between_runs.count(), 1, "{:?}", of_files.gaps);
     assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 2);
     cluster.server.shutdown().await;

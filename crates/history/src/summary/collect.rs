@@ -10,8 +10,8 @@ use kube_wire::Object as _;
 use super::concerned::{PodsOfNodes, service_of};
 use super::list::{List, Top};
 use super::service::{Finished, Followed, Lists};
-use super::{Flapping, Options, Summary, Unknown};
-use crate::timeline::{apply, gap_of, world_of};
+use super::{Flapping, Options, Summary};
+use crate::timeline::{Unknown, apply, world_of};
 use crate::{Change, Kind, Recorded, Replay, What};
 
 /// Fewest changes of readiness of a Pod that is flapping.
@@ -86,20 +86,14 @@ impl Collector {
     }
 
     fn follow_gap(&mut self, change: &Change) {
-        let gap = match &change.what {
-            What::Gap(gap) => {
-                self.lists.gap = Some(change.clone());
-                gap.clone()
-            }
+        match &change.what {
+            What::Gap(_) => self.lists.gap = Some(change.clone()),
             // Those of Nodes are heartbeats, most of the time.
-            What::Unknown(write) if write.kind != Kind::Node => gap_of(change, write),
-            _ => return,
-        };
-        let length = change.seen.as_millisecond() - gap.since.as_millisecond();
-        // A gap of no length marks the end of a recording.
-        if length > 0 {
-            let (from, until, reason) = (gap.since, change.seen, gap.reason);
-            self.gaps.add(length, || Unknown { from, until, reason });
+            What::Unknown(write) if write.kind == Kind::Node => return,
+            _ => {}
+        }
+        if let Some(gap) = Unknown::of(change) {
+            self.gaps.add(gap.until.as_millisecond() - gap.from.as_millisecond(), || gap);
         }
     }
 

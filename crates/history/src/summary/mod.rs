@@ -14,7 +14,7 @@ use kube_endpoint_model::{Code, Text};
 use kube_endpoints_explain::{ObjectRef, Reason, Settings};
 use serde::Serialize;
 
-use crate::timeline::{Cause, Entry, Ordered};
+use crate::timeline::{Cause, Entry, Ordered, Unknown};
 use crate::{ReadError, Replay};
 
 #[cfg(feature = "html")]
@@ -60,7 +60,7 @@ pub struct Summary {
     pub services: usize,
     /// Number of changes of endpoints.
     pub changes: usize,
-    /// Times for which nothing is known, the longest first.
+    /// Gaps of the recording and writes of unknown content, the longest first.
     pub gaps: List<Unknown>,
     /// Times without a reachable endpoint, of Services that had one before; the longest first.
     pub outages: List<Outage>,
@@ -75,17 +75,6 @@ pub struct Summary {
     pub flapping: List<Flapping>,
     /// Services by time: those with the longest outages first, then those with most changes.
     pub timelines: List<ServiceTimeline>,
-}
-
-/// A time for which nothing is known.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Unknown {
-    /// Time of the last answer of the API server before.
-    pub from: Timestamp,
-    /// Its end.
-    pub until: Timestamp,
-    /// Why.
-    pub reason: Text,
 }
 
 /// A time without a reachable endpoint: one that is ready, and that a slice shows as ready.

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use jiff::{SignedDuration, Timestamp};
 use kube_endpoints_explain::thousands;
 
-use super::{Flapping, List, ManagerWrites, Origin, Outage, Propagation, Summary, Unknown, Writes};
-use crate::timeline::{self, at, cause_text};
+use super::{Flapping, List, ManagerWrites, Origin, Outage, Propagation, Summary, Writes};
+use crate::timeline::{self, Unknown, at, cause_text};
 
 /// Formats a summary. Times are in UTC.
 pub fn lines(summary: &Summary) -> String {

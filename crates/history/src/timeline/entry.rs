@@ -1,6 +1,7 @@
 //! What a timeline consists of.
 
 use jiff::{SignedDuration, Timestamp};
+use kube_endpoint_model::Text;
 use kube_endpoints_explain::{ObjectRef, Reason};
 use serde::{Serialize, Serializer};
 
@@ -129,6 +130,17 @@ pub struct Written {
     /// Time from the cause until the slice was seen, in milliseconds.
     #[serde(rename = "afterMilliseconds", serialize_with = "milliseconds")]
     pub after: SignedDuration,
+}
+
+/// A time of which changes may be missing: a gap of the recording, or a write of unknown content.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unknown {
+    /// Time of the last answer of the API server before; 1 ms before the end for a write.
+    pub from: Timestamp,
+    /// Its end.
+    pub until: Timestamp,
+    /// Why, such as the error of a watch, or who wrote which object.
+    pub reason: Text,
 }
 
 impl Entry {

@@ -17,10 +17,10 @@ use jiff::Timestamp;
 use kube_endpoint_model::ObjectKey;
 use kube_endpoints_explain::{Kind as Explained, Settings, World};
 
-use crate::{Change, Gap, Kind, ReadError, Recorded, Replay, What};
+use crate::{Change, Kind, ReadError, Recorded, Replay, What};
 
 pub use crate::Action;
-pub use entry::{Cause, EndpointChange, EndpointState, Entry, Hints, HintsChange, PortsChange, Written};
+pub use entry::{Cause, EndpointChange, EndpointState, Entry, Hints, HintsChange, PortsChange, Unknown, Written};
 pub use fold::{Burst, Line, fold};
 pub use present::Counts;
 pub use text::lines as text;
@@ -32,16 +32,15 @@ pub(crate) use present::cause_of;
 pub(crate) use text::{at, cause_text, duration};
 #[cfg(feature = "html")]
 pub(crate) use text::{line_of, time_of};
-pub(crate) use unknown::gap_of;
 
 /// The changes of a Service's endpoints, with their causes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Timeline {
     /// The changes, in their order.
     pub entries: Vec<Entry>,
-    /// Times for which nothing is known, with their ends.
-    pub gaps: Vec<(Gap, Timestamp)>,
-    /// Whether gaps are writes of the Service or its objects whose content is unknown.
+    /// Gaps of the recording and writes of unknown content, in the order of their ends.
+    pub gaps: Vec<Unknown>,
+    /// Whether some of them are writes of the Service or its objects whose content is unknown.
     pub has_unknown_writes: bool,
 }
 
@@ -67,8 +66,8 @@ impl Timeline {
             let Some(change) = change else { break };
             apply(&mut world, &change);
             follower.follow(&mut world, &change);
-            if let What::Gap(gap) = change.what {
-                gaps.push((gap, change.seen));
+            if let What::Gap(_) = change.what {
+                gaps.extend(Unknown::of(&change));
             }
         }
         Ok(Timeline { entries: follower.into_entries(), gaps, has_unknown_writes })

@@ -12,11 +12,12 @@ use super::{Action, Timeline};
 /// Formats lines and gaps by their times, which are in UTC.
 pub fn lines(timeline: &Timeline, lines: &[Line]) -> String {
     let mut all: Vec<(Timestamp, String)> = lines.iter().map(|line| (time_of(line), line_of(line))).collect();
-    // A gap of no length marks the end of a recording.
-    all.extend(timeline.gaps.iter().filter(|(gap, until)| gap.since < *until).map(|(gap, until)| {
-        let text = format!("changes since {} may be missing: {}", at(gap.since), gap.reason);
-        (*until, text)
-    }));
+    all.extend(
+        timeline
+            .gaps
+            .iter()
+            .map(|gap| (gap.until, format!("changes since {} may be missing: {}", at(gap.from), gap.reason))),
+    );
     all.sort_by_key(|(time, _)| *time);
     all.into_iter().fold(String::new(), |mut text, (time, line)| {
         let _ = writeln!(text, "{}  {line}", at(time));

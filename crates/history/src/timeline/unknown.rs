@@ -1,31 +1,39 @@
 //! Writes whose content is unknown.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use kube_endpoint_model::ObjectKey;
 use kube_endpoints_explain::{ObjectRef, World};
 
+use super::entry::Unknown;
 use super::follower::Follower;
 use super::{actor, text};
-use crate::{Change, Gap, Kind, UnknownWrite, What};
+use crate::{Change, Kind, UnknownWrite, What};
 
 /// A write of unknown content, until the change after it.
 pub(super) struct UnknownBefore {
     kind: Kind,
     key: ObjectKey,
-    /// Gap and its end; `None` if the object does not concern the Service.
-    gap: Option<UnknownGap>,
+    /// `None` if the object does not concern the Service.
+    gap: Option<Unknown>,
 }
 
-/// A gap, and its end.
-pub(super) type UnknownGap = (Gap, Timestamp);
-
-/// Returns a write of unknown content as a gap.
-pub(crate) fn gap_of(change: &Change, write: &UnknownWrite) -> Gap {
-    let object = ObjectRef::new(write.kind.into(), &write.key);
-    let (action, by) = (text::action(write.action), text::by(&actor::names(change, change.seen)));
-    let reason = format!("{object} was {action}{by}, and the audit log does not have its content");
-    let since = change.seen.saturating_sub(SignedDuration::from_millis(1)).unwrap_or(change.seen);
-    Gap { since, reason: reason.as_str().into() }
+impl Unknown {
+    /// Returns the time that a gap or a write of unknown content leaves unknown; `None` for another change, and for a gap of no
+    /// length, which marks the end of a recording.
+    pub(crate) fn of(change: &Change) -> Option<Unknown> {
+        let until = change.seen;
+        let (from, reason) = match &change.what {
+            What::Gap(gap) => (gap.since, gap.reason.clone()),
+            What::Unknown(write) => {
+                let object = ObjectRef::new(write.kind.into(), &write.key);
+                let (action, by) = (text::action(write.action), text::by(&actor::names(change, until)));
+                let reason = format!("{object} was {action}{by}, and the audit log does not have its content");
+                (until.saturating_sub(SignedDuration::from_millis(1)).unwrap_or(until), reason.as_str().into())
+            }
+            What::Put { .. } | What::Removed(_) => return None,
+        };
+        (from < until).then_some(Unknown { from, until, reason })
+    }
 }
 
 impl Follower {
@@ -43,13 +51,13 @@ impl Follower {
             Kind::EndpointSlice if is_recorded => true,
             Kind::Pod | Kind::EndpointSlice => is_similar(),
         };
-        let gap = is_concerned.then(|| (gap_of(change, write), change.seen));
+        let gap = is_concerned.then(|| Unknown::of(change)).flatten();
         self.unknown = Some(UnknownBefore { kind, key: key.clone(), gap });
     }
 
     /// Ends the write of unknown content that came before a change, or before the end; returns its gap. If the object is first seen in that
     /// change, it was not created then but changed, and only its state before is unknown.
-    pub(super) fn after_unknown(&mut self, change: Option<Change>) -> (Option<Change>, Option<UnknownGap>) {
+    pub(super) fn after_unknown(&mut self, change: Option<Change>) -> (Option<Change>, Option<Unknown>) {
         let unknown = self.unknown.take();
         match (change, unknown) {
             (Some(Change { what: What::Put { before: None, after }, seen, author }), Some(unknown))

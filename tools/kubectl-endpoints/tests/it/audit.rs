@@ -99,6 +99,10 @@ async fn a_history_names_the_users() {
                     2026-11-27T14:00:04.000Z  10.1.0.2 (Pod web-1): absent -> ready, 1 ready: Pod shop/web-1 was changed by kubelet \
                     (system:node:n1); in no slice\n";
     assert_eq!((run.status, run.stdout.as_str()), (0, expected), "{run:?}");
+    let run = offline(&folder, "history web -n shop --history=day.history --pod=web-9 -o json").await;
+    let (from, until) = ("2026-11-27T14:00:02.999Z", "2026-11-27T14:00:03Z");
+    let reason = "Pod shop/web-0 was changed by kubectl (bob), and the audit log does not have its content";
+    assert_eq!(run.json(), json!({"items": [], "gaps": [{"from": from, "until": until, "reason": reason}]}));
 
     let moment =
         |time: &str| format!("explain svc/web -n shop -o json --history=day.history --at=2026-11-27T14:00:{time}Z");

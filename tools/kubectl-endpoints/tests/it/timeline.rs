@@ -116,7 +116,7 @@ async fn json_has_the_cause() {
         "ready": 0,
         "written": {"object": {"kind": "EndpointSlice", "namespace": "shop", "name": "web-x"},
             "manager": "kube-controller-manager", "afterMilliseconds": 12},
-    }]});
+    }], "gaps": []});
     assert_eq!(document, expected);
 }
 

@@ -10,8 +10,8 @@ use kube_endpoints_explain::{ObjectRef, thousands};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::text::{by_manager, counted, duration, is_control, origin, overview, written};
-use super::{Flapping, List, Outage, Propagation, ServiceTimeline, Summary, Unknown, Writes};
-use crate::timeline::{Line, fold, line_of, time_of};
+use super::{Flapping, List, Outage, Propagation, ServiceTimeline, Summary, Writes};
+use crate::timeline::{Line, Unknown, fold, line_of, time_of};
 
 const STYLE: &str = include_str!("style.css");
 /// A page that contains no code and loads nothing, even if a name were not escaped.
