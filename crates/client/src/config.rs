@@ -5,6 +5,7 @@ mod from_kube;
 mod kubeconfig;
 mod live;
 mod source;
+mod url;
 
 use std::{convert::Infallible, fmt, path::Path, sync::Arc};
 
@@ -17,7 +18,7 @@ use tower::{
     util::{BoxCloneSyncService, MapErr},
 };
 
-pub use self::{error::ConfigError, kubeconfig::KubeconfigOptions};
+pub use self::{error::ConfigError, kubeconfig::KubeconfigOptions, url::UrlOptions};
 use self::{
     kubeconfig::{KubeconfigFiles, load_text},
     source::{Origin, parse_server_address},

@@ -42,7 +42,7 @@ pub use availability::Availability;
 pub use body::Body;
 pub use call::Call;
 pub use client::Client;
-pub use config::{Config, ConfigError, KubeconfigOptions};
+pub use config::{Config, ConfigError, KubeconfigOptions, UrlOptions};
 pub use credentials::Credentials;
 pub use error::{Error, TransportKind};
 pub use gate::WriteGate;

@@ -81,7 +81,8 @@ pub(crate) struct GlobalArgs {
     /// UID to act as, besides --as
     #[arg(long = "as-uid", global = true, value_name = "UID", requires = "impersonate")]
     pub(crate) impersonate_uid: Option<String>,
-    /// Bearer token, instead of the credentials of the user except a client certificate
+    /// Bearer token, instead of the credentials of the user except a client certificate; with an https address in --url, that of
+    /// controller-manager, as are the next three options
     #[arg(long, global = true, value_name = "TOKEN")]
     pub(crate) token: Option<SecretString>,
     /// File with the certificate authorities of the API server [default: those of the cluster]
@@ -121,9 +122,9 @@ pub(crate) struct GlobalArgs {
     /// controller-manager. Read by explain, check and diff in place of the cluster, and by history
     #[arg(long, global = true, value_name = "PATH", value_hint = clap::ValueHint::FilePath)]
     pub(crate) history: Option<PathBuf>,
-    /// URL of controller-manager, read without credentials, or path on the API server, such as
+    /// URL of controller-manager, which gets no credentials but --token, or path on the API server, such as
     /// /api/v1/namespaces/kube-system/pods/https:NAME:10257/proxy. Its page /history is read in place of --history, and by shadow
-    /// its page /shadow. The API server forwards no credentials to a Pod: --authorization-always-allow-paths of
+    /// its page /shadow. The API server forwards no credentials to a Pod: for a path, --authorization-always-allow-paths of
     /// controller-manager must contain the page
     #[arg(long, global = true, value_name = "URL", conflicts_with = "history")]
     pub(crate) url: Option<String>,

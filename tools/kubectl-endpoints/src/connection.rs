@@ -1,6 +1,8 @@
 //! Configuration and client of the API server.
 
-use kube_controller_client::{Client, ClientOptions, Config, ConfigError, Error, KubeconfigOptions, Timeouts};
+use kube_controller_client::{
+    Client, ClientOptions, Config, ConfigError, Error, KubeconfigOptions, Timeouts, UrlOptions,
+};
 use kube_endpoint_model::Interner;
 
 use crate::args::GlobalArgs;
@@ -57,6 +59,16 @@ fn kubeconfig_options(args: &GlobalArgs) -> KubeconfigOptions {
         impersonate: args.impersonate.clone(),
         impersonate_groups: args.impersonate_groups.clone(),
         impersonate_uid: args.impersonate_uid.clone(),
+        token: args.token.clone(),
+        certificate_authority: args.certificate_authority.clone(),
+        insecure_skip_tls_verify: args.insecure_skip_tls_verify,
+        tls_server_name: args.tls_server_name.clone(),
+    }
+}
+
+/// Returns the credentials and TLS settings of the arguments for a server other than the API server: none of the kubeconfig.
+pub(crate) fn url_options(args: &GlobalArgs) -> UrlOptions {
+    UrlOptions {
         token: args.token.clone(),
         certificate_authority: args.certificate_authority.clone(),
         insecure_skip_tls_verify: args.insecure_skip_tls_verify,

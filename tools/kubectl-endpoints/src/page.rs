@@ -2,28 +2,29 @@
 
 use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use kube_controller_client::{Client, ClientOptions, Config, Error, Timeouts};
 
 use crate::args::GlobalArgs;
-use crate::connection::{Connection, named};
+use crate::connection::{Connection, named, url_options};
 
 /// Time limit of the connection.
 const CONNECT: Duration = Duration::from_secs(2);
 
 /// A page of a controller manager.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Page {
     client: Client,
     path: String,
 }
 
 impl Page {
-    /// Returns the page `name`, such as `/shadow`, of `--url`: at a URL, read without credentials, or at a path on the API
-    /// server. The page is the default of the path of a URL, and of a path that ends with `/proxy`. A request to a URL may
-    /// take `limit`.
+    /// Returns the page `name`, such as `/shadow`, of `--url`: at a URL, with no other credentials than `--token`, or at a path on
+    /// the API server. The page is the default of the path of a URL, and of a path that ends with `/proxy`. A request to a URL
+    /// may take `limit`.
     ///
-    /// Fails if there is no `--url`, if it is neither a path nor an http or https URL, or if there is no kubeconfig for a path.
+    /// Fails if there is no `--url`, if it is neither a path nor an http or https URL, if there is no kubeconfig for a path, or a
+    /// token for a URL without https.
     pub(crate) async fn open(args: &GlobalArgs, name: &str, limit: Duration) -> anyhow::Result<Self> {
         let url = args.url.as_deref().context("--url names no page")?;
         if url.starts_with('/') {
@@ -32,10 +33,14 @@ impl Page {
             return Ok(Self { client: Connection::open(args).await?.client, path });
         }
         let (server, path) = split(url);
+        if args.token.is_some() && !server.starts_with("https://") {
+            bail!("--token is only sent over https: {server} is not such an address");
+        }
         let timeouts = Timeouts { request: limit, connect: CONNECT.min(limit), ..Timeouts::default() };
         let options = ClientOptions { qps: 0.0, burst: 1, timeouts, ..ClientOptions::default() };
         let path = if path.len() > 1 { path } else { name }.to_owned();
-        Ok(Self { client: Client::new(&Config::from_url(server)?, options)?, path })
+        let config = Config::from_url_with(server, url_options(args))?;
+        Ok(Self { client: Client::new(&config, options)?, path })
     }
 
     /// Returns the same page with a parameter, which must need no escaping.
@@ -50,7 +55,7 @@ impl Page {
             self.client.raw("GET".parse()?, &self.path, None, Vec::new()).await.map_err(|error: Error| named(error))?;
         if !status.is_success() {
             let text = String::from_utf8_lossy(&body);
-            anyhow::bail!("{}: the server answered {status}: {}", self.path, text.trim());
+            bail!("{}: the server answered {status}: {}", self.path, text.trim());
         }
         Ok(body.to_vec())
     }

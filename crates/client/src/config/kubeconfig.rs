@@ -219,6 +219,16 @@ pub(super) fn load_text(text: &str) -> Result<kube::Config, BoxError> {
     load_context(kubeconfig, &KubeconfigOptions::default()).map(|(inner, _)| inner)
 }
 
+/// Loads the current context with overrides of its user and cluster.
+pub(super) fn load_options(
+    mut kubeconfig: Kubeconfig,
+    mut options: KubeconfigOptions,
+) -> Result<kube::Config, BoxError> {
+    options.drop_empty();
+    options.override_cluster(&mut kubeconfig)?;
+    load_context(kubeconfig, &options).map(|(inner, _)| inner)
+}
+
 /// Loads the current context, with the files that it refers to.
 fn load_context(mut kubeconfig: Kubeconfig, options: &KubeconfigOptions) -> Result<Parsed, BoxError> {
     let missing_user = missing_user(&mut kubeconfig).filter(|_| options.token.is_none());

@@ -1,6 +1,7 @@
 //! Integration tests: the program, against the embedded API server.
 
 mod audit;
+mod authorized;
 mod check_and_diff;
 mod cluster;
 mod completion;
