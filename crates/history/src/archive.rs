@@ -1,5 +1,7 @@
 //! Recorded segments, in files or in memory.
 
+mod segment;
+
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Cursor, SeekFrom};
@@ -38,6 +40,8 @@ struct HistoryFile {
 /// A segment of a file.
 struct Segment {
     file: usize,
+    /// Offset of the header.
+    begin: u64,
     /// Offset after the header.
     start: u64,
     /// Offset after the last frame with state or changes.
@@ -232,7 +236,7 @@ impl Archive {
             let mut content = Vec::new();
             let (header, after) = self.read_header(file, start, length, &mut content)?;
             let index_end = Some(trailer_start);
-            found.push(Segment { file, start: after, end: index, index_end, header, index: None });
+            found.push(Segment { file, begin: start, start: after, end: index, index_end, header, index: None });
             end = start;
             if end == 0 {
                 self.segments.extend(found);
@@ -286,7 +290,7 @@ impl Archive {
                     Next::Foreign => return Err(self.damaged(file, offset, "no frame begins here")),
                 }
             };
-            self.segments.push(Segment { file, start: after, end, index_end, header, index: None });
+            self.segments.push(Segment { file, begin: start, start: after, end, index_end, header, index: None });
         }
         Ok(())
     }

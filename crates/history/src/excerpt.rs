@@ -31,10 +31,16 @@ pub enum ExcerptError {
         to: Timestamp,
     },
     /// The excerpt is longer than the limit.
-    #[error("the excerpt has more than {limit} bytes: choose a shorter time, or a Service")]
+    #[error("the excerpt has more than {limit} bytes: choose a shorter time, a namespace, or a Service")]
     TooLong {
         /// The limit, in bytes.
         limit: usize,
+    },
+    /// No segment begins at the time: it may have been deleted meanwhile.
+    #[error("no segment of the history begins at {started}")]
+    NoSegment {
+        /// The time.
+        started: Timestamp,
     },
     /// The excerpt has more objects than are kept in memory.
     #[error("the excerpt has more than {limit} objects: choose a namespace, or a Service")]

@@ -46,15 +46,38 @@ impl<'a> Source<'a> {
         match self {
             Source::Files(path) => Ok(Archive::open(path)?),
             Source::Page(_) => {
-                let mut page = Page::open(args, "/history", LIMIT).await?;
-                for (name, value) in part.parameters()? {
-                    page = page.with_parameter(&format!("{name}={value}"));
-                }
-                let excerpt = page.read().await.context("cannot read the history")?;
-                Ok(Archive::from_buffers([excerpt])?)
+                let page = Page::open(args, "/history", LIMIT).await?;
+                let files = match part.namespace {
+                    Some(_) => vec![read(&page, &part.parameters()?).await?],
+                    None => read_segments(&page, part).await?,
+                };
+                Ok(Archive::from_buffers(files)?)
             }
         }
     }
+}
+
+async fn read(page: &Page, parameters: &[(&str, String)]) -> anyhow::Result<Vec<u8>> {
+    let mut page = page.clone();
+    for (name, value) in parameters {
+        page = page.with_parameter(&format!("{name}={value}"));
+    }
+    page.read().await.context("cannot read the history")
+}
+
+/// Reads the segments of a time, one by one: the page limits the number of objects of everything else.
+async fn read_segments(page: &Page, part: Part<'_>) -> anyhow::Result<Vec<Vec<u8>>> {
+    let starts = page.with_parameter("segments").read().await.context("cannot read the history")?;
+    let starts: Vec<Timestamp> = String::from_utf8_lossy(&starts)
+        .lines()
+        .map(str::parse)
+        .collect::<Result<_, _>>()
+        .context("the page of the history does not list segments")?;
+    let mut segments = Vec::new();
+    for started in part.segments(&starts) {
+        segments.push(read(page, &[("segment", started.to_string())]).await?);
+    }
+    Ok(segments)
 }
 
 impl fmt::Display for Source<'_> {
@@ -67,6 +90,14 @@ impl fmt::Display for Source<'_> {
 }
 
 impl Part<'_> {
+    /// Returns which segments have the time of the part: the one that contains its beginning, and those until the first after its
+    /// end, which may begin with a gap.
+    fn segments(self, starts: &[Timestamp]) -> &[Timestamp] {
+        let first = self.since.map_or(0, |since| starts.partition_point(|started| *started <= since).saturating_sub(1));
+        let after = self.until.map_or(starts.len(), |until| starts.partition_point(|started| *started <= until) + 1);
+        starts.get(first..after.min(starts.len())).unwrap_or_default()
+    }
+
     /// Returns names and values for the query of the page.
     fn parameters(self) -> anyhow::Result<Vec<(&'static str, String)>> {
         let names = [("namespace", self.namespace), ("service", self.service)];
@@ -86,6 +117,8 @@ impl Part<'_> {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
     #[test]
@@ -100,6 +133,19 @@ mod tests {
         ];
         assert_eq!(part.parameters().unwrap(), expected.map(|(name, value)| (name, value.to_owned())));
         assert!(Part::default().parameters().unwrap().is_empty());
+    }
+
+    #[rstest]
+    #[case::all(None, None, &[2, 4, 6, 8])]
+    #[case::within_one(Some(5), Some(5), &[4, 6])]
+    #[case::until_a_beginning(Some(4), Some(6), &[4, 6, 8])]
+    #[case::since_the_last(Some(9), None, &[8])]
+    #[case::before_the_first(Some(1), Some(1), &[2])]
+    fn segments_of_a_time(#[case] since: Option<i64>, #[case] until: Option<i64>, #[case] expected: &[i64]) {
+        let at = |hour: i64| Timestamp::from_second(hour * 3_600).unwrap();
+        let part = Part { since: since.map(at), until: until.map(at), ..Part::default() };
+        let expected: Vec<Timestamp> = expected.iter().copied().map(at).collect();
+        assert_eq!(part.segments(&[2, 4, 6, 8].map(at)), expected);
     }
 
     #[test]

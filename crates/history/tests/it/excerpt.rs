@@ -64,6 +64,23 @@ proptest! {
     }
 
     #[test]
+    fn all_segments_are_the_whole_history(steps in steps(), cut in 0..64_usize) {
+        let mut files = record(&steps).files;
+        // The last segment is being written.
+        let last = files.last_mut().unwrap();
+        last.truncate(last.len().saturating_sub(cut));
+        let Ok(mut archive) = Archive::from_buffers(files) else { return Ok(()) };
+        let mut starts: Vec<Timestamp> = archive.headers().map(|header| header.started).collect();
+        starts.dedup();
+        let segments: Vec<Vec<u8>> =
+            starts.into_iter().map(|started| archive.segment(started, NO_LIMIT).unwrap()).collect();
+        let mut parts = Archive::from_buffers(segments).unwrap();
+        prop_assert_eq!(parts.end().unwrap(), archive.end().unwrap());
+        let expected = all_changes(&mut archive, Select::All, Timestamp::MIN);
+        prop_assert_eq!(all_changes(&mut parts, Select::All, Timestamp::MIN), expected);
+    }
+
+    #[test]
     fn a_history_reaches_to_its_last_mark(steps in steps(), cut in any::<bool>()) {
         let steps: Vec<_> = steps.into_iter().chain([Step::Mark]).collect();
         let Recording { mut files, frames, .. } = record(&steps);
@@ -84,7 +101,10 @@ fn an_excerpt_has_a_limit() {
     let whole = archive.excerpt(Select::All, time(0), time(0), NO_LIMIT).unwrap();
     assert_eq!(archive.excerpt(Select::All, time(0), time(0), whole.len()).unwrap(), whole);
     let error = archive.excerpt(Select::All, time(0), time(0), whole.len() - 1).unwrap_err();
-    let expected = format!("the excerpt has more than {} bytes: choose a shorter time, or a Service", whole.len() - 1);
+    let expected = format!(
+        "the excerpt has more than {} bytes: choose a shorter time, a namespace, or a Service",
+        whole.len() - 1
+    );
     assert_eq!(error.to_string(), expected);
 }
 
@@ -124,6 +144,10 @@ fn an_excerpt_has_a_limit_of_objects() {
     assert!(matches!(error, ExcerptError::TooManyObjects { .. }) && error.to_string() == expected, "{error}");
     let web = ObjectKey::new("shop", "web");
     assert!(archive.excerpt(Select::Service(web), time(0), time(0), NO_LIMIT).is_ok());
+    let segment = archive.segment(time(0), NO_LIMIT).unwrap();
+    assert_eq!(archive.segment(time(0), segment.len()).unwrap(), segment);
+    assert!(matches!(archive.segment(time(0), segment.len() - 1), Err(ExcerptError::TooLong { .. })));
+    assert!(matches!(archive.segment(time(1), NO_LIMIT), Err(ExcerptError::NoSegment { .. })));
 }
 
 #[test]

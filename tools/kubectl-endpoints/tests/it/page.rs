@@ -12,12 +12,19 @@ use tokio::task::JoinSet;
 use crate::cluster::Run;
 use crate::timeline::{FLIP, offline, record};
 
-/// Runs the program with a server that answers each request in the same way. Returns the first lines of the requests too.
+/// Start of the segment of [`history`].
+const STARTED: &str = "2026-11-27T14:00:00Z";
+
+/// Runs the program with a server that answers each request in the same way, but one for the list of segments. Returns the first
+/// lines of the requests too.
 async fn run_with(status: &str, body: &[u8], args: &[&str]) -> (Run, Vec<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
     let url = format!("--url=http://{}", listener.local_addr().expect("an address"));
-    let head = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
-    let answer = [head.as_bytes(), body].concat();
+    let answer = |body: &[u8]| {
+        let head = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
+        [head.as_bytes(), body].concat()
+    };
+    let (list, answer) = (answer(STARTED.as_bytes()), answer(body));
     let requests = Arc::new(Mutex::new(Vec::new()));
     let (mut server, log) = (JoinSet::new(), Arc::clone(&requests));
     server.spawn(async move {
@@ -26,8 +33,10 @@ async fn run_with(status: &str, body: &[u8], args: &[&str]) -> (Run, Vec<String>
             let mut request = vec![0; 4_096];
             let length = connection.read(&mut request).await.expect("a request");
             let request = String::from_utf8_lossy(&request[..length]).into_owned();
-            log.lock().expect("no panic").push(request.lines().next().unwrap_or_default().to_owned());
-            connection.write_all(&answer).await.expect("an answer");
+            let line = request.lines().next().unwrap_or_default();
+            log.lock().expect("no panic").push(line.to_owned());
+            let answer = if line.contains("?segments ") { &list } else { &answer };
+            connection.write_all(answer).await.expect("an answer");
         }
     });
     let run = offline(&[args, &[&url]].concat()).await;
@@ -53,26 +62,34 @@ async fn a_page_is_read_as_a_file_is() {
 }
 
 #[rstest]
-#[case::namespace(&["-n", "shop"], "?namespace=shop")]
-#[case::all_namespaces(&["-A"], "")]
+#[case::namespace(&["-n", "shop"], &["?namespace=shop"])]
+#[case::all_namespaces(&["-A"], &SEGMENTS)]
 #[tokio::test]
-async fn a_summary_is_that_of_the_page(#[case] args: &[&str], #[case] query: &str) {
+async fn a_summary_is_that_of_the_page(#[case] args: &[&str], #[case] queries: &[&str]) {
     let (_folder, file, bytes) = history();
     let args = [&["history", "--summary"], args].concat();
     let of_file = offline(&[&args[..], &["--history", &file.display().to_string()]].concat()).await;
     let (run, requests) = run_with("200 OK", &bytes, &args).await;
     assert_eq!((run.status, &run.stdout, &run.stderr), (0, &of_file.stdout, &of_file.stderr));
     assert!(run.stdout.contains("Outages: 1\n"), "{run:?}");
-    assert_eq!(requests, [format!("GET /history{query} HTTP/1.1")]);
+    assert_eq!(requests, lines(queries));
+}
+
+const MOMENT: [&str; 1] = ["?namespace=shop&since=2026-11-27T14:01:00Z&until=2026-11-27T14:01:00Z"];
+/// Requests for all namespaces.
+const SEGMENTS: [&str; 2] = ["?segments", "?segment=2026-11-27T14:00:00Z"];
+
+fn lines(queries: &[&str]) -> Vec<String> {
+    queries.iter().map(|query| format!("GET /history{query} HTTP/1.1")).collect()
 }
 
 #[rstest]
-#[case::explain(&["explain", "svc/web"], "namespace=shop&")]
-#[case::check(&["check"], "namespace=shop&")]
-#[case::all_namespaces(&["check", "-A"], "")]
-#[case::diff(&["diff"], "namespace=shop&")]
+#[case::explain(&["explain", "svc/web"], &MOMENT)]
+#[case::check(&["check"], &MOMENT)]
+#[case::all_namespaces(&["check", "-A"], &SEGMENTS)]
+#[case::diff(&["diff"], &MOMENT)]
 #[tokio::test]
-async fn a_moment_is_read_from_the_page(#[case] args: &[&str], #[case] namespace: &str) {
+async fn a_moment_is_read_from_the_page(#[case] args: &[&str], #[case] queries: &[&str]) {
     let at = "2026-11-27T14:01:00Z";
     let (_folder, file, bytes) = history();
     let of_file =
@@ -80,7 +97,7 @@ async fn a_moment_is_read_from_the_page(#[case] args: &[&str], #[case] namespace
     let (run, requests) = run_with("200 OK", &bytes, &[args, &["-n", "shop", "--at", at]].concat()).await;
     assert_eq!((run.status, &run.stdout, &run.stderr), (of_file.status, &of_file.stdout, &of_file.stderr));
     assert!(!run.stdout.is_empty(), "{run:?}");
-    assert_eq!(requests, [format!("GET /history?{namespace}since={at}&until={at} HTTP/1.1")]);
+    assert_eq!(requests, lines(queries));
 }
 
 #[tokio::test]
@@ -97,4 +114,6 @@ async fn another_page_is_no_history() {
     let (run, _) = run_with("200 OK", b"<html>", &["history", "web", "-n", "shop"]).await;
     assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{run:?}");
     assert!(run.stderr.contains("not a history file"), "{run:?}");
+    let (run, _) = run_with("200 OK", b"<html>", &["history", "--summary", "-A"]).await;
+    assert!(run.status == 1 && run.stderr.contains("not a history file"), "{run:?}");
 }
