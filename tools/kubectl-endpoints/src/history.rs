@@ -16,6 +16,7 @@ use crate::{
     args::{GlobalArgs, HistoryArgs},
     connection::namespace_offline,
     output::{self, Output},
+    past::not_recorded,
     source::{Part, Source},
 };
 
@@ -38,6 +39,9 @@ pub(crate) async fn run(global: &GlobalArgs, args: &HistoryArgs) -> anyhow::Resu
     let Some(first) = archive.headers().next().map(|header| header.started) else {
         bail!("{source} has no records");
     };
+    if let Some(warning) = not_recorded(archive.headers()) {
+        output::warn(warning);
+    }
     let (since, until) = (since.unwrap_or(first).max(first), until.unwrap_or(Timestamp::MAX));
     let Some(service) = &args.service else {
         return summary::print(global, args, &mut archive, namespace, (since, until));

@@ -2,13 +2,13 @@
 
 mod selector;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::bail;
 use jiff::Timestamp;
 use kube_endpoint_model::ObjectKey;
 use kube_endpoints_explain::{Kind as Explained, LastWrite, ObjectRef, text};
-use kube_endpoints_history::{Author, Change, Gap, Kind, Recorded, Select, UnknownWrite, What};
+use kube_endpoints_history::{Author, Change, Gap, Header, Kind, Recorded, Select, UnknownWrite, What};
 
 pub(crate) use self::selector::LabelSelector;
 use crate::args::GlobalArgs;
@@ -54,20 +54,24 @@ impl Past {
         let started = starts[starts.partition_point(|started| *started <= at) - 1];
         let select = namespace.map_or(Select::All, |namespace| Select::Namespace(namespace.into()));
         let mut replay = archive.replay(select, started)?;
-        let unknown: Vec<Explained> =
-            replay.header().into_iter().flat_map(|header| &header.unknown).map(|kind| Explained::from(*kind)).collect();
+        let header = replay.header().cloned();
         let mut writes = Writes::default();
         while replay.time_of_next()?.is_some_and(|next| next <= at) {
             replay.next_change()?.into_iter().for_each(|change| writes.add(change));
         }
         let mut objects = writes.into_objects(replay.objects());
-        if !unknown.is_empty() {
-            objects.warnings.push(format!("the recorder {}", text::may_not_read(&unknown)));
-            objects.unknown.extend(unknown);
-        }
+        objects.warnings.extend(not_recorded(header.iter()));
+        objects.unknown.extend(header.into_iter().flat_map(|header| header.unknown).map(Explained::from));
         objects.warnings.extend(replay.next_change()?.and_then(|next| in_a_gap(&next, at)));
         Ok(Past { objects, time: at })
     }
+}
+
+/// Returns the warning about kinds that the recorder could not read; `None` if it could read all.
+pub(crate) fn not_recorded<'a>(headers: impl Iterator<Item = &'a Header>) -> Option<String> {
+    let unknown: BTreeSet<Kind> = headers.flat_map(|header| header.unknown.iter().copied()).collect();
+    let unknown: Vec<Explained> = unknown.into_iter().map(Explained::from).collect();
+    (!unknown.is_empty()).then(|| format!("the recorder {}", text::may_not_read(&unknown)))
 }
 
 /// Returns the warning for a moment in the gap that ends with the next change.

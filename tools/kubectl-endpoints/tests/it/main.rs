@@ -16,4 +16,5 @@ mod rights;
 mod shadow;
 mod summary;
 mod timeline;
+mod view;
 mod watch;

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use kube_dev_apiserver::{On, User};
+use kube_endpoint_model::ObjectKey;
+use kube_endpoints_history::{Archive, Kind, Select};
 use kube_endpoints_testing::eventually;
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -117,7 +120,7 @@ async fn both_modes_can_be_installed_side_by_side(#[case] charts: bool) {
 }
 
 #[tokio::test]
-async fn shadow_mode_only_reads_and_needs_no_further_right() {
+async fn shadow_mode_only_reads_and_needs_no_further_right_to_record() {
     let Some(objects) = kustomized(SHADOW) else { return };
     let kinds = ["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"];
     let cluster = rbac_cluster(kinds.iter().map(|kind| &objects[&format!("{kind}/{NAME}")])).await;
@@ -127,7 +130,9 @@ async fn shadow_mode_only_reads_and_needs_no_further_right() {
     let account = User::new(&user).group("system:serviceaccounts").group("system:authenticated");
     let kubeconfig = cluster.kubeconfig_for(account);
 
-    let arguments = arguments(&objects[&format!("Deployment/{NAME}")]["spec"]["template"]);
+    let mut arguments = arguments(&objects[&format!("Deployment/{NAME}")]["spec"]["template"]);
+    let history = cluster.folder().join("history");
+    arguments.push(format!("--history-dir={}", history.display()));
     let child = start_with_kubeconfig(&kubeconfig, &arguments.iter().map(String::as_str).collect::<Vec<_>>());
     let requests = cluster.server.requests();
     for resource in ["services", "pods", "nodes", "endpoints", "endpointslices"] {
@@ -136,6 +141,13 @@ async fn shadow_mode_only_reads_and_needs_no_further_right() {
     }
     let lease = On::any().user(&user).verb("get").resource("leases").name("kube-controller-manager");
     eventually("the Lease of the compared controllers", &true, async || requests.count(&lease) > 0).await;
+    let web = ObjectKey::new("default", "web");
+    let is_recorded = async || {
+        let Ok(mut archive) = Archive::open(&history) else { return false };
+        let complete = archive.headers().all(|header| header.unknown.is_empty());
+        complete && archive.replay(Select::All, Timestamp::MAX).is_ok_and(|it| it.object(Kind::Service, &web).is_some())
+    };
+    eventually("history of all kinds", &true, is_recorded).await;
     let log = stop(child).await;
     let missing = refused(&cluster);
     assert!(missing.is_empty(), "refused requests: {missing:#?}\n{log}");
