@@ -1,8 +1,11 @@
-//! Writes the seeds to `testing/fuzz/corpus`, from the recorded bytes of a real API server.
+//! Writes the seeds to `testing/fuzz/corpus`, from the recorded bytes of a real API server and the samples of audit logs.
+
+#[path = "../../../crates/history/tests/it/audit/samples.rs"]
+mod samples;
 
 use std::{error::Error, fs, io, path::Path};
 
-use kube_endpoints_fuzz::{decoding::seeds, history};
+use kube_endpoints_fuzz::{audit, decoding::seeds, history};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -12,6 +15,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     for (name, bytes) in ["file", "frames"].into_iter().zip(history::seeds(&fixtures)?) {
         write(&root.join("corpus/history"), name, &bytes)?;
+    }
+    for (name, log) in samples::all() {
+        write(&root.join("corpus/audit"), name, &[&[audit::AT_ONCE], &log[..]].concat())?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@
 //! - the decoders of the objects of `kube-endpoint-model`;
 //! - different encodings of one object with the same meaning for Go's decoders ([`decoding::renderings()`]);
 //! - a seed corpus from recorded bytes of a real API server ([`decoding::seeds`]);
-//! - the reader of `kube-endpoints-history` ([`history`](mod@history));
+//! - the readers of `kube-endpoints-history`: of history files ([`history`](mod@history)) and of audit logs ([`audit`](mod@audit));
 //! - a short test of each of these crates on stable Rust, which includes the files of its targets as modules.
 //!
 //! ```text
@@ -20,5 +20,6 @@
 //! - For client code other than decoding: requests, retries and caches are not fuzzed.
 //! - For the semantics of decoded objects: only panics and differences between two ways of decoding are findings.
 
+pub mod audit;
 pub mod decoding;
 pub mod history;

@@ -4,4 +4,5 @@ mod files;
 mod laws;
 mod levels;
 mod log;
+pub(crate) mod samples;
 mod wrappers;

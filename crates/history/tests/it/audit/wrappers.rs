@@ -3,59 +3,19 @@
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::log::{described, event, lines, logs, pod};
-
-fn created() -> Value {
-    event(1.0, "create", "pods/a", &json!({"responseObject": pod("a", 5, true)}))
-}
+use super::log::{described, lines, logs, pod};
+use super::samples::{created, entry, google, wrapped};
 
 const CREATED: &str = "01.000 + Pod shop/a ready on n1 10.1.0.1 by kubectl (alice)\n";
 
-/// Returns an entry of Google Cloud Logging.
-fn entry(method: &str, resource: &str, more: &Value) -> Value {
-    let mut entry = json!({
-        "insertId": "i", "logName": "projects/p/logs/cloudaudit.googleapis.com%2Factivity", "labels": {},
-        "operation": {"first": true, "last": true, "id": "i", "producer": "k8s.io"},
-        "protoPayload": {
-            "@type": "type.googleapis.com/google.cloud.audit.AuditLog", "serviceName": "k8s.io",
-            "authenticationInfo": {"principalEmail": "alice"},
-            "methodName": format!("io.k8s.{method}"), "resourceName": resource,
-            "requestMetadata": {"callerIp": "10.0.0.1", "callerSuppliedUserAgent": "kubectl/v1.36.0 (linux/amd64)"},
-            "status": {}},
-        "resource": {"type": "k8s_cluster", "labels": {}}, "timestamp": "2026-11-27T14:00:01Z",
-    });
-    for (pointer, value) in more.as_object().into_iter().flatten() {
-        let (parent, field) = pointer.rsplit_once('/').expect("a pointer");
-        entry.pointer_mut(parent).expect("the parent")[field] = value.clone();
+#[test]
+fn wrappers() {
+    for (name, log) in wrapped() {
+        let mut logs = logs([log.into_bytes()]);
+        assert_eq!(described(&mut logs), CREATED, "{name}");
+        let summary = logs.summary();
+        assert_eq!((summary.events, summary.writes, summary.foreign.count), ([0, 0, 1], 1, 0), "{name}");
     }
-    entry
-}
-
-fn google(more: &Value) -> Value {
-    entry("core.v1.pods.create", "core/v1/namespaces/shop/pods/a", more)
-}
-
-#[rstest]
-#[case::plain(format!("{}\n", created()))]
-#[case::event_list(json!({"kind": "EventList", "apiVersion": "audit.k8s.io/v1", "metadata": {}, "items": [created()]}).to_string())]
-#[case::google(google(&json!({"/protoPayload/response": pod("a", 5, true)})).to_string())]
-#[case::google_status(google(&json!({"/protoPayload/response": pod("a", 5, true), "/protoPayload/status": {"code": 0}})).to_string())]
-#[case::google_array(format!("{:#}", json!([google(&json!({"/protoPayload/response": pod("a", 5, true)}))])))]
-#[case::amazon_export(format!("2026-11-27T14:00:01.000Z {}\n", created()))]
-#[case::amazon_api(format!("{:#}", json!({"events": [{"timestamp": 1, "message": created().to_string()}], "nextToken": "t"})))]
-#[case::amazon_subscription(json!({"messageType": "DATA_MESSAGE", "logGroup": "g",
-    "logEvents": [{"id": "1", "timestamp": 1, "message": created().to_string()}]}).to_string())]
-#[case::amazon_query(json!({"@timestamp": "t", "@message": created().to_string()}).to_string())]
-#[case::amazon_parsed_query(json!({"@message": created()}).to_string())]
-#[case::azure(json!({"category": "kube-audit", "time": "t", "properties": {"log": created().to_string(), "pod": "p"}}).to_string())]
-#[case::azure_records(json!({"records": [{"category": "kube-audit-admin", "properties": {"log": created().to_string()}}]}).to_string())]
-#[case::azure_query(json!({"Category": "kube-audit", "log_s": created().to_string()}).to_string())]
-#[case::agent(json!({"log": format!("{}\n", created()), "stream": "stdout"}).to_string())]
-fn wrappers(#[case] log: String) {
-    let mut logs = logs([log.into_bytes()]);
-    assert_eq!(described(&mut logs), CREATED);
-    let summary = logs.summary();
-    assert_eq!((summary.events, summary.writes, summary.foreign.count), ([0, 0, 1], 1, 0));
 }
 
 #[rstest]

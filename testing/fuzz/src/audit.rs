@@ -1,0 +1,72 @@
+//! Check of the reader of audit logs.
+
+use std::io::{Cursor, Read};
+
+use jiff::Timestamp;
+use kube_endpoints_history::audit::{AuditChange, AuditLogs, Summary};
+use kube_endpoints_history::{Archive, Encoder, Recorded, Select};
+
+/// First byte of an input whose log arrives at once.
+pub const AT_ONCE: u8 = u8::MAX;
+
+/// Reads an audit log, and then the history of its changes. Returns whether every line of the log is an event or an object; other
+/// logs must cause no panic either. The first byte is the length of the parts in which the log arrives, which must make no difference.
+///
+/// # Panics
+///
+/// The changes depend on the parts, or their history cannot be read.
+pub fn audit(bytes: &[u8]) -> bool {
+    let Some((length, log)) = bytes.split_first() else { return false };
+    let (Some(at_once), Some(in_parts)) = (read(log, usize::MAX), read(log, usize::from(*length).max(2))) else {
+        return false;
+    };
+    assert_eq!(at_once.changes, in_parts.changes, "the log was read in parts");
+    let Log { before, changes, summary } = at_once;
+    record(before, changes);
+    summary.foreign.count == 0 && summary.events.iter().sum::<u64>() > 0
+}
+
+struct Log {
+    before: Vec<Recorded>,
+    changes: Vec<AuditChange>,
+    summary: Summary,
+}
+
+fn read(log: &[u8], part: usize) -> Option<Log> {
+    let mut logs = AuditLogs::new(None);
+    logs.add("log", Parts { rest: Cursor::new(log.to_vec()), length: part }).ok()?;
+    let before = logs.objects().cloned().collect();
+    let changes = std::iter::from_fn(|| logs.next_change()).collect();
+    Some(Log { before, changes, summary: logs.summary().clone() })
+}
+
+/// Writes a history, and reads it.
+fn record(before: Vec<Recorded>, changes: Vec<AuditChange>) {
+    let Some(start) = changes.first().map(|change| change.seen) else { return };
+    let (mut encoder, mut file) = (Encoder::new("fuzz", []).expect("memory"), Vec::new());
+    before.into_iter().for_each(|object| encoder.put(start, None, object));
+    encoder.begin_segment(start, &mut file).expect("memory");
+    for change in changes {
+        change.record(&mut encoder);
+        if encoder.is_full() {
+            encoder.flush(&mut file).expect("memory");
+        }
+    }
+    encoder.end_segment(&mut file).expect("memory");
+    let mut archive = Archive::from_buffers([file]).expect("a history");
+    let mut replay = archive.replay(Select::All, Timestamp::MIN).expect("a state");
+    while replay.next_change().expect("a change").is_some() {}
+}
+
+/// A file that arrives in parts.
+struct Parts {
+    rest: Cursor<Vec<u8>>,
+    length: usize,
+}
+
+impl Read for Parts {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let length = buffer.len().min(self.length);
+        self.rest.read(&mut buffer[..length])
+    }
+}
