@@ -12,6 +12,8 @@ mod excerpt;
 mod frame;
 mod header;
 mod index;
+#[cfg(any(feature = "audit", feature = "recorder"))]
+mod managed_fields;
 mod object;
 #[cfg(feature = "recorder")]
 pub mod recorder;

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use kube_endpoint_model::{EndpointSlice, Endpoints, Node, ObjectKey, Pod, Service, Uid};
 use kube_wire::Object as _;
 use serde::Deserialize;
@@ -10,6 +9,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::write::Incarnation;
 use crate::object::{Kind, Recorded, each};
+use crate::{Author, managed_fields};
 
 /// Longest object that is read, in bytes. etcd stores at most 1.5 MiB.
 const LONGEST: usize = 4 << 20;
@@ -22,7 +22,7 @@ pub(super) struct Content {
     pub(super) object: Recorded,
     pub(super) traits: Traits,
     /// Manager and time of the newest entry of `managedFields`.
-    pub(super) author: Option<(String, Timestamp)>,
+    pub(super) author: Option<Author>,
     deletion: Deletion,
 }
 
@@ -70,14 +70,7 @@ struct Metadata {
     deletion_timestamp: Option<IgnoredAny>,
     deletion_grace_period_seconds: Option<i64>,
     finalizers: Option<Vec<IgnoredAny>>,
-    managed_fields: Option<Vec<ManagedFields>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct ManagedFields {
-    manager: Option<String>,
-    time: Option<Timestamp>,
+    managed_fields: Option<Vec<managed_fields::Entry>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -148,9 +141,8 @@ impl Content {
             (Some(_), Some(1..)) => Deletion::Graceful,
             (Some(_), _) => Deletion::Due,
         };
-        let entries = metadata.managed_fields.into_iter().flatten();
-        let dated = entries.filter_map(|entry| Some((entry.manager?, entry.time?)));
-        let author = dated.max_by_key(|(_, time)| *time);
+        let entries = metadata.managed_fields.iter().flatten();
+        let author = managed_fields::newest(entries.filter_map(managed_fields::Entry::dated));
         Some(Content { object, traits, author, deletion })
     }
 

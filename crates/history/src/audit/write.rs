@@ -192,11 +192,10 @@ fn write(event: &Event<'_>, kind: Kind, key: ObjectKey, action: Action, effect: 
         _ => None,
     };
     let manager = match stated {
-        Some((manager, _)) if event.manager.is_empty() => manager.as_str(),
-        _ => &event.manager,
+        Some(stated) if event.manager.is_empty() => stated.manager.clone(),
+        _ => event.manager.as_str().into(),
     };
-    let author =
-        Author { manager: manager.into(), user: event.user.as_str().into(), time: stated.map(|(_, time)| *time) };
+    let author = Author { manager, user: event.user.as_str().into(), time: stated.and_then(|stated| stated.time) };
     let length = [event.request, event.response].into_iter().flatten().map(|raw| raw.get().len()).sum();
     Write { kind, key, uid: Uid::default(), version: 0, seen: event.time, author, action, effect, length }
 }

@@ -8,6 +8,7 @@ use kube_wire::{DecodeError, Encoding, ResourceVersion};
 use serde::Deserialize;
 
 use crate::Author;
+use crate::managed_fields::{Entry, newest};
 
 /// Field number of `metav1.ObjectMeta`.
 const RESOURCE_VERSION: u32 = 6;
@@ -42,19 +43,6 @@ struct Metadata {
     managed_fields: Option<Vec<Entry>>,
 }
 
-#[derive(Deserialize)]
-struct Entry {
-    manager: Option<String>,
-    time: Option<String>,
-}
-
-impl LastAuthor {
-    fn newest(entries: impl Iterator<Item = (Timestamp, Text)>) -> LastAuthor {
-        let newest = entries.max_by_key(|(time, _)| *time);
-        LastAuthor(newest.map(|(time, manager)| Author { manager, user: Text::default(), time: Some(time) }))
-    }
-}
-
 impl Part for LastAuthor {
     const PROTOBUF: bool = true;
 
@@ -73,7 +61,7 @@ pub(super) fn version_and_author(encoding: Encoding, object: &[u8]) -> (Resource
         Encoding::Json => serde_json::from_slice(object).map(Document::version_and_author).unwrap_or_default(),
         Encoding::Protobuf => {
             let read = version_and_entries(object).unwrap_or_default();
-            (read.0, LastAuthor::newest(read.1.into_iter()))
+            (read.0, LastAuthor(newest(read.1.into_iter())))
         }
     }
 }
@@ -81,11 +69,8 @@ pub(super) fn version_and_author(encoding: Encoding, object: &[u8]) -> (Resource
 impl Document {
     fn version_and_author(self) -> (ResourceVersion, LastAuthor) {
         let Document { metadata } = self;
-        let dated = metadata.managed_fields.iter().flatten().filter_map(|entry| {
-            let manager = entry.manager.as_deref().filter(|manager| !manager.is_empty())?;
-            Some((entry.time.as_deref()?.parse().ok()?, manager.into()))
-        });
-        (metadata.resource_version.as_deref().unwrap_or_default().into(), LastAuthor::newest(dated))
+        let dated = metadata.managed_fields.iter().flatten().filter_map(Entry::dated);
+        (metadata.resource_version.as_deref().unwrap_or_default().into(), LastAuthor(newest(dated)))
     }
 }
 
