@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
-pub use kube_endpoint_model::Severity;
 use kube_endpoint_model::{Code, ObjectKey};
+pub use kube_endpoint_model::{Kind, Severity};
 use serde::Serialize;
 
 use crate::classes::DifferenceClass;
@@ -26,21 +26,6 @@ impl ObjectRef {
     pub fn new(kind: Kind, key: &ObjectKey) -> ObjectRef {
         ObjectRef { kind, namespace: key.namespace.to_string(), name: key.name.to_string() }
     }
-}
-
-/// Kinds of objects that are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub enum Kind {
-    /// core/v1 Service.
-    Service,
-    /// core/v1 Pod.
-    Pod,
-    /// core/v1 Node.
-    Node,
-    /// core/v1 Endpoints.
-    Endpoints,
-    /// discovery.k8s.io/v1 EndpointSlice.
-    EndpointSlice,
 }
 
 /// Stable code of a reason, with its facts as one sentence.
@@ -286,11 +271,5 @@ impl std::fmt::Display for ObjectRef {
         let ObjectRef { kind, namespace, name } = self;
         let separator = if namespace.is_empty() { "" } else { "/" };
         write!(f, "{kind} {namespace}{separator}{name}")
-    }
-}
-
-impl std::fmt::Display for Kind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        std::fmt::Debug::fmt(self, f)
     }
 }

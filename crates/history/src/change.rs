@@ -5,7 +5,7 @@ use kube_endpoint_model::{ObjectKey, Text};
 
 use crate::codec::{Input, Malformed, Output};
 use crate::delta::Delta;
-use crate::object::{Kind, Recorded};
+use crate::object::{Kind, Recorded, number_of, read_kind};
 
 /// Number of the object in the record of an [`UnknownWrite`]. That of a [`Gap`] is 0.
 pub(crate) const UNKNOWN_WRITE: usize = 1;
@@ -207,7 +207,7 @@ impl Gap {
 
 impl UnknownWrite {
     pub(crate) fn write(&self, out: &mut Output) {
-        out.byte(self.kind as u8);
+        out.byte(number_of(self.kind));
         out.bytes(self.key.namespace.as_bytes());
         out.bytes(self.key.name.as_bytes());
         out.byte(self.action as u8);
@@ -215,7 +215,7 @@ impl UnknownWrite {
     }
 
     pub(crate) fn read(input: &mut Input<'_>) -> Result<UnknownWrite, Malformed> {
-        let kind = Kind::read(input)?;
+        let kind = read_kind(input)?;
         let key = ObjectKey { namespace: input.text()?, name: input.text()? };
         let action = match input.byte()? {
             0 => Action::Created,

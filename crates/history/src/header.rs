@@ -6,7 +6,7 @@ use kube_endpoint_model::Text;
 use crate::codec::{Input, Malformed, Output};
 use crate::delta::Delta;
 use crate::frame::FrameKind;
-use crate::object::Kind;
+use crate::object::{KINDS, Kind, number_of};
 
 /// Version of the format. A reader refuses files with a higher one.
 pub const FORMAT: u64 = 1;
@@ -43,7 +43,7 @@ impl Header {
         out.number(FORMAT);
         self.started.write(&Timestamp::default(), out);
         out.bytes(self.recorder.as_bytes());
-        out.number(self.unknown.iter().fold(0, |mask, kind| mask | 1 << *kind as u8));
+        out.number(self.unknown.iter().fold(0, |mask, kind| mask | 1 << number_of(*kind)));
         self.continues.write(&false, out);
         out.number(self.state);
     }
@@ -62,7 +62,7 @@ impl Header {
         let started = Timestamp::read(&Timestamp::default(), input)?;
         let recorder = input.text()?;
         let mask = input.number()?;
-        let unknown = Kind::ALL.into_iter().filter(|kind| mask & 1 << *kind as u8 != 0).collect();
+        let unknown = KINDS.into_iter().filter(|kind| mask & 1 << number_of(*kind) != 0).collect();
         Ok(Header { started, recorder, unknown, continues: bool::read(&false, input)?, state: input.number()? })
     }
 }

@@ -2,26 +2,12 @@
 
 use std::sync::Arc;
 
+pub use kube_endpoint_model::Kind;
 use kube_endpoint_model::{EndpointSlice, Endpoints, Labels, Node, ObjectKey, Pod, Service, Text};
 use kube_wire::Object as _;
 
 use crate::codec::{Input, Malformed, Output};
 use crate::delta::Delta;
-
-/// Kinds of objects that are recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    /// core/v1 Service.
-    Service,
-    /// core/v1 Pod.
-    Pod,
-    /// core/v1 Node.
-    Node,
-    /// core/v1 Endpoints.
-    Endpoints,
-    /// discovery.k8s.io/v1 EndpointSlice.
-    EndpointSlice,
-}
 
 /// State of an object: the fields that the endpoint controllers read.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,12 +37,22 @@ pub(crate) enum Group {
     Gaps,
 }
 
-impl Kind {
-    pub(crate) const ALL: [Kind; 5] = [Kind::Service, Kind::Pod, Kind::Node, Kind::Endpoints, Kind::EndpointSlice];
+/// Kinds, each at its number in the format.
+pub(crate) const KINDS: [Kind; 5] = [Kind::Service, Kind::Pod, Kind::Node, Kind::Endpoints, Kind::EndpointSlice];
 
-    pub(crate) fn read(input: &mut Input<'_>) -> Result<Kind, Malformed> {
-        Kind::ALL.get(usize::from(input.byte()?)).copied().ok_or(Malformed("unknown kind of object"))
+/// Returns the number of a kind in the format: its place in [`KINDS`].
+pub(crate) fn number_of(kind: Kind) -> u8 {
+    match kind {
+        Kind::Service => 0,
+        Kind::Pod => 1,
+        Kind::Node => 2,
+        Kind::Endpoints => 3,
+        Kind::EndpointSlice => 4,
     }
+}
+
+pub(crate) fn read_kind(input: &mut Input<'_>) -> Result<Kind, Malformed> {
+    KINDS.get(usize::from(input.byte()?)).copied().ok_or(Malformed("unknown kind of object"))
 }
 
 macro_rules! each {
@@ -132,7 +128,7 @@ impl Recorded {
         fn whole<T: Delta + Default>(object: &T, out: &mut Output) {
             object.write(&T::default(), out);
         }
-        out.byte(self.kind() as u8);
+        out.byte(number_of(self.kind()));
         each!(self, object => whole(&**object, out));
     }
 
@@ -141,7 +137,7 @@ impl Recorded {
         fn whole<T: Delta + Default>(input: &mut Input<'_>) -> Result<Arc<T>, Malformed> {
             T::read(&T::default(), input).map(Arc::new)
         }
-        Ok(match Kind::read(input)? {
+        Ok(match read_kind(input)? {
             Kind::Service => Recorded::Service(whole(input)?),
             Kind::Pod => Recorded::Pod(whole(input)?),
             Kind::Node => Recorded::Node(whole(input)?),

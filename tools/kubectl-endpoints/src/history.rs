@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use kube_endpoint_model::ObjectKey;
 use kube_endpoints_explain::{Kind, ObjectRef};
 use kube_endpoints_history::timeline::{Entry, Line, Unknown, fold, text};
-use kube_endpoints_history::{Kind as Recorded, Select, Timeline};
+use kube_endpoints_history::{Select, Timeline};
 use serde::Serialize;
 
 use crate::{
@@ -48,7 +48,7 @@ pub(crate) async fn run(global: &GlobalArgs, args: &HistoryArgs) -> anyhow::Resu
     };
     let key = ObjectKey::new(namespace.unwrap_or_default(), service.as_str());
     let mut replay = archive.replay(Select::Service(key.clone()), since)?;
-    let existed = replay.object(Recorded::Service, &key).is_some();
+    let existed = replay.object(Kind::Service, &key).is_some();
     let mut timeline = Timeline::of_service(&key, global.settings(), &mut replay, until)?;
     if !existed && timeline.entries.is_empty() && !timeline.has_unknown_writes {
         output::message("error: ", format_args!("the history has no Service {key} between {since} and its end"));

@@ -8,7 +8,8 @@ use std::{
 
 use clap::ColorChoice;
 use jiff::Timestamp;
-use kube_endpoints_explain::{Kind, ObjectRef, TextStyle};
+use kube_endpoint_model::Resource;
+use kube_endpoints_explain::{ObjectRef, TextStyle};
 use serde::Serialize;
 
 use crate::args::{Format, GlobalArgs};
@@ -65,14 +66,9 @@ impl Output {
 
 /// Returns the object as kubectl prints it with `-o name`.
 fn qualified(object: &ObjectRef) -> String {
-    let kind = match object.kind {
-        Kind::Service => "service",
-        Kind::Pod => "pod",
-        Kind::Node => "node",
-        Kind::Endpoints => "endpoints",
-        Kind::EndpointSlice => "endpointslice.discovery.k8s.io",
-    };
-    format!("{kind}/{}", object.name)
+    let Resource { group, kind, .. } = object.kind.resource();
+    let separator = if group.is_empty() { "" } else { "." };
+    format!("{}{separator}{group}/{}", kind.to_ascii_lowercase(), object.name)
 }
 
 /// Writes a result to standard output. A closed pipe is not an error: the reader needs no more.
@@ -108,6 +104,7 @@ pub(crate) fn plural(count: usize) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use kube_endpoints_explain::Kind;
     use rstest::rstest;
     use serde_json::json;
 

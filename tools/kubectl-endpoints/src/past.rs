@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::bail;
 use jiff::Timestamp;
 use kube_endpoint_model::ObjectKey;
-use kube_endpoints_explain::{Kind as Explained, LastWrite, ObjectRef, text};
+use kube_endpoints_explain::{LastWrite, ObjectRef, text};
 use kube_endpoints_history::{Author, Change, Gap, Header, Kind, Recorded, Select, UnknownWrite, What};
 
 pub(crate) use self::selector::LabelSelector;
@@ -61,7 +61,7 @@ impl Past {
         }
         let mut objects = writes.into_objects(replay.objects());
         objects.warnings.extend(not_recorded(header.iter()));
-        objects.unknown.extend(header.into_iter().flat_map(|header| header.unknown).map(Explained::from));
+        objects.unknown.extend(header.into_iter().flat_map(|header| header.unknown));
         objects.warnings.extend(replay.next_change()?.and_then(|next| in_a_gap(&next, at)));
         Ok(Past { objects, time: at })
     }
@@ -70,7 +70,7 @@ impl Past {
 /// Returns the warning about kinds that the recorder could not read; `None` if it could read all.
 pub(crate) fn not_recorded<'a>(headers: impl Iterator<Item = &'a Header>) -> Option<String> {
     let unknown: BTreeSet<Kind> = headers.flat_map(|header| header.unknown.iter().copied()).collect();
-    let unknown: Vec<Explained> = unknown.into_iter().map(Explained::from).collect();
+    let unknown: Vec<Kind> = unknown.into_iter().collect();
     (!unknown.is_empty()).then(|| format!("the recorder {}", text::may_not_read(&unknown)))
 }
 
@@ -107,7 +107,7 @@ impl Writes {
     /// Returns the warning about objects whose last write is recorded without its content.
     fn outdated(&self) -> Option<String> {
         let ((kind, key), time) = self.outdated.iter().next()?;
-        let example = format!("{} was written at {}", ObjectRef::new((*kind).into(), key), shown(*time));
+        let example = format!("{} was written at {}", ObjectRef::new(*kind, key), shown(*time));
         let more = match self.outdated.len() {
             1 => String::new(),
             count => format!(", and {} other objects", count - 1),
@@ -122,7 +122,7 @@ impl Writes {
         for ((kind, key), author) in self.authors {
             if let (Kind::Endpoints | Kind::EndpointSlice, Some(time)) = (kind, author.time) {
                 let write = LastWrite { manager: author.manager.to_string(), time };
-                objects.last_writes.push((ObjectRef::new(kind.into(), &key), write));
+                objects.last_writes.push((ObjectRef::new(kind, &key), write));
             }
         }
         for object in recorded {

@@ -80,34 +80,16 @@ struct Spec {
     termination_grace_period_seconds: Option<i64>,
 }
 
-/// Returns the recorded kind of a resource.
+/// Returns the recorded kind of a resource. Google Cloud calls the core group `core`.
 pub(super) fn kind_of_resource(group: &str, resource: &str) -> Option<Kind> {
-    Some(match (group, resource) {
-        ("" | "core", "services") => Kind::Service,
-        ("" | "core", "pods") => Kind::Pod,
-        ("" | "core", "nodes") => Kind::Node,
-        ("" | "core", "endpoints") => Kind::Endpoints,
-        ("discovery.k8s.io", "endpointslices") => Kind::EndpointSlice,
-        _ => return None,
-    })
+    let group = if group == "core" { "" } else { group };
+    Kind::ALL.into_iter().find(|kind| (kind.resource().group, kind.resource().plural) == (group, resource))
 }
 
-/// Returns the recorded kind of an object.
+/// Returns the recorded kind of an object, of any version of its group.
 pub(super) fn kind_of_object(api_version: &str, kind: &str) -> Option<Kind> {
-    let kind = Kind::ALL.into_iter().find(|it| name_of(*it) == kind)?;
-    let is_slice = kind == Kind::EndpointSlice;
-    let is_known = if is_slice { api_version.starts_with("discovery.k8s.io/") } else { api_version == "v1" };
-    is_known.then_some(kind)
-}
-
-fn name_of(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Service => "Service",
-        Kind::Pod => "Pod",
-        Kind::Node => "Node",
-        Kind::Endpoints => "Endpoints",
-        Kind::EndpointSlice => "EndpointSlice",
-    }
+    let group = if api_version == "v1" { "" } else { api_version.split_once('/')?.0 };
+    Kind::ALL.into_iter().find(|it| (it.resource().group, it.resource().kind) == (group, kind))
 }
 
 impl Content {
@@ -120,7 +102,7 @@ impl Content {
             return None;
         }
         let document: Document = serde_json::from_str(json).unwrap_or_default();
-        if document.kind.is_some_and(|it| it != name_of(kind)) {
+        if document.kind.is_some_and(|it| it != kind.resource().kind) {
             return None;
         }
         let object: Recorded = match kind {

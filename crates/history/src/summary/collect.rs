@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use jiff::Timestamp;
 use kube_endpoint_model::{ObjectKey, Pod, Text};
-use kube_endpoints_explain::{Kind as Explained, ObjectRef, World};
+use kube_endpoints_explain::{ObjectRef, World};
 use kube_wire::Object as _;
 
 use super::concerned::{PodsOfNodes, service_of};
@@ -136,7 +136,7 @@ impl Collector {
         if changes >= FEWEST {
             let world = &self.world;
             self.flapping.add(changes.cast_signed(), || Flapping {
-                pod: ObjectRef::new(Explained::Pod, &pod.key()),
+                pod: ObjectRef::new(Kind::Pod, &pod.key()),
                 services: world.services_of(pod).iter().map(|service| service.name.to_string()).collect(),
                 changes,
             });

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use jiff::{SignedDuration, Timestamp};
 use kube_endpoint_model::{ObjectKey, Text};
-use kube_endpoints_explain::{Kind as Explained, ObjectRef, Reason, World};
+use kube_endpoints_explain::{ObjectRef, Reason, World};
 
 use super::list::Top;
 use super::series::{Point, Series};
@@ -54,7 +54,7 @@ impl Followed {
     pub(super) fn new(key: &ObjectKey, world: &World, time: Timestamp, lists: &mut Lists) -> Followed {
         let mut followed = Followed {
             key: key.clone(),
-            service: ObjectRef::new(Explained::Service, key),
+            service: ObjectRef::new(Kind::Service, key),
             follower: Follower::new(key.clone(), world),
             now: Point { time, counts: Counts::default() },
             was_reachable: false,

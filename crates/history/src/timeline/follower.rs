@@ -125,7 +125,7 @@ impl Follower {
             What::Removed(before) => before,
         };
         let names = actor::names(change, self.earliest(change));
-        let seen = Seen { change, object: ObjectRef::new(object.kind().into(), &object.key()), names };
+        let seen = Seen { change, object: ObjectRef::new(object.kind(), &object.key()), names };
         let expected = Contents::expected(&self.service, world);
         if let Recorded::EndpointSlice(slice) = object {
             self.follow_slice(world, &seen, slice, &expected);
@@ -221,7 +221,7 @@ impl Follower {
     fn report_before(&self, world: &mut World, change: &Change) -> Option<ServiceReport> {
         match &change.what {
             What::Put { before: Some(before), .. } | What::Removed(before) => add(world, before),
-            What::Put { before: None, after } => world.remove(after.kind().into(), &after.key()),
+            What::Put { before: None, after } => world.remove(after.kind(), &after.key()),
             What::Gap(_) | What::Unknown(_) => return None,
         }
         let report = self.report(world, &change.what);

@@ -15,9 +15,9 @@ mod unknown;
 
 use jiff::Timestamp;
 use kube_endpoint_model::ObjectKey;
-use kube_endpoints_explain::{Kind as Explained, Settings, World};
+use kube_endpoints_explain::{Settings, World};
 
-use crate::{Change, Kind, ReadError, Recorded, Replay, What};
+use crate::{Change, ReadError, Recorded, Replay, What};
 
 pub use crate::Action;
 pub use entry::{Cause, EndpointChange, EndpointState, Entry, Hints, HintsChange, PortsChange, Unknown, Written};
@@ -74,18 +74,6 @@ impl Timeline {
     }
 }
 
-impl From<Kind> for Explained {
-    fn from(kind: Kind) -> Explained {
-        match kind {
-            Kind::Service => Explained::Service,
-            Kind::Pod => Explained::Pod,
-            Kind::Node => Explained::Node,
-            Kind::Endpoints => Explained::Endpoints,
-            Kind::EndpointSlice => Explained::EndpointSlice,
-        }
-    }
-}
-
 /// Returns the present state of a replay.
 pub(crate) fn world_of(replay: &Replay<'_>, settings: Settings) -> World {
     let mut world = World::new(settings);
@@ -93,7 +81,7 @@ pub(crate) fn world_of(replay: &Replay<'_>, settings: Settings) -> World {
         add(&mut world, object);
     }
     for kind in replay.header().iter().flat_map(|header| &header.unknown) {
-        world.set_unknown((*kind).into());
+        world.set_unknown(*kind);
     }
     world
 }
@@ -102,7 +90,7 @@ pub(crate) fn world_of(replay: &Replay<'_>, settings: Settings) -> World {
 pub(crate) fn apply(world: &mut World, change: &Change) {
     match &change.what {
         What::Put { after, .. } => add(world, after),
-        What::Removed(before) => world.remove(before.kind().into(), &before.key()),
+        What::Removed(before) => world.remove(before.kind(), &before.key()),
         What::Gap(_) | What::Unknown(_) => {}
     }
 }

@@ -99,6 +99,6 @@ impl Follower {
 pub(crate) fn cause_of(change: &Change, reason: Option<Reason>) -> Option<Cause> {
     let (What::Put { after: object, .. } | What::Removed(object)) = &change.what else { return None };
     let (manager, user) = actor::names(change, change.seen);
-    let object = ObjectRef::new(object.kind().into(), &object.key());
+    let object = ObjectRef::new(object.kind(), &object.key());
     Some(Cause { object, action: actor::action(change), reason, ended: false, manager, user })
 }

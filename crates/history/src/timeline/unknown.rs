@@ -25,7 +25,7 @@ impl Unknown {
         let (from, reason) = match &change.what {
             What::Gap(gap) => (gap.since, gap.reason.clone()),
             What::Unknown(write) => {
-                let object = ObjectRef::new(write.kind.into(), &write.key);
+                let object = ObjectRef::new(write.kind, &write.key);
                 let (action, by) = (text::action(write.action), text::by(&actor::names(change, until)));
                 let reason = format!("{object} was {action}{by}, and the audit log does not have its content");
                 (until.saturating_sub(SignedDuration::from_millis(1)).unwrap_or(until), reason.as_str().into())
