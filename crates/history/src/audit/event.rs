@@ -7,6 +7,8 @@ use serde_json::value::RawValue;
 
 /// Longest name of a user or field manager that is recorded, in bytes. Field managers have at most 128.
 const LONGEST_NAME: usize = 256;
+/// Longest label selector that is kept, in bytes.
+const LONGEST_SELECTOR: usize = 1_024;
 
 /// How much an event contains, as its policy says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,20 +21,40 @@ pub(super) enum Level {
     RequestResponse,
 }
 
+/// How far the server is with a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// It has been received, or has panicked.
+    Other,
+    /// The answer has begun: only of watches and other long requests.
+    Started,
+    Complete,
+}
+
 /// A request to the API server.
 #[derive(Debug)]
 pub(super) struct Event<'a> {
     pub(super) level: Level,
     /// Time at which the answer was complete.
     pub(super) time: Timestamp,
+    pub(super) stage: Stage,
+    /// Whether the user may not send such requests.
+    pub(super) is_denied: bool,
+    /// Whether the exporter puts the logs of all API servers of a cluster together.
+    pub(super) is_of_all_servers: bool,
     /// Whether the server has applied the request: other events announce one, or are about one that has failed or was a dry run.
     pub(super) is_applied: bool,
     /// Whether labels or fields select the objects of the request.
     pub(super) is_selective: bool,
+    /// Label selector; `None` without one, and if it is unknown or too long.
+    pub(super) labels: Option<String>,
+    /// Name that the field selector requires.
+    pub(super) selected_name: Option<String>,
     /// UID of the object that no longer exists, as the status of the answer says; `None` if it does not.
     pub(super) deleted: Option<Uid>,
     pub(super) verb: String,
     pub(super) user: String,
+    pub(super) agent: String,
     /// Field manager; empty if it is unknown.
     pub(super) manager: String,
     pub(super) target: Target,
@@ -111,6 +133,11 @@ impl<'a> Event<'a> {
             Some(User { username }) => format!("{username}, impersonated by {}", document.user.username),
             None => document.user.username,
         };
+        let stage = match document.stage.as_str() {
+            "ResponseComplete" => Stage::Complete,
+            "ResponseStarted" => Stage::Started,
+            _ => Stage::Other,
+        };
         Some(Event {
             level: match document.level.as_str() {
                 "RequestResponse" => Level::RequestResponse,
@@ -118,15 +145,21 @@ impl<'a> Event<'a> {
                 _ => Level::Metadata,
             },
             time,
-            is_applied: document.stage == "ResponseComplete"
+            stage,
+            is_denied: matches!(status.code, 401 | 403),
+            is_of_all_servers: false,
+            is_applied: stage == Stage::Complete
                 && status.code < 400
                 && status.status != "Failure"
                 && !query.is_dry_run,
             is_selective: query.is_selective,
+            labels: query.labels.filter(|it| it.len() <= LONGEST_SELECTOR),
+            selected_name: query.name,
             deleted: (status.status == "Success").then_some(status.details.uid),
             verb: document.verb,
             user: short(user),
             manager: query.manager.map_or_else(|| manager_of(&document.user_agent), short),
+            agent: short(document.user_agent),
             target: document.object_ref.unwrap_or_default(),
             request: document.request_object,
             response: document.response_object,
@@ -150,6 +183,8 @@ pub(super) fn short(mut name: String) -> String {
 #[derive(Default)]
 struct Query {
     manager: Option<String>,
+    labels: Option<String>,
+    name: Option<String>,
     is_dry_run: bool,
     is_selective: bool,
 }
@@ -162,7 +197,14 @@ impl Query {
             match &*name {
                 "dryRun" => query.is_dry_run = true,
                 "fieldManager" => query.manager = Some(value.into_owned()),
-                "labelSelector" | "fieldSelector" => query.is_selective = true,
+                "labelSelector" => {
+                    query.is_selective = true;
+                    query.labels = Some(value.into_owned());
+                }
+                "fieldSelector" => {
+                    query.is_selective = true;
+                    query.name = value.split(',').find_map(|it| it.strip_prefix("metadata.name=")).map(str::to_owned);
+                }
                 _ => {}
             }
         }

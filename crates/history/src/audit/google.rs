@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::event::{Event, Level, Target, manager_of, short};
+use super::event::{Event, Level, Stage, Target, manager_of, short};
 
 #[derive(Deserialize)]
 struct Entry {
@@ -71,6 +71,7 @@ pub(super) fn parse<'a>(value: &[u8], payload: &'a RawValue) -> Option<Event<'a>
     let payload: Payload<'a> = serde_json::from_str(payload.get()).ok()?;
     let (resource, verb) = payload.method_name.strip_prefix("io.k8s.")?.rsplit_once('.')?;
     let target = target(&payload.resource_name, resource)?;
+    let is_complete = operation.last || !operation.first;
     Some(Event {
         level: match (payload.request, payload.response) {
             (_, Some(_)) => Level::RequestResponse,
@@ -78,12 +79,19 @@ pub(super) fn parse<'a>(value: &[u8], payload: &'a RawValue) -> Option<Event<'a>
             (None, None) => Level::Metadata,
         },
         time,
-        is_applied: (operation.last || !operation.first) && payload.status.code == 0 && !labels.contains_key(DRY_RUN),
+        stage: if is_complete { Stage::Complete } else { Stage::Started },
+        // PERMISSION_DENIED and UNAUTHENTICATED.
+        is_denied: matches!(payload.status.code, 7 | 16),
+        is_of_all_servers: true,
+        is_applied: is_complete && payload.status.code == 0 && !labels.contains_key(DRY_RUN),
         is_selective: true,
+        labels: None,
+        selected_name: None,
         deleted: None,
         verb: verb.to_owned(),
         user: short(payload.authentication_info.principal_email),
         manager: manager_of(&payload.request_metadata.caller_supplied_user_agent),
+        agent: short(payload.request_metadata.caller_supplied_user_agent),
         target,
         request: payload.request,
         response: payload.response,

@@ -53,14 +53,15 @@ struct Outer<'a> {
 
 /// Calls `read` with what a value is.
 pub(super) fn parse(value: &[u8], read: &mut dyn FnMut(Line<'_>)) {
-    parse_nested(value, 0, read);
+    parse_nested(value, 0, false, read);
 }
 
-fn parse_nested(value: &[u8], wrappers: usize, read: &mut dyn FnMut(Line<'_>)) {
+fn parse_nested(value: &[u8], wrappers: usize, is_of_all_servers: bool, read: &mut dyn FnMut(Line<'_>)) {
     let Ok(outer) = serde_json::from_slice::<Outer<'_>>(value) else { return read(Line::Foreign) };
     let (kind, api_version) = (text(outer.kind), text(outer.api_version));
     if kind == "Event" && api_version.starts_with("audit.k8s.io/") {
-        return read(Event::parse(value).map_or(Line::Foreign, |event| Line::Event(Box::new(event))));
+        let event = Event::parse(value);
+        return read(event.map_or(Line::Foreign, |it| Line::Event(Box::new(Event { is_of_all_servers, ..it }))));
     }
     if let Some(kind) = kind_of_object(api_version, kind) {
         let content = str::from_utf8(value).ok().and_then(|value| Content::parse(kind, value));
@@ -71,7 +72,11 @@ fn parse_nested(value: &[u8], wrappers: usize, read: &mut dyn FnMut(Line<'_>)) {
     }
     let wrapped = [outer.message, outer.queried_message, outer.log, outer.queried_log, outer.properties];
     match wrapped.into_iter().flatten().find_map(object) {
-        Some(wrapped) if wrappers < WRAPPERS => parse_nested(&wrapped, wrappers + 1, read),
+        Some(wrapped) if wrappers < WRAPPERS => {
+            // Diagnostic settings of Azure: the other exporters have a stream for each server.
+            let is_of_all = is_of_all_servers || outer.properties.is_some() || outer.queried_log.is_some();
+            parse_nested(&wrapped, wrappers + 1, is_of_all, read);
+        }
         _ => read(Line::Foreign),
     }
 }

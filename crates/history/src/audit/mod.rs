@@ -10,6 +10,8 @@
 //!
 //! Objects that existed before the log are unknown until they are written. If the files contain lists that `kubectl get -o json` has
 //! printed, those of their objects that are older than the first write are the state before it.
+//!
+//! [`reads`] reads the same files for who has read Endpoints.
 
 mod content;
 mod event;
@@ -18,6 +20,7 @@ mod line;
 mod look_ahead;
 mod objects;
 mod patch;
+pub mod reads;
 mod source;
 mod summary;
 mod values;

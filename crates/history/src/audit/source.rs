@@ -34,25 +34,33 @@ impl Printed {
     }
 }
 
+/// The values of a file.
+pub(super) type FileValues = Values<Box<dyn BufRead + Send>>;
+
+/// Opens a file, which is plain or compressed by gzip.
+pub(super) fn values(input: impl Read + Send + 'static) -> io::Result<FileValues> {
+    let mut input = BufReader::with_capacity(BUFFER, input);
+    let is_compressed = input.fill_buf()?.starts_with(&GZIP);
+    let input: Box<dyn BufRead + Send> = if is_compressed {
+        Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(input)))
+    } else {
+        Box::new(input)
+    };
+    Ok(Values::new(input))
+}
+
 /// A file, and the writes that were read from it.
 pub(super) struct Source {
     name: String,
     /// `None` after the end.
-    values: Option<Values<Box<dyn BufRead + Send>>>,
+    values: Option<FileValues>,
     writes: VecDeque<Write>,
 }
 
 impl Source {
     /// Opens a file, which is plain or compressed by gzip.
     pub(super) fn open(name: String, input: impl Read + Send + 'static) -> io::Result<Source> {
-        let mut input = BufReader::with_capacity(BUFFER, input);
-        let is_compressed = input.fill_buf()?.starts_with(&GZIP);
-        let input: Box<dyn BufRead + Send> = if is_compressed {
-            Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(input)))
-        } else {
-            Box::new(input)
-        };
-        Ok(Source { name, values: Some(Values::new(input)), writes: VecDeque::new() })
+        Ok(Source { name, values: Some(values(input)?), writes: VecDeque::new() })
     }
 
     /// Returns the next write, and removes it.
