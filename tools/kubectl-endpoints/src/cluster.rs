@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use k8s_openapi::api::core::v1::Namespace;
-use kube_endpoint_model::ObjectKey;
+use kube_endpoint_model::{LabelSelector, ObjectKey};
 use kube_endpoints_explain::{Kind, World, text};
 use kube_wire::Object as _;
 
@@ -15,7 +15,7 @@ use crate::{
     diff::ERROR_STATUS,
     fetch::{Fetch, Freshness, Needs, Objects},
     output::message,
-    past::{LabelSelector, Past},
+    past::Past,
     progress::Progress,
     selection::Selection,
     source::Source,
@@ -94,7 +94,7 @@ impl Cluster {
     /// Reads the objects of a recorded moment. Fails as [`read`](Self::read) does; a namespace without any object counts as one
     /// that was not recorded.
     async fn recorded(args: &GlobalArgs, source: Source<'_>) -> anyhow::Result<Cluster> {
-        let selector = args.selector.as_deref().map(LabelSelector::parse).transpose().map_err(anyhow::Error::msg)?;
+        let selector = args.selector.as_deref().map(LabelSelector::parse).transpose()?;
         let namespace = if args.all_namespaces { None } else { Some(namespace_offline(args).await) };
         let Past { objects, time } = Past::read(args, source, namespace.as_deref()).await?;
         if objects.unknown.contains(&Kind::Service) {

@@ -1,7 +1,5 @@
 //! The objects of a recorded moment, in place of those of the cluster.
 
-mod selector;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::bail;
@@ -10,7 +8,6 @@ use kube_endpoint_model::ObjectKey;
 use kube_endpoints_explain::{LastWrite, ObjectRef, text};
 use kube_endpoints_history::{Author, Change, Gap, Header, Kind, Recorded, Select, UnknownWrite, What};
 
-pub(crate) use self::selector::LabelSelector;
 use crate::args::GlobalArgs;
 use crate::fetch::Objects;
 use crate::output::second as shown;

@@ -2,13 +2,15 @@
 
 use std::process::ExitCode;
 
+use kube_endpoint_model::LabelSelector;
+
 use super::{print, report::Reports};
 use crate::{
     args::{ExplainArgs, GlobalArgs, Kind, Target, Targets},
     connection::namespace_offline,
     fetch::Objects,
     output::Output,
-    past::{LabelSelector, Past},
+    past::Past,
     source::Source,
 };
 
@@ -20,7 +22,7 @@ pub(super) async fn run(
     source: Source<'_>,
 ) -> anyhow::Result<ExitCode> {
     let namespace = namespace_offline(global).await;
-    let targets = args.targets(global).map_err(anyhow::Error::msg)?;
+    let targets = args.targets(global)?;
     let Past { objects, .. } = Past::read(global, source, Some(&namespace)).await?;
     let targets = match targets {
         Targets::Named(targets) => targets,

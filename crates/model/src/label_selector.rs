@@ -1,10 +1,15 @@
-//! Label selectors, for objects that no API server selects.
+//! Label selectors.
 
-use kube_endpoint_model::Labels;
+use crate::Labels;
 
-/// A label selector. Without requirements, it selects everything.
+/// A label selector in the form of `kubectl` and of requests. Without requirements, it selects everything.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct LabelSelector(Vec<Requirement>);
+pub struct LabelSelector(Vec<Requirement>);
+
+/// Text that is no requirement of a label selector.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a requirement of a label selector")]
+pub struct LabelSelectorError(String);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Requirement {
@@ -24,7 +29,11 @@ enum Test {
 impl LabelSelector {
     /// Parses requirements that are separated by commas: `key`, `!key`, `key=value`, `key==value`, `key!=value`,
     /// `key in (a,b)` and `key notin (a,b)`.
-    pub(crate) fn parse(text: &str) -> Result<LabelSelector, String> {
+    ///
+    /// # Errors
+    ///
+    /// If a part is none of these.
+    pub fn parse(text: &str) -> Result<LabelSelector, LabelSelectorError> {
         if text.trim().is_empty() {
             return Ok(LabelSelector(Vec::new()));
         }
@@ -37,13 +46,12 @@ impl LabelSelector {
             }
             character == ',' && depth == 0
         });
-        let parse = |part: &str| {
-            Requirement::parse(part.trim()).ok_or_else(|| format!("{part:?} is not a requirement of a label selector"))
-        };
+        let parse = |part: &str| Requirement::parse(part.trim()).ok_or_else(|| LabelSelectorError(part.to_owned()));
         parts.map(parse).collect::<Result<_, _>>().map(LabelSelector)
     }
 
-    pub(crate) fn matches(&self, labels: &Labels) -> bool {
+    /// Returns whether the selector selects an object with these labels.
+    pub fn matches(&self, labels: &Labels) -> bool {
         self.0.iter().all(|Requirement { key, test }| {
             let value = labels.get(key);
             let is_any_of = |values: &[String]| value.is_some_and(|value| values.iter().any(|it| it == value));
@@ -132,6 +140,6 @@ mod tests {
     #[case::empty_requirement("app=web,")]
     #[case::words("app web")]
     fn others_are_rejected(#[case] selector: &str) {
-        assert!(LabelSelector::parse(selector).unwrap_err().contains("is not a requirement"));
+        assert!(LabelSelector::parse(selector).unwrap_err().to_string().contains("is not a requirement"));
     }
 }
