@@ -1,5 +1,29 @@
 #![doc = include_str!("../README.md")]
 
+mod accounts;
+mod duration;
+mod evidence;
+mod facts;
+mod known;
+mod parts;
 mod plan;
+mod rbac;
+mod readers;
+mod savings;
+mod text;
+mod verdict;
+mod writers;
 
-pub use plan::{Cluster, ObjectState, Plan, PlannedObject, Verdict};
+pub use accounts::{Accounts, RunningProgram};
+pub use evidence::{Evidence, LogEvidence, Shortfall, Unread};
+pub use facts::{Facts, FoundEndpoints};
+pub use known::{Flag, KnownProgram, Reading, programs};
+pub use parts::{KnownContainer, Manager, PodProgram, Written};
+pub use plan::{
+    API_VERSION, Cluster, Findings, LeftOver, LeftOverBecause, ObjectState, Plan, PlannedObject, Verdict,
+};
+pub use rbac::{Binding, ClusterBinding, ClusterRole, Right, Rights, Role, RoleRef, Rule, Subject, Who};
+pub use readers::{Confidence, Reader, ReaderRequest};
+pub use savings::{Savings, WriteRate, WritesFrom};
+pub use text::text;
+pub use writers::{Writer, WriterKind};

@@ -3,6 +3,14 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::evidence::Evidence;
+use crate::readers::Reader;
+use crate::savings::Savings;
+use crate::writers::Writer;
+
+/// Version of the format of plans.
+pub const API_VERSION: &str = "retire/v1";
+
 /// What is known about the Endpoints of a cluster, and which of them may be deleted.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -20,6 +28,47 @@ pub struct Plan {
     pub verdict: Verdict,
     /// Endpoints with the label of the endpoints controller, ordered by namespace and name.
     pub objects: Vec<PlannedObject>,
+    /// What the verdicts are based on.
+    #[serde(default)]
+    pub findings: Findings,
+}
+
+/// What the verdicts of a plan are based on.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Findings {
+    /// How much is known of who reads Endpoints.
+    pub evidence: Evidence,
+    /// Who reads Endpoints, is known to, or could; the surest first.
+    pub readers: Vec<Reader>,
+    /// Endpoints that others than the endpoints controller write, ordered by namespace and name.
+    pub writers: Vec<Writer>,
+    /// Managed Endpoints that no controller keeps up to date, ordered by namespace and name.
+    pub left_overs: Vec<LeftOver>,
+    /// What the cluster saves without the managed Endpoints.
+    pub savings: Savings,
+}
+
+/// A managed Endpoints object that no controller keeps up to date.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LeftOver {
+    /// Namespace.
+    pub namespace: String,
+    /// Name.
+    pub name: String,
+    /// Why it is left over.
+    pub because: LeftOverBecause,
+}
+
+/// Why an Endpoints object is left over.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum LeftOverBecause {
+    /// Its Service does not exist.
+    ServiceGone,
+    /// Its Service has no selector any more, or is of type `ExternalName`.
+    SelectorGone,
 }
 
 /// Identity of a cluster.
@@ -76,6 +125,7 @@ pub enum ObjectState {
     Current,
     /// Left over: its Service is gone, or has no selector any more. The controller would delete it, or has left it.
     LeftOver,
-    /// Its content differs from what the controller would write: somebody has changed it, or no controller has run since.
+    /// Its content differs from what the controller would write, or could not be compared: somebody has changed it, or no
+    /// controller has run since.
     Differs,
 }
