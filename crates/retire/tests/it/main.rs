@@ -1,0 +1,4 @@
+//! Integration tests: plans of seeded clusters.
+
+mod clusters;
+mod programs;
