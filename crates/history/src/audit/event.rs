@@ -203,7 +203,8 @@ impl Query {
                 }
                 "fieldSelector" => {
                     query.is_selective = true;
-                    query.name = value.split(',').find_map(|it| it.strip_prefix("metadata.name=")).map(str::to_owned);
+                    let name = value.split(',').find_map(|it| it.strip_prefix("metadata.name="));
+                    query.name = name.map(|name| name.trim_start_matches('=').to_owned());
                 }
                 _ => {}
             }

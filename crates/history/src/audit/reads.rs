@@ -249,6 +249,10 @@ mod tests {
     #[case::received("list", "endpoints", json!({"stage": "RequestReceived"}), "")]
     #[case::name_by_field("watch", "endpoints", json!({"requestURI": "/x?fieldSelector=metadata.name%3Dweb"}),
         "watch shop/web alice 1")]
+    #[case::name_by_double_equals("watch", "endpoints", json!({"requestURI": "/x?fieldSelector=metadata.name%3D%3Dweb"}),
+        "watch shop/web alice 1")]
+    #[case::all_but_a_name("watch", "endpoints", json!({"requestURI": "/x?fieldSelector=metadata.name%21%3Dweb"}),
+        "watch shop/ alice 1")]
     #[case::labels("list", "endpoints", json!({"requestURI": "/x?labelSelector=app%3Dweb"}), "list shop/ [app=web] alice 1")]
     #[case::other_kind("list", "services", json!({}), "")]
     #[case::write("update", "endpoints", json!({}), "")]
@@ -274,22 +278,29 @@ mod tests {
 
     #[test]
     fn a_watch_with_two_stages_is_one_request() {
-        let watch = |stage: &str, time: &str| event("watch", "endpoints", &json!({"stage": stage, "stageTimestamp": time}));
+        let watch =
+            |stage: &str, time: &str| event("watch", "endpoints", &json!({"stage": stage, "stageTimestamp": time}));
         let reads = read(&[
             watch("ResponseStarted", "2026-11-27T14:00:00Z"),
             watch("ResponseComplete", "2026-11-27T14:05:00Z"),
             watch("ResponseStarted", "2026-11-27T15:05:00Z"),
         ]);
         let (_, seen) = reads.requests().next().expect("a request");
-        assert_eq!((seen.count, seen.first.to_string(), seen.last.to_string()),
-            (2, "2026-11-27T14:00:00Z".to_owned(), "2026-11-27T15:05:00Z".to_owned()));
+        assert_eq!(
+            (seen.count, seen.first.to_string(), seen.last.to_string()),
+            (2, "2026-11-27T14:00:00Z".to_owned(), "2026-11-27T15:05:00Z".to_owned())
+        );
         assert_eq!(reads.hours.len(), 2);
     }
 
     #[test]
     fn further_requests_are_kept_without_names() {
         let get = |name: usize| {
-            event("get", "endpoints", &json!({"objectRef": {"resource": "endpoints", "namespace": "shop", "name": name.to_string()}}))
+            event(
+                "get",
+                "endpoints",
+                &json!({"objectRef": {"resource": "endpoints", "namespace": "shop", "name": name.to_string()}}),
+            )
         };
         let events: Vec<Value> = (0..MOST_REQUESTS + 3).map(get).collect();
         let reads = read(&events);
