@@ -1,6 +1,7 @@
 //! Command-line arguments.
 
 mod moment;
+mod retire;
 mod target;
 mod timeout;
 
@@ -13,6 +14,7 @@ use kube_endpoints_explain::Settings;
 use kube_endpoints_history::recorder::parse_size;
 
 pub(crate) use self::moment::Moment;
+pub(crate) use self::retire::{PlanArgs, RetireArgs, RetireCommand};
 pub(crate) use self::target::{Kind, Target, Targets};
 
 /// Explain which Pods are endpoints of a Service, which are not, and why.
@@ -55,6 +57,8 @@ pub(crate) enum Command {
     /// Reads --history or --url. Changes of at least five Pods, with pauses below 30 s, are one line. With --summary, lists outages, slow
     /// propagation, writes and flapping Pods of all Services. Exits with status 1 if the history has no such Service.
     History(HistoryArgs),
+    /// Plan how the cluster gets rid of Endpoints: who reads and writes them, and which can go
+    Retire(RetireArgs),
 }
 
 /// Options of all subcommands.
@@ -119,7 +123,8 @@ pub(crate) struct GlobalArgs {
     #[arg(long, global = true, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) max_endpoints_per_slice: Option<u16>,
     /// File that `record` has written, or folder with such files named *.history, for example that of --history-dir of
-    /// controller-manager. Read by explain, check and diff in place of the cluster, and by history
+    /// controller-manager. Read by explain, check and diff in place of the cluster, by history, and by retire plan for the
+    /// number of writes
     #[arg(long, global = true, value_name = "PATH", value_hint = clap::ValueHint::FilePath)]
     pub(crate) history: Option<PathBuf>,
     /// URL of controller-manager, which gets no credentials but --token, or path on the API server, such as
@@ -230,6 +235,9 @@ impl Cli {
         let invalid = |message: String| Cli::command().error(ErrorKind::ValueValidation, message);
         if let Command::Explain(explain) = &cli.command {
             explain.targets(&cli.global).map_err(invalid)?;
+        }
+        if let Command::Retire(retire) = &cli.command {
+            retire.command.check(&cli.global).map_err(invalid)?;
         }
         let GlobalArgs { history, url, at, .. } = &cli.global;
         match &cli.command {

@@ -53,13 +53,13 @@ pub(crate) struct Fetch<'a> {
 
 /// Objects of one kind.
 #[derive(Debug)]
-struct Listed<T> {
-    objects: Vec<Arc<T>>,
+pub(crate) struct Listed<T> {
+    pub(crate) objects: Vec<Arc<T>>,
     last_writes: Vec<(ObjectRef, LastWrite)>,
     /// Messages about objects that could not be decoded, or why the kind could not be read.
-    warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
     /// Whether the kind could not be read.
-    unreadable: bool,
+    pub(crate) unreadable: bool,
 }
 
 impl<T> Default for Listed<T> {
@@ -160,7 +160,7 @@ impl Fetch<'_> {
     }
 
     /// Lists a kind; a rejected list is not an error.
-    async fn list<T: Decode>(&self, select: &Select) -> anyhow::Result<Listed<T>> {
+    pub(crate) async fn list<T: Decode>(&self, select: &Select) -> anyhow::Result<Listed<T>> {
         if *select == Select::Nothing {
             return Ok(Listed::default());
         }

@@ -12,6 +12,7 @@
 //! - Kinds that the user may not list are unknown to the explanation, which says so; they are no error.
 //! - [`record`] writes what informers deliver into a history file; [`past`] reads the objects of a moment from a [`source`] of
 //!   histories, in place of the cluster. [`history`] shows the changes in one.
+//! - [`retire`] plans how Endpoints go; all decisions are in `kube-endpoints-retire`.
 //! - [`completion`] answers kubectl's requests for shell completion.
 
 mod args;
@@ -29,6 +30,7 @@ mod page;
 mod past;
 mod progress;
 mod record;
+mod retire;
 mod selection;
 mod shadow;
 mod source;
@@ -57,7 +59,7 @@ fn main() -> ExitCode {
         }
     };
     start_logging();
-    let finds = matches!(cli.command, Command::Check | Command::Diff | Command::Shadow(_));
+    let finds = matches!(cli.command, Command::Check | Command::Diff | Command::Shadow(_) | Command::Retire(_));
     let error_status = if finds { diff::ERROR_STATUS } else { 1 };
     exit_code(run(cli), error_status)
 }
@@ -91,6 +93,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Shadow(args) => block_on(shadow::run(&global, &args)),
         Command::Record(args) => block_on(record::run(&global, &args)),
         Command::History(args) => block_on(history::run(&global, &args)),
+        Command::Retire(args) => block_on(retire::run(&global, &args.command)),
     }
 }
 

@@ -96,6 +96,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         ],
     ),
     ("history", &["kube-endpoint-model", "kube-endpoints-explain", "kube-informer", "kube-wire"]),
+    ("retire", &["kube-endpoint-model", "kube-endpoints-explain", "kube-endpoints-history", "kube-wire"]),
     (
         "shadow",
         &[
@@ -115,6 +116,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "kube-endpoint-model",
             "kube-endpoints-explain",
             "kube-endpoints-history",
+            "kube-endpoints-retire",
             "kube-informer",
             "kube-wire",
         ],

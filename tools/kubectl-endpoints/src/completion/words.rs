@@ -45,8 +45,11 @@ pub(super) fn complete(matches: &ArgMatches, before: &[String], last: &str) -> C
     let mut root = Cli::command();
     // Gives subcommands the global options.
     root.build();
-    let (name, arguments) = matches.subcommand().unzip();
-    let command = name.and_then(|name| root.find_subcommand(name)).unwrap_or(&root);
+    let (mut command, mut matches, mut name) = (&root, matches, None);
+    while let Some((next, of_next)) = matches.subcommand() {
+        (matches, name) = (of_next, Some(next));
+        command = command.find_subcommand(next).unwrap_or(command);
+    }
     let is_escaped = before.iter().any(|word| word == "--");
     let takes_next = |option: &&Arg| {
         let is_switch = option.get_num_args().is_some_and(|range| range.min_values() == 0);
@@ -61,10 +64,10 @@ pub(super) fn complete(matches: &ArgMatches, before: &[String], last: &str) -> C
             None => completion,
         },
         _ if last.starts_with('-') && !is_escaped => Completion { candidates: flags(command, last), ..completion },
-        _ => match (name, arguments) {
-            (None, _) => Completion { candidates: subcommands(&root, last), ..completion },
-            (Some("explain"), Some(arguments)) => {
-                let objects = arguments.get_many::<String>("objects").into_iter().flatten();
+        _ => match name {
+            _ if command.has_subcommands() => Completion { candidates: subcommands(command, last), ..completion },
+            Some("explain") => {
+                let objects = matches.get_many::<String>("objects").into_iter().flatten();
                 explained(completion, &objects.map(String::as_str).collect::<Vec<_>>(), last)
             }
             _ => completion,
@@ -100,8 +103,8 @@ fn flags(command: &Command, partial: &str) -> Vec<Candidate> {
     flags.filter(|(flag, _)| flag.starts_with(partial)).collect()
 }
 
-fn subcommands(root: &Command, partial: &str) -> Vec<Candidate> {
-    let commands = root.get_subcommands().filter(|command| !command.is_hide_set());
+fn subcommands(command: &Command, partial: &str) -> Vec<Candidate> {
+    let commands = command.get_subcommands().filter(|command| !command.is_hide_set());
     let commands = commands.map(|command| (command.get_name().to_owned(), help(command.get_about())));
     commands.filter(|(name, _)| name.starts_with(partial)).collect()
 }
@@ -148,7 +151,7 @@ mod tests {
     }
 
     #[rstest]
-    #[case::subcommands("", "explain check diff shadow record history help", 4)]
+    #[case::subcommands("", "explain check diff shadow record history retire help", 4)]
     #[case::subcommand("ch", "check", 4)]
     #[case::after_an_option("-n shop d", "diff", 4)]
     #[case::kinds("explain ", "service pod endpointslice endpoints", 4)]
@@ -167,6 +170,9 @@ mod tests {
     #[case::audit_log("record --from-audit-log ", "", 0)]
     #[case::flag_of_record("record --fr", "--from-audit-log", 4)]
     #[case::history("check --history=", "", 0)]
+    #[case::subcommands_of_retire("retire ", "plan help", 4)]
+    #[case::audit_log_of_a_plan("retire plan --audit-log ", "", 0)]
+    #[case::flag_of_a_plan("retire plan --mer", "--merged-log", 4)]
     #[case::no_arguments("check ", "", 4)]
     #[case::unknown_kind("explain deploy/", "", 4)]
     fn candidates_follow_from_the_words(#[case] line: &str, #[case] expect: &str, #[case] directive: u8) {

@@ -22,7 +22,7 @@ pub(super) async fn run(
     source: Source<'_>,
 ) -> anyhow::Result<ExitCode> {
     let namespace = namespace_offline(global).await;
-    let targets = args.targets(global)?;
+    let targets = args.targets(global).map_err(anyhow::Error::msg)?;
     let Past { objects, .. } = Past::read(global, source, Some(&namespace)).await?;
     let targets = match targets {
         Targets::Named(targets) => targets,
@@ -36,7 +36,7 @@ pub(super) async fn run(
 
 /// Returns the objects of a kind that a label selector selects, sorted by name.
 fn selected(objects: &Objects, kind: Kind, selector: Option<&str>) -> anyhow::Result<Vec<Target>> {
-    let selector = LabelSelector::parse(selector.unwrap_or_default()).map_err(anyhow::Error::msg)?;
+    let selector = LabelSelector::parse(selector.unwrap_or_default())?;
     let labelled: Vec<_> = match kind {
         Kind::Service => objects.services.iter().map(|it| (&it.name, &it.labels)).collect(),
         Kind::Pod => objects.pods.iter().map(|it| (&it.name, &it.labels)).collect(),
