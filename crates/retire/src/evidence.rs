@@ -131,11 +131,13 @@ fn shortfalls(reads: &Reads, log: &LogEvidence, demand: &Demand) -> Vec<Shortfal
         let because = format!("the audit log ends {} before the plan", shown(age));
         found.push(Shortfall::new(because, "audit logs that end at most a day before the plan"));
     }
-    let policy = "an audit policy that records get, list and watch of Endpoints by all users, at level Metadata or above";
+    let policy =
+        "an audit policy that records get, list and watch of Endpoints by all users, at level Metadata or above";
     if reads.reads_of_all_kinds == 0 {
         found.push(Shortfall::new("the audit log has no reads at all: its policy does not record them", policy));
     } else if reads.hours.is_empty() {
-        let because = "the audit log has reads, but none of Endpoints, not even by controllers: its policy does not record them";
+        let because =
+            "the audit log has reads, but none of Endpoints, not even by controllers: its policy does not record them";
         found.push(Shortfall::new(because, policy));
     } else if let Some((first, hours)) = silence(&reads.hours, window(until, demand.time)) {
         let because = format!(
@@ -147,7 +149,10 @@ fn shortfalls(reads: &Reads, log: &LogEvidence, demand: &Demand) -> Vec<Shortfal
     found.extend(servers(reads, window(until, demand.time), demand));
     found.extend(reads.files.iter().flat_map(file_shortfalls));
     if reads.is_incomplete {
-        found.push(Shortfall::new("more different requests read Endpoints than can be kept apart", "a shorter audit log"));
+        found.push(Shortfall::new(
+            "more different requests read Endpoints than can be kept apart",
+            "a shorter audit log",
+        ));
     }
     found
 }
@@ -177,7 +182,7 @@ fn start_of(hour: i64) -> Timestamp {
 
 /// Returns a shortfall if logs of some API servers are missing for some time.
 fn servers(reads: &Reads, window: std::ops::RangeInclusive<i64>, demand: &Demand) -> Option<Shortfall> {
-    if demand.is_merged || reads.files.iter().any(|file| file.is_of_all_servers) {
+    if demand.is_merged || reads.files.iter().all(|file| file.is_of_all_servers) {
         return None;
     }
     let needs = "the files of each API server, or --merged-log if the files are one log of all API servers";
@@ -192,12 +197,14 @@ fn servers(reads: &Reads, window: std::ops::RangeInclusive<i64>, demand: &Demand
     let logged = |hour: i64| {
         let middle = hour.saturating_mul(SECONDS_OF_AN_HOUR).saturating_add(SECONDS_OF_AN_HOUR / 2);
         let covers = |file: &&LogFile| {
-            let is_within = file.first.zip(file.last).is_some_and(|(first, last)| {
-                (first.as_second()..=last.as_second()).contains(&middle)
-            });
+            let is_within = file
+                .first
+                .zip(file.last)
+                .is_some_and(|(first, last)| (first.as_second()..=last.as_second()).contains(&middle));
             is_within && file.hours.range(hour - 1..=hour + 1).next().is_some()
         };
-        reads.files.iter().filter(covers).count()
+        let covering = reads.files.iter().filter(covers);
+        covering.map(|file| if file.is_of_all_servers { servers } else { 1 }).sum::<usize>()
     };
     // The first and the last hour can be covered in part.
     let (start, end) = window.into_inner();

@@ -12,9 +12,7 @@ use kube_wire::Object as _;
 use crate::accounts::Accounts;
 use crate::evidence::{Demand, Evidence, Unread};
 use crate::parts::Written;
-use crate::plan::{
-    API_VERSION, Cluster, Findings, LeftOver, LeftOverBecause, ObjectState, Plan, PlannedObject,
-};
+use crate::plan::{API_VERSION, Cluster, Findings, LeftOver, LeftOverBecause, ObjectState, Plan, PlannedObject};
 use crate::rbac::Rights;
 use crate::readers::readers;
 use crate::savings::{Savings, WriteRate};
@@ -196,7 +194,10 @@ impl Facts {
                 first.namespace,
                 first.name
             );
-            tally.add_general(Reason::unknown(because, "an endpoints controller that sets the label, as new versions do"));
+            tally.add_general(Reason::unknown(
+                because,
+                "an endpoints controller that sets the label, as new versions do",
+            ));
         }
         if let Some(unread) = self.unread.iter().find(|it| it.kind == "endpoints") {
             tally.add_general(Reason::unknown(

@@ -19,9 +19,7 @@ pub use evidence::{Evidence, LogEvidence, Shortfall, Unread};
 pub use facts::{Facts, FoundEndpoints};
 pub use known::{Flag, KnownProgram, Reading, programs};
 pub use parts::{KnownContainer, Manager, PodProgram, Written};
-pub use plan::{
-    API_VERSION, Cluster, Findings, LeftOver, LeftOverBecause, ObjectState, Plan, PlannedObject, Verdict,
-};
+pub use plan::{API_VERSION, Cluster, Findings, LeftOver, LeftOverBecause, ObjectState, Plan, PlannedObject, Verdict};
 pub use rbac::{Binding, ClusterBinding, ClusterRole, Right, Rights, Role, RoleRef, Rule, Subject, Who};
 pub use readers::{Confidence, Reader, ReaderRequest};
 pub use savings::{Savings, WriteRate, WritesFrom};

@@ -194,7 +194,10 @@ pub struct Rights {
 impl Rights {
     /// Returns the rights that bindings grant. `roles` are Roles and ClusterRoles, `bindings` RoleBindings and
     /// ClusterRoleBindings.
-    pub fn new<'a>(roles: impl IntoIterator<Item = &'a Role>, bindings: impl IntoIterator<Item = &'a Binding>) -> Rights {
+    pub fn new<'a>(
+        roles: impl IntoIterator<Item = &'a Role>,
+        bindings: impl IntoIterator<Item = &'a Binding>,
+    ) -> Rights {
         let mut readable: BTreeMap<(String, String), Vec<(BTreeSet<String>, BTreeSet<String>)>> = BTreeMap::new();
         for role in roles {
             let rules: Vec<_> = role.rules.iter().flatten().filter_map(reads).collect();

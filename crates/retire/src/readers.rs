@@ -129,8 +129,12 @@ pub(crate) fn expected(request: &Request) -> Option<&'static str> {
     }
     match Who::of_user(&request.user) {
         Who::User { name } if name == "system:apiserver" => Some("the API server"),
-        Who::User { name } if name == "system:kube-controller-manager" => Some("controllers of kube-controller-manager"),
-        Who::ServiceAccount { namespace, name } if namespace == "kube-system" && CONTROLLERS.contains(&name.as_str()) => {
+        Who::User { name } if name == "system:kube-controller-manager" => {
+            Some("controllers of kube-controller-manager")
+        }
+        Who::ServiceAccount { namespace, name }
+            if namespace == "kube-system" && CONTROLLERS.contains(&name.as_str()) =>
+        {
             Some("controllers of kube-controller-manager")
         }
         _ => None,

@@ -50,13 +50,19 @@ pub struct WriteRate {
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 
 impl Savings {
-    pub(crate) fn of(managed: &[&FoundEndpoints], rate: Option<WriteRate>, watchers: Option<u64>, now: Timestamp) -> Savings {
+    pub(crate) fn of(
+        managed: &[&FoundEndpoints],
+        rate: Option<WriteRate>,
+        watchers: Option<u64>,
+        now: Timestamp,
+    ) -> Savings {
         let bytes = managed.iter().map(|found| found.written.length).sum();
         let last_write = |found: &&&FoundEndpoints| found.written.managers.iter().filter_map(|it| it.time).max();
         let is_recent = |time: Timestamp| now.duration_since(time) <= DAY;
         let (writes_a_day, writes_from) = match rate.filter(|rate| rate.time.is_positive()) {
             Some(rate) => {
-                let a_day = u128::from(rate.writes) * DAY.as_millis().unsigned_abs() / rate.time.as_millis().unsigned_abs().max(1);
+                let a_day = u128::from(rate.writes) * DAY.as_millis().unsigned_abs()
+                    / rate.time.as_millis().unsigned_abs().max(1);
                 (u64::try_from(a_day).ok(), WritesFrom::History)
             }
             None => {

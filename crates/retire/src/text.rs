@@ -37,7 +37,10 @@ pub fn text(plan: &Plan) -> String {
         line(&mut text, format_args!("\nEndpoints that others write: {}", plan.findings.writers.len()));
         list(&mut text, plan.findings.writers.iter(), |text, writer| {
             let managers = if writer.managers.is_empty() { "unknown".to_owned() } else { writer.managers.join(", ") };
-            line(text, format_args!("  {}/{} (written by {managers}): {}", writer.namespace, writer.name, writer.advice));
+            line(
+                text,
+                format_args!("  {}/{} (written by {managers}): {}", writer.namespace, writer.name, writer.advice),
+            );
         });
     }
     if !plan.findings.left_overs.is_empty() {
@@ -113,7 +116,10 @@ fn evidence(text: &mut String, evidence: &Evidence) {
             let (time, s) = (time.unwrap_or_default(), if log.files == 1 { "" } else { "s" });
             line(
                 text,
-                format_args!("\nAudit log: {time}{} file{s}, events: {}, reads of Endpoints: {}", log.files, log.events, log.reads),
+                format_args!(
+                    "\nAudit log: {time}{} file{s}, events: {}, reads of Endpoints: {}",
+                    log.files, log.events, log.reads
+                ),
             );
         }
     }
@@ -172,6 +178,12 @@ fn savings(text: &mut String, savings: &Savings) {
         line(text, format_args!("  writes a day: {at_least}{writes}, {from}"));
     }
     if let (Some(watchers), Some(bytes)) = (watchers, bytes_to_watchers_a_day) {
-        line(text, format_args!("  to watchers a day: about {} KiB, for {watchers} other than controllers", bytes / KIB as u64));
+        line(
+            text,
+            format_args!(
+                "  to watchers a day: about {} KiB, for {watchers} other than controllers",
+                bytes / KIB as u64
+            ),
+        );
     }
 }

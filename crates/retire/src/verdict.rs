@@ -106,7 +106,9 @@ impl Tally {
         match verdict_of(general.chain(objects)) {
             Verdict::Safe => Verdict::Safe,
             Verdict::NotSafe { because } => Verdict::NotSafe { because: shortened(because) },
-            Verdict::Unknown { because, needs } => Verdict::Unknown { because: shortened(because), needs: shortened(needs) },
+            Verdict::Unknown { because, needs } => {
+                Verdict::Unknown { because: shortened(because), needs: shortened(needs) }
+            }
         }
     }
 }
@@ -138,7 +140,12 @@ struct Suspect {
 }
 
 impl Judge {
-    pub(crate) fn new(reads: Option<&Reads>, evidence: &Evidence, accounts: &Accounts, rights: Option<&Rights>) -> Judge {
+    pub(crate) fn new(
+        reads: Option<&Reads>,
+        evidence: &Evidence,
+        accounts: &Accounts,
+        rights: Option<&Rights>,
+    ) -> Judge {
         let shortfalls =
             evidence.shortfalls.iter().map(|it| Reason::unknown(it.because.as_str(), it.needs.as_str())).collect();
         let (everywhere, in_namespace, of_name) = (Vec::new(), HashMap::new(), HashMap::new());
@@ -180,8 +187,12 @@ impl Judge {
                 Some(Reason::not_safe(text.clone(), text))
             }
             (Reading::Always, true) => Some(Reason::unknown(
-                format!("{who} runs {name} ({image}), which reads Endpoints ({source}), but the audit log has none of its requests"),
-                format!("an audit policy that records the requests of {who}, or a version of {name} that does not read Endpoints"),
+                format!(
+                    "{who} runs {name} ({image}), which reads Endpoints ({source}), but the audit log has none of its requests"
+                ),
+                format!(
+                    "an audit policy that records the requests of {who}, or a version of {name} that does not read Endpoints"
+                ),
             )),
             (Reading::Perhaps, false) => Some(Reason::unknown(
                 format!("{who} runs {name} ({image}), which can read Endpoints ({source})"),
@@ -213,7 +224,8 @@ impl Judge {
         for sighting in lists.into_iter().flatten().flatten().filter(|it| it.concerns(object)) {
             by_who.entry(&sighting.who).or_default().push(sighting);
         }
-        let mut reasons: Vec<Reason> = by_who.into_iter().map(|(who, sightings)| seen_reason(who, &sightings)).collect();
+        let mut reasons: Vec<Reason> =
+            by_who.into_iter().map(|(who, sightings)| seen_reason(who, &sightings)).collect();
         let of_object = |suspect: &&Suspect| {
             suspect.rights.as_ref().is_none_or(|rights| rights.iter().any(|right| concerns(right, namespace, name)))
         };

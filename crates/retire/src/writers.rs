@@ -1,14 +1,16 @@
 //! Endpoints that others than the endpoints controller write.
 
 use jiff::{SignedDuration, Timestamp};
-use kube_endpoint_model::well_known::{ENDPOINTS_CONTROLLER, ENDPOINTS_MANAGED_BY_LABEL, LEADER_ANNOTATION, SKIP_MIRROR_LABEL};
+use kube_endpoint_model::well_known::{
+    ENDPOINTS_CONTROLLER, ENDPOINTS_MANAGED_BY_LABEL, LEADER_ANNOTATION, SKIP_MIRROR_LABEL,
+};
 use kube_endpoint_model::{Endpoints, Service};
 use serde::{Deserialize, Serialize};
 
 use crate::facts::FoundEndpoints;
 
-/// Field managers of the endpoints controllers: of kube-controller-manager, and of this project.
-const CONTROLLERS: [&str; 2] = ["kube-controller-manager", "controller-manager"];
+/// Field managers of the endpoints controllers: of kube-controller-manager, alone and as a part of k3s and MicroK8s, and of this project.
+const CONTROLLERS: [&str; 4] = ["kube-controller-manager", "k3s", "kubelite", "controller-manager"];
 /// Values of the label `application` of Patroni's objects.
 const PATRONI: [&str; 2] = ["patroni", "spilo"];
 
@@ -62,7 +64,9 @@ impl WriterKind {
             WriterKind::SkipsMirror => {
                 "stays: it is not mirrored, so that its writer writes EndpointSlices, or its readers read Endpoints"
             }
-            WriterKind::NoService => "stays: no Service has its name, so that it is not mirrored, and who needs it reads it",
+            WriterKind::NoService => {
+                "stays: no Service has its name, so that it is not mirrored, and who needs it reads it"
+            }
             WriterKind::Unlabelled => {
                 "stays: the label endpoints.kubernetes.io/managed-by is missing, which new versions of the endpoints controller set"
             }

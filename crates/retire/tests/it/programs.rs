@@ -10,8 +10,15 @@ fn the_book_has_the_known_programs() {
     let mut table = String::from("| program | images | reads Endpoints | source |\n|---|---|---|---|\n");
     for program in programs() {
         let images: Vec<String> = program.images.iter().map(|image| format!("`{image}`")).collect();
-        writeln!(table, "| {} | {} | {} | [source]({}) |", program.name, images.join(", "), reads(program), program.source)
-            .expect("a String takes everything");
+        writeln!(
+            table,
+            "| {} | {} | {} | [source]({}) |",
+            program.name,
+            images.join(", "),
+            reads(program),
+            program.source
+        )
+        .expect("a String takes everything");
     }
     assert_table("retire", "programs", &table);
 }

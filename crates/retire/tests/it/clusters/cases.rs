@@ -56,19 +56,54 @@ fn logs() -> Vec<Case> {
         case("no audit log", "", "unknown", &shop),
         case("nobody reads", "", "safe", &with_log(Log::week())),
         case("audit log of three days", "web", "unknown", &with_log(Log::default().file(0..=72, "endpoints", "watch"))),
-        case("audit log that ended three days ago", ALL, "unknown",
-            &with_log(Log::default().file(72..=250, "endpoints", "watch"))),
-        case("audit log of writes only", ALL, "unknown", &with_log(Log::default().file(0..=168, "endpoints", "update"))),
-        case("audit log of reads, but not of Endpoints", ALL, "unknown",
-            &with_log(Log::default().file(0..=168, "pods", "list"))),
-        case("audit log without one night", "api", "unknown",
-            &with_log(Log::default().file(60..=168, "endpoints", "watch").file(0..=50, "endpoints", "watch"))),
-        case("audit log of one of three API servers; the reader uses another", ALL, "unknown",
-            &with_log(hidden).api_servers(3, false)),
-        case("audit logs of three API servers", "", "safe",
-            &with_log(server(server(Log::week()))).api_servers(3, false)),
-        case("one file of three API servers, from a log pipeline", "", "safe", &with_log(Log::week()).api_servers(3, true)),
-        case("audit log of four weeks, nobody reads", "", "safe", &with_log(Log::default().file(0..=672, "endpoints", "watch"))),
+        case(
+            "audit log that ended three days ago",
+            ALL,
+            "unknown",
+            &with_log(Log::default().file(72..=250, "endpoints", "watch")),
+        ),
+        case(
+            "audit log of writes only",
+            ALL,
+            "unknown",
+            &with_log(Log::default().file(0..=168, "endpoints", "update")),
+        ),
+        case(
+            "audit log of reads, but not of Endpoints",
+            ALL,
+            "unknown",
+            &with_log(Log::default().file(0..=168, "pods", "list")),
+        ),
+        case(
+            "audit log without one night",
+            "api",
+            "unknown",
+            &with_log(Log::default().file(60..=168, "endpoints", "watch").file(0..=50, "endpoints", "watch")),
+        ),
+        case(
+            "audit log of one of three API servers; the reader uses another",
+            ALL,
+            "unknown",
+            &with_log(hidden).api_servers(3, false),
+        ),
+        case(
+            "audit logs of three API servers",
+            "",
+            "safe",
+            &with_log(server(server(Log::week()))).api_servers(3, false),
+        ),
+        case(
+            "one file of three API servers, from a log pipeline",
+            "",
+            "safe",
+            &with_log(Log::week()).api_servers(3, true),
+        ),
+        case(
+            "audit log of four weeks, nobody reads",
+            "",
+            "safe",
+            &with_log(Log::default().file(0..=672, "endpoints", "watch")),
+        ),
     ]
 }
 
@@ -88,17 +123,34 @@ fn readers() -> Vec<Case> {
         case("a job gets one object", "web", "not safe", &with_log(read("alice", "get", "shop/web"))),
         case("a job has got one object, at the beginning of the log", "web", "not safe", &with_log(at_first)),
         case("a program gets an object that is missing at times", "web", "not safe", &with_log(logged([not_found]))),
-        case("a watch selects one name", "api", "not safe",
-            &with_log(read("alice", "watch", "shop/?fieldSelector=metadata.name%3Dapi"))),
-        case("a watch selects labels of one object", "web", "not safe",
-            &with_log(read("alice", "watch", "shop/?labelSelector=app%3Dweb"))),
-        case("a watch selects labels of no managed object", "", "safe",
-            &with_log(read("alice", "watch", "shop/?labelSelector=cluster-name%3Ddb"))),
+        case(
+            "a watch selects one name",
+            "api",
+            "not safe",
+            &with_log(read("alice", "watch", "shop/?fieldSelector=metadata.name%3Dapi")),
+        ),
+        case(
+            "a watch selects labels of one object",
+            "web",
+            "not safe",
+            &with_log(read("alice", "watch", "shop/?labelSelector=app%3Dweb")),
+        ),
+        case(
+            "a watch selects labels of no managed object",
+            "",
+            "safe",
+            &with_log(read("alice", "watch", "shop/?labelSelector=cluster-name%3Ddb")),
+        ),
         case("a user acts as another", "web", "not safe", &with_log(logged([as_bob]))),
         case("requests that were denied", "", "safe", &with_log(logged([denied]))),
         case("only controllers, and this plugin", "", "safe", &with_log(read(collector, "watch", "/").with([plugin]))),
         case("somebody has looked once, with kubectl", "", "not safe", &with_log(logged([human]))),
-        case("a backup lists everything", "", "not safe", &with_log(read("system:serviceaccount:velero:velero", "list", "/"))),
+        case(
+            "a backup lists everything",
+            "",
+            "not safe",
+            &with_log(read("system:serviceaccount:velero:velero", "list", "/")),
+        ),
     ]
 }
 
@@ -110,15 +162,22 @@ fn programs() -> Vec<Case> {
     };
     let prometheus = shop.clone().program("monitoring", "prometheus", "quay.io/prometheus/prometheus:v3.0.0", &[]);
     let metrics = |resources: &str| {
-        shop.clone().program("monitoring", "ksm", "registry.k8s.io/kube-state-metrics/kube-state-metrics:v2.15.0", &[resources])
+        shop.clone().program(
+            "monitoring",
+            "ksm",
+            "registry.k8s.io/kube-state-metrics/kube-state-metrics:v2.15.0",
+            &[resources],
+        )
     };
     let everything = json!({"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]});
     let of_web = json!({"apiGroups": [""], "resources": ["endpoints"], "resourceNames": ["web"], "verbs": ["get"]});
     let mut new = pod("shop", "new", "registry.example/new:1", &[]);
     new["metadata"]["creationTimestamp"] = json!("2026-11-27T13:59:30Z");
-    let linkerd = shop.clone().program("linkerd", "destination", "cr.l5d.io/linkerd/controller:edge-25.11.1", &["destination"]);
+    let linkerd =
+        shop.clone().program("linkerd", "destination", "cr.l5d.io/linkerd/controller:edge-25.11.1", &["destination"]);
     let unused = read("system:serviceaccount:linkerd:destination", "watch", "/");
-    let without_rights = shop.clone().pod(pod("ingress", "nginx", "registry.k8s.io/ingress-nginx/controller:v1.3.1", &[]));
+    let without_rights =
+        shop.clone().pod(pod("ingress", "nginx", "registry.k8s.io/ingress-nginx/controller:v1.3.1", &[]));
     let proxy = shop.clone().program("kube-system", "kube-proxy", "registry.k8s.io/kube-proxy:v1.18.20", &[]);
     vec![
         case("ingress-nginx 1.3.1, no audit log", ALL, "not safe", &nginx("v1.3.1")),
@@ -128,17 +187,42 @@ fn programs() -> Vec<Case> {
         case("an old kube-proxy, whose requests the audit policy leaves out", ALL, "unknown", &proxy.log(Log::week())),
         case("Prometheus, no audit log", "", "unknown", &prometheus),
         case("Prometheus with the role endpointslice", "", "safe", &prometheus.clone().log(Log::week())),
-        case("Prometheus with the role endpoints", ALL, "not safe", &prometheus.clone().log(read(PROMETHEUS, "watch", "/"))),
-        case("kube-state-metrics with its defaults", ALL, "not safe",
-            &metrics("").log(read("system:serviceaccount:monitoring:ksm", "watch", "/"))),
+        case(
+            "Prometheus with the role endpoints",
+            ALL,
+            "not safe",
+            &prometheus.clone().log(read(PROMETHEUS, "watch", "/")),
+        ),
+        case(
+            "kube-state-metrics with its defaults",
+            ALL,
+            "not safe",
+            &metrics("").log(read("system:serviceaccount:monitoring:ksm", "watch", "/")),
+        ),
         case("kube-state-metrics without Endpoints", "", "safe", &metrics("--resources=pods").log(Log::week())),
         case("Linkerd, which watches Endpoints and uses EndpointSlices", "", "not safe", &linkerd.log(unused)),
-        case("a role with all rights, and no Pod", "", "safe",
-            &shop.clone().right("shop/admin", "", &everything).log(Log::week())),
-        case("a role with all rights, and a Pod that does not use them", "", "safe",
-            &shop.clone().pod(pod("shop", "admin", "registry.example/admin:1", &[])).right("shop/admin", "", &everything).log(Log::week())),
-        case("a new program, whose Pod is newer than the audit log", "web", "unknown",
-            &shop.clone().pod(new).right("shop/new", "shop", &of_web).log(Log::week())),
+        case(
+            "a role with all rights, and no Pod",
+            "",
+            "safe",
+            &shop.clone().right("shop/admin", "", &everything).log(Log::week()),
+        ),
+        case(
+            "a role with all rights, and a Pod that does not use them",
+            "",
+            "safe",
+            &shop
+                .clone()
+                .pod(pod("shop", "admin", "registry.example/admin:1", &[]))
+                .right("shop/admin", "", &everything)
+                .log(Log::week()),
+        ),
+        case(
+            "a new program, whose Pod is newer than the audit log",
+            "web",
+            "unknown",
+            &shop.clone().pod(new).right("shop/new", "shop", &of_web).log(Log::week()),
+        ),
     ]
 }
 
@@ -150,26 +234,59 @@ fn contents() -> Vec<Case> {
     let no_addresses = json!({"subsets": []});
     let edited = json!([{"manager": "kube-controller-manager", "time": "2026-11-27T10:00:00Z"},
         {"manager": "kubectl-edit", "time": "2026-11-27T11:00:00Z"}]);
-    let other_address = json!([{"addresses": [{"ip": "192.0.2.9"}], "ports": [{"name": "http", "port": 8080, "protocol": "TCP"}]}]);
+    let other_address =
+        json!([{"addresses": [{"ip": "192.0.2.9"}], "ports": [{"name": "http", "port": 8080, "protocol": "TCP"}]}]);
     let skip = json!({"metadata": {"labels": {"endpointslice.kubernetes.io/skip-mirror": "true"}}});
     let lock = json!({"metadata": {"annotations": {"control-plane.alpha.kubernetes.io/leader": "{}"}}});
     let unlabelled = json!({"metadata": {"labels": null}});
-    let mistaken = custom("default", "kubernetes", "kube-apiserver",
-        &json!({"labels": {"endpoints.kubernetes.io/managed-by": "endpoint-controller"}}));
+    let mistaken = custom(
+        "default",
+        "kubernetes",
+        "kube-apiserver",
+        &json!({"labels": {"endpoints.kubernetes.io/managed-by": "endpoint-controller"}}),
+    );
     let apiserver = shop.clone().without_endpoints("kubernetes");
-    let after = |name, needed, answer, seed: &Seed| Case { name, needed, answer, facts: seed.facts_after(&Seed::shop()) };
+    let after =
+        |name, needed, answer, seed: &Seed| Case { name, needed, answer, facts: seed.facts_after(&Seed::shop()) };
     vec![
         after("selector removed, addresses still in use through the mirror", "web", "not safe", &without_selector),
         after("selector removed, no address left", "", "safe", &without_selector.clone().change("web", no_addresses)),
         after("selector removed, and not mirrored", "", "safe", &without_selector.clone().change("web", skip)),
-        after("type changed to ExternalName, addresses still mirrored", "web", "not safe",
-            &shop.clone().service(service("shop", "web", &alias))),
+        after(
+            "type changed to ExternalName, addresses still mirrored",
+            "web",
+            "not safe",
+            &shop.clone().service(service("shop", "web", &alias)),
+        ),
         after("Service deleted while no controller was running", "", "safe", &shop.clone().without_service("web")),
-        case("edited by hand", "web", "not safe", &shop.clone().change("web", json!({"metadata": {"managedFields": edited}, "subsets": other_address}))),
-        case("annotated by hand, which the controller keeps", "web", "not safe",
-            &shop.clone().change("web", json!({"metadata": {"managedFields": edited, "annotations": {"note": "x"}}}))),
+        case(
+            "edited by hand",
+            "web",
+            "not safe",
+            &shop.clone().change("web", json!({"metadata": {"managedFields": edited}, "subsets": other_address})),
+        ),
+        case(
+            "annotated by hand, which the controller keeps",
+            "web",
+            "not safe",
+            &shop.clone().change("web", json!({"metadata": {"managedFields": edited, "annotations": {"note": "x"}}})),
+        ),
+        case(
+            "written by k3s, a part of which the controller is",
+            "",
+            "safe",
+            &shop.clone().change(
+                "web",
+                json!({"metadata": {"managedFields": [{"manager": "k3s", "time": "2026-11-27T10:00:00Z"}]}}),
+            ),
+        ),
         case("half migrated: some Endpoints are deleted already", "", "safe", &shop.clone().change("api", json!(null))),
-        case("half migrated: controller off, Pods have changed since", "", "unknown", &shop.clone().change("web", json!({"subsets": other_address}))),
+        case(
+            "half migrated: controller off, Pods have changed since",
+            "",
+            "unknown",
+            &shop.clone().change("web", json!({"subsets": other_address})),
+        ),
         case("a lock in managed Endpoints", "web", "not safe", &shop.clone().change("web", lock)),
         case("default/kubernetes, labelled by mistake", "kubernetes", "not safe", &apiserver.endpoints(mistaken)),
         case("written by an old controller, without the label", "", "unknown", &shop.clone().change("web", unlabelled)),
@@ -190,19 +307,40 @@ fn others() -> Vec<Case> {
     let config = json!({"annotations": {"initialize": "1", "config": "{}"}});
     let skip = json!({"labels": {"endpointslice.kubernetes.io/skip-mirror": "true"}});
     let patroni_reads = logged([
-        request(2, "system:serviceaccount:shop:db", "watch", "shop/?labelSelector=application%3Dspilo%2Ccluster-name%3Ddb"),
+        request(
+            2,
+            "system:serviceaccount:shop:db",
+            "watch",
+            "shop/?labelSelector=application%3Dspilo%2Ccluster-name%3Ddb",
+        ),
         request(2, "system:serviceaccount:shop:db", "get", "shop/db"),
         request(2, "system:serviceaccount:shop:db", "get", "default/kubernetes"),
     ]);
     vec![
         case("a lock of an old client", "", "safe", &shop.clone().endpoints(custom("scheduler", &leader))),
-        case("Patroni, which keeps its state in Endpoints", "", "safe",
-            &Seed::shop().log(patroni_reads).service(without_selector("db")).service(without_selector("db-config"))
-                .endpoints(custom("db", &patroni)).endpoints(custom("db-config", &config))),
-        case("Gluster: Endpoints by hand for a Service without a selector", "", "safe",
-            &shop.clone().service(without_selector("gluster")).endpoints(custom("gluster", &json!({})))),
-        case("custom Endpoints that are not mirrored", "", "safe",
-            &shop.clone().service(without_selector("legacy")).endpoints(custom("legacy", &skip))),
+        case(
+            "Patroni, which keeps its state in Endpoints",
+            "",
+            "safe",
+            &Seed::shop()
+                .log(patroni_reads)
+                .service(without_selector("db"))
+                .service(without_selector("db-config"))
+                .endpoints(custom("db", &patroni))
+                .endpoints(custom("db-config", &config)),
+        ),
+        case(
+            "Gluster: Endpoints by hand for a Service without a selector",
+            "",
+            "safe",
+            &shop.clone().service(without_selector("gluster")).endpoints(custom("gluster", &json!({}))),
+        ),
+        case(
+            "custom Endpoints that are not mirrored",
+            "",
+            "safe",
+            &shop.clone().service(without_selector("legacy")).endpoints(custom("legacy", &skip)),
+        ),
         case("custom Endpoints without a Service", "", "safe", &shop.clone().endpoints(custom("alone", &json!({})))),
     ]
 }

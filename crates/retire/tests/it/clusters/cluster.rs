@@ -148,7 +148,8 @@ impl Seed {
 
     /// A program in a Pod, with the right to read all Endpoints.
     pub(super) fn program(self, namespace: &str, name: &str, image: &str, arguments: &[&str]) -> Seed {
-        let rule = json!({"apiGroups": [""], "resources": ["endpoints", "services"], "verbs": ["get", "list", "watch"]});
+        let rule =
+            json!({"apiGroups": [""], "resources": ["endpoints", "services"], "verbs": ["get", "list", "watch"]});
         self.pod(pod(namespace, name, image, arguments)).right(&format!("{namespace}/{name}"), "", &rule)
     }
 
@@ -214,7 +215,9 @@ impl Seed {
             cluster: Cluster { uid: "c".to_owned() },
             namespace: None,
             endpoints: if is_denied("endpoints") { Vec::new() } else { objects.iter().map(found).collect() },
-            services: if is_denied("services") { Vec::new() } else {
+            services: if is_denied("services") {
+                Vec::new()
+            } else {
                 self.services.iter().map(decoded::<Service>).map(Arc::new).collect()
             },
             pods: if is_denied("pods") { Vec::new() } else { pods },
