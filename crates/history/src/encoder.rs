@@ -1,12 +1,13 @@
 //! Turns changes into segments. It returns bytes and writes no file.
 
-use std::hash::{BuildHasher as _, RandomState};
-use std::io;
+mod objects;
 
-use hashbrown::HashTable;
+use std::io::{self, Write};
+
 use jiff::Timestamp;
 use kube_endpoint_model::{ObjectKey, Text};
 
+use self::objects::Objects;
 use crate::change::{Action, Author, Context, Gap, Operation, UNKNOWN_WRITE, UnknownWrite, whole_milliseconds};
 use crate::codec::Output;
 use crate::frame::{FrameKind, HEAD, Packer, Trailer};
@@ -14,8 +15,9 @@ use crate::header::Header;
 use crate::index::{FrameEntry, Index};
 use crate::object::{Group, Kind, Recorded};
 
-/// Content of a frame after which it is due, however short the time since the last one.
-const FULL: usize = 256 << 10;
+/// Content of a frame after which it is due, however short the time since the last one. The compressor needs about five times
+/// as much memory; with four times the length, states are 3 % shorter, and changes as long.
+const FULL: usize = 64 << 10;
 
 /// Turns the changes of objects into segments of a history: changes into frames, frames into segments.
 ///
@@ -33,21 +35,12 @@ pub struct Encoder {
     continues: bool,
 }
 
-/// The objects that exist, by number.
-#[derive(Default)]
-struct Objects {
-    slots: Vec<Option<Slot>>,
-    free: Vec<usize>,
-    by_key: HashTable<usize>,
-    hasher: RandomState,
-}
-
-struct Slot {
-    object: Recorded,
-    /// Hash of its kind and key.
-    hash: u64,
-    /// Number of its group in the segment.
-    group: usize,
+/// The beginning of a segment, of which the state is not in memory.
+#[cfg(feature = "recorder")]
+pub(crate) struct Beginning {
+    now: Timestamp,
+    header: Vec<u8>,
+    state: u64,
 }
 
 /// The segment that is being written.
@@ -86,19 +79,61 @@ impl Encoder {
     ///
     /// If the compressor fails, for lack of memory.
     pub fn begin_segment(&mut self, now: Timestamp, out: &mut Vec<u8>) -> io::Result<()> {
-        self.segment = Segment { is_open: true, ..Segment::default() };
         let start = out.len();
-        self.write_state(now, out)?;
-        let (recorder, unknown, state) = (self.recorder.clone(), self.unknown.clone(), (out.len() - start) as u64);
-        let header = Header { started: whole_milliseconds(now), recorder, unknown, continues: self.continues, state };
-        header.write(&mut self.segment.frame);
-        let mut packed = Vec::new();
-        self.segment.header = self.packer.pack(&self.segment.frame, &mut packed)? as u64;
-        self.segment.frame.clear();
+        let state = self.write_state(now, out)?;
+        let header = self.header(now, state)?;
+        self.begun(&header);
         // The header has the length of the state, which is not copied for it: a state may have many MiB.
-        out.splice(start..start, packed);
-        self.continues = true;
+        out.splice(start..start, header);
         Ok(())
+    }
+
+    /// Returns the beginning of a segment with the present state of all objects, for [`begin_measured`](Self::begin_measured).
+    /// The segment does not begin yet.
+    ///
+    /// # Errors
+    ///
+    /// If the compressor fails, for lack of memory.
+    #[cfg(feature = "recorder")]
+    pub(crate) fn measure(&mut self, now: Timestamp) -> io::Result<Beginning> {
+        // The header comes first and has the length of the state, which is the same when it is written again.
+        let state = self.write_state(now, &mut io::sink())?;
+        let header = self.header(now, state)?;
+        self.segment = Segment::default();
+        Ok(Beginning { now, header, state })
+    }
+
+    /// Begins the segment that was measured, if nothing was recorded since then. Does what
+    /// [`begin_segment`](Self::begin_segment) does, with a frame in memory at a time.
+    ///
+    /// # Errors
+    ///
+    /// If the compressor fails, for lack of memory; those of `out`.
+    #[cfg(feature = "recorder")]
+    pub(crate) fn begin_measured(&mut self, beginning: &Beginning, out: &mut dyn Write) -> io::Result<()> {
+        let Beginning { now, header, state } = beginning;
+        out.write_all(header)?;
+        if self.write_state(*now, out)? != *state {
+            return Err(io::Error::other("the state has changed since it was measured"));
+        }
+        self.begun(header);
+        Ok(())
+    }
+
+    /// Returns the header of a segment with a state of this length.
+    fn header(&mut self, now: Timestamp, state: u64) -> io::Result<Vec<u8>> {
+        let (recorder, unknown) = (self.recorder.clone(), self.unknown.clone());
+        let (mut content, mut packed) = (Output::default(), Vec::new());
+        Header { started: whole_milliseconds(now), recorder, unknown, continues: self.continues, state }
+            .write(&mut content);
+        self.packer.pack(&content, &mut packed)?;
+        Ok(packed)
+    }
+
+    /// Notes that the state, after this header, is written.
+    fn begun(&mut self, header: &[u8]) {
+        self.segment.header = header.len() as u64;
+        self.continues = true;
     }
 
     /// Makes the first segment continue another one, without a gap.
@@ -112,23 +147,28 @@ impl Encoder {
         let object = object.into();
         let (kind, key) = (object.kind(), object.key());
         let Some(number) = self.objects.find(kind, &key) else {
-            let group = self.segment.index.group(object.group());
-            self.segment.index.touch(group);
-            object.write(self.segment.empty_body(object.version()));
+            let mut group = 0;
+            if self.segment.is_open {
+                group = self.segment.touch(object.group());
+                object.write(self.segment.empty_body(object.version()));
+            }
             let number = self.objects.insert(object, group);
-            return self.segment.record((number, Operation::Whole), seen, author);
+            return self.segment.record((number.into(), Operation::Whole), seen, author);
         };
-        let Some(slot) = &mut self.objects.slots[number] else { return };
+        let Some(slot) = self.objects.get_mut(number) else { return };
+        if !self.segment.is_open {
+            slot.object = object;
+            return;
+        }
         if slot.object == object {
             return;
         }
         let segment = &mut self.segment;
-        let before = slot.group;
+        let before = slot.group as usize;
         segment.index.touch(before);
         let same = segment.index.group_at(before).is_some_and(|group| object.is_of_group(group));
         if !same {
-            slot.group = segment.index.group(object.group());
-            segment.index.touch(slot.group);
+            slot.group = segment.touch(object.group());
         }
         // Who reads the new group only has not read the state before.
         let operation = if same && object.write_difference(&slot.object, segment.empty_body(object.version())) {
@@ -138,21 +178,20 @@ impl Encoder {
             Operation::Whole
         };
         slot.object = object;
-        segment.record((number, operation), seen, author);
+        segment.record((number.into(), operation), seen, author);
     }
 
     /// Records that an object no longer exists. One that is not recorded is ignored.
     pub fn remove(&mut self, seen: Timestamp, author: Option<&Author>, kind: Kind, key: &ObjectKey) {
         let Some((number, slot)) = self.objects.remove(kind, key) else { return };
-        self.segment.index.touch(slot.group);
+        self.segment.index.touch(slot.group as usize);
         self.segment.empty_body(0);
-        self.segment.record((number, Operation::Removed), seen, author);
+        self.segment.record((number.into(), Operation::Removed), seen, author);
     }
 
     /// Records that changes since a time may be missing.
     pub fn gap(&mut self, seen: Timestamp, gap: &Gap) {
-        let group = self.segment.index.group(Group::Gaps);
-        self.segment.index.touch(group);
+        self.segment.touch(Group::Gaps);
         gap.write(self.segment.empty_body(0));
         self.segment.record((0, Operation::Gap), seen, None);
     }
@@ -173,31 +212,29 @@ impl Encoder {
     /// Returns the version of a recorded object; `None` if it is not recorded.
     #[cfg(feature = "recorder")]
     pub(crate) fn version(&self, kind: Kind, key: &ObjectKey) -> Option<u64> {
-        let slot = self.objects.slots[self.objects.find(kind, key)?].as_ref()?;
-        Some(slot.object.version())
+        Some(self.objects.get(self.objects.find(kind, key)?)?.object.version())
     }
 
     /// Returns the number of objects that exist.
     #[cfg(feature = "recorder")]
     pub(crate) fn objects(&self) -> usize {
-        self.objects.by_key.len()
+        self.objects.len()
     }
 
     /// Records that an object was written, and that its content since then is unknown. Its last known state stays.
     pub fn unknown(&mut self, seen: Timestamp, author: Option<&Author>, kind: Kind, key: &ObjectKey, action: Action) {
-        let slot = self.objects.find(kind, key).and_then(|number| self.objects.slots[number].as_ref());
+        let slot = self.objects.find(kind, key).and_then(|number| self.objects.get(number));
         let is_recorded = slot.is_some();
-        let group = match slot {
-            Some(slot) => slot.group,
-            None => self.segment.index.group(Group::of_unknown(kind, key)),
-        };
-        self.segment.index.touch(group);
+        match slot {
+            Some(slot) => self.segment.index.touch(slot.group as usize),
+            None => _ = self.segment.touch(Group::of_unknown(kind, key)),
+        }
         let write = UnknownWrite { kind, key: key.clone(), action, is_recorded };
         write.write(self.segment.empty_body(0));
-        self.segment.record((UNKNOWN_WRITE, Operation::Gap), seen, author);
+        self.segment.record((UNKNOWN_WRITE as u64, Operation::Gap), seen, author);
     }
 
-    /// Returns whether a flush is due because the frame is large, 256 KiB.
+    /// Returns whether a flush is due because the frame is large, 64 KiB.
     pub fn is_full(&self) -> bool {
         self.segment.frame.len() >= FULL
     }
@@ -234,25 +271,37 @@ impl Encoder {
         Ok(())
     }
 
-    /// Writes all objects, those of a group one after another.
-    fn write_state(&mut self, now: Timestamp, out: &mut Vec<u8>) -> io::Result<()> {
+    /// Begins the state of a segment: writes all objects, those of a group one after another. Returns the number of bytes.
+    fn write_state(&mut self, now: Timestamp, out: &mut dyn Write) -> io::Result<u64> {
+        self.segment = Segment { is_open: true, ..Segment::default() };
         let Encoder { objects, segment, packer, .. } = self;
-        for slot in objects.slots.iter_mut().flatten() {
-            slot.group = segment.index.group(slot.object.group());
+        for slot in objects.iter_mut() {
+            slot.group = segment.group(slot.object.group());
         }
-        let numbered = objects.slots.iter().enumerate();
-        let mut existing: Vec<(usize, &Slot)> =
-            numbered.filter_map(|(number, slot)| Some((number, slot.as_ref()?))).collect();
-        existing.sort_by_key(|(_, slot)| slot.group);
-        for (number, slot) in existing {
-            segment.index.touch(slot.group);
+        let (mut existing, mut frame) = (objects.numbers(), Vec::new());
+        existing.sort_unstable_by_key(|number| (objects.get(*number).map(|slot| slot.group), *number));
+        for number in existing {
+            let Some(slot) = objects.get(number) else { continue };
+            segment.index.touch(slot.group as usize);
             slot.object.write(segment.empty_body(slot.object.version()));
-            segment.write_record(FrameKind::State, (number, Operation::Whole), now, None);
+            segment.write_record(FrameKind::State, (number.into(), Operation::Whole), now, None);
             if segment.frame.len() >= FULL {
-                segment.end_frame(true, packer, out)?;
+                segment.end_frame(true, packer, &mut frame)?;
+                out.write_all(&frame)?;
+                frame.clear();
             }
         }
-        segment.end_frame(true, packer, out)
+        segment.end_frame(true, packer, &mut frame)?;
+        out.write_all(&frame)?;
+        Ok(segment.length)
+    }
+}
+
+#[cfg(feature = "recorder")]
+impl Beginning {
+    /// Returns the length of header and state, in bytes.
+    pub(crate) fn length(&self) -> u64 {
+        self.header.len() as u64 + self.state
     }
 }
 
@@ -264,7 +313,19 @@ impl Segment {
         &mut self.body
     }
 
-    fn record(&mut self, record: (usize, Operation), seen: Timestamp, author: Option<&Author>) {
+    /// Returns the number of a group.
+    fn group(&mut self, group: Group) -> u32 {
+        u32::try_from(self.index.group(group)).expect("as many groups take more memory than there is")
+    }
+
+    /// Notes that the next record concerns a group; returns its number.
+    fn touch(&mut self, group: Group) -> u32 {
+        let number = self.group(group);
+        self.index.touch(number as usize);
+        number
+    }
+
+    fn record(&mut self, record: (u64, Operation), seen: Timestamp, author: Option<&Author>) {
         self.write_record(FrameKind::Changes, record, seen, author);
     }
 
@@ -272,7 +333,7 @@ impl Segment {
     fn write_record(
         &mut self,
         kind: FrameKind,
-        (number, operation): (usize, Operation),
+        (number, operation): (u64, Operation),
         seen: Timestamp,
         author: Option<&Author>,
     ) {
@@ -282,7 +343,7 @@ impl Segment {
             frame.byte(kind as u8);
             Context::write(seen, frame)
         });
-        context.write_record((number as u64, operation), seen, author, body, frame);
+        context.write_record((number, operation), seen, author, body, frame);
     }
 
     fn end_frame(&mut self, is_state: bool, packer: &mut Packer, out: &mut Vec<u8>) -> io::Result<()> {
@@ -295,39 +356,5 @@ impl Segment {
         self.length += length as u64;
         self.frame.clear();
         Ok(())
-    }
-}
-
-impl Objects {
-    fn find(&self, kind: Kind, key: &ObjectKey) -> Option<usize> {
-        let hash = self.hasher.hash_one((kind, key));
-        self.by_key.find(hash, |number| self.is(*number, kind, key)).copied()
-    }
-
-    fn is(&self, number: usize, kind: Kind, key: &ObjectKey) -> bool {
-        self.slots[number].as_ref().is_some_and(|slot| slot.object.is(kind, key))
-    }
-
-    fn insert(&mut self, object: Recorded, group: usize) -> usize {
-        let hash = self.hasher.hash_one((object.kind(), &object.key()));
-        let number = self.free.pop().unwrap_or(self.slots.len());
-        let slot = Some(Slot { object, hash, group });
-        match self.slots.get_mut(number) {
-            Some(free) => *free = slot,
-            None => self.slots.push(slot),
-        }
-        let Objects { slots, by_key, .. } = self;
-        by_key.insert_unique(hash, number, |number| slots[*number].as_ref().map_or(0, |slot| slot.hash));
-        number
-    }
-
-    fn remove(&mut self, kind: Kind, key: &ObjectKey) -> Option<(usize, Slot)> {
-        let number = self.find(kind, key)?;
-        let slot = self.slots[number].take()?;
-        if let Ok(entry) = self.by_key.find_entry(slot.hash, |it| *it == number) {
-            entry.remove();
-        }
-        self.free.push(number);
-        Some((number, slot))
     }
 }

@@ -9,7 +9,7 @@ use crate::frame::FrameKind;
 use crate::object::Group;
 
 /// Content of a frame of the index is cut after this length.
-const PART: usize = 256 << 10;
+const PART: usize = 64 << 10;
 
 /// A frame with state or changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -39,7 +39,7 @@ impl Labels {
     }
 
     /// Returns the pairs as interned text, sorted by key.
-    pub(crate) fn pairs(&self) -> &[Pair] {
+    pub fn pairs(&self) -> &[(Text, Text)] {
         &self.0
     }
 

@@ -134,11 +134,11 @@ impl Initial for Pair {
 
 impl Delta for Labels {
     fn write(&self, before: &Self, out: &mut Output) {
-        write(&pairs(self), &pairs(before), &[], out);
+        write(self.pairs(), before.pairs(), &[], out);
     }
 
     fn read(before: &Self, input: &mut Input<'_>) -> Result<Self, Malformed> {
-        Ok(read(&pairs(before), &[], input)?.into_iter().collect())
+        Ok(read(before.pairs(), &[], input)?.into_iter().collect())
     }
 }
 
@@ -146,8 +146,4 @@ impl Initial for Labels {
     fn initial() -> Self {
         Self::default()
     }
-}
-
-fn pairs(labels: &Labels) -> Vec<Pair> {
-    labels.iter().map(|(key, value)| (key.into(), value.into())).collect()
 }

@@ -56,9 +56,15 @@ impl Delta for Text {
 }
 
 fn write_text(now: &str, before: &str, out: &mut Output) {
-    let common = now.bytes().zip(before.bytes()).take_while(|(now, before)| now == before).count();
+    let common = common_beginning(now.as_bytes(), before.as_bytes());
     out.number(common as u64);
     out.bytes(&now.as_bytes()[common..]);
+}
+
+/// Returns the length of the common beginning. Whole words are compared first.
+fn common_beginning(a: &[u8], b: &[u8]) -> usize {
+    let words = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0).take_while(|(a, b)| a == b).count() * 8;
+    words + a[words..].iter().zip(&b[words..]).take_while(|(a, b)| a == b).count()
 }
 
 fn read_text<T>(

@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 use super::rotation::Rotation;
-use super::store::Store;
+use super::store::{Store, WriteState};
 use crate::archive::EXTENSION;
 
 /// Name of the file of a segment, by the time at which it began: the names sort by time.
@@ -79,16 +79,16 @@ impl Folder {
         Ok(())
     }
 
-    fn make_way(&mut self, count: Option<usize>, bytes: usize) -> io::Result<()> {
+    fn make_way(&mut self, count: Option<usize>, bytes: u64) -> io::Result<()> {
         let limit = self.rotation.limit();
         self.remove(count.ok_or_else(|| io::Error::other(format!("{bytes} bytes are more than the limit of {limit}")))?)
     }
 }
 
 impl Store for Folder {
-    fn begin(&mut self, started: Timestamp, bytes: &[u8]) -> io::Result<()> {
+    fn begin(&mut self, started: Timestamp, bytes: u64, write: WriteState<'_>) -> io::Result<()> {
         self.present = None;
-        self.make_way(self.rotation.before_push(bytes.len() as u64), bytes.len())?;
+        self.make_way(self.rotation.before_push(bytes), bytes)?;
         // Names have milliseconds, and must sort as the segments do even if the clock was set back.
         let later = self.rotation.last().map(|last| last + SignedDuration::from_millis(1));
         let started = later.map_or(started, |later| later.max(started));
@@ -96,7 +96,7 @@ impl Store for Folder {
         let (file, unfinished) = (self.path.join(&name), self.path.join(format!("{name}.{UNFINISHED}")));
         // A file without a whole header would make the folder unreadable.
         let written = File::create(&unfinished).and_then(|mut present| {
-            present.write_all(bytes)?;
+            write(&mut present)?;
             present.sync_data()?;
             fs::rename(&unfinished, &file)?;
             Ok(present)
@@ -110,15 +110,16 @@ impl Store for Folder {
             }
         }
         self.files.push_back(file);
-        self.rotation.push(started, bytes.len() as u64);
+        self.rotation.push(started, bytes);
         Ok(())
     }
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.make_way(self.rotation.before_growth(bytes.len() as u64), bytes.len())?;
+        let length = bytes.len() as u64;
+        self.make_way(self.rotation.before_growth(length), length)?;
         let file = self.present.as_mut().ok_or_else(|| io::Error::other("no segment has begun"))?;
         file.write_all(bytes)?;
-        self.rotation.grow(bytes.len() as u64);
+        self.rotation.grow(length);
         self.is_dirty = true;
         Ok(())
     }

@@ -26,12 +26,14 @@ pub use gaps::Gaps;
 pub use message::Message;
 pub use ring::Ring;
 pub use size::parse_size;
-pub use store::{OneFile, Store};
+pub use store::{OneFile, Store, WriteState};
 
 use crate::Encoder;
 
 /// Time without a record after which a checkpoint records the time.
 const QUIET: SignedDuration = SignedDuration::from_secs(10);
+/// Capacity that is kept for bytes that are not written yet.
+const LARGE: usize = 64 << 10;
 /// Time after the beginning for which messages may be older than the state with which the first segment begins.
 const OVERLAP: SignedDuration = SignedDuration::from_secs(60);
 
@@ -234,9 +236,8 @@ impl Recorder {
     }
 
     fn begin_segment(&mut self, now: Timestamp) -> io::Result<()> {
-        self.out.clear();
-        self.encoder.begin_segment(now, &mut self.out)?;
-        let (needed, limit) = (self.out.len() as u64, self.store.limit());
+        let beginning = self.encoder.measure(now)?;
+        let (needed, limit) = (beginning.length(), self.store.limit());
         if needed > limit {
             return Err(io::Error::other(format!(
                 "the present state takes {needed} bytes, more than the limit of {limit}"
@@ -246,10 +247,8 @@ impl Recorder {
             self.in_segment = false;
             return Ok(());
         }
-        self.store.begin(now, &self.out)?;
-        self.out.clear();
-        // A state may be long, and changes are short.
-        self.out.shrink_to(256 << 10);
+        let encoder = &mut self.encoder;
+        self.store.begin(now, needed, &mut |out| encoder.begin_measured(&beginning, out))?;
         (self.state, self.segment_started, self.in_segment) = (needed, now, true);
         Ok(())
     }
@@ -288,6 +287,8 @@ impl Recorder {
             appended?;
         }
         self.out.clear();
+        // An index may be long, and changes are short.
+        self.out.shrink_to(LARGE);
         Ok(())
     }
 }

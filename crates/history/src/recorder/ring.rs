@@ -7,8 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use jiff::{SignedDuration, Timestamp};
 
 use super::rotation::Rotation;
-use super::store::Store;
+use super::store::{Store, WriteState};
 use crate::{Archive, ReadError};
+
+/// What is reserved at once for the present segment, in bytes. Twice its length would be up to a MiB that is not used.
+const GROWTH: usize = 64 << 10;
 
 /// Segments in memory, of which the oldest are dropped: before they have more bytes than the limit, and once everything in them
 /// is too old. Clones share the segments.
@@ -59,7 +62,7 @@ impl Segments {
         }
     }
 
-    fn make_way(&mut self, count: Option<usize>, bytes: usize) -> io::Result<()> {
+    fn make_way(&mut self, count: Option<usize>, bytes: u64) -> io::Result<()> {
         let limit = self.rotation.limit();
         self.remove(
             count.ok_or_else(|| io::Error::other(format!("{bytes} bytes are more than the limit of {limit}")))?,
@@ -69,25 +72,32 @@ impl Segments {
 }
 
 impl Store for Ring {
-    fn begin(&mut self, started: Timestamp, bytes: &[u8]) -> io::Result<()> {
+    fn begin(&mut self, started: Timestamp, bytes: u64, write: WriteState<'_>) -> io::Result<()> {
         let mut segments = self.segments();
-        let count = segments.rotation.before_push(bytes.len() as u64);
-        segments.make_way(count, bytes.len())?;
+        let count = segments.rotation.before_push(bytes);
+        segments.make_way(count, bytes)?;
+        drop(segments);
+        // Readers do not wait for it.
+        let mut present = Vec::with_capacity(usize::try_from(bytes).map_err(io::Error::other)?);
+        write(&mut present)?;
+        let mut segments = self.segments();
         // Without the capacity that a growing buffer has in reserve.
-        let complete = segments.present.take().map(Arc::from);
+        let complete = segments.present.replace(present).map(Arc::from);
         segments.complete.extend(complete);
-        segments.present = Some(bytes.to_vec());
-        segments.rotation.push(started, bytes.len() as u64);
+        segments.rotation.push(started, bytes);
         Ok(())
     }
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let mut segments = self.segments();
-        let count = segments.rotation.before_growth(bytes.len() as u64);
-        segments.make_way(count, bytes.len())?;
+        let (mut segments, length) = (self.segments(), bytes.len() as u64);
+        let count = segments.rotation.before_growth(length);
+        segments.make_way(count, length)?;
         let present = segments.present.as_mut().ok_or_else(|| io::Error::other("no segment has begun"))?;
+        if present.capacity() - present.len() < bytes.len() {
+            present.reserve_exact(bytes.len().max(GROWTH));
+        }
         present.extend_from_slice(bytes);
-        segments.rotation.grow(bytes.len() as u64);
+        segments.rotation.grow(length);
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! Where segments are written to.
 
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
@@ -11,15 +11,18 @@ pub(super) const LONGEST_SEGMENT: u64 = 16 << 20;
 /// Longest time of a segment.
 pub(super) const OLDEST_SEGMENT: SignedDuration = SignedDuration::from_hours(1);
 
+/// Writes the beginning of a segment, in parts: a state may have many MiB.
+pub type WriteState<'a> = &'a mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
+
 /// Where a [`Recorder`](super::Recorder) writes segments to. After an error, what was written last may be incomplete; a reader
 /// ignores a part of a frame at the end of a file.
 pub trait Store: Send {
-    /// Begins a segment with its header and its state.
+    /// Begins a segment, of which `write` writes the header and the state: this number of bytes.
     ///
     /// # Errors
     ///
     /// The bytes cannot be written, or are more than [`limit`](Self::limit).
-    fn begin(&mut self, started: Timestamp, bytes: &[u8]) -> io::Result<()>;
+    fn begin(&mut self, started: Timestamp, bytes: u64, write: WriteState<'_>) -> io::Result<()>;
 
     /// Appends to the segment that has begun last.
     ///
@@ -76,12 +79,18 @@ impl OneFile {
 }
 
 impl Store for OneFile {
-    fn begin(&mut self, started: Timestamp, bytes: &[u8]) -> io::Result<()> {
-        if self.file.is_none() {
-            self.file = Some(File::create_new(&self.path)?);
-            self.oldest = Some(started);
-        }
-        self.append(bytes)
+    fn begin(&mut self, started: Timestamp, bytes: u64, write: WriteState<'_>) -> io::Result<()> {
+        let file = match self.file.take() {
+            Some(file) => file,
+            None => {
+                self.oldest = Some(started);
+                File::create_new(&self.path)?
+            }
+        };
+        write(self.file.insert(file))?;
+        self.length += bytes;
+        self.is_dirty = true;
+        Ok(())
     }
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {

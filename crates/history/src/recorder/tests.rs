@@ -121,8 +121,8 @@ fn an_existing_file_is_kept() {
 struct Broken(Folder, Arc<AtomicBool>);
 
 impl Store for Broken {
-    fn begin(&mut self, started: Timestamp, bytes: &[u8]) -> io::Result<()> {
-        self.0.begin(started, bytes)
+    fn begin(&mut self, started: Timestamp, bytes: u64, write: WriteState<'_>) -> io::Result<()> {
+        self.0.begin(started, bytes, write)
     }
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {

@@ -1,5 +1,6 @@
 //! Laws of recorded histories, and what damaged files do.
 
+mod apps;
 #[cfg(feature = "audit")]
 mod audit;
 mod clusters;
