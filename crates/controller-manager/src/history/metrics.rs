@@ -13,6 +13,7 @@ pub(crate) struct HistoryMetrics {
     records: IntCounter,
     gaps: IntCounter,
     oldest: Gauge,
+    missing: IntGauge,
 }
 
 impl HistoryMetrics {
@@ -30,13 +31,20 @@ impl HistoryMetrics {
             )?,
             gaps: register_int_counter_with_registry!(
                 "endpoint_controllers_history_gaps_total",
-                "Times of which changes may be missing in the recorded history: lists in place of a resumed watch, failed \
-                 writes, and changes that came faster than they could be written.",
+                "Times of which changes may be missing in the recorded history: lists in place of a resumed watch, \
+                 resources that could be listed later than others, failed writes, and changes that came faster than they could \
+                 be written.",
                 registry
             )?,
             oldest: register_gauge_with_registry!(
                 "endpoint_controllers_history_oldest_timestamp_seconds",
                 "Time at which the recorded history begins, in seconds since 1970; 0 before it has begun.",
+                registry
+            )?,
+            missing: register_int_gauge_with_registry!(
+                "endpoint_controllers_history_missing_resources",
+                "Resources that the recorded history lacks because they could not be listed yet: the API server does not \
+                 serve them, or does not allow it.",
                 registry
             )?,
         })
@@ -45,6 +53,11 @@ impl HistoryMetrics {
     /// Counts a gap that is not a message.
     pub(super) fn gap(&self) {
         self.gaps.inc();
+    }
+
+    /// Sets the number of resources that the history lacks.
+    pub(super) fn set_missing(&self, resources: usize) {
+        self.missing.set(i64::try_from(resources).unwrap_or(i64::MAX));
     }
 
     /// Sets the metrics after some messages, of which the recorder had these numbers of changes and gaps before.

@@ -2,12 +2,14 @@
 //!
 //! Handlers put the events into a bounded [queue](queue), which [`run`](History::run) empties once a second: on a thread for
 //! blocking tasks, the messages are encoded and written. The controllers wait for none of it. If the queue overflows or a write
-//! fails, the recording begins anew with the state of the caches, and the history has a gap.
+//! fails, the recording begins anew with the state of the caches, and the history has a gap. So it does when a kind appears
+//! that could not be read before.
 
 mod attempts;
 mod metrics;
 mod place;
 mod queue;
+mod recorded_caches;
 mod recording;
 
 use std::sync::Arc;
@@ -16,13 +18,14 @@ use std::time::Duration;
 use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service};
 use kube_endpoints_history::recorder::{Authors, Gaps, Message};
 use kube_endpoints_history::{Author, Kind, Recorded};
-use kube_informer::{Event, HandlerHandle, HandlerOptions, Index, Informer};
+use kube_informer::{Event, HandlerOptions, Index, Informer};
 use kube_wire::{Decode, Resource};
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use self::metrics::HistoryMetrics;
 pub(crate) use self::place::Place;
 use self::queue::Queue;
+use self::recorded_caches::{RecordedCache, RecordedCaches};
 use self::recording::Recording;
 use crate::caches::Caches;
 use crate::controllers::Controllers;
@@ -31,9 +34,6 @@ use crate::user_agent::PROGRAM;
 
 /// Time for the last write after the stop, less than the grace period of the tasks of the process.
 const END_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// Returns all objects of a cache.
-type Source = Box<dyn Fn() -> Vec<Recorded> + Send + Sync>;
 
 /// What informers report besides events.
 #[derive(Clone)]
@@ -52,8 +52,7 @@ pub(crate) struct History {
     authors: Arc<Authors>,
     /// Whether the process writes slices and Endpoints.
     writes: bool,
-    sources: Vec<Source>,
-    handlers: Vec<HandlerHandle>,
+    caches: RecordedCaches,
     /// Kinds that no controller of the process reads.
     unknown: Vec<Kind>,
 }
@@ -62,8 +61,8 @@ impl History {
     /// `writes` is whether the process writes slices and Endpoints.
     pub(crate) fn new(settings: &HistorySettings, writes: bool, metrics: Option<HistoryMetrics>) -> History {
         let (place, queue, authors) = (Place::new(settings), Arc::new(Queue::default()), Arc::new(Authors::default()));
-        let (sources, handlers, unknown) = (Vec::new(), Vec::new(), Vec::new());
-        History { place, queue, metrics, authors, writes, sources, handlers, unknown }
+        let (caches, unknown) = (RecordedCaches::default(), Vec::new());
+        History { place, queue, metrics, authors, writes, caches, unknown }
     }
 
     /// Returns where the history is.
@@ -117,21 +116,19 @@ impl History {
                 queue.push(message);
             }
         });
-        self.handlers.push(handler);
-        let lister = informer.lister();
-        self.sources.push(Box::new(move || lister.list().into_iter().map(Recorded::from).collect()));
+        let (resource, lister) = (informer.resource().plural, informer.lister());
+        let source = Box::new(move |each: &mut dyn FnMut(Recorded) -> _| {
+            lister.list().into_iter().map(Recorded::from).try_for_each(each)
+        });
+        self.caches.0.push(RecordedCache { kind, resource, handler, source });
     }
 
-    /// Records from the first lists on until `stop` is cancelled.
+    /// Records from the first lists on until `stop` is cancelled. Kinds that are not served, or may not be read, are recorded once
+    /// they can be read.
     pub(crate) async fn run(self, stop: CancellationToken) {
-        let History { place, queue, metrics, sources, handlers, unknown, .. } = self;
-        let synced = async {
-            for handler in &handlers {
-                handler.synced().await;
-            }
-        };
-        if stop.run_until_cancelled(synced).await.is_some() {
-            let recording = Recording { place, queue, metrics, sources: sources.into(), unknown };
+        let History { place, queue, metrics, caches, unknown, .. } = self;
+        if stop.run_until_cancelled(caches.listed()).await.is_some() {
+            let recording = Recording { place, queue, metrics, caches: Arc::new(caches), unknown };
             let timeout = async {
                 stop.cancelled().await;
                 tokio::time::sleep(END_TIMEOUT).await;

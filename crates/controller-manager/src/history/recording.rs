@@ -1,4 +1,5 @@
-//! Recordings one after another: from the state of the caches until the end, a failure, or an overflow of the queue.
+//! Recordings one after another: from the state of the caches until the end, a failure, an overflow of the queue, or the first list
+//! of a kind that could not be read before.
 
 use std::io;
 use std::sync::Arc;
@@ -11,11 +12,11 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
-use super::Source;
 use super::attempts::Attempts;
 use super::metrics::HistoryMetrics;
 use super::place::Place;
 use super::queue::Queue;
+use super::recorded_caches::{Missing, RecordedCaches};
 
 /// Longest time for which a change is not durable.
 const CHECKPOINT: Duration = Duration::from_secs(1);
@@ -25,8 +26,18 @@ pub(super) struct Recording {
     pub(super) place: Place,
     pub(super) queue: Arc<Queue>,
     pub(super) metrics: Option<HistoryMetrics>,
-    pub(super) sources: Arc<[Source]>,
+    pub(super) caches: Arc<RecordedCaches>,
+    /// Kinds that no controller of the process reads.
     pub(super) unknown: Vec<Kind>,
+}
+
+/// How a recording has ended without a failure. Its end is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ended {
+    /// The process stops.
+    Stopped,
+    /// A kind was listed that the recording does not have.
+    MoreListed,
 }
 
 /// Why a recording has ended before the process.
@@ -46,11 +57,16 @@ impl Recording {
         let mut attempts = Attempts::default();
         loop {
             let begun = Instant::now();
-            let Err(error) = self.record(stop).await else { return };
-            let back_off = attempts.failed(begun.elapsed());
-            if let Some(metrics) = &self.metrics {
+            let ended = self.record(stop).await;
+            if let (Some(metrics), false) = (&self.metrics, matches!(ended, Ok(Ended::Stopped))) {
                 metrics.gap();
             }
+            let error = match ended {
+                Ok(Ended::Stopped) => return,
+                Ok(Ended::MoreListed) => continue,
+                Err(error) => error,
+            };
+            let back_off = attempts.failed(begun.elapsed());
             if attempts.is_logged() {
                 let (error, retry_in) = (error.display_full(), format!("{back_off:?}"));
                 tracing::warn!(err = %error, retry_in, "The history is interrupted; it goes on with a gap");
@@ -61,28 +77,48 @@ impl Recording {
         }
     }
 
-    /// Records the state of the caches and what follows. Returns when `stop` is cancelled, and the end is written.
-    async fn record(&self, stop: &CancellationToken) -> Result<(), Interrupted> {
+    /// Records the state of the caches and what follows.
+    async fn record(&self, stop: &CancellationToken) -> Result<Ended, Interrupted> {
         self.queue.restart();
-        let (place, unknown, sources) = (self.place.clone(), self.unknown.clone(), Arc::clone(&self.sources));
-        let mut recorder = blocking(move || begin(&place, &unknown, &sources)).await?;
+        let missing = self.caches.missing();
+        self.report(&missing);
+        let (place, caches, without) = (self.place.clone(), Arc::clone(&self.caches), missing.clone());
+        let unknown = [&self.unknown, missing.kinds()].concat();
+        let mut recorder = blocking(move || begin(&place, &unknown, &caches, &without)).await?;
         self.update_metrics(&recorder, (0, 0));
         let mut checkpoints = interval(CHECKPOINT);
         checkpoints.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            let is_end = tokio::select! {
+            let ended = tokio::select! {
                 biased;
-                () = stop.cancelled() => true,
-                _ = checkpoints.tick() => false,
-                () = self.queue.many() => false,
+                () = stop.cancelled() => Some(Ended::Stopped),
+                () = self.caches.listed_more(&missing) => Some(Ended::MoreListed),
+                _ = checkpoints.tick() => None,
+                () = self.queue.many() => None,
             };
-            let messages = self.queue.take().ok_or(Interrupted::Overflow)?;
-            let before = (recorder.changes(), recorder.gaps());
-            recorder = blocking(move || apply(recorder, messages, is_end)).await?;
-            self.update_metrics(&recorder, before);
-            if is_end {
-                return Ok(());
+            let mut messages = self.queue.take().ok_or(Interrupted::Overflow)?;
+            if !missing.is_empty() {
+                messages.retain(|message| !missing.concerns(message));
             }
+            let before = (recorder.changes(), recorder.gaps());
+            recorder = blocking(move || apply(recorder, messages, ended.is_some())).await?;
+            self.update_metrics(&recorder, before);
+            if let Some(ended) = ended {
+                return Ok(ended);
+            }
+        }
+    }
+
+    /// Says which kinds the next recording lacks.
+    fn report(&self, missing: &Missing) {
+        if let Some(metrics) = &self.metrics {
+            metrics.set_missing(missing.len());
+        }
+        if !missing.is_empty() {
+            tracing::warn!(
+                resources = self.caches.names(missing),
+                "The history lacks resources that could not be listed yet; it has them from their first list on"
+            );
         }
     }
 
@@ -98,12 +134,12 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send
     Ok(spawn_blocking(work).await.map_err(|_| Interrupted::Panicked)??)
 }
 
-fn begin(place: &Place, unknown: &[Kind], sources: &[Source]) -> io::Result<Recorder> {
+fn begin(place: &Place, unknown: &[Kind], caches: &RecordedCaches, without: &Missing) -> io::Result<Recorder> {
     let mut recorder = place.recorder(unknown)?;
     let now = kube_ambient::now();
-    for object in sources.iter().flat_map(|source| source()) {
-        recorder.apply(Message::Put { seen: now, author: None, object, is_new: true, is_listed: true })?;
-    }
+    caches.read(without, &mut |object| {
+        recorder.apply(Message::Put { seen: now, author: None, object, is_new: true, is_listed: true })
+    })?;
     recorder.begin(kube_ambient::now())?;
     Ok(recorder)
 }

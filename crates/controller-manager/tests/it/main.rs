@@ -13,6 +13,7 @@ mod failures;
 mod guard;
 mod handover;
 mod history;
+mod history_missing;
 mod in_cluster;
 mod logs;
 mod metrics;
