@@ -19,14 +19,19 @@ const MAX_ITEMS: usize = 150_000;
 pub(super) fn write<T: Delta + Initial + PartialEq>(now: &[T], before: &[T], beside: &[T], out: &mut Output) {
     let start = now.iter().zip(before).take_while(|(now, before)| now == before).count();
     let (rest, replaced) = (&now[start..], &before[start..]);
-    let end = rest.iter().rev().zip(replaced.iter().rev()).take_while(|(now, before)| now == before).count();
+    // Of lists with one other list in each, such as subsets, nothing is compared twice.
+    let is_one = rest.len() == 1 && replaced.len() == 1;
+    let common_end = || rest.iter().rev().zip(replaced.iter().rev()).take_while(|(now, before)| now == before).count();
+    let end = if is_one { 0 } else { common_end() };
     let (rest, replaced) = (&rest[..rest.len() - end], &replaced[..replaced.len() - end]);
     for number in [start, replaced.len(), rest.len()] {
         out.number(number as u64);
     }
     let initial = T::initial();
     for (at, item) in rest.iter().enumerate() {
-        let search = || before.iter().chain(beside).position(|known| known == item);
+        let is_other = |place: usize| at == 0 && place == start && start < before.len();
+        let is_known = |(place, known): (usize, &T)| !is_other(place) && known == item;
+        let search = || before.iter().chain(beside).enumerate().position(is_known);
         if let Some(known) = (rest.len() <= SEARCHED).then(search).flatten() {
             out.number(known as u64 + 1);
         } else {

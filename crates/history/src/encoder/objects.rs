@@ -1,8 +1,8 @@
 //! The present state of all objects, by number.
 
-use std::hash::{BuildHasher as _, RandomState};
+use std::hash::BuildHasher as _;
 
-use hashbrown::HashTable;
+use hashbrown::{DefaultHashBuilder, HashTable};
 use kube_endpoint_model::ObjectKey;
 
 use crate::object::{Kind, Recorded};
@@ -13,7 +13,7 @@ pub(super) struct Objects {
     slots: Vec<Option<Slot>>,
     free: Vec<u32>,
     by_key: HashTable<u32>,
-    hasher: RandomState,
+    hasher: DefaultHashBuilder,
 }
 
 /// What is kept of each object: 24 bytes, and 5 in the table.
