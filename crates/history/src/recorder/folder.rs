@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 use super::rotation::Rotation;
-use super::store::{Store, WriteState};
+use super::store::{SegmentLimits, Store, WriteState};
 use crate::archive::EXTENSION;
 
 /// Name of the file of a segment, by the time at which it began: the names sort by time.
@@ -155,7 +155,7 @@ impl Store for Folder {
         self.rotation.oldest()
     }
 
-    fn segment_limits(&self, state: u64) -> (u64, SignedDuration) {
+    fn segment_limits(&self, state: u64) -> SegmentLimits {
         self.rotation.segment_limits(state)
     }
 }

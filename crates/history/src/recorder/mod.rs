@@ -26,9 +26,11 @@ pub use gaps::Gaps;
 pub use message::Message;
 pub use ring::Ring;
 pub use size::parse_size;
-pub use store::{OneFile, Store, WriteState};
+pub use store::{OneFile, SegmentLimits, Store, WriteState};
 
 use crate::Encoder;
+#[cfg(feature = "audit")]
+use crate::{What, audit::AuditChange};
 
 /// Time without a record after which a checkpoint records the time.
 const QUIET: SignedDuration = SignedDuration::from_secs(10);
@@ -50,6 +52,8 @@ pub struct Recorder {
     /// Whether a segment has begun and not ended.
     in_segment: bool,
     segment_started: Timestamp,
+    /// Number of records of the segment.
+    records: usize,
     /// Length of the header and the state of the segment, in bytes.
     state: u64,
     /// Time of the first segment.
@@ -70,6 +74,7 @@ impl Recorder {
             out: Vec::new(),
             in_segment: false,
             segment_started: Timestamp::MIN,
+            records: 0,
             state: 0,
             started: Timestamp::MIN,
             last: Timestamp::MIN,
@@ -154,11 +159,31 @@ impl Recorder {
                 self.encoder.gap(seen, &gap);
             }
         }
-        if self.in_segment && self.encoder.is_full() {
+        self.records += 1;
+        if self.encoder.is_full() {
             self.flush()?;
             self.next_segment_if_due(self.last)?;
         }
         Ok(())
+    }
+
+    /// Records a change of an audit log. A write of an object that is not recorded, with unknown content, does not count as a
+    /// change.
+    ///
+    /// # Errors
+    ///
+    /// A full frame, or the next segment, cannot be written.
+    #[cfg(feature = "audit")]
+    pub fn record(&mut self, mut change: AuditChange) -> io::Result<()> {
+        change.seen = self.at(change.seen);
+        self.objects += usize::from(matches!(change.what, What::Put { before: None, .. }));
+        self.changes += usize::from(!matches!(&change.what, What::Unknown(write) if !write.is_recorded));
+        self.records += 1;
+        change.record(&mut self.encoder);
+        if self.encoder.is_full() {
+            self.flush()?;
+        }
+        self.next_segment_if_due(self.last)
     }
 
     /// Writes what has been recorded and makes it durable. Records the time if nothing was recorded for 10 s. Begins the next
@@ -223,8 +248,9 @@ impl Recorder {
     }
 
     fn next_segment_if_due(&mut self, now: Timestamp) -> io::Result<()> {
-        let (length, age) = self.store.segment_limits(self.state);
-        let is_due = now.duration_since(self.segment_started) >= age || self.encoder.segment_length() >= length;
+        let SegmentLimits { length, age, records } = self.store.segment_limits(self.state);
+        let is_old = now.duration_since(self.segment_started) >= age && self.records >= records;
+        let is_due = is_old || self.encoder.segment_length() >= length;
         if self.in_segment && is_due {
             self.end_segment()?;
             if self.store.room() >= self.reserve() {
@@ -249,7 +275,7 @@ impl Recorder {
         }
         let encoder = &mut self.encoder;
         self.store.begin(now, needed, &mut |out| encoder.begin_measured(&beginning, out))?;
-        (self.state, self.segment_started, self.in_segment) = (needed, now, true);
+        (self.state, self.segment_started, self.records, self.in_segment) = (needed, now, 0, true);
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use jiff::{SignedDuration, Timestamp};
 
 use super::rotation::Rotation;
-use super::store::{Store, WriteState};
+use super::store::{SegmentLimits, Store, WriteState};
 use crate::{Archive, ReadError};
 
 /// What is reserved at once for the present segment, in bytes. Twice its length would be up to a MiB that is not used.
@@ -128,7 +128,7 @@ impl Store for Ring {
         self.segments().rotation.oldest()
     }
 
-    fn segment_limits(&self, state: u64) -> (u64, SignedDuration) {
+    fn segment_limits(&self, state: u64) -> SegmentLimits {
         self.segments().rotation.segment_limits(state)
     }
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::store::{LONGEST_SEGMENT, OLDEST_SEGMENT};
+use super::store::{LONGEST_SEGMENT, OLDEST_SEGMENT, SegmentLimits};
 
 /// The segments of a store, oldest first. The last one is the present one.
 #[derive(Clone, Debug)]
@@ -93,12 +93,13 @@ impl Rotation {
         self.segments.back().map(|(started, _)| *started)
     }
 
-    /// Returns the length and the time after which the next segment is due. The removal of a segment removes at most a
+    /// Returns when the last segment ends, which began with a state of this length. The removal of a segment removes at most a
     /// sixteenth of the bytes, unless the states are longer, and a twenty-fourth of the time.
-    pub(super) fn segment_limits(&self, state: u64) -> (u64, SignedDuration) {
+    pub(super) fn segment_limits(&self, state: u64) -> SegmentLimits {
         let length =
             (self.limit / 16).min(LONGEST_SEGMENT).max(state.saturating_mul(2)).min(self.limit - self.limit / 4);
-        (length, (self.max_age / 24).clamp(SignedDuration::from_secs(1), OLDEST_SEGMENT))
+        let age = (self.max_age / 24).clamp(SignedDuration::from_secs(1), OLDEST_SEGMENT);
+        SegmentLimits { length, age, records: 0 }
     }
 }
 
@@ -165,6 +166,7 @@ mod tests {
     #[case::state_of_half_the_limit(16 << 20, 8 << 20, 12 << 20)]
     fn segments_follow_the_limit(#[case] limit: u64, #[case] state: u64, #[case] expected: u64) {
         let rotation = Rotation::new(limit, SignedDuration::from_hours(2));
-        assert_eq!(rotation.segment_limits(state), (expected, SignedDuration::from_mins(5)));
+        let limits = SegmentLimits { length: expected, age: SignedDuration::from_mins(5), records: 0 };
+        assert_eq!(rotation.segment_limits(state), limits);
     }
 }

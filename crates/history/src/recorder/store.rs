@@ -8,11 +8,24 @@ use jiff::{SignedDuration, Timestamp};
 
 /// Longest segment: readers begin with the state at its beginning, and read on from there.
 pub(super) const LONGEST_SEGMENT: u64 = 16 << 20;
+/// Number of records without which the age of a segment of [`OneFile`] does not end it: each begins with the state of all objects.
+const FEWEST_RECORDS: usize = 1_000;
 /// Longest time of a segment.
 pub(super) const OLDEST_SEGMENT: SignedDuration = SignedDuration::from_hours(1);
 
 /// Writes the beginning of a segment, in parts: a state may have many MiB.
 pub type WriteState<'a> = &'a mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
+
+/// When a segment ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SegmentLimits {
+    /// Length after which it ends, in bytes.
+    pub length: u64,
+    /// Age after which it ends.
+    pub age: SignedDuration,
+    /// Number of records without which its age does not end it.
+    pub records: usize,
+}
 
 /// Where a [`Recorder`](super::Recorder) writes segments to. After an error, what was written last may be incomplete; a reader
 /// ignores a part of a frame at the end of a file.
@@ -53,8 +66,8 @@ pub trait Store: Send {
     /// Returns the time at which the oldest segment began.
     fn oldest(&self) -> Option<Timestamp>;
 
-    /// Returns the length and the time after which the next segment is due, if the present one began with a state of this length.
-    fn segment_limits(&self, state: u64) -> (u64, SignedDuration);
+    /// Returns when the present segment ends, which began with a state of this length.
+    fn segment_limits(&self, state: u64) -> SegmentLimits;
 }
 
 /// A file with a limit, to which all segments are appended.
@@ -82,11 +95,9 @@ impl Store for OneFile {
     fn begin(&mut self, started: Timestamp, bytes: u64, write: WriteState<'_>) -> io::Result<()> {
         let file = match self.file.take() {
             Some(file) => file,
-            None => {
-                self.oldest = Some(started);
-                File::create_new(&self.path)?
-            }
+            None => File::create_new(&self.path)?,
         };
+        self.oldest.get_or_insert(started);
         write(self.file.insert(file))?;
         self.length += bytes;
         self.is_dirty = true;
@@ -130,7 +141,8 @@ impl Store for OneFile {
         self.oldest
     }
 
-    fn segment_limits(&self, state: u64) -> (u64, SignedDuration) {
-        (LONGEST_SEGMENT.max(state.saturating_mul(2)), OLDEST_SEGMENT)
+    fn segment_limits(&self, state: u64) -> SegmentLimits {
+        let length = LONGEST_SEGMENT.max(state.saturating_mul(2));
+        SegmentLimits { length, age: OLDEST_SEGMENT, records: FEWEST_RECORDS }
     }
 }

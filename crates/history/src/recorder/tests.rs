@@ -96,17 +96,34 @@ fn a_checkpoint_makes_changes_readable() {
 
 #[test]
 fn a_segment_lasts_an_hour() {
-    let (mut recorder, _folder, path) = recorder(1 << 20);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let mut recorder = recorder_to(open_folder(path, 1 << 20));
     recorder.begin(time(0)).unwrap();
     for hour in 0..3 {
         recorder.apply(put(3_600 * hour + 1_800, "web-0", hour.unsigned_abs())).unwrap();
         recorder.checkpoint(time(3_600 * (hour + 1))).unwrap();
     }
     recorder.finish(time(10_900)).unwrap();
-    let archive = Archive::open(&path).unwrap();
+    let archive = Archive::open(path).unwrap();
     let headers: Vec<_> = archive.headers().map(|header| (header.started, header.continues)).collect();
     assert_eq!(headers, [(time(0), false), (time(3_600), true), (time(7_200), true), (time(10_800), true)]);
-    assert_eq!(changes(&path).len(), 3);
+    assert_eq!(changes(path).len(), 3);
+}
+
+#[rstest]
+#[case::few_records(999, 1)]
+#[case::many_records(1_000, 2)]
+fn a_segment_of_one_file_lasts_longer_if_it_has_few_records(#[case] records: u64, #[case] segments: usize) {
+    let (mut recorder, _folder, path) = recorder(1 << 20);
+    recorder.begin(time(0)).unwrap();
+    for state in 0..records {
+        recorder.apply(put(1, "web-0", state)).unwrap();
+    }
+    recorder.checkpoint(time(3_599)).unwrap();
+    assert_eq!(Archive::open(&path).unwrap().headers().len(), 1);
+    recorder.checkpoint(time(3_600)).unwrap();
+    assert_eq!(Archive::open(&path).unwrap().headers().len(), segments);
 }
 
 #[test]
@@ -157,7 +174,7 @@ impl Store for Broken {
         self.0.oldest()
     }
 
-    fn segment_limits(&self, state: u64) -> (u64, SignedDuration) {
+    fn segment_limits(&self, state: u64) -> SegmentLimits {
         self.0.segment_limits(state)
     }
 }

@@ -1,39 +1,17 @@
 //! `record --from-audit-log`: writes the changes in audit logs into a history file.
 
 use std::fs::File;
-use std::io::{self, Write as _};
-use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use jiff::{SignedDuration, Timestamp};
-use kube_endpoints_history::audit::{AuditChange, AuditLogs, Skipped, Summary};
-use kube_endpoints_history::{Encoder, Gap, What};
+use kube_endpoints_history::audit::{AuditLogs, Skipped, Summary};
+use kube_endpoints_history::recorder::{Message, OneFile, Recorder};
+use kube_endpoints_history::{Encoder, Gap};
 
 use super::{PROGRAM, UNWRITABLE, recorded};
 use crate::args::{GlobalArgs, RecordArgs};
 use crate::output::{message, warn};
-
-/// Length of a segment after which the next one begins.
-const LONGEST_SEGMENT: u64 = 16 << 20;
-/// Age of a segment after which the next one begins, if it has [`FEWEST_CHANGES`].
-const OLDEST_SEGMENT: SignedDuration = SignedDuration::from_hours(1);
-/// Each segment begins with the state of all objects.
-const FEWEST_CHANGES: usize = 1_000;
-
-/// A history file that is being written.
-struct Writer {
-    encoder: Encoder,
-    file: File,
-    out: Vec<u8>,
-    length: u64,
-    segment_started: Timestamp,
-    /// Number of records of the segment.
-    records: usize,
-    changes: usize,
-    /// Number of objects that were recorded, including those that no longer exist.
-    objects: usize,
-}
 
 /// Records the logs. Lines that cannot be used are warnings; logs without an event are an error.
 pub(super) fn run(global: &GlobalArgs, args: &RecordArgs) -> anyhow::Result<ExitCode> {
@@ -51,78 +29,32 @@ pub(super) fn run(global: &GlobalArgs, args: &RecordArgs) -> anyhow::Result<Exit
     };
     // The first change is one, and not the state before.
     let started = first.saturating_sub(SignedDuration::from_millis(1)).unwrap_or(first);
-    let mut encoder = Encoder::new(PROGRAM, [])?;
-    let objects = before.len();
+    let mut recorder = Recorder::new(Encoder::new(PROGRAM, [])?, OneFile::new(&args.to, u64::MAX));
     for object in before {
-        encoder.put(started, None, object);
+        recorder.apply(Message::Put { seen: started, author: None, object, is_new: true, is_listed: true })?;
     }
-    let mut writer = Writer::begin(encoder, started, &args.to)?;
-    writer.objects = objects;
+    recorder.begin(started).with_context(|| format!("cannot write {}", args.to.display()))?;
     while let Some(change) = logs.next_change() {
-        writer.record(change).context(UNWRITABLE)?;
+        recorder.record(change).context(UNWRITABLE)?;
     }
     let summary = logs.summary();
     let last = summary.last.unwrap_or(started);
-    writer.finish(last, summary).context(UNWRITABLE)?;
+    gaps(last, summary).try_for_each(|gap| recorder.apply(gap)).context(UNWRITABLE)?;
+    recorder.finish(last).context(UNWRITABLE)?;
     report(summary);
-    message("", recorded(writer.changes, writer.objects, writer.length, (first, last)));
+    message("", recorded(recorder.changes(), recorder.objects(), recorder.length(), (first, last)));
     Ok(ExitCode::SUCCESS)
 }
 
-impl Writer {
-    fn begin(encoder: Encoder, started: Timestamp, path: &Path) -> anyhow::Result<Writer> {
-        let unwritable = || format!("cannot write {}", path.display());
-        let file = File::create_new(path).with_context(unwritable)?;
-        let (out, length, segment_started) = (Vec::new(), 0, started);
-        let mut writer = Writer { encoder, file, out, length, segment_started, records: 0, changes: 0, objects: 0 };
-        writer.begin_segment(started).with_context(unwritable)?;
-        Ok(writer)
-    }
-
-    fn record(&mut self, change: AuditChange) -> io::Result<()> {
-        let seen = change.seen;
-        self.objects += usize::from(matches!(change.what, What::Put { before: None, .. }));
-        self.changes += usize::from(!matches!(&change.what, What::Unknown(write) if !write.is_recorded));
-        self.records += 1;
-        change.record(&mut self.encoder);
-        if self.encoder.is_full() {
-            self.encoder.flush(&mut self.out)?;
-            self.write()?;
-        }
-        let age = seen.duration_since(self.segment_started);
-        let is_old = age >= OLDEST_SEGMENT && self.records >= FEWEST_CHANGES;
-        if is_old || self.encoder.segment_length() >= LONGEST_SEGMENT {
-            self.encoder.end_segment(&mut self.out)?;
-            self.begin_segment(seen)?;
-        }
-        Ok(())
-    }
-
-    /// Records what the files lack, and the end.
-    fn finish(&mut self, last: Timestamp, summary: &Summary) -> io::Result<()> {
-        let gap = |since: Timestamp, reason: &str| Gap { since, reason: reason.into() };
-        for (file, error) in &summary.unreadable {
-            let reason = format!("{file} could not be read to its end: {error}");
-            self.encoder.gap(last, &gap(summary.first.unwrap_or(last), &reason));
-        }
-        self.encoder.gap(last, &gap(last, "the audit log ends"));
-        self.encoder.end_segment(&mut self.out)?;
-        self.write()?;
-        self.file.sync_data()
-    }
-
-    fn begin_segment(&mut self, now: Timestamp) -> io::Result<()> {
-        self.encoder.begin_segment(now, &mut self.out)?;
-        (self.segment_started, self.records) = (now, 0);
-        self.write()
-    }
-
-    fn write(&mut self) -> io::Result<()> {
-        self.file.write_all(&self.out)?;
-        self.length += self.out.len() as u64;
-        self.out.clear();
-        Ok(())
-    }
+/// Returns what the files lack.
+fn gaps(last: Timestamp, summary: &Summary) -> impl Iterator<Item = Message> {
+    let gap = move |since, reason: &str| Message::Gap { seen: last, gap: Gap { since, reason: reason.into() } };
+    let first = summary.first.unwrap_or(last);
+    let unreadable = summary
+        .unreadable
+        .iter()
+        .map(move |(file, error)| gap(first, &format!("{file} could not be read to its end: {error}")));
+    unreadable.chain([gap(last, "the audit log ends")])
 }
 
 /// Prints what was read, and a warning for everything that could not be known.
