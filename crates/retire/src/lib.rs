@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 mod accounts;
+pub mod apply;
+mod backup;
 mod duration;
 mod evidence;
 mod facts;
@@ -11,10 +13,14 @@ mod rbac;
 mod readers;
 mod savings;
 mod text;
+#[cfg(test)]
+mod testing;
 mod verdict;
+mod whole;
 mod writers;
 
 pub use accounts::{Accounts, RunningProgram};
+pub use backup::{Backup, BackupError};
 pub use evidence::{Evidence, LogEvidence, Shortfall, Unread};
 pub use facts::{Facts, FoundEndpoints};
 pub use known::{Flag, KnownProgram, Reading, programs};
@@ -24,4 +30,5 @@ pub use rbac::{Binding, ClusterBinding, ClusterRole, Right, Rights, Role, RoleRe
 pub use readers::{Confidence, Reader, ReaderRequest};
 pub use savings::{Savings, WriteRate, WritesFrom};
 pub use text::text;
+pub use whole::WholeEndpoints;
 pub use writers::{Writer, WriterKind};

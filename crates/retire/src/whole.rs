@@ -1,0 +1,253 @@
+//! Endpoints objects with all fields that the API server has sent.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use kube_endpoint_model::well_known::{ENDPOINTS_CONTROLLER, ENDPOINTS_MANAGED_BY_LABEL, LEADER_ANNOTATION};
+use kube_wire::{Decode, DecodeError, Encode, Object, ObjectKey, Resource, ResourceVersion, Text, Uid, json};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::apply::Kept;
+
+/// Fields of `metadata` that the API server sets. A create that has some of them is rejected.
+const SERVER_FIELDS: [&str; 8] = [
+    "uid",
+    "resourceVersion",
+    "creationTimestamp",
+    "generation",
+    "managedFields",
+    "selfLink",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+];
+
+/// Endpoints object with all fields that the API server has sent, known to this program or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WholeEndpoints {
+    key: ObjectKey,
+    uid: Uid,
+    resource_version: ResourceVersion,
+    /// Why the object is never deleted, whatever a plan says.
+    protected: Option<Kept>,
+    /// Whether the API server sends it with the label of the endpoints controller.
+    is_managed: bool,
+    /// JSON in one line, with `kind` and `apiVersion`.
+    json: Box<str>,
+}
+
+/// The fields that decisions need. List items have neither `kind` nor `apiVersion`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Document {
+    kind: Option<String>,
+    api_version: Option<String>,
+    metadata: Metadata,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata {
+    #[serde(default)]
+    namespace: Text,
+    #[serde(default)]
+    name: Text,
+    #[serde(default)]
+    uid: Uid,
+    #[serde(default)]
+    resource_version: ResourceVersion,
+    labels: Option<BTreeMap<String, String>>,
+    annotations: Option<BTreeMap<String, String>>,
+    finalizers: Option<Vec<String>>,
+    deletion_timestamp: Option<String>,
+}
+
+impl Metadata {
+    fn is_managed(&self) -> bool {
+        let label = self.labels.as_ref().and_then(|labels| labels.get(ENDPOINTS_MANAGED_BY_LABEL));
+        label.is_some_and(|manager| manager == ENDPOINTS_CONTROLLER)
+    }
+
+    fn protected(&self) -> Option<Kept> {
+        let is_lock = self.annotations.as_ref().is_some_and(|it| it.contains_key(LEADER_ANNOTATION));
+        let reasons = [
+            (&*self.namespace == "default" && &*self.name == "kubernetes", Kept::OfApiServer),
+            (!self.is_managed(), Kept::NotManaged),
+            (is_lock, Kept::LeaderLock),
+            (self.finalizers.as_ref().is_some_and(|it| !it.is_empty()), Kept::Finalizers),
+            (self.deletion_timestamp.is_some(), Kept::Terminating),
+            // Without them, a delete would have no preconditions.
+            (self.uid.is_empty() || self.resource_version.is_empty(), Kept::Changed),
+        ];
+        reasons.into_iter().find_map(|(is, reason)| is.then_some(reason))
+    }
+}
+
+impl WholeEndpoints {
+    /// Returns why the object is never deleted; `None` if it may be.
+    pub fn protected(&self) -> Option<&Kept> {
+        self.protected.as_ref()
+    }
+
+    /// Returns whether the object has the label `endpoints.kubernetes.io/managed-by: endpoint-controller`.
+    pub fn is_managed(&self) -> bool {
+        self.is_managed
+    }
+
+    /// Returns the object as JSON in one line, with `kind` and `apiVersion`; everything else is as the API server has sent it.
+    pub fn json(&self) -> &str {
+        &self.json
+    }
+
+    /// Returns the object without the fields that the API server sets, to create it again.
+    ///
+    /// # Errors
+    ///
+    /// None for an object that was [decoded](Decode::from_json).
+    pub fn without_server_fields(&self) -> Result<WholeEndpoints, DecodeError> {
+        let kind = Self::RESOURCE.kind;
+        let mut object: Value = json::from_slice(kind, self.json.as_bytes())?;
+        if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+            metadata.retain(|field, _| !SERVER_FIELDS.contains(&field.as_str()));
+        }
+        Self::from_json(object.to_string().as_bytes())
+    }
+}
+
+impl Object for WholeEndpoints {
+    fn namespace(&self) -> &str {
+        &self.key.namespace
+    }
+
+    fn name(&self) -> &str {
+        &self.key.name
+    }
+
+    fn uid(&self) -> Uid {
+        self.uid.clone()
+    }
+
+    fn resource_version(&self) -> ResourceVersion {
+        self.resource_version.clone()
+    }
+
+    fn content_eq(&self, other: &Self) -> bool {
+        self.json == other.json
+    }
+
+    fn key(&self) -> ObjectKey {
+        self.key.clone()
+    }
+}
+
+impl Decode for WholeEndpoints {
+    const RESOURCE: Resource = <kube_endpoint_model::Endpoints as Decode>::RESOURCE;
+
+    fn from_json(bytes: &[u8]) -> Result<Self, DecodeError> {
+        let name = Self::RESOURCE.kind;
+        let Document { kind, api_version, metadata } = json::from_slice(name, bytes)?;
+        let text = match str::from_utf8(bytes).map(str::trim) {
+            Ok(text) if !text.contains(['\n', '\r']) => Cow::Borrowed(text),
+            _ => Cow::Owned(json::from_slice::<Value>(name, bytes)?.to_string()),
+        };
+        let json = match (kind, api_version) {
+            (Some(_), Some(_)) => text.into_owned(),
+            // The text is an object, and not empty: it has `metadata`.
+            _ => format!(r#"{{"kind":"Endpoints","apiVersion":"v1",{}"#, text.trim_start_matches('{')),
+        };
+        let (is_managed, protected) = (metadata.is_managed(), metadata.protected());
+        let Metadata { namespace, name, uid, resource_version, .. } = metadata;
+        let key = ObjectKey { namespace, name };
+        Ok(WholeEndpoints { key, uid, resource_version, protected, is_managed, json: json.into() })
+    }
+}
+
+impl Serialize for WholeEndpoints {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let raw: &RawValue = serde_json::from_str(&self.json).map_err(serde::ser::Error::custom)?;
+        raw.serialize(serializer)
+    }
+}
+
+impl Encode for WholeEndpoints {}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    fn object(change: impl FnOnce(&mut Value)) -> WholeEndpoints {
+        let mut object = json!({
+            "metadata": {
+                "namespace": "shop", "name": "web", "uid": "u", "resourceVersion": "7",
+                "labels": {ENDPOINTS_MANAGED_BY_LABEL: ENDPOINTS_CONTROLLER},
+            },
+            "subsets": [{"addresses": [{"ip": "10.0.0.1"}]}],
+        });
+        change(&mut object["metadata"]);
+        WholeEndpoints::from_json(object.to_string().as_bytes()).unwrap()
+    }
+
+    #[rstest]
+    #[case::managed(json!({}), None)]
+    #[case::of_the_api_server(json!({"namespace": "default", "name": "kubernetes"}), Some(Kept::OfApiServer))]
+    #[case::another_kubernetes(json!({"name": "kubernetes"}), None)]
+    #[case::without_label(json!({"labels": {}}), Some(Kept::NotManaged))]
+    #[case::null_labels(json!({"labels": null}), Some(Kept::NotManaged))]
+    #[case::of_another(json!({"labels": {ENDPOINTS_MANAGED_BY_LABEL: "mesh"}}), Some(Kept::NotManaged))]
+    #[case::lock(json!({"annotations": {LEADER_ANNOTATION: "{}"}}), Some(Kept::LeaderLock))]
+    #[case::finalizers(json!({"finalizers": ["example.com/x"]}), Some(Kept::Finalizers))]
+    #[case::no_finalizers(json!({"finalizers": []}), None)]
+    #[case::terminating(json!({"deletionTimestamp": "2026-11-27T14:00:00Z"}), Some(Kept::Terminating))]
+    #[case::without_uid(json!({"uid": ""}), Some(Kept::Changed))]
+    #[case::without_version(json!({"resourceVersion": ""}), Some(Kept::Changed))]
+    fn objects_that_are_never_deleted(#[case] fields: Value, #[case] expected: Option<Kept>) {
+        let object = object(|metadata| {
+            let metadata = metadata.as_object_mut().unwrap();
+            metadata.extend(fields.as_object().unwrap().clone());
+        });
+        assert_eq!(object.protected(), expected.as_ref());
+    }
+
+    #[rstest]
+    #[case::list_item(r#"{"metadata":{"name":"a"},"later":1.50}"#, r#"{"kind":"Endpoints","apiVersion":"v1","metadata":{"name":"a"},"later":1.50}"#)]
+    #[case::complete(r#"{"kind":"Endpoints","apiVersion":"v1","metadata":{}}"#, r#"{"kind":"Endpoints","apiVersion":"v1","metadata":{}}"#)]
+    #[case::several_lines("{\n\"metadata\": {}}\n", r#"{"kind":"Endpoints","apiVersion":"v1","metadata":{}}"#)]
+    fn objects_are_kept_as_they_were_sent(#[case] sent: &str, #[case] expected: &str) {
+        let object = WholeEndpoints::from_json(sent.as_bytes()).unwrap();
+        assert_eq!(object.json(), expected);
+        assert_eq!(serde_json::to_string(&object).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_restored_object_has_no_server_fields() {
+        let object = object(|metadata| {
+            metadata["generation"] = json!(3);
+            metadata["managedFields"] = json!([{"manager": "x"}]);
+            metadata["creationTimestamp"] = json!("2026-11-27T14:00:00Z");
+            metadata["annotations"] = json!({"a": "b"});
+        });
+        let restored: Value = serde_json::from_str(object.without_server_fields().unwrap().json()).unwrap();
+        let expected = json!({
+            "kind": "Endpoints", "apiVersion": "v1",
+            "metadata": {
+                "namespace": "shop", "name": "web", "annotations": {"a": "b"},
+                "labels": {ENDPOINTS_MANAGED_BY_LABEL: ENDPOINTS_CONTROLLER},
+            },
+            "subsets": [{"addresses": [{"ip": "10.0.0.1"}]}],
+        });
+        assert_eq!(restored, expected);
+    }
+
+    #[rstest]
+    #[case::no_object("[]")]
+    #[case::no_metadata("{}")]
+    #[case::not_json("{")]
+    #[case::not_text("{\"metadata\":{\"name\":\"\u{0}\"}}")]
+    fn other_documents_are_errors(#[case] text: &str) {
+        WholeEndpoints::from_json(text.as_bytes()).unwrap_err();
+    }
+}
