@@ -1,7 +1,7 @@
 //! Test support that the tests and benches of several crates share. Only for `dev-dependencies`.
 //!
-//! The modules wait for a state, script servers or make their lists wrong, corrupt or load recorded bytes, and write tables of the
-//! book. The only workspace dependency is `kube-wire`: if it depended on crate X, the unit tests of X would see two incompatible copies of X's types.
+//! The modules wait for a state, script servers or make their lists wrong, corrupt or load recorded bytes, have sample objects, and write
+//! tables of the book. The only workspace dependency is `kube-wire`: if it depended on crate X, the unit tests of X would see two incompatible copies of X's types.
 //!
 //! # When not to use it
 //!
@@ -18,6 +18,7 @@ pub mod lies;
 mod log_lines;
 pub mod pods;
 pub mod scripted;
+pub mod shop;
 
 pub use corrupt::corrupt;
 pub use eventually::{LIMIT, eventually, until, within};

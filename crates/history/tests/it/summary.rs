@@ -4,6 +4,7 @@ use jiff::SignedDuration;
 use kube_endpoint_model::ObjectKey;
 use kube_endpoints_history::summary::{Options, text};
 use kube_endpoints_history::{Action, Archive, Author, Encoder, Gap, Kind, Select, Summary};
+use kube_endpoints_testing::shop::{self, node, pod, service};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -23,42 +24,16 @@ pub(crate) enum Event {
 
 use Event::{Put, Remove, Soon};
 
-pub(crate) fn service(name: &str) -> Value {
-    json!({"kind": "Service", "metadata": {"namespace": "shop", "name": name},
-        "spec": {"clusterIP": "10.96.0.1", "selector": {"app": name}, "ipFamilies": ["IPv4"],
-            "ports": [{"port": 80, "targetPort": 8080, "protocol": "TCP"}]}})
-}
-
-pub(crate) fn pod(app: &str, at: usize, ready: bool) -> Value {
-    json!({"kind": "Pod",
-        "metadata": {"namespace": "shop", "name": format!("{app}-{at}"), "uid": format!("{app}{at}"), "labels": {"app": app}},
-        "spec": {"nodeName": "n1"},
-        "status": {"phase": "Running", "podIP": address(at), "podIPs": [{"ip": address(at)}],
-            "conditions": [{"type": "Ready", "status": if ready { "True" } else { "False" }}]}})
-}
-
-fn address(at: usize) -> String {
-    format!("10.1.0.{at}")
-}
-
 /// Returns a slice with Pods that are ready, and others that are not.
 pub(crate) fn slice(service: &str, ready: &[usize], not_ready: &[usize]) -> Value {
-    let endpoint = |at: &usize, ready: bool| json!({"addresses": [address(*at)], "conditions": {"ready": ready, "serving": ready, "terminating": false}});
+    let endpoint = |at: &usize, ready: bool| shop::endpoint(service, *at, [ready, ready, false]);
     let ready = ready.iter().map(|at| endpoint(at, true));
     let endpoints: Vec<Value> = ready.chain(not_ready.iter().map(|at| endpoint(at, false))).collect();
-    json!({"kind": "EndpointSlice", "addressType": "IPv4", "endpoints": endpoints,
-        "metadata": {"namespace": "shop", "name": format!("{service}-x"), "labels": {
-            "kubernetes.io/service-name": service,
-            "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io"}},
-        "ports": [{"name": "", "port": 8080, "protocol": "TCP"}]})
+    shop::slice(service, &endpoints)
 }
 
 fn endpoints(service: &str, version: &str) -> Value {
     json!({"kind": "Endpoints", "metadata": {"namespace": "shop", "name": service, "resourceVersion": version}})
-}
-
-fn node() -> Value {
-    json!({"kind": "Node", "metadata": {"name": "n1"}, "status": {"conditions": [{"type": "Ready", "status": "True"}]}})
 }
 
 /// Returns the summary of a recording, which begins with a Node and the given objects.

@@ -8,11 +8,12 @@ use std::process::Command;
 
 use kube_endpoints_history::Kind;
 use kube_endpoints_history::summary::{Options, page};
+use kube_endpoints_testing::shop::{pod, service};
 use rstest::rstest;
 use serde_json::Value;
 
 use crate::summary::Event::{self, Put, Remove, Soon};
-use crate::summary::{pod, service, slice, summary};
+use crate::summary::{slice, summary};
 
 /// Names that a page must show as text.
 const NAMES: [&str; 4] = [

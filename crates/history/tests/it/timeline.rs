@@ -9,6 +9,7 @@ use kube_endpoint_model::{EndpointSlice, Endpoints, Node, ObjectKey, Pod, Servic
 use kube_endpoints_explain::Settings;
 use kube_endpoints_history::timeline::{fold, text};
 use kube_endpoints_history::{Archive, Author, Encoder, Gap, Kind, Recorded, Select, Timeline};
+use kube_endpoints_testing::shop::{self, node};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -26,17 +27,13 @@ enum Put {
 use Put::{Object, Remove, Unseen};
 
 fn service(selector: &Value) -> Value {
-    json!({"kind": "Service", "metadata": {"namespace": "shop", "name": "web"},
-        "spec": {"clusterIP": "10.96.0.1", "selector": selector, "ipFamilies": ["IPv4"],
-            "ports": [{"port": 80, "targetPort": 8080, "protocol": "TCP"}]}})
+    let mut service = shop::service("web");
+    service["spec"]["selector"] = selector.clone();
+    service
 }
 
 fn pod(at: usize, ready: bool) -> Value {
-    json!({"kind": "Pod",
-        "metadata": {"namespace": "shop", "name": format!("web-{at}"), "uid": format!("u{at}"), "labels": {"app": "web"}},
-        "spec": {"nodeName": "n1"},
-        "status": {"phase": "Running", "podIP": format!("10.1.0.{at}"), "podIPs": [{"ip": format!("10.1.0.{at}")}],
-            "conditions": [{"type": "Ready", "status": if ready { "True" } else { "False" }}]}})
+    shop::pod("web", at, ready)
 }
 
 /// Returns a Pod whose field at a pointer is another one.
@@ -49,25 +46,14 @@ fn pod_with(at: usize, pointer: &str, value: Value) -> Value {
 
 /// Returns a slice with endpoints: number of the Pod, ready, serving, terminating.
 fn slice(endpoints: &[(usize, bool, bool, bool)]) -> Value {
-    let endpoints: Vec<Value> = (endpoints.iter())
-        .map(|(at, ready, serving, terminating)| {
-            json!({"addresses": [format!("10.1.0.{at}")],
-                "conditions": {"ready": ready, "serving": serving, "terminating": terminating},
-                "nodeName": "n1", "targetRef": {"kind": "Pod", "namespace": "shop", "name": format!("web-{at}")}})
-        })
-        .collect();
-    json!({"kind": "EndpointSlice", "addressType": "IPv4", "endpoints": endpoints,
-        "metadata": {"namespace": "shop", "name": "web-x", "labels": {
-            "kubernetes.io/service-name": "web", "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io"}},
-        "ports": [{"name": "", "port": 8080, "protocol": "TCP"}]})
+    let endpoint = |(at, ready, serving, terminating): &(usize, bool, bool, bool)| {
+        shop::endpoint("web", *at, [*ready, *serving, *terminating])
+    };
+    shop::slice("web", &endpoints.iter().map(endpoint).collect::<Vec<_>>())
 }
 
 fn ready(pods: &[usize]) -> Value {
     slice(&pods.iter().map(|at| (*at, true, true, false)).collect::<Vec<_>>())
-}
-
-fn node() -> Value {
-    json!({"kind": "Node", "metadata": {"name": "n1"}, "status": {"conditions": [{"type": "Ready", "status": "True"}]}})
 }
 
 pub(crate) fn recorded(object: &Value) -> Recorded {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use kube_endpoint_model::{EndpointSlice, Node, Pod, Service};
 use kube_endpoints_history::{Author, Encoder, Recorded};
+use kube_endpoints_testing::shop;
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -22,21 +23,13 @@ pub(crate) fn decoded<T: serde::de::DeserializeOwned>(object: Value) -> Arc<T> {
     Arc::new(serde_json::from_value(object).expect("an object"))
 }
 
+/// The Pod `web-1`.
 pub(crate) fn pod(ready: bool) -> Arc<Pod> {
-    let status = if ready { "True" } else { "False" };
-    decoded(json!({
-        "metadata": {"namespace": "shop", "name": "web-0", "labels": {"app": "web"}}, "spec": {"nodeName": "n1"},
-        "status": {"podIP": "10.1.0.1", "podIPs": [{"ip": "10.1.0.1"}], "conditions": [{"type": "Ready", "status": status}]}
-    }))
+    decoded(shop::pod("web", 1, ready))
 }
 
 pub(crate) fn slice(ready: bool) -> Arc<EndpointSlice> {
-    decoded(json!({
-        "metadata": {"namespace": "shop", "name": "web-x", "labels": {"kubernetes.io/service-name": "web",
-            "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io"}},
-        "addressType": "IPv4", "ports": [{"name": "", "port": 8080, "protocol": "TCP"}], "endpoints": [{"addresses": ["10.1.0.1"],
-            "conditions": {"ready": ready, "serving": ready, "terminating": false}}]
-    }))
+    decoded(shop::slice("web", &[shop::endpoint("web", 1, [ready, ready, false])]))
 }
 
 /// Writes an hour in which a Pod ceases to be ready at 14:02.
@@ -53,16 +46,8 @@ pub(crate) fn record_changes(path: &Path, changes: impl IntoIterator<Item = (i64
     let author = |manager: &str| Author { manager: manager.into(), ..Author::default() };
     let (mut encoder, mut file) = (Encoder::new("test", []).expect("memory"), Vec::new());
     let start = at("2026-11-27T14:00:00Z");
-    encoder.put(start, None, decoded::<Node>(json!({"metadata": {"name": "n1"}})));
-    encoder.put(
-        start,
-        None,
-        decoded::<Service>(json!({
-            "metadata": {"namespace": "shop", "name": "web"},
-            "spec": {"clusterIP": "10.96.0.1", "selector": {"app": "web"}, "ipFamilies": ["IPv4"],
-                "ports": [{"port": 80, "targetPort": 8080, "protocol": "TCP"}]}
-        })),
-    );
+    encoder.put(start, None, decoded::<Node>(shop::node()));
+    encoder.put(start, None, decoded::<Service>(shop::service("web")));
     encoder.put(start, None, pod(true));
     encoder.put(start, None, slice(true));
     encoder.begin_segment(start, &mut file).expect("memory");
@@ -74,13 +59,13 @@ pub(crate) fn record_changes(path: &Path, changes: impl IntoIterator<Item = (i64
     std::fs::write(path, file).expect("the file");
 }
 
-pub(crate) const FLIP: &str = "2026-11-27T14:02:00.000Z  10.1.0.1 (Pod web-0): ready -> not ready, 0 ready: EP102 not ready; Pod shop/web-0 \
+pub(crate) const FLIP: &str = "2026-11-27T14:02:00.000Z  10.1.0.1 (Pod web-1): ready -> not ready, 0 ready: EP102 not ready; Pod shop/web-1 \
                     was changed by kubelet; EndpointSlice shop/web-x was written by kube-controller-manager 12 ms later\n";
 
 #[rstest]
 #[case::whole(&["web"], FLIP, "", 0)]
-#[case::of_the_pod(&["web", "--pod=web-0"], FLIP, "", 0)]
-#[case::of_another_pod(&["web", "--pod=web-1"], "", "No change of the endpoints of shop/web since 2026-11-27T14:00:00Z.\n", 0)]
+#[case::of_the_pod(&["web", "--pod=web-1"], FLIP, "", 0)]
+#[case::of_another_pod(&["web", "--pod=web-2"], "", "No change of the endpoints of shop/web since 2026-11-27T14:00:00Z.\n", 0)]
 #[case::since(
     &["web", "--since=2026-11-27T14:03:00Z"], "", "No change of the endpoints of shop/web since 2026-11-27T14:03:00Z.\n", 0
 )]
@@ -110,8 +95,8 @@ async fn json_has_the_cause() {
     let document: Value = serde_json::from_str(&output.stdout).expect("JSON");
     let expected = json!({"items": [{
         "time": "2026-11-27T14:02:00Z",
-        "endpoint": {"address": "10.1.0.1", "pod": "web-0", "from": "ready", "to": "notReady"},
-        "cause": {"object": {"kind": "Pod", "namespace": "shop", "name": "web-0"}, "action": "changed", "code": "EP102", "message": "not ready",
+        "endpoint": {"address": "10.1.0.1", "pod": "web-1", "from": "ready", "to": "notReady"},
+        "cause": {"object": {"kind": "Pod", "namespace": "shop", "name": "web-1"}, "action": "changed", "code": "EP102", "message": "not ready",
             "ended": false, "manager": "kubelet"},
         "ready": 0,
         "written": {"object": {"kind": "EndpointSlice", "namespace": "shop", "name": "web-x"},
