@@ -13,8 +13,8 @@ use crate::history::Place;
 
 /// Maximum size of the page, in bytes.
 const MAX_SIZE: usize = 16 << 20;
-/// Maximum size of a segment, in bytes. Most end at 16 MiB.
-const MAX_SEGMENT: usize = 32 << 20;
+/// Maximum size of a segment, in bytes: most end at 16 MiB. The server keeps at most eight responses that are not read.
+const MAX_SEGMENT: usize = 24 << 20;
 
 const PARAMETERS: &str = "namespace, service, since, until, segment or segments";
 
