@@ -87,7 +87,7 @@ impl HistoryPage {
 fn starts(archive: &Archive) -> String {
     let mut starts: Vec<Timestamp> = archive.headers().map(|header| header.started).collect();
     starts.dedup();
-    starts.iter().map(|started| format!("{started}\n")).collect()
+    starts.iter().map(Timestamp::to_string).collect::<Vec<_>>().join("\n")
 }
 
 fn wanted(query: &str) -> Result<Wanted, String> {
