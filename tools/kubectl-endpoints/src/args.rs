@@ -14,7 +14,7 @@ use kube_endpoints_explain::Settings;
 use kube_endpoints_history::recorder::parse_size;
 
 pub(crate) use self::moment::Moment;
-pub(crate) use self::retire::{PlanArgs, RetireArgs, RetireCommand};
+pub(crate) use self::retire::{ApplyArgs, ControllerOff, PlanArgs, RetireArgs, RetireCommand, UndoArgs};
 pub(crate) use self::target::{Kind, Target, Targets};
 
 /// Explain which Pods are endpoints of a Service, which are not, and why.
@@ -57,7 +57,7 @@ pub(crate) enum Command {
     /// Reads --history or --url. Changes of at least five Pods, with pauses below 30 s, are one line. With --summary, lists outages, slow
     /// propagation, writes and flapping Pods of all Services. Exits with status 1 if the history has no such Service.
     History(HistoryArgs),
-    /// Plan how the cluster gets rid of Endpoints: who reads and writes them, and which can go
+    /// Plan how the cluster gets rid of Endpoints, delete those that no program reads any more, and create them again
     Retire(RetireArgs),
 }
 

@@ -159,6 +159,13 @@ impl Fetch<'_> {
         Ok(names)
     }
 
+    /// Lists a kind. A rejected list is an error, as is an object that cannot be decoded.
+    pub(crate) async fn complete<T: Decode>(&self, select: &Select) -> anyhow::Result<Vec<Arc<T>>> {
+        let Listed { objects, warnings, .. } = self.read(select).await?;
+        anyhow::ensure!(warnings.is_empty(), "{}", warnings.join("; "));
+        Ok(objects)
+    }
+
     /// Lists a kind; a rejected list is not an error.
     pub(crate) async fn list<T: Decode>(&self, select: &Select) -> anyhow::Result<Listed<T>> {
         if *select == Select::Nothing {

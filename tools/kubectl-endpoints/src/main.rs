@@ -12,7 +12,7 @@
 //! - Kinds that the user may not list are unknown to the explanation, which says so; they are no error.
 //! - [`record`] writes what informers deliver into a history file; [`past`] reads the objects of a moment from a [`source`] of
 //!   histories, in place of the cluster. [`history`] shows the changes in one.
-//! - [`retire`] plans how Endpoints go; all decisions are in `kube-endpoints-retire`.
+//! - [`retire`] plans how Endpoints go, deletes them, and creates them again; all decisions are in `kube-endpoints-retire`.
 //! - [`completion`] answers kubectl's requests for shell completion.
 
 mod args;
@@ -34,6 +34,7 @@ mod retire;
 mod selection;
 mod shadow;
 mod source;
+mod stop;
 
 use std::{env, ffi::OsString, io, process::ExitCode};
 

@@ -1,7 +1,6 @@
 //! `record`: writes the objects as they change into a history file.
 
 mod audit;
-mod stop;
 mod watches;
 
 use std::collections::BTreeSet;
@@ -17,11 +16,11 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::{JoinSet, block_in_place};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
-use self::stop::StopSignals;
 use self::watches::Watches;
 use crate::args::{GlobalArgs, RecordArgs};
 use crate::connection::Connection;
 use crate::output::{message, plural, second};
+use crate::stop::StopSignals;
 
 /// Timeout of the first lists.
 const SYNC_TIMEOUT: Duration = Duration::from_secs(60);

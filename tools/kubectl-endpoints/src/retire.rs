@@ -1,8 +1,15 @@
-//! `retire`: which Endpoints no program needs any more.
+//! `retire`: which Endpoints no program needs any more, their deletion, and the way back.
 
+mod apply;
 mod audit;
+mod backup_file;
+mod cluster;
+mod controller;
 mod facts;
 mod plan;
+mod run;
+mod undo;
+mod writes;
 mod writes_of_history;
 
 use std::process::ExitCode;
@@ -13,5 +20,7 @@ use crate::args::{GlobalArgs, RetireCommand};
 pub(crate) async fn run(global: &GlobalArgs, command: &RetireCommand) -> anyhow::Result<ExitCode> {
     match command {
         RetireCommand::Plan(args) => Box::pin(plan::run(global, args)).await,
+        RetireCommand::Apply(args) => Box::pin(apply::run(global, args)).await,
+        RetireCommand::Undo(args) => Box::pin(undo::run(global, args)).await,
     }
 }

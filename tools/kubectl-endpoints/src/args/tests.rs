@@ -138,3 +138,18 @@ fn help_and_version_exit_with_0(#[case] line: &str) {
     let error = parse(line).unwrap_err();
     assert_eq!((error.exit_code(), error.use_stderr()), (0, false));
 }
+
+#[rstest]
+#[case::apply("retire apply --plan p --backup b", "")]
+#[case::undo("retire undo --from b -o json", "")]
+#[case::no_backup("retire apply --plan p", "--backup <FILE>")]
+#[case::no_subcommand("retire", "Usage: kubectl endpoints retire")]
+#[case::empty_batches("retire apply --plan p --backup b --batch-size=0", "--batch-size")]
+#[case::namespace("retire apply --plan p --backup b -n shop", "the plan names the objects of retire apply")]
+#[case::selector("retire undo --from b -l app=web", "the file names the objects of retire undo")]
+#[case::history("retire undo --from b --history h", "--history and --url are not for retire undo")]
+#[case::names("retire undo --from b -o name", "retire undo prints text, JSON or YAML")]
+fn arguments_of_retire(#[case] line: &str, #[case] expect: &str) {
+    let error = parse(line).err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(error.contains(expect) && error.is_empty() == expect.is_empty(), "{error}");
+}

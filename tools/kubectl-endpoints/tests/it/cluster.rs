@@ -39,17 +39,27 @@ impl Cluster {
 
     /// Starts a server with RBAC, the objects of [`shop`], and these rules for `alice` in all namespaces.
     pub(crate) async fn with_rules(rules: &Value) -> Cluster {
+        let cluster = Cluster::start_with(Cluster::rbac(), []).await;
+        cluster.become_alice(rules);
+        cluster
+    }
+
+    /// Configuration of a server with RBAC.
+    pub(crate) fn rbac() -> Config {
+        // Over plain HTTP, no credentials are sent.
+        Config { authorization: Authorization::Rbac, transport: Transport::Tls, ..Config::default() }
+    }
+
+    /// Makes the user of the kubeconfig one with these rules in all namespaces.
+    pub(crate) fn become_alice(&self, rules: &Value) {
         let api_version = "rbac.authorization.k8s.io/v1";
         let role = json!({"apiVersion": api_version, "kind": "ClusterRole", "metadata": {"name": "r"}, "rules": rules});
         let reference = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "r"});
         let subject = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "alice"});
         let binding = json!({"apiVersion": api_version, "kind": "ClusterRoleBinding", "metadata": {"name": "b"},
             "roleRef": reference, "subjects": [subject]});
-        // Over plain HTTP, no credentials are sent.
-        let config = Config { authorization: Authorization::Rbac, transport: Transport::Tls, ..Config::default() };
-        let cluster = Cluster::start_with(config, [role, binding]).await;
-        cluster.write_kubeconfig(&cluster.server.kubeconfig_for(User::new("alice")));
-        cluster
+        self.server.load([role, binding]).expect("valid objects");
+        self.write_kubeconfig(&self.server.kubeconfig_for(User::new("alice")));
     }
 
     pub(crate) async fn start_with(config: Config, more: impl IntoIterator<Item = Value>) -> Cluster {

@@ -12,6 +12,7 @@ mod history;
 mod incidents;
 mod page;
 mod record;
+mod retire;
 mod retire_plan;
 mod rights;
 mod shadow;
