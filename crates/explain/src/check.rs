@@ -11,9 +11,9 @@ use crate::mirror::{Mirroring, mirror_reasons};
 use crate::near_miss::Unselected;
 use crate::pod_report::subject;
 use crate::report::{Finding, Kind, ObjectRef, PodReport, Reason, ServiceReport, Severity};
-use crate::slice_findings::{finding, slice_findings};
+use crate::slice_findings::{endpoints_finding, finding, slice_findings};
 use crate::world::World;
-use crate::written::{PlannedStates, written_slice};
+use crate::written::{PlannedStates, written_endpoints, written_slice};
 
 /// Number of near misses that are findings of a Service.
 const NEAR_MISSES: usize = 3;
@@ -72,11 +72,16 @@ impl World {
         }
         for endpoints in self.endpoints.values() {
             let key = endpoints.key();
-            if !self.services.contains_key(&key) {
+            if self.services.contains_key(&key) {
+                continue;
+            }
+            let left_over = endpoints_finding(self, &key, &written_endpoints(self, endpoints, None));
+            if left_over.is_none() {
                 let reasons = mirror_reasons(self, &key, &Mirroring::new(self, &key));
                 let object = ObjectRef::new(Kind::Endpoints, &key);
                 findings.extend(reasons.into_iter().map(|reason| finding(object.clone(), reason)));
             }
+            findings.extend(left_over);
         }
         findings
     }

@@ -1,7 +1,7 @@
 //! Explains Pods, slices and Endpoints objects.
 
 use kube_endpoint_model::well_known::MIRRORING_CONTROLLER;
-use kube_endpoint_model::{Cluster as _, ObjectKey};
+use kube_endpoint_model::{Cluster as _, Code, ObjectKey};
 use kube_wire::Object as _;
 
 use crate::mirror::{Mirroring, mirror_reasons, not_mirrored};
@@ -67,11 +67,16 @@ impl World {
         let object = ObjectRef::new(Kind::Endpoints, key);
         let mirrors = self.slices(key, MIRRORING_CONTROLLER);
         let written = written_endpoints(self, endpoints, plans.as_ref());
+        let orphaned = endpoints_finding(self, key, &written);
+        if orphaned.is_some() && service.is_none() {
+            // A Service of its name, which this reason asks for, would get the addresses of Pods that are gone.
+            reasons.retain(|reason| reason.code != Code::MirrorNoService);
+        }
         let findings = reasons.into_iter().map(|reason| finding(object.clone(), reason));
         Some(ObjectReport {
             service: service.map(|service| service.name.to_string()),
             mirrors: mirrors.iter().map(|slice| slice.metadata.name.to_string()).collect(),
-            findings: findings.chain(endpoints_finding(self, key, &written)).collect(),
+            findings: findings.chain(orphaned).collect(),
             written,
             object,
             unknown: self.unknown(),

@@ -70,12 +70,18 @@ fn missing_pods(world: &World, slice: &EndpointSlice, written: &WrittenObject) -
     (!missing.is_empty()).then(|| Reason { code: Code::TargetMissing, message: message() })
 }
 
-/// Returns the finding about an Endpoints object that the Endpoints controller wrote for a Service that it ignores now.
+/// Returns the finding about an Endpoints object that the Endpoints controller wrote for a Service that it ignores now, or that is
+/// gone.
 pub(crate) fn endpoints_finding(world: &World, key: &ObjectKey, written: &WrittenObject) -> Option<Finding> {
-    if written.state != ObjectState::Orphaned || !world.services.contains_key(key) {
+    let is_lock = world.endpoints.get(key).is_some_and(|it| it.is_leader_lock());
+    if written.state != ObjectState::Orphaned || is_lock {
         return None;
     }
-    let message = "written by the endpoints controller, which ignores its Service now: stays as it is, and is mirrored";
+    let message = if world.services.contains_key(key) {
+        "written by the endpoints controller, which ignores its Service now: stays as it is, and is mirrored"
+    } else {
+        "written by the endpoints controller, and its Service is gone: stays as it is"
+    };
     let reason = Reason { code: Code::EndpointsOrphaned, message: message.to_owned() };
     Some(finding(ObjectRef::new(Kind::Endpoints, key), reason))
 }

@@ -64,3 +64,16 @@ fn a_slice_without_the_name_of_its_service_is_found() {
     let found: Vec<_> = cluster.world().check().into_iter().map(|it| (it.object.name, it.reason.code)).collect();
     assert_eq!(found, [("lost".to_owned(), Code::SliceWithoutService)]);
 }
+
+#[test]
+fn endpoints_that_a_deleted_service_has_left_are_found() {
+    let mut cluster = healthy();
+    let (service, slices) = (cluster.services.pop_first(), std::mem::take(&mut cluster.slices));
+    assert!(service.is_some() && !slices.is_empty());
+    let found: Vec<_> = cluster.world().check().into_iter().map(|it| (it.object.to_string(), it.reason.code)).collect();
+    assert_eq!(found, [("Endpoints shop/checkout".to_owned(), Code::EndpointsOrphaned)]);
+    // A lock is no left-over, whatever its labels.
+    let endpoints = cluster.endpoints.values_mut().next().expect("the Endpoints object");
+    endpoints.metadata.annotations = [("control-plane.alpha.kubernetes.io/leader", "{}")].into_iter().collect();
+    assert_eq!(cluster.world().check(), []);
+}

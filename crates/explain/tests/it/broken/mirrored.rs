@@ -4,7 +4,7 @@ use kube_endpoint_model::well_known::ENDPOINTS_MANAGED_BY_LABEL;
 use kube_endpoint_model::{Code, EndpointSubset, ObjectKey, TargetRef};
 
 use super::faults::{self, custom, service};
-use super::{Case, case, labels};
+use super::{Case, Explained, case, labels, stopped};
 use crate::cluster::Cluster;
 
 /// Replaces selector and slices by Endpoints that a user wrote, with one subset that `edit` changes.
@@ -50,6 +50,12 @@ fn restored_with_label(it: &mut Cluster) {
     own(it, |_| ());
     let endpoints = it.endpoints.values_mut().next().expect("the Endpoints object");
     endpoints.metadata.labels = labels(&format!("{ENDPOINTS_MANAGED_BY_LABEL}=endpoint-controller"));
+}
+
+/// The Service is deleted while no endpoints controller runs.
+fn service_gone(it: &mut Cluster) {
+    it.services.clear();
+    it.slices.clear();
 }
 
 pub(super) const CASES: &[Case] = &[
@@ -109,6 +115,10 @@ pub(super) const CASES: &[Case] = &[
         alias_with_left_overs,
         &[Code::SliceOrphaned, Code::EndpointsOrphaned, Code::ExternalName],
     ),
+    Case {
+        explained: Explained::Endpoints,
+        ..stopped(' ', "the Service is gone, and its Endpoints stay", service_gone, &[Code::EndpointsOrphaned])
+    },
     case(
         '-',
         "type ExternalName, with a selector and no objects",
