@@ -65,7 +65,9 @@ pub enum BackupError {
         source: DecodeError,
     },
     /// A line is an object that `apply` never deletes, and so never writes.
-    #[error("line {line} of the backup file is Endpoints {key}, which `retire apply` never deletes: the file was changed")]
+    #[error(
+        "line {line} of the backup file is Endpoints {key}, which `retire apply` never deletes: the file was changed"
+    )]
     Foreign {
         /// Number of the line, from 1 on.
         line: usize,
@@ -180,22 +182,38 @@ mod tests {
             let backup = Backup::read(&text.as_bytes()[..end]).unwrap();
             let complete = ends.iter().filter(|it| **it <= end).count();
             assert_eq!(backup.as_ref().map(|it| it.objects().len() + 1).unwrap_or_default(), complete, "{end}");
-            assert_eq!(backup.map(|it| it.length).unwrap_or_default(), (0..complete).map(|at| ends[at]).last().unwrap_or(0) as u64);
+            assert_eq!(
+                backup.map(|it| it.length).unwrap_or_default(),
+                (0..complete).map(|at| ends[at]).last().unwrap_or(0) as u64
+            );
         }
     }
 
     #[test]
     fn the_last_state_of_an_object_counts() {
-        let old = WholeEndpoints::from_json(read("shop", "web").json().replace("uid-shop-web", "old").as_bytes()).unwrap();
+        let old =
+            WholeEndpoints::from_json(read("shop", "web").json().replace("uid-shop-web", "old").as_bytes()).unwrap();
         let backup = Backup::read(file(&[old, read("shop", "web")]).as_bytes()).unwrap().expect("a header");
         assert!(backup.objects().eq(&[read("shop", "web")]));
     }
 
     #[rstest]
-    #[case::another_file("kind: List\n", "the file is no backup of `retire apply`: its first line does not name the format \"retire-backup/v1\"")]
-    #[case::without_end("note", "the file is no backup of `retire apply`: its first line does not name the format \"retire-backup/v1\"")]
-    #[case::newer("{\"apiVersion\":\"retire-backup/v2\"}\n", "the file is no backup of `retire apply`: its first line does not name the format \"retire-backup/v1\"")]
-    #[case::no_object("{\"apiVersion\":\"retire-backup/v1\"}\n{}\n", "line 2 of the backup file is no Endpoints object")]
+    #[case::another_file(
+        "kind: List\n",
+        "the file is no backup of `retire apply`: its first line does not name the format \"retire-backup/v1\""
+    )]
+    #[case::without_end(
+        "note",
+        "the file is no backup of `retire apply`: its first line does not name the format \"retire-backup/v1\""
+    )]
+    #[case::newer(
+        "{\"apiVersion\":\"retire-backup/v2\"}\n",
+        "the file is no backup of `retire apply`: its first line does not name the format \"retire-backup/v1\""
+    )]
+    #[case::no_object(
+        "{\"apiVersion\":\"retire-backup/v1\"}\n{}\n",
+        "line 2 of the backup file is no Endpoints object"
+    )]
     fn other_files_are_errors(#[case] text: &str, #[case] expected: &str) {
         assert_eq!(Backup::read(text.as_bytes()).unwrap_err().to_string(), expected);
     }

@@ -12,9 +12,9 @@ mod plan;
 mod rbac;
 mod readers;
 mod savings;
-mod text;
 #[cfg(test)]
 mod testing;
+mod text;
 mod verdict;
 mod whole;
 mod writers;

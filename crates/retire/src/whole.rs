@@ -213,8 +213,14 @@ mod tests {
     }
 
     #[rstest]
-    #[case::list_item(r#"{"metadata":{"name":"a"},"later":1.50}"#, r#"{"kind":"Endpoints","apiVersion":"v1","metadata":{"name":"a"},"later":1.50}"#)]
-    #[case::complete(r#"{"kind":"Endpoints","apiVersion":"v1","metadata":{}}"#, r#"{"kind":"Endpoints","apiVersion":"v1","metadata":{}}"#)]
+    #[case::list_item(
+        r#"{"metadata":{"name":"a"},"later":1.50}"#,
+        r#"{"kind":"Endpoints","apiVersion":"v1","metadata":{"name":"a"},"later":1.50}"#
+    )]
+    #[case::complete(
+        r#"{"kind":"Endpoints","apiVersion":"v1","metadata":{}}"#,
+        r#"{"kind":"Endpoints","apiVersion":"v1","metadata":{}}"#
+    )]
     #[case::several_lines("{\n\"metadata\": {}}\n", r#"{"kind":"Endpoints","apiVersion":"v1","metadata":{}}"#)]
     fn objects_are_kept_as_they_were_sent(#[case] sent: &str, #[case] expected: &str) {
         let object = WholeEndpoints::from_json(sent.as_bytes()).unwrap();

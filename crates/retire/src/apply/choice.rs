@@ -50,10 +50,9 @@ pub fn choose(plan: &Plan, objects: &[Arc<WholeEndpoints>], accept_unknown: bool
         let Some(object) = existing.get(&key) else { continue };
         match object.protected().cloned().or_else(|| forbidden(planned, accept_unknown)) {
             Some(kept) => choice.kept.push((key, kept)),
-            None => choice.targets.push(Target {
-                object: Arc::clone(object),
-                is_left_over: planned.state == ObjectState::LeftOver,
-            }),
+            None => choice
+                .targets
+                .push(Target { object: Arc::clone(object), is_left_over: planned.state == ObjectState::LeftOver }),
         }
     }
     choice.kept.sort_by(|a, b| a.0.cmp(&b.0));

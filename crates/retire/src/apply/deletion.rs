@@ -190,7 +190,8 @@ impl Deletion {
                 return self.stop(Stop::Written { key, by: None });
             }
             Answer::Failed { may_have_been_applied, message } => {
-                let list = if may_have_been_applied { &mut self.outcome.unanswered } else { &mut self.outcome.remaining };
+                let list =
+                    if may_have_been_applied { &mut self.outcome.unanswered } else { &mut self.outcome.remaining };
                 list.push(key);
                 return self.stop(Stop::Failed(message));
             }

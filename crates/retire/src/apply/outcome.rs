@@ -54,7 +54,11 @@ impl fmt::Display for Stop {
         let by = |by: &Option<String>| by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
         match self {
             Stop::Written { key, by: manager } => {
-                write!(f, "Endpoints {key} were written{} during the run: the endpoints controller may still be on", by(manager))
+                write!(
+                    f,
+                    "Endpoints {key} were written{} during the run: the endpoints controller may still be on",
+                    by(manager)
+                )
             }
             Stop::Recreated { key, by: manager } => write!(
                 f,

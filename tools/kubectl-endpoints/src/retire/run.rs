@@ -99,7 +99,9 @@ impl Run<'_> {
             match interrupted {
                 Interrupted::Signal => self.deletion.stop(Stop::Signal),
                 Interrupted::Write(seen) => self.seen(seen),
-                Interrupted::WatchEnded => self.deletion.stop(Stop::Error("the watch of Endpoints has ended".to_owned())),
+                Interrupted::WatchEnded => {
+                    self.deletion.stop(Stop::Error("the watch of Endpoints has ended".to_owned()))
+                }
             }
             if self.deletion.step() == Step::End {
                 return None;
@@ -113,8 +115,12 @@ impl Run<'_> {
             Wait::Pause => self.args.pause,
         };
         match wait {
-            Wait::Quiet => message("", format_args!("Watching managed Endpoints for {time:?} before the first delete.")),
-            Wait::First => message("", format_args!("1 object deleted. Watching for {time:?} whether it is created again.")),
+            Wait::Quiet => {
+                message("", format_args!("Watching managed Endpoints for {time:?} before the first delete."))
+            }
+            Wait::First => {
+                message("", format_args!("1 object deleted. Watching for {time:?} whether it is created again."))
+            }
             Wait::Pause => message("", format_args!("{} objects deleted.", self.deletion.outcome().deleted.len())),
         }
         let (client, namespace) = (self.connection.client.clone(), self.plan.namespace.clone());

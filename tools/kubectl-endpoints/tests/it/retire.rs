@@ -48,7 +48,11 @@ async fn only_what_the_controller_would_write_is_deleted_and_undo_restores_it() 
     }
     // Two of the objects in the file were kept after the last check.
     let undo = scene.undo("backup").await;
-    assert_eq!((undo.status, undo.stdout.as_str()), (0, "Endpoints: 7 created, 2 exist and were left alone.\n"), "{undo:?}");
+    assert_eq!(
+        (undo.status, undo.stdout.as_str()),
+        (0, "Endpoints: 7 created, 2 exist and were left alone.\n"),
+        "{undo:?}"
+    );
     scene.assert_restored();
     let again = scene.undo("backup").await;
     assert_eq!((again.status, again.stdout.as_str()), (0, "Endpoints: 0 created, 9 exist and were left alone.\n"));
@@ -61,7 +65,8 @@ async fn what_the_plan_does_not_call_safe_stays() {
     let before = scene.endpoints();
     let mut plan = scene.plan(&["shop/a", "shop/edited", "shop/moved"]);
     let unknown = plan.objects.iter_mut().find(|it| it.name == "b").expect("an object");
-    unknown.verdict = serde_json::from_value(json!({"answer": "unknown", "because": ["no audit log"], "needs": []})).expect("a verdict");
+    unknown.verdict = serde_json::from_value(json!({"answer": "unknown", "because": ["no audit log"], "needs": []}))
+        .expect("a verdict");
     let command = scene.apply(&plan, "backup");
     let run = scene.cluster.run(&command).await;
     assert_eq!(run.status, 0, "{run:?}");

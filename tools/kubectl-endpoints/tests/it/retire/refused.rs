@@ -64,7 +64,10 @@ async fn an_object_that_was_written_since_the_plan() {
 
 #[rstest]
 #[case::another_file("note", "is no backup of `retire apply`")]
-#[case::another_cluster("{\"apiVersion\":\"retire-backup/v1\",\"cluster\":{\"uid\":\"x\"}}\n", "is a backup of another cluster")]
+#[case::another_cluster(
+    "{\"apiVersion\":\"retire-backup/v1\",\"cluster\":{\"uid\":\"x\"}}\n",
+    "is a backup of another cluster"
+)]
 #[tokio::test]
 async fn a_file_that_is_no_backup_of_the_cluster(#[case] text: &str, #[case] expected: &str) {
     let scene = Scene::start().await;
@@ -84,8 +87,16 @@ async fn a_file_that_cannot_be_written() {
 }
 
 #[rstest]
-#[case::no_controller(" --controller-off=kube-controller-manager", "", "error: --controller-off=kube-controller-manager or ")]
-#[case::namespace(" --quiet=0", " -n shop", "error: the plan names the objects of retire apply: -n, -A and -l are not for it")]
+#[case::no_controller(
+    " --controller-off=kube-controller-manager",
+    "",
+    "error: --controller-off=kube-controller-manager or "
+)]
+#[case::namespace(
+    " --quiet=0",
+    " -n shop",
+    "error: the plan names the objects of retire apply: -n, -A and -l are not for it"
+)]
 #[tokio::test]
 async fn a_command_that_lacks_something(#[case] without: &str, #[case] with: &str, #[case] expected: &str) {
     let scene = Scene::start().await;
@@ -111,9 +122,21 @@ async fn a_cluster_that_is_not_known() {
 }
 
 #[rstest]
-#[case::delete("list services,pods,endpoints", "list endpointslices.discovery.k8s.io", "error: delete endpoints quiet/e: ")]
-#[case::pods("list,delete services,endpoints", "list endpointslices.discovery.k8s.io", "error: may not list pods in namespace quiet: ")]
-#[case::slices("list,delete services,pods,endpoints", "list leases.coordination.k8s.io", "error: may not list endpointslices")]
+#[case::delete(
+    "list services,pods,endpoints",
+    "list endpointslices.discovery.k8s.io",
+    "error: delete endpoints quiet/e: "
+)]
+#[case::pods(
+    "list,delete services,endpoints",
+    "list endpointslices.discovery.k8s.io",
+    "error: may not list pods in namespace quiet: "
+)]
+#[case::slices(
+    "list,delete services,pods,endpoints",
+    "list leases.coordination.k8s.io",
+    "error: may not list endpointslices"
+)]
 #[tokio::test]
 async fn a_user_who_lacks_a_right(#[case] core: &str, #[case] discovery: &str, #[case] expected: &str) {
     let scene = Scene::start_with(Cluster::rbac()).await;

@@ -31,7 +31,8 @@ pub(crate) struct Scene {
 }
 
 fn endpoints(namespace: &str, name: &str, managed: bool, metadata: &Value) -> Value {
-    let subsets = json!([{"addresses": [{"ip": "192.0.2.7"}], "ports": [{"name": "http", "port": 8080, "protocol": "TCP"}]}]);
+    let subsets =
+        json!([{"addresses": [{"ip": "192.0.2.7"}], "ports": [{"name": "http", "port": 8080, "protocol": "TCP"}]}]);
     let mut object = json!({"apiVersion": "v1", "kind": "Endpoints", "metadata": metadata, "subsets": subsets});
     object["metadata"]["namespace"] = json!(namespace);
     object["metadata"]["name"] = json!(name);
@@ -76,7 +77,12 @@ impl Scene {
             endpoints("shop", "lock", true, &lock),
             endpoints("shop", "held", true, &held),
             endpoints("shop", "edited", true, &none),
-            endpoints("default", "kubernetes", true, &json!({"labels": {"endpointslice.kubernetes.io/skip-mirror": "true"}})),
+            endpoints(
+                "default",
+                "kubernetes",
+                true,
+                &json!({"labels": {"endpointslice.kubernetes.io/skip-mirror": "true"}}),
+            ),
         ];
         // The slices of deleted Endpoints go with them.
         let config = Config { field_tracking: FieldTracking::Always, garbage_collection: true, ..config };
@@ -91,7 +97,8 @@ impl Scene {
         let created = created.enumerate().map(|(number, change)| {
             let mut object = change["after"].clone();
             if object["metadata"]["generateName"].is_string() {
-                object["metadata"]["name"] = json!(format!("{}{number}", object["metadata"]["generateName"].as_str().expect("text")));
+                object["metadata"]["name"] =
+                    json!(format!("{}{number}", object["metadata"]["generateName"].as_str().expect("text")));
             }
             object
         });
@@ -118,7 +125,8 @@ impl Scene {
     /// Returns a plan of now that calls all managed objects safe, but for some.
     pub(crate) fn plan(&self, not_safe: &[&str]) -> Plan {
         let endpoints = self.endpoints();
-        let managed = endpoints.iter().filter(|(_, object)| object["metadata"]["labels"][MANAGED] == "endpoint-controller");
+        let managed =
+            endpoints.iter().filter(|(_, object)| object["metadata"]["labels"][MANAGED] == "endpoint-controller");
         let planned = managed.map(|(key, object)| {
             let (namespace, name) = key.split_once('/').expect("a namespace");
             let text = |field: &str| object["metadata"][field].as_str().expect("text").to_owned();

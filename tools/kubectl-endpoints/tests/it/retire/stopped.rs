@@ -52,7 +52,8 @@ async fn a_write_before_the_first_delete() {
     touch(&scene, "b");
     let (status, stderr) = end(run).await;
     assert_eq!(status, 1, "{stderr}");
-    let is_found = stderr.contains("error: Endpoints shop/b were written") || stderr.contains("stale: shop/b was written");
+    let is_found =
+        stderr.contains("error: Endpoints shop/b were written") || stderr.contains("stale: shop/b was written");
     assert!(is_found, "{stderr}");
     assert_eq!(scene.cluster.server.requests().count(&On::writes()), 0);
     assert!(!scene.path("backup").exists());
@@ -75,11 +76,17 @@ async fn a_controller_that_is_on() {
     until("settled cluster", unsettled, String::is_empty).await;
     let plan = scene.plan(&["shop/edited", "shop/moved", "shop/held", "shop/lock"]);
     // If the object comes back late, the next pause shows it.
-    let command = scene.apply(&plan, "backup").replace("--pause=0 --batch-size=2", &format!("--pause={LONG} --batch-size=1"));
+    let command =
+        scene.apply(&plan, "backup").replace("--pause=0 --batch-size=2", &format!("--pause={LONG} --batch-size=1"));
     let before = scene.cluster.server.requests().count(&On::any().verb("delete").resource("endpoints"));
     let (status, stderr) = end(start(&scene, &command)).await;
     assert_eq!(status, 1, "{stderr}");
-    assert!(stderr.contains(" were created again by controller-manager after their deletion: the endpoints controller is still on"), "{stderr}");
+    assert!(
+        stderr.contains(
+            " were created again by controller-manager after their deletion: the endpoints controller is still on"
+        ),
+        "{stderr}"
+    );
     assert!(stderr.contains("switch it off by --controllers=*,-endpoints-controller"), "{stderr}");
     let deletes = scene.cluster.server.requests().count(&On::any().verb("delete").resource("endpoints")) - before;
     assert!((1..=2).contains(&deletes), "{deletes} deletes");
