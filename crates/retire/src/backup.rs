@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read as _};
 
 use kube_wire::{Decode as _, DecodeError, Object as _, ObjectKey};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde_json::json;
 
 use crate::WholeEndpoints;
 
@@ -27,7 +28,7 @@ pub struct Backup {
 }
 
 /// The first line.
-#[derive(Deserialize, Serialize)]
+#[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Header {
     api_version: String,
@@ -35,7 +36,7 @@ struct Header {
     cluster: HeaderCluster,
 }
 
-#[derive(Default, Deserialize, Serialize)]
+#[derive(Default, Deserialize)]
 struct HeaderCluster {
     uid: String,
 }
@@ -116,9 +117,7 @@ impl Backup {
 
     /// Returns the first line of the file.
     pub fn first_line(&self) -> String {
-        let cluster = HeaderCluster { uid: self.cluster.clone() };
-        let header = Header { api_version: FORMAT.to_owned(), cluster };
-        serde_json::to_string(&header).expect("text is valid JSON") + "\n"
+        format!("{}\n", json!({"apiVersion": FORMAT, "cluster": {"uid": self.cluster}}))
     }
 
     /// Adds an object, or replaces the one of its name.
@@ -184,7 +183,7 @@ mod tests {
             assert_eq!(backup.as_ref().map(|it| it.objects().len() + 1).unwrap_or_default(), complete, "{end}");
             assert_eq!(
                 backup.map(|it| it.length).unwrap_or_default(),
-                (0..complete).map(|at| ends[at]).last().unwrap_or(0) as u64
+                ends[..complete].last().copied().unwrap_or(0) as u64
             );
         }
     }

@@ -96,7 +96,7 @@ pub(super) async fn run(global: &GlobalArgs, args: &ApplyArgs) -> anyhow::Result
         warn("all objects are left over: no deletion can prove that the endpoints controller is off");
     }
     let mut run = Run { global, args, connection: &connection, plan: &plan, backup, signals, writes, tasks, deletion };
-    run.to_end().await;
+    run.finish().await;
     let status = report(global, args, run.deletion.outcome(), kept)?;
     if matches!(run.deletion.outcome().stopped, Some(Stop::Written { .. } | Stop::Recreated { .. })) {
         message("", controller::how(controller));
@@ -131,7 +131,7 @@ fn report(
         stopped: stopped.as_ref().map(ToString::to_string),
     };
     let text = |_| {
-        let kept: String = all.iter().map(|(key, kept)| format!("kept {key}: {kept}\n")).collect();
+        let kept: Vec<String> = all.iter().map(|(key, kept)| format!("kept {key}: {kept}\n")).collect();
         let counts = [
             (deleted.len(), "deleted"),
             (gone.len(), "gone already"),
@@ -141,7 +141,7 @@ fn report(
         ];
         let counts = counts.iter().enumerate().filter(|(at, (count, _))| *at == 0 || *count > 0);
         let counts: Vec<String> = counts.map(|(_, (count, what))| format!("{count} {what}")).collect();
-        format!("{kept}Endpoints: {}.\n", counts.join(", "))
+        format!("{}Endpoints: {}.\n", kept.concat(), counts.join(", "))
     };
     output::print(&Output::new(global).render(&document, &[], text)?)?;
     if deleted.len() + unanswered.len() > 0 {

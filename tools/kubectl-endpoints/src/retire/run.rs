@@ -49,7 +49,7 @@ enum Interrupted {
 
 impl Run<'_> {
     /// Does all steps. A failure ends the run, as its outcome says.
-    pub(super) async fn to_end(&mut self) {
+    pub(super) async fn finish(&mut self) {
         let mut lock: Option<File> = None;
         loop {
             // Also those that no step has waited for.
@@ -100,7 +100,7 @@ impl Run<'_> {
                 Interrupted::Signal => self.deletion.stop(Stop::Signal),
                 Interrupted::Write(seen) => self.seen(seen),
                 Interrupted::WatchEnded => {
-                    self.deletion.stop(Stop::Error("the watch of Endpoints has ended".to_owned()))
+                    self.deletion.stop(Stop::Error("the watch of Endpoints has ended".to_owned()));
                 }
             }
             if self.deletion.step() == Step::End {
@@ -116,10 +116,10 @@ impl Run<'_> {
         };
         match wait {
             Wait::Quiet => {
-                message("", format_args!("Watching managed Endpoints for {time:?} before the first delete."))
+                message("", format_args!("Watching managed Endpoints for {time:?} before the first delete."));
             }
             Wait::First => {
-                message("", format_args!("1 object deleted. Watching for {time:?} whether it is created again."))
+                message("", format_args!("1 object deleted. Watching for {time:?} whether it is created again."));
             }
             Wait::Pause => message("", format_args!("{} objects deleted.", self.deletion.outcome().deleted.len())),
         }
