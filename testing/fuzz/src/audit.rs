@@ -44,7 +44,9 @@ fn read(log: &[u8], part: usize) -> Option<Log> {
 fn record(before: Vec<Recorded>, changes: Vec<AuditChange>) {
     let Some(start) = changes.first().map(|change| change.seen) else { return };
     let (mut encoder, mut file) = (Encoder::new("fuzz", []).expect("memory"), Vec::new());
-    before.into_iter().for_each(|object| encoder.put(start, None, object));
+    for object in before {
+        encoder.put(start, None, object);
+    }
     encoder.begin_segment(start, &mut file).expect("memory");
     for change in changes {
         change.record(&mut encoder);
