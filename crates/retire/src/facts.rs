@@ -99,7 +99,7 @@ impl Facts {
             });
         }
         let writers = self.writers(&found, &services);
-        self.add_general(&writers, &mut tally);
+        self.add_general(&writers, managed.is_empty(), &mut tally);
         let watchers = self.reads.is_some().then(|| judge.watchers());
         Plan {
             api_version: API_VERSION.to_owned(),
@@ -185,7 +185,11 @@ impl Facts {
     }
 
     /// Adds what is about no managed object.
-    fn add_general(&self, writers: &[Writer], tally: &mut Tally) {
+    fn add_general(&self, writers: &[Writer], is_empty: bool, tally: &mut Tally) {
+        if is_empty && !self.is_comparable {
+            let because = "Services or Pods could not be read";
+            tally.add_general(Reason::unknown(because, "the right to list Services and Pods"));
+        }
         let unlabelled: Vec<&Writer> = writers.iter().filter(|it| it.kind == WriterKind::Unlabelled).collect();
         if let Some(first) = unlabelled.first() {
             let because = format!(

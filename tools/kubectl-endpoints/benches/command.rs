@@ -40,8 +40,12 @@ async fn main() {
     measure(cluster, &["retire", "plan", "-A", "-o", "json"]).await;
 }
 
-/// Loads a cluster and measures a command.
+/// Loads a cluster and measures a command, unless the arguments name others: `-- retire` measures only that one.
 async fn measure(population: Population, args: &[&str]) {
+    let mut named = std::env::args().skip(1).filter(|it| !it.starts_with('-')).peekable();
+    if named.peek().is_some() && !named.any(|name| name == args[0]) {
+        return;
+    }
     let server = Server::start(Config::default()).await.unwrap();
     let template = template();
     server.load(population.objects(&template)).unwrap();

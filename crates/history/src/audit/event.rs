@@ -33,6 +33,7 @@ pub(super) enum Stage {
 
 /// A request to the API server.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent properties")]
 pub(super) struct Event<'a> {
     pub(super) level: Level,
     /// Time at which the answer was complete.

@@ -308,6 +308,17 @@ mod tests {
         assert_eq!((all.namespace.as_str(), seen.count, reads.is_incomplete), ("", 3, false));
     }
 
+    #[test]
+    fn damaged_logs_are_read() {
+        let log = format!("{}\n", event("list", "endpoints", &json!({})));
+        for cut in 0..log.len() {
+            let mut reads = Reads::default();
+            let damaged = format!("{}{log}", &log[..cut]);
+            reads.add("audit.log", io::Cursor::new(damaged.into_bytes())).expect("readable");
+            assert!(reads.files[0].events <= 1 && reads.files[0].foreign <= 2, "{cut}: {:?}", reads.files);
+        }
+    }
+
     #[rstest]
     #[case::plain(json!({}), false)]
     #[case::amazon(json!({"message": ""}), false)]

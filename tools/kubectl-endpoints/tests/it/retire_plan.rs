@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use kube_dev_apiserver::Config;
 use kube_endpoints_testing::book::assert_table;
 use rstest::rstest;
@@ -28,7 +28,6 @@ fn endpoints(namespace: &str, name: &str, labels: &Value) -> Value {
 /// The shop, with Endpoints of a Service that does not exist, custom ones, and a Pod that may read all Endpoints.
 async fn shop() -> Cluster {
     let managed = json!({"endpoints.kubernetes.io/managed-by": "endpoint-controller"});
-    let namespace = |name: &str| json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
     let service = |namespace: &str, name: &str| {
         json!({"apiVersion": "v1", "kind": "Service", "metadata": {"namespace": namespace, "name": name},
             "spec": {"ports": [{"port": 443, "protocol": "TCP"}]}})
@@ -41,8 +40,6 @@ async fn shop() -> Cluster {
     let reference = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "prometheus"});
     let subject = json!([{"kind": "ServiceAccount", "namespace": "shop", "name": "prometheus"}]);
     let more = [
-        namespace("kube-system"),
-        namespace("default"),
         service("default", "kubernetes"),
         service("shop", "db"),
         endpoints("default", "kubernetes", &json!({})),
@@ -57,9 +54,8 @@ async fn shop() -> Cluster {
 
 /// Writes an audit log of the last eight days, in which a controller reads Endpoints every hour, and others once.
 fn log(cluster: &Cluster, readers: &[(&str, &str)]) -> PathBuf {
-    // The plan knows the present.
-    #[expect(clippy::disallowed_methods, reason = "the program reads the clock, too")]
-    let now = Timestamp::now();
+    // The program reads the clock, too.
+    let now = kube_ambient::now();
     let event = |ago: SignedDuration, user: &str, namespace: &str| {
         json!({"kind": "Event", "apiVersion": "audit.k8s.io/v1", "stage": "ResponseComplete", "level": "Metadata", "verb": "watch",
             "user": {"username": user}, "userAgent": "client/v1", "requestURI": "/api/v1/endpoints", "responseStatus": {"code": 200},
