@@ -6,23 +6,28 @@ use jiff::Timestamp;
 use kube_endpoints_explain::ObjectRef;
 
 use super::contents::Endpoint;
+use super::entry::EndpointState;
 use super::order::REORDERED;
 use crate::{Change, What};
 
 /// Relates changes of slices to their causes, by address.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
-    awaited: HashMap<String, Vec<Awaited>>,
+    awaited: HashMap<String, Awaited>,
     early: HashMap<String, Early>,
 }
 
-/// An entry, and how a slice will show it.
+/// The entries of an address, by how a slice will show them; of each, in their order. So nothing is searched that a slice does
+/// not show, however often an address changes while no controller writes.
+#[derive(Debug, Default)]
+struct Awaited(HashMap<(EndpointState, Vec<String>), Vec<Waiting>>);
+
+/// An entry that a slice will show.
 #[derive(Debug)]
-struct Awaited {
+struct Waiting {
     entry: usize,
     /// Version of the cause; 0 if it is unknown.
     version: u64,
-    endpoint: Endpoint,
 }
 
 /// A change of a slice that nothing has explained, and its entry.
@@ -48,29 +53,37 @@ pub(super) fn version_of(change: &Change) -> u64 {
 impl Pending {
     /// Adds an entry that a slice will show.
     pub(super) fn expect(&mut self, address: &str, entry: usize, cause: &Change, endpoint: Endpoint) {
-        let awaited = Awaited { entry, version: version_of(cause), endpoint };
-        self.awaited.entry(address.to_owned()).or_default().push(awaited);
+        let waiting = Waiting { entry, version: version_of(cause) };
+        let Awaited(awaited) = self.awaited.entry(address.to_owned()).or_default();
+        awaited.entry((endpoint.state, endpoint.ports)).or_default().push(waiting);
     }
 
     /// Returns the entry that a slice shows: the newest one with this state. Earlier ones were never shown.
     pub(super) fn shown(&mut self, address: &str, endpoint: &Endpoint, slice: &Change) -> Option<usize> {
         self.early.remove(address);
         let version = version_of(slice);
-        let entries = self.awaited.get_mut(address)?;
+        let Awaited(awaited) = self.awaited.get_mut(address)?;
         let is_before = |cause: u64| cause == 0 || version == 0 || cause < version;
-        let at = entries.iter().rposition(|it| is_before(it.version) && it.endpoint.is_shown_as(endpoint))?;
-        entries.drain(..=at).next_back().map(|it| it.entry)
+        let shown = awaited.get(&(endpoint.state, endpoint.ports.clone()))?;
+        // Those with later versions are few: they were seen before the slice.
+        let shown = shown.iter().rev().find(|it| is_before(it.version))?.entry;
+        awaited.retain(|_, entries| {
+            let passed = entries.partition_point(|it| it.entry <= shown);
+            entries.drain(..passed);
+            !entries.is_empty()
+        });
+        Some(shown)
     }
 
     /// Returns the entries that a slice may still show, or a cause explain: the last one of each address.
     pub(super) fn entries(&self) -> impl Iterator<Item = usize> {
-        let awaited = self.awaited.values().filter_map(|entries| entries.last()).map(|it| it.entry);
-        awaited.chain(self.early.values().map(|it| it.entry))
+        self.not_shown().chain(self.early.values().map(|it| it.entry))
     }
 
     /// Returns the entries that no slice has shown yet, the last one of each address.
     pub(super) fn not_shown(&self) -> impl Iterator<Item = usize> {
-        self.awaited.values().filter_map(|entries| entries.last()).map(|it| it.entry)
+        let last = |Awaited(awaited): &Awaited| awaited.values().filter_map(|it| it.last()).map(|it| it.entry).max();
+        self.awaited.values().filter_map(last)
     }
 
     /// Gives the entries their new numbers, and forgets those without one.
@@ -82,9 +95,12 @@ impl Pending {
             })
         };
         self.early.retain(|_, early| renumber(&mut early.entry));
-        self.awaited.retain(|_, entries| {
-            entries.retain_mut(|it| renumber(&mut it.entry));
-            !entries.is_empty()
+        self.awaited.retain(|_, Awaited(awaited)| {
+            awaited.retain(|_, entries| {
+                entries.retain_mut(|it| renumber(&mut it.entry));
+                !entries.is_empty()
+            });
+            !awaited.is_empty()
         });
     }
 
