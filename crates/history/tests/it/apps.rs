@@ -1,13 +1,110 @@
-//! Services of a busy cluster, with what belongs to them.
+//! A busy cluster: Pods become ready and cease to be, and the controllers write what follows.
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use kube_endpoint_model::{
     Endpoint, EndpointAddress, EndpointConditions, EndpointPort, EndpointSlice, EndpointSubset, Endpoints, Labels,
-    ObjectMeta, Pod, Service, TargetRef, Text, Uid, well_known,
+    Node, ObjectMeta, Pod, ResourceVersion, Service, TargetRef, Text, Uid, well_known,
 };
-use kube_endpoints_history::Recorded;
+use kube_endpoints_history::{Author, Recorded};
+
+/// Number of changes of Pods in a second.
+const FLIPS: u64 = 160;
+/// Number of namespaces, among which the Services are divided.
+const NAMESPACES: usize = 40;
+/// Number of Nodes.
+const NODES: u64 = 1_000;
+/// Time in which each kubelet posts the unchanged status of its Node, in seconds.
+const HEARTBEAT: u64 = 300;
+
+/// The objects of a cluster, and the time.
+pub(crate) struct Cluster {
+    apps: Vec<App>,
+    nodes: Vec<Node>,
+    numbers: Numbers,
+    now: Timestamp,
+    version: u64,
+}
+
+impl Cluster {
+    /// Returns a cluster of Services with this number of Pods each.
+    pub(crate) fn new(services: usize, pods: usize) -> Cluster {
+        let mut numbers = Numbers(1);
+        let apps = (0..services).map(|at| App::new(at, pods, &mut numbers)).collect();
+        let node = |at: u64| Node {
+            name: node_name(at),
+            uid: numbers.uid(),
+            resource_version: numbers.version(),
+            ready: true,
+            cpu_milli: 8_000,
+            ..Node::default()
+        };
+        let nodes = (0..NODES).map(node).collect();
+        Cluster { apps, nodes, numbers, now: start(), version: 1 << 30 }
+    }
+
+    /// Returns all objects.
+    pub(crate) fn objects(&self) -> impl Iterator<Item = Recorded> {
+        let pods = |app: &App| app.pods.clone().into_iter().map(|pod| Arc::new(pod).into());
+        let others = |app: &App| -> [Recorded; 3] {
+            [Arc::new(app.service()).into(), Arc::new(app.slice.clone()).into(), Arc::new(app.endpoints.clone()).into()]
+        };
+        let nodes = self.nodes.iter().map(|node| Arc::new(node.clone()).into());
+        nodes.chain(self.apps.iter().flat_map(move |app| others(app).into_iter().chain(pods(app))))
+    }
+
+    /// Passes the changes of a second to `record`.
+    pub(crate) fn second(&mut self, mut record: impl FnMut(Timestamp, &Author, Recorded)) {
+        let second = (self.now.as_second() - start().as_second()).cast_unsigned();
+        for at in (0..NODES).filter(|at| at % HEARTBEAT == second % HEARTBEAT) {
+            let resource_version = self.next_version();
+            let node = &mut self.nodes[usize::try_from(at).expect("small")];
+            node.resource_version = resource_version;
+            record(self.now, &author("kubelet", self.now), Arc::new(node.clone()).into());
+        }
+        for _ in 0..FLIPS {
+            self.flip(&mut record);
+        }
+    }
+
+    /// A Pod becomes ready or ceases to be, and its slice and its Endpoints follow.
+    fn flip(&mut self, mut record: impl FnMut(Timestamp, &Author, Recorded)) {
+        self.now += SignedDuration::from_micros(
+            1_000_000 / FLIPS.cast_signed() - 40 + (self.numbers.next() % 80).cast_signed(),
+        );
+        let (app, pod) = (self.numbers.index(self.apps.len()), self.numbers.next());
+        let versions = [(); 3].map(|()| self.next_version());
+        let (app, now) = (&mut self.apps[app], self.now);
+        let [of_pod, of_slice, of_endpoints] = versions;
+        let pods = app.pods.len() as u64;
+        let pod = &mut app.pods[usize::try_from(pod % pods).expect("small")];
+        pod.ready = !pod.ready;
+        pod.resource_version = of_pod;
+        let (kubelet, controller) = (author("kubelet", now), author("kube-controller-manager", now));
+        pod.ready_changed = kubelet.time.map(Into::into);
+        record(now, &kubelet, Arc::new(pod.clone()).into());
+        app.publish(now);
+        app.slice.metadata.resource_version = of_slice;
+        app.endpoints.metadata.resource_version = of_endpoints;
+        record(now, &controller, Arc::new(app.slice.clone()).into());
+        record(now, &controller, Arc::new(app.endpoints.clone()).into());
+    }
+
+    fn next_version(&mut self) -> ResourceVersion {
+        self.version += self.numbers.next() % 9 + 1;
+        self.version.into()
+    }
+}
+
+fn node_name(at: u64) -> Text {
+    format!("node-{at}").as_str().into()
+}
+
+fn author(manager: &str, now: Timestamp) -> Author {
+    let time = Timestamp::from_second(now.as_second()).ok();
+    Author { manager: manager.into(), user: Text::new(), time }
+}
 
 /// Numbers that look random, and are the same in each run (`SplitMix64`).
 pub(crate) struct Numbers(pub(crate) u64);
@@ -18,6 +115,16 @@ impl Numbers {
         let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ mixed >> 31
+    }
+
+    /// Returns a number below a length.
+    pub(crate) fn index(&mut self, length: usize) -> usize {
+        usize::try_from(self.next() % length as u64).expect("below the length")
+    }
+
+    /// Returns a version before all changes.
+    fn version(&mut self) -> ResourceVersion {
+        (self.next() >> 35).into()
     }
 
     fn suffix(&mut self, length: usize) -> String {
@@ -39,23 +146,23 @@ impl Numbers {
 }
 
 /// A Service with its Pods, its slice and its Endpoints.
-pub(crate) struct App {
+struct App {
     pods: Vec<Pod>,
     slice: EndpointSlice,
     endpoints: Endpoints,
 }
 
 impl App {
-    pub(crate) fn new(at: usize, pods: usize, numbers: &mut Numbers) -> App {
+    fn new(at: usize, pods: usize, numbers: &mut Numbers) -> App {
         let name = format!("app-{at}");
-        let (namespace, set): (Text, String) = (format!("team-{}", at % 40).as_str().into(), numbers.suffix(9));
+        let (namespace, set): (Text, String) = (format!("team-{}", at % NAMESPACES).as_str().into(), numbers.suffix(9));
         let labels: Labels = [("app", name.as_str()), ("pod-template-hash", set.as_str())].into_iter().collect();
         let meta = |labels: Labels, name: String, numbers: &mut Numbers| ObjectMeta {
             namespace: namespace.clone(),
             name: name.as_str().into(),
             uid: numbers.uid(),
             labels,
-            resource_version: numbers.next().into(),
+            resource_version: numbers.version(),
             ..ObjectMeta::default()
         };
         let pod = |number: usize, numbers: &mut Numbers| Pod {
@@ -63,7 +170,7 @@ impl App {
             name: format!("{name}-{set}-{}", numbers.suffix(5)).as_str().into(),
             uid: numbers.uid(),
             labels: labels.clone(),
-            node_name: format!("node-{}", numbers.next() % 200).as_str().into(),
+            node_name: node_name(numbers.next() % NODES),
             pod_ips: [format!("10.{}.{}.{number}", at / 250, at % 250).as_str()].into(),
             ready: true,
             ready_changed: Some(start().into()),
@@ -90,36 +197,6 @@ impl App {
         let ObjectMeta { namespace, name, .. } = &self.endpoints.metadata;
         let selector = Some([("app", name.as_str())].into_iter().collect());
         Service { namespace: namespace.clone(), name: name.clone(), selector, ..Service::default() }
-    }
-
-    /// Returns all objects.
-    pub(crate) fn objects(&self) -> Vec<Recorded> {
-        let pods = self.pods.iter().map(|pod| Arc::new(pod.clone()).into());
-        let others = [
-            Arc::new(self.service()).into(),
-            Arc::new(self.slice.clone()).into(),
-            Arc::new(self.endpoints.clone()).into(),
-        ];
-        others.into_iter().chain(pods).collect()
-    }
-
-    /// Changes the readiness of a Pod. Returns it, and the slice and the Endpoints that are written then.
-    pub(crate) fn flip(&mut self, now: Timestamp, version: &mut u64, numbers: &mut Numbers) -> [Recorded; 3] {
-        let count = self.pods.len() as u64;
-        let pod = &mut self.pods[(numbers.next() % count) as usize];
-        pod.ready = !pod.ready;
-        pod.ready_changed = Timestamp::from_second(now.as_second()).ok().map(Into::into);
-        let mut next_version = || {
-            *version += numbers.next() % 9 + 1;
-            *version
-        };
-        pod.resource_version = next_version().into();
-        let pod = Arc::new(pod.clone()).into();
-        self.publish(now);
-        for meta in [&mut self.slice.metadata, &mut self.endpoints.metadata] {
-            meta.resource_version = next_version().into();
-        }
-        [pod, Arc::new(self.slice.clone()).into(), Arc::new(self.endpoints.clone()).into()]
     }
 
     /// Writes the slice and the Endpoints, as the controllers do.
@@ -158,6 +235,7 @@ impl App {
     }
 }
 
+/// Returns the time at which the first second begins.
 pub(crate) fn start() -> Timestamp {
     "2026-11-27T14:00:00Z".parse().expect("a time")
 }
