@@ -4,6 +4,8 @@ mod apps;
 #[cfg(feature = "audit")]
 mod audit;
 mod clusters;
+#[cfg(feature = "recorder")]
+mod crashes;
 mod damaged;
 mod excerpt;
 mod frames;
