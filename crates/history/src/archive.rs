@@ -10,14 +10,17 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use crate::change::{Operation, Record};
-use crate::codec::{Input, Malformed};
+use crate::codec::Malformed;
 use crate::error::ReadError;
-use crate::frame::{self, FrameKind, Next, Source, TRAILER, Trailer, Unpacker};
+use crate::frame::{self, Next, Source, TRAILER, Trailer, Unpacker};
+use crate::group::{Group, GroupRef};
 use crate::header::{Header, NoHeader};
 use crate::index::{FrameEntry, Index};
-use crate::object::{Group, Recorded};
+use crate::lookup::Lookup;
+use crate::object::Recorded;
 use crate::records::Records;
-use crate::replay::{Replay, Select};
+use crate::replay::Replay;
+use crate::select::Select;
 
 /// Extension of the files of a folder.
 pub(crate) const EXTENSION: &str = "history";
@@ -49,7 +52,6 @@ struct Segment {
     /// Offset after the frames of the index; `None` without an index.
     index_end: Option<u64>,
     header: Header,
-    index: Option<Index>,
 }
 
 impl Archive {
@@ -142,9 +144,9 @@ impl Archive {
     /// Returns the last time of a segment.
     pub(crate) fn end_of(&mut self, segment: usize) -> Result<Timestamp, ReadError> {
         let started = self.segments[segment].header.started;
-        let frames = self.index(segment)?.frames().to_vec();
-        for frame in frames.into_iter().rev() {
-            if let Some(last) = self.read_frame(segment, frame, |_, _| Ok(()))? {
+        let lookup = self.lookup(segment, None)?;
+        for frame in lookup.frames().iter().rev() {
+            if let Some(last) = self.read_frame(segment, *frame, |_| Ok(()))? {
                 return Ok(last.max(started));
             }
         }
@@ -159,16 +161,13 @@ impl Archive {
         &self.segments[segment].header
     }
 
-    /// Returns the index of a segment, which is made from all its frames if it has none.
-    pub(crate) fn index(&mut self, segment: usize) -> Result<&Index, ReadError> {
-        if self.segments[segment].index.is_none() {
-            let index = match self.segments[segment].index_end {
-                Some(end) => self.read_index(segment, end)?,
-                None => self.make_index(segment)?,
-            };
-            self.segments[segment].index = Some(index);
+    /// Returns the frames of a segment, and which of them concern the objects that may be selected. Without `select`, no
+    /// object is. The index of a segment that has none is made from all its frames.
+    pub(crate) fn lookup(&mut self, segment: usize, select: Option<&Select>) -> Result<Lookup, ReadError> {
+        match self.segments[segment].index_end {
+            Some(end) => self.read_index(segment, end, select),
+            None => self.make_index(segment, select),
         }
-        Ok(self.segments[segment].index.get_or_insert_default())
     }
 
     /// Returns the records of a frame.
@@ -188,13 +187,12 @@ impl Archive {
         &mut self,
         segment: usize,
         entry: FrameEntry,
-        mut read: impl FnMut(FrameKind, Record<'_>) -> Result<(), Malformed>,
+        mut read: impl FnMut(Record<'_>) -> Result<(), Malformed>,
     ) -> Result<Option<Timestamp>, ReadError> {
         let mut records = self.records(segment, entry)?;
-        let kind = records.kind;
         loop {
             match records.next() {
-                Ok(Some(record)) => read(kind, record),
+                Ok(Some(record)) => read(record),
                 Ok(None) => return Ok(records.last()),
                 Err(error) => Err(error),
             }
@@ -236,7 +234,7 @@ impl Archive {
             let mut content = Vec::new();
             let (header, after) = self.read_header(file, start, length, &mut content)?;
             let index_end = Some(trailer_start);
-            found.push(Segment { file, begin: start, start: after, end: index, index_end, header, index: None });
+            found.push(Segment { file, begin: start, start: after, end: index, index_end, header });
             end = start;
             if end == 0 {
                 self.segments.extend(found);
@@ -290,7 +288,7 @@ impl Archive {
                     Next::Foreign => return Err(self.damaged(file, offset, "no frame begins here")),
                 }
             };
-            self.segments.push(Segment { file, begin: start, start: after, end, index_end, header, index: None });
+            self.segments.push(Segment { file, begin: start, start: after, end, index_end, header });
         }
         Ok(())
     }
@@ -322,61 +320,66 @@ impl Archive {
         }
     }
 
-    fn read_index(&mut self, segment: usize, end: u64) -> Result<Index, ReadError> {
+    fn read_index(&mut self, segment: usize, end: u64, select: Option<&Select>) -> Result<Lookup, ReadError> {
         let Segment { file, end: mut offset, .. } = self.segments[segment];
-        let (mut index, mut content) = (Index::default(), Vec::new());
+        let (mut lookup, mut content) = (Lookup::default(), Vec::new());
         while offset < end {
             let Next::Frame { packed } = self.next(file, offset, end)? else {
                 return Err(self.damaged(file, offset, "no frame of the index begins here"));
             };
             self.unpack(file, offset, packed, &mut content)?;
-            let part = content.strip_prefix(&[FrameKind::Index as u8]).ok_or(Malformed("the index is cut off"));
-            part.and_then(|part| index.read(Input::new(part)))
-                .map_err(|Malformed(problem)| self.damaged(file, offset, problem))?;
+            let read = lookup.read(&content, select);
+            if !read.map_err(|Malformed(problem)| self.damaged(file, offset, problem))? {
+                break;
+            }
             offset += (frame::HEAD + packed) as u64;
         }
-        Ok(index)
+        Ok(lookup)
     }
 
     /// Makes the index of a segment that has none.
-    fn make_index(&mut self, segment: usize) -> Result<Index, ReadError> {
-        let Segment { file, start, end, .. } = self.segments[segment];
-        let mut offset = start;
+    fn make_index(&mut self, segment: usize, select: Option<&Select>) -> Result<Lookup, ReadError> {
+        let Segment { file, start, end, ref header, .. } = self.segments[segment];
+        let (state, started, mut offset) = (header.state, header.started, start);
         let (mut index, mut groups) = (Index::default(), HashMap::new());
         while let Next::Frame { packed } = self.next(file, offset, end)? {
+            let at = offset - start;
             let length = u32::try_from(packed).unwrap_or(u32::MAX);
-            let mut entry =
-                FrameEntry { offset: offset - start, packed: length, time: Timestamp::default(), is_state: false };
-            let mut is_first = true;
-            let last = self.read_frame(segment, entry, |kind, record| {
-                if std::mem::take(&mut is_first) {
-                    entry.time = record.seen;
-                    entry.is_state = kind == FrameKind::State;
-                }
-                touch(&mut index, &mut groups, record)
-            })?;
-            if let (true, Some(time)) = (is_first, last) {
-                entry.time = time;
+            let entry = FrameEntry { offset: at, packed: length, time: started, is_state: at < state };
+            if let Some(select) = select {
+                self.read_frame(segment, entry, |record| touch(&mut index, &mut groups, record, select))?;
             }
             index.add_frame(entry);
             offset += (frame::HEAD + packed) as u64;
         }
-        Ok(index)
+        let mut lookup = Lookup::default();
+        index
+            .write(|content| lookup.read(content.as_slice(), select).map(drop))
+            .map_err(|Malformed(problem)| self.damaged(file, start, problem))?;
+        Ok(lookup)
     }
 }
 
-/// Adds a record of the next frame to an index. `groups` has the groups of the objects by their numbers.
-fn touch(index: &mut Index, groups: &mut HashMap<u64, usize>, mut record: Record<'_>) -> Result<(), Malformed> {
-    if let Some(before) = groups.get(&record.object).filter(|_| record.operation != Operation::Gap) {
+/// Adds a record of the next frame to an index of what may be selected. `groups` has the groups of these objects by their
+/// numbers.
+fn touch(
+    index: &mut Index,
+    groups: &mut HashMap<u64, usize>,
+    mut record: Record<'_>,
+    select: &Select,
+) -> Result<(), Malformed> {
+    if let Some(before) = groups.get(&record.object).filter(|_| record.operation != Operation::Gap)
+        && !(record.is_heartbeat() && index.group_at(*before) == Some(&Group::Nodes))
+    {
         index.touch(*before);
     }
     match record.operation {
-        Operation::Whole => {
+        Operation::Whole if GroupRef::of_whole(record.body, |group| select.wants(group, None))? => {
             let group = index.group(Recorded::read(&mut record.body)?.group());
             index.touch(group);
             groups.insert(record.object, group);
         }
-        Operation::Removed => {
+        Operation::Whole | Operation::Removed => {
             groups.remove(&record.object);
         }
         Operation::Gap => {

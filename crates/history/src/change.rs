@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use kube_endpoint_model::{ObjectKey, Text};
 
 use crate::codec::{Input, Malformed, Output};
-use crate::delta::Delta;
+use crate::delta::{Delta, HEARTBEAT};
 use crate::object::{Kind, Recorded, number_of, read_kind};
 
 /// Number of the object in the record of an [`UnknownWrite`]. That of a [`Gap`] is 0.
@@ -105,6 +105,18 @@ pub(crate) struct Record<'a> {
     pub(crate) seen: Timestamp,
     pub(crate) author: Option<Author>,
     pub(crate) body: Input<'a>,
+}
+
+impl Record<'_> {
+    /// Leaves the body undecoded.
+    pub(crate) fn skip(&mut self) {
+        self.body = Input::new(&[]);
+    }
+
+    /// Returns whether of an object, if that is a Node, only the version has changed.
+    pub(crate) fn is_heartbeat(&self) -> bool {
+        self.operation == Operation::Difference && self.body.rest() == HEARTBEAT
+    }
 }
 
 /// What the records of a frame have in common.

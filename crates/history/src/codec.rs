@@ -84,6 +84,11 @@ impl<'a> Input<'a> {
         self.rest.len()
     }
 
+    /// Returns the bytes that are not read yet.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
     pub(crate) fn byte(&mut self) -> Result<u8, Malformed> {
         let (first, rest) = self.rest.split_first().ok_or(END)?;
         self.rest = rest;

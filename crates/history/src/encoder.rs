@@ -10,10 +10,12 @@ use kube_endpoint_model::{ObjectKey, Text};
 use self::objects::Objects;
 use crate::change::{Action, Author, Context, Gap, Operation, UNKNOWN_WRITE, UnknownWrite, whole_milliseconds};
 use crate::codec::Output;
+use crate::delta::HEARTBEAT;
 use crate::frame::{FrameKind, HEAD, Packer, Trailer};
+use crate::group::Group;
 use crate::header::Header;
 use crate::index::{FrameEntry, Index};
-use crate::object::{Group, Kind, Recorded};
+use crate::object::{Kind, Recorded};
 
 /// Content of a frame after which it is due, however short the time since the last one. The compressor needs about five times
 /// as much memory; with four times the length, states are 3 % shorter, and changes as long.
@@ -165,7 +167,6 @@ impl Encoder {
         }
         let segment = &mut self.segment;
         let before = slot.group as usize;
-        segment.index.touch(before);
         let same = segment.index.group_at(before).is_some_and(|group| object.is_of_group(group));
         if !same {
             slot.group = segment.touch(object.group());
@@ -177,6 +178,12 @@ impl Encoder {
             object.write(segment.empty_body(object.version()));
             Operation::Whole
         };
+        // Readers of a Service or a namespace skip what concerns no endpoint.
+        let is_heartbeat =
+            kind == Kind::Node && operation == Operation::Difference && segment.body.as_slice() == HEARTBEAT;
+        if !is_heartbeat {
+            segment.index.touch(before);
+        }
         slot.object = object;
         segment.record((number.into(), operation), seen, author);
     }

@@ -10,7 +10,7 @@ use crate::encoder::Encoder;
 use crate::error::ReadError;
 use crate::header::Header;
 use crate::object::Recorded;
-use crate::replay::Select;
+use crate::select::Select;
 
 /// Maximum number of objects of an excerpt at any time, which are decoded in memory: about 1 KiB each.
 const MAX_OBJECTS: usize = 20_000;

@@ -3,10 +3,10 @@
 use indexmap::IndexMap;
 use jiff::Timestamp;
 
-use crate::codec::{Input, Malformed, Output};
+use crate::codec::Output;
 use crate::delta::Delta;
 use crate::frame::FrameKind;
-use crate::object::Group;
+use crate::group::Group;
 
 /// Content of a frame of the index is cut after this length.
 const PART: usize = 64 << 10;
@@ -30,7 +30,7 @@ struct Postings {
     last: Option<usize>,
 }
 
-/// Index of a segment.
+/// Index of a segment that is being written. [`Lookup`](crate::lookup::Lookup) reads it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Index {
     frames: Vec<FrameEntry>,
@@ -68,25 +68,6 @@ impl Index {
         self.frames.push(frame);
     }
 
-    pub(crate) fn frames(&self) -> &[FrameEntry] {
-        &self.frames
-    }
-
-    /// Returns the numbers of the frames that concern the groups for which `wants` returns true, in their order.
-    pub(crate) fn frames_of(&self, wants: impl Fn(&Group) -> bool) -> Vec<usize> {
-        let mut frames = Vec::new();
-        for (_, postings) in self.groups.iter().filter(|(group, _)| wants(group)) {
-            let (mut input, mut frame) = (Input::new(&postings.differences), 0);
-            while let Ok(difference) = input.number() {
-                frame += usize::try_from(difference).unwrap_or(usize::MAX - frame);
-                frames.push(frame);
-            }
-        }
-        frames.sort_unstable();
-        frames.dedup();
-        frames
-    }
-
     /// Calls `write` with the content of each frame of the index.
     pub(crate) fn write<E>(&self, mut write: impl FnMut(&Output) -> Result<(), E>) -> Result<(), E> {
         let mut out = Output::default();
@@ -116,24 +97,5 @@ impl Index {
             out.bytes(&postings.differences);
         }
         part(&mut out, 1)
-    }
-
-    /// Reads the content of a frame of the index, after those before it.
-    pub(crate) fn read(&mut self, mut input: Input<'_>) -> Result<(), Malformed> {
-        while !input.is_empty() {
-            let kind = input.byte()?;
-            if kind == 2 {
-                let group = Group::read(&mut input)?;
-                let differences = input.bytes()?.to_vec();
-                self.groups.insert(group, Postings { differences, last: None });
-                continue;
-            }
-            let (offset, time) = self.frames.last().map(|it| (it.offset, it.time)).unwrap_or_default();
-            let offset = offset.checked_add(input.number()?).ok_or(Malformed("a frame is beyond the file"))?;
-            let packed = u32::try_from(input.number()?).map_err(|_| Malformed("a frame is longer than 4 GiB"))?;
-            let time = Timestamp::read(&time, &mut input)?;
-            self.frames.push(FrameEntry { offset, packed, time, is_state: kind == 1 });
-        }
-        Ok(())
     }
 }

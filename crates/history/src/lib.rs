@@ -10,8 +10,10 @@ mod encoder;
 mod error;
 mod excerpt;
 mod frame;
+mod group;
 mod header;
 mod index;
+mod lookup;
 #[cfg(any(feature = "audit", feature = "recorder"))]
 mod managed_fields;
 mod object;
@@ -19,6 +21,7 @@ mod object;
 pub mod recorder;
 mod records;
 mod replay;
+mod select;
 #[cfg(feature = "causes")]
 pub mod summary;
 #[cfg(feature = "causes")]
@@ -31,7 +34,8 @@ pub use error::ReadError;
 pub use excerpt::ExcerptError;
 pub use header::{FORMAT, Header};
 pub use object::{Kind, Recorded};
-pub use replay::{Replay, Select};
+pub use replay::Replay;
+pub use select::Select;
 #[cfg(feature = "causes")]
 pub use summary::Summary;
 #[cfg(feature = "causes")]

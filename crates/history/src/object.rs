@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 pub use kube_endpoint_model::Kind;
-use kube_endpoint_model::{EndpointSlice, Endpoints, Labels, Node, ObjectKey, Pod, Service, Text};
+use kube_endpoint_model::{EndpointSlice, Endpoints, Node, ObjectKey, Pod, Service};
 use kube_wire::Object as _;
 
 use crate::codec::{Input, Malformed, Output};
@@ -22,19 +22,6 @@ pub enum Recorded {
     Endpoints(Arc<Endpoints>),
     /// An EndpointSlice.
     EndpointSlice(Arc<EndpointSlice>),
-}
-
-/// Objects that a reader of one Service reads together.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Group {
-    /// A Service, its Endpoints and its slices.
-    Service(ObjectKey),
-    /// The Pods of a namespace with these labels.
-    Pods(Text, Labels),
-    /// All Nodes.
-    Nodes,
-    /// Times for which nothing is known, and writes of unknown objects. They concern every reader.
-    Gaps,
 }
 
 /// Kinds, each at its number in the format.
@@ -94,33 +81,6 @@ impl Recorded {
     /// Returns the version as a number; 0 if it is none.
     pub(crate) fn version(&self) -> u64 {
         each!(self, object => object.resource_version().number().unwrap_or_default())
-    }
-
-    pub(crate) fn group(&self) -> Group {
-        match self {
-            Recorded::Service(service) => Group::Service(service.key()),
-            Recorded::Endpoints(endpoints) => Group::Service(endpoints.key()),
-            Recorded::EndpointSlice(slice) => {
-                let service = slice.service_name().unwrap_or_default();
-                Group::Service(ObjectKey { namespace: slice.metadata.namespace.clone(), name: service.into() })
-            }
-            Recorded::Pod(pod) => Group::Pods(pod.namespace.clone(), pod.labels.clone()),
-            Recorded::Node(_) => Group::Nodes,
-        }
-    }
-
-    /// Returns whether [`group`](Self::group) is the same, without building it.
-    pub(crate) fn is_of_group(&self, group: &Group) -> bool {
-        match (self, group) {
-            (Recorded::Service(service), Group::Service(key)) => service.name == key.name,
-            (Recorded::Endpoints(endpoints), Group::Service(key)) => endpoints.metadata.name == key.name,
-            (Recorded::EndpointSlice(slice), Group::Service(key)) => {
-                slice.service_name().unwrap_or_default() == key.name
-            }
-            (Recorded::Pod(pod), Group::Pods(_, labels)) => pod.labels == *labels,
-            (Recorded::Node(_), Group::Nodes) => true,
-            _ => false,
-        }
     }
 
     /// Writes the whole object.
@@ -183,41 +143,3 @@ macro_rules! from_objects {
 }
 
 from_objects!(Service Pod Node Endpoints EndpointSlice);
-
-impl Group {
-    /// Returns the group of an object that is not recorded. Labels of Pods and Services of slices are then unknown.
-    pub(crate) fn of_unknown(kind: Kind, key: &ObjectKey) -> Group {
-        match kind {
-            Kind::Service | Kind::Endpoints => Group::Service(key.clone()),
-            Kind::Node => Group::Nodes,
-            Kind::Pod | Kind::EndpointSlice => Group::Gaps,
-        }
-    }
-
-    pub(crate) fn write(&self, out: &mut Output) {
-        match self {
-            Group::Service(key) => {
-                out.byte(0);
-                out.bytes(key.namespace.as_bytes());
-                out.bytes(key.name.as_bytes());
-            }
-            Group::Pods(namespace, labels) => {
-                out.byte(1);
-                out.bytes(namespace.as_bytes());
-                labels.write(&Labels::default(), out);
-            }
-            Group::Nodes => out.byte(2),
-            Group::Gaps => out.byte(3),
-        }
-    }
-
-    pub(crate) fn read(input: &mut Input<'_>) -> Result<Group, Malformed> {
-        Ok(match input.byte()? {
-            0 => Group::Service(ObjectKey { namespace: input.text()?, name: input.text()? }),
-            1 => Group::Pods(input.text()?, Labels::read(&Labels::default(), input)?),
-            2 => Group::Nodes,
-            3 => Group::Gaps,
-            _ => return Err(Malformed("unknown group of objects")),
-        })
-    }
-}

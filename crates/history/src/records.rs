@@ -33,6 +33,11 @@ impl Records {
         (self.kind != FrameKind::Index).then(|| self.context.seen())
     }
 
+    /// Returns the content of the frame.
+    pub(crate) fn into_content(self) -> Vec<u8> {
+        self.content
+    }
+
     /// Returns the next record; `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<Record<'_>>, Malformed> {
         let mut input = Input::new(&self.content[self.position..]);

@@ -3,27 +3,22 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use jiff::Timestamp;
-use kube_endpoint_model::{Labels, ObjectKey, Text};
+use kube_endpoint_model::{Labels, ObjectKey};
 
 use crate::archive::Archive;
 use crate::change::{Change, Gap, Operation, Record, UNKNOWN_WRITE, UnknownWrite, What};
-use crate::codec::Malformed;
+use crate::codec::{Input, Malformed};
 use crate::error::ReadError;
+use crate::group::GroupRef;
 use crate::header::Header;
 use crate::index::FrameEntry;
-use crate::object::{Group, Kind, Recorded};
+use crate::lookup::Lookup;
+use crate::object::{Kind, Recorded};
 use crate::records::Records;
+use crate::select::Select;
 
-/// Objects that are read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Select {
-    /// All.
-    All,
-    /// The objects of a namespace, and all Nodes.
-    Namespace(Text),
-    /// A Service, its Endpoints and slices, the Pods that it selected at any time of the segment, and all Nodes.
-    Service(ObjectKey),
-}
+/// Longest content of frames that a replay keeps to read it once more, in bytes.
+const UNPACKED: usize = 8 << 20;
 
 /// State of the selected objects, and what changes it. Returned by [`Archive::replay`].
 ///
@@ -39,11 +34,13 @@ pub struct Replay<'a> {
     /// Whether a segment has begun.
     has_begun: bool,
     /// Frames with changes of the segment that are still to be read.
-    frames: VecDeque<usize>,
+    frames: VecDeque<FrameEntry>,
     /// The frame that is being read.
     frame: Option<(FrameEntry, Records)>,
     /// Selectors that the selected Service has in the segment.
     selectors: Vec<Labels>,
+    /// Content of frames that were read for the selectors and will be read for the changes, by offset.
+    unpacked: HashMap<u64, Vec<u8>>,
     /// Objects by number, as of the last record that was read.
     tracked: HashMap<u64, Recorded>,
     /// Objects as of the last change that was returned.
@@ -70,6 +67,7 @@ impl<'a> Replay<'a> {
             frames: VecDeque::new(),
             frame: None,
             selectors: Vec::new(),
+            unpacked: HashMap::new(),
             tracked: HashMap::new(),
             objects: BTreeMap::new(),
             changes: VecDeque::new(),
@@ -154,13 +152,9 @@ impl<'a> Replay<'a> {
     fn begin_segment(&mut self) -> Result<(), ReadError> {
         let segment = self.next_segment;
         self.next_segment += 1;
-        self.selectors = self.selectors_in(segment)?;
         self.tracked.clear();
-        let index = self.archive.index(segment)?;
-        let wants = |group: &Group| self.select.wants(group, &self.selectors);
-        let frames = index.frames_of(wants);
-        let (state, changes): (Vec<usize>, Vec<usize>) =
-            frames.into_iter().partition(|frame| index.frames().get(*frame).is_some_and(|it| it.is_state));
+        let (state, changes): (Vec<FrameEntry>, Vec<FrameEntry>) =
+            self.frames_in(segment)?.into_iter().partition(|frame| frame.is_state);
         self.frames = changes.into();
         for frame in state {
             self.begin_frame(frame)?;
@@ -203,52 +197,50 @@ impl<'a> Replay<'a> {
         }
     }
 
+    /// Returns the frames of a segment that concern the selected objects. Finds the selectors of the selected Service.
+    fn frames_in(&mut self, segment: usize) -> Result<Vec<FrameEntry>, ReadError> {
+        if self.select == Select::All {
+            return Ok(self.archive.lookup(segment, None)?.frames().to_vec());
+        }
+        let lookup = self.archive.lookup(segment, Some(&self.select))?;
+        self.selectors = self.selectors_in(segment, &lookup)?;
+        Ok(lookup.frames_of(|group| self.select.wants(group, Some(&self.selectors))))
+    }
+
     /// Returns the selectors of the selected Service in a segment.
-    fn selectors_in(&mut self, segment: usize) -> Result<Vec<Labels>, ReadError> {
+    fn selectors_in(&mut self, segment: usize, lookup: &Lookup) -> Result<Vec<Labels>, ReadError> {
+        self.unpacked.clear();
         let Select::Service(key) = &self.select else { return Ok(Vec::new()) };
-        let own = Group::Service(key.clone());
-        let index = self.archive.index(segment)?;
-        let frames: Vec<_> = index
-            .frames_of(|group| *group == own)
-            .iter()
-            .filter_map(|frame| index.frames().get(*frame).copied())
-            .collect();
-        let (mut selectors, mut services) = (Vec::new(), HashMap::new());
-        for frame in frames {
-            self.archive.read_frame(segment, frame, |_, mut record| {
-                let service = match record.operation {
-                    Operation::Whole => Recorded::read(&mut record.body)?,
-                    Operation::Difference => match services.get(&record.object) {
-                        Some(before) => Recorded::read_difference(before, &mut record.body)?,
-                        None => return Ok(()),
-                    },
-                    Operation::Removed => {
-                        services.remove(&record.object);
-                        return Ok(());
-                    }
-                    Operation::Gap => return Ok(()),
-                };
-                if service.is(Kind::Service, key)
-                    && let Recorded::Service(now) = &service
-                {
-                    selectors.extend(now.selector.clone());
-                    services.insert(record.object, service);
-                } else {
-                    services.remove(&record.object);
+        let (mut selectors, mut services, mut bytes) = (Vec::new(), HashMap::new(), 0);
+        for frame in lookup.frames_of(|group| self.select.is_service(group)) {
+            let mut records = self.archive.records(segment, frame)?;
+            let mut read = || {
+                while let Some(record) = records.next()? {
+                    read_selector(key, record, &mut services, &mut selectors)?;
                 }
                 Ok(())
-            })?;
+            };
+            read().map_err(|error| self.archive.damaged_frame(segment, frame, error))?;
+            let content = records.into_content();
+            bytes += content.len();
+            if bytes <= UNPACKED {
+                self.unpacked.insert(frame.offset, content);
+            }
         }
         selectors.sort();
         selectors.dedup();
         Ok(selectors)
     }
 
-    fn begin_frame(&mut self, frame: usize) -> Result<(), ReadError> {
+    fn begin_frame(&mut self, entry: FrameEntry) -> Result<(), ReadError> {
         let segment = self.segment();
-        if let Some(entry) = self.archive.index(segment)?.frames().get(frame).copied() {
-            self.frame = Some((entry, self.archive.records(segment, entry)?));
-        }
+        let records = match self.unpacked.remove(&entry.offset) {
+            Some(content) => {
+                Records::new(content).map_err(|error| self.archive.damaged_frame(segment, entry, error))?
+            }
+            None => self.archive.records(segment, entry)?,
+        };
+        self.frame = Some((entry, records));
         Ok(())
     }
 
@@ -261,11 +253,7 @@ impl<'a> Replay<'a> {
             if let Some(what) = read_record(&self.select, &self.selectors, &mut self.tracked, &mut record)? {
                 self.changes.push_back(Change { seen, author, what });
             }
-            if record.body.is_empty() || !is_read(&record, &self.tracked) {
-                Ok(true)
-            } else {
-                Err(Malformed("a record is longer than its content"))
-            }
+            if record.body.is_empty() { Ok(true) } else { Err(Malformed("a record is longer than its content")) }
         });
         let entry = *entry;
         if !matches!(read, Ok(true)) {
@@ -283,9 +271,32 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// Returns whether the body of a record has been read.
-fn is_read(record: &Record<'_>, tracked: &HashMap<u64, Recorded>) -> bool {
-    record.operation != Operation::Difference || tracked.contains_key(&record.object)
+/// Adds the selector that a Service has after a record, and keeps its state.
+fn read_selector(
+    key: &ObjectKey,
+    mut record: Record<'_>,
+    services: &mut HashMap<u64, Recorded>,
+    selectors: &mut Vec<Labels>,
+) -> Result<(), Malformed> {
+    let is_service = |body: &Input<'_>| body.rest().first() == Some(&(Kind::Service as u8));
+    let service = match (record.operation, services.get(&record.object)) {
+        (Operation::Whole, _) if is_service(&record.body) => Recorded::read(&mut record.body)?,
+        (Operation::Difference, Some(before)) => before.read_difference(&mut record.body)?,
+        (Operation::Whole | Operation::Removed, _) => {
+            services.remove(&record.object);
+            return Ok(());
+        }
+        (Operation::Difference | Operation::Gap, _) => return Ok(()),
+    };
+    if service.is(Kind::Service, key)
+        && let Recorded::Service(now) = &service
+    {
+        selectors.extend(now.selector.clone());
+        services.insert(record.object, service);
+    } else {
+        services.remove(&record.object);
+    }
+    Ok(())
 }
 
 /// Reads a record; returns what it changes among the selected objects.
@@ -303,48 +314,28 @@ fn read_record(
         Operation::Gap => Some(What::Gap(Gap::read(&mut record.body)?)),
         Operation::Removed => tracked.remove(&record.object).map(What::Removed),
         Operation::Difference => {
-            let Some(before) = tracked.get_mut(&record.object) else { return Ok(None) };
+            let is_heartbeat = record.is_heartbeat();
+            let Some(before) = tracked.get_mut(&record.object) else {
+                record.skip();
+                return Ok(None);
+            };
             let after = before.read_difference(&mut record.body)?;
             let before = std::mem::replace(before, after.clone());
-            Some(What::Put { before: Some(before), after })
+            let is_skipped = is_heartbeat && after.kind() == Kind::Node && !select.wants_heartbeats();
+            (!is_skipped).then_some(What::Put { before: Some(before), after })
         }
         Operation::Whole => {
-            let after = Recorded::read(&mut record.body)?;
+            let is_selected = GroupRef::of_whole(record.body, |group| select.wants(group, Some(selectors)))?;
             let before = tracked.remove(&record.object);
-            let is_selected = select.wants(&after.group(), selectors);
+            if !is_selected && before.is_none() {
+                record.skip();
+                return Ok(None);
+            }
+            let after = Recorded::read(&mut record.body)?;
             if is_selected {
                 tracked.insert(record.object, after.clone());
             }
-            (is_selected || before.is_some()).then_some(What::Put { before, after })
+            Some(What::Put { before, after })
         }
     })
-}
-
-impl Select {
-    /// Returns whether the object of a write is selected, or may be.
-    fn wants_write(&self, write: &UnknownWrite, tracked: &HashMap<u64, Recorded>) -> bool {
-        let UnknownWrite { kind, key, is_recorded, .. } = write;
-        match (self, kind) {
-            (Select::All, _) | (_, Kind::Node) => true,
-            (Select::Namespace(namespace), _) => key.namespace == *namespace,
-            (Select::Service(service), Kind::Service | Kind::Endpoints) => key == service,
-            (Select::Service(service), Kind::Pod | Kind::EndpointSlice) => {
-                let is_tracked = || tracked.values().any(|object| object.is(*kind, key));
-                key.namespace == service.namespace && (!is_recorded || is_tracked())
-            }
-        }
-    }
-
-    /// Returns whether the objects of a group are selected, with the selectors of the selected Service.
-    fn wants(&self, group: &Group, selectors: &[Labels]) -> bool {
-        match (self, group) {
-            (Select::All, _) | (_, Group::Nodes | Group::Gaps) => true,
-            (Select::Namespace(namespace), Group::Service(key)) => key.namespace == *namespace,
-            (Select::Namespace(namespace), Group::Pods(of, _)) => of == namespace,
-            (Select::Service(service), Group::Service(key)) => key == service,
-            (Select::Service(service), Group::Pods(of, labels)) => {
-                *of == service.namespace && selectors.iter().any(|selector| labels.contains_all(selector))
-            }
-        }
-    }
 }

@@ -69,6 +69,9 @@ fields! {
     EndpointPort { name protocol port app_protocol }
 }
 
+/// Difference of a Node of which only the version has changed: it has the third field, which is the version of the record.
+pub(crate) const HEARTBEAT: &[u8] = &[1 << 2, 2];
+
 /// An address that becomes ready, or ceases to be, moves from one list to the other.
 impl Delta for EndpointSubset {
     fn write(&self, before: &Self, out: &mut Output) {

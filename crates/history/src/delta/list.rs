@@ -147,6 +147,30 @@ impl Delta for Labels {
     }
 }
 
+/// Calls `pair` with each key and value of labels that were written whole, and allocates no text.
+pub(crate) fn each_label(input: &mut Input<'_>, mut pair: impl FnMut(&[u8], &[u8])) -> Result<(), Malformed> {
+    if (input.number()?, input.number()?) != (0, 0) {
+        return Err(BEYOND);
+    }
+    let (mut key, mut value) = (Vec::new(), Vec::new());
+    for _ in 0..input.count()? {
+        if input.number()? != 0 {
+            return Err(BEYOND);
+        }
+        // As in `read`, a pair is like the one before it.
+        for text in [&mut key, &mut value] {
+            let common = usize::try_from(input.number()?).unwrap_or(usize::MAX);
+            if common > text.len() {
+                return Err(BEYOND);
+            }
+            text.truncate(common);
+            text.extend_from_slice(input.bytes()?);
+        }
+        pair(&key, &value);
+    }
+    Ok(())
+}
+
 impl Initial for Labels {
     fn initial() -> Self {
         Self::default()

@@ -4,6 +4,9 @@ mod kinds;
 mod list;
 mod scalars;
 
+pub(crate) use kinds::HEARTBEAT;
+pub(crate) use list::each_label;
+
 use crate::codec::{Input, Malformed, Output};
 
 /// A value that can be written as the difference from another one.

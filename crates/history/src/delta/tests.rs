@@ -10,7 +10,7 @@ use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
 
-use super::{Delta, list};
+use super::{Delta, HEARTBEAT, list};
 use crate::codec::{Input, Output};
 use crate::object::Recorded;
 
@@ -261,4 +261,13 @@ fn a_list_is_no_longer_than_one_of_an_object_can_be() {
     out.raw(&vec![0; 1 << 20]);
     let error = list::read::<EndpointPort>(&[], &[], &mut Input::new(out.as_slice())).unwrap_err();
     assert_eq!(error.to_string(), "a list has more items than an object can have");
+}
+
+#[test]
+fn a_heartbeat_is_a_node_of_another_version() {
+    let node = |version: u64| Node { name: "node-1".into(), resource_version: version.into(), ..Node::default() };
+    let mut out = Output::default();
+    out.version = 8;
+    node(8).write(&node(7), &mut out);
+    assert_eq!(out.as_slice(), HEARTBEAT);
 }
