@@ -5,7 +5,7 @@ use kube_wire::Object as _;
 
 use crate::codec::{Input, Malformed, Output};
 use crate::delta::{Delta, each_label};
-use crate::object::{Kind, Recorded};
+use crate::object::{Kind, Recorded, read_kind};
 
 /// Objects that a reader of one Service reads together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -84,7 +84,7 @@ impl GroupRef<'_> {
     /// Returns what `read` makes of the group of an object that was written whole. Of the object, the first fields are decoded:
     /// a state has the objects of many groups.
     pub(crate) fn of_whole<T>(mut body: Input<'_>, read: impl FnOnce(GroupRef<'_>) -> T) -> Result<T, Malformed> {
-        let kind = Kind::read(&mut body)?;
+        let kind = read_kind(&mut body)?;
         let mut fields = Fields { mask: body.number()?, body };
         Ok(match kind {
             Kind::Service => read(GroupRef::Service(fields.text()?, fields.text()?)),

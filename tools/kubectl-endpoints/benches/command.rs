@@ -7,12 +7,9 @@
 #![expect(clippy::print_stdout, reason = "the result")]
 #![expect(clippy::disallowed_methods, reason = "it measures real time, and polls the kernel on a thread of its own")]
 
-use std::{
-    io::Write as _,
-    process::{Command, Stdio},
-    sync::Arc,
-    time::{Duration, Instant},
-};
+mod process;
+
+use std::{io::Write as _, sync::Arc};
 
 use bytes::Bytes;
 use kube_dev_apiserver::{Config, Population, Server};
@@ -21,7 +18,6 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tempfile::NamedTempFile;
 
-const RUNS: usize = 5;
 /// Recorded list of Pods of production size.
 const RECORDED: &str = include_str!("../../../testing/conformance/fixtures/pod.list.json");
 
@@ -53,58 +49,11 @@ async fn measure(population: Population, args: &[&str]) {
     let mut kubeconfig = NamedTempFile::new().unwrap();
     kubeconfig.write_all(server.kubeconfig().as_bytes()).unwrap();
 
-    let mut best: Option<(Duration, Duration, u64)> = None;
-    for _ in 0..RUNS {
-        let path = kubeconfig.path().to_owned();
-        let args: Vec<String> = args.iter().map(|it| (*it).to_owned()).collect();
-        let run = tokio::task::spawn_blocking(move || run(&args, &path)).await.unwrap();
-        best = best.map_or(Some(run), |best| Some(best.min(run)));
-    }
-    let (elapsed, cpu, memory) = best.unwrap();
-    println!(
-        "kubectl endpoints {}: {} Pods, {elapsed:.2?}, {cpu:.2?} CPU, {} MiB",
-        args.join(" "),
-        population.pods,
-        memory / 1024
-    );
+    let path = kubeconfig.path().to_owned();
+    let line: Vec<String> = args.iter().map(|it| (*it).to_owned()).collect();
+    let cost = tokio::task::spawn_blocking(move || process::measure(&line, &path)).await.unwrap();
+    println!("kubectl endpoints {}: {} Pods, {cost}", args.join(" "), population.pods);
     server.shutdown().await;
-}
-
-/// Runs a command; returns the time until its exit, its CPU time, and its peak memory in KiB.
-fn run(args: &[String], kubeconfig: &std::path::Path) -> (Duration, Duration, u64) {
-    let started = Instant::now();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_kubectl-endpoints"))
-        .args(args)
-        .env("KUBECONFIG", kubeconfig)
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    let path = format!("/proc/{}", child.id());
-    let (mut cpu, mut memory) = (Duration::ZERO, 0);
-    // The kernel forgets the figures once the child is waited for.
-    loop {
-        if let Ok(status) = std::fs::read_to_string(format!("{path}/status")) {
-            let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-            memory = peak.and_then(|it| it.split_whitespace().next()?.parse().ok()).unwrap_or(memory);
-        }
-        cpu = cpu_time(&path).unwrap_or(cpu);
-        if child.try_wait().unwrap().is_some() {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    let elapsed = started.elapsed();
-    // 1 is an answer.
-    assert!(child.wait().unwrap().code().is_some_and(|code| code < 2), "the command failed");
-    (elapsed, cpu, memory)
-}
-
-/// Returns the user and system time of a process; ticks are hundredths of a second.
-fn cpu_time(path: &str) -> Option<Duration> {
-    let stat = std::fs::read_to_string(format!("{path}/stat")).ok()?;
-    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    let ticks: u64 = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
-    Some(Duration::from_millis(ticks * 10))
 }
 
 fn template() -> Value {
