@@ -315,7 +315,9 @@ mod tests {
             let mut reads = Reads::default();
             let damaged = format!("{}{log}", &log[..cut]);
             reads.add("audit.log", io::Cursor::new(damaged.into_bytes())).expect("readable");
-            assert!(reads.files[0].events <= 1 && reads.files[0].foreign <= 2, "{cut}: {:?}", reads.files);
+            // What was cut off can be the end of the line only.
+            let events = 1 + u64::from(cut == log.len() - 1);
+            assert!(reads.files[0].events <= events && reads.files[0].foreign <= 2, "{cut}: {:?}", reads.files);
         }
     }
 

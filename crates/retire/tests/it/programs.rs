@@ -31,8 +31,8 @@ fn reads(program: &KnownProgram) -> String {
     };
     let before = program.before.as_ref().map(|before| format!(" before {before}")).unwrap_or_default();
     let flag = program.flag.as_ref().map(|flag| match flag.value.as_str() {
-        "false" => format!(", without `--{}`", flag.name),
-        value => format!(", unless `--{}` lacks `{value}`", flag.name),
+        "false" => format!(", without the flag `{}`", flag.name),
+        value => format!(", unless the flag `{}` lacks `{value}`", flag.name),
     });
     format!("{answer}{before}{}", flag.unwrap_or_default())
 }
