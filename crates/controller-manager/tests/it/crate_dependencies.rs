@@ -95,7 +95,6 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "kube-wire",
         ],
     ),
-    ("retire", &["kube-endpoint-model", "kube-wire"]),
     ("history", &["kube-endpoint-model", "kube-endpoints-explain", "kube-informer", "kube-wire"]),
     ("retire", &["kube-endpoint-model", "kube-endpoints-explain", "kube-endpoints-history", "kube-wire"]),
     (

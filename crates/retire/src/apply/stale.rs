@@ -7,10 +7,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use kube_wire::{Object as _, ObjectKey};
 
-use crate::{Backup, Plan, WholeEndpoints};
-
-/// Version of the format of plans that this crate reads.
-const FORMAT: &str = "retire/v1";
+use crate::{API_VERSION, Backup, Plan, WholeEndpoints};
 
 /// Difference between two clocks that does not count.
 const CLOCKS: SignedDuration = SignedDuration::from_mins(1);
@@ -55,7 +52,7 @@ pub enum Stale {
 impl fmt::Display for Stale {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Stale::Format(format) => write!(f, "the plan has the format {format:?}, and not {FORMAT:?}"),
+            Stale::Format(format) => write!(f, "the plan has the format {format:?}, and not {API_VERSION:?}"),
             Stale::OtherCluster => f.write_str("the plan is about another cluster"),
             Stale::Old(age) => write!(f, "the plan was made {} minutes ago", age.as_mins()),
             Stale::Future(created) => write!(f, "the plan was made in the future, at {created}: a clock is wrong"),
@@ -74,7 +71,7 @@ impl fmt::Display for Stale {
 pub fn stale(plan: &Plan, max_age: SignedDuration, present: &Present<'_>) -> Vec<Stale> {
     let Present { now, cluster, objects, backup } = *present;
     let mut found = Vec::new();
-    if plan.api_version != FORMAT {
+    if plan.api_version != API_VERSION {
         found.push(Stale::Format(plan.api_version.clone()));
     }
     if cluster.is_some_and(|uid| uid != plan.cluster.uid) {
