@@ -94,12 +94,9 @@ impl Cluster {
         (change, before)
     }
 
-    fn author(&self) -> Option<Author> {
-        Some(Author {
-            manager: "kubelet".into(),
-            user: "".into(),
-            time: Timestamp::from_second(self.now.as_second()).ok(),
-        })
+    fn author(&self) -> Author {
+        let time = Timestamp::from_second(self.now.as_second()).ok();
+        Author { manager: "kubelet".into(), user: "".into(), time }
     }
 
     /// Records random changes until the recorder crashes. Returns what can be read.
@@ -117,7 +114,7 @@ impl Cluster {
             let (change, before) = self.change();
             log.push(change.clone());
             let message = match (change, before) {
-                (Logged::Put(_, object), before) => put(self.now, self.author(), object, before.is_none()),
+                (Logged::Put(_, object), before) => put(self.now, Some(self.author()), object, before.is_none()),
                 (Logged::Removed(_), Some(object)) => Message::Removed { seen: self.now, object, is_listed: false },
                 _ => Message::Gap { seen: self.now, gap: self.gap() },
             };
