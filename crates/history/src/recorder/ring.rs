@@ -10,7 +10,7 @@ use super::rotation::Rotation;
 use super::store::{SegmentLimits, Store, WriteState};
 use crate::{Archive, ReadError};
 
-/// What is reserved at once for the present segment, in bytes. Twice its length would be up to a MiB that is not used.
+/// What is reserved at once for a present segment that is longer than expected, in bytes.
 const GROWTH: usize = 64 << 10;
 
 /// Segments in memory, of which the oldest are dropped: before they have more bytes than the limit, and once everything in them
@@ -76,9 +76,11 @@ impl Store for Ring {
         let mut segments = self.segments();
         let count = segments.rotation.before_push(bytes);
         segments.make_way(count, bytes)?;
+        // What it will grow to, with its index: a system gives memory when it is written to, and a buffer that is moved leaves a hole.
+        let length = segments.rotation.segment_limits(bytes).length.max(bytes).saturating_mul(17) / 16;
         drop(segments);
         // Readers do not wait for it.
-        let mut present = Vec::with_capacity(usize::try_from(bytes).map_err(io::Error::other)?);
+        let mut present = Vec::with_capacity(usize::try_from(length).map_err(io::Error::other)?);
         write(&mut present)?;
         let mut segments = self.segments();
         // Without the capacity that a growing buffer has in reserve.
