@@ -45,6 +45,11 @@ impl Output {
         self.bytes.extend_from_slice(bytes);
     }
 
+    /// Replaces the byte at a place.
+    pub(crate) fn replace(&mut self, at: usize, byte: u8) {
+        self.bytes[at] = byte;
+    }
+
     pub(crate) fn as_slice(&self) -> &[u8] {
         &self.bytes
     }

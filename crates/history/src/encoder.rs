@@ -146,7 +146,17 @@ impl Encoder {
     /// Records the state of an object that is new, or has changed. A state that is recorded already is ignored. Before the first
     /// segment, the object becomes part of the state with which that begins.
     pub fn put(&mut self, seen: Timestamp, author: Option<&Author>, object: impl Into<Recorded>) {
-        let object = object.into();
+        self.put_unless(|_| false, seen, author, object.into());
+    }
+
+    /// Records as [`put`](Self::put) does, unless `is_newer` returns true for the recorded version. Returns whether it has not.
+    pub(crate) fn put_unless(
+        &mut self,
+        is_newer: impl FnOnce(u64) -> bool,
+        seen: Timestamp,
+        author: Option<&Author>,
+        object: Recorded,
+    ) -> bool {
         let (kind, key) = (object.kind(), object.key());
         let Some(number) = self.objects.find(kind, &key) else {
             let mut group = 0;
@@ -155,15 +165,19 @@ impl Encoder {
                 object.write(self.segment.empty_body(object.version()));
             }
             let number = self.objects.insert(object, group);
-            return self.segment.record((number.into(), Operation::Whole), seen, author);
+            self.segment.record((number.into(), Operation::Whole), seen, author);
+            return true;
         };
-        let Some(slot) = self.objects.get_mut(number) else { return };
+        let Some(slot) = self.objects.get_mut(number) else { return false };
+        if is_newer(slot.object.version()) {
+            return false;
+        }
         if !self.segment.is_open {
             slot.object = object;
-            return;
+            return true;
         }
         if slot.object == object {
-            return;
+            return true;
         }
         let segment = &mut self.segment;
         let before = slot.group as usize;
@@ -186,6 +200,7 @@ impl Encoder {
         }
         slot.object = object;
         segment.record((number.into(), operation), seen, author);
+        true
     }
 
     /// Records that an object no longer exists. One that is not recorded is ignored.

@@ -15,9 +15,21 @@ macro_rules! fields {
     ($($type:ident { $($field:ident)* })*) => {
         $(impl Delta for $type {
             fn write(&self, before: &Self, out: &mut Output) {
+                const FIELDS: usize = [$(stringify!($field)),*].len();
+                let mask = |differs: [bool; FIELDS]| {
+                    differs.iter().rev().fold(0, |mask, differs| mask << 1 | u64::from(*differs))
+                };
                 let $type { $($field),* } = self;
+                if FIELDS <= 7 {
+                    // One byte of the mask is written last, so that long lists are compared once.
+                    let at = out.len();
+                    out.byte(0);
+                    let differs = [$($field.write_if_different(&before.$field, out)),*];
+                    out.replace(at, mask(differs).to_le_bytes()[0]);
+                    return;
+                }
                 let differs = [$(*$field != before.$field),*];
-                out.number(differs.iter().rev().fold(0, |mask, differs| mask << 1 | u64::from(*differs)));
+                out.number(mask(differs));
                 let mut differs = differs.into_iter();
                 $(if differs.next() == Some(true) {
                     $field.write(&before.$field, out);

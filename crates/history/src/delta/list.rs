@@ -17,7 +17,14 @@ const MAX_ITEMS: usize = 150_000;
 /// anywhere in `before` or `beside` is written as its place there, plus one. Others follow a 0, as differences: the first ones
 /// from those that they replace, each other one from the one before it, which is often alike.
 pub(super) fn write<T: Delta + Initial + PartialEq>(now: &[T], before: &[T], beside: &[T], out: &mut Output) {
-    let start = now.iter().zip(before).take_while(|(now, before)| now == before).count();
+    write_after(common_beginning(now, before), now, before, beside, out);
+}
+
+fn common_beginning<T: PartialEq>(now: &[T], before: &[T]) -> usize {
+    now.iter().zip(before).take_while(|(now, before)| now == before).count()
+}
+
+fn write_after<T: Delta + Initial + PartialEq>(start: usize, now: &[T], before: &[T], beside: &[T], out: &mut Output) {
     let (rest, replaced) = (&now[start..], &before[start..]);
     // Of lists with one other list in each, such as subsets, nothing is compared twice.
     let is_one = rest.len() == 1 && replaced.len() == 1;
@@ -78,6 +85,15 @@ const BEYOND: Malformed = Malformed("a list keeps more than there was");
 impl<T: Delta + Initial + Clone + PartialEq> Delta for Vec<T> {
     fn write(&self, before: &Self, out: &mut Output) {
         write(self, before, &[], out);
+    }
+
+    fn write_if_different(&self, before: &Self, out: &mut Output) -> bool {
+        let start = common_beginning(self, before);
+        let differs = start < self.len().max(before.len());
+        if differs {
+            write_after(start, self, before, &[], out);
+        }
+        differs
     }
 
     fn read(before: &Self, input: &mut Input<'_>) -> Result<Self, Malformed> {

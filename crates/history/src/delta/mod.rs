@@ -15,6 +15,18 @@ use crate::codec::{Input, Malformed, Output};
 pub(crate) trait Delta: Sized {
     fn write(&self, before: &Self, out: &mut Output);
 
+    /// Writes the difference and returns true, or returns false if there is none.
+    fn write_if_different(&self, before: &Self, out: &mut Output) -> bool
+    where
+        Self: PartialEq,
+    {
+        let differs = self != before;
+        if differs {
+            self.write(before, out);
+        }
+        differs
+    }
+
     fn read(before: &Self, input: &mut Input<'_>) -> Result<Self, Malformed>;
 }
 

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use hashbrown::DefaultHashBuilder;
 use kube_endpoint_model::Text;
 use kube_wire::{Encoding, ResourceVersion};
 
@@ -28,7 +29,7 @@ pub struct NotDelivered;
 
 #[derive(Debug, Default)]
 struct State {
-    by_version: HashMap<u64, Option<Author>>,
+    by_version: HashMap<u64, Option<Author>, DefaultHashBuilder>,
     /// Versions in the order of their arrival, with some that are handled.
     versions: VecDeque<u64>,
     managers: Vec<Text>,

@@ -138,17 +138,24 @@ impl Recorder {
     ///
     /// A full frame cannot be written.
     pub fn apply(&mut self, message: Message) -> io::Result<()> {
-        if self.is_outdated(&message) {
-            return Ok(());
-        }
         match message {
-            Message::Put { seen, author, object, is_new, .. } => {
-                let seen = self.at(seen);
+            Message::Put { seen, author, object, is_new, is_listed } => {
+                let (overlaps, version) = (self.overlaps(seen, is_listed), object.version());
+                let is_newer = |recorded| overlaps && version > 0 && recorded > version;
+                let seen = self.last.max(seen);
+                if !self.encoder.put_unless(is_newer, seen, author.as_ref(), object) {
+                    return Ok(());
+                }
+                self.last = seen;
                 self.changes += 1;
                 self.objects += usize::from(is_new);
-                self.encoder.put(seen, author.as_ref(), object);
             }
-            Message::Removed { seen, object, .. } => {
+            Message::Removed { seen, object, is_listed } => {
+                let recorded = || self.encoder.version(object.kind(), &object.key());
+                let version = object.version();
+                if self.overlaps(seen, is_listed) && version > 0 && recorded().is_some_and(|it| it > version) {
+                    return Ok(());
+                }
                 let seen = self.at(seen);
                 self.changes += 1;
                 self.encoder.remove(seen, None, object.kind(), &object.key());
@@ -220,17 +227,11 @@ impl Recorder {
         self.store.sync(self.last)
     }
 
-    /// Returns whether a message is older than what is recorded. That happens after the beginning, if the state was read from
-    /// an informer whose handlers have events to deliver. Lists may show older states: those of a server that was restored.
-    fn is_outdated(&self, message: &Message) -> bool {
-        let (seen, object) = match message {
-            Message::Put { seen, object, is_listed: false, .. }
-            | Message::Removed { seen, object, is_listed: false } => (*seen, object),
-            _ => return false,
-        };
-        let overlaps = self.in_segment && seen.duration_since(self.started) < OVERLAP;
-        let version = object.version();
-        overlaps && version > 0 && self.encoder.version(object.kind(), &object.key()).is_some_and(|it| it > version)
+    /// Returns whether what was seen at a time may be older than what is recorded. That happens after the beginning, if the state
+    /// was read from an informer whose handlers have events to deliver. Lists may show older states: those of a server that was
+    /// restored.
+    fn overlaps(&self, seen: Timestamp, is_listed: bool) -> bool {
+        !is_listed && self.in_segment && seen.duration_since(self.started) < OVERLAP
     }
 
     fn is_full(&self) -> bool {
