@@ -99,6 +99,7 @@ impl History {
         }
         let (queue, authors) = (Arc::clone(&self.queue), Arc::clone(&self.authors));
         let is_own = self.writes && [Kind::Endpoints, Kind::EndpointSlice].contains(&kind);
+        let own = is_own.then(|| Author { manager: PROGRAM.into(), ..Author::default() });
         let handler = informer.add_handler_with(HandlerOptions::named("history"), move |event| {
             // The recording begins with the state of the cache.
             if let Event::Added { initial: true, .. } = event {
@@ -108,7 +109,7 @@ impl History {
             let recorded = |object: &Arc<T>| {
                 let author = authors.take(&object.resource_version()).unwrap_or_else(|_| {
                     // The response to an own write, which no watch has delivered before.
-                    (is_own && !is_listed).then(|| Author { manager: PROGRAM.into(), ..Author::default() })
+                    own.clone().filter(|_| !is_listed)
                 });
                 (Recorded::from(Arc::clone(object)), author)
             };
