@@ -44,7 +44,9 @@ fn a_recorder_of_20_000_pods_takes_little_memory() {
     }
     recorder.begin(start()).expect("space");
     for (messages, second) in seconds.into_iter().zip(1..) {
-        messages.into_iter().for_each(|message| recorder.apply(message).expect("space"));
+        for message in messages {
+            recorder.apply(message).expect("space");
+        }
         recorder.checkpoint(start() + SignedDuration::from_secs(second)).expect("space");
     }
     recorder.finish(start() + SignedDuration::from_secs(SECONDS)).expect("space");

@@ -88,14 +88,14 @@ fn plan(criterion: &mut Criterion) {
         let facts = facts(services, 10);
         group.throughput(Throughput::Elements(services as u64));
         group.bench_with_input(BenchmarkId::new("services", services), &facts, |bencher, facts| {
-            bencher.iter(|| black_box(facts.plan()))
+            bencher.iter(|| black_box(facts.plan()));
         });
     }
     for readers in [1, 100, 1_000] {
         let facts = facts(1_000, readers);
         group.throughput(Throughput::Elements(readers as u64));
         group.bench_with_input(BenchmarkId::new("readers", readers), &facts, |bencher, facts| {
-            bencher.iter(|| black_box(facts.plan()))
+            bencher.iter(|| black_box(facts.plan()));
         });
     }
     group.finish();
@@ -107,7 +107,7 @@ fn audit_log(criterion: &mut Criterion) {
         let log = log(events, 10);
         group.throughput(Throughput::Bytes(log.len() as u64));
         group.bench_with_input(BenchmarkId::from_parameter(events), &log, |bencher, log| {
-            bencher.iter(|| black_box(reads(log.clone())))
+            bencher.iter(|| black_box(reads(log.clone())));
         });
     }
     group.finish();

@@ -198,9 +198,10 @@ impl Rights {
         roles: impl IntoIterator<Item = &'a Role>,
         bindings: impl IntoIterator<Item = &'a Binding>,
     ) -> Rights {
-        let mut readable: BTreeMap<(String, String), Vec<(BTreeSet<String>, BTreeSet<String>)>> = BTreeMap::new();
+        let mut readable = BTreeMap::new();
         for role in roles {
-            let rules: Vec<_> = role.rules.iter().flatten().filter_map(reads).collect();
+            let rules: Vec<(BTreeSet<String>, BTreeSet<String>)> =
+                role.rules.iter().flatten().filter_map(reads).collect();
             if !rules.is_empty() {
                 readable.insert((role.metadata.namespace.to_string(), role.metadata.name.to_string()), rules);
             }

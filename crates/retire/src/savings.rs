@@ -59,16 +59,13 @@ impl Savings {
         let bytes = managed.iter().map(|found| found.written.length).sum();
         let last_write = |found: &&&FoundEndpoints| found.written.managers.iter().filter_map(|it| it.time).max();
         let is_recent = |time: Timestamp| now.duration_since(time) <= DAY;
-        let (writes_a_day, writes_from) = match rate.filter(|rate| rate.time.is_positive()) {
-            Some(rate) => {
-                let a_day = u128::from(rate.writes) * DAY.as_millis().unsigned_abs()
-                    / rate.time.as_millis().unsigned_abs().max(1);
-                (u64::try_from(a_day).ok(), WritesFrom::History)
-            }
-            None => {
-                let recent = managed.iter().filter(|found| last_write(found).is_some_and(is_recent)).count();
-                (Some(recent as u64), WritesFrom::LastWrites)
-            }
+        let (writes_a_day, writes_from) = if let Some(rate) = rate.filter(|rate| rate.time.is_positive()) {
+            let a_day =
+                u128::from(rate.writes) * DAY.as_millis().unsigned_abs() / rate.time.as_millis().unsigned_abs().max(1);
+            (u64::try_from(a_day).ok(), WritesFrom::History)
+        } else {
+            let recent = managed.iter().filter(|found| last_write(found).is_some_and(is_recent)).count();
+            (Some(recent as u64), WritesFrom::LastWrites)
         };
         let average = bytes as u64 / (managed.len() as u64).max(1);
         let bytes_to_watchers_a_day = writes_a_day

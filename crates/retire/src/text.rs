@@ -30,7 +30,7 @@ pub fn text(plan: &Plan) -> String {
         ),
     );
     let notable = plan.objects.iter().filter(|it| it.verdict != plan.verdict && it.verdict != Verdict::Safe);
-    list(&mut text, notable, |text, object| self::object(text, object));
+    list(&mut text, notable, object);
     evidence(&mut text, &plan.findings.evidence);
     readers(&mut text, &plan.findings.readers);
     if !plan.findings.writers.is_empty() {
@@ -85,8 +85,12 @@ fn reasons(text: &mut String, verdict: &Verdict, indent: &str) {
         Verdict::NotSafe { because } => (because, &[]),
         Verdict::Unknown { because, needs } => (because, needs),
     };
-    because.iter().for_each(|it| line(text, format_args!("{indent}because {it}")));
-    needs.iter().for_each(|it| line(text, format_args!("{indent}needed: {it}")));
+    for it in because {
+        line(text, format_args!("{indent}because {it}"));
+    }
+    for it in needs {
+        line(text, format_args!("{indent}needed: {it}"));
+    }
 }
 
 fn object(text: &mut String, object: &PlannedObject) {

@@ -233,7 +233,8 @@ mod tests {
     }
 
     fn read(events: &[Value]) -> Reads {
-        let log: String = events.iter().map(|event| format!("{event}\n")).collect();
+        let lines: Vec<String> = events.iter().map(Value::to_string).collect();
+        let log = lines.join("\n");
         let mut reads = Reads::default();
         reads.add("audit.log", io::Cursor::new(log.into_bytes())).expect("readable");
         reads

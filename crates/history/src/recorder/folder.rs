@@ -87,7 +87,10 @@ impl Folder {
 
 impl Store for Folder {
     fn begin(&mut self, started: Timestamp, bytes: u64, write: WriteState<'_>) -> io::Result<()> {
-        self.present = None;
+        // What a loss of power takes of it would be missing without a gap.
+        if let Some(before) = self.present.take().filter(|_| std::mem::take(&mut self.is_dirty)) {
+            before.sync_data()?;
+        }
         self.make_way(self.rotation.before_push(bytes), bytes)?;
         // Names have milliseconds, and must sort as the segments do even if the clock was set back.
         let later = self.rotation.last().map(|last| last + SignedDuration::from_millis(1));

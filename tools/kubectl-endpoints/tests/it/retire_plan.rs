@@ -16,7 +16,9 @@ const PROMETHEUS: &str = "system:serviceaccount:shop:prometheus";
 
 fn rbac(kind: &str, name: &str, more: &[(&str, Value)]) -> Value {
     let mut object = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind, "metadata": {"name": name}});
-    more.iter().for_each(|(field, value)| object[field] = value.clone());
+    for (field, value) in more {
+        object[field] = value.clone();
+    }
     object
 }
 
@@ -64,7 +66,8 @@ fn log(cluster: &Cluster, readers: &[(&str, &str)]) -> PathBuf {
     let hours =
         (0..8 * 24).rev().map(|ago| event(SignedDuration::from_hours(ago), "system:kube-controller-manager", ""));
     let readers = readers.iter().map(|(user, namespace)| event(SignedDuration::from_mins(90), user, namespace));
-    let text: String = hours.chain(readers).map(|event| format!("{event}\n")).collect();
+    let lines: Vec<String> = hours.chain(readers).map(|event| event.to_string()).collect();
+    let text = lines.join("\n");
     let path = cluster.folder().join("audit.log");
     fs::write(&path, text).expect("written");
     path

@@ -61,7 +61,8 @@ impl Log {
     pub(super) fn reads(&self) -> Reads {
         let mut reads = Reads::default();
         for (number, events) in self.files.iter().enumerate() {
-            let text: String = events.iter().map(|event| format!("{event}\n")).collect();
+            let lines: Vec<String> = events.iter().map(ToString::to_string).collect();
+            let text = lines.join("\n");
             reads.add(&format!("audit-{number}.log"), Cursor::new(text.into_bytes())).expect("readable");
         }
         reads
