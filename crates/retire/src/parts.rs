@@ -275,7 +275,9 @@ mod tests {
             ] {
                 spec.message(2, |container| {
                     container.text(2, image);
-                    words.into_iter().for_each(|word| container.text(4, word));
+                    for word in words {
+                        container.text(4, word);
+                    }
                 });
             }
             spec.text(8, "ksm");
