@@ -173,7 +173,7 @@ fn reader(text: &mut String, reader: &Reader) {
 
 fn savings(text: &mut String, savings: &Savings) {
     let Savings { objects, bytes, writes_a_day, writes_from, watchers, bytes_to_watchers_a_day } = savings;
-    line(text, format_args!("\nSaved: {objects} objects of {} KiB", bytes / KIB));
+    line(text, format_args!("\nSaved Endpoints: {objects}; their size: {} KiB", bytes / KIB));
     if let Some(writes) = writes_a_day {
         let (at_least, from) = match writes_from {
             WritesFrom::LastWrites => ("at least ", "from the last write of each object"),
