@@ -147,7 +147,7 @@ async fn what_may_not_be_read_is_unknown(#[case] allowed: &[&str], #[case] answe
 
 #[rstest]
 #[case::selector("retire plan -l app=web", "-l is not for retire plan")]
-#[case::names("retire plan -o name", "retire prints text, JSON or YAML")]
+#[case::names("retire plan -o name", "retire plan prints text, JSON or YAML")]
 #[case::page("retire plan --url=http://127.0.0.1:1", "--url and --at are not for retire plan")]
 #[case::merged("retire plan --merged-log", "--audit-log")]
 #[case::file("retire plan --audit-log /nonexistent", "cannot read /nonexistent")]
