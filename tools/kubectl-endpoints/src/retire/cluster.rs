@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use k8s_openapi::api::core::v1::Namespace;
-use kube_controller_client::Client;
+use kube_controller_client::{Client, Error};
 use kube_endpoint_model::well_known::{
     ENDPOINTS_CONTROLLER, ENDPOINTS_MANAGED_BY_LABEL, MIRRORING_CONTROLLER, SLICE_MANAGED_BY_LABEL,
 };
@@ -30,16 +30,24 @@ pub(super) fn managed() -> String {
 
 /// Returns the UID that identifies the cluster; `None`, with a warning, if it may not be read and this is accepted.
 pub(super) async fn identity(client: &Client, accept_unknown: bool) -> anyhow::Result<Option<String>> {
-    let error = match client.get::<Namespace>("", SYSTEM).await {
-        Ok(namespace) => return Ok(Some(namespace.metadata.uid.unwrap_or_default())),
-        Err(error) if error.is_forbidden() || error.is_not_found() => error,
-        Err(error) => return Err(named(error)),
+    let error = match uid(client).await? {
+        Ok(uid) => return Ok(Some(uid)),
+        Err(error) => error,
     };
     if !accept_unknown {
         bail!("the cluster is not known to be that of the file: {error}; --accept-unknown-cluster goes on");
     }
     warn(format_args!("the cluster is not known to be that of the file: {error}"));
     Ok(None)
+}
+
+/// Reads the UID that identifies the cluster. The inner error says why it may not be read.
+pub(super) async fn uid(client: &Client) -> anyhow::Result<Result<String, Error>> {
+    match client.get::<Namespace>("", SYSTEM).await {
+        Ok(namespace) => Ok(Ok(namespace.metadata.uid.unwrap_or_default())),
+        Err(error) if error.is_forbidden() || error.is_not_found() => Ok(Err(error)),
+        Err(error) => Err(named(error)),
+    }
 }
 
 /// Reads all managed Endpoints of a namespace, or of all, with all their fields.

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use k8s_openapi::api::core::v1::Namespace;
 use kube_controller_client::Client;
 use kube_endpoint_model::{Endpoints, Pod, Service, With};
 use kube_endpoints_retire::{
@@ -12,14 +11,12 @@ use kube_endpoints_retire::{
 };
 use kube_wire::Decode;
 
+use super::cluster;
 use crate::args::PlanArgs;
 use crate::connection::{Connection, named};
 use crate::fetch::{Fetch, Freshness, Listed, Select};
 use crate::output::warn;
 use crate::progress::Progress;
-
-/// Namespace whose UID identifies the cluster.
-const SYSTEM: &str = "kube-system";
 
 /// Reads everything but the audit log and the history. What may not be read is unknown, and no error.
 pub(super) async fn read(
@@ -122,14 +119,10 @@ async fn rights(of: Fetch<'_>, all: Fetch<'_>) -> anyhow::Result<(Option<Rights>
 
 /// Returns the UID that identifies the cluster; empty, with a warning, if it may not be read.
 async fn uid(client: &Client) -> anyhow::Result<String> {
-    match client.get::<Namespace>("", SYSTEM).await {
-        Ok(namespace) => Ok(namespace.metadata.uid.unwrap_or_default()),
-        Err(error) if error.is_forbidden() || error.is_not_found() => {
-            warn(format_args!("the plan does not say of which cluster it is: {error}"));
-            Ok(String::new())
-        }
-        Err(error) => Err(named(error)),
-    }
+    Ok(cluster::uid(client).await?.unwrap_or_else(|error| {
+        warn(format_args!("the plan does not say of which cluster it is: {error}"));
+        String::new()
+    }))
 }
 
 /// Returns the number of API servers, which are the addresses of `default/kubernetes`; `None` if it is not known.
