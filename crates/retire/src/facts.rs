@@ -100,7 +100,7 @@ impl Facts {
         }
         let writers = self.writers(&found, &services);
         self.add_general(&writers, managed.is_empty(), &mut tally);
-        let watchers = self.reads.is_some().then(|| judge.watchers());
+        let watchers = self.reads.is_some().then(|| judge.sightings.watchers());
         Plan {
             api_version: API_VERSION.to_owned(),
             created: self.now,

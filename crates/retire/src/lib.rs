@@ -12,6 +12,7 @@ mod plan;
 mod rbac;
 mod readers;
 mod savings;
+mod sightings;
 #[cfg(test)]
 mod testing;
 mod text;

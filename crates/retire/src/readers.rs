@@ -91,7 +91,7 @@ pub struct ReaderRequest {
 }
 
 impl ReaderRequest {
-    fn new(request: &Request, seen: Seen) -> ReaderRequest {
+    pub(crate) fn new(request: &Request, seen: Seen) -> ReaderRequest {
         let given = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
         ReaderRequest {
             verb: request.verb.to_owned(),

@@ -1,16 +1,16 @@
 //! Whether Endpoints can go: of each object, and of all.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
-use kube_endpoint_model::{Endpoints, LabelSelector};
-use kube_endpoints_history::audit::reads::{Reads, Request, Seen};
+use kube_endpoint_model::Endpoints;
+use kube_endpoints_history::audit::reads::Reads;
 
 use crate::accounts::{Accounts, RunningProgram};
 use crate::evidence::Evidence;
 use crate::known::Reading;
 use crate::plan::Verdict;
 use crate::rbac::{Right, Rights, Who};
-use crate::readers::expected;
+use crate::sightings::{Sighting, Sightings};
 
 /// Number of reasons of a verdict about all objects.
 const REASONS: usize = 30;
@@ -113,23 +113,12 @@ impl Tally {
     }
 }
 
-/// What is known of readers, indexed by what they read.
-pub(crate) struct Judge {
-    everywhere: Vec<Sighting>,
-    in_namespace: HashMap<String, Vec<Sighting>>,
-    of_name: HashMap<(String, String), Vec<Sighting>>,
+/// What is known of readers.
+pub(crate) struct Judge<'a> {
+    pub(crate) sightings: Sightings<'a>,
     suspects: Vec<Suspect>,
     /// Why the evidence does not suffice.
     pub(crate) shortfalls: Vec<Reason>,
-}
-
-/// A request in the audit log.
-struct Sighting {
-    who: Who,
-    verb: &'static str,
-    name: String,
-    labels: Option<LabelSelector>,
-    seen: Seen,
 }
 
 /// Somebody who could read Endpoints, although the audit log does not show it.
@@ -139,22 +128,18 @@ struct Suspect {
     reason: Reason,
 }
 
-impl Judge {
+impl<'a> Judge<'a> {
     pub(crate) fn new(
-        reads: Option<&Reads>,
+        reads: Option<&'a Reads>,
         evidence: &Evidence,
         accounts: &Accounts,
         rights: Option<&Rights>,
-    ) -> Judge {
+    ) -> Judge<'a> {
         let shortfalls =
             evidence.shortfalls.iter().map(|it| Reason::unknown(it.because.as_str(), it.needs.as_str())).collect();
-        let (everywhere, in_namespace, of_name) = (Vec::new(), HashMap::new(), HashMap::new());
-        let mut judge = Judge { everywhere, in_namespace, of_name, suspects: Vec::new(), shortfalls };
-        let mut seen = std::collections::BTreeSet::new();
-        for (request, times) in reads.into_iter().flat_map(Reads::requests).filter(|(it, _)| expected(it).is_none()) {
-            seen.insert(Who::of_user(&request.user));
-            judge.add(request, times);
-        }
+        let mut judge = Judge { sightings: Sightings::new(reads), suspects: Vec::new(), shortfalls };
+        let mut suspects = Vec::new();
+        let seen = judge.sightings.readers();
         for ((namespace, name), account) in &accounts.0 {
             let who = Who::account(namespace, name);
             let rights: Option<Vec<Right>> =
@@ -172,9 +157,10 @@ impl Judge {
                 Some(Reason::unknown(because, "an audit log that ends later"))
             };
             if let Some(reason) = reason.or_else(is_new) {
-                judge.suspects.push(Suspect { rights, reason });
+                suspects.push(Suspect { rights, reason });
             }
         }
+        judge.suspects = suspects;
         judge
     }
 
@@ -202,26 +188,11 @@ impl Judge {
         }
     }
 
-    fn add(&mut self, request: &Request, seen: Seen) {
-        // A selector that cannot be parsed may select everything.
-        let labels = request.labels.as_deref().and_then(|labels| LabelSelector::parse(labels).ok());
-        let (who, name) = (Who::of_user(&request.user), request.name.clone());
-        let sighting = Sighting { who, verb: request.verb, name: name.clone(), labels, seen };
-        let list = match (request.namespace.as_str(), name.as_str()) {
-            ("", _) => &mut self.everywhere,
-            (namespace, "") => self.in_namespace.entry(namespace.to_owned()).or_default(),
-            (namespace, _) => self.of_name.entry((namespace.to_owned(), name)).or_default(),
-        };
-        list.push(sighting);
-    }
-
     /// Returns why somebody needs an object, or could.
     pub(crate) fn reasons(&self, object: &Endpoints) -> Vec<Reason> {
         let (namespace, name) = (&*object.metadata.namespace, &*object.metadata.name);
-        let key = (namespace.to_owned(), name.to_owned());
-        let lists = [Some(&self.everywhere), self.in_namespace.get(namespace), self.of_name.get(&key)];
-        let mut by_who: BTreeMap<&Who, Vec<&Sighting>> = BTreeMap::new();
-        for sighting in lists.into_iter().flatten().flatten().filter(|it| it.concerns(object)) {
+        let mut by_who: BTreeMap<&Who, Vec<&Sighting<'_>>> = BTreeMap::new();
+        for sighting in self.sightings.concerning(namespace, name, &object.metadata.labels) {
             by_who.entry(&sighting.who).or_default().push(sighting);
         }
         let mut reasons: Vec<Reason> =
@@ -233,27 +204,14 @@ impl Judge {
         reasons.extend(self.shortfalls.iter().cloned());
         reasons
     }
-
-    /// Returns the number of users that watch all Endpoints.
-    pub(crate) fn watchers(&self) -> u64 {
-        let watching = self.everywhere.iter().filter(|it| it.verb == "watch" && it.name.is_empty());
-        watching.map(|it| &it.who).collect::<std::collections::BTreeSet<_>>().len() as u64
-    }
-}
-
-impl Sighting {
-    fn concerns(&self, object: &Endpoints) -> bool {
-        (self.name.is_empty() || *self.name == *object.metadata.name)
-            && self.labels.as_ref().is_none_or(|labels| labels.matches(&object.metadata.labels))
-    }
 }
 
 fn concerns(right: &Right, namespace: &str, name: &str) -> bool {
     right.namespace.as_ref().is_none_or(|it| it == namespace) && (right.names.is_empty() || right.names.contains(name))
 }
 
-fn seen_reason(who: &Who, sightings: &[&Sighting]) -> Reason {
-    let mut verbs: Vec<&str> = sightings.iter().map(|it| it.verb).collect();
+fn seen_reason(who: &Who, sightings: &[&Sighting<'_>]) -> Reason {
+    let mut verbs: Vec<&str> = sightings.iter().map(|it| it.request.verb).collect();
     verbs.sort_unstable();
     verbs.dedup();
     let count: u64 = sightings.iter().map(|it| it.seen.count).sum();

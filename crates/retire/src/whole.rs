@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use kube_endpoint_model::Labels;
 use kube_endpoint_model::well_known::{ENDPOINTS_CONTROLLER, ENDPOINTS_MANAGED_BY_LABEL, LEADER_ANNOTATION};
 use kube_wire::{Decode, DecodeError, Encode, Object, ObjectKey, Resource, ResourceVersion, Text, Uid, json};
 use serde::{Deserialize, Serialize, Serializer};
@@ -29,6 +30,7 @@ pub struct WholeEndpoints {
     key: ObjectKey,
     uid: Uid,
     resource_version: ResourceVersion,
+    labels: Labels,
     /// Why the object is never deleted, whatever a plan says.
     protected: Option<Kept>,
     /// Whether the API server sends it with the label of the endpoints controller.
@@ -57,7 +59,7 @@ struct Metadata {
     uid: Uid,
     #[serde(default)]
     resource_version: ResourceVersion,
-    labels: Option<BTreeMap<String, String>>,
+    labels: Option<Labels>,
     annotations: Option<BTreeMap<String, String>>,
     finalizers: Option<Vec<String>>,
     deletion_timestamp: Option<String>,
@@ -66,7 +68,7 @@ struct Metadata {
 impl Metadata {
     fn is_managed(&self) -> bool {
         let label = self.labels.as_ref().and_then(|labels| labels.get(ENDPOINTS_MANAGED_BY_LABEL));
-        label.is_some_and(|manager| manager == ENDPOINTS_CONTROLLER)
+        label == Some(ENDPOINTS_CONTROLLER)
     }
 
     fn protected(&self) -> Option<Kept> {
@@ -93,6 +95,10 @@ impl WholeEndpoints {
     /// Returns whether the object has the label `endpoints.kubernetes.io/managed-by: endpoint-controller`.
     pub fn is_managed(&self) -> bool {
         self.is_managed
+    }
+
+    pub(crate) fn labels(&self) -> &Labels {
+        &self.labels
     }
 
     /// Returns the object as JSON in one line, with `kind` and `apiVersion`; everything else is as the API server has sent it.
@@ -157,9 +163,10 @@ impl Decode for WholeEndpoints {
             _ => format!(r#"{{"kind":"Endpoints","apiVersion":"v1",{}"#, text.trim_start_matches('{')),
         };
         let (is_managed, protected) = (metadata.is_managed(), metadata.protected());
-        let Metadata { namespace, name, uid, resource_version, .. } = metadata;
+        let Metadata { namespace, name, uid, resource_version, labels, .. } = metadata;
         let key = ObjectKey { namespace, name };
-        Ok(WholeEndpoints { key, uid, resource_version, protected, is_managed, json: json.into() })
+        let labels = labels.unwrap_or_default();
+        Ok(WholeEndpoints { key, uid, resource_version, labels, protected, is_managed, json: json.into() })
     }
 }
 

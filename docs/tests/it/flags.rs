@@ -41,6 +41,7 @@ const OF_OTHERS: &[&str] = &[
     "user",
     "wait",
     "watch",
+    "watch-audit",
     // kubelet, kube-apiserver
     "node-ip",
     "request-timeout",

@@ -9,6 +9,7 @@ mod facts;
 mod plan;
 mod run;
 mod undo;
+mod watch_audit;
 mod writes;
 mod writes_of_history;
 

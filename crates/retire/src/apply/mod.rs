@@ -10,12 +10,14 @@
 
 mod choice;
 mod deletion;
+mod first_reader;
 mod kept;
 mod outcome;
 mod stale;
 
 pub use choice::{Choice, Found, Target, choose};
 pub use deletion::{Answer, Deletion, Step, Wait};
+pub use first_reader::first_reader;
 pub use kept::Kept;
 pub use outcome::{Outcome, Stop};
 pub use stale::{Present, Stale, stale};

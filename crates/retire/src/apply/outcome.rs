@@ -5,6 +5,7 @@ use std::fmt;
 use kube_wire::ObjectKey;
 
 use super::Kept;
+use crate::Who;
 
 /// What a run has done, object by object: each target is in one of the lists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,6 +42,15 @@ pub enum Stop {
         /// Field manager that has created it; `None` if it is not known.
         by: Option<String>,
     },
+    /// A program that may need the objects has read one.
+    Read {
+        /// The object.
+        key: ObjectKey,
+        /// Who has read it.
+        by: Who,
+        /// The request, such as `list in namespace shop (curl/8.5.0)`.
+        what: String,
+    },
     /// The API server refused a delete, or did not answer it.
     Failed(String),
     /// Another failure of the caller, such as that of a read.
@@ -65,6 +75,9 @@ impl fmt::Display for Stop {
                 "Endpoints {key} were created again{} after their deletion: the endpoints controller is still on",
                 by(manager)
             ),
+            Stop::Read { key, by, what } => {
+                write!(f, "{by} still reads Endpoints, among them {key}, which was deleted or is about to be: {what}")
+            }
             Stop::Failed(message) | Stop::Error(message) => f.write_str(message),
             Stop::Signal => f.write_str("stopped by a signal"),
         }

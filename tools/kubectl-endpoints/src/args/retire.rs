@@ -27,8 +27,9 @@ pub(crate) enum RetireCommand {
     /// Delete the Endpoints that a plan calls safe, after writing them to a file
     ///
     /// Deletes only objects that the endpoints controller manages and that are as it would write them, the first one alone. Stops at a
-    /// write of managed Endpoints by another client, at an error, at Ctrl-C and SIGTERM; the same command goes on. Exits with status
-    /// 0 if all were deleted, 1 if the plan does not fit the cluster or some are left, and 2 after an error.
+    /// write of managed Endpoints by another client, with --watch-audit at a read, at an error, at Ctrl-C and SIGTERM; the same
+    /// command goes on. Exits with status 0 if all were deleted, 1 if the plan does not fit the cluster or some are left, and 2 after
+    /// an error.
     Apply(ApplyArgs),
     /// Create the Endpoints again that `apply` has deleted
     ///
@@ -80,6 +81,9 @@ pub(crate) struct ApplyArgs {
     /// Time between two batches
     #[arg(long, value_name = "DURATION", value_parser = timeout::parse, default_value = "10s")]
     pub(crate) pause: Duration,
+    /// Audit log of kube-apiserver, which is followed: the first read of a deleted object, or of one to delete, stops the run
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) watch_audit: Option<PathBuf>,
 }
 
 /// Arguments of `retire undo`.

@@ -175,6 +175,7 @@ mod tests {
     #[case::flag_of_a_plan("retire plan --mer", "--merged-log", 4)]
     #[case::subcommand_of_retire("retire -n shop a", "apply", 4)]
     #[case::flag_of_apply("retire apply --accept-unknown-", "--accept-unknown-cluster", 4)]
+    #[case::log_of_apply("retire apply --watch-audit ", "", 0)]
     #[case::value_of_apply("retire apply --controller-off=kube-e", "kube-endpoints", 4)]
     #[case::file_of_undo("retire undo --from ", "", 0)]
     #[case::no_arguments("check ", "", 4)]

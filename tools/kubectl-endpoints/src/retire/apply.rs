@@ -1,17 +1,21 @@
 //! `retire apply`: deletes the Endpoints that a plan calls safe.
 
+use std::collections::HashSet;
 use std::fs;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use jiff::SignedDuration;
 use kube_endpoint_model::ObjectKey;
-use kube_endpoints_retire::Plan;
 use kube_endpoints_retire::apply::{Choice, Deletion, Kept, Outcome, Present, Stop, choose, stale};
+use kube_endpoints_retire::{Backup, Plan, WholeEndpoints};
+use kube_wire::Object as _;
 use serde::Serialize;
 use tokio::task::JoinSet;
 
 use super::run::Run;
+use super::watch_audit::{AuditLog, AuditWatch};
 use super::{backup_file, cluster, controller, writes};
 use crate::args::{ApplyArgs, GlobalArgs};
 use crate::connection::Connection;
@@ -51,6 +55,7 @@ struct KeptDocument {
 /// Deletes the objects. The status is 1 if the plan is stale or objects are left that it allows to delete.
 pub(super) async fn run(global: &GlobalArgs, args: &ApplyArgs) -> anyhow::Result<ExitCode> {
     let plan = read_plan(args)?;
+    let audit = args.watch_audit.as_deref().map(AuditLog::open).transpose()?;
     let controller = args.controller_off.map_or_else(controller::ask, Ok)?;
     let mut signals = StopSignals::listen().context("cannot listen for signals")?;
     let connection = Connection::open(global).await?;
@@ -91,11 +96,20 @@ pub(super) async fn run(global: &GlobalArgs, args: &ApplyArgs) -> anyhow::Result
         "",
         format_args!("{count} Endpoints object{} to delete, {} to keep. Ctrl-C stops.", plural(count), kept.len()),
     );
+    let audit = audit.map(|log| {
+        let existing: HashSet<ObjectKey> = objects.iter().map(|object| object.key()).collect();
+        let of_plan = |object: &WholeEndpoints| namespace.is_none_or(|namespace| object.namespace() == namespace);
+        // Those that an earlier run has deleted.
+        let deleted = backup.iter().flat_map(Backup::objects).filter(|it| of_plan(it) && !existing.contains(&it.key()));
+        let of_run = targets.iter().map(|target| Arc::clone(&target.object));
+        AuditWatch::start(log, of_run.chain(deleted.cloned().map(Arc::new)).collect(), &mut tasks)
+    });
     let deletion = Deletion::new(targets, &objects, args.batch_size);
     if count > 0 && !deletion.has_proof() {
         warn("all objects are left over: no deletion can prove that the endpoints controller is off");
     }
-    let mut run = Run { global, args, connection: &connection, plan: &plan, backup, signals, writes, tasks, deletion };
+    let connection = &connection;
+    let mut run = Run { global, args, connection, plan: &plan, backup, signals, writes, audit, tasks, deletion };
     run.finish().await;
     let status = report(global, args, run.deletion.outcome(), kept)?;
     if matches!(run.deletion.outcome().stopped, Some(Stop::Written { .. } | Stop::Recreated { .. })) {

@@ -1,24 +1,26 @@
 //! Does the steps of a deletion.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::time::Duration;
 
 use anyhow::Context as _;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use kube_controller_client::{Client, Deleted, Error, Preconditions};
-use kube_endpoints_retire::apply::{Answer, Deletion, Found, Step, Stop, Target, Wait};
+use kube_endpoints_history::audit::reads::Reads;
+use kube_endpoints_retire::apply::{Answer, Deletion, Found, Step, Stop, Target, Wait, first_reader};
 use kube_endpoints_retire::{Backup, Plan, WholeEndpoints};
 use kube_wire::{Object as _, ObjectKey};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::{JoinSet, block_in_place};
 use tokio::time::{sleep, timeout};
 
+use super::watch_audit::{self, AuditWatch};
 use super::writes::Seen;
 use super::{backup_file, cluster};
 use crate::args::{ApplyArgs, GlobalArgs};
 use crate::connection::{Connection, named};
-use crate::output::message;
+use crate::output::{message, warn};
 use crate::stop::StopSignals;
 
 /// Number of namespaces that are read at the same time.
@@ -36,6 +38,7 @@ pub(super) struct Run<'a> {
     pub(super) backup: Option<Backup>,
     pub(super) signals: StopSignals,
     pub(super) writes: UnboundedReceiver<Seen>,
+    pub(super) audit: Option<AuditWatch>,
     pub(super) tasks: JoinSet<()>,
     pub(super) deletion: Deletion,
 }
@@ -44,6 +47,7 @@ pub(super) struct Run<'a> {
 enum Interrupted {
     Signal,
     Write(Seen),
+    Reads(anyhow::Result<Reads>),
     WatchEnded,
 }
 
@@ -55,6 +59,9 @@ impl Run<'_> {
             // Also those that no step has waited for.
             while let Ok(seen) = self.writes.try_recv() {
                 self.seen(seen);
+            }
+            while let Some(reads) = self.audit.as_mut().and_then(AuditWatch::try_next) {
+                self.read(reads);
             }
             match self.deletion.step() {
                 Step::End => break,
@@ -81,11 +88,24 @@ impl Run<'_> {
         self.deletion.seen(key, before.as_ref(), after.as_ref(), by);
     }
 
+    /// Takes requests of the audit log into account.
+    fn read(&mut self, reads: anyhow::Result<Reads>) {
+        let reads = match reads {
+            Ok(reads) => reads,
+            Err(error) => return self.fail(&error),
+        };
+        let kept: HashSet<&ObjectKey> = self.deletion.outcome().kept.iter().map(|(key, _)| key).collect();
+        let objects = self.audit.iter().flat_map(AuditWatch::objects).filter(|object| !kept.contains(&object.key()));
+        if let Some(stop) = first_reader(&reads, objects) {
+            self.deletion.stop(stop);
+        }
+    }
+
     fn fail(&mut self, error: &anyhow::Error) {
         self.deletion.stop(Stop::Error(format!("{error:#}")));
     }
 
-    /// Awaits `work`, unless a write, a signal or the end of the watch comes before; `None` if so, and the run may have ended.
+    /// Awaits `work`, unless a write, a read, a signal or the end of the watch comes before; `None` if so, and the run may have ended.
     async fn during<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
         let mut work = Box::pin(work);
         loop {
@@ -93,12 +113,14 @@ impl Run<'_> {
                 biased;
                 () = self.signals.next() => Interrupted::Signal,
                 seen = self.writes.recv() => seen.map_or(Interrupted::WatchEnded, Interrupted::Write),
+                reads = watch_audit::next(&mut self.audit) => Interrupted::Reads(reads),
                 _ = self.tasks.join_next() => Interrupted::WatchEnded,
                 done = &mut work => return Some(done),
             };
             match interrupted {
                 Interrupted::Signal => self.deletion.stop(Stop::Signal),
                 Interrupted::Write(seen) => self.seen(seen),
+                Interrupted::Reads(reads) => self.read(reads),
                 Interrupted::WatchEnded => {
                     self.deletion.stop(Stop::Error("the watch of Endpoints has ended".to_owned()));
                 }
@@ -134,6 +156,9 @@ impl Run<'_> {
             Some(Ok(objects)) => self.deletion.waited(&objects),
             Some(Err(error)) => self.fail(&error),
             None => {}
+        }
+        if let (Wait::Quiet, Some(audit)) = (wait, self.audit.as_ref().filter(|it| !it.has_events())) {
+            warn(format_args!("{} has had no audit event since the start: readers may not be seen", audit.name()));
         }
     }
 

@@ -1,4 +1,7 @@
-//! What stops a run: controllers that are on, other writes, and signals.
+//! What stops a run: controllers that are on, other writes, readers, and signals.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
 
 use endpoint_controller_manager::{ClientSettings, Settings};
 use kube_controller_client::Config;
@@ -134,6 +137,66 @@ async fn a_signal(#[case] signal: &str) {
     let run = scene.cluster.run(&command).await;
     assert_eq!(run.status, 0, "{run:?}");
     assert_eq!(scene.assert_safe(&before, "backup"), DELETABLE);
+}
+
+/// The audit log has a reader before the start, readers of other objects and this program during the run, and then one of its objects.
+#[tokio::test]
+async fn a_reader_in_the_audit_log() {
+    let scene = Scene::start().await;
+    let before = scene.endpoints();
+    let log = scene.path("audit.log");
+    let line = |user: &str, agent: &str, namespace: &str| {
+        let event = json!({
+            "kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "Metadata", "stage": "ResponseComplete",
+            "verb": "list", "user": {"username": user}, "userAgent": agent, "requestURI": "/x",
+            "objectRef": {"resource": "endpoints", "namespace": namespace}, "stageTimestamp": "2026-11-27T14:00:00Z",
+        });
+        format!("{event}\n")
+    };
+    fs::write(&log, line("early", "curl/8.5.0", "shop")).expect("written");
+    let plan = scene.plan(&["shop/edited", "shop/moved"]);
+    let command = format!("{} --watch-audit={}", scene.apply(&plan, "backup"), log.display());
+    let run = start(&scene, &command.replace("--pause=0", &format!("--pause={LONG}")));
+    let deletes = On::any().verb("delete").resource("endpoints");
+    // The first one, and the first batch.
+    sent(&scene, deletes.clone(), 3).await;
+    let append = |lines: &[String]| {
+        let mut file = OpenOptions::new().append(true).open(&log).expect("opened");
+        file.write_all(lines.concat().as_bytes()).expect("written");
+    };
+    append(&[
+        line("elsewhere", "curl/8.5.0", "lab"),
+        line("this", "kubectl-endpoints/1.0.0 (linux/amd64)", "shop"),
+        line("system:serviceaccount:shop:proxy", "proxy/1.0 (linux)", "shop"),
+    ]);
+    let (status, stderr) = end(run).await;
+    assert_eq!(status, 1, "{stderr}");
+    let expected = "error: ServiceAccount shop/proxy still reads Endpoints, among them shop/";
+    assert!(stderr.contains(expected) && stderr.ends_with(": list in namespace shop (proxy/1.0)\n"), "{stderr}");
+    assert_eq!(scene.assert_safe(&before, "backup").len(), 3);
+    // That reader was before the start of the next run. Another one reads an object that is deleted already.
+    assert!(!scene.endpoints().contains_key("quiet/e"));
+    let lists = On::any().verb("list").resource("endpoints");
+    let count = scene.cluster.server.requests().count(&lists);
+    let run = start(&scene, &command.replace("--quiet=0", &format!("--quiet={LONG}")));
+    sent(&scene, lists, count + 1).await;
+    append(&[line("late", "curl/8.5.0", "quiet")]);
+    let (status, stderr) = end(run).await;
+    assert_eq!(status, 1, "{stderr}");
+    assert!(stderr.contains("error: User late still reads Endpoints, among them quiet/e, "), "{stderr}");
+    assert_eq!(scene.cluster.server.requests().count(&deletes), 3);
+    let run = scene.cluster.run(&command).await;
+    assert_eq!(run.status, 0, "{run:?}");
+    assert_eq!(scene.assert_safe(&before, "backup"), DELETABLE);
+}
+
+#[tokio::test]
+async fn an_audit_log_that_is_missing() {
+    let scene = Scene::start().await;
+    let command = format!("{} --watch-audit={}", scene.apply(&scene.plan(&[]), "backup"), scene.path("none").display());
+    let run = scene.cluster.run(&command).await;
+    assert!(run.status == 2 && run.stderr.contains("cannot read ") && run.stderr.contains("/none"), "{run:?}");
+    assert_eq!(scene.cluster.server.requests().count(&On::writes()), 0);
 }
 
 /// A watch that breaks loses no write, and its own deletes are no writes of others.
