@@ -1,4 +1,4 @@
-//! Whether audit logs show enough to say that nobody reads Endpoints.
+//! Whether audit logs show enough to say that no program reads Endpoints.
 
 use std::collections::BTreeSet;
 

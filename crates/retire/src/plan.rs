@@ -83,7 +83,7 @@ pub struct Cluster {
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "answer")]
 pub enum Verdict {
-    /// Nobody has read them for the whole time that was asked for.
+    /// No program has read them for the whole time that was asked for.
     Safe,
     /// Somebody reads them, or needs them.
     NotSafe {
@@ -113,7 +113,7 @@ pub struct PlannedObject {
     pub resource_version: String,
     /// Whether the object may be deleted, as far as its content says.
     pub state: ObjectState,
-    /// Whether nobody needs it.
+    /// Whether no program needs it.
     pub verdict: Verdict,
 }
 

@@ -54,7 +54,7 @@ fn logs() -> Vec<Case> {
     let hidden = Log::week();
     vec![
         case("no audit log", "", "unknown", &shop),
-        case("nobody reads", "", "safe", &with_log(Log::week())),
+        case("no reader", "", "safe", &with_log(Log::week())),
         case("audit log of three days", "web", "unknown", &with_log(Log::default().file(0..=72, "endpoints", "watch"))),
         case(
             "audit log that ended three days ago",
@@ -99,7 +99,7 @@ fn logs() -> Vec<Case> {
             &with_log(Log::week()).api_servers(3, true),
         ),
         case(
-            "audit log of four weeks, nobody reads",
+            "audit log of four weeks, no reader",
             "",
             "safe",
             &with_log(Log::default().file(0..=672, "endpoints", "watch")),
