@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, time::Duration};
 
 use anyhow::Context as _;
-use tokio::{sync::watch, time::sleep};
+use tokio::{sync::watch, task::JoinSet, time::sleep};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -43,7 +43,7 @@ pub(crate) async fn run(args: ServeArgs, stop: CancellationToken) -> anyhow::Res
         announce(&host, &args, own)?;
         if args.kubelet {
             let workloads = Box::pin(workloads::run(host.client().await?, stop.clone()));
-            let kubelets = async { stop.run_until_cancelled(simulate_kubelets(&host)).await.unwrap_or(Ok(())) };
+            let kubelets = async { simulate_kubelets(&host, &stop).await };
             tokio::try_join!(kubelets, workloads)?;
         }
         stop.cancelled().await;
@@ -62,18 +62,24 @@ pub(crate) async fn run(args: ServeArgs, stop: CancellationToken) -> anyhow::Res
     result
 }
 
-/// Simulates scheduler and kubelets for ever.
-async fn simulate_kubelets(host: &Host) -> anyhow::Result<()> {
-    let client = host.client().await?;
-    let informers = start_informers(&client).await.context("informers of the simulated kubelets")?;
-    let (_stopping, receiver) = watch::channel(Stopping::Proceeds);
-    loop {
-        let kubelets = kubelet::run(client.clone(), Kubelet::new(DELAYS), informers.state.clone(), receiver.clone());
-        if let Err(error) = kubelets.await {
-            tracing::warn!(err = %anyhow::Error::from(error), "simulated kubelets");
+/// Simulates scheduler and kubelets until `stop` is cancelled.
+async fn simulate_kubelets(host: &Host, stop: &CancellationToken) -> anyhow::Result<()> {
+    let mut informers = JoinSet::new();
+    let simulation = async {
+        let client = host.client().await?;
+        let cluster = start_informers(&client, &mut informers).await.context("informers of the simulated kubelets")?;
+        let (_stopping, receiver) = watch::channel(Stopping::Proceeds);
+        loop {
+            let kubelets = kubelet::run(client.clone(), Kubelet::new(DELAYS), cluster.clone(), receiver.clone());
+            if let Err(error) = kubelets.await {
+                tracing::warn!(err = %anyhow::Error::from(error), "simulated kubelets");
+            }
+            sleep(RETRY).await;
         }
-        sleep(RETRY).await;
-    }
+    };
+    let result = stop.run_until_cancelled(simulation).await.unwrap_or(Ok(()));
+    informers.shutdown().await;
+    result
 }
 
 /// Prints the URL, how to use the kubeconfig, and the number of the user's objects.

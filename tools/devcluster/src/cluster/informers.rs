@@ -10,33 +10,30 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Objects, Snapshot};
 
-/// Running informers and the current snapshot. Dropping this stops the informers.
-#[derive(Debug)]
-pub(crate) struct ClusterInformers {
-    pub(crate) state: watch::Receiver<Snapshot>,
-    // Dropping the set aborts the informers.
-    _informers: JoinSet<()>,
-}
-
-/// Starts informers for all objects of a [`Snapshot`] and waits until they are synced, at most two minutes.
-pub(crate) async fn start_informers(client: &Client) -> Result<ClusterInformers, NotSynced> {
+/// Starts informers for all objects of a [`Snapshot`] in `tasks`, and waits until they are synced, at most two minutes. Returns
+/// the current snapshot.
+///
+/// The caller shuts `tasks` down before the server ends, which would fail their requests: dropping them does not wait.
+pub(crate) async fn start_informers(
+    client: &Client,
+    tasks: &mut JoinSet<()>,
+) -> Result<watch::Receiver<Snapshot>, NotSynced> {
     let (state, receiver) = watch::channel(Snapshot::default());
-    let mut informers = JoinSet::new();
     let handlers = [
-        run(client, &state, &mut informers, |snapshot| &mut snapshot.nodes),
-        run(client, &state, &mut informers, |snapshot| &mut snapshot.pods),
-        run(client, &state, &mut informers, |snapshot| &mut snapshot.services),
-        run(client, &state, &mut informers, |snapshot| &mut snapshot.endpoints),
-        run(client, &state, &mut informers, |snapshot| &mut snapshot.slices),
+        run(client, &state, tasks, |snapshot| &mut snapshot.nodes),
+        run(client, &state, tasks, |snapshot| &mut snapshot.pods),
+        run(client, &state, tasks, |snapshot| &mut snapshot.services),
+        run(client, &state, tasks, |snapshot| &mut snapshot.endpoints),
+        run(client, &state, tasks, |snapshot| &mut snapshot.slices),
     ];
     wait_for_sync(&handlers, Duration::from_secs(120)).await?;
-    Ok(ClusterInformers { state: receiver, _informers: informers })
+    Ok(receiver)
 }
 
 fn run<K>(
     client: &Client,
     state: &watch::Sender<Snapshot>,
-    informers: &mut JoinSet<()>,
+    tasks: &mut JoinSet<()>,
     of: fn(&mut Snapshot) -> &mut Objects<K>,
 ) -> HandlerHandle
 where
@@ -54,6 +51,6 @@ where
             }
         });
     });
-    informers.spawn(informer.run(CancellationToken::new()));
+    tasks.spawn(informer.run(CancellationToken::new()));
     handler
 }

@@ -52,15 +52,16 @@ pub(crate) async fn run(args: TourArgs, signal: CancellationToken) -> anyhow::Re
     let own = manifests::read(&args.server.manifests)?;
     let host = Host::start(&args.server, args.server.config()).await?;
     let stop = CancellationToken::new();
-    let mut tasks = JoinSet::new();
+    let (mut tasks, mut informers) = (JoinSet::new(), JoinSet::new());
     let result = tokio::select! {
-        result = run_stages(&host, own, &args, start, &stop, &mut tasks) => result,
+        result = run_stages(&host, own, &args, start, &stop, &mut tasks, &mut informers) => result,
         () = signal.cancelled() => {
             // With `--exit`, the tour serves as a test: an incomplete tour is a failure.
             if args.exit { Err(anyhow!("terminated by a signal before the end of the tour")) } else { Ok(()) }
         }
     };
     stop.cancel();
+    informers.shutdown().await;
     let ended = async { while tasks.join_next().await.is_some() {} };
     if timeout(GRACE, ended).await.is_err() {
         tracing::warn!("the controllers have not stopped in time and are aborted");
@@ -76,19 +77,20 @@ async fn run_stages(
     start: Instant,
     stop: &CancellationToken,
     tasks: &mut JoinSet<TaskResult>,
+    informers: &mut JoinSet<()>,
 ) -> anyhow::Result<()> {
     let screen = Screen::stdout();
     print_line(&format!("API server:  {}\nkubeconfig:  {}", host.server.url(), host.kubeconfig.display()))?;
     let client = host.client().await?;
-    let informers = start_informers(&client).await.context("informers of the view")?;
+    let cluster = start_informers(&client, informers).await.context("informers of the view")?;
     let (stopping, stopping_receiver) = watch::channel(Stopping::Proceeds);
 
-    let kubelet = kubelet::run(client.clone(), Kubelet::new(DELAYS), informers.state.clone(), stopping_receiver);
+    let kubelet = kubelet::run(client.clone(), Kubelet::new(DELAYS), cluster.clone(), stopping_receiver);
     tasks.spawn(async { kubelet.await.context("simulated kubelets") });
     let controllers = endpoint_controller_manager::run(host.config().await?, Settings::default(), stop.clone());
     tasks.spawn(async { controllers.await.context("controllers") });
 
-    let (server, cluster) = (&host.server, informers.state.clone());
+    let server = &host.server;
     let mut player = Player { server, client, cluster, stopping, screen, own, start };
     let show = async {
         for (at, stage) in script::stages().iter().enumerate() {
