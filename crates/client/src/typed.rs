@@ -1,7 +1,7 @@
 //! Reads and writes of single objects, for `k8s-openapi` types and for projections that implement [`Decode`].
 
 use http::{HeaderValue, Method};
-use kube_wire::{Decode, Encode, ResourceVersion, Uid, percent_encode};
+use kube_wire::{Decode, Encode, ResourceVersion, Uid, deletion_is_pending, percent_encode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -38,15 +38,6 @@ pub enum Deleted<T> {
     /// The object has a deletion timestamp and waits for finalizers (including foreground deletion of dependents) or
     /// for its grace period. Contains its current state.
     Pending(T),
-}
-
-/// Returns whether the response to a delete shows an object that waits for finalizers or its grace period. For a removed
-/// object the server returns a `Status`, or for some types the last state of the object.
-fn is_pending(response: &Value, kind: &str) -> bool {
-    let metadata = &response["metadata"];
-    let has_grace = metadata["deletionGracePeriodSeconds"].as_i64().is_some_and(|seconds| seconds > 0);
-    let has_finalizers = metadata["finalizers"].as_array().is_some_and(|finalizers| !finalizers.is_empty());
-    response["kind"] == kind && !metadata["deletionTimestamp"].is_null() && (has_grace || has_finalizers)
 }
 
 /// Typed requests. They accept every type that implements [`kube_wire::Decode`], and for writes [`kube_wire::Encode`], as
@@ -133,7 +124,7 @@ impl Client {
         let outgoing =
             Outgoing::json(Method::DELETE, T::RESOURCE.object_path(namespace, name), encode(&call, &options)?);
         let response = self.call(&call, &outgoing).await?;
-        if is_pending(&serde_json::from_slice(&response).unwrap_or_default(), T::RESOURCE.kind) {
+        if deletion_is_pending(T::RESOURCE.kind, &response) {
             self.decode(|| decode(call, &response)).map(Deleted::Pending)
         } else {
             Ok(Deleted::Removed)

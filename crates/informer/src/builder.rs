@@ -2,7 +2,6 @@
 
 use std::{
     fmt,
-    marker::PhantomData,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -13,6 +12,7 @@ use crate::{
     Guard, Index, Informer, InformerMetricsProvider, ManualSource, OnUndecodable, RestoreSignal, Undecodable,
     informer::{Origin, Running},
     list_watch::Source,
+    mirror::Mirror,
     options::Options,
     reflector::{BackoffPolicy, Observer, Scope, reflect},
     shared::Shared,
@@ -30,7 +30,7 @@ pub struct Builder<T, X = ()> {
     on_undecodable: Choice,
     observe: Option<Observer>,
     options: Options<X>,
-    of: PhantomData<fn() -> T>,
+    mirror: Option<Box<dyn Mirror<T>>>,
 }
 
 impl<T: Decode> Builder<T> {
@@ -44,7 +44,7 @@ impl<T: Decode> Builder<T> {
             on_undecodable: Arc::new(|_| OnUndecodable::default()),
             observe: None,
             options: Options::new(()),
-            of: PhantomData,
+            mirror: None,
         }
     }
 }
@@ -52,10 +52,10 @@ impl<T: Decode> Builder<T> {
 impl<T: Decode, X: Index<T>> Builder<T, X> {
     /// Sets the index, which is always consistent with the objects. `index` is the index of no objects.
     pub fn index<Y: Index<T>>(self, index: Y) -> Builder<T, Y> {
-        let Self { source, resource, scope, backoff, restores, on_undecodable, observe, options, of } = self;
+        let Self { source, resource, scope, backoff, restores, on_undecodable, observe, options, mirror } = self;
         let Options { index: _, resync, guard, metrics } = options;
         let options = Options { index, resync, guard, metrics };
-        Builder { source, resource, scope, backoff, restores, on_undecodable, observe, options, of }
+        Builder { source, resource, scope, backoff, restores, on_undecodable, observe, options, mirror }
     }
 
     /// Sets the resync period: once per period, each handler gets an update from each stored object to itself. Zero, the
@@ -147,10 +147,17 @@ impl<T: Decode, X: Index<T>> Builder<T, X> {
         self
     }
 
+    /// Sets a second store that follows the informer's.
+    #[cfg(feature = "runtime")]
+    pub(crate) fn mirror(mut self, mirror: impl Mirror<T> + 'static) -> Self {
+        self.mirror = Some(Box::new(mirror));
+        self
+    }
+
     /// Builds the informer. It sends no request before [`Informer::run`].
     pub fn build(self) -> Informer<T, X> {
-        let Self { source, resource, scope, backoff, restores, on_undecodable, observe, options, of: _ } = self;
-        let (shared, runners) = Shared::new(&resource, options);
+        let Self { source, resource, scope, backoff, restores, on_undecodable, observe, options, mirror } = self;
+        let (shared, runners) = Shared::new(&resource, options, mirror);
         let origin = Origin { source: source.clone(), namespace: scope.namespace.clone() };
         let reflector =
             reflect(source, scope, backoff, restores.subscribe(), (on_undecodable, observe), shared.clone());
@@ -160,7 +167,7 @@ impl<T: Decode, X: Index<T>> Builder<T, X> {
 
     /// Builds the informer with a source of objects in place of the API server, for tests. It sends no request.
     pub fn build_manual(self) -> (Informer<T, X>, ManualSource<T, X>) {
-        ManualSource::with_options(self.options)
+        ManualSource::with_options(self.options, self.mirror)
     }
 }
 

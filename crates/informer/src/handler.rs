@@ -1,6 +1,6 @@
 //! The queue of a handler, and the runner that empties it.
 
-use std::sync::Arc;
+use std::{ops::ControlFlow, sync::Arc};
 
 use tokio::{
     sync::{mpsc, watch},
@@ -40,7 +40,9 @@ pub(crate) struct Runner<T> {
     next: Option<Event<T>>,
     /// Changes to deliver after `next`, and the index of the first one that is not delivered.
     changes: Option<(Changes<T>, usize)>,
-    handle: Box<dyn FnMut(Event<T>) + Send>,
+    handle: Box<dyn FnMut(Event<T>) -> ControlFlow<()> + Send>,
+    /// Whether the handler has broken, and gets no further events.
+    ended: bool,
     synced: watch::Sender<bool>,
     meter: Option<Arc<dyn HandlerMetrics>>,
 }
@@ -50,7 +52,7 @@ pub(crate) fn channel<T>(
     resource: &str,
     options: HandlerOptions,
     meter: Option<HandlerMeter>,
-    handle: impl FnMut(Event<T>) + Send + 'static,
+    handle: impl FnMut(Event<T>) -> ControlFlow<()> + Send + 'static,
 ) -> (Listener<T>, Runner<T>, HandlerHandle) {
     let HandlerOptions { name, foreign_only } = options;
     let (outbox, inbox) = mpsc::unbounded_channel();
@@ -60,6 +62,7 @@ pub(crate) fn channel<T>(
         next: None,
         changes: None,
         handle: Box::new(handle),
+        ended: false,
         synced,
         meter: meter.as_ref().map(|meter| meter.sink.clone()),
     };
@@ -115,7 +118,9 @@ impl<T> Listener<T> {
 
 impl<T> Runner<T> {
     pub(crate) async fn run(mut self) {
-        while let Some(delivery) = self.inbox.recv().await {
+        while !self.ended
+            && let Some(delivery) = self.inbox.recv().await
+        {
             self.open(delivery);
             while self.deliver(EVENTS_PER_TURN) == EVENTS_PER_TURN {
                 yield_now().await;
@@ -130,9 +135,9 @@ impl<T> Runner<T> {
     /// Delivers up to `max` queued events, and returns their number.
     fn deliver(&mut self, max: usize) -> usize {
         let mut events = 0;
-        while events < max {
+        while events < max && !self.ended {
             let Some(event) = self.next_event() else { break };
-            (self.handle)(event);
+            self.ended = (self.handle)(event).is_break();
             events += 1;
             if let Some(meter) = &self.meter {
                 meter.delivered(1);

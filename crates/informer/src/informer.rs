@@ -4,6 +4,7 @@ use std::{
     convert::Infallible,
     fmt,
     future::Future,
+    ops::ControlFlow,
     panic::resume_unwind,
     pin::Pin,
     sync::{Arc, Mutex, PoisonError},
@@ -98,9 +99,12 @@ impl<T: Object, X: Index<T>> Informer<T, X> {
     pub fn add_handler_with(
         &self,
         options: HandlerOptions,
-        handle: impl FnMut(Event<T>) + Send + 'static,
+        mut handle: impl FnMut(Event<T>) + Send + 'static,
     ) -> HandlerHandle {
-        self.shared.add_handler(options, handle)
+        self.shared.add_handler(options, move |event| {
+            handle(event);
+            ControlFlow::Continue(())
+        })
     }
 
     /// Returns a handle that is synced as soon as the first list is stored, for code that reads the store without a

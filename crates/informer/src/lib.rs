@@ -18,6 +18,7 @@ mod list_watch;
 mod lister;
 mod manual;
 mod metrics;
+mod mirror;
 mod objects;
 mod options;
 mod own_writes;
@@ -28,6 +29,8 @@ mod references;
 mod reflector;
 mod relist;
 mod restore;
+#[cfg(feature = "runtime")]
+pub mod runtime;
 mod sampling;
 mod shared;
 mod state;

@@ -7,7 +7,7 @@ use std::{
 
 use kube_wire::{Object, Resource, ResourceVersion};
 
-use crate::{Index, Informer, informer::Running, options::Options, shared::Shared};
+use crate::{Index, Informer, informer::Running, mirror::Mirror, options::Options, shared::Shared};
 
 /// Source of objects that replaces the API server in tests, so that they can drive handlers and controllers step by
 /// step (client-go: `FakeControllerSource`).
@@ -48,8 +48,8 @@ impl<T: Object, X: Index<T>> ManualSource<T, X> {
     /// Resource shown in errors, logs and metrics.
     const RESOURCE: Resource = Resource::cluster("", "", "manual source", "");
 
-    pub(crate) fn with_options(options: Options<X>) -> (Informer<T, X>, Self) {
-        let (shared, runners) = Shared::new(&Self::RESOURCE, options);
+    pub(crate) fn with_options(options: Options<X>, mirror: Option<Box<dyn Mirror<T>>>) -> (Informer<T, X>, Self) {
+        let (shared, runners) = Shared::new(&Self::RESOURCE, options, mirror);
         let running = Arc::new(Mutex::new(Some(Running::new(runners, shared.clone().resync(), pending()))));
         (Informer::new(shared.clone(), running.clone(), None), Self { shared, running })
     }
@@ -57,7 +57,7 @@ impl<T: Object, X: Index<T>> ManualSource<T, X> {
     /// Builds an informer with an index, and its source. For other options, see
     /// [`Builder::build_manual`](crate::Builder::build_manual).
     pub fn with_index(index: X) -> (Informer<T, X>, Self) {
-        Self::with_options(Options::new(index))
+        Self::with_options(Options::new(index), None)
     }
 
     /// Stores a list of all objects at this resource version. After the first one, the informer is synced.

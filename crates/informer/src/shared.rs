@@ -4,6 +4,7 @@ mod own_writes;
 mod resync;
 
 use std::{
+    ops::ControlFlow,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -23,6 +24,7 @@ use crate::{
     handle::Id,
     handler::{Listener, Runner, channel},
     metrics::Meter,
+    mirror::Mirror,
     options::Options,
     relist::ListRequests,
     store::StoreWriter,
@@ -47,16 +49,21 @@ pub(crate) struct Shared<T, X> {
     progress: Progress,
 }
 
-/// The writer of the store, and the listeners of its changes.
+/// The writer of the store, and what follows its changes.
 struct WriteSide<T, X> {
     store: StoreWriter<T, X>,
+    mirror: Option<Box<dyn Mirror<T>>>,
     listeners: Vec<Listener<T>>,
     deferred: DeferredEvents<T>,
 }
 
 impl<T: Object, X: Index<T>> Shared<T, X> {
     /// Also returns the channel of handlers to run.
-    pub(crate) fn new(resource: &Resource, options: Options<X>) -> (Arc<Self>, mpsc::UnboundedReceiver<Runner<T>>) {
+    pub(crate) fn new(
+        resource: &Resource,
+        options: Options<X>,
+        mirror: Option<Box<dyn Mirror<T>>>,
+    ) -> (Arc<Self>, mpsc::UnboundedReceiver<Runner<T>>) {
         let Options { index, resync, guard, metrics } = options;
         let (runners, to_run) = mpsc::unbounded_channel();
         let store = StoreWriter::new(index);
@@ -67,7 +74,12 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
             guard,
             resync_period: resync,
             meter: Meter::new(metrics.as_deref(), resource),
-            write_side: Mutex::new(WriteSide { store, listeners: Vec::new(), deferred: DeferredEvents::default() }),
+            write_side: Mutex::new(WriteSide {
+                store,
+                mirror,
+                listeners: Vec::new(),
+                deferred: DeferredEvents::default(),
+            }),
             runners,
             synced: watch::Sender::new(false),
             held_list: watch::Sender::new(None),
@@ -99,11 +111,11 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         HandlerHandle::new(&self.name, self.synced.subscribe(), None)
     }
 
-    /// Adds a handler, and queues all stored objects for it if the first list is stored.
+    /// Adds a handler, and queues all stored objects for it if the first list is stored. It ends when it breaks.
     pub(crate) fn add_handler(
         &self,
         options: HandlerOptions,
-        handle: impl FnMut(Event<T>) + Send + 'static,
+        handle: impl FnMut(Event<T>) -> ControlFlow<()> + Send + 'static,
     ) -> HandlerHandle {
         let mut write_side = self.locked();
         let meter = self.meter.handler(options.name.as_deref().unwrap_or_default());
@@ -177,10 +189,16 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
     ) -> Result<(), Vec<Reference>> {
         let (started_at, now) = (self.meter.start_timer(), Instant::now());
         let mut write_side = self.locked();
-        let WriteSide { store, listeners, deferred } = &mut *write_side;
+        let WriteSide { store, mirror, listeners, deferred } = &mut *write_side;
         let first = !self.lister.is_populated();
         let restored = resource_version < self.lister.last_resource_version();
         let changes = store.replace(objects, resource_version, treatment)?;
+        if let Some(mirror) = mirror {
+            changes.iter().for_each(|event| mirror.apply(&event));
+            if first {
+                mirror.listed();
+            }
+        }
         let unchanged = if first { None } else { self.unchanged(&changes) };
         listeners.retain_mut(|listener| {
             (listener.is_foreign_only() && (first || restored))
@@ -271,8 +289,11 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
     fn change(&self, writer: Option<Id>, change: impl FnOnce(&mut StoreWriter<T, X>) -> Option<Event<T>>) {
         let started_at = self.meter.start_timer();
         let mut write_side = self.locked();
-        let WriteSide { store, listeners, deferred } = &mut *write_side;
+        let WriteSide { store, mirror, listeners, deferred } = &mut *write_side;
         if let Some(event) = change(store) {
+            if let Some(mirror) = mirror {
+                mirror.apply(&event);
+            }
             let now = Instant::now();
             // Listeners whose handler has ended are removed.
             listeners.retain_mut(|listener| {

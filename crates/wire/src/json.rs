@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 
+#[cfg(feature = "k8s-openapi")]
+pub use crate::k8s::from_slice_with_times;
 use crate::{DecodeError, DecodeProblem};
 
 /// Decodes a JSON document as a `D`; `kind` is the kind that errors name.

@@ -58,11 +58,7 @@ where
     };
 
     fn from_json(bytes: &[u8]) -> Result<Self, DecodeError> {
-        json::from_slice(K::KIND, bytes).or_else(|error| {
-            let Ok(mut document) = serde_json::from_slice(bytes) else { return Err(error) };
-            clamp_times(&mut document);
-            json::from_slice(K::KIND, document.to_string().as_bytes()).map_err(|_| error)
-        })
+        from_slice_with_times(K::KIND, bytes)
     }
 }
 
@@ -71,6 +67,20 @@ where
     K: Metadata<Ty = ObjectMeta> + DeserializeOwned + Serialize + Send + Sync + 'static,
     K::Scope: Scope,
 {
+}
+
+/// Decodes a JSON document as [`json::from_slice`] does, into a type with times of `k8s-openapi`, which replaces those out of
+/// its range by the nearest in range.
+///
+/// # Errors
+///
+/// Those of [`json::from_slice`].
+pub fn from_slice_with_times<D: DeserializeOwned>(kind: &str, bytes: &[u8]) -> Result<D, DecodeError> {
+    json::from_slice(kind, bytes).or_else(|error| {
+        let Ok(mut document) = serde_json::from_slice(bytes) else { return Err(error) };
+        clamp_times(&mut document);
+        json::from_slice(kind, document.to_string().as_bytes()).map_err(|_| error)
+    })
 }
 
 /// Replaces times that `metav1.Time` supports and `jiff::Timestamp` does not by the nearest supported one.

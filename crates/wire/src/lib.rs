@@ -3,6 +3,7 @@
 mod accept;
 mod author;
 mod buffer;
+mod deletion;
 mod dynamic;
 mod encoding;
 mod error;
@@ -28,6 +29,7 @@ mod watch;
 mod write;
 
 pub use accept::Accept;
+pub use deletion::deletion_is_pending;
 pub use dynamic::Dynamic;
 pub use encoding::Encoding;
 pub use error::{DecodeError, DecodeProblem};

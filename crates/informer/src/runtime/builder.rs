@@ -1,0 +1,96 @@
+//! Builder of caches.
+
+use std::{any::type_name, fmt, sync::Arc};
+
+use kube::core::Selector;
+use kube_controller_client::Client;
+use kube_wire::Resource;
+
+use super::{Cache, CachedResource, Caches, cached::Cached, store::KubeStore, writes::OwnWrites};
+use crate::{Builder, Informer, NamedIndexes};
+
+/// Builder of a [`Cache`]: its namespace, selectors and indexes.
+#[must_use]
+pub struct CacheBuilder<K: CachedResource> {
+    caches: Caches,
+    informer: Builder<Cached<K>>,
+    resource: Resource,
+    namespace: Option<String>,
+    selector: Selector,
+    has_field_selector: bool,
+    indexes: NamedIndexes<Cached<K>>,
+}
+
+impl<K: CachedResource> CacheBuilder<K> {
+    pub(super) fn new(caches: Caches, client: Client) -> Self {
+        let (group, version, plural, kind) = (K::group(&()), K::version(&()), K::plural(&()), K::kind(&()));
+        let resource = Resource::discovered(&group, &version, &plural, &kind, K::is_namespaced());
+        Self {
+            caches,
+            informer: Informer::builder(client).resource(resource),
+            resource,
+            namespace: None,
+            selector: Selector::default(),
+            has_field_selector: false,
+            indexes: NamedIndexes::new(),
+        }
+    }
+
+    /// Restricts the cache to one namespace. Default: all namespaces.
+    pub fn namespace(mut self, namespace: &str) -> Self {
+        self.informer = self.informer.namespace(namespace);
+        self.namespace = Some(namespace.to_owned());
+        self
+    }
+
+    /// Restricts the cache to objects with matching labels.
+    ///
+    /// An own write of an object that matches enters the cache. One that moves an object out of the selection removes it
+    /// when the watch shows it.
+    pub fn labels(mut self, selector: &Selector) -> Self {
+        self.informer = self.informer.label_selector(&selector.to_string());
+        self.selector = selector.clone();
+        self
+    }
+
+    /// Restricts the cache to objects with matching fields, e.g. `spec.nodeName=node-1`.
+    ///
+    /// Own writes do not enter such a cache, since only the server knows which objects match: the watch shows them.
+    pub fn fields(mut self, selector: &str) -> Self {
+        self.informer = self.informer.field_selector(selector);
+        self.has_field_selector = true;
+        self
+    }
+
+    /// Adds an index for [`Cache::by_index`]. `values` returns the values under which an object is found, any number of
+    /// them.
+    pub fn index(mut self, index: &'static str, values: impl Fn(&K) -> Vec<String> + Send + Sync + 'static) -> Self {
+        let of_cached = move |object: &Cached<K>| object.read(|object| values(object)).unwrap_or_default();
+        self.indexes = self.indexes.with(index, of_cached);
+        self
+    }
+
+    /// Builds the cache. [`Caches::run`] fills it.
+    pub fn build(self) -> Cache<K> {
+        let (mirror, store) = KubeStore::new();
+        let informer = self.informer.index(self.indexes).mirror(mirror).build();
+        if !self.has_field_selector {
+            self.caches.observe_writes(Arc::new(OwnWrites {
+                resource: self.resource,
+                namespace: self.namespace,
+                selector: self.selector,
+                // The handle of the store is that of no handler: all subscribers get the events of own writes, which
+                // reconcilers rely on, as those of `kube::runtime::finalizer` do.
+                writes: informer.write_through(&informer.store_synced()),
+            }));
+        }
+        self.caches.add(&informer);
+        Cache { informer, store }
+    }
+}
+
+impl<K: CachedResource> fmt::Debug for CacheBuilder<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct(type_name::<Self>()).field("informer", &self.informer).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,76 @@
+//! A cache of one type.
+
+use std::{fmt, ops::ControlFlow, sync::Arc};
+
+use educe::Educe;
+use futures::Stream;
+use kube::runtime::reflector::Store;
+
+use super::{CachedResource, cached::Cached, subscription};
+use crate::{Event, HandlerOptions, Informer, NamedIndexes, Progress};
+
+/// The objects of one type, for any number of `kube::runtime::Controller`s: their [`Store`], streams of their changes, and
+/// look-ups by index.
+///
+/// Clones share the objects.
+#[derive(Educe)]
+#[educe(Clone(bound(false)))]
+pub struct Cache<K: CachedResource> {
+    pub(super) informer: Informer<Cached<K>, NamedIndexes<Cached<K>>>,
+    pub(super) store: Store<K>,
+}
+
+impl<K: CachedResource> Cache<K> {
+    /// Returns the store of the objects, for `Controller::for_shared_stream` and for reconcilers.
+    ///
+    /// It is ready when the first list is complete. `metadata.managedFields` are left out.
+    pub fn store(&self) -> Store<K> {
+        self.store.clone()
+    }
+
+    /// Returns a stream of the objects that are stored, then of those that are added or changed: the trigger of the objects
+    /// that a controller reconciles (kube: `WatchStreamExt::applied_objects`).
+    ///
+    /// A subscriber may begin at any time, and a slow one delays nothing: it gets each object that changed meanwhile once,
+    /// in its newest state. The stream ends when the future of [`Caches::run`](super::Caches::run) does.
+    pub fn applied_objects(&self) -> impl Stream<Item = Arc<K>> + Send + use<K> {
+        self.subscribe("applied objects", false)
+    }
+
+    /// Returns a stream of the objects that are stored, then of those that are added, changed or deleted: the trigger of
+    /// objects that a controller owns or watches (kube: `WatchStreamExt::touched_objects`).
+    ///
+    /// It has the properties of [`applied_objects`](Self::applied_objects). A deleted object comes in its last state.
+    pub fn touched_objects(&self) -> impl Stream<Item = Arc<K>> + Send + use<K> {
+        self.subscribe("touched objects", true)
+    }
+
+    /// Returns the objects with the value `value` in `index`, ordered by namespace and name. Empty if
+    /// [`CacheBuilder::index`](super::CacheBuilder::index) has added no such index.
+    pub fn by_index(&self, index: &str, value: &str) -> Vec<Arc<K>> {
+        let found = self.informer.lister().by_index(index, value);
+        found.iter().filter_map(|object| object.object()).collect()
+    }
+
+    /// Returns the time at which the cache last advanced, for health checks.
+    pub fn progress(&self) -> Progress {
+        self.informer.progress()
+    }
+
+    fn subscribe(&self, name: &str, deletions: bool) -> impl Stream<Item = Arc<K>> + Send + use<K> {
+        let (publisher, subscription) = subscription::channel();
+        self.informer.shared.add_handler(HandlerOptions::named(name), move |event| match &event {
+            Event::Added { object, .. } => publisher.publish(object),
+            Event::Updated { new, .. } if event.is_change() => publisher.publish(new),
+            Event::Deleted { object, .. } if deletions => publisher.publish(object),
+            _ => ControlFlow::Continue(()),
+        });
+        subscription
+    }
+}
+
+impl<K: CachedResource> fmt::Debug for Cache<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cache").field("informer", &self.informer).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,124 @@
+//! The caches of an operator.
+
+use std::{
+    any::{Any, TypeId},
+    collections::HashMap,
+    fmt,
+    panic::resume_unwind,
+    sync::{Arc, Mutex, PoisonError, RwLock},
+};
+
+use futures::future::BoxFuture;
+use kube_controller_client::{Client, ClientOptions, Config};
+use tokio::{sync::mpsc, task::JoinSet};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    Cache, CacheBuilder, CachedResource,
+    cached::Cached,
+    client::{self, Registry},
+    writes::Writable,
+};
+use crate::{Index, Informer};
+
+/// The caches of an operator, over one `kube::Client` (client-go: `SharedInformerFactory`).
+///
+/// Clones share the caches.
+#[derive(Clone)]
+pub struct Caches {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    lists: Client,
+    client: kube::Client,
+    registry: Registry,
+    /// Caches of all objects of a type.
+    whole: Mutex<HashMap<TypeId, Box<dyn Any + Send>>>,
+    added: mpsc::UnboundedSender<BoxFuture<'static, ()>>,
+    /// Taken by the first [`Caches::run`].
+    to_run: Mutex<Option<mpsc::UnboundedReceiver<BoxFuture<'static, ()>>>>,
+}
+
+impl Caches {
+    /// Returns no caches, which will list and watch with this client. It must have no read timeout, which would end quiet
+    /// watches; `kube` sets none by default.
+    ///
+    /// # Panics
+    ///
+    /// If it is called outside of a tokio runtime, as for `kube::Client::new`.
+    pub fn new(client: kube::Client) -> Self {
+        let options = ClientOptions { read_only: true, ..ClientOptions::default() };
+        let lists = Client::new(&Config::from_kube_client(client.clone()), options)
+            .expect("a client over a service reads no files, and the default user agent is a valid header");
+        let registry = Registry::new(RwLock::default());
+        let client = client::observed(&client, registry.clone());
+        let (added, to_run) = mpsc::unbounded_channel();
+        let to_run = Mutex::new(Some(to_run));
+        Self { inner: Arc::new(Inner { lists, client, registry, whole: Mutex::default(), added, to_run }) }
+    }
+
+    /// Returns the client for the operator's writes: their responses enter the caches before they are returned.
+    ///
+    /// Each write of a single object does, whichever `Api` sends it, but dry runs and answers that are not the object, such
+    /// as a `Scale`. Reads and watches pass it untouched.
+    pub fn client(&self) -> kube::Client {
+        self.inner.client.clone()
+    }
+
+    /// Returns the cache of all objects of a type, the same one for each call.
+    pub fn of<K: CachedResource>(&self) -> Cache<K> {
+        let mut whole = self.inner.whole.lock().unwrap_or_else(PoisonError::into_inner);
+        let cache = whole.entry(TypeId::of::<K>()).or_insert_with(|| Box::new(self.builder::<K>().build()));
+        cache.downcast_ref::<Cache<K>>().expect("the entry of a type is its cache").clone()
+    }
+
+    /// Returns a builder of another cache, with a namespace, selectors or indexes.
+    pub fn builder<K: CachedResource>(&self) -> CacheBuilder<K> {
+        CacheBuilder::new(self.clone(), self.inner.lists.clone())
+    }
+
+    /// Fills the caches, also those that are added later, until the future is dropped. The caller spawns or joins it.
+    ///
+    /// Failed requests are retried without limit; see [Requirements and failures](crate#requirements-and-failures). A second call
+    /// logs an error and returns.
+    pub fn run(&self) -> impl Future<Output = ()> + Send + use<> {
+        let to_run = self.inner.to_run.lock().unwrap_or_else(PoisonError::into_inner).take();
+        async move {
+            let Some(mut to_run) = to_run else {
+                tracing::error!("Caches::run was called a second time; this call does nothing");
+                return;
+            };
+            let mut running = JoinSet::new();
+            loop {
+                tokio::select! {
+                    biased;
+                    Some(informer) = to_run.recv() => {
+                        running.spawn(informer);
+                    }
+                    Some(ended) = running.join_next() => {
+                        if let Err(error) = ended && let Ok(panic) = error.try_into_panic() {
+                            resume_unwind(panic);
+                        }
+                    }
+                    else => return,
+                }
+            }
+        }
+    }
+
+    pub(super) fn observe_writes(&self, cache: Arc<dyn Writable>) {
+        self.inner.registry.write().unwrap_or_else(PoisonError::into_inner).push(cache);
+    }
+
+    pub(super) fn add<K: CachedResource, X: Index<Cached<K>>>(&self, informer: &Informer<Cached<K>, X>) {
+        // After the end of `run`, the cache stays empty, as the others stay at their last state.
+        let _ = self.inner.added.send(Box::pin(informer.run(CancellationToken::new())));
+    }
+}
+
+impl fmt::Debug for Caches {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Caches").finish_non_exhaustive()
+    }
+}
