@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use kube_wire::{Accept, Decode, DecodeContext, ListParams, Resource, ResourceVersion, decode_list};
+use kube_wire::{Accept, Decode, DecodeContext, Encoding, ListParams, ListReader, Resource, ResourceVersion};
 use serde_json::Value;
 use tokio::time::timeout;
 
@@ -57,11 +57,26 @@ impl Source {
         namespace: &str,
         name: &str,
     ) -> Result<Option<T>, ListWatchError> {
-        let params = ListParams { field_selector: Some(format!("metadata.name={name}")), ..ListParams::default() };
+        self.list_by_name(resource, namespace, name, ListParams::default()).await
+    }
+
+    /// Reads one object by a list of its name from the most recent state; `None` if it does not exist, or if the selectors of
+    /// `params` do not match it.
+    pub(crate) async fn list_by_name<T: Decode>(
+        &self,
+        resource: &Resource,
+        namespace: &str,
+        name: &str,
+        mut params: ListParams,
+    ) -> Result<Option<T>, ListWatchError> {
+        let by_name = format!("metadata.name={name}");
+        params.field_selector = Some(params.field_selector.map_or(by_name.clone(), |it| format!("{by_name},{it}")));
         let namespace = Some(namespace).filter(|it| !it.is_empty());
         let body = collect(self.requests.list(resource, namespace, &params).await?).await?;
-        let list = self.decode(|| decode_list::<T>(&body)).map_err(ListWatchError::other)?;
-        Ok(list.items.into_iter().next())
+        let mut list = ListReader::<T>::of(resource, Encoding::Json);
+        list.push(&body);
+        let first = self.decode(|| list.next_item()).map_err(ListWatchError::other)?;
+        first.transpose().map_err(|it| ListWatchError::other(it.error))
     }
 
     /// Returns the current resource version of a resource on the server: that of a list with `limit=1`, read from etcd.

@@ -2,22 +2,21 @@
 
 use std::{any::type_name, fmt, sync::Arc};
 
-use kube::core::Selector;
 use kube_controller_client::Client;
-use kube_wire::Resource;
+use kube_wire::{ListParams, Resource};
 
 use super::{Cache, CachedResource, Caches, cached::Cached, store::KubeStore, writes::OwnWrites};
-use crate::{Builder, Informer, NamedIndexes};
+use crate::{Builder, Informer, NamedIndexes, list_watch::Source};
 
 /// Builder of a [`Cache`]: its namespace, selectors and indexes.
 #[must_use]
 pub struct CacheBuilder<K: CachedResource> {
     caches: Caches,
+    client: Client,
     informer: Builder<Cached<K>>,
     resource: Resource,
     namespace: Option<String>,
-    selector: Selector,
-    has_field_selector: bool,
+    selection: ListParams,
     indexes: NamedIndexes<Cached<K>>,
 }
 
@@ -27,38 +26,39 @@ impl<K: CachedResource> CacheBuilder<K> {
         let resource = Resource::discovered(&group, &version, &plural, &kind, K::is_namespaced());
         Self {
             caches,
-            informer: Informer::builder(client).resource(resource),
+            informer: Informer::builder(client.clone()).resource(resource),
+            client,
             resource,
             namespace: None,
-            selector: Selector::default(),
-            has_field_selector: false,
+            selection: ListParams::default(),
             indexes: NamedIndexes::new(),
         }
     }
 
-    /// Restricts the cache to one namespace. Default: all namespaces.
+    /// Restricts the cache to one namespace. Default: that of the [`Caches`]. Without effect for a cluster-scoped resource.
     pub fn namespace(mut self, namespace: &str) -> Self {
-        self.informer = self.informer.namespace(namespace);
-        self.namespace = Some(namespace.to_owned());
+        if K::is_namespaced() {
+            self.informer = self.informer.namespace(namespace);
+            self.namespace = Some(namespace.to_owned());
+        }
         self
     }
 
-    /// Restricts the cache to objects with matching labels.
+    /// Restricts the cache to objects with matching labels, e.g. `app=web,!canary`.
     ///
-    /// An own write of an object that matches enters the cache. One that moves an object out of the selection removes it
-    /// when the watch shows it.
-    pub fn labels(mut self, selector: &Selector) -> Self {
-        self.informer = self.informer.label_selector(&selector.to_string());
-        self.selector = selector.clone();
+    /// An own write that creates an object or changes its labels costs a read, which says whether they match.
+    pub fn labels(mut self, selector: &str) -> Self {
+        self.informer = self.informer.label_selector(selector);
+        self.selection.label_selector = Some(selector.to_owned());
         self
     }
 
     /// Restricts the cache to objects with matching fields, e.g. `spec.nodeName=node-1`.
     ///
-    /// Own writes do not enter such a cache, since only the server knows which objects match: the watch shows them.
+    /// Each own write costs a read, which says whether they match.
     pub fn fields(mut self, selector: &str) -> Self {
         self.informer = self.informer.field_selector(selector);
-        self.has_field_selector = true;
+        self.selection.field_selector = Some(selector.to_owned());
         self
     }
 
@@ -74,16 +74,15 @@ impl<K: CachedResource> CacheBuilder<K> {
     pub fn build(self) -> Cache<K> {
         let (mirror, store) = KubeStore::new();
         let informer = self.informer.index(self.indexes).mirror(mirror).build();
-        if !self.has_field_selector {
-            self.caches.observe_writes(Arc::new(OwnWrites {
-                resource: self.resource,
-                namespace: self.namespace,
-                selector: self.selector,
-                // The handle of the store is that of no handler: all subscribers get the events of own writes, which
-                // reconcilers rely on, as those of `kube::runtime::finalizer` do.
-                writes: informer.write_through(&informer.store_synced()),
-            }));
-        }
+        self.caches.observe_writes(Arc::new(OwnWrites {
+            resource: self.resource,
+            namespace: self.namespace,
+            selection: self.selection,
+            source: Source::new(self.client),
+            // The handle of the store is that of no handler: all subscribers get the events of own writes, which reconcilers
+            // rely on, as those of `kube::runtime::finalizer` do.
+            writes: informer.write_through(&informer.store_synced()),
+        }));
         self.caches.add(&informer);
         Cache { informer, store }
     }

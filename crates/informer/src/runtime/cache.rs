@@ -1,12 +1,16 @@
 //! A cache of one type.
 
-use std::{fmt, ops::ControlFlow, sync::Arc};
+use std::{fmt, future::ready, ops::ControlFlow, sync::Arc};
 
 use educe::Educe;
-use futures::Stream;
-use kube::runtime::reflector::Store;
+use futures::{Stream, StreamExt as _};
+use kube::runtime::{Controller, reflector::Store, watcher};
 
-use super::{CachedResource, cached::Cached, subscription};
+use super::{
+    CachedResource,
+    cached::Cached,
+    subscription::{self, Change, Subscription},
+};
 use crate::{Event, HandlerOptions, Informer, NamedIndexes, Progress};
 
 /// The objects of one type, for any number of `kube::runtime::Controller`s: their [`Store`], streams of their changes, and
@@ -28,13 +32,23 @@ impl<K: CachedResource> Cache<K> {
         self.store.clone()
     }
 
+    /// Returns a controller that reconciles the objects, in place of `Controller::new`.
+    pub fn controller(&self) -> Controller<K> {
+        Controller::for_shared_stream(self.applied_objects(), self.store())
+    }
+
     /// Returns a stream of the objects that are stored, then of those that are added or changed: the trigger of the objects
     /// that a controller reconciles (kube: `WatchStreamExt::applied_objects`).
     ///
     /// A subscriber may begin at any time, and a slow one delays nothing: it gets each object that changed meanwhile once,
     /// in its newest state. The stream ends when the future of [`Caches::run`](super::Caches::run) does.
     pub fn applied_objects(&self) -> impl Stream<Item = Arc<K>> + Send + use<K> {
-        self.subscribe("applied objects", false)
+        self.subscribe("applied objects").filter_map(|change| {
+            ready(match change {
+                Change::Applied(object) => object.object(),
+                Change::Deleted(_) => None,
+            })
+        })
     }
 
     /// Returns a stream of the objects that are stored, then of those that are added, changed or deleted: the trigger of
@@ -42,7 +56,24 @@ impl<K: CachedResource> Cache<K> {
     ///
     /// It has the properties of [`applied_objects`](Self::applied_objects). A deleted object comes in its last state.
     pub fn touched_objects(&self) -> impl Stream<Item = Arc<K>> + Send + use<K> {
-        self.subscribe("touched objects", true)
+        self.subscribe("touched objects").filter_map(|change| {
+            let (Change::Applied(object) | Change::Deleted(object)) = change;
+            ready(object.object())
+        })
+    }
+
+    /// Returns the same changes as the stream of a `watcher`, for what takes one: the adapters of `WatchStreamExt` such as
+    /// `predicate_filter`, then `Controller::for_stream`.
+    ///
+    /// It has the properties of [`applied_objects`](Self::applied_objects), consists of `Apply` and `Delete`, and has no errors.
+    /// A list is a change of each object that differs. Objects are cloned.
+    pub fn events(&self) -> impl Stream<Item = watcher::Result<watcher::Event<K>>> + Send + use<K> {
+        self.subscribe("events").filter_map(|change| {
+            ready(match change {
+                Change::Applied(object) => object.read(|object| Ok(watcher::Event::Apply(object.clone()))),
+                Change::Deleted(object) => object.read(|object| Ok(watcher::Event::Delete(object.clone()))),
+            })
+        })
     }
 
     /// Returns the objects with the value `value` in `index`, ordered by namespace and name. Empty if
@@ -57,13 +88,13 @@ impl<K: CachedResource> Cache<K> {
         self.informer.progress()
     }
 
-    fn subscribe(&self, name: &str, deletions: bool) -> impl Stream<Item = Arc<K>> + Send + use<K> {
+    fn subscribe(&self, name: &str) -> Subscription<K> {
         let (publisher, subscription) = subscription::channel();
-        self.informer.shared.add_handler(HandlerOptions::named(name), move |event| match &event {
-            Event::Added { object, .. } => publisher.publish(object),
-            Event::Updated { new, .. } if event.is_change() => publisher.publish(new),
-            Event::Deleted { object, .. } if deletions => publisher.publish(object),
-            _ => ControlFlow::Continue(()),
+        self.informer.shared.add_handler(HandlerOptions::named(name), move |event| match event {
+            Event::Added { object, .. } => publisher.publish(Change::Applied(object)),
+            Event::Updated { old, new, .. } if !Arc::ptr_eq(&old, &new) => publisher.publish(Change::Applied(new)),
+            Event::Updated { .. } => ControlFlow::Continue(()),
+            Event::Deleted { object, .. } => publisher.publish(Change::Deleted(object)),
         });
         subscription
     }

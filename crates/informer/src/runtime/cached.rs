@@ -104,8 +104,7 @@ where
         // A server that does not leave them out sends them, and they are more than half of many objects.
         metadata.managed_fields = None;
         let Some(name) = metadata.name.as_deref() else {
-            let problem = DecodeProblem::Json { path: "metadata.name".to_owned(), message: "missing field".to_owned() };
-            return Err(DecodeError::new(&kind, problem));
+            return Err(DecodeError::new(&kind, DecodeProblem::MissingName));
         };
         Ok(Self {
             key: ObjectKey::new(metadata.namespace.as_deref().unwrap_or_default(), name),

@@ -32,6 +32,8 @@ pub struct Caches {
 struct Inner {
     lists: Client,
     client: kube::Client,
+    /// Namespace of the caches; `None` for all namespaces.
+    namespace: Option<String>,
     registry: Registry,
     /// Caches of all objects of a type.
     whole: Mutex<HashMap<TypeId, Box<dyn Any + Send>>>,
@@ -41,32 +43,48 @@ struct Inner {
 }
 
 impl Caches {
-    /// Returns no caches, which will list and watch with this client. It must have no read timeout, which would end quiet
-    /// watches; `kube` sets none by default.
+    /// Returns no caches, which will list and watch all namespaces with this client. It must have no read timeout, which would
+    /// end quiet watches; `kube` sets none by default.
     ///
     /// # Panics
     ///
     /// If it is called outside of a tokio runtime, as for `kube::Client::new`.
     pub fn new(client: kube::Client) -> Self {
-        let options = ClientOptions { read_only: true, ..ClientOptions::default() };
+        Self::within(client, None)
+    }
+
+    /// Does the same as [`new`](Self::new) for one namespace, for an operator that may read no other. Cluster-scoped resources are
+    /// listed whole.
+    ///
+    /// # Panics
+    ///
+    /// As for [`new`](Self::new).
+    pub fn namespaced(client: kube::Client, namespace: &str) -> Self {
+        Self::within(client, Some(namespace.to_owned()))
+    }
+
+    fn within(client: kube::Client, namespace: Option<String>) -> Self {
+        // Without a limit, as `kube` has none: the informers send one request at a time, and own writes at most one read each.
+        let options = ClientOptions { qps: 0.0, read_only: true, ..ClientOptions::default() };
         let lists = Client::new(&Config::from_kube_client(client.clone()), options)
             .expect("a client over a service reads no files, and the default user agent is a valid header");
         let registry = Registry::new(RwLock::default());
         let client = client::observed(&client, registry.clone());
         let (added, to_run) = mpsc::unbounded_channel();
         let to_run = Mutex::new(Some(to_run));
-        Self { inner: Arc::new(Inner { lists, client, registry, whole: Mutex::default(), added, to_run }) }
+        Self { inner: Arc::new(Inner { lists, client, namespace, registry, whole: Mutex::default(), added, to_run }) }
     }
 
     /// Returns the client for the operator's writes: their responses enter the caches before they are returned.
     ///
-    /// Each write of a single object does, whichever `Api` sends it, but dry runs and answers that are not the object, such
-    /// as a `Scale`. Reads and watches pass it untouched.
+    /// Each write of a single object does, whichever `Api` sends it. An answer that does not show the object, such as a `Scale` or
+    /// its metadata alone, costs a read of it. Reads, watches, dry runs and deletions of collections pass untouched.
     pub fn client(&self) -> kube::Client {
         self.inner.client.clone()
     }
 
-    /// Returns the cache of all objects of a type, the same one for each call.
+    /// Returns the cache of all objects of a type, in the namespace of the caches if they have one. It is the same one for each
+    /// call.
     pub fn of<K: CachedResource>(&self) -> Cache<K> {
         let mut whole = self.inner.whole.lock().unwrap_or_else(PoisonError::into_inner);
         let cache = whole.entry(TypeId::of::<K>()).or_insert_with(|| Box::new(self.builder::<K>().build()));
@@ -75,13 +93,18 @@ impl Caches {
 
     /// Returns a builder of another cache, with a namespace, selectors or indexes.
     pub fn builder<K: CachedResource>(&self) -> CacheBuilder<K> {
-        CacheBuilder::new(self.clone(), self.inner.lists.clone())
+        let builder = CacheBuilder::new(self.clone(), self.inner.lists.clone());
+        match &self.inner.namespace {
+            Some(namespace) => builder.namespace(namespace),
+            None => builder,
+        }
     }
 
     /// Fills the caches, also those that are added later, until the future is dropped. The caller spawns or joins it.
     ///
     /// Failed requests are retried without limit; see [Requirements and failures](crate#requirements-and-failures). A second call
-    /// logs an error and returns.
+    /// logs an error and returns: an operator with leader election runs its caches from the start, and each term subscribes to
+    /// them.
     pub fn run(&self) -> impl Future<Output = ()> + Send + use<> {
         let to_run = self.inner.to_run.lock().unwrap_or_else(PoisonError::into_inner).take();
         async move {

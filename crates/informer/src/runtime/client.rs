@@ -6,35 +6,44 @@ use http::{Request, Response};
 use http_body_util::BodyExt as _;
 use kube::{Client, client::Body};
 
-use super::writes::Writable;
+use super::{answer::based_on, target::Target, writes::Writable};
 
 /// Caches that writes enter.
 pub(super) type Registry = Arc<RwLock<Vec<Arc<dyn Writable>>>>;
 
-/// Returns a client that sends all requests through `client`, and passes the responses to writes to the caches before it
-/// returns them.
+/// Returns a client that sends all requests through `client`, and passes the answers to writes to the caches before it returns
+/// them.
 pub(super) fn observed(client: &Client, registry: Registry) -> Client {
     let namespace = client.default_namespace().to_owned();
     let client = client.clone();
-    let service = tower::service_fn(move |request| send(client.clone(), registry.clone(), request));
+    let service = tower::service_fn(move |request: Request<Body>| {
+        let changed: Vec<_> = registry
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .iter()
+            .filter_map(|cache| Some((cache.target(request.method(), request.uri())?, cache.clone())))
+            .collect();
+        send(client.clone(), changed, request)
+    });
     Client::new(service, namespace)
 }
 
-async fn send(client: Client, registry: Registry, request: Request<Body>) -> Result<Response<Body>, kube::Error> {
-    let changed: Vec<_> = registry
-        .read()
-        .unwrap_or_else(PoisonError::into_inner)
-        .iter()
-        .filter_map(|cache| Some((cache.target(request.method(), request.uri())?, cache.clone())))
-        .collect();
-    let response = client.send(request).await?;
+/// Sends a request, which changes objects of these caches.
+async fn send(
+    client: Client,
+    changed: Vec<(Target, Arc<dyn Writable>)>,
+    request: Request<Body>,
+) -> Result<Response<Body>, kube::Error> {
     if changed.is_empty() {
-        return Ok(response);
+        return client.send(request).await;
     }
-    let (parts, body) = response.into_parts();
+    let (head, body) = request.into_parts();
+    let body = body.collect_bytes().await?;
+    let based_on = based_on(&body);
+    let (head, body) = client.send(Request::from_parts(head, body.into())).await?.into_parts();
     let body = body.collect().await?.to_bytes();
     for (target, cache) in changed {
-        cache.answered(&target, parts.status, &body);
+        cache.answered(&target, based_on.clone(), (head.status, &body)).await;
     }
-    Ok(Response::from_parts(parts, body.into()))
+    Ok(Response::from_parts(head, body.into()))
 }

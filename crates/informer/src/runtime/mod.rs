@@ -10,15 +10,12 @@
 //! - `metadata.managedFields` are not kept, and a [projection](crate::projection) keeps only the fields that it has.
 //! - Look-ups by index, with [`Cache::by_index`].
 //!
-//! The streams are those of the methods with `shared_stream` in their names, which the feature `unstable-runtime-subscribe` of `kube`
-//! has.
-//!
 //! ```no_run
 //! use std::{sync::Arc, time::Duration};
 //!
 //! use futures::StreamExt as _;
 //! use k8s_openapi::api::{apps::v1::Deployment, core::v1::Pod};
-//! use kube::{Client, Error, runtime::{Controller, controller::Action}};
+//! use kube::{Client, Error, runtime::controller::Action};
 //! use kube_informer::runtime::Caches;
 //!
 //! # struct Context { client: Client }
@@ -28,7 +25,8 @@
 //! let caches = Caches::new(client);
 //! let (deployments, pods) = (caches.of::<Deployment>(), caches.of::<Pod>());
 //! let context = Arc::new(Context { client: caches.client() });
-//! let controller = Controller::for_shared_stream(deployments.applied_objects(), deployments.store())
+//! let controller = deployments
+//!     .controller()
 //!     .owns_shared_stream(pods.touched_objects())
 //!     .run(reconcile, error_policy, context)
 //!     .for_each(|_| async {});
@@ -36,6 +34,7 @@
 //! # }
 //! ```
 
+mod answer;
 mod builder;
 mod cache;
 mod cached;
@@ -44,6 +43,7 @@ mod client;
 mod projection;
 mod store;
 mod subscription;
+mod target;
 mod writes;
 
 use std::{any::TypeId, fmt::Debug};

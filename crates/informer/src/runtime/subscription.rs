@@ -26,9 +26,17 @@ pub(super) struct Publisher<K> {
 /// Objects that changed since the stream was last polled: one entry per object, however slow the subscriber is.
 struct Changed<K> {
     order: VecDeque<Identity>,
-    newest: HashMap<Identity, Arc<Cached<K>>>,
+    newest: HashMap<Identity, Change<K>>,
     subscriber: Option<Waker>,
     ended: bool,
+}
+
+/// The newest state of an object.
+pub(super) enum Change<K> {
+    /// It was stored, added or changed.
+    Applied(Arc<Cached<K>>),
+    /// It was deleted; the state is its last.
+    Deleted(Arc<Cached<K>>),
 }
 
 /// An object and a later one of the same name have entries of their own, because both may have owners to reconcile.
@@ -41,12 +49,13 @@ pub(super) fn channel<K>() -> (Publisher<K>, Subscription<K>) {
 }
 
 impl<K: Send + Sync + 'static> Publisher<K> {
-    /// Adds an object, or replaces its earlier state. Breaks if the stream was dropped.
-    pub(super) fn publish(&self, object: &Arc<Cached<K>>) -> ControlFlow<()> {
+    /// Adds a changed object, or replaces its earlier state. Breaks if the stream was dropped.
+    pub(super) fn publish(&self, change: Change<K>) -> ControlFlow<()> {
         let Some(changed) = self.changed.upgrade() else { return ControlFlow::Break(()) };
         let mut changed = locked(&changed);
+        let (Change::Applied(object) | Change::Deleted(object)) = &change;
         let identity = (object.key(), object.uid());
-        if changed.newest.insert(identity.clone(), object.clone()).is_none() {
+        if changed.newest.insert(identity.clone(), change).is_none() {
             changed.order.push_back(identity);
         }
         wake(changed);
@@ -65,13 +74,13 @@ impl<K> Drop for Publisher<K> {
 }
 
 impl<K> Stream for Subscription<K> {
-    type Item = Arc<K>;
+    type Item = Change<K>;
 
-    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Arc<K>>> {
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Change<K>>> {
         let mut changed = locked(&self.changed);
         while let Some(identity) = changed.order.pop_front() {
-            if let Some(object) = changed.newest.remove(&identity).and_then(|object| object.object()) {
-                return Poll::Ready(Some(object));
+            if let Some(change) = changed.newest.remove(&identity) {
+                return Poll::Ready(Some(change));
             }
         }
         if changed.ended {

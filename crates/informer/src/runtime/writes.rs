@@ -1,99 +1,79 @@
-//! Own writes: what a request changes, and what its response says.
+//! Own writes of the objects of a cache.
 
+use futures::future::{BoxFuture, FutureExt as _};
 use http::{Method, StatusCode, Uri};
-use kube::{
-    ResourceExt as _,
-    core::{Selector, SelectorExt as _},
+use kube::ResourceExt as _;
+use kube_wire::{ListParams, Object as _, Resource, ResourceVersion};
+
+use super::{
+    CachedResource,
+    answer::{Consequence, consequence},
+    cached::Cached,
+    target::Target,
 };
-use kube_wire::{Decode as _, Object as _, Resource, deletion_is_pending};
-use serde::Deserialize;
-
-use super::{CachedResource, cached::Cached};
-use crate::WriteThrough;
-
-/// Objects that a write changes: one, or one that it creates.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Target {
-    pub(super) namespace: String,
-    /// Empty for a create.
-    pub(super) name: String,
-    pub(super) deletes: bool,
-}
-
-impl Target {
-    /// Returns what a request changes of a resource; `None` if it changes no single object of it for sure: another resource, a
-    /// read, a dry run, the deletion of a collection, a subresource that is created (an eviction, a token).
-    pub(super) fn of(resource: &Resource, method: &Method, uri: &Uri) -> Option<Self> {
-        let is_dry_run = uri.query().is_some_and(|query| query.split('&').any(|it| it.starts_with("dryRun=")));
-        if is_dry_run {
-            return None;
-        }
-        let collection = resource.path(None);
-        let (namespace, rest) = if resource.namespaced {
-            let root = collection.strip_suffix(resource.plural)?;
-            let (namespace, rest) = uri.path().strip_prefix(root)?.strip_prefix("namespaces/")?.split_once('/')?;
-            (namespace, rest.strip_prefix(resource.plural)?)
-        } else {
-            ("", uri.path().strip_prefix(&*collection)?)
-        };
-        let mut segments = rest.split('/');
-        let segments = (segments.next()?, segments.next(), segments.next());
-        let (name, deletes) = match (method.as_str(), segments) {
-            ("POST", ("", None, _)) => ("", false),
-            ("PUT" | "PATCH", ("", Some(name), _)) => (name, false),
-            ("DELETE", ("", Some(name), None)) => (name, true),
-            _ => return None,
-        };
-        Some(Self { namespace: namespace.to_owned(), name: name.to_owned(), deletes })
-    }
-}
+use crate::{WriteThrough, list_watch::Source};
 
 /// A cache as seen by the client whose writes enter it.
 pub(super) trait Writable: Send + Sync {
     /// Returns the object of the cache that a request changes; `None` if it changes none.
     fn target(&self, method: &Method, uri: &Uri) -> Option<Target>;
 
-    /// Takes the response to such a request.
-    fn answered(&self, target: &Target, code: StatusCode, body: &[u8]);
+    /// Takes the answer to a request that changes `target`, and is based on a version of it.
+    fn answered<'a>(
+        &'a self,
+        target: &'a Target,
+        based_on: Option<ResourceVersion>,
+        answer: (StatusCode, &'a [u8]),
+    ) -> BoxFuture<'a, ()>;
 }
 
 /// The own writes of one cache.
 pub(super) struct OwnWrites<K> {
     pub(super) resource: Resource,
     pub(super) namespace: Option<String>,
-    pub(super) selector: Selector,
+    /// The selectors of the cache.
+    pub(super) selection: ListParams,
+    pub(super) source: Source,
     pub(super) writes: WriteThrough<Cached<K>>,
 }
 
-/// What is read of every response.
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Head {
-    api_version: String,
-    kind: String,
-    /// Of a `Status`.
-    details: Details,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Details {
-    uid: String,
-}
-
 impl<K: CachedResource> OwnWrites<K> {
-    fn removed(&self, target: &Target, uid: &str) {
-        let Some(stored) = self.writes.get(&target.namespace, &target.name) else { return };
-        // Another object of this name may be stored by now.
-        if uid.is_empty() || stored.uid() == uid {
-            self.writes.begin(&target.namespace, &target.name).deleted(&stored);
+    /// Takes a state that the server has acknowledged.
+    async fn written(&self, object: Cached<K>) {
+        if self.selects(&object) {
+            self.writes.begin(object.namespace(), object.name()).written(object);
+        } else {
+            self.read(object.namespace(), object.name()).await;
         }
     }
 
-    fn written(&self, object: Cached<K>) {
-        // What a write moves out of the selection stays until the watch shows it.
-        if object.read(|it| self.selector.matches(it.labels())) == Some(true) {
-            self.writes.begin(object.namespace(), object.name()).written(object);
+    /// Returns whether an object matches the selectors for sure.
+    fn selects(&self, object: &Cached<K>) -> bool {
+        if self.selection.field_selector.is_some() {
+            return false;
+        }
+        let Some(stored) = self.writes.get(object.namespace(), object.name()) else {
+            return self.selection.label_selector.is_none();
+        };
+        self.selection.label_selector.is_none()
+            || object.read(|new| stored.read(|old| new.labels() == old.labels())) == Some(Some(true))
+    }
+
+    /// Asks the server for the object, and for whether the selectors match it. If that fails, the watch will show it.
+    async fn read(&self, namespace: &str, name: &str) {
+        let read = self.source.list_by_name(&self.resource, namespace, name, self.selection.clone());
+        match read.await {
+            Ok(Some(object)) => self.writes.begin(namespace, name).written(object),
+            Ok(None) => self.removed(namespace, name, ""),
+            Err(error) => tracing::debug!(%error, resource = %self.resource, name, "an own write cannot be read"),
+        }
+    }
+
+    fn removed(&self, namespace: &str, name: &str, uid: &str) {
+        let Some(stored) = self.writes.get(namespace, name) else { return };
+        // Another object of this name may be stored by now.
+        if uid.is_empty() || stored.uid() == uid {
+            self.writes.begin(namespace, name).deleted(&stored);
         }
     }
 }
@@ -104,61 +84,28 @@ impl<K: CachedResource> Writable for OwnWrites<K> {
         self.namespace.as_ref().is_none_or(|it| *it == target.namespace).then_some(target)
     }
 
-    fn answered(&self, target: &Target, code: StatusCode, body: &[u8]) {
-        if code == StatusCode::CONFLICT && !target.name.is_empty() {
-            if let Some(stored) = self.writes.get(&target.namespace, &target.name) {
-                self.writes.begin(&target.namespace, &target.name).conflict(&stored);
+    fn answered<'a>(
+        &'a self,
+        target: &'a Target,
+        based_on: Option<ResourceVersion>,
+        answer: (StatusCode, &'a [u8]),
+    ) -> BoxFuture<'a, ()> {
+        let Target { namespace, name, deletes: _ } = target;
+        async move {
+            match consequence(&self.resource, target, based_on, answer) {
+                Consequence::Nothing => {}
+                Consequence::Written(object) => self.written(object).await,
+                Consequence::Removed(uid) => self.removed(namespace, name, &uid),
+                Consequence::Unknown(name) => self.read(namespace, &name).await,
+                Consequence::Conflict(version) => {
+                    if let Some(stored) = self.writes.get(namespace, name)
+                        && stored.resource_version() == version
+                    {
+                        self.writes.begin(namespace, name).conflict(&stored);
+                    }
+                }
             }
-            return;
         }
-        let Some(head) = serde_json::from_slice::<Head>(body).ok().filter(|_| code.is_success()) else { return };
-        if head.kind == "Status" && target.deletes {
-            self.removed(target, &head.details.uid);
-        } else if head.kind == self.resource.kind && head.api_version == K::api_version(&()) {
-            // What cannot be decoded, the watch reports.
-            let Ok(object) = Cached::<K>::from_json(body) else { return };
-            if target.deletes && !deletion_is_pending(self.resource.kind, body) {
-                self.removed(target, &object.uid().to_string());
-            } else {
-                self.written(object);
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-
-    const PODS: Resource = Resource::namespaced("", "v1", "pods", "Pod");
-    const WIDGETS: Resource = Resource::namespaced("example.com", "v1", "widgets", "Widget");
-    const NAMESPACES: Resource = Resource::cluster("", "v1", "namespaces", "Namespace");
-
-    #[rstest]
-    #[case::create(PODS, "POST", "/api/v1/namespaces/shop/pods?fieldManager=x", Some(("shop", "", false)))]
-    #[case::replace(PODS, "PUT", "/api/v1/namespaces/shop/pods/web", Some(("shop", "web", false)))]
-    #[case::status(WIDGETS, "PATCH", "/apis/example.com/v1/namespaces/a/widgets/w/status", Some(("a", "w", false)))]
-    #[case::delete(PODS, "DELETE", "/api/v1/namespaces/shop/pods/web", Some(("shop", "web", true)))]
-    #[case::cluster_scope(NAMESPACES, "DELETE", "/api/v1/namespaces/shop", Some(("", "shop", true)))]
-    #[case::finalize(NAMESPACES, "PUT", "/api/v1/namespaces/shop/finalize", Some(("", "shop", false)))]
-    #[case::object_in_a_namespace(NAMESPACES, "POST", "/api/v1/namespaces/shop/pods", None)]
-    #[case::eviction(PODS, "POST", "/api/v1/namespaces/shop/pods/web/eviction", None)]
-    #[case::collection(PODS, "DELETE", "/api/v1/namespaces/shop/pods", None)]
-    #[case::dry_run(PODS, "POST", "/api/v1/namespaces/shop/pods?x=y&dryRun=All", None)]
-    #[case::read(PODS, "GET", "/api/v1/namespaces/shop/pods/web", None)]
-    #[case::other_version(WIDGETS, "PUT", "/apis/example.com/v2/namespaces/a/widgets/w", None)]
-    #[case::longer_plural(PODS, "POST", "/api/v1/namespaces/shop/podsets", None)]
-    #[case::shorter(PODS, "POST", "/api/v1/namespaces/shop", None)]
-    fn the_target_of_a_request(
-        #[case] resource: Resource,
-        #[case] method: &str,
-        #[case] uri: &str,
-        #[case] expected: Option<(&str, &str, bool)>,
-    ) {
-        let target = Target::of(&resource, &method.parse().unwrap(), &uri.parse().unwrap());
-        let found = target.as_ref().map(|it| (&*it.namespace, &*it.name, it.deletes));
-        assert_eq!(found, expected);
+        .boxed()
     }
 }

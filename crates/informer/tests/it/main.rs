@@ -24,6 +24,8 @@ mod replay;
 mod resources;
 mod restores;
 mod resync;
+#[cfg(feature = "runtime")]
+mod runtime;
 mod schedules;
 mod server;
 mod stalled_streams;
