@@ -108,8 +108,11 @@ impl Cluster {
             && meta.deletion_grace_period_seconds.unwrap_or_default() == 0
             && kind.namespaced;
         if is_released && !options.dry_run {
-            // The update removed the last finalizer: the object is deleted, and watches do not get the update.
-            return self.remove(kind, stored);
+            // The update removed the last finalizer: the object is deleted. The answer is the update, which watches do not get
+            // (`deleteWithoutFinalizers` in Go).
+            let answer = self.store(kind, prepared, Some(stored), WriteOptions { dry_run: true, ..options });
+            self.remove(kind, stored);
+            return answer;
         }
         let object = self.store(kind, prepared, Some(stored), options);
         if !kind.namespaced && !options.dry_run {

@@ -61,7 +61,8 @@ fn finalizers_delay_the_removal() {
         )
         .unwrap_err();
     assert!(error.to_string().contains("no new finalizers can be added"), "{error}");
-    store.merge("configmaps", "a", json!({"metadata": {"finalizers": null}}));
+    let answer = store.merge("configmaps", "a", json!({"metadata": {"finalizers": null}}));
+    assert!(answer["metadata"].get("finalizers").is_none(), "the updated object: {answer}");
     assert_eq!(store.get("configmaps", "a"), None);
     let names: Vec<String> = store.changes("configmaps", 0).iter().map(|it| it[..7].to_owned()).collect();
     assert_eq!(names, ["Added a", "Modifie", "Deleted"]);
