@@ -7,7 +7,7 @@ use std::task::Poll;
 use tokio::time::{Instant, sleep_until};
 
 /// Decides whether a client may send writes, for example the fence of a leader election. See
-/// [`Client::gated`](crate::Client::gated).
+/// [`Client::gated`](crate::Client::gated) and [`gated_kube_client`](crate::gated_kube_client()).
 pub trait WriteGate: Send + Sync {
     /// Returns the instant at which the gate closes unless it is extended, or `None` if it is closed. Never returns an
     /// instant in the past.

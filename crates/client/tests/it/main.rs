@@ -8,6 +8,7 @@ mod connections;
 mod discovery;
 mod events;
 mod failures;
+mod gated_kube_client;
 mod https;
 mod identity;
 mod in_process;
