@@ -1,19 +1,21 @@
 //! The [`Election`]: runs an [`Elector`] with a client and the clock.
 
+use std::convert::Infallible;
+use std::future::pending;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use kube_ambient::since_boot;
-use kube_controller_client::Client;
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
+use kube_controller_client::{Client, ClientOptions, Config, ConfigError};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use crate::fence::{ElectionState, FenceTerm};
 use crate::lease_watch::LeaseWatch;
-use crate::{ElectionMetrics, Elector, End, Fence, LeaseName, Next, Now, RequestOutcome, Timing, lock, spec};
+use crate::{ElectionMetrics, Elector, End, Fence, LeaseName, Next, Now, RequestOutcome, Timing, identity, lock, spec};
 
 /// Options of an [`Election`]: Lease, identity, timing, and receivers of events and metrics.
 pub struct ElectionOptions {
@@ -30,6 +32,14 @@ pub struct ElectionOptions {
     pub metrics: Option<Arc<dyn ElectionMetrics>>,
 }
 
+impl ElectionOptions {
+    /// Returns the options for `lease` with a new [`identity`](crate::identity()), the default timing, and neither recorder
+    /// nor metrics.
+    pub fn new(lease: LeaseName) -> Self {
+        ElectionOptions { lease, identity: identity(), timing: Timing::default(), recorder: None, metrics: None }
+    }
+}
+
 /// Time after the expiry of the lease from which [`Fence::is_overdue`] is true (CM-10).
 const OVERDUE_AFTER: Duration = Duration::from_secs(20);
 
@@ -39,6 +49,7 @@ pub struct Election {
     client: Client,
     options: ElectionOptions,
     state: watch::Sender<ElectionState>,
+    fence: Fence,
 }
 
 impl Election {
@@ -49,7 +60,24 @@ impl Election {
     /// do not wait for other requests in its rate limiter.
     pub fn new(client: Client, options: ElectionOptions) -> (Election, Fence) {
         let (state, fence) = Fence::new(options.lease.clone());
-        (Election { client, options, state }, fence)
+        (Election { client, options, state, fence: fence.clone() }, fence)
+    }
+
+    /// Creates an election with a client of its own, which has the time limits [`Timing::timeouts`] and the user agent
+    /// `kube-lease-election/<version>`, and the fence that publishes its state.
+    ///
+    /// The client opens its own connections to the server of `config`, except with [`Config::from_kube_client`]: then its
+    /// requests share the connections, layers and retries of that client, which must not be gated by the fence. In either
+    /// case a request ends after [`Timing::request_timeout`], and at the end of the term.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Client::new`].
+    pub fn from_config(config: &Config, options: ElectionOptions) -> Result<(Election, Fence), ConfigError> {
+        let user_agent = concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")).to_owned();
+        let client_options =
+            ClientOptions { user_agent, timeouts: options.timing.timeouts(), ..ClientOptions::default() };
+        Ok(Election::new(Client::new(config, client_options)?, options))
     }
 
     /// Acquires and renews the lease until it is lost or `stop` is cancelled. Returns the reason of the end.
@@ -57,7 +85,7 @@ impl Election {
     /// Cancelling `stop` closes the fence and releases the lease. Cancel it after the work that requires the lease has
     /// ended.
     pub async fn run(self, stop: CancellationToken) -> End {
-        let Election { client, options, state } = self;
+        let Election { client, options, state, fence: _ } = self;
         let ElectionOptions { lease, identity, timing, recorder, metrics } = options;
         if let Some(metrics) = &metrics {
             metrics.leading(&lease.name, false);
@@ -105,6 +133,26 @@ impl Election {
                 tracing::warn!("Unable to release the lease; the next leader waits until it expires");
             }
         }
+        Some(result)
+    }
+
+    /// Waits until this process leads, then runs `work`, and releases the lease when `work` has ended. Returns the result
+    /// of `work`; `None` if the lease is lost before: `work` is dropped then, and the process should exit.
+    ///
+    /// `work` must not return before the writes that it has started. It is not polled while the process does not lead: its
+    /// handlers of signals, for example, have no effect until then. For work that starts earlier, and for a result that
+    /// prevents the release, see [`run_beside`](Self::run_beside). If the release takes longer than `release_timeout`, the
+    /// next leader waits until the lease expires.
+    pub async fn run_while_leading<T>(self, work: impl Future<Output = T>, release_timeout: Duration) -> Option<T> {
+        let mut fence = self.fence.clone();
+        let work = async move {
+            if !fence.wait_until_leading().await {
+                // The election has ended, which ends `run_beside`.
+                pending::<()>().await;
+            }
+            Ok::<T, Infallible>(work.await)
+        };
+        let Ok(result) = self.run_beside(work, release_timeout).await?;
         Some(result)
     }
 }

@@ -24,3 +24,6 @@ pub use crate::{
     name::LeaseName,
     timing::{Timing, TimingError},
 };
+
+// Items of `kube_controller_client` in this crate's API, and what gates a client by the fence.
+pub use kube_controller_client::{Client, Config, ConfigError, NotLeading, WriteGate, gated_kube_client};

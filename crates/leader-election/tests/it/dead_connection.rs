@@ -1,89 +1,69 @@
 //! Silently dropped connections, as by a firewall that loses its state: packets vanish, and the connection is not
 //! closed.
 
-use std::future::pending;
-use std::net::SocketAddr;
 use std::time::Duration;
 
-use kube_controller_client::{Client, ClientOptions, Config, Timeouts};
 use kube_dev_apiserver::{Server, Transport};
-use kube_lease_election::{Election, ElectionOptions, End, Fence, LeaseName, Timing};
-use tokio::io::copy_bidirectional;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use kube_lease_election::{Config, Election, ElectionOptions, End, LeaseName};
+use rstest::rstest;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-/// A TCP proxy whose connections can be frozen.
-struct FreezingProxy {
-    address: SocketAddr,
-    freeze: watch::Sender<()>,
-    _tasks: JoinSet<()>,
+use crate::kube_clients::{kube_client, kube_config};
+use crate::proxy::Proxy;
+
+/// Where the connections of the election come from.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    Kubeconfig,
+    KubeConfig,
+    KubeClient,
 }
 
-impl FreezingProxy {
-    async fn start(server: SocketAddr) -> FreezingProxy {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
-        let address = listener.local_addr().expect("local address");
-        let (freeze, receiver) = watch::channel(());
-        let mut tasks = JoinSet::new();
-        tasks.spawn(async move {
-            let mut connections = JoinSet::new();
-            while let Ok((mut near, _)) = listener.accept().await {
-                let mut freeze = receiver.clone();
-                freeze.mark_unchanged();
-                connections.spawn(async move {
-                    let mut far = TcpStream::connect(server).await.expect("connect");
-                    tokio::select! {
-                        _ = copy_bidirectional(&mut near, &mut far) => {}
-                        Ok(()) = freeze.changed() => pending().await,
-                    }
-                });
-            }
-        });
-        FreezingProxy { address, freeze, _tasks: tasks }
-    }
-
-    /// Freezes all open connections; later ones are not affected.
-    fn freeze(&self) {
-        self.freeze.send_replace(());
+impl Source {
+    async fn config(self, kubeconfig: &str) -> Config {
+        match self {
+            Source::Kubeconfig => Config::from_kubeconfig_text(kubeconfig).expect("load kubeconfig"),
+            Source::KubeConfig => Config::try_from(kube_config(kubeconfig).await).expect("a configuration"),
+            Source::KubeClient => Config::from_kube_client(kube_client(kubeconfig).await),
+        }
     }
 }
 
-/// Starts an election behind a proxy and waits until it has renewed the lease. Returns fence, task and proxy.
-async fn leader(server: &Server, timeouts: Timeouts) -> (Fence, JoinSet<End>, FreezingProxy) {
-    let proxy = FreezingProxy::start(server.address()).await;
-    let kubeconfig = server.kubeconfig().replace(&server.address().to_string(), &proxy.address.to_string());
-    let folder = tempfile::tempdir().expect("tempdir");
-    let path = folder.path().join("kubeconfig");
-    std::fs::write(&path, kubeconfig).expect("write");
-    let config = Config::from_kubeconfig(&path).await.expect("load kubeconfig");
-    let options = ClientOptions { qps: 0.0, timeouts, ..ClientOptions::default() };
-    let client = Client::new(&config, options).expect("create client");
-    let lease = LeaseName { namespace: "kube-system".to_owned(), name: "it".to_owned() };
-    let options =
-        ElectionOptions { lease, identity: "a".to_owned(), timing: Timing::default(), recorder: None, metrics: None };
-    let (election, mut fence) = Election::new(client, options);
+/// A renewal on a dead connection is repeated on a new one. If that hangs too, the election ends with the term.
+#[rstest]
+#[case::own_connections(Source::Kubeconfig)]
+#[case::own_connections_from_kube(Source::KubeConfig)]
+#[case::client_of_kube(Source::KubeClient)]
+#[tokio::test(start_paused = true)]
+async fn dead_connections_lose_the_lease_only_if_new_ones_hang(
+    #[case] source: Source,
+    #[values(false, true)] new_ones_hang: bool,
+) {
+    let config = kube_dev_apiserver::Config { transport: Transport::Tls, ..kube_dev_apiserver::Config::default() };
+    let server = Server::start(config).await.expect("start server");
+    let proxy = Proxy::start(&server).await;
+    let config = source.config(&proxy.kubeconfig(&server)).await;
+    let options = ElectionOptions::new(LeaseName::new("kube-system", "it"));
+    let (election, mut fence) = Election::from_config(&config, options).expect("create election");
     let mut tasks = JoinSet::new();
     tasks.spawn(election.run(CancellationToken::new()));
     assert!(fence.wait_until_leading().await);
     assert!(fence.changed().await, "not renewed");
-    (fence, tasks, proxy)
-}
-
-#[tokio::test(start_paused = true)]
-async fn dead_connection_does_not_lose_the_lease() {
-    let config = kube_dev_apiserver::Config { transport: Transport::Tls, ..kube_dev_apiserver::Config::default() };
-    let server = Server::start(config).await.expect("start server");
-    let (fence, mut tasks, proxy) = leader(&server, Timing::default().timeouts()).await;
     proxy.freeze();
-    let later = Instant::now() + Duration::from_secs(60);
-    tokio::select! {
-        end = tasks.join_next() => panic!("the election ended: {end:?}"),
-        () = sleep_until(later) => {}
+    if new_ones_hang {
+        proxy.hold();
     }
-    let term_end = fence.term_end().expect("leadership was lost");
-    assert!(term_end > later + Duration::from_secs(6), "not renewed in the last 4 s");
+    let (term_end, later) = (fence.term_end().expect("not the leader"), Instant::now() + Duration::from_secs(60));
+    let end = timeout_at(later, tasks.join_next()).await;
+    if new_ones_hang {
+        assert!(matches!(end, Ok(Some(Ok(End::Lost)))), "{end:?}");
+        assert_eq!(Instant::now(), term_end, "the term was exceeded");
+    } else {
+        assert!(end.is_err(), "the election ended: {end:?}");
+        let term_end = fence.term_end().expect("leadership was lost");
+        assert!(term_end > later + Duration::from_secs(6), "not renewed in the last 4 s");
+    }
     server.shutdown().await;
 }

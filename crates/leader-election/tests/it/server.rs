@@ -1,6 +1,7 @@
 //! Elections against the embedded API server, on paused time.
 
 mod reports;
+mod work;
 
 use std::sync::Arc;
 use std::time::Duration;
