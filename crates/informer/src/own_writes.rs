@@ -29,7 +29,7 @@ pub(crate) struct OwnWrites {
 #[derive(Debug, Clone)]
 struct PendingDelete {
     uid: Uid,
-    /// Version of the object that was stored when it was deleted.
+    /// Version of the object that was stored when it was deleted; empty if none was.
     version: ResourceVersion,
     /// Number of bookmarks since the response to the delete.
     bookmarks: u8,
@@ -58,6 +58,21 @@ impl OwnWrites {
         if !uid.is_empty() {
             self.deleted.insert(object.key(), PendingDelete { uid, version, bookmarks: 0, lists });
         }
+    }
+
+    /// Records that the server deleted an object that is not stored, because there is no list yet.
+    #[cfg(any(test, feature = "runtime"))]
+    pub(crate) fn record_unknown_delete(&mut self, key: &ObjectKey, uid: &Uid, lists: u64) {
+        self.written.remove(key);
+        if !uid.is_empty() {
+            let version = ResourceVersion::default();
+            self.deleted.insert(key.clone(), PendingDelete { uid: uid.clone(), version, bookmarks: 0, lists });
+        }
+    }
+
+    /// Returns whether an own delete of this object, or of a later one of its name, is not shown by the watch yet.
+    pub(crate) fn has_deleted(&self, state: &impl Object) -> bool {
+        !self.deleted.is_empty() && self.deleted.get(&state.key()).is_some_and(|deleted| deleted.is_newer_than(state))
     }
 
     /// Returns whether the stored state of this object is an own write that the watch has not shown yet.

@@ -1,10 +1,13 @@
 //! Storage of objects, their index, and own writes ahead of the watch.
 
 use std::{
+    collections::HashMap,
     mem,
     sync::{Arc, PoisonError, RwLock, RwLockWriteGuard},
 };
 
+#[cfg(any(test, feature = "runtime"))]
+use kube_wire::Uid;
 use kube_wire::{Object, ObjectKey, ResourceVersion};
 
 use crate::{
@@ -28,6 +31,8 @@ pub(crate) struct StoreWriter<T, X> {
     state: Arc<RwLock<State<T, X>>>,
     /// Index of no objects, from which the index of a large list is built.
     empty_index: X,
+    /// Own writes before the first list, which may be older.
+    early: HashMap<ObjectKey, Arc<T>>,
 }
 
 impl<T: Object, X: Index<T>> StoreWriter<T, X> {
@@ -42,7 +47,7 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
             own: OwnWrites::default(),
             lists: ListLog::default(),
         };
-        Self { state: Arc::new(RwLock::new(state)), empty_index: index }
+        Self { state: Arc::new(RwLock::new(state)), empty_index: index, early: HashMap::new() }
     }
 
     pub(crate) fn lister(&self) -> Lister<T, X> {
@@ -117,11 +122,24 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
     /// watch. Returns `None` if the watch or a list has shown this version or a later one already.
     ///
     /// Until the watch is at this version, its events of the object are older and are dropped. The event of the write
-    /// itself changes nothing. Does nothing if the versions are not numbers, since such versions have no order.
+    /// itself changes nothing. Does nothing if the versions are not numbers, since such versions have no order, and for an
+    /// object that was deleted since, whose response was faster. Before the first list, the object is stored with it.
     pub(crate) fn written(&mut self, new: Arc<T>) -> Option<Event<T>> {
-        let mut state = self.write_lock();
+        // Not `write_lock`, which borrows the whole writer.
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         let ahead = state.resource_version < new.resource_version();
-        if !ahead || !state.populated {
+        if state.own.has_deleted(&*new) {
+            return None;
+        }
+        if !state.populated {
+            let is_newer = |known: &Arc<T>| known.resource_version() < new.resource_version();
+            if self.early.get(&new.key()).is_none_or(is_newer) {
+                state.own.record_write(new.key(), new.resource_version());
+                self.early.insert(new.key(), new);
+            }
+            return None;
+        }
+        if !ahead {
             return None;
         }
         let old = state.objects.get(new.namespace(), new.name()).cloned();
@@ -150,6 +168,17 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
         state.own.record_delete(&*old, begun);
         state.index.update(Some(&old), None);
         Some(Event::Deleted { object: old, tombstone: false })
+    }
+
+    /// Does the same as [`deleted`](Self::deleted) before the first list, for an object that is not stored.
+    #[cfg(any(test, feature = "runtime"))]
+    pub(crate) fn deleted_before_list(&mut self, key: &ObjectKey, uid: &Uid) {
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        if !state.populated {
+            self.early.remove(key);
+            let begun = state.lists.begun();
+            state.own.record_unknown_delete(key, uid, begun);
+        }
     }
 
     /// Records that a list is requested. With `most_recent`, the server reads it from etcd.
@@ -187,7 +216,7 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
         let state = read_lock(&self.state);
         let mut own = if resource_version < state.resource_version { OwnWrites::default() } else { state.own.clone() };
         own.apply_to_list(&mut objects, &resource_version, &state.lists, |key| {
-            state.objects.get(&key.namespace, &key.name).cloned()
+            state.objects.get(&key.namespace, &key.name).or_else(|| self.early.get(key)).cloned()
         });
         sort_and_dedup(&mut objects);
         let first = !state.populated;
@@ -234,6 +263,7 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
             // Freed after the lock is released, since freeing many objects takes long.
             drop((next, index));
         }
+        self.early = HashMap::new();
         Ok(if was_empty && first { Changes::initial(objects) } else { Changes::differences(differences) })
     }
 
@@ -284,6 +314,39 @@ mod tests {
         assert_eq!(changes.iter().count(), 2, "the update of b and c");
         assert!(store.replace(list(), 90.into(), Missing::AtMost(1)).is_ok());
         assert_eq!(names(&lister), ["b", "c"]);
+    }
+
+    #[test]
+    fn a_late_response_does_not_bring_back_a_deleted_object() {
+        let mut store = StoreWriter::new(());
+        let lister = store.lister();
+        assert!(store.replace(vec![item("a", 3)], 3.into(), Missing::AtMost(0)).is_ok());
+        assert!(store.deleted(&item("a", 3)).is_some());
+        assert!(store.written(item("a", 5)).is_none(), "written before the deletion, answered after it");
+        assert!(store.delete(item("a", 6)).is_none(), "removed already");
+        assert_eq!(names(&lister), [""; 0]);
+        assert!(store.written(Arc::new(Item::new("a", "later", 7))).is_some());
+        assert_eq!(names(&lister), ["a"]);
+    }
+
+    #[test]
+    fn own_writes_before_the_first_list_are_stored_with_it() {
+        let mut store = StoreWriter::new(());
+        let lister = store.lister();
+        let key = |name| item(name, 0).key();
+        assert!(store.written(item("a", 8)).is_none());
+        assert!(store.written(item("a", 7)).is_none(), "an older write that is answered later");
+        assert!(store.written(item("b", 4)).is_none());
+        assert!(store.written(item("c", 9)).is_none());
+        store.deleted_before_list(&key("c"), &"c".into());
+        store.deleted_before_list(&key("d"), &"d".into());
+        let list = vec![item("a", 3), item("b", 5), item("d", 2)];
+        assert!(store.replace(list, 6.into(), Missing::AtMost(0)).is_ok());
+        let stored: Vec<_> = lister.list().iter().map(|it| (it.name().to_owned(), it.resource_version())).collect();
+        assert_eq!(stored, [("a".to_owned(), 8.into()), ("b".to_owned(), 5.into())]);
+        assert!(store.upsert(item("a", 7)).is_none() && store.upsert(item("d", 2)).is_none(), "older events");
+        assert!(store.delete(item("d", 10)).is_none(), "removed already");
+        assert!(store.upsert(item("a", 11)).is_some());
     }
 
     #[test]

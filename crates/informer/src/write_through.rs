@@ -3,6 +3,8 @@
 use std::{fmt, sync::Arc};
 
 use educe::Educe;
+#[cfg(feature = "runtime")]
+use kube_wire::Uid;
 use kube_wire::{Object, ObjectKey};
 
 use crate::{
@@ -95,6 +97,13 @@ impl<T: Object> OwnWrite<T> {
     pub fn deleted(mut self, object: &T) {
         self.outcome = Outcome::Deleted(object.uid());
         self.sink.deleted(object, self.writer);
+    }
+
+    /// Does the same as [`deleted`](Self::deleted) for an object with this uid that is not stored, if there is no list yet.
+    #[cfg(feature = "runtime")]
+    pub(crate) fn deleted_before_list(mut self, uid: Uid) {
+        self.sink.deleted_before_list(&self.key, &uid);
+        self.outcome = Outcome::Deleted(uid);
     }
 
     /// Reports that the server rejected a write based on this stored state with 409 Conflict.

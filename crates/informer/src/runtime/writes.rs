@@ -69,11 +69,14 @@ impl<K: CachedResource> OwnWrites<K> {
         }
     }
 
+    /// Takes the removal of an object of this UID, which is empty if the server did not say which.
     fn removed(&self, namespace: &str, name: &str, uid: &str) {
-        let Some(stored) = self.writes.get(namespace, name) else { return };
-        // Another object of this name may be stored by now.
-        if uid.is_empty() || stored.uid() == uid {
-            self.writes.begin(namespace, name).deleted(&stored);
+        let write = self.writes.begin(namespace, name);
+        match self.writes.get(namespace, name) {
+            None => write.deleted_before_list(uid.into()),
+            // Another object of this name may be stored by now.
+            Some(stored) if uid.is_empty() || stored.uid() == uid => write.deleted(&stored),
+            Some(_) => {}
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+#[cfg(feature = "runtime")]
+use kube_wire::Uid;
 use kube_wire::{Object, ObjectKey};
 use tokio::time::Instant;
 
@@ -24,6 +26,10 @@ pub(crate) trait WriteSink<T>: Send + Sync {
     /// Removes an object that the server deleted on request. The handler `writer` and those of foreign writes get no
     /// event of it.
     fn deleted(&self, object: &T, writer: Option<Id>);
+
+    /// Removes an object that the server deleted on request before the first list was stored.
+    #[cfg(feature = "runtime")]
+    fn deleted_before_list(&self, key: &ObjectKey, uid: &Uid);
 
     /// Handles a 409 Conflict for a write based on this stored state: requests a relist if the state is an own write
     /// that the watch has not confirmed, since the server has lost it.
@@ -62,6 +68,11 @@ impl<T: Object, X: Index<T>> WriteSink<T> for Shared<T, X> {
 
     fn deleted(&self, object: &T, writer: Option<Id>) {
         self.change(writer, |store| store.deleted(object));
+    }
+
+    #[cfg(feature = "runtime")]
+    fn deleted_before_list(&self, key: &ObjectKey, uid: &Uid) {
+        self.locked().store.deleted_before_list(key, uid);
     }
 
     fn conflict(&self, object: &T) {
