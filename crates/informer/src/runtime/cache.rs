@@ -5,6 +5,7 @@ use std::{fmt, future::ready, ops::ControlFlow, sync::Arc};
 use educe::Educe;
 use futures::{Stream, StreamExt as _};
 use kube::runtime::{Controller, reflector::Store, watcher};
+use kube_wire::Object as _;
 
 use super::{
     CachedResource,
@@ -92,8 +93,14 @@ impl<K: CachedResource> Cache<K> {
         let (publisher, subscription) = subscription::channel();
         self.informer.shared.add_handler(HandlerOptions::named(name), move |event| match event {
             Event::Added { object, .. } => publisher.publish(Change::Applied(object)),
-            Event::Updated { old, new, .. } if !Arc::ptr_eq(&old, &new) => publisher.publish(Change::Applied(new)),
-            Event::Updated { .. } => ControlFlow::Continue(()),
+            Event::Updated { old, new, .. } if Arc::ptr_eq(&old, &new) => ControlFlow::Continue(()),
+            Event::Updated { old, new, .. } => {
+                // The deletion of an object that another one of its name replaces has no event of its own.
+                if old.uid() != new.uid() {
+                    publisher.publish(Change::Deleted(old))?;
+                }
+                publisher.publish(Change::Applied(new))
+            }
             Event::Deleted { object, .. } => publisher.publish(Change::Deleted(object)),
         });
         subscription
