@@ -131,6 +131,16 @@ impl<T: Object, X: Index<T>> Informer<T, X> {
         self.shared.held_list()
     }
 
+    /// Ends an informer that may not have begun to run: its handlers get no further events, and no store that it fills
+    /// waits for the first list.
+    #[cfg(feature = "runtime")]
+    pub(crate) fn end(&self) {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // Dropped without the lock: the handlers belong to the caller.
+        drop(running);
+        self.shared.end_mirror();
+    }
+
     /// Runs the informer until `stop` is cancelled. Failed requests are retried without limit. The caller spawns the
     /// future.
     ///

@@ -280,6 +280,15 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         lost_write
     }
 
+    /// Drops the mirror if the first list is not stored, because there will be none.
+    #[cfg(feature = "runtime")]
+    pub(crate) fn end_mirror(&self) {
+        let mut write_side = self.locked();
+        if !self.lister.is_populated() {
+            write_side.mirror = None;
+        }
+    }
+
     pub(crate) fn list_requested(&self, most_recent: bool) {
         self.locked().store.list_requested(most_recent);
     }

@@ -135,8 +135,22 @@ impl Caches {
     }
 
     pub(super) fn add<K: CachedResource, X: Index<Cached<K>>>(&self, informer: &Informer<Cached<K>, X>) {
+        let (running, ends) = (informer.run(CancellationToken::new()), EndOnDrop(informer.clone()));
+        let run = async move {
+            running.await;
+            drop(ends);
+        };
         // After the end of `run`, the cache stays empty, as the others stay at their last state.
-        let _ = self.inner.added.send(Box::pin(informer.run(CancellationToken::new())));
+        let _ = self.inner.added.send(Box::pin(run));
+    }
+}
+
+/// Ends an informer when its future is dropped, even if that has not been polled.
+struct EndOnDrop<K: CachedResource, X: Index<Cached<K>>>(Informer<Cached<K>, X>);
+
+impl<K: CachedResource, X: Index<Cached<K>>> Drop for EndOnDrop<K, X> {
+    fn drop(&mut self) {
+        self.0.end();
     }
 }
 
