@@ -4,6 +4,7 @@
 
 mod batching;
 mod found;
+mod operators;
 mod oracle;
 mod recordings;
 mod runs;

@@ -37,7 +37,8 @@ async fn an_object_that_replaces_another_over_a_relist_does_not_hide_its_deletio
     cluster.expire_watches();
     cluster.delete("a");
     let second = cluster.create("a");
-    let uids = [touched.next().await, touched.next().await].map(|it| it.and_then(|it| it.uid()));
+    let uids = touched.take(2).map(|map| map.uid()).collect::<Vec<_>>();
+    let uids = timeout(LIMIT, uids).await.expect("the deleted and the new object");
     assert_eq!(uids, [first.uid(), second.uid()]);
     assert_eq!(store.get(&map_ref("a")).and_then(|it| it.uid()), second.uid());
 }
