@@ -12,6 +12,7 @@ macro_rules! pages {
 }
 
 pages! {
+    kube_operators: "src/kube-operators.md",
     simulation: "src/simulation.md",
     slice_consumers: "src/slice-consumers.md",
     testing_an_operator: "src/testing-an-operator.md",

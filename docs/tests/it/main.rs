@@ -6,6 +6,7 @@ mod custom_resource;
 mod dependencies;
 mod figures;
 mod flags;
+mod kube_operators;
 mod links;
 mod messages;
 mod names;
