@@ -2,17 +2,16 @@
 
 use std::{any::type_name, fmt, sync::Arc};
 
-use kube_controller_client::Client;
 use kube_wire::{ListParams, Resource};
 
-use super::{Cache, CachedResource, Caches, cached::Cached, store::KubeStore, writes::OwnWrites};
+use super::{Cache, CachedResource, Caches, cached::Cached, source::KubeSource, store::KubeStore, writes::OwnWrites};
 use crate::{Builder, Informer, NamedIndexes, list_watch::Source};
 
 /// Builder of a [`Cache`]: its namespace, selectors and indexes.
 #[must_use]
 pub struct CacheBuilder<K: CachedResource> {
     caches: Caches,
-    client: Client,
+    source: KubeSource,
     informer: Builder<Cached<K>>,
     resource: Resource,
     namespace: Option<String>,
@@ -21,13 +20,13 @@ pub struct CacheBuilder<K: CachedResource> {
 }
 
 impl<K: CachedResource> CacheBuilder<K> {
-    pub(super) fn new(caches: Caches, client: Client) -> Self {
+    pub(super) fn new(caches: Caches, source: KubeSource) -> Self {
         let (group, version, plural, kind) = (K::group(&()), K::version(&()), K::plural(&()), K::kind(&()));
         let resource = Resource::discovered(&group, &version, &plural, &kind, K::is_namespaced());
         Self {
             caches,
-            informer: Informer::builder(client.clone()).resource(resource),
-            client,
+            informer: Informer::builder(source.clone()).resource(resource),
+            source,
             resource,
             namespace: None,
             selection: ListParams::default(),
@@ -78,7 +77,7 @@ impl<K: CachedResource> CacheBuilder<K> {
             resource: self.resource,
             namespace: self.namespace,
             selection: self.selection,
-            source: Source::new(self.client),
+            source: Source::new(self.source),
             // The handle of the store is that of no handler: all subscribers get the events of own writes, which reconcilers
             // rely on, as those of `kube::runtime::finalizer` do.
             writes: informer.write_through(&informer.store_synced()),

@@ -9,7 +9,7 @@ use std::{
 };
 
 use futures::future::BoxFuture;
-use kube_controller_client::{Client, ClientOptions, Config};
+use kube::Client;
 use tokio::{sync::mpsc, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
@@ -17,6 +17,7 @@ use super::{
     Cache, CacheBuilder, CachedResource,
     cached::Cached,
     client::{self, Registry},
+    source::KubeSource,
     writes::Writable,
 };
 use crate::{Index, Informer};
@@ -30,8 +31,8 @@ pub struct Caches {
 }
 
 struct Inner {
-    lists: Client,
-    client: kube::Client,
+    source: KubeSource,
+    client: Client,
     /// Namespace of the caches; `None` for all namespaces.
     namespace: Option<String>,
     registry: Registry,
@@ -49,7 +50,7 @@ impl Caches {
     /// # Panics
     ///
     /// If it is called outside of a tokio runtime, as for `kube::Client::new`.
-    pub fn new(client: kube::Client) -> Self {
+    pub fn new(client: Client) -> Self {
         Self::within(client, None)
     }
 
@@ -59,27 +60,23 @@ impl Caches {
     /// # Panics
     ///
     /// As for [`new`](Self::new).
-    pub fn namespaced(client: kube::Client, namespace: &str) -> Self {
+    pub fn namespaced(client: Client, namespace: &str) -> Self {
         Self::within(client, Some(namespace.to_owned()))
     }
 
-    fn within(client: kube::Client, namespace: Option<String>) -> Self {
-        // Without a limit, as `kube` has none: the informers send one request at a time, and own writes at most one read each.
-        let options = ClientOptions { qps: 0.0, read_only: true, ..ClientOptions::default() };
-        let lists = Client::new(&Config::from_kube_client(client.clone()), options)
-            .expect("a client over a service reads no files, and the default user agent is a valid header");
+    fn within(client: Client, namespace: Option<String>) -> Self {
         let registry = Registry::new(RwLock::default());
-        let client = client::observed(&client, registry.clone());
+        let (source, client) = (KubeSource(client.clone()), client::observed(&client, registry.clone()));
         let (added, to_run) = mpsc::unbounded_channel();
         let to_run = Mutex::new(Some(to_run));
-        Self { inner: Arc::new(Inner { lists, client, namespace, registry, whole: Mutex::default(), added, to_run }) }
+        Self { inner: Arc::new(Inner { source, client, namespace, registry, whole: Mutex::default(), added, to_run }) }
     }
 
     /// Returns the client for the operator's writes: their responses enter the caches before they are returned.
     ///
     /// Each write of a single object does, whichever `Api` sends it. An answer that does not show the object, such as a `Scale` or
     /// its metadata alone, costs a read of it. Reads, watches, dry runs and deletions of collections pass untouched.
-    pub fn client(&self) -> kube::Client {
+    pub fn client(&self) -> Client {
         self.inner.client.clone()
     }
 
@@ -93,7 +90,7 @@ impl Caches {
 
     /// Returns a builder of another cache, with a namespace, selectors or indexes.
     pub fn builder<K: CachedResource>(&self) -> CacheBuilder<K> {
-        let builder = CacheBuilder::new(self.clone(), self.inner.lists.clone());
+        let builder = CacheBuilder::new(self.clone(), self.inner.source.clone());
         match &self.inner.namespace {
             Some(namespace) => builder.namespace(namespace),
             None => builder,

@@ -41,6 +41,7 @@ mod cached;
 mod caches;
 mod client;
 mod projection;
+mod source;
 mod store;
 mod subscription;
 mod target;
