@@ -3,6 +3,7 @@
 mod simulation;
 mod system;
 
+#[cfg(feature = "boot-time")]
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -21,23 +22,24 @@ pub fn now() -> Timestamp {
 ///
 /// `None` on systems other than Linux, unless the thread is simulated. Callers then have only a monotonic clock such as
 /// [`std::time::Instant`], which may stop in suspend.
+#[cfg(feature = "boot-time")]
 pub fn since_boot() -> Option<Duration> {
     simulation::clock().map_or_else(system::since_boot, |clock| Some((clock.since_boot)()))
 }
 
-/// Returns a random value, from the system or from the simulation of this thread; replaces [`rand::random`].
+/// Returns a random value, from the system or from the simulation of this thread; replaces `rand::random`.
 pub fn random<T>() -> T
 where
     StandardUniform: Distribution<T>,
 {
     match simulation::generator() {
         Some(generator) => generator.borrow_mut().random(),
-        None => system::generator().random(),
+        None => system::draw(|generator| generator.random()),
     }
 }
 
 /// Returns a random value in `range`, from the system or from the simulation of this thread; replaces
-/// [`rand::random_range`].
+/// `rand::random_range`.
 ///
 /// # Panics
 ///
@@ -45,6 +47,6 @@ where
 pub fn random_range<T: SampleUniform>(range: impl SampleRange<T>) -> T {
     match simulation::generator() {
         Some(generator) => generator.borrow_mut().random_range(range),
-        None => system::generator().random_range(range),
+        None => system::draw(|generator| generator.random_range(range)),
     }
 }

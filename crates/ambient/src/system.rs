@@ -1,9 +1,15 @@
 //! Clocks and random numbers of the system.
 
+use std::cell::RefCell;
+#[cfg(feature = "boot-time")]
 use std::time::Duration;
 
 use jiff::Timestamp;
-use rand::rngs::ThreadRng;
+use rand::rngs::Xoshiro256PlusPlus;
+
+thread_local! {
+    static GENERATOR: RefCell<Xoshiro256PlusPlus> = RefCell::new(rand::make_rng());
+}
 
 #[expect(clippy::disallowed_methods, reason = "the only read of the system's wall clock")]
 pub(crate) fn now() -> Timestamp {
@@ -11,6 +17,7 @@ pub(crate) fn now() -> Timestamp {
 }
 
 /// Returns `CLOCK_BOOTTIME`; `None` on systems other than Linux.
+#[cfg(feature = "boot-time")]
 pub(crate) fn since_boot() -> Option<Duration> {
     #[cfg(target_os = "linux")]
     {
@@ -22,7 +29,7 @@ pub(crate) fn since_boot() -> Option<Duration> {
     None
 }
 
-#[expect(clippy::disallowed_methods, reason = "the only use of the system's random numbers")]
-pub(crate) fn generator() -> ThreadRng {
-    rand::rng()
+/// Draws from the generator of this thread, which the system has seeded.
+pub(crate) fn draw<T>(draw: impl FnOnce(&mut Xoshiro256PlusPlus) -> T) -> T {
+    GENERATOR.with_borrow_mut(draw)
 }
