@@ -5,7 +5,7 @@ use futures::StreamExt as _;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
 use kube::core::ObjectMeta;
-use kube::runtime::controller::{Action, Controller};
+use kube::runtime::controller::Action;
 use kube::{Api, Client, CustomResource, CustomResourceExt as _, Resource as _, ResourceExt as _};
 use kube_dev_apiserver::{Config, Fault, On, Server};
 use kube_informer::runtime::Caches;
@@ -53,7 +53,8 @@ kube_informer::projection!(OwnedMap, ConfigMap);
 async fn run(client: Client) {
     let caches = Caches::new(client);
     let (banners, maps) = (caches.of::<Banner>(), caches.of::<OwnedMap>());
-    let controller = Controller::for_shared_stream(banners.applied_objects(), banners.store())
+    let controller = banners
+        .controller()
         .owns_shared_stream(maps.touched_objects())
         .run(reconcile, |_, _, _| Action::requeue(Duration::from_secs(30)), Arc::new(caches.client()))
         .for_each(async |_| {});

@@ -4,6 +4,7 @@ use std::{fs, future::Future};
 
 use anyhow::Result;
 use kube::api::PostParams;
+use kube::runtime::controller::Controller;
 use kube::runtime::watcher;
 use tokio::task::JoinSet;
 
@@ -44,8 +45,8 @@ async fn with_watches(client: Client) {
 async fn with_caches(client: Client) {
     let caches = Caches::new(client);
     let (banners, maps) = (caches.of::<Banner>(), caches.of::<ConfigMap>());
-    let controller = Controller::for_shared_stream(banners.applied_objects(), banners.store());
-    let controller = finish(controller.owns_shared_stream(maps.touched_objects()), caches.client());
+    let controller = banners.controller().owns_shared_stream(maps.touched_objects());
+    let controller = finish(controller, caches.client());
     tokio::select! {
         () = caches.run() => {}
         () = controller => {}
