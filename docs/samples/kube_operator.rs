@@ -42,7 +42,7 @@ async fn reconcile(banner: Arc<Banner>, client: Arc<Client>) -> Result<Action, k
     Ok(Action::await_change())
 }
 
-/// The metadata of a ConfigMap.
+/// The metadata of a `ConfigMap`.
 #[derive(Clone, Debug, Deserialize)]
 struct OwnedMap {
     metadata: ObjectMeta,

@@ -34,7 +34,7 @@ where
 {
     match simulation::generator() {
         Some(generator) => generator.borrow_mut().random(),
-        None => system::draw(|generator| generator.random()),
+        None => system::draw(rand::RngExt::random),
     }
 }
 

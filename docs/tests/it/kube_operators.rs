@@ -32,7 +32,7 @@ fn blocks(page: &str, language: &str) -> Vec<String> {
 fn side(part: &str, other: char) -> String {
     part.lines()
         .filter(|line| !line.starts_with(other))
-        .map(|line| format!("{}\n", line.get(1..).unwrap_or("")))
+        .flat_map(|line| [line.get(1..).unwrap_or_default(), "\n"])
         .collect()
 }
 
@@ -41,7 +41,7 @@ fn side(part: &str, other: char) -> String {
 fn the_diffs_of_the_page_make_the_operator() {
     let before = blocks("testing-an-operator.md", "rust").swap_remove(0);
     let is_shown = |line: &&str| *line != "#" && !line.starts_with("# ");
-    let mut code: String = before.lines().filter(is_shown).map(|line| format!("{line}\n")).collect();
+    let mut code: String = before.lines().filter(is_shown).flat_map(|line| [line, "\n"]).collect();
     let diffs = blocks("kube-operators.md", "diff");
     assert!(diffs.len() >= 2, "{diffs:?}");
     for part in diffs.iter().flat_map(|diff| diff.split("@@\n")) {

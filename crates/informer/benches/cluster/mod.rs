@@ -54,6 +54,7 @@ struct Readiness {
 }
 
 #[derive(Clone, Debug, Deserialize)]
+#[expect(dead_code, reason = "the fields are stored, and not read")]
 struct Condition {
     r#type: String,
     status: String,

@@ -66,7 +66,7 @@ impl Caches {
 
     fn within(client: Client, namespace: Option<String>) -> Self {
         let registry = Registry::new(RwLock::default());
-        let (source, client) = (KubeSource(client.clone()), client::observed(&client, registry.clone()));
+        let (client, source) = (client::observed(&client, registry.clone()), KubeSource(client));
         let (added, to_run) = mpsc::unbounded_channel();
         let to_run = Mutex::new(Some(to_run));
         Self { inner: Arc::new(Inner { source, client, namespace, registry, whole: Mutex::default(), added, to_run }) }

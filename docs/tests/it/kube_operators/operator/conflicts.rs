@@ -13,7 +13,8 @@ use crate::page::root;
 
 const BANNERS: usize = 100;
 
-/// Writes a ConfigMap, whose event triggers the next reconciliation, and replaces the status of the object that it was given.
+/// Writes a `ConfigMap`, whose event triggers the next reconciliation, and replaces the status of the object that it was
+/// given.
 async fn reconcile(banner: Arc<Banner>, client: Arc<Client>) -> Result<Action, kube::Error> {
     let (name, namespace) = (banner.name_any(), banner.namespace().unwrap_or_default());
     let owner = banner.controller_owner_ref(&());
