@@ -82,6 +82,7 @@ impl Caches {
 
     /// Returns the cache of all objects of a type, in the namespace of the caches if they have one. It is the same one for each
     /// call.
+    #[expect(clippy::missing_panics_doc, reason = "an entry has the type of its key")]
     pub fn of<K: CachedResource>(&self) -> Cache<K> {
         let mut whole = self.inner.whole.lock().unwrap_or_else(PoisonError::into_inner);
         let cache = whole.entry(TypeId::of::<K>()).or_insert_with(|| Box::new(self.builder::<K>().build()));

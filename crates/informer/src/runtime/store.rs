@@ -52,9 +52,9 @@ where
 }
 
 /// Returns the reference by which a [`Store`] finds an object.
-pub(super) fn reference<K: Resource<DynamicType = ()>>(object: &Cached<K>) -> ObjectRef<K>
+pub(super) fn reference<K>(object: &Cached<K>) -> ObjectRef<K>
 where
-    K: Send + Sync + 'static,
+    K: Resource<DynamicType = ()> + Send + Sync + 'static,
 {
     let reference = ObjectRef::new(object.name());
     if object.namespace().is_empty() { reference } else { reference.within(object.namespace()) }
