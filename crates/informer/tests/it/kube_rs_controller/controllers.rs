@@ -60,7 +60,10 @@ async fn a_controller_starts_when_the_first_list_is_stored() {
     let sizes = Arc::new(Mutex::new(Vec::new()));
     let reconcile = {
         let (store, sizes) = (store.clone(), sizes.clone());
-        move |_, _| ready(Ok::<_, io::Error>(sizes.lock().unwrap().push(store.len())).map(|()| Action::await_change()))
+        move |_, _| {
+            sizes.lock().unwrap().push(store.len());
+            ready(Ok::<_, io::Error>(Action::await_change()))
+        }
     };
     let mut results = Controller::for_shared_stream(cache.applied_objects(), store.clone())
         .reconcile_on(early)
