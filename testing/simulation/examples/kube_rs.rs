@@ -18,7 +18,6 @@ use std::time::Duration;
 use futures::{StreamExt as _, future};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{ObjectMeta, PostParams};
-use kube::core::Expression;
 use kube::runtime::controller::Action;
 use kube::runtime::reflector::{self, Store};
 use kube::runtime::utils::Backoff;
@@ -108,13 +107,10 @@ async fn controller(environment: Environment, version: Version) -> Result<(), ku
 /// The controller over caches instead of a watch and a reflector.
 async fn cached_controller(client: Client) {
     let caches = Caches::new(client);
-    let with_role = |role: &str| {
-        let role = Expression::Equal("role".to_owned(), role.to_owned());
-        caches.builder::<ConfigMap>().labels(&role.into()).build()
-    };
-    let (sites, pages) = (with_role("site"), with_role("page"));
+    let with_labels = |selector: &str| caches.builder::<ConfigMap>().labels(selector).build();
+    let (sites, pages) = (with_labels("role=site"), with_labels("role=page"));
     let context = Context { client: caches.client(), children: pages.store(), version: Version::Cached };
-    let sites = Controller::for_shared_stream(sites.applied_objects(), sites.store());
+    let sites = sites.controller();
     let run = async {
         // Fails only if the caches have ended.
         if pages.store().wait_until_ready().await.is_ok() {

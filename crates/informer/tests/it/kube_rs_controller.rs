@@ -10,25 +10,19 @@ use std::{
 };
 
 use futures::{Stream, StreamExt as _};
-use http::{Method, Request, Response};
-use http_body_util::{BodyExt as _, Full};
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use kube::{
     Api, Client, Resource, ResourceExt as _,
     api::{DeleteParams, Patch, PatchParams, PostParams},
-    client::Body,
     core::{Expression, ObjectMeta, Selector},
     runtime::reflector::{ObjectRef, Store},
 };
 use kube_dev_apiserver::{Config, Fault, History, On, Server};
 use kube_endpoints_testing::{LIMIT, eventually};
-use kube_informer::{bytes::Bytes, runtime::Caches};
+use kube_informer::runtime::Caches;
 use rand::{RngExt as _, SeedableRng as _, rngs::SmallRng};
 use serde_json::json;
 use tokio::{task::JoinSet, time::timeout};
-use tower::{ServiceExt as _, service_fn};
-
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// A server and caches, which run until they are dropped.
 struct Cluster {
@@ -178,51 +172,6 @@ async fn the_store_can_be_filtered_and_searched() {
     assert_eq!(found(store.state_filter(|map| map.labels()["app"] == "db")), "b");
     assert_eq!(store.find(|map| map.name_any() == "b").map(|map| map.name_any()).as_deref(), Some("b"));
     assert_eq!(store.len(), 2);
-}
-
-/// Returns a client whose patches are answered with the new state of an object, as upstream does for an update that removes
-/// the last finalizer. The embedded server returns the state before it.
-fn without_finalizers(server: &Server) -> Client {
-    let server = server.service();
-    let service = service_fn(move |request: Request<Body>| {
-        let (is_patch, response) = (request.method() == Method::PATCH, server.clone().oneshot(request));
-        async move {
-            let (head, body) = response.await?.into_parts();
-            if !is_patch {
-                return Ok::<_, BoxError>(Response::from_parts(head, body.map_err(BoxError::from).boxed_unsync()));
-            }
-            let mut object: serde_json::Value = serde_json::from_slice(&body.collect().await?.to_bytes())?;
-            object["metadata"]["finalizers"].take();
-            let body = Full::new(Bytes::from(object.to_string())).map_err(|never| match never {});
-            Ok(Response::from_parts(head, body.boxed_unsync()))
-        }
-    });
-    Client::new(service, "default")
-}
-
-/// A finalizer whose removal is the last write of an object: the response is that of a deleted object.
-#[tokio::test(start_paused = true)]
-async fn an_update_that_ends_the_deletion_of_an_object_removes_it() {
-    let server = Server::in_process(Config::default()).unwrap();
-    let caches = Caches::new(without_finalizers(&server));
-    let cluster = Cluster { server, caches, running: JoinSet::new() }.run();
-    let store = ready_store(&cluster).await;
-    let api = Api::<ConfigMap>::default_namespaced(cluster.caches.client());
-    let finalizers = Some(vec!["example.com/x".to_owned()]);
-    let metadata = ObjectMeta { finalizers, ..named("a") };
-    api.create(&PostParams::default(), &ConfigMap { metadata, ..ConfigMap::default() }).await.unwrap();
-    // The watch shows nothing before the end of the test.
-    let long = Duration::from_secs(3_600);
-    for verb in ["watch", "list"] {
-        cluster.server.faults().inject(Fault::delay_request(long, long).on(On::any().verb(verb)));
-    }
-    cluster.server.restart(History::Kept);
-    api.delete("a", &DeleteParams::default()).await.unwrap();
-    let stored = || store.get(&map_ref("a"));
-    assert!(stored().is_some_and(|map| map.metadata.deletion_timestamp.is_some()), "it waits for its finalizer");
-    let patch = Patch::Merge(json!({ "metadata": { "finalizers": null } }));
-    api.patch("a", &PatchParams::default(), &patch).await.unwrap();
-    assert!(stored().is_none(), "{:?}", stored());
 }
 
 /// A Namespace has finalizers of its own, which are not in its metadata.

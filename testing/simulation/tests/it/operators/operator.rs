@@ -12,7 +12,6 @@ use std::time::Duration;
 use futures::{FutureExt as _, StreamExt as _, future};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret, ServiceAccount};
 use kube::api::{DeleteParams, ObjectMeta, PostParams};
-use kube::core::Expression;
 use kube::runtime::controller::Action;
 use kube::runtime::reflector::ObjectRef;
 use kube::runtime::{Controller, finalizer};
@@ -65,8 +64,7 @@ struct Context {
 /// The main function of a process. Its checks are those that the stores and subscribers must pass at the end.
 pub(super) async fn run(environment: Environment, life: Life, checks: &Checks) -> Result<(), Infallible> {
     let caches = Caches::new(Client::new(environment.transport, "default"));
-    let is_site = Expression::Equal("role".to_owned(), "site".to_owned());
-    let sites = caches.builder::<ConfigMap>().labels(&is_site.into()).build();
+    let sites = caches.builder::<ConfigMap>().labels("role=site").build();
     let owner = |page: &Secret| page.owner_references().iter().map(|owner| owner.uid.clone()).collect();
     let pages = caches.builder::<Secret>().index("owner", owner).build();
     let (maps, themes) = (caches.of::<ConfigMap>(), caches.of::<ServiceAccount>());
