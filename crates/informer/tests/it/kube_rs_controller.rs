@@ -13,7 +13,7 @@ use futures::{Stream, StreamExt as _};
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use kube::{
     Api, Client, Resource, ResourceExt as _,
-    api::{DeleteParams, Patch, PatchParams, PostParams},
+    api::{DeleteParams, PostParams},
     core::{Expression, ObjectMeta, Selector},
     runtime::reflector::{ObjectRef, Store},
 };

@@ -30,7 +30,7 @@ impl World {
     }
 
     fn with(config: Config, caches: impl FnOnce(Client) -> Caches) -> Self {
-        let server = Server::in_process(config).unwrap();
+        let server = Server::in_process(config).expect("a server");
         let caches = caches(Client::new(server.service(), "default"));
         let mut tasks = JoinSet::new();
         tasks.spawn(caches.run());
@@ -40,7 +40,7 @@ impl World {
     /// Creates config maps in the namespace `default` as another client.
     fn create(&self, names: &[&str]) {
         for name in names {
-            self.server.typed::<ConfigMap>().create(&config_map(name)).unwrap();
+            self.server.typed::<ConfigMap>().create(&config_map(name)).expect("created");
         }
     }
 

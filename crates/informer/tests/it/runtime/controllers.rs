@@ -38,7 +38,7 @@ fn retry<K>(_: Arc<K>, _: &kube::Error, _: Arc<Context>) -> Action {
 
 /// Creates a Secret that the config map owns, and records the call.
 async fn reconcile(map: Arc<ConfigMap>, context: Arc<Context>) -> Result<Action, kube::Error> {
-    context.reconciled.lock().unwrap().push(map.name_any());
+    context.reconciled.lock().expect("no panic").push(map.name_any());
     let secrets: Api<Secret> = Api::namespaced(context.client.clone(), "default");
     let owner_references = map.controller_owner_ref(&()).map(|owner| vec![owner]);
     let metadata = ObjectMeta { name: Some(map.name_any()), owner_references, ..ObjectMeta::default() };
@@ -66,11 +66,11 @@ fn start(caches: &Caches, tasks: &mut JoinSet<()>) -> Reconciled {
 
 /// Waits until the reconciler was called, and returns the names.
 async fn calls(world: &World, reconciled: &Reconciled, at_least: usize) -> Vec<String> {
-    let enough = || (reconciled.lock().unwrap().len() >= at_least).then_some(());
-    world.server.wait_until(LIMIT, enough).await.unwrap();
+    let enough = || (reconciled.lock().expect("no panic").len() >= at_least).then_some(());
+    world.server.wait_until(LIMIT, enough).await.expect("enough calls");
     // Debounced and superfluous calls would follow.
     tokio::time::sleep(Duration::from_secs(5)).await;
-    std::mem::take(&mut *reconciled.lock().unwrap())
+    std::mem::take(&mut *reconciled.lock().expect("no panic"))
 }
 
 #[tokio::test(start_paused = true)]

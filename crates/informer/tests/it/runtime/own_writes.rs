@@ -20,7 +20,7 @@ const NEVER: Duration = Duration::from_secs(100_000);
 
 /// Starts caches whose watches show nothing.
 async fn blind(world: &World, store: &Store<ConfigMap>) {
-    store.wait_until_ready().await.unwrap();
+    store.wait_until_ready().await.expect("a first list");
     world.server.faults().inject(Fault::delay_events(NEVER, NEVER).on(On::any().verb("watch").resource("configmaps")));
     world.server.faults().cut_watches(&On::any());
     // Time is paused: the informer has a new watch then.
