@@ -31,6 +31,8 @@ struct PendingDelete {
     uid: Uid,
     /// Version of the object that was stored when it was deleted; empty if none was.
     version: ResourceVersion,
+    /// The object exists, but was not selected at `version`: its later states are newer.
+    is_deselected: bool,
     /// Number of bookmarks since the response to the delete.
     bookmarks: u8,
     /// Number of lists requested before the response to the delete.
@@ -40,6 +42,9 @@ struct PendingDelete {
 impl PendingDelete {
     /// Returns whether a state of an object of this name is older than the delete.
     fn is_newer_than(&self, state: &impl Object) -> bool {
+        if self.is_deselected {
+            return state.uid() == self.uid && state.resource_version() <= self.version;
+        }
         state.uid() == self.uid || state.resource_version() < self.version
     }
 }
@@ -54,19 +59,28 @@ impl OwnWrites {
     /// of lists requested so far.
     pub(crate) fn record_delete(&mut self, object: &impl Object, lists: u64) {
         let (uid, version) = (object.uid(), object.resource_version());
-        self.written.remove(&object.key());
-        if !uid.is_empty() {
-            self.deleted.insert(object.key(), PendingDelete { uid, version, bookmarks: 0, lists });
-        }
+        self.record(object.key(), PendingDelete { uid, version, is_deselected: false, bookmarks: 0, lists });
+    }
+
+    /// Records that an own write moved this object, which was then removed from the store, out of the selection of the
+    /// informer, and that it was not selected at `version`.
+    #[cfg(any(test, feature = "runtime"))]
+    pub(crate) fn record_deselected(&mut self, object: &impl Object, version: ResourceVersion, lists: u64) {
+        let uid = object.uid();
+        self.record(object.key(), PendingDelete { uid, version, is_deselected: true, bookmarks: 0, lists });
     }
 
     /// Records that the server deleted an object that is not stored, because there is no list yet.
     #[cfg(any(test, feature = "runtime"))]
-    pub(crate) fn record_unknown_delete(&mut self, key: &ObjectKey, uid: &Uid, lists: u64) {
-        self.written.remove(key);
-        if !uid.is_empty() {
-            let version = ResourceVersion::default();
-            self.deleted.insert(key.clone(), PendingDelete { uid: uid.clone(), version, bookmarks: 0, lists });
+    pub(crate) fn record_unknown_delete(&mut self, key: ObjectKey, uid: Uid, lists: u64) {
+        let version = ResourceVersion::default();
+        self.record(key, PendingDelete { uid, version, is_deselected: false, bookmarks: 0, lists });
+    }
+
+    fn record(&mut self, key: ObjectKey, deleted: PendingDelete) {
+        self.written.remove(&key);
+        if !deleted.uid.is_empty() {
+            self.deleted.insert(key, deleted);
         }
     }
 

@@ -158,24 +158,35 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
     /// recent state that was requested after the deletion is the exception: it shows the object only if etcd was
     /// restored.
     pub(crate) fn deleted(&mut self, deleted: &T) -> Option<Event<T>> {
+        self.remove(deleted, |own, old, lists| own.record_delete(old, lists))
+    }
+
+    /// Removes an object that an own write has moved out of the selection, ahead of the watch: it was not selected at
+    /// `version`. Returns `None` if no object of this name and uid is stored.
+    #[cfg(any(test, feature = "runtime"))]
+    pub(crate) fn deselected(&mut self, object: &T, version: ResourceVersion) -> Option<Event<T>> {
+        self.remove(object, |own, old, lists| own.record_deselected(old, version, lists))
+    }
+
+    fn remove(&mut self, removed: &T, record: impl FnOnce(&mut OwnWrites, &T, u64)) -> Option<Event<T>> {
         let mut state = self.write_lock();
-        let stored = state.objects.get(deleted.namespace(), deleted.name())?;
-        if stored.uid() != deleted.uid() {
+        let stored = state.objects.get(removed.namespace(), removed.name())?;
+        if stored.uid() != removed.uid() {
             return None;
         }
-        let old = state.objects.remove(deleted.namespace(), deleted.name())?;
+        let old = state.objects.remove(removed.namespace(), removed.name())?;
         let begun = state.lists.begun();
-        state.own.record_delete(&*old, begun);
+        record(&mut state.own, &old, begun);
         state.index.update(Some(&old), None);
         Some(Event::Deleted { object: old, tombstone: false })
     }
 
     /// Does the same as [`deleted`](Self::deleted) before the first list, for an object that is not stored.
     #[cfg(any(test, feature = "runtime"))]
-    pub(crate) fn deleted_before_list(&mut self, key: &ObjectKey, uid: &Uid) {
+    pub(crate) fn deleted_before_list(&mut self, key: ObjectKey, uid: Uid) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         if !state.populated {
-            self.early.remove(key);
+            self.early.remove(&key);
             let begun = state.lists.begun();
             state.own.record_unknown_delete(key, uid, begun);
         }
@@ -330,6 +341,28 @@ mod tests {
     }
 
     #[test]
+    fn an_object_that_an_own_write_deselected_can_be_selected_again() {
+        let mut store = StoreWriter::new(());
+        let lister = store.lister();
+        let select = |store: &mut StoreWriter<Item, ()>| {
+            assert!(store.replace(vec![item("a", 3)], 3.into(), Missing::AtMost(0)).is_ok());
+            assert!(store.deselected(&item("a", 3), 6.into()).is_some(), "written at 5, not in a list at 6");
+            assert!(store.upsert(item("a", 4)).is_none() && store.written(item("a", 5)).is_none(), "older states");
+        };
+        select(&mut store);
+        assert!(store.written(item("a", 7)).is_some(), "moved back before the watch shows that it was moved out");
+        assert!(store.delete(item("a", 5)).is_none(), "moved out");
+        assert!(store.upsert(item("a", 7)).is_none() && store.delete(item("a", 8)).is_some());
+        let mut store = StoreWriter::new(());
+        select(&mut store);
+        assert!(store.replace(vec![item("a", 4)], 5.into(), Missing::Remove).is_ok());
+        assert_eq!(lister.len(), 0, "of another store");
+        assert_eq!(store.lister().len(), 0, "a list from before it was moved out");
+        assert!(store.replace(vec![item("a", 9)], 9.into(), Missing::Remove).is_ok());
+        assert_eq!(store.lister().len(), 1, "selected again");
+    }
+
+    #[test]
     fn own_writes_before_the_first_list_are_stored_with_it() {
         let mut store = StoreWriter::new(());
         let lister = store.lister();
@@ -338,8 +371,8 @@ mod tests {
         assert!(store.written(item("a", 7)).is_none(), "an older write that is answered later");
         assert!(store.written(item("b", 4)).is_none());
         assert!(store.written(item("c", 9)).is_none());
-        store.deleted_before_list(&key("c"), &"c".into());
-        store.deleted_before_list(&key("d"), &"d".into());
+        store.deleted_before_list(key("c"), "c".into());
+        store.deleted_before_list(key("d"), "d".into());
         let list = vec![item("a", 3), item("b", 5), item("d", 2)];
         assert!(store.replace(list, 6.into(), Missing::AtMost(0)).is_ok());
         let stored: Vec<_> = lister.list().iter().map(|it| (it.name().to_owned(), it.resource_version())).collect();

@@ -3,9 +3,9 @@
 use std::{fmt, sync::Arc};
 
 use educe::Educe;
-#[cfg(feature = "runtime")]
-use kube_wire::Uid;
 use kube_wire::{Object, ObjectKey};
+#[cfg(feature = "runtime")]
+use kube_wire::{ResourceVersion, Uid};
 
 use crate::{
     HandlerHandle, Index,
@@ -99,10 +99,17 @@ impl<T: Object> OwnWrite<T> {
         self.sink.deleted(object, self.writer);
     }
 
+    /// Removes an object that the write has moved out of the selection of the informer: it was not selected at `version`.
+    #[cfg(feature = "runtime")]
+    pub(crate) fn deselected(mut self, object: &T, version: ResourceVersion) {
+        self.outcome = Outcome::Deleted(object.uid());
+        self.sink.deselected(object, version);
+    }
+
     /// Does the same as [`deleted`](Self::deleted) for an object with this uid that is not stored, if there is no list yet.
     #[cfg(feature = "runtime")]
     pub(crate) fn deleted_before_list(mut self, uid: Uid) {
-        self.sink.deleted_before_list(&self.key, &uid);
+        self.sink.deleted_before_list(self.key.clone(), uid.clone());
         self.outcome = Outcome::Deleted(uid);
     }
 

@@ -57,18 +57,18 @@ impl Source {
         namespace: &str,
         name: &str,
     ) -> Result<Option<T>, ListWatchError> {
-        self.list_by_name(resource, namespace, name, ListParams::default()).await
+        self.list_by_name(resource, namespace, name, ListParams::default()).await.map(|(object, _)| object)
     }
 
     /// Reads one object by a list of its name from the most recent state; `None` if it does not exist, or if the selectors of
-    /// `params` do not match it.
+    /// `params` do not match it. Also returns the version of the list.
     pub(crate) async fn list_by_name<T: Decode>(
         &self,
         resource: &Resource,
         namespace: &str,
         name: &str,
         mut params: ListParams,
-    ) -> Result<Option<T>, ListWatchError> {
+    ) -> Result<(Option<T>, ResourceVersion), ListWatchError> {
         let by_name = format!("metadata.name={name}");
         params.field_selector = Some(params.field_selector.map_or(by_name.clone(), |it| format!("{by_name},{it}")));
         let namespace = Some(namespace).filter(|it| !it.is_empty());
@@ -76,7 +76,8 @@ impl Source {
         let mut list = ListReader::<T>::of(resource, Encoding::Json);
         list.push(&body);
         let first = self.decode(|| list.next_item()).map_err(ListWatchError::other)?;
-        first.transpose().map_err(|it| ListWatchError::other(it.error))
+        let first = first.transpose().map_err(|it| ListWatchError::other(it.error))?;
+        Ok((first, list.finish().map_err(ListWatchError::other)?.resource_version))
     }
 
     /// Returns the current resource version of a resource on the server: that of a list with `limit=1`, read from etcd.

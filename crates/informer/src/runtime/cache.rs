@@ -33,6 +33,13 @@ impl<K: CachedResource> Cache<K> {
         self.store.clone()
     }
 
+    /// Waits until the first list is complete. Returns `false` if the caches end before that.
+    ///
+    /// Any number of tasks may wait; `Store::wait_until_ready` of kube 5.0 wakes only one of those that wait for a store.
+    pub async fn ready(&self) -> bool {
+        self.informer.store_synced().synced().await
+    }
+
     /// Returns a controller that reconciles the objects, in place of `Controller::new`.
     pub fn controller(&self) -> Controller<K> {
         Controller::for_shared_stream(self.applied_objects(), self.store())

@@ -30,7 +30,10 @@
 //!     .owns_shared_stream(pods.touched_objects())
 //!     .run(reconcile, error_policy, context)
 //!     .for_each(|_| async {});
-//! tokio::join!(caches.run(), controller);
+//! tokio::select! {
+//!     () = caches.run() => {}
+//!     () = controller => {}
+//! }
 //! # }
 //! ```
 

@@ -63,8 +63,12 @@ impl<K: CachedResource> OwnWrites<K> {
     async fn read(&self, namespace: &str, name: &str) {
         let read = self.source.list_by_name(&self.resource, namespace, name, self.selection.clone());
         match read.await {
-            Ok(Some(object)) => self.writes.begin(namespace, name).written(object),
-            Ok(None) => self.removed(namespace, name, ""),
+            Ok((Some(object), _)) => self.writes.begin(namespace, name).written(object),
+            Ok((None, version)) => {
+                if let Some(stored) = self.writes.get(namespace, name) {
+                    self.writes.begin(namespace, name).deselected(&stored, version);
+                }
+            }
             Err(error) => tracing::debug!(%error, resource = %self.resource, name, "an own write cannot be read"),
         }
     }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-#[cfg(feature = "runtime")]
-use kube_wire::Uid;
 use kube_wire::{Object, ObjectKey};
+#[cfg(feature = "runtime")]
+use kube_wire::{ResourceVersion, Uid};
 use tokio::time::Instant;
 
 use super::{Shared, WriteSide};
@@ -27,9 +27,13 @@ pub(crate) trait WriteSink<T>: Send + Sync {
     /// event of it.
     fn deleted(&self, object: &T, writer: Option<Id>);
 
+    /// Removes an object that an own write has moved out of the selection: it was not selected at `version`.
+    #[cfg(feature = "runtime")]
+    fn deselected(&self, object: &T, version: ResourceVersion);
+
     /// Removes an object that the server deleted on request before the first list was stored.
     #[cfg(feature = "runtime")]
-    fn deleted_before_list(&self, key: &ObjectKey, uid: &Uid);
+    fn deleted_before_list(&self, key: ObjectKey, uid: Uid);
 
     /// Handles a 409 Conflict for a write based on this stored state: requests a relist if the state is an own write
     /// that the watch has not confirmed, since the server has lost it.
@@ -71,7 +75,12 @@ impl<T: Object, X: Index<T>> WriteSink<T> for Shared<T, X> {
     }
 
     #[cfg(feature = "runtime")]
-    fn deleted_before_list(&self, key: &ObjectKey, uid: &Uid) {
+    fn deselected(&self, object: &T, version: ResourceVersion) {
+        self.change(None, |store| store.deselected(object, version));
+    }
+
+    #[cfg(feature = "runtime")]
+    fn deleted_before_list(&self, key: ObjectKey, uid: Uid) {
         self.locked().store.deleted_before_list(key, uid);
     }
 

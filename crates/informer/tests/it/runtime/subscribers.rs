@@ -113,6 +113,20 @@ async fn events_are_those_of_a_watcher() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn all_that_wait_for_the_first_list_are_woken() {
+    let mut world = World::start();
+    let cache = world.caches.of::<ConfigMap>();
+    let mut waiting = tokio::task::JoinSet::new();
+    for _ in 0..3 {
+        let cache = cache.clone();
+        waiting.spawn(async move { cache.ready().await });
+    }
+    assert_eq!(tokio::time::timeout(LIMIT, waiting.join_all()).await.expect("all are woken"), [true; 3]);
+    world.tasks.shutdown().await;
+    assert!(!world.caches.builder::<ConfigMap>().build().ready().await, "added after the end");
+}
+
+#[tokio::test(start_paused = true)]
 async fn streams_end_with_the_caches_and_not_before() {
     let mut world = World::start();
     world.create(&["a"]);
