@@ -3,6 +3,7 @@
 use std::{any::type_name, fmt, sync::Arc};
 
 use kube_wire::{ListParams, Resource};
+use tokio_util::sync::CancellationToken;
 
 use super::{Cache, CachedResource, Caches, cached::Cached, source::KubeSource, store::KubeStore, writes::OwnWrites};
 use crate::{Builder, Informer, NamedIndexes, list_watch::Source};
@@ -82,8 +83,9 @@ impl<K: CachedResource> CacheBuilder<K> {
             // rely on, as those of `kube::runtime::finalizer` do.
             writes: informer.write_through(&informer.store_synced()),
         }));
-        self.caches.add(&informer);
-        Cache { informer, store }
+        let ended = CancellationToken::new();
+        self.caches.add(&informer, ended.clone());
+        Cache { informer, store, ended }
     }
 }
 

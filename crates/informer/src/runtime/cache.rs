@@ -6,6 +6,7 @@ use educe::Educe;
 use futures::{Stream, StreamExt as _};
 use kube::runtime::{Controller, reflector::Store, watcher};
 use kube_wire::Object as _;
+use tokio_util::sync::CancellationToken;
 
 use super::{
     CachedResource,
@@ -23,6 +24,8 @@ use crate::{Event, HandlerOptions, Informer, NamedIndexes, Progress};
 pub struct Cache<K: CachedResource> {
     pub(super) informer: Informer<Cached<K>, NamedIndexes<Cached<K>>>,
     pub(super) store: Store<K>,
+    /// Cancelled when the informer has ended.
+    pub(super) ended: CancellationToken,
 }
 
 impl<K: CachedResource> Cache<K> {
@@ -37,7 +40,8 @@ impl<K: CachedResource> Cache<K> {
     ///
     /// Any number of tasks may wait; `Store::wait_until_ready` of kube 5.0 wakes only one of those that wait for a store.
     pub async fn ready(&self) -> bool {
-        self.informer.store_synced().synced().await
+        let synced = self.informer.store_synced();
+        self.ended.run_until_cancelled(synced.synced()).await.unwrap_or_else(|| synced.has_synced())
     }
 
     /// Returns a controller that reconciles the objects, in place of `Controller::new`.

@@ -132,8 +132,13 @@ impl Caches {
         self.inner.registry.write().unwrap_or_else(PoisonError::into_inner).push(cache);
     }
 
-    pub(super) fn add<K: CachedResource, X: Index<Cached<K>>>(&self, informer: &Informer<Cached<K>, X>) {
-        let (running, ends) = (informer.run(CancellationToken::new()), EndOnDrop(informer.clone()));
+    /// Adds an informer to those that run. `ended` is cancelled when it ends.
+    pub(super) fn add<K: CachedResource, X: Index<Cached<K>>>(
+        &self,
+        informer: &Informer<Cached<K>, X>,
+        ended: CancellationToken,
+    ) {
+        let (running, ends) = (informer.run(CancellationToken::new()), EndOnDrop(informer.clone(), ended));
         let run = async move {
             running.await;
             drop(ends);
@@ -144,11 +149,12 @@ impl Caches {
 }
 
 /// Ends an informer when its future is dropped, even if that has not been polled.
-struct EndOnDrop<K: CachedResource, X: Index<Cached<K>>>(Informer<Cached<K>, X>);
+struct EndOnDrop<K: CachedResource, X: Index<Cached<K>>>(Informer<Cached<K>, X>, CancellationToken);
 
 impl<K: CachedResource, X: Index<Cached<K>>> Drop for EndOnDrop<K, X> {
     fn drop(&mut self) {
         self.0.end();
+        self.1.cancel();
     }
 }
 
