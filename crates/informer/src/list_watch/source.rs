@@ -75,9 +75,11 @@ impl Source {
         let body = collect(self.requests.list(resource, namespace, &params).await?).await?;
         let mut list = ListReader::<T>::of(resource, Encoding::Json);
         list.push(&body);
-        let first = self.decode(|| list.next_item()).map_err(ListWatchError::other)?;
-        let first = first.transpose().map_err(|it| ListWatchError::other(it.error))?;
-        Ok((first, list.finish().map_err(ListWatchError::other)?.resource_version))
+        let mut found = None;
+        while let Some(item) = self.decode(|| list.next_item()).map_err(ListWatchError::other)? {
+            found = Some(item.map_err(|it| ListWatchError::other(it.error))?);
+        }
+        Ok((found, list.finish().map_err(ListWatchError::other)?.resource_version))
     }
 
     /// Returns the current resource version of a resource on the server: that of a list with `limit=1`, read from etcd.
