@@ -158,7 +158,7 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
     /// recent state that was requested after the deletion is the exception: it shows the object only if etcd was
     /// restored.
     pub(crate) fn deleted(&mut self, deleted: &T) -> Option<Event<T>> {
-        self.remove(deleted, |own, old, lists| own.record_delete(old, lists))
+        self.remove(deleted, OwnWrites::record_delete)
     }
 
     /// Removes an object that an own write has moved out of the selection, ahead of the watch: it was not selected at
