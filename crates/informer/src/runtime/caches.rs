@@ -75,7 +75,8 @@ impl Caches {
     /// Returns the client for the operator's writes: their responses enter the caches before they are returned.
     ///
     /// Each write of a single object does, whichever `Api` sends it. An answer that does not show the object, such as a `Scale` or
-    /// its metadata alone, costs a read of it. Reads, watches, dry runs and deletions of collections pass untouched.
+    /// its metadata alone, costs a read of it, for which the answer waits up to 5 s; if it fails, the watch shows the write. Reads,
+    /// watches, dry runs and deletions of collections pass untouched.
     pub fn client(&self) -> Client {
         self.inner.client.clone()
     }

@@ -1,9 +1,12 @@
 //! Own writes of the objects of a cache.
 
+use std::time::Duration;
+
 use futures::future::{BoxFuture, FutureExt as _};
 use http::{Method, StatusCode, Uri};
 use kube::ResourceExt as _;
 use kube_wire::{ListParams, Object as _, Resource, ResourceVersion};
+use tokio::time::timeout;
 
 use super::{
     CachedResource,
@@ -12,6 +15,9 @@ use super::{
     target::Target,
 };
 use crate::{WriteThrough, list_watch::Source};
+
+/// Maximum time for which the answer to a write waits for a read of the object.
+const READ_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A cache as seen by the client whose writes enter it.
 pub(super) trait Writable: Send + Sync {
@@ -62,14 +68,15 @@ impl<K: CachedResource> OwnWrites<K> {
     /// Asks the server for the object, and for whether the selectors match it. If that fails, the watch will show it.
     async fn read(&self, namespace: &str, name: &str) {
         let read = self.source.list_by_name(&self.resource, namespace, name, self.selection.clone());
-        match read.await {
-            Ok((Some(object), _)) => self.writes.begin(namespace, name).written(object),
-            Ok((None, version)) => {
+        match timeout(READ_TIMEOUT, read).await {
+            Ok(Ok((Some(object), _))) => self.writes.begin(namespace, name).written(object),
+            Ok(Ok((None, version))) => {
                 if let Some(stored) = self.writes.get(namespace, name) {
                     self.writes.begin(namespace, name).deselected(&stored, version);
                 }
             }
-            Err(error) => tracing::debug!(%error, resource = %self.resource, name, "an own write cannot be read"),
+            Ok(Err(error)) => tracing::debug!(%error, resource = %self.resource, name, "an own write cannot be read"),
+            Err(_) => tracing::debug!(resource = %self.resource, name, "an own write is not read in time"),
         }
     }
 

@@ -128,6 +128,19 @@ async fn selectors_decide_about_own_writes() {
     world.server.wait_until(LIMIT, || (names(&selected) == ["a", "b", "z"]).then_some(())).await.unwrap();
 }
 
+/// A server that answers writes only does not hold up the operator.
+#[tokio::test(start_paused = true)]
+async fn a_read_that_hangs_delays_an_answer_for_five_seconds() {
+    let world = World::start();
+    let store = world.caches.builder::<ConfigMap>().labels("app=web").build().store();
+    store.wait_until_ready().await.unwrap();
+    world.server.faults().inject(Fault::delay_request(NEVER, NEVER).on(On::any().verb("list")));
+    let start = tokio::time::Instant::now();
+    world.api().create(&PostParams::default(), &config_map("a")).await.unwrap();
+    assert!(start.elapsed() < Duration::from_secs(6), "{:?}", start.elapsed());
+    world.server.wait_until(LIMIT, || (names(&store) == ["a"]).then_some(())).await.unwrap();
+}
+
 /// Of a conflict with a state that is not the stored one, the informer learns nothing: no list follows.
 #[tokio::test(start_paused = true)]
 async fn a_conflict_of_a_stale_copy_is_no_lost_write() {
