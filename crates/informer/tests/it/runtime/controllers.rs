@@ -18,7 +18,7 @@ use kube::{
     },
 };
 use kube_dev_apiserver::{Config, On};
-use kube_endpoints_testing::LIMIT;
+use kube_endpoints_testing::{LIMIT, eventually};
 use kube_informer::runtime::Caches;
 use serde_json::json;
 use tokio::task::JoinSet;
@@ -65,9 +65,9 @@ fn start(caches: &Caches, tasks: &mut JoinSet<()>) -> Reconciled {
 }
 
 /// Waits until the reconciler was called, and returns the names.
-async fn calls(world: &World, reconciled: &Reconciled, at_least: usize) -> Vec<String> {
-    let enough = || (reconciled.lock().expect("no panic").len() >= at_least).then_some(());
-    world.server.wait_until(LIMIT, enough).await.expect("enough calls");
+async fn calls(reconciled: &Reconciled, at_least: usize) -> Vec<String> {
+    let enough = async || reconciled.lock().expect("no panic").len() >= at_least;
+    eventually("enough calls", &true, enough).await;
     // Debounced and superfluous calls would follow.
     tokio::time::sleep(Duration::from_secs(5)).await;
     std::mem::take(&mut *reconciled.lock().expect("no panic"))
@@ -78,18 +78,18 @@ async fn a_controller_is_triggered_by_its_objects_and_those_that_it_owns_and_wat
     let mut world = World::with(Config { garbage_collection: true, ..Config::default() }, Caches::new);
     world.create(&["a", "b"]);
     let reconciled = start(&world.caches, &mut world.tasks);
-    let mut first = calls(&world, &reconciled, 2).await;
+    let mut first = calls(&reconciled, 2).await;
     first.sort();
     first.dedup();
     assert_eq!(first, ["a", "b"]);
 
     let secrets = world.server.typed::<Secret>();
     secrets.delete("a").unwrap();
-    let after_deletion = calls(&world, &reconciled, 1).await;
+    let after_deletion = calls(&reconciled, 1).await;
     assert!(after_deletion.iter().all(|name| name == "a"), "{after_deletion:?}");
     assert!(secrets.get("a").is_ok(), "created again");
     secrets.patch("b", &json!({"stringData": {"x": "y"}})).unwrap();
-    assert_eq!(calls(&world, &reconciled, 1).await, ["b"]);
+    assert_eq!(calls(&reconciled, 1).await, ["b"]);
 
     let nodes = world.server.typed::<Node>();
     let metadata = ObjectMeta {
@@ -98,9 +98,9 @@ async fn a_controller_is_triggered_by_its_objects_and_those_that_it_owns_and_wat
         ..ObjectMeta::default()
     };
     nodes.create(&Node { metadata, ..Node::default() }).unwrap();
-    assert_eq!(calls(&world, &reconciled, 1).await, ["a"]);
+    assert_eq!(calls(&reconciled, 1).await, ["a"]);
     nodes.delete("n").unwrap();
-    assert_eq!(calls(&world, &reconciled, 1).await, ["a"]);
+    assert_eq!(calls(&reconciled, 1).await, ["a"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -108,12 +108,12 @@ async fn controllers_share_caches_also_when_they_start_late() {
     let mut world = World::start();
     world.create(&["a"]);
     let first = start(&world.caches, &mut world.tasks);
-    calls(&world, &first, 1).await;
+    calls(&first, 1).await;
     let second = start(&world.caches, &mut world.tasks);
-    assert_eq!(calls(&world, &second, 1).await[0], "a");
+    assert_eq!(calls(&second, 1).await[0], "a");
     world.create(&["b"]);
-    assert!(calls(&world, &first, 1).await.contains(&"b".to_owned()));
-    assert!(calls(&world, &second, 1).await.contains(&"b".to_owned()));
+    assert!(calls(&first, 1).await.contains(&"b".to_owned()));
+    assert!(calls(&second, 1).await.contains(&"b".to_owned()));
     for resource in ["configmaps", "secrets", "nodes"] {
         let watches = world.server.faults().open_watches(&On::any().resource(resource));
         assert_eq!(watches, 1, "{resource}");
@@ -147,12 +147,12 @@ async fn finalizers_are_driven_by_own_writes() {
     let reconciled = context.reconciled.clone();
     let controller = world.caches.of::<ConfigMap>().controller();
     world.tasks.spawn(controller.run(reconcile, retry, context).for_each(|_| ready(())));
-    assert!(calls(&world, &reconciled, 1).await.iter().all(|it| it == "apply"));
+    assert!(calls(&reconciled, 1).await.iter().all(|it| it == "apply"));
     let maps = world.server.typed::<ConfigMap>();
     assert_eq!(maps.get("a").unwrap().finalizers(), ["example.com/it"]);
     maps.delete("a").unwrap();
     world.server.wait_until(LIMIT, || maps.get("a").is_err().then_some(())).await.unwrap();
-    assert!(calls(&world, &reconciled, 1).await.iter().all(|it| it == "cleanup"));
+    assert!(calls(&reconciled, 1).await.iter().all(|it| it == "cleanup"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -161,7 +161,7 @@ async fn a_controller_ends_with_its_caches() {
     world.create(&["a"]);
     let mut controllers = JoinSet::new();
     let reconciled = start(&world.caches, &mut controllers);
-    calls(&world, &reconciled, 1).await;
+    calls(&reconciled, 1).await;
     world.tasks.shutdown().await;
     tokio::time::timeout(LIMIT, controllers.join_next()).await.expect("ends").unwrap().unwrap();
 }

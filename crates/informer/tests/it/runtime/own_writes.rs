@@ -10,7 +10,7 @@ use kube::{
     runtime::reflector::{ObjectRef, Store},
 };
 use kube_dev_apiserver::{Fault, On};
-use kube_endpoints_testing::LIMIT;
+use kube_endpoints_testing::eventually;
 use serde_json::json;
 
 use super::{World, config_map, names};
@@ -125,7 +125,7 @@ async fn selectors_decide_about_own_writes() {
     world.server.faults().clear();
     world.server.faults().cut_watches(&On::any());
     world.create(&["z"]);
-    world.server.wait_until(LIMIT, || (names(&selected) == ["a", "b", "z"]).then_some(())).await.unwrap();
+    eventually("names", &["a", "b", "z"].map(str::to_owned).to_vec(), async || names(&selected)).await;
 }
 
 /// A server that answers writes only does not hold up the operator.
@@ -138,7 +138,7 @@ async fn a_read_that_hangs_delays_an_answer_for_five_seconds() {
     let start = tokio::time::Instant::now();
     world.api().create(&PostParams::default(), &config_map("a")).await.unwrap();
     assert!(start.elapsed() < Duration::from_secs(6), "{:?}", start.elapsed());
-    world.server.wait_until(LIMIT, || (names(&store) == ["a"]).then_some(())).await.unwrap();
+    eventually("names", &vec!["a".to_owned()], async || names(&store)).await;
 }
 
 /// Of a conflict with a state that is not the stored one, the informer learns nothing: no list follows.

@@ -9,7 +9,7 @@ use kube::{
     runtime::{WatchStreamExt as _, predicates, utils::PredicateConfig, watcher},
 };
 use kube_dev_apiserver::{Fault, History, On};
-use kube_endpoints_testing::LIMIT;
+use kube_endpoints_testing::{LIMIT, eventually};
 use serde_json::json;
 
 use super::{World, names};
@@ -55,7 +55,7 @@ async fn a_slow_subscriber_gets_each_object_once_and_delays_no_other() {
     }
     maps.delete("b").unwrap();
     maps.create(&super::config_map("b")).unwrap();
-    world.server.wait_until(LIMIT, || (names(&cache.store()).len() == 2).then_some(())).await.unwrap();
+    eventually("number of objects", &2, async || cache.store().len()).await;
     while fast.next().await.unwrap().name_any() != "b" {}
     assert_eq!(seen, 500);
     let first = slow.next().await.unwrap();
@@ -83,7 +83,7 @@ async fn deletions_that_a_list_shows_are_touched() {
     world.create(&["d"]);
     tokio::time::sleep(Duration::from_secs(5)).await;
     world.server.faults().clear();
-    world.server.wait_until(LIMIT, || (names(&cache.store()) == ["a", "c", "d"]).then_some(())).await.unwrap();
+    eventually("names", &["a", "c", "d"].map(str::to_owned).to_vec(), async || names(&cache.store())).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!(ready(&mut touched).await, ["b", "d"], "unchanged objects are not touched");
     assert_eq!(ready(&mut applied).await, ["d"]);
