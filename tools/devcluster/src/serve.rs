@@ -43,8 +43,7 @@ pub(crate) async fn run(args: ServeArgs, stop: CancellationToken) -> anyhow::Res
         announce(&host, &args, own)?;
         if args.kubelet {
             let workloads = Box::pin(workloads::run(host.client().await?, stop.clone()));
-            let kubelets = async { simulate_kubelets(&host, &stop).await };
-            tokio::try_join!(kubelets, workloads)?;
+            tokio::try_join!(simulate_kubelets(&host, &stop), workloads)?;
         }
         stop.cancelled().await;
         Ok(())
