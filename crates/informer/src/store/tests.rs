@@ -1,0 +1,106 @@
+//! Lists, withheld objects, and own writes.
+
+use super::*;
+use crate::item::Item;
+
+fn item(name: &str, version: u64) -> Arc<Item> {
+    Arc::new(Item::new(name, name, version))
+}
+
+fn names(lister: &Lister<Item>) -> Vec<String> {
+    lister.list().iter().map(|it| it.name().to_owned()).collect()
+}
+
+fn reference(name: &str) -> Reference {
+    Reference::to(&*item(name, 0))
+}
+
+#[test]
+fn objects_that_a_list_lacks_are_kept_and_the_others_are_stored() {
+    let mut store = StoreWriter::new(());
+    let lister = store.lister();
+    assert!(store.replace(vec![item("a", 3), item("b", 4)], 70.into(), Missing::AtMost(0)).is_ok());
+    let list = || vec![item("b", 75), item("c", 76)];
+    assert_eq!(store.replace(list(), 80.into(), Missing::AtMost(0)).err(), Some(vec![reference("a")]));
+    assert_eq!((names(&lister).concat().as_str(), lister.last_resource_version() >= 80.into()), ("ab", false));
+    let changes = store.replace(list(), 80.into(), Missing::Keep).expect("stored");
+    assert_eq!((names(&lister).concat().as_str(), lister.last_resource_version() >= 80.into()), ("abc", true));
+    assert_eq!(changes.iter().count(), 2, "the update of b and c");
+    assert!(store.replace(list(), 90.into(), Missing::AtMost(1)).is_ok());
+    assert_eq!(names(&lister), ["b", "c"]);
+}
+
+#[test]
+fn a_late_response_does_not_bring_back_a_deleted_object() {
+    let mut store = StoreWriter::new(());
+    let lister = store.lister();
+    assert!(store.replace(vec![item("a", 3)], 3.into(), Missing::AtMost(0)).is_ok());
+    assert!(store.deleted(&item("a", 3)).is_some());
+    assert!(store.written(item("a", 5)).is_none(), "written before the deletion, answered after it");
+    assert!(store.delete(item("a", 6)).is_none(), "removed already");
+    assert_eq!(names(&lister), [""; 0]);
+    assert!(store.written(Arc::new(Item::new("a", "later", 7))).is_some());
+    assert_eq!(names(&lister), ["a"]);
+}
+
+#[test]
+fn an_object_that_an_own_write_deselected_can_be_selected_again() {
+    let mut store = StoreWriter::new(());
+    let lister = store.lister();
+    let select = |store: &mut StoreWriter<Item, ()>| {
+        assert!(store.replace(vec![item("a", 3)], 3.into(), Missing::AtMost(0)).is_ok());
+        assert!(store.deselected(&item("a", 3), 6.into()).is_some(), "written at 5, not in a list at 6");
+        assert!(store.upsert(item("a", 4)).is_none() && store.written(item("a", 5)).is_none(), "older states");
+    };
+    select(&mut store);
+    assert!(store.written(item("a", 7)).is_some(), "moved back before the watch shows that it was moved out");
+    assert!(store.delete(item("a", 5)).is_none(), "moved out");
+    assert!(store.upsert(item("a", 7)).is_none() && store.delete(item("a", 8)).is_some());
+    let mut store = StoreWriter::new(());
+    select(&mut store);
+    assert!(store.replace(vec![item("a", 4)], 5.into(), Missing::Remove).is_ok());
+    assert_eq!(lister.len(), 0, "of another store");
+    assert_eq!(store.lister().len(), 0, "a list from before it was moved out");
+    assert!(store.replace(vec![item("a", 9)], 9.into(), Missing::Remove).is_ok());
+    assert_eq!(store.lister().len(), 1, "selected again");
+}
+
+#[test]
+fn own_writes_before_the_first_list_are_stored_with_it() {
+    let mut store = StoreWriter::new(());
+    let lister = store.lister();
+    let key = |name| item(name, 0).key();
+    assert!(store.written(item("a", 8)).is_none());
+    assert!(store.written(item("a", 7)).is_none(), "an older write that is answered later");
+    assert!(store.written(item("b", 4)).is_none());
+    assert!(store.written(item("c", 9)).is_none());
+    store.deleted_before_list(key("c"), "c".into());
+    store.deleted_before_list(key("d"), "d".into());
+    let list = vec![item("a", 3), item("b", 5), item("d", 2)];
+    assert!(store.replace(list, 6.into(), Missing::AtMost(0)).is_ok());
+    let stored: Vec<_> = lister.list().iter().map(|it| (it.name().to_owned(), it.resource_version())).collect();
+    assert_eq!(stored, [("a".to_owned(), 8.into()), ("b".to_owned(), 5.into())]);
+    assert!(store.upsert(item("a", 7)).is_none() && store.upsert(item("d", 2)).is_none(), "older events");
+    assert!(store.delete(item("d", 10)).is_none(), "removed already");
+    assert!(store.upsert(item("a", 11)).is_some());
+}
+
+#[test]
+fn withheld_objects_are_missing_until_a_list_or_event_shows_them() {
+    let mut store = StoreWriter::new(());
+    let lister = store.lister();
+    let withheld = |name| lister.is_withheld("shop", name);
+    assert!(store.replace(vec![item("a", 3)], 70.into(), Missing::AtMost(0)).is_ok());
+    assert!(!store.withhold(&[reference("a")]), "stored by now");
+    assert!(store.withhold(&["a", "b", "c", "d", "e"].map(reference)));
+    assert_eq!(["a", "b", "c", "d", "e"].map(withheld), [false, true, true, true, true]);
+    store.upsert(item("b", 75));
+    store.delete(item("c", 76));
+    assert_eq!(["b", "c", "d", "e"].map(withheld), [false, false, true, true]);
+    let list = || vec![item("a", 3), item("b", 75), item("d", 80)];
+    assert_eq!(store.replace(list(), 90.into(), Missing::AtMost(0)).err(), Some(vec![reference("e")]));
+    assert!(store.replace(list(), 90.into(), Missing::Keep).is_ok());
+    assert_eq!(["d", "e"].map(withheld), [false, true]);
+    assert!(store.replace(list(), 91.into(), Missing::Remove).is_ok());
+    assert!(!withheld("e"));
+}
