@@ -8,7 +8,7 @@ use std::{
 
 use bytes::Bytes;
 use futures::{Stream, StreamExt as _, future::BoxFuture, stream::BoxStream};
-use http::{HeaderMap, header::CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, header::CONTENT_TYPE};
 use http_body_util::BodyDataStream;
 use kube_wire::Encoding;
 use tower::BoxError;
@@ -77,9 +77,7 @@ pub(crate) fn unexpected_content_type(call: Call, found: &str) -> Error {
     Error::InvalidResponse { call, source: format!("unexpected content type {found}").into() }
 }
 
-/// Returns the encoding in `Content-Type`, JSON if the header is absent, or the header value as the error.
+/// Returns the encoding in `Content-Type`; see [`Encoding::of_response`].
 pub(crate) fn encoding_of(headers: &HeaderMap) -> Result<Encoding, String> {
-    let Some(header) = headers.get(CONTENT_TYPE) else { return Ok(Encoding::Json) };
-    let header = String::from_utf8_lossy(header.as_bytes());
-    Encoding::of_content_type(&header).ok_or_else(|| header.into_owned())
+    Encoding::of_response(headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes))
 }

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use http::{HeaderMap, Method, StatusCode, header::RETRY_AFTER};
-use kube_wire::MAX_RETRY_AFTER;
+use kube_wire::{MAX_RETRY_AFTER, retry_after_seconds};
 
 pub(crate) const MAX_RETRIES: u32 = 10;
 
@@ -43,15 +43,9 @@ pub(crate) fn wait_before_retry(method: &Method, retries: u32, outcome: Outcome)
     }
 }
 
-/// Parses the seconds of `Retry-After`, at most [`MAX_RETRY_AFTER`]. Ignores dates, as client-go.
+/// Returns the seconds of `Retry-After`, at most [`MAX_RETRY_AFTER`]; `None` without the header or for a date.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<u32> {
-    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    // A string of digits fails to parse only if it overflows `u64`.
-    let seconds = bounded(Duration::from_secs(text.parse().unwrap_or(u64::MAX))).as_secs();
-    u32::try_from(seconds).ok()
+    retry_after_seconds(headers.get(RETRY_AFTER)?.to_str().ok()?)
 }
 
 #[cfg(test)]

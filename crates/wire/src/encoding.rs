@@ -21,6 +21,17 @@ impl Encoding {
         }
     }
 
+    /// Returns the encoding of a response with this `Content-Type`, JSON if it has none.
+    ///
+    /// # Errors
+    ///
+    /// The value of the header, if it is another media type.
+    pub fn of_response(content_type: Option<&[u8]>) -> Result<Self, String> {
+        let Some(header) = content_type else { return Ok(Self::Json) };
+        let header = String::from_utf8_lossy(header);
+        Self::of_content_type(&header).ok_or_else(|| header.into_owned())
+    }
+
     /// Parses a `Content-Type` header, ignoring parameters such as `stream=watch`; `None` for any other media type.
     ///
     /// ```

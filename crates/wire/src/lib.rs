@@ -39,7 +39,7 @@ pub use metadata::{Metadata, ObjectHead};
 pub use object::{Decode, DecodeContext, Encode, Index, Object};
 pub use request::{ListParams, WatchParams, percent_encode};
 pub use resource::Resource;
-pub use status::{Cause, Details, MAX_RETRY_AFTER, Status, reason};
+pub use status::{Cause, Details, MAX_RETRY_AFTER, Status, reason, retry_after_seconds};
 pub use text::Text;
 pub use uid::Uid;
 pub use undecodable::Undecodable;

@@ -18,6 +18,22 @@ use crate::{
 /// requests than a failing one.
 pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(30);
 
+/// Parses the seconds of a header `Retry-After`, at most [`MAX_RETRY_AFTER`]. Ignores dates, as client-go.
+///
+/// ```
+/// use kube_wire::retry_after_seconds;
+///
+/// assert_eq!([" 5 ", "86400", "soon"].map(retry_after_seconds), [Some(5), Some(30), None]);
+/// ```
+pub fn retry_after_seconds(header: &str) -> Option<u32> {
+    let text = header.trim();
+    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    // A string of digits fails to parse only if it overflows `u64`.
+    u32::try_from(text.parse().unwrap_or(u64::MAX).min(MAX_RETRY_AFTER.as_secs())).ok()
+}
+
 /// Values of [`Status::reason`] and [`Cause::reason`] (Go: `metav1.StatusReason`, `metav1.CauseType`).
 pub mod reason {
     /// The object does not exist.

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use futures::TryStreamExt as _;
 use http::{
-    HeaderMap, Request,
+    HeaderValue, Request,
     header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER},
 };
 use http_body_util::{BodyDataStream, BodyExt as _};
 use kube::{Client, client::Body};
-use kube_wire::{Accept, Encoding, ListParams, MAX_RETRY_AFTER, Resource, Status, WatchParams};
+use kube_wire::{Accept, Encoding, ListParams, Resource, Status, WatchParams, retry_after_seconds};
 use tokio::time::timeout;
 
 use crate::{ListWatch, ListWatchError, ListWatchFuture, ListWatchResponse};
@@ -33,7 +33,7 @@ impl KubeSource {
             }
         };
         let (head, body) = response.into_parts();
-        let encoding = encoding_of(&head.headers);
+        let encoding = Encoding::of_response(head.headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes));
         if head.status.is_success() {
             let encoding =
                 encoding.map_err(|found| ListWatchError::other(format!("unexpected content type {found}")))?;
@@ -47,7 +47,8 @@ impl KubeSource {
         };
         let phrase = head.status.canonical_reason().unwrap_or("<unknown status code>");
         let mut status = Status::of_response(head.status.as_u16(), phrase, encoding.unwrap_or_default(), &body);
-        if let Some(seconds) = retry_after(&head.headers) {
+        let retry_after = head.headers.get(RETRY_AFTER).and_then(|it| it.to_str().ok());
+        if let Some(seconds) = retry_after.and_then(retry_after_seconds) {
             status.set_retry_after(seconds);
         }
         let message = status.to_string();
@@ -81,19 +82,6 @@ impl ListWatch for KubeSource {
     fn encoding(&self) -> Encoding {
         Encoding::Json
     }
-}
-
-/// Returns the encoding in `Content-Type`, JSON if the header is absent, or the header value as the error.
-fn encoding_of(headers: &HeaderMap) -> Result<Encoding, String> {
-    let Some(header) = headers.get(CONTENT_TYPE) else { return Ok(Encoding::Json) };
-    let header = String::from_utf8_lossy(header.as_bytes());
-    Encoding::of_content_type(&header).ok_or_else(|| header.into_owned())
-}
-
-/// Returns the seconds of `Retry-After`, at most [`MAX_RETRY_AFTER`].
-fn retry_after(headers: &HeaderMap) -> Option<u32> {
-    let seconds: u32 = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
-    Some(seconds.min(u32::try_from(MAX_RETRY_AFTER.as_secs()).unwrap_or(u32::MAX)))
 }
 
 #[cfg(test)]
