@@ -9,6 +9,7 @@ mod collection;
 mod create;
 mod definitions;
 mod delete;
+mod events;
 mod field_validation;
 mod garbage;
 mod namespaces;
@@ -183,6 +184,7 @@ impl Cluster {
         }
         self.collections[kind.index].put(Arc::clone(&object), self.config.watch_history);
         self.touch(kind);
+        self.put_copy(kind, &object);
         if kind.is_definition() {
             self.definition_changed(&object);
         }
@@ -195,6 +197,7 @@ impl Cluster {
         self.addresses.replace(&last.allocations, &[]);
         self.collections[kind.index].remove(Arc::clone(&last), self.config.watch_history);
         self.touch(kind);
+        self.remove_copy(kind, &last);
         if self.config.garbage_collection {
             self.dependencies.removed(kind.index, &last);
         }

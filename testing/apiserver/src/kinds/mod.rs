@@ -4,7 +4,7 @@ mod custom;
 mod definition;
 mod endpoints;
 mod endpointslice;
-mod event;
+pub(crate) mod event;
 mod metadata;
 mod namespace;
 mod node;

@@ -132,7 +132,11 @@ fn others() -> Vec<Kind> {
             blank: r#","spec":{}"#,
             ..Kind::builtin::<Lease>(&[])
         },
-        Kind { create_on_update: true, blank: r#","eventTime":null"#, ..Kind::builtin::<Event>(&["ev"]) },
+        Kind {
+            create_on_update: true,
+            blank: r#","eventTime":null,"regarding":{},"deprecatedSource":{},"deprecatedFirstTimestamp":null,"deprecatedLastTimestamp":null"#,
+            ..Kind::builtin::<Event>(&["ev"])
+        },
         Kind { blank: r#","addressType":"","endpoints":null,"ports":null"#, ..Kind::builtin::<EndpointSlice>(&[]) },
         Kind {
             namespaced: false,

@@ -3,6 +3,7 @@
 #![expect(clippy::needless_pass_by_value, reason = "objects are literals in the argument list")]
 
 mod deletion;
+mod events;
 mod garbage;
 mod history;
 mod metadata;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use futures::future::join;
 use k8s_openapi::api::apps::v1::Deployment;
-use k8s_openapi::api::core::v1::{ConfigMap, Pod};
+use k8s_openapi::api::core::v1::{ConfigMap, Event as CoreEvent, Pod};
 use k8s_openapi::api::events::v1::Event as StoredEvent;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::runtime::conditions::{is_deleted, is_pod_running};
@@ -86,6 +86,17 @@ async fn repeated_events_become_a_series() {
     let [stored] = &*stored else { panic!("{stored:?}") };
     assert_eq!((stored.reason.as_deref(), stored.type_.as_deref()), (Some("Slow"), Some("Warning")));
     assert_eq!(stored.series.as_ref().map(|it| it.count), Some(3));
+
+    // As `kubectl describe pod` finds them.
+    let events: Api<CoreEvent> = Api::default_namespaced(kube.client.clone());
+    let of_the_pod = ListParams::default().fields("involvedObject.name=a,involvedObject.kind=Pod");
+    let described = events.list(&of_the_pod).await.unwrap().items;
+    let [described] = &*described else { panic!("{described:?}") };
+    assert_eq!((described.uid(), described.resource_version()), (stored.uid(), stored.resource_version()));
+    assert_eq!(
+        (described.message.as_deref(), described.reporting_component.as_deref()),
+        (Some("took 3 s"), Some("it"))
+    );
 }
 
 #[tokio::test]
