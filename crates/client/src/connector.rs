@@ -2,24 +2,22 @@
 
 mod server_certificate;
 mod transport_stream;
+#[cfg(feature = "proxy")]
+mod tunnel;
 
 use std::time::Duration;
 
 use http::Uri;
 use hyper_rustls::{FixedServerNameResolver, HttpsConnectorBuilder, MaybeHttpsStream};
 use hyper_util::{
-    client::legacy::connect::{
-        HttpConnector,
-        dns::GaiResolver,
-        proxy::{SocksV5, Tunnel},
-    },
+    client::legacy::connect::{HttpConnector, dns::GaiResolver},
     rt::TokioIo,
 };
 use tokio::net::TcpStream;
 use tower::{BoxError, ServiceExt as _, timeout::Timeout, util::BoxCloneSyncService};
 
 use self::transport_stream::TransportStream;
-use crate::{Timeouts, prepared::Prepared, proxy::Proxy};
+use crate::{Timeouts, prepared::Prepared};
 
 /// Boxed, because hyper-util's legacy client requires the connector's future to be `Unpin`.
 pub(crate) type Connector = BoxCloneSyncService<Uri, MaybeHttpsStream<TransportStream>, BoxError>;
@@ -29,50 +27,29 @@ type Dialer = BoxCloneSyncService<Uri, MaybeHttpsStream<Tcp>, BoxError>;
 /// Minimum TCP keep-alive time and interval: the kernel takes whole seconds.
 const MIN_KEEPALIVE: Duration = Duration::from_secs(1);
 
-#[derive(Debug, thiserror::Error)]
-#[error("proxy {proxy}")]
-struct ProxyError {
-    proxy: Proxy,
-    #[source]
-    cause: BoxError,
-}
-
 pub(crate) fn connector(prepared: &Prepared, timeouts: &Timeouts) -> Connector {
-    let tcp = tcp(GaiResolver::new(), timeouts);
-    let dialer = match &prepared.proxy {
-        None => Dialer::new(tcp.map_response(MaybeHttpsStream::Http).map_err(BoxError::from)),
-        Some(proxy) => tunnel(proxy, tcp, prepared),
-    };
-    let dialer = dialer.map_response(TransportStream::new);
+    let dialer = dialer(prepared, tcp(GaiResolver::new(), timeouts)).map_response(TransportStream::new);
     let mut builder = HttpsConnectorBuilder::new().with_tls_config(prepared.tls.clone()).https_or_http();
     if let Some(name) = &prepared.tls_server_name {
         builder = builder.with_server_name_resolver(FixedServerNameResolver::new(name.clone()));
     }
-    let https = builder.enable_all_versions().wrap_connector(dialer).map_err(server_certificate::explain);
+    #[cfg(feature = "http2")]
+    let builder = builder.enable_all_versions();
+    #[cfg(not(feature = "http2"))]
+    let builder = builder.enable_http1();
+    let https = builder.wrap_connector(dialer).map_err(server_certificate::explain);
     BoxCloneSyncService::new(Timeout::new(https, timeouts.connect))
 }
 
-/// Returns a connector through a proxy: SOCKS 5, or `CONNECT` of HTTP.
-fn tunnel(proxy: &Proxy, tcp: HttpConnector, prepared: &Prepared) -> Dialer {
-    // As in Go, the certificate of an https proxy is verified with the certificate authorities of the cluster.
-    let builder = HttpsConnectorBuilder::new().with_tls_config(prepared.tls.clone()).https_or_http();
-    let to_proxy = builder.enable_http1().wrap_connector(tcp);
-    let failed = {
-        let proxy = proxy.clone();
-        move |cause: BoxError| BoxError::from(ProxyError { proxy: proxy.clone(), cause })
-    };
-    if proxy.is_socks() {
-        let mut socks = SocksV5::new(proxy.address.clone(), to_proxy);
-        if let Some((user, password)) = proxy.login().raw_auth() {
-            socks = socks.with_auth(user.to_owned(), password.to_owned());
-        }
-        return Dialer::new(socks.map_err(move |error| failed(error.into())));
+/// Returns what opens the connection under TLS: directly, or through the proxy.
+fn dialer(prepared: &Prepared, tcp: HttpConnector) -> Dialer {
+    #[cfg(feature = "proxy")]
+    if let Some(proxy) = &prepared.proxy {
+        return tunnel::tunnel(proxy, tcp, prepared);
     }
-    let mut tunnel = Tunnel::new(proxy.address.clone(), to_proxy);
-    if let Some(header) = proxy.login().basic_auth() {
-        tunnel = tunnel.with_auth(header.clone());
-    }
-    Dialer::new(tunnel.map_err(move |error| failed(error.into())))
+    #[cfg(not(feature = "proxy"))]
+    let _ = prepared;
+    Dialer::new(tcp.map_response(MaybeHttpsStream::Http).map_err(BoxError::from))
 }
 
 fn tcp<R>(resolver: R, timeouts: &Timeouts) -> HttpConnector<R> {

@@ -13,6 +13,7 @@ mod credential_plugin;
 mod credentials;
 mod discovery;
 mod error;
+#[cfg(feature = "events")]
 pub mod events;
 mod failure;
 mod gate;
@@ -27,6 +28,7 @@ mod preconditions;
 mod prepared;
 #[cfg(feature = "prometheus")]
 mod prometheus;
+#[cfg(feature = "proxy")]
 mod proxy;
 mod retry;
 mod review;

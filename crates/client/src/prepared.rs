@@ -9,10 +9,11 @@ use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::ServerName;
 use tower::BoxError;
 
+#[cfg(feature = "proxy")]
+use crate::proxy::Proxy;
 use crate::{
     credential_plugin::{self, CredentialPlugin},
     kube_error::KubeError,
-    proxy::Proxy,
     token_file::TokenFile,
 };
 
@@ -22,6 +23,7 @@ pub(crate) struct Prepared {
     pub(crate) headers: ExtraHeadersLayer,
     pub(crate) identity: Identity,
     pub(crate) tls: rustls::ClientConfig,
+    #[cfg(feature = "proxy")]
     pub(crate) proxy: Option<Proxy>,
     pub(crate) tls_server_name: Option<ServerName<'static>>,
 }
@@ -40,7 +42,7 @@ impl Prepared {
     /// Reads the client certificate, key and token file, and runs the credential plugin, as configured.
     ///
     /// The `proxy-url` of the kubeconfig applies to every server, regardless of `NO_PROXY`. Without it the proxy is taken
-    /// from the environment.
+    /// from the environment. Without the feature `proxy`, a `proxy-url` is an error, as in `kube`.
     pub(crate) fn new(config: &kube::Config) -> Result<Prepared, BoxError> {
         // `kube` builds its TLS configuration with the process-wide crypto provider, and rustls panics if several are
         // compiled in and none is installed.
@@ -51,16 +53,22 @@ impl Prepared {
         let server_name =
             |name: &String| name.clone().try_into().map_err(|_| format!("tls-server-name {name:?} is invalid"));
         let tls_server_name = config.tls_server_name.as_ref().map(server_name).transpose()?;
+        #[cfg(feature = "proxy")]
         let proxy = match &config.proxy_url {
             Some(url) => Some(Proxy::parse(&url.to_string()).map_err(|cause| format!("proxy-url: {cause}"))?),
             None => Proxy::from_env(|name| std::env::var(name).ok(), &config.cluster_url)?,
         };
+        #[cfg(not(feature = "proxy"))]
+        if config.proxy_url.is_some() {
+            return Err("proxy-url: proxies need the feature `proxy` of kube-controller-client".into());
+        }
         let is_plain_http = config.cluster_url.scheme() == Some(&Scheme::HTTP);
         Ok(Prepared {
             base: config.base_uri_layer(),
             headers: config.extra_headers_layer().map_err(|error| KubeError::new(&error))?,
             identity: if is_plain_http { plain_http_identity(config) } else { identity(config)? },
             tls: config.rustls_client_config().map_err(|error| KubeError::new(&error))?,
+            #[cfg(feature = "proxy")]
             proxy,
             tls_server_name,
         })

@@ -2,7 +2,7 @@
 //!
 //! The default client of `kube` uses HTTP/1.1 with one connection per watch and per request in flight. Here all watches
 //! share one HTTP/2 connection and all other requests another, so that a burst of watch events does not delay writes.
-//! Plain HTTP and servers without HTTP/2 use HTTP/1.1 connections from the same pools.
+//! Plain HTTP, servers without HTTP/2 and builds without the feature `http2` use HTTP/1.1 connections from the same pools.
 
 use std::{
     future::pending,
@@ -36,7 +36,9 @@ use crate::{
 
 /// HTTP/2 flow-control windows of a stream and of a connection, in bytes. The connection window is 32 times larger,
 /// so that streams that are not read do not block the others.
+#[cfg(feature = "http2")]
 const STREAM_WINDOW: u32 = 1 << 20;
+#[cfg(feature = "http2")]
 const CONNECTION_WINDOW: u32 = 32 << 20;
 
 /// Maximum size of the read buffer of an HTTP/1.1 connection, in bytes. The allocator returns larger buffers to the
@@ -131,15 +133,16 @@ fn network(prepared: &Prepared, connector: Connector, timeouts: &Timeouts) -> Se
     }
 }
 
+#[cfg_attr(not(feature = "http2"), expect(unused_variables, reason = "pings are of HTTP/2"))]
 fn http_client(connector: Connector, timeouts: &Timeouts) -> Client<Connector, Full<Bytes>> {
-    Client::builder(TokioExecutor::new())
-        .timer(TokioTimer::new())
-        .pool_timer(TokioTimer::new())
-        .http1_max_buf_size(READ_BUFFER)
+    let mut builder = Client::builder(TokioExecutor::new());
+    builder.timer(TokioTimer::new()).pool_timer(TokioTimer::new()).http1_max_buf_size(READ_BUFFER);
+    #[cfg(feature = "http2")]
+    builder
         .http2_initial_stream_window_size(STREAM_WINDOW)
         .http2_initial_connection_window_size(CONNECTION_WINDOW)
         .http2_keep_alive_interval(timeouts.ping_interval)
         .http2_keep_alive_timeout(timeouts.ping_timeout)
-        .http2_keep_alive_while_idle(true)
-        .build(connector)
+        .http2_keep_alive_while_idle(true);
+    builder.build(connector)
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kube_ambient::since_boot;
+#[cfg(feature = "events")]
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
 use kube_controller_client::{Client, ClientOptions, Config, ConfigError};
 use tokio::sync::watch;
@@ -27,6 +28,7 @@ pub struct ElectionOptions {
     /// Lease duration, renew deadline and retry period; [`Timing::default`] is 15 s, 10 s and 2 s.
     pub timing: Timing,
     /// Recorder of the events "became leader" and "stopped leading" about the Lease (CM-25); `None` records none.
+    #[cfg(feature = "events")]
     pub recorder: Option<EventRecorder>,
     /// Metrics of the election; `None` disables them.
     pub metrics: Option<Arc<dyn ElectionMetrics>>,
@@ -36,7 +38,14 @@ impl ElectionOptions {
     /// Returns the options for `lease` with a new [`identity`](crate::identity()), the default timing, and neither recorder
     /// nor metrics.
     pub fn new(lease: LeaseName) -> Self {
-        ElectionOptions { lease, identity: identity(), timing: Timing::default(), recorder: None, metrics: None }
+        ElectionOptions {
+            lease,
+            identity: identity(),
+            timing: Timing::default(),
+            #[cfg(feature = "events")]
+            recorder: None,
+            metrics: None,
+        }
     }
 }
 
@@ -86,7 +95,7 @@ impl Election {
     /// ended.
     pub async fn run(self, stop: CancellationToken) -> End {
         let Election { client, options, state, fence: _ } = self;
-        let ElectionOptions { lease, identity, timing, recorder, metrics } = options;
+        let ElectionOptions { lease, identity, timing, metrics, .. } = options;
         if let Some(metrics) = &metrics {
             metrics.leading(&lease.name, false);
         }
@@ -98,7 +107,8 @@ impl Election {
                 lease,
                 identity,
                 timing,
-                recorder,
+                #[cfg(feature = "events")]
+                recorder: options.recorder,
                 metrics,
                 state,
                 is_leading: false,
@@ -221,6 +231,7 @@ struct Publisher {
     lease: LeaseName,
     identity: String,
     timing: Timing,
+    #[cfg(feature = "events")]
     recorder: Option<EventRecorder>,
     metrics: Option<Arc<dyn ElectionMetrics>>,
     state: watch::Sender<ElectionState>,
@@ -263,7 +274,9 @@ impl Publisher {
         }
         if self.is_leading != term.is_some() {
             self.is_leading = term.is_some();
-            self.leadership_changed(elector);
+            self.leadership_changed();
+            #[cfg(feature = "events")]
+            self.record_change(elector);
         }
         if let Some(metrics) = &self.metrics
             && self.slow_path_count != elector.slow_path_count()
@@ -280,20 +293,23 @@ impl Publisher {
         tracing::warn!(lease = %self.lease, since_renewal_s, renew_deadline_s, "The lease was not renewed in time");
     }
 
-    fn leadership_changed(&self, elector: &Elector) {
+    fn leadership_changed(&self) {
         if let Some(metrics) = &self.metrics {
             metrics.leading(&self.lease.name, self.is_leading);
         }
         let (lease, identity) = (&self.lease, &self.identity);
-        let change = if self.is_leading {
+        if self.is_leading {
             tracing::info!(%lease, identity, "Successfully acquired lease");
-            "became leader"
         } else {
             tracing::info!(%lease, identity, "Stopped leading");
-            "stopped leading"
-        };
+        }
+    }
+
+    #[cfg(feature = "events")]
+    fn record_change(&self, elector: &Elector) {
         if let (Some(recorder), Some(lease)) = (&self.recorder, elector.lease()) {
-            let message = format!("{identity} {change}");
+            let change = if self.is_leading { "became leader" } else { "stopped leading" };
+            let message = format!("{} {change}", self.identity);
             recorder.event(&ObjectReference::to(lease), EventType::Normal, "LeaderElection", message);
         }
     }

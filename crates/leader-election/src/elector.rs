@@ -8,7 +8,7 @@ use std::time::Instant;
 use jiff::Timestamp;
 use k8s_openapi::api::coordination::v1::Lease;
 use rand::SeedableRng as _;
-use rand::rngs::StdRng;
+use rand::rngs::Xoshiro256PlusPlus;
 
 use crate::{LeaseName, Timing, spec};
 
@@ -101,7 +101,7 @@ pub struct Elector {
     lease: LeaseName,
     identity: String,
     timing: Timing,
-    rng: StdRng,
+    rng: Xoshiro256PlusPlus,
     state: State,
     /// The Lease as last read, observed or written, and the time at which its spec was first seen.
     observed: Option<(Lease, Instant)>,
@@ -158,7 +158,7 @@ impl Elector {
             lease,
             identity,
             timing,
-            rng: StdRng::seed_from_u64(seed),
+            rng: Xoshiro256PlusPlus::seed_from_u64(seed),
             state: State::Idle(None),
             observed: None,
             pending_write: None,

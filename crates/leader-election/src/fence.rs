@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use kube_ambient::since_boot;
 use kube_controller_client::WriteGate;
+#[cfg(feature = "events")]
 use kube_controller_client::events::ObjectReference;
 use kube_wire::Uid;
 use tokio::sync::watch;
@@ -17,6 +18,7 @@ use crate::LeaseName;
 /// Clones share the state of one election. See [Guarantees of the fence](crate#guarantees-of-the-fence).
 #[derive(Clone)]
 pub struct Fence {
+    #[cfg_attr(not(feature = "events"), expect(dead_code, reason = "for events"))]
     lease: LeaseName,
     state: watch::Receiver<ElectionState>,
 }
@@ -63,6 +65,7 @@ impl Fence {
     }
 
     /// Returns a reference to the Lease for events, without UID before the Lease was read or created.
+    #[cfg(feature = "events")]
     pub fn lease(&self) -> ObjectReference {
         let LeaseName { namespace, name } = self.lease.clone();
         let uid = self.state.borrow().uid.clone();
