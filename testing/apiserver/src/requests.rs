@@ -1,12 +1,16 @@
 //! The request log: what clients requested, for assertions in tests.
 
+mod unlogged;
+
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use serde::Serialize;
 
+pub(crate) use self::unlogged::Unlogged;
+use self::unlogged::UnloggedWrites;
 use crate::faults::On;
 use crate::shared::Shared;
 
@@ -93,6 +97,7 @@ impl fmt::Display for LoggedRequest {
 #[derive(Debug)]
 pub(crate) struct RequestLog {
     entries: Mutex<Entries>,
+    unlogged: Arc<UnloggedWrites>,
     capacity: usize,
 }
 
@@ -105,7 +110,13 @@ struct Entries {
 
 impl RequestLog {
     pub(crate) fn new(capacity: usize) -> Self {
-        Self { entries: Mutex::default(), capacity }
+        Self { entries: Mutex::default(), unlogged: Arc::default(), capacity }
+    }
+
+    /// Marks a write as not logged. To be called before clients can see its effect; readers of the log block until the
+    /// result is dropped, before which nothing may be awaited.
+    pub(crate) fn begin_write(&self) -> Unlogged {
+        self.unlogged.begin()
     }
 
     pub(crate) fn record(&self, request: &LoggedRequest) {
@@ -121,27 +132,33 @@ impl RequestLog {
     }
 
     pub(crate) fn matching(&self, on: &On) -> Vec<LoggedRequest> {
-        self.lock().requests.iter().filter(|request| on.matches(request)).cloned().collect()
+        self.read().requests.iter().filter(|request| on.matches(request)).cloned().collect()
     }
 
     /// Returns all requests, and clears the log.
     pub(crate) fn take(&self) -> Vec<LoggedRequest> {
-        std::mem::take(&mut self.lock().requests).into()
+        std::mem::take(&mut self.read().requests).into()
     }
 
     /// Returns the number of requests ever recorded.
     pub(crate) fn recorded(&self) -> u64 {
-        self.lock().recorded
+        self.read().recorded
     }
 
     /// Returns the last requests that failed, at most `limit`, without the first `skipped` requests ever recorded.
     pub(crate) fn last_failed(&self, skipped: u64, limit: usize) -> Vec<LoggedRequest> {
-        let entries = self.lock();
+        let entries = self.read();
         let new = usize::try_from(entries.recorded - skipped).unwrap_or(usize::MAX);
         let failed = entries.requests.iter().rev().take(new).filter(|request| request.failed()).take(limit);
         let mut failed: Vec<LoggedRequest> = failed.cloned().collect();
         failed.reverse();
         failed
+    }
+
+    /// Returns the entries, which contain each write whose effect a client has seen before.
+    fn read(&self) -> MutexGuard<'_, Entries> {
+        self.unlogged.wait();
+        self.lock()
     }
 
     fn lock(&self) -> MutexGuard<'_, Entries> {
@@ -150,7 +167,7 @@ impl RequestLog {
 }
 
 /// Request log of a [`Server`](crate::Server): the last [`request_log`](crate::Config::request_log) requests, ordered
-/// by the time of their responses.
+/// by the time of their responses. A write whose effect a client has seen is in it.
 ///
 /// Requests for a resource that the server does not serve are logged too, with status 404.
 #[derive(Debug, Clone, Copy)]
@@ -191,7 +208,7 @@ impl<'a> Requests<'a> {
     /// mistyped resource is always 0.
     #[track_caller]
     pub fn count(&self, on: &On) -> usize {
-        let count = self.shared.requests.lock().requests.iter().filter(|request| on.matches(request)).count();
+        let count = self.shared.requests.read().requests.iter().filter(|request| on.matches(request)).count();
         if count == 0 {
             self.shared.assert_served(on);
         }

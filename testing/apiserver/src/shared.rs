@@ -12,7 +12,7 @@ use crate::config::Config;
 use crate::faults::FaultRegistry;
 use crate::identity::Identities;
 use crate::kinds::Kind;
-use crate::requests::RequestLog;
+use crate::requests::{RequestLog, Unlogged};
 use crate::traffic::TrafficBook;
 use crate::transport::Authority;
 
@@ -132,6 +132,17 @@ impl Shared {
             }
         }
         result
+    }
+
+    /// As [`write`](Self::write), for a request that is logged afterwards: what `change` returns is not logged until the mark
+    /// is dropped.
+    pub(crate) fn write_unlogged<T, E>(
+        &self,
+        dry_run: bool,
+        change: impl FnOnce(&mut Cluster, WriteOptions<'_>) -> Result<T, E>,
+    ) -> Result<(T, Unlogged), E> {
+        // Begun under the lock: others see the change only after it.
+        self.write(dry_run, |cluster, options| Ok((change(cluster, options)?, self.requests.begin_write())))
     }
 
     /// Returns a listener for changes of a kind; `None` if the kind is not registered.

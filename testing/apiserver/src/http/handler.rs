@@ -23,7 +23,7 @@ use crate::faults::{Effect, Omission};
 use crate::identity::User;
 use crate::kinds::Kind;
 use crate::protobuf;
-use crate::requests::LoggedRequest;
+use crate::requests::{LoggedRequest, Unlogged};
 use crate::shared::Shared;
 use crate::status::StatusError;
 
@@ -101,7 +101,7 @@ pub(super) async fn handle(
         })
     });
     let mut executed = None;
-    let reply = match decision.answer {
+    let mut reply = match decision.answer {
         Some(Effect::Reject { code, retry_after_seconds }) => {
             fault_reply(attributes.verb == "watch", code, retry_after_seconds, headers)
         }
@@ -112,6 +112,7 @@ pub(super) async fn handle(
         Some(Effect::ApplyThenReset) => {
             let lost = execute.await;
             log(None, Some(&lost));
+            drop(lost);
             return kill.reset_and_never_answer().await;
         }
         Some(Effect::Reset) => {
@@ -123,6 +124,7 @@ pub(super) async fn handle(
     let status = reply.status();
     tracing::debug!(method = %parts.method, uri = %parts.uri, status = status.as_u16(), "request");
     log(Some(&reply), executed.as_ref().or(Some(&reply)));
+    reply.extensions_mut().remove::<Unlogged>();
     let watch = (attributes.verb == "watch" && status.is_success()).then(|| shared.faults.open_watch(logged));
     let in_protobuf = reply.headers().get(CONTENT_TYPE).is_some_and(|it| it == protobuf::STREAM_TYPE);
     reply.map(|body| match (decision.stream, watch) {

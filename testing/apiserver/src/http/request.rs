@@ -139,29 +139,29 @@ impl Target {
         let target = |name| WriteTarget { kind, namespace, name, part: *part };
         let body_kind = kind.of_part(*part);
         let expected = Expected { api_version: &body_kind.api_version(), kind: &body_kind.name };
-        let written = match (method, name) {
+        let (written, unlogged) = match (method, name) {
             (&Method::POST, None) => {
                 let object = payload.object(expected)?;
-                shared.write(query.dry_run, |cluster, options| {
+                shared.write_unlogged(query.dry_run, |cluster, options| {
                     cluster.create(kind, namespace, object, query.options(options))
                 })?
             }
             (&Method::PUT, Some(name)) => {
                 let object = payload.object(expected)?;
-                shared.write(query.dry_run, |cluster, options| {
+                shared.write_unlogged(query.dry_run, |cluster, options| {
                     cluster.update(target(name), object, query.options(options))
                 })?
             }
             (&Method::PATCH, Some(name)) if payload.is_configuration() => {
                 let configuration = payload.configuration()?;
                 let applier = query.applier()?;
-                shared.write(query.dry_run, |cluster, options| {
+                shared.write_unlogged(query.dry_run, |cluster, options| {
                     cluster.apply(target(name), configuration, applier, query.options(options))
                 })?
             }
             (&Method::PATCH, Some(name)) => {
                 let patch = payload.patch(body_kind)?;
-                shared.write(query.dry_run, |cluster, options| {
+                shared.write_unlogged(query.dry_run, |cluster, options| {
                     cluster.patch(target(name), &patch, query.options(options))
                 })?
             }
@@ -171,6 +171,7 @@ impl Target {
         let status = if written.created { StatusCode::CREATED } else { StatusCode::OK };
         let mut reply = reply::with_warnings(self.object_reply(status, &written.object, form), &written.warnings);
         reply.extensions_mut().insert(WrittenName(written.object.name.clone()));
+        reply.extensions_mut().insert(unlogged);
         Ok(reply)
     }
 
@@ -185,8 +186,8 @@ impl Target {
     ) -> Result<Reply, StatusError> {
         let kind = &self.kind;
         let (options, dry_run) = payload.delete_options(query)?;
-        let reply = if let Some(name) = &self.name {
-            let Deleted { object, removed } = shared.write(dry_run, |cluster, write| {
+        let (mut reply, unlogged) = if let Some(name) = &self.name {
+            let (Deleted { object, removed }, unlogged) = shared.write_unlogged(dry_run, |cluster, write| {
                 cluster.delete(kind, namespace, name, &options, query.options(write))
             })?;
             let mut reply = if removed && !kind.returns_deleted {
@@ -195,12 +196,12 @@ impl Target {
                 self.object_reply(StatusCode::OK, &object, form)
             };
             reply.extensions_mut().insert(WrittenName(object.name.clone()));
-            reply
+            (reply, unlogged)
         } else {
             let selector = query.selector.clone();
             selector.fields.check(kind)?;
             let scope = list::Scope { kind: Arc::clone(kind), namespace: self.namespace.clone(), selector };
-            let (deleted, revision) = shared.write(dry_run, |cluster, write| {
+            let ((deleted, revision), unlogged) = shared.write_unlogged(dry_run, |cluster, write| {
                 let mut deleted = Vec::new();
                 let write = query.options(write);
                 for object in scope.select_at(cluster, cluster.revision())? {
@@ -209,8 +210,9 @@ impl Target {
                 Ok((deleted, cluster.revision()))
             })?;
             let meta = list::ListMeta { revision, ..list::ListMeta::default() };
-            list::of_objects(kind, deleted, &meta, form)
+            (list::of_objects(kind, deleted, &meta, form), unlogged)
         };
+        reply.extensions_mut().insert(unlogged);
         Ok(reply)
     }
 

@@ -1,7 +1,9 @@
 //! Requests other than watches.
 
+use std::sync::Arc;
+
 use http::Method;
-use kube_dev_apiserver::{Config, Server, StartError};
+use kube_dev_apiserver::{Config, On, Server, StartError};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -39,6 +41,27 @@ async fn create_update_patch_and_delete_of_an_object() {
     let options = json!({"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0});
     assert_eq!(api.json(Method::DELETE, &path, &options).await.0, 200);
     assert_eq!(api.get(&path).await.0, 404);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn write_that_is_seen_is_in_the_log() {
+    let api = Arc::new(TestApi::start(Config::default()).await);
+    let map = |text: &str| json!({"metadata": {"name": "a"}, "data": {"text": text.repeat(500_000)}});
+    api.create(CONFIG_MAPS, map("0")).await;
+    for writes in 1..=50 {
+        let before = api.server.revision();
+        let reader = tokio::task::spawn_blocking({
+            let api = Arc::clone(&api);
+            move || {
+                while api.server.revision() == before {
+                    std::hint::spin_loop();
+                }
+                api.server.requests().count(&On::any().verb("update"))
+            }
+        });
+        let (code, _) = api.json(Method::PUT, &format!("{CONFIG_MAPS}/a"), &map(&(writes % 10).to_string())).await;
+        assert_eq!((code, reader.await.unwrap()), (200, writes));
+    }
 }
 
 #[tokio::test]
