@@ -118,7 +118,6 @@ mod tests {
     fn simulated_clocks_are_read() {
         let _simulated = simulate(1, clock(1_000));
         assert_eq!(now(), Timestamp::from_second(1_000).unwrap());
-        #[cfg(feature = "boot-time")]
         assert_eq!(crate::since_boot(), Some(Duration::from_secs(7)));
     }
 

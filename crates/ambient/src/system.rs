@@ -1,7 +1,6 @@
 //! Clocks and random numbers of the system.
 
 use std::cell::RefCell;
-#[cfg(feature = "boot-time")]
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -16,16 +15,15 @@ pub(crate) fn now() -> Timestamp {
     Timestamp::now()
 }
 
-/// Returns `CLOCK_BOOTTIME`; `None` on systems other than Linux.
-#[cfg(feature = "boot-time")]
+/// Returns `CLOCK_BOOTTIME`; `None` on systems other than Linux and without the feature `boot-time`.
 pub(crate) fn since_boot() -> Option<Duration> {
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", feature = "boot-time"))]
     {
         use rustix::time::{ClockId, clock_gettime};
         let now = clock_gettime(ClockId::Boottime);
         Some(Duration::new(u64::try_from(now.tv_sec).ok()?, u32::try_from(now.tv_nsec).ok()?))
     }
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(not(all(target_os = "linux", feature = "boot-time")))]
     None
 }
 

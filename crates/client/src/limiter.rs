@@ -1,30 +1,31 @@
 //! The limiter of a client: by rate, or adaptive.
 
-use std::sync::{Arc, Mutex, PoisonError};
+#[cfg(feature = "rate-limits")]
+mod rate;
 
-use kube_workqueue::TokenBucket;
-use tokio::time::{Instant, sleep};
+use std::sync::Arc;
 
+#[cfg(feature = "rate-limits")]
+use self::rate::RateLimit;
 use crate::limits::{AdaptiveLimits, Permit};
 use crate::{Call, ClientMetrics, ClientOptions, RequestPriority};
 
 /// Limiter in front of the requests of a client, shared by its clones.
 pub(crate) enum Limiter {
     Unlimited,
-    /// Limits requests per second.
-    Rate(Mutex<TokenBucket>),
+    #[cfg(feature = "rate-limits")]
+    Rate(RateLimit),
     /// Limits requests in flight.
-    Adaptive(AdaptiveLimits),
+    Adaptive(Box<AdaptiveLimits>),
 }
 
 impl Limiter {
     /// Creates the limiter of the options. An adaptive one reports to `metrics`.
     pub(crate) fn new(options: &ClientOptions, metrics: Arc<dyn ClientMetrics>) -> Self {
         match *options {
-            ClientOptions { adaptive: true, .. } => Self::Adaptive(AdaptiveLimits::new(metrics)),
-            ClientOptions { qps, burst, .. } if qps > 0.0 => {
-                Self::Rate(Mutex::new(TokenBucket::new(f64::from(qps), burst)))
-            }
+            ClientOptions { adaptive: true, .. } => Self::Adaptive(Box::new(AdaptiveLimits::new(metrics))),
+            #[cfg(feature = "rate-limits")]
+            ClientOptions { qps, burst, .. } if qps > 0.0 => Self::Rate(RateLimit::new(qps, burst)),
             _ => Self::Unlimited,
         }
     }
@@ -37,12 +38,9 @@ impl Limiter {
     pub(crate) async fn wait(&self, call: &Call, priority: RequestPriority) -> Option<Permit<'_>> {
         match self {
             Self::Unlimited => None,
-            Self::Rate(bucket) => {
-                let now = Instant::now().into_std();
-                let delay = bucket.lock().unwrap_or_else(PoisonError::into_inner).reserve(now);
-                if !delay.is_zero() {
-                    sleep(delay).await;
-                }
+            #[cfg(feature = "rate-limits")]
+            Self::Rate(limit) => {
+                limit.wait().await;
                 None
             }
             Self::Adaptive(limits) => limits.acquire(call, priority).await,
@@ -50,11 +48,12 @@ impl Limiter {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "rate-limits"))]
 mod tests {
     use std::time::Duration;
 
     use rstest::rstest;
+    use tokio::time::Instant;
 
     use super::*;
 

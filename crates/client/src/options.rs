@@ -11,8 +11,10 @@ pub struct ClientOptions {
     pub user_agent: String,
     /// Sustained requests per second; 20 by default, no limit if zero or negative. The first attempt of a watch is
     /// exempt, as in client-go.
+    #[cfg(feature = "rate-limits")]
     pub qps: f32,
     /// Size of the token bucket: requests that may be sent at once after an idle period. 30 by default.
+    #[cfg(feature = "rate-limits")]
     pub burst: u32,
     /// Whether the number of requests in flight is limited instead of their rate; `false` by default. `qps` and `burst`
     /// are then ignored.
@@ -40,7 +42,9 @@ impl Default for ClientOptions {
         let user_agent = concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")).to_owned();
         Self {
             user_agent,
+            #[cfg(feature = "rate-limits")]
             qps: 20.0,
+            #[cfg(feature = "rate-limits")]
             burst: 30,
             adaptive: false,
             content_type: Encoding::Protobuf,

@@ -6,9 +6,9 @@ use uuid::Builder;
 ///
 /// A restarted process gets another identity, so that it does not continue the term of its predecessor.
 pub fn identity() -> String {
-    let host = rustix::system::uname();
+    let host = hostname::get().unwrap_or_default();
     let id = Builder::from_random_bytes(kube_ambient::random()).into_uuid();
-    format!("{}_{id}", host.nodename().to_string_lossy())
+    format!("{}_{id}", host.to_string_lossy())
 }
 
 #[cfg(test)]
