@@ -125,6 +125,12 @@ pub trait ListWatch: Send + Sync + 'static {
         Encoding::Protobuf
     }
 
+    /// Returns whether the responses have the metadata of the objects alone, as lists and objects of the kind
+    /// `PartialObjectMetadata`; `false` by default.
+    fn is_metadata_only(&self) -> bool {
+        false
+    }
+
     /// Returns the context to decode objects in; none by default.
     fn decode_context(&self) -> Option<Arc<dyn DecodeContext>> {
         None

@@ -8,6 +8,9 @@ use tokio::time::timeout;
 
 use super::{ListWatch, ListWatchError, ListWatchResponse};
 
+/// Resource of the objects of which only the metadata are requested.
+const METADATA: Resource = Resource::namespaced("meta.k8s.io", "v1", "", "PartialObjectMetadata");
+
 /// Maximum time to read the response to a request of one object, or of the current resource version.
 const READ_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -25,6 +28,11 @@ impl Source {
 
     pub(crate) fn accept<T: Decode>(&self) -> Accept {
         Accept::of::<T>(self.requests.encoding())
+    }
+
+    /// Returns a reader of a list that was requested from the source.
+    pub(crate) fn list_reader<T: Decode>(&self, resource: &Resource, encoding: Encoding) -> ListReader<T> {
+        ListReader::of(if self.requests.is_metadata_only() { &METADATA } else { resource }, encoding)
     }
 
     /// Calls `decode` in the context of the source, if it has one.
@@ -73,7 +81,7 @@ impl Source {
         params.field_selector = Some(params.field_selector.map_or(by_name.clone(), |it| format!("{by_name},{it}")));
         let namespace = Some(namespace).filter(|it| !it.is_empty());
         let body = collect(self.requests.list(resource, namespace, &params).await?).await?;
-        let mut list = ListReader::<T>::of(resource, Encoding::Json);
+        let mut list = self.list_reader::<T>(resource, Encoding::Json);
         list.push(&body);
         let mut found = None;
         while let Some(item) = self.decode(|| list.next_item()).map_err(ListWatchError::other)? {

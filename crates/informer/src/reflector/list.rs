@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kube_wire::{Accept, Decode, EventType, ListParams, ListReader};
+use kube_wire::{Accept, Decode, EventType, ListParams};
 use tokio::time::timeout;
 
 use super::{
@@ -45,7 +45,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
         let mut body =
             self.source.requests.list(self.shared.resource(), self.scope.namespace.as_deref(), params).await?;
         self.observe(Observation::ResponseStarted(body.encoding()));
-        let mut items = ListReader::<T>::of(self.shared.resource(), body.encoding());
+        let mut items = self.source.list_reader::<T>(self.shared.resource(), body.encoding());
         let last_version = self.shared.lister().last_resource_version();
         while let Some(chunk) = timeout(LIST_READ_TIMEOUT, body.next())
             .await

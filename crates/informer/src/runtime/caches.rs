@@ -31,7 +31,8 @@ pub struct Caches {
 }
 
 struct Inner {
-    source: KubeSource,
+    /// For lists and watches.
+    reads: Client,
     client: Client,
     /// Namespace of the caches; `None` for all namespaces.
     namespace: Option<String>,
@@ -66,10 +67,10 @@ impl Caches {
 
     fn within(client: Client, namespace: Option<String>) -> Self {
         let registry = Registry::new(RwLock::default());
-        let (client, source) = (client::observed(&client, registry.clone()), KubeSource(client));
+        let (client, reads) = (client::observed(&client, registry.clone()), client);
         let (added, to_run) = mpsc::unbounded_channel();
         let to_run = Mutex::new(Some(to_run));
-        Self { inner: Arc::new(Inner { source, client, namespace, registry, whole: Mutex::default(), added, to_run }) }
+        Self { inner: Arc::new(Inner { reads, client, namespace, registry, whole: Mutex::default(), added, to_run }) }
     }
 
     /// Returns the client for the operator's writes: their responses enter the caches before they are returned.
@@ -92,7 +93,7 @@ impl Caches {
 
     /// Returns a builder of another cache, with a namespace, selectors or indexes.
     pub fn builder<K: CachedResource>(&self) -> CacheBuilder<K> {
-        let builder = CacheBuilder::new(self.clone(), self.inner.source.clone());
+        let builder = CacheBuilder::new(self.clone(), KubeSource::new::<K>(self.inner.reads.clone()));
         match &self.inner.namespace {
             Some(namespace) => builder.namespace(namespace),
             None => builder,

@@ -59,8 +59,9 @@ pub use self::{builder::CacheBuilder, cache::Cache, caches::Caches};
 #[doc(hidden)]
 pub use kube;
 
-/// A type that a [`Cache`] can hold: one of `k8s-openapi`, one that `kube::CustomResource` derives, or a
-/// [projection](crate::projection).
+/// A type that a [`Cache`] can hold: one of `k8s-openapi`, one that `kube::CustomResource` derives, a
+/// [projection](crate::projection), or `kube::core::PartialObjectMeta` of one of the first two, for which only the metadata are
+/// requested from the server.
 pub trait CachedResource:
     Resource<DynamicType = (), Scope: 'static> + Clone + Debug + DeserializeOwned + Send + Sync + 'static
 {

@@ -20,13 +20,26 @@ const TIMEOUT: Duration = Duration::from_secs(90);
 
 /// Lists and watches through a client of `kube`, with its connections, credentials and layers.
 #[derive(Clone)]
-pub(super) struct KubeSource(pub(super) Client);
+pub(super) struct KubeSource {
+    client: Client,
+    /// Whether only the metadata of objects are requested.
+    is_metadata_only: bool,
+}
 
 impl KubeSource {
-    async fn open(&self, path: String, accept: Accept) -> Result<ListWatchResponse, ListWatchError> {
-        let request = Request::get(path).header(ACCEPT, accept.header()).body(Body::empty());
+    pub(super) fn new<K: kube::Resource>(client: Client) -> Self {
+        Self { client, is_metadata_only: K::metadata_api() }
+    }
+
+    /// Requests objects, or lists, which have the suffix `List`.
+    async fn open(&self, path: String, accept: Accept, suffix: &str) -> Result<ListWatchResponse, ListWatchError> {
+        let accept = match accept.header() {
+            accept if self.is_metadata_only => format!("{accept};as=PartialObjectMetadata{suffix};g=meta.k8s.io;v=v1"),
+            accept => accept.to_owned(),
+        };
+        let request = Request::get(path).header(ACCEPT, accept).body(Body::empty());
         let request = request.map_err(ListWatchError::other)?;
-        let response = match timeout(TIMEOUT, self.0.send(request)).await {
+        let response = match timeout(TIMEOUT, self.client.send(request)).await {
             Ok(response) => response.map_err(ListWatchError::unreachable)?,
             Err(_) => {
                 return Err(ListWatchError::unreachable(format!("no response within {} s", TIMEOUT.as_secs())));
@@ -63,7 +76,7 @@ impl ListWatch for KubeSource {
         namespace: Option<&'a str>,
         params: &'a ListParams,
     ) -> ListWatchFuture<'a> {
-        Box::pin(self.open(params.path_and_query(resource, namespace), params.accept))
+        Box::pin(self.open(params.path_and_query(resource, namespace), params.accept, "List"))
     }
 
     fn watch<'a>(
@@ -72,15 +85,19 @@ impl ListWatch for KubeSource {
         namespace: Option<&'a str>,
         params: &'a WatchParams,
     ) -> ListWatchFuture<'a> {
-        Box::pin(self.open(params.path_and_query(resource, namespace), params.accept))
+        Box::pin(self.open(params.path_and_query(resource, namespace), params.accept, ""))
     }
 
     fn get<'a>(&'a self, resource: &'a Resource, namespace: &'a str, name: &'a str) -> ListWatchFuture<'a> {
-        Box::pin(self.open(resource.object_path(namespace, name), Accept::default()))
+        Box::pin(self.open(resource.object_path(namespace, name), Accept::default(), ""))
     }
 
     fn encoding(&self) -> Encoding {
         Encoding::Json
+    }
+
+    fn is_metadata_only(&self) -> bool {
+        self.is_metadata_only
     }
 }
 
@@ -90,12 +107,34 @@ mod tests {
 
     use http::Response;
     use http_body_util::Full;
+    use k8s_openapi::api::core::v1::Pod;
+    use kube::core::PartialObjectMeta;
     use rstest::rstest;
 
     use super::*;
     use crate::list_watch::Class;
 
     const PODS: Resource = Resource::namespaced("", "v1", "pods", "Pod");
+
+    #[tokio::test]
+    async fn metadata_are_requested_alone() {
+        let serve = |request: Request<Body>| {
+            let accept = request.headers()[ACCEPT].to_str().expect("text").to_owned();
+            let response = Response::builder().header("content-type", "application/json");
+            ready(Ok::<_, Infallible>(response.body(Full::from(accept)).expect("a response")))
+        };
+        let source = KubeSource::new::<PartialObjectMeta<Pod>>(Client::new(tower::service_fn(serve), "default"));
+        let accept = Accept { without_managed_fields: true, ..Accept::default() };
+        let list = ListParams { accept, ..ListParams::default() };
+        let bodies = [
+            source.list(&PODS, None, &list).await.unwrap().collect().await.unwrap(),
+            source.watch(&PODS, None, &WatchParams::default()).await.unwrap().collect().await.unwrap(),
+            source.get(&PODS, "shop", "web").await.unwrap().collect().await.unwrap(),
+        ];
+        let json = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+        let dropping = "application/json;drop=metadata.managedFields;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+        assert_eq!(bodies.map(|it| String::from_utf8(it).expect("UTF-8")), [dropping, json, json]);
+    }
 
     async fn listed(
         code: u16,
@@ -108,7 +147,7 @@ mod tests {
             let response = Response::builder().status(code).header(header.0, header.1);
             ready(Ok::<_, Infallible>(response.body(Full::from(body)).expect("a response")))
         };
-        let source = KubeSource(Client::new(tower::service_fn(serve), "default"));
+        let source = KubeSource::new::<Pod>(Client::new(tower::service_fn(serve), "default"));
         let params = ListParams { limit: Some(1), ..ListParams::default() };
         let body = source.list(&PODS, Some("shop"), &params).await?.collect().await?;
         Ok(String::from_utf8(body).expect("UTF-8"))
@@ -147,7 +186,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_server_that_does_not_answer_is_unreachable() {
         let serve = |_: Request<Body>| std::future::pending::<Result<Response<Full<bytes::Bytes>>, Infallible>>();
-        let source = KubeSource(Client::new(tower::service_fn(serve), "default"));
+        let source = KubeSource::new::<Pod>(Client::new(tower::service_fn(serve), "default"));
         let error = source.watch(&PODS, None, &WatchParams::default()).await.unwrap_err();
         assert!(matches!(error.class(), Class::Unreachable), "{error:?}");
     }

@@ -9,10 +9,11 @@ use std::{collections::BTreeMap, sync::Arc};
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use kube::{
     Api, Client, ResourceExt as _,
-    core::ObjectMeta,
+    api::{Patch, PatchParams},
+    core::{ObjectMeta, PartialObjectMeta},
     runtime::reflector::{ObjectRef, Store},
 };
-use kube_dev_apiserver::{Config, Server};
+use kube_dev_apiserver::{Config, History, Server};
 use kube_endpoints_testing::eventually;
 use kube_informer::runtime::{CachedResource, Caches};
 use tokio::task::JoinSet;
@@ -85,6 +86,32 @@ async fn an_object_is_kept_once() {
     eventually("version", &version.resource_version(), async || stored("a").resource_version()).await;
     assert!(is_indexed(&stored("a")), "of an event");
     assert_eq!(Arc::strong_count(&stored("a")), 3, "kube's store, the informer's, and this reference");
+}
+
+#[tokio::test(start_paused = true)]
+async fn metadata_alone_are_kept_current() {
+    let world = World::start();
+    world.create(&["a"]);
+    let store = world.caches.of::<PartialObjectMeta<ConfigMap>>().store();
+    store.wait_until_ready().await.unwrap();
+    let of_answer = |name: &str| {
+        let object = store.get(&ObjectRef::new(name).within("default"))?;
+        Some((object.types.clone()?.kind, object.labels().get("app")?.clone()))
+    };
+    let metadata = |app: &str| Some(("PartialObjectMetadata".to_owned(), app.to_owned()));
+    assert_eq!(of_answer("a"), metadata("web"), "of the first list");
+
+    let labels = |app: &str| serde_json::json!({"metadata": {"labels": {"app": app}}});
+    world.server.typed::<ConfigMap>().patch("a", &labels("db")).unwrap();
+    eventually("labels", &metadata("db"), async || of_answer("a")).await;
+    world.server.restart(History::Lost);
+    world.create(&["b"]);
+    eventually("a list", &metadata("web"), async || of_answer("b")).await;
+
+    let patch = Patch::Merge(labels("mail"));
+    let patched = world.api().patch("a", &PatchParams::default(), &patch).await.unwrap();
+    let stored = store.get(&ObjectRef::new("a").within("default")).unwrap();
+    assert_eq!(stored.resource_version(), patched.resource_version(), "of an own write");
 }
 
 #[tokio::test(start_paused = true)]
