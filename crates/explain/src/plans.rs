@@ -50,7 +50,8 @@ pub(crate) fn endpoints_write(
     // As when the controller starts (EP-H6): all but locks of old leader election clients.
     let is_left_over = |endpoints: &Endpoints| !endpoints.is_leader_lock();
     let (state, legacy) = (&mut ServiceState::unknown(), Legacy::default());
-    kube_endpoint::plan(world, service, state, legacy, is_left_over, |_, outcome| observe(outcome)).write
+    let write = kube_endpoint::plan(world, service, state, legacy, is_left_over, |_, outcome| observe(outcome)).write;
+    write.filter(|write| !(world.settings.endpoints_retired && matches!(write, Write::Create(_))))
 }
 
 /// Returns whether the plans of the controllers can be compared with the slices and Endpoints: everything that they

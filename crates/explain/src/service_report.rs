@@ -104,7 +104,8 @@ impl World {
         }
         if are_known(self, Kind::Endpoints) {
             reasons.extend(plans.as_ref().and_then(|plans| endpoints_differ(self, plans, endpoints.as_ref())));
-            reasons.extend(plans.as_ref().and_then(truncated));
+            let exists = endpoints.is_some() || !self.settings.endpoints_retired;
+            reasons.extend(plans.as_ref().filter(|_| exists).and_then(truncated));
             reasons.extend(mirror_reasons(self, &key, &mirroring));
         }
         reasons.extend(ignored_by_controllers(service));

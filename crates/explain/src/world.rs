@@ -24,6 +24,9 @@ pub struct Settings {
     pub max_endpoints_per_slice: NonZeroUsize,
     /// Flag `--mirroring-max-endpoints-per-subset` of the mirroring controller; 1,000 by default.
     pub max_endpoints_per_subset: NonZeroUsize,
+    /// Whether the cluster has retired Endpoints: the controller of them is off, and objects that it would create are not
+    /// missed. `false` by default.
+    pub endpoints_retired: bool,
     /// Time of the explanation: times of its UTC day are shown without the date. `None` shows the date of all times.
     pub now: Option<Timestamp>,
 }
@@ -33,6 +36,7 @@ impl Default for Settings {
         Settings {
             max_endpoints_per_slice: NonZeroUsize::new(100).expect("not zero"),
             max_endpoints_per_subset: NonZeroUsize::new(1_000).expect("not zero"),
+            endpoints_retired: false,
             now: None,
         }
     }

@@ -122,6 +122,9 @@ pub(crate) struct GlobalArgs {
     /// Value of this flag of kube-controller-manager, from 1 to 1000 [default: 100]
     #[arg(long, global = true, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) max_endpoints_per_slice: Option<u16>,
+    /// Do not miss Endpoints objects that do not exist: the cluster has retired them, and their controller is off
+    #[arg(long, global = true)]
+    pub(crate) endpoints_retired: bool,
     /// File that `record` has written, or folder with such files named *.history, for example that of --history-dir of
     /// controller-manager. Read by explain, check and diff in place of the cluster, by history, and by retire plan for the
     /// number of writes
@@ -298,6 +301,7 @@ impl ExplainArgs {
 impl GlobalArgs {
     pub(crate) fn settings(&self) -> Settings {
         let mut settings = Settings::default();
+        settings.endpoints_retired = self.endpoints_retired;
         settings.now = Some(kube_ambient::now());
         if let Some(limit) = self.max_endpoints_per_slice.and_then(|limit| NonZeroUsize::new(limit.into())) {
             settings.max_endpoints_per_slice = limit;

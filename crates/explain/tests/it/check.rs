@@ -65,6 +65,39 @@ fn a_slice_without_the_name_of_its_service_is_found() {
     assert_eq!(found, [("lost".to_owned(), Code::SliceWithoutService)]);
 }
 
+#[rstest]
+#[case::missed(healthy(), false, &[Code::EndpointsDiffer])]
+#[case::retired(healthy(), true, &[])]
+#[case::of_many_pods(many_pods(), true, &[])]
+fn endpoints_that_are_retired_are_not_missed(
+    #[case] mut cluster: Cluster,
+    #[case] retired: bool,
+    #[case] found: &[Code],
+) {
+    cluster.settings.endpoints_retired = retired;
+    let mut edited = cluster.endpoints.values().next().expect("the Endpoints object").clone();
+    cluster.endpoints.clear();
+    let world = cluster.world();
+    assert_eq!(world.check().iter().map(|it| it.reason.code).collect::<Vec<_>>(), found);
+    assert_eq!(world.changes().len(), found.len());
+
+    // Those that are kept are compared.
+    edited.subsets[0].addresses.pop();
+    cluster.endpoints.insert(edited.key(), edited);
+    let codes: Vec<_> = cluster.world().check().iter().map(|it| it.reason.code).collect();
+    assert!(codes.contains(&Code::EndpointsDiffer), "{codes:?}");
+}
+
+fn many_pods() -> Cluster {
+    let mut cluster = healthy();
+    for number in 0..1_000 {
+        let (high, low) = (number / 250, number % 250);
+        insert(&mut cluster, pod(&format!("checkout-x{number:04}"), &format!("10.2.{high}.{low}"), "node-a"));
+    }
+    cluster.settle();
+    cluster
+}
+
 #[test]
 fn endpoints_that_a_deleted_service_has_left_are_found() {
     let mut cluster = healthy();

@@ -91,6 +91,13 @@ fn settings_have_the_limit(#[case] line: &str, #[case] limit: usize) {
 }
 
 #[rstest]
+#[case::default("check", false)]
+#[case::flag("check --endpoints-retired", true)]
+fn settings_know_retired_endpoints(#[case] line: &str, #[case] expect: bool) {
+    assert_eq!(parse(line).unwrap().global.settings().endpoints_retired, expect);
+}
+
+#[rstest]
 #[case::no_subcommand("-n shop")]
 #[case::unknown_subcommand("check-up")]
 #[case::unknown_format("check -o table")]

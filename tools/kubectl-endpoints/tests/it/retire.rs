@@ -46,6 +46,11 @@ async fn only_what_the_controller_would_write_is_deleted_and_undo_restores_it() 
     ] {
         assert_eq!(because(name), expected);
     }
+    let missed = async |line: &str| {
+        let diff = scene.cluster.run(line).await;
+        diff.stdout.matches("--- /dev/null\n+++ Endpoints ").count()
+    };
+    assert_eq!((missed("diff -A").await, missed("diff -A --endpoints-retired").await), (6, 0));
     // Two of the objects in the file were kept after the last check.
     let undo = scene.undo("backup").await;
     assert_eq!(
