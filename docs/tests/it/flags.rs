@@ -18,6 +18,7 @@ const OF_OTHERS: &[&str] = &[
     "batch-size",
     "certificate-authority",
     "controller-off",
+    "endpoints-retired",
     "for",
     "from-audit-log",
     "history",
