@@ -19,8 +19,8 @@ pub fn now() -> Timestamp {
 
 /// Returns the time since boot, including time in suspend (`CLOCK_BOOTTIME`).
 ///
-/// `None` on systems other than Linux and without the feature `boot-time`, unless the thread is simulated. Callers then have only a monotonic clock such as
-/// [`std::time::Instant`], which may stop in suspend.
+/// `None` on systems other than Linux and without the feature `boot-time`, unless the thread is simulated. Callers then
+/// have only a monotonic clock such as [`std::time::Instant`], which may stop in suspend.
 pub fn since_boot() -> Option<Duration> {
     simulation::clock().map_or_else(system::since_boot, |clock| Some((clock.since_boot)()))
 }

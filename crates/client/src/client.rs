@@ -131,8 +131,8 @@ impl Client {
     /// Those of [`new`](Self::new).
     pub fn separate(&self, timeouts: Timeouts) -> Result<Self, ConfigError> {
         let ClientOptions { user_agent, content_type, read_only, log_warnings, .. } = self.shared.options.clone();
-        let rate_limits = ClientOptions::default();
-        let options = ClientOptions { user_agent, content_type, timeouts, read_only, log_warnings, ..rate_limits };
+        let defaults = ClientOptions::default();
+        let options = ClientOptions { user_agent, content_type, timeouts, read_only, log_warnings, ..defaults };
         let metrics = Arc::clone(&self.shared.metrics);
         let Self { shared, .. } = Self::with_client_metrics(&self.shared.transport.config, options, metrics)?;
         Ok(Self { shared, gate: Gate::default(), shutdown: None, ..self.clone() })

@@ -134,8 +134,7 @@ impl Shared {
         result
     }
 
-    /// As [`write`](Self::write), for a request that is logged afterwards: what `change` returns is not logged until the mark
-    /// is dropped.
+    /// As [`write`](Self::write), for a request that is logged afterwards: readers of the log wait until the mark is dropped.
     pub(crate) fn write_unlogged<T, E>(
         &self,
         dry_run: bool,
