@@ -13,6 +13,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use kube_dev_apiserver::{Authorization, Config, FieldTracking, Server, Transport, User};
@@ -155,9 +156,9 @@ fn run(command: &str, expect: &str, folder: &Path, patience: u32) -> String {
 
 /// Multiplies the limits in a command.
 fn with_limits(command: &str, factor: u32) -> String {
-    let limit = Regex::new(r"(timeout[ =])(\d+)").unwrap();
+    static LIMIT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(timeout[ =])(\d+)").unwrap());
     let longer = |it: &Captures<'_>| format!("{}{}", &it[1], it[2].parse::<u32>().unwrap() * factor);
-    limit.replace_all(command, longer).into_owned()
+    LIMIT.replace_all(command, longer).into_owned()
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -213,12 +214,11 @@ async fn answers_are_those_of_a_real_server() {
                 (case, answer)
             })
             .collect();
-        answers
+        (answers, mask)
     });
-    let answers = answers.await.unwrap();
+    let (answers, mask) = answers.await.unwrap();
     server.shutdown().await;
 
-    let mask = Mask::new();
     let (mut wrong, mut updated) = (String::new(), String::new());
     for (case, answer) in answers {
         let Case { command, real, differs } = case;

@@ -1,6 +1,7 @@
 //! Requests other than watches.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use http::Method;
 use kube_dev_apiserver::{Config, On, Server, StartError};
@@ -50,16 +51,19 @@ async fn write_that_is_seen_is_in_the_log() {
     api.create(CONFIG_MAPS, map("0")).await;
     for writes in 1..=50 {
         let before = api.server.revision();
+        let answered = Arc::new(AtomicBool::new(false));
         let reader = tokio::task::spawn_blocking({
-            let api = Arc::clone(&api);
+            let (api, answered) = (Arc::clone(&api), Arc::clone(&answered));
             move || {
-                while api.server.revision() == before {
+                // An answer ends it, too, so that a write without effect fails the test.
+                while api.server.revision() == before && !answered.load(Ordering::Relaxed) {
                     std::hint::spin_loop();
                 }
                 api.server.requests().count(&On::any().verb("update"))
             }
         });
         let (code, _) = api.json(Method::PUT, &format!("{CONFIG_MAPS}/a"), &map(&(writes % 10).to_string())).await;
+        answered.store(true, Ordering::Relaxed);
         assert_eq!((code, reader.await.unwrap()), (200, writes));
     }
 }
