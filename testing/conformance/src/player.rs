@@ -34,6 +34,13 @@ const LOOKS: usize = 3;
 /// each operation before the next one, as those of the recorded cluster did.
 const BETWEEN_OPERATIONS: Duration = Duration::from_millis(1);
 
+/// Maximum time from the first to the last operation of a step for which its outcome counts as a failure: the controllers of the
+/// recorded cluster combined changes within 500 ms, and react in between to operations that a busy machine performs later.
+const COMBINED: Duration = Duration::from_millis(400);
+
+/// Maximum number of times that a scenario is played whose operations were performed too late.
+const PLAYS: usize = 4;
+
 /// Client of a cluster on which scenarios are played.
 #[derive(Debug)]
 pub struct Player {
@@ -177,17 +184,30 @@ impl Player {
 
     async fn play_one(&self, file: &str, scenario: &Scenario) -> (String, Entry) {
         let key = format!("{file}/{}", scenario.name);
-        let mut walk = Walk {
-            player: self,
-            namespace: String::new(),
-            owners: Owners::default(),
-            services: Vec::new(),
-            unnoticed: Unnoticed::of(&key).filter(|_| !self.profile.is_exact()),
-            notes: Vec::new(),
-        };
         let start = Instant::now();
-        let verdict = walk.play(scenario).await.map_or_else(Verdict::Failed, |()| Verdict::Passed);
-        (key, Entry { verdict, time: start.elapsed(), notes: walk.notes })
+        let mut plays = 1;
+        loop {
+            let mut walk = Walk {
+                player: self,
+                namespace: String::new(),
+                owners: Owners::default(),
+                services: Vec::new(),
+                unnoticed: Unnoticed::of(&key).filter(|_| !self.profile.is_exact()),
+                was_late: false,
+                notes: Vec::new(),
+            };
+            let verdict = walk.play(scenario).await.map_or_else(Verdict::Failed, |()| Verdict::Passed);
+            if walk.was_late && matches!(verdict, Verdict::Failed(_)) && plays < PLAYS {
+                plays += 1;
+                continue;
+            }
+            let mut notes = walk.notes;
+            if plays > 1 {
+                let limit = COMBINED.as_millis();
+                notes.push(format!("played {plays} times: the operations of a step took more than {limit} ms"));
+            }
+            return (key, Entry { verdict, time: start.elapsed(), notes });
+        }
     }
 
     /// Creates a namespace with a generated name. Returns the name.
@@ -229,6 +249,8 @@ struct Walk<'a> {
     services: Vec<Value>,
     /// Steps whose result depends on changes that trigger no sync in Kubernetes.
     unnoticed: Option<Unnoticed>,
+    /// Whether the operations of a step took more than [`COMBINED`].
+    was_late: bool,
     notes: Vec<String>,
 }
 
@@ -248,14 +270,18 @@ impl Walk<'_> {
 
     /// Performs a step and returns the differences from the expected snapshot.
     async fn step(&mut self, scenario: &Scenario, number: usize, step: &Step) -> Result<Vec<String>> {
+        let mut first = Instant::now();
         for (number, operation) in (1..).zip(&step.operations) {
             let what = || format!("operation {number} of {}", step.operations.len());
             let Player { api, profile, .. } = self.player;
-            operations::perform(api, profile, &self.namespace, operation).await.with_context(what)?;
+            let performed = operations::perform(api, profile, &self.namespace, operation).await;
+            self.was_late |= first.elapsed() > COMBINED;
+            performed.with_context(what)?;
             sleep(BETWEEN_OPERATIONS).await;
             let shows_first_write = !scenario.tags.contains(&Tag::NoEvents) || scenario.tags.contains(&Tag::ExactTime);
             if shows_first_write && let Operation::Create { obj } = operation {
                 self.let_serve(obj).await.with_context(what)?;
+                first = Instant::now();
             }
         }
         let mut look = 1;

@@ -1,10 +1,11 @@
 //! The player on an API server without controllers: its requests, snapshots and failures.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use kube_controller_client::Config;
-use kube_dev_apiserver::Server;
+use kube_dev_apiserver::{Fault, On, Server};
 use kube_endpoints_conformance::{Failure, Kind, Limits, Player, Profile, Recording, Scenario, Verdict};
+use rstest::rstest;
 use serde_json::{Value, json};
 
 fn recording(nodes: &Value, scenarios: &[(&str, Value)]) -> Recording {
@@ -120,6 +121,28 @@ async fn plays() {
     let reason = &failure.reasons[0];
     assert!(reason.starts_with("operation 1 of 1: DELETE /api/v1/namespaces/replay-"), "{reason}");
     assert!(reason.ends_with(": 404 Not Found: pods \"p\" not found"), "{reason}");
+}
+
+/// The controllers have reacted in between, so a failure says nothing.
+#[rstest]
+#[case::in_time(Duration::ZERO, 0)]
+#[case::late(Duration::from_millis(500), 1)]
+#[tokio::test(start_paused = true)]
+async fn scenario_whose_operations_came_late_is_played_again(#[case] late: Duration, #[case] notes: usize) {
+    let (server, player) = start().await;
+    let service = json!({ "kind": "Service", "metadata": { "name": "web" }, "spec": { "ports": [{ "port": 80 }] } });
+    let steps = json!([{
+        "do": [{ "op": "create", "obj": service }, create_slice("big", None, &["10.0.0.2"])],
+        "expect": expect(&json!([]), &json!([slice("big", None, &["10.0.0.2"])])),
+    }]);
+    let creates = |plural: &str| On::any().verb("create").resource(plural);
+    server.faults().inject(Fault::delay_request(late, late).on(creates("services")).times(1));
+    server.faults().inject(Fault::internal_error().on(creates("endpointslices")).times(1));
+
+    let recording = recording(&json!([]), &[("a", steps)]);
+    let played = player.play("file", &recording.scenarios, |_, _| {}).await;
+    let [(_, entry)] = &played[..] else { panic!("one scenario") };
+    assert_eq!((entry.verdict == Verdict::Passed, entry.notes.len()), (notes == 1, notes), "{entry:?}");
 }
 
 #[tokio::test(start_paused = true)]
