@@ -1,7 +1,8 @@
 //! Test support that the tests and benches of several crates share. Only for `dev-dependencies`.
 //!
-//! The modules wait for a state, script servers or make their lists wrong, corrupt or load recorded bytes, have sample objects, and write
-//! tables of the book. The only workspace dependency is `kube-wire`: if it depended on crate X, the unit tests of X would see two incompatible copies of X's types.
+//! The modules wait for a state, stop clocks, script servers or make their lists wrong, corrupt or load recorded bytes, have sample objects,
+//! and write tables of the book. The only workspace dependencies are `kube-ambient` and `kube-wire`: if it depended on crate X, the unit
+//! tests of X would see two incompatible copies of X's types.
 //!
 //! # When not to use it
 //!
@@ -10,6 +11,7 @@
 
 pub mod bodies;
 pub mod book;
+mod clocks;
 mod corrupt;
 mod eventually;
 mod fixture;
@@ -20,6 +22,7 @@ pub mod pods;
 pub mod scripted;
 pub mod shop;
 
+pub use clocks::virtual_clocks;
 pub use corrupt::corrupt;
 pub use eventually::{LIMIT, eventually, until, within};
 pub use fixture::fixture;

@@ -34,7 +34,7 @@ async fn everything_is_written_after_rejections_and_the_lease_is_kept() {
     }
     let mut settings = Settings { leader_election: Some(LeaderElection::default()), ..Settings::default() };
     settings.client.adaptive = true;
-    let mut program = Program::start(config, settings);
+    let mut program = Program::start_paused(config, settings);
 
     sleep(Duration::from_secs(5)).await;
     let lease = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/endpoint-controller-manager";

@@ -67,7 +67,7 @@ impl World {
         let lies = Lies::default();
         let mut settings = Settings { leader_election: Some(LeaderElection::default()), ..Settings::default() };
         settings.client.qps = 0.0;
-        let program = Program::start(Config::from_service(lies.service(server.service())), settings);
+        let program = Program::start_paused(Config::from_service(lies.service(server.service())), settings);
         let world = World { server, lies, client, program };
         eventually("addresses", &(PODS, PODS), || world.addresses()).await;
         // The last writes, and the events that follow them.

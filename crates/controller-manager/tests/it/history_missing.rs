@@ -68,7 +68,7 @@ async fn what_cannot_be_read_is_recorded_once_it_can(
     let dir = Some(folder.path().to_owned());
     let history = HistorySettings { dir, max_size: 4 << 20, max_age: Duration::from_secs(3_600) };
     let settings = Settings { leader_election: None, mode, history: Some(history), ..Settings::default() };
-    let program = Program::start(Config::from_service(server.service()), settings);
+    let program = Program::start_paused(Config::from_service(server.service()), settings);
 
     let is_rest = |it: &Option<Recording>| it.as_ref().is_some_and(|it| it.known.contains(&Kind::Pod));
     let rest = until("history of the rest", async || read(folder.path()), is_rest).await.expect("a history");

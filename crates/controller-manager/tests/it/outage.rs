@@ -49,7 +49,7 @@ async fn keys_are_written_within_seconds_after_an_outage(
     let config = Config::from_service(server.service());
     let client = Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() }).expect("a client");
     let settings = Settings { leader_election: Some(LeaderElection::default()), ..Settings::default() };
-    let program = Program::start(config, settings);
+    let program = Program::start_paused(config, settings);
     sleep(Duration::from_secs(60)).await;
     assert_eq!(unready(&client).await, [0, 0]);
 
@@ -76,7 +76,8 @@ async fn keys_are_written_within_seconds_after_an_outage(
         sleep(Duration::from_millis(100)).await;
         // At most 5 s until a probe, and 1.5 s for 60 requests at 20 per second after a burst of 30.
         let after = start.elapsed();
-        assert!(after < Duration::from_secs(8), "{:?} after {after:?}", unready(&client).await);
+        let [slices, endpoints] = unready(&client).await;
+        assert!(after < Duration::from_secs(8), "{slices} and {endpoints} after {after:?}:\n{}", lines.text());
     }
     program.stop().await;
 }

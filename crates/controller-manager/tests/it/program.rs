@@ -1,7 +1,9 @@
 //! The program in this process.
 
 use endpoint_controller_manager::{Settings, run};
+use kube_ambient::Simulated;
 use kube_controller_client::Config;
+use kube_endpoints_testing::virtual_clocks;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -9,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) struct Program {
     stop: CancellationToken,
     tasks: JoinSet<()>,
+    _clocks: Option<Simulated>,
 }
 
 impl Program {
@@ -16,7 +19,13 @@ impl Program {
         let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
         let running = Box::pin(run(config, settings, stop.clone()));
         tasks.spawn(async move { running.await.expect("the program runs until it is stopped") });
-        Program { stop, tasks }
+        Program { stop, tasks, _clocks: None }
+    }
+
+    /// Starts the program in a test that pauses time, with which all clocks of the program advance.
+    pub(crate) fn start_paused(config: Config, settings: Settings) -> Program {
+        let clocks = virtual_clocks(1);
+        Program { _clocks: Some(clocks), ..Program::start(config, settings) }
     }
 
     pub(crate) fn has_ended(&mut self) -> bool {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use endpoint_controller_manager::{LeaderElection, RunError, Settings, run};
 use kube_controller_client::Config;
 use kube_dev_apiserver::{On, Server, Transport, User};
+use kube_endpoints_testing::virtual_clocks;
 use tempfile::TempDir;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -51,6 +52,7 @@ async fn process_without_election_exits_after_five_minutes_of_401() {
 
 #[tokio::test(start_paused = true)]
 async fn standby_keeps_running_and_uses_a_replaced_kubeconfig() {
+    let _clocks = virtual_clocks(1);
     let (server, _folder, path) = server_with_invalid_token().await;
     let config = Config::from_kubeconfig(&path).await.expect("a kubeconfig");
     let stop = CancellationToken::new();

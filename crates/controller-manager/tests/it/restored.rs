@@ -33,7 +33,7 @@ impl World {
         server.load((0..SERVICES).flat_map(service)).expect("Services");
         let mut settings = Settings { leader_election: None, ..Settings::default() };
         settings.client.qps = 0.0;
-        let program = Program::start(Config::from_service(server.service()), settings);
+        let program = Program::start_paused(Config::from_service(server.service()), settings);
         let world = World { server, snapshot, program };
         eventually("writes", &(SERVICES, SERVICES), async || world.writes()).await;
         sleep(seconds(60)).await;

@@ -9,8 +9,8 @@ use bytes::Bytes;
 use endpoint_controller_manager::{LeaderElection, Settings, run};
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::Full;
-use kube_ambient::{Clock, simulate};
 use kube_controller_client::Config;
+use kube_endpoints_testing::virtual_clocks;
 use rstest::rstest;
 use tokio::runtime::Builder;
 use tokio::time::{Instant, sleep};
@@ -26,12 +26,7 @@ fn one_minute(seed: u64, settings: Settings) -> (Vec<Sent>, Duration) {
     let sent = Arc::new(Mutex::new(Vec::new()));
     let ended = runtime.block_on(async {
         let start = Instant::now();
-        let wall = "2026-01-01T00:00:00Z".parse::<jiff::Timestamp>().expect("a time");
-        let clock = Clock {
-            now: Box::new(move || wall + start.elapsed()),
-            since_boot: Box::new(move || Duration::from_secs(1_000) + start.elapsed()),
-        };
-        let _simulated = simulate(seed, clock);
+        let _clocks = virtual_clocks(seed);
         let service = tower::service_fn({
             let sent = Arc::clone(&sent);
             move |request: Request<Full<Bytes>>| {

@@ -9,9 +9,11 @@ use std::time::Duration;
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::{ConfigMap, Event};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube_ambient::Simulated;
 use kube_controller_client::events::EventRecorder;
 use kube_controller_client::{Client, ClientOptions, Config, Error};
 use kube_dev_apiserver::{Fault, On, Server};
+use kube_endpoints_testing::virtual_clocks;
 use kube_lease_election::{Election, ElectionOptions, End, Fence, LeaseName, Timing};
 use rstest::rstest;
 use serde_json::json;
@@ -23,11 +25,13 @@ const SECOND: Duration = Duration::from_secs(1);
 const NAMESPACE: &str = "kube-system";
 const NAME: &str = "it";
 
-fn server() -> (Server, Client) {
+/// Returns a server, a client of it, and the clocks of this thread, which advance with the paused time.
+fn server() -> (Server, Client, Simulated) {
+    let clocks = virtual_clocks(1);
     let server = Server::in_process(kube_dev_apiserver::Config::default()).expect("a server");
     let config = Config::from_service(server.service());
     let client = Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() }).expect("create client");
-    (server, client)
+    (server, client, clocks)
 }
 
 struct Candidate {
@@ -91,7 +95,7 @@ fn spec(lease: &Lease) -> (String, i32, i32) {
 
 #[tokio::test(start_paused = true)]
 async fn standby_takes_over_at_once_when_the_leader_stops() {
-    let (_server, client) = server();
+    let (_server, client, _clocks) = server();
     let mut one = candidate(&client, "one");
     one.wait_until_leading().await;
     assert_eq!(spec(&lease(&client).await), ("one".to_owned(), 15, 0));
@@ -116,7 +120,7 @@ async fn standby_takes_over_at_once_when_the_leader_stops() {
 
 #[tokio::test(start_paused = true)]
 async fn killed_leader_is_replaced_within_lease_duration_and_retry_period() {
-    let (_server, client) = server();
+    let (_server, client, _clocks) = server();
     let (mut one, mut other) = (candidate(&client, "one"), candidate(&client, "other"));
     tokio::select! {
         () = one.wait_until_leading() => {}
@@ -135,7 +139,7 @@ async fn killed_leader_is_replaced_within_lease_duration_and_retry_period() {
 /// Failover works without the right to watch the Lease.
 #[tokio::test(start_paused = true)]
 async fn polling_alone_is_as_fast_as_upstream() {
-    let (server, client) = server();
+    let (server, client, _clocks) = server();
     server.faults().inject(Fault::reject(403).on(On::any().verb("watch").resource("leases")));
     let mut one = candidate(&client, "one");
     one.wait_until_leading().await;
@@ -158,7 +162,7 @@ async fn polling_alone_is_as_fast_as_upstream() {
 #[case::reset(Fault::reset())]
 #[tokio::test(start_paused = true)]
 async fn failed_renewal_is_retried(#[case] fault: Fault) {
-    let (server, client) = server();
+    let (server, client, _clocks) = server();
     let mut one = candidate(&client, "one");
     one.wait_until_leading().await;
     server.faults().inject(fault.on(On::any().verb("update").resource("leases")).times(1));
@@ -178,7 +182,7 @@ async fn failed_renewal_is_retried(#[case] fault: Fault) {
 #[case::unavailable(Fault::unavailable())]
 #[tokio::test(start_paused = true)]
 async fn failed_acquisition_is_retried(#[case] fault: Fault) {
-    let (server, client) = server();
+    let (server, client, _clocks) = server();
     server.faults().inject(fault.on(On::any().verb("create").resource("leases")).times(1));
     let mut one = candidate(&client, "one");
     one.wait_until_leading().await;
@@ -187,7 +191,7 @@ async fn failed_acquisition_is_retried(#[case] fault: Fault) {
 
 #[tokio::test(start_paused = true)]
 async fn election_of_a_leader_that_cannot_renew_ends_and_its_writes_are_gated() {
-    let (server, client) = server();
+    let (server, client, _clocks) = server();
     let mut one = candidate(&client, "one");
     let gated = client.gated(Arc::new(one.fence.clone()));
     assert!(matches!(gated.create(&config_map("early")).await, Err(Error::Gated { .. })));
@@ -206,7 +210,7 @@ async fn election_of_a_leader_that_cannot_renew_ends_and_its_writes_are_gated() 
 // CM-10
 #[tokio::test(start_paused = true)]
 async fn a_leader_that_is_stuck_is_overdue_20_s_after_the_lease_duration() {
-    let (_server, client) = server();
+    let (_server, client, _clocks) = server();
     let mut one = candidate(&client, "one");
     one.wait_until_leading().await;
     // The renew deadline is 10 s after the last renewal, the end of the lease 15 s.
@@ -221,7 +225,7 @@ async fn a_leader_that_is_stuck_is_overdue_20_s_after_the_lease_duration() {
 /// A write in flight fails when the term ends, and not before.
 #[tokio::test(start_paused = true)]
 async fn write_in_flight_is_dropped_when_the_term_ends() {
-    let (server, client) = server();
+    let (server, client, _clocks) = server();
     let mut one = candidate(&client, "one");
     one.wait_until_leading().await;
     let gated = client.gated(Arc::new(one.fence.clone()));
@@ -242,7 +246,7 @@ async fn write_in_flight_is_dropped_when_the_term_ends() {
 
 #[tokio::test(start_paused = true)]
 async fn manually_replaced_leader_stops_at_its_next_renewal() {
-    let (_server, client) = server();
+    let (_server, client, _clocks) = server();
     let mut one = candidate(&client, "one");
     one.wait_until_leading().await;
     let patch = json!({ "spec": { "holderIdentity": "somebody", "leaseTransitions": 7 } });
@@ -258,7 +262,7 @@ async fn manually_replaced_leader_stops_at_its_next_renewal() {
 #[case::deleted(true, 0)]
 #[tokio::test(start_paused = true)]
 async fn cleared_or_deleted_lease_is_acquired_again(#[case] delete: bool, #[case] transitions: i32) {
-    let (_server, client) = server();
+    let (_server, client, _clocks) = server();
     let mut one = candidate(&client, "one");
     one.wait_until_leading().await;
     if delete {
@@ -274,7 +278,7 @@ async fn cleared_or_deleted_lease_is_acquired_again(#[case] delete: bool, #[case
 /// Interoperability with client-go: takes over the Lease of a dead Go leader, and writes it in a form that Go can read.
 #[tokio::test(start_paused = true)]
 async fn lease_of_client_go_is_taken_over_in_its_format() {
-    let (_server, client) = server();
+    let (_server, client, _clocks) = server();
     let go_lease: Lease = serde_json::from_value(json!({
         "metadata": { "name": NAME, "namespace": NAMESPACE, "annotations": { "team": "a" } },
         "spec": {

@@ -16,6 +16,7 @@ use futures::{
 use kube_endpoints_conformance::{
     Access, CommandLine, Connection, Kit, Limits, Mode, Profile, Running, Subject, Target, split,
 };
+use kube_endpoints_testing::virtual_clocks;
 use tokio::{task::JoinSet, time::timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -38,7 +39,10 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
         None => tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build(),
         Some(_) => tokio::runtime::Builder::new_multi_thread().enable_all().build(),
     };
-    runtime.expect("a runtime").block_on(future)
+    runtime.expect("a runtime").block_on(async {
+        let _clocks = program().is_none().then(|| virtual_clocks(1));
+        future.await
+    })
 }
 
 /// Returns a kit for the profile `controller-manager`.

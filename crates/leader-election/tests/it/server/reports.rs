@@ -4,7 +4,7 @@ use super::*;
 
 #[tokio::test(start_paused = true)]
 async fn events_match_upstream() {
-    let (_server, client) = server();
+    let (_server, client, _clocks) = server();
     let (recorder, writer) = EventRecorder::new(client.clone(), "controller-manager");
     let mut one = candidate_with(&client, "one", |options| options.recorder = Some(recorder));
     one.wait_until_leading().await;
@@ -35,7 +35,7 @@ async fn events_match_upstream() {
 
 #[tokio::test(start_paused = true)]
 async fn events_can_refer_to_the_lease() {
-    let (_server, client) = server();
+    let (_server, client, _clocks) = server();
     let mut one = candidate(&client, "one");
     one.wait_until_leading().await;
     let (stored, reference) = (super::lease(&client).await, one.fence.lease());
@@ -52,7 +52,7 @@ async fn metrics_match_upstream() {
     let registry = Registry::new();
     let metrics = PrometheusMetrics::register(&registry).expect("register metrics");
     let text = || TextEncoder::new().encode_to_string(&registry.gather()).expect("encode metrics");
-    let (server, client) = server();
+    let (server, client, _clocks) = server();
     let mut one = candidate_with(&client, "one", |options| options.metrics = Some(Arc::new(metrics)));
     one.wait_until_leading().await;
     assert!(text().contains("leader_election_master_status{name=\"it\"} 1\n"), "{}", text());

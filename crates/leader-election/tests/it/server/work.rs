@@ -10,7 +10,7 @@ fn election(client: &Client, identity: &str) -> Election {
 
 #[tokio::test(start_paused = true)]
 async fn work_starts_when_the_process_leads_and_its_end_releases_the_lease() {
-    let (_server, client) = server();
+    let (_server, client, _clocks) = server();
     let mut one = candidate(&client, "one");
     one.wait_until_leading().await;
     let work = async {
@@ -30,7 +30,7 @@ async fn work_starts_when_the_process_leads_and_its_end_releases_the_lease() {
 
 #[tokio::test(start_paused = true)]
 async fn work_is_dropped_when_the_lease_is_lost() {
-    let (server, client) = server();
+    let (server, client, _clocks) = server();
     let dropped = CancellationToken::new();
     let guard = dropped.clone().drop_guard();
     let work = async move {
