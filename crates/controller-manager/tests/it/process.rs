@@ -21,8 +21,9 @@ pub(crate) fn start_controllers(cluster: &Cluster, arguments: &[&str]) -> Child 
     start_with_kubeconfig(&cluster.kubeconfig(), &[&defaults, arguments].concat())
 }
 
-/// Terms that no busy machine outlasts: by default, a process exits if it cannot renew its Lease for 10 s.
-pub(crate) const LONG_TERMS: [&str; 2] = ["--leader-elect-lease-duration=10m", "--leader-elect-renew-deadline=9m"];
+/// Terms that no busy machine outlasts: by default, a process exits if it cannot renew its Lease for 10 s. If it ends without
+/// releasing its Lease, for which it takes at most a second, the next one leads within the limit of waits.
+pub(crate) const LONG_TERMS: [&str; 2] = ["--leader-elect-lease-duration=4m", "--leader-elect-renew-deadline=3m"];
 
 /// Starts the binary with a kubeconfig, without serving; with leader election unless `arguments` disable it.
 pub(crate) fn start_with_kubeconfig(kubeconfig: &Path, arguments: &[&str]) -> Child {
