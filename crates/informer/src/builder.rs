@@ -53,8 +53,8 @@ impl<T: Decode, X: Index<T>> Builder<T, X> {
     /// Sets the index, which is always consistent with the objects. `index` is the index of no objects.
     pub fn index<Y: Index<T>>(self, index: Y) -> Builder<T, Y> {
         let Self { source, resource, scope, backoff, restores, on_undecodable, observe, options, mirror } = self;
-        let Options { index: _, resync, guard, metrics } = options;
-        let options = Options { index, resync, guard, metrics };
+        let Options { index: _, is_selecting, resync, guard, metrics } = options;
+        let options = Options { index, is_selecting, resync, guard, metrics };
         Builder { source, resource, scope, backoff, restores, on_undecodable, observe, options, mirror }
     }
 
@@ -95,12 +95,14 @@ impl<T: Decode, X: Index<T>> Builder<T, X> {
     /// Restricts the informer to objects with matching labels, e.g. `app=web,!canary`.
     pub fn label_selector(mut self, selector: &str) -> Self {
         self.scope.label_selector = Some(selector.to_owned());
+        self.options.is_selecting = true;
         self
     }
 
     /// Restricts the informer to objects with matching fields, e.g. `spec.nodeName=node-1`.
     pub fn field_selector(mut self, selector: &str) -> Self {
         self.scope.field_selector = Some(selector.to_owned());
+        self.options.is_selecting = true;
         self
     }
 

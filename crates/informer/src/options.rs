@@ -7,6 +7,8 @@ use crate::{Guard, InformerMetricsProvider};
 /// Options of the store and its handlers, for any source of objects.
 pub(crate) struct Options<X> {
     pub(crate) index: X,
+    /// Whether the informer has selectors.
+    pub(crate) is_selecting: bool,
     pub(crate) resync: Duration,
     pub(crate) guard: Option<Guard>,
     pub(crate) metrics: Option<Arc<dyn InformerMetricsProvider>>,
@@ -14,7 +16,7 @@ pub(crate) struct Options<X> {
 
 impl<X> Options<X> {
     pub(crate) fn new(index: X) -> Self {
-        Self { index, resync: Duration::ZERO, guard: None, metrics: None }
+        Self { index, is_selecting: false, resync: Duration::ZERO, guard: None, metrics: None }
     }
 }
 

@@ -17,15 +17,18 @@ const MAX_BOOKMARKS: u8 = 2;
 /// Own writes between the response of the server and the event of the watch.
 ///
 /// Their results are stored already. Events and listed objects that are older are dropped. An entry exists only until
-/// the event of its write, so there are few.
+/// the event of its write, or until the third bookmark if that event may have come before, so there are few.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OwnWrites {
     /// Version in the response to a create or update, by object. The store has the object at this version.
     written: HashMap<ObjectKey, ResourceVersion>,
     deleted: HashMap<ObjectKey, PendingDelete>,
+    /// The informer has selectors: an event that deletes an object may only mean that it was moved out of the selection, and
+    /// be older than the own delete.
+    is_selecting: bool,
 }
 
-/// Own delete that the watch has not shown yet.
+/// Own delete that the watch may not have shown yet.
 #[derive(Debug, Clone)]
 struct PendingDelete {
     uid: Uid,
@@ -33,6 +36,8 @@ struct PendingDelete {
     version: ResourceVersion,
     /// The object exists, but was not selected at `version`: its later states are newer.
     is_deselected: bool,
+    /// The watch must show the deletion, because it has shown the object.
+    is_awaited: bool,
     /// Number of bookmarks since the response to the delete.
     bookmarks: u8,
     /// Number of lists requested before the response to the delete.
@@ -50,6 +55,16 @@ impl PendingDelete {
 }
 
 impl OwnWrites {
+    /// Returns the records of no writes of an informer with or without selectors.
+    pub(crate) fn new(is_selecting: bool) -> Self {
+        Self { is_selecting, ..Self::default() }
+    }
+
+    /// Returns the records of no writes of the same informer.
+    pub(crate) fn cleared(&self) -> Self {
+        Self::new(self.is_selecting)
+    }
+
     /// Records a create or update whose response had this version and was stored.
     pub(crate) fn record_write(&mut self, key: ObjectKey, version: ResourceVersion) {
         self.written.insert(key, version);
@@ -59,22 +74,34 @@ impl OwnWrites {
     /// of lists requested so far.
     pub(crate) fn record_delete(&mut self, object: &impl Object, lists: u64) {
         let (uid, version) = (object.uid(), object.resource_version());
-        self.record(object.key(), PendingDelete { uid, version, is_deselected: false, bookmarks: 0, lists });
+        let is_awaited = true;
+        self.record(
+            object.key(),
+            PendingDelete { uid, version, is_deselected: false, is_awaited, bookmarks: 0, lists },
+        );
     }
 
     /// Records that an own write moved this object, which was then removed from the store, out of the selection of the
     /// informer, and that it was not selected at `version`.
     #[cfg(any(test, feature = "runtime"))]
     pub(crate) fn record_deselected(&mut self, object: &impl Object, version: ResourceVersion, lists: u64) {
-        let uid = object.uid();
-        self.record(object.key(), PendingDelete { uid, version, is_deselected: true, bookmarks: 0, lists });
+        let (uid, is_awaited) = (object.uid(), true);
+        self.record(object.key(), PendingDelete { uid, version, is_deselected: true, is_awaited, bookmarks: 0, lists });
     }
 
-    /// Records that the server deleted an object that is not stored, because there is no list yet.
+    /// Records that an object which is not stored was deleted by the server, or was not selected at a version. The watch may
+    /// have shown that already, or be about to show older states.
     #[cfg(any(test, feature = "runtime"))]
-    pub(crate) fn record_unknown_delete(&mut self, key: ObjectKey, uid: Uid, lists: u64) {
-        let version = ResourceVersion::default();
-        self.record(key, PendingDelete { uid, version, is_deselected: false, bookmarks: 0, lists });
+    pub(crate) fn record_unstored(
+        &mut self,
+        key: ObjectKey,
+        uid: Uid,
+        deselected_at: Option<ResourceVersion>,
+        lists: u64,
+    ) {
+        let is_awaited = self.deleted.get(&key).is_some_and(|deleted| deleted.uid == uid && deleted.is_awaited);
+        let (is_deselected, version) = (deselected_at.is_some(), deselected_at.unwrap_or_default());
+        self.record(key, PendingDelete { uid, version, is_deselected, is_awaited, bookmarks: 0, lists });
     }
 
     fn record(&mut self, key: ObjectKey, deleted: PendingDelete) {
@@ -100,7 +127,8 @@ impl OwnWrites {
             return true;
         }
         let key = object.key();
-        if self.deleted.get(&key).is_some_and(|deleted| deleted.is_newer_than(object)) {
+        if let Some(deleted) = self.deleted.get_mut(&key).filter(|deleted| deleted.is_newer_than(object)) {
+            deleted.is_awaited = true;
             return false;
         }
         match self.written.get(&key).map(|written| object.resource_version().partial_cmp(written)) {
@@ -128,9 +156,12 @@ impl OwnWrites {
             return true;
         }
         let key = last.key();
-        if let Some(deleted) = self.deleted.get(&key).filter(|deleted| deleted.is_newer_than(last)) {
+        if let Some(deleted) = self.deleted.get_mut(&key).filter(|deleted| deleted.is_newer_than(last)) {
             if deleted.uid == last.uid() {
-                self.deleted.remove(&key);
+                deleted.is_awaited = false;
+                if !self.is_selecting {
+                    self.deleted.remove(&key);
+                }
             }
             return false;
         }
@@ -149,14 +180,14 @@ impl OwnWrites {
     ///
     /// A watch delivers changes in the order of their versions. A write up to `version` that it has not shown is lost,
     /// for example because etcd was restored from a backup, and the caller must relist. The version of a delete is
-    /// unknown, so a delete counts as lost after [`MAX_BOOKMARKS`].
+    /// unknown, so after [`MAX_BOOKMARKS`] it is forgotten, and counts as lost if the watch had to show it.
     pub(crate) fn bookmark(&mut self, version: &ResourceVersion) -> bool {
         let lost_write = self.written.values().any(|written| written <= version);
         let mut lost_delete = false;
         self.deleted.retain(|_, deleted| {
             deleted.bookmarks += 1;
             let overdue = deleted.bookmarks > MAX_BOOKMARKS;
-            lost_delete |= overdue;
+            lost_delete |= overdue && deleted.is_awaited;
             !overdue
         });
         lost_write || lost_delete
@@ -167,9 +198,9 @@ impl OwnWrites {
         !self.written.is_empty()
     }
 
-    /// Returns whether there are own deletes that the watch has not shown yet.
+    /// Returns whether there are own deletes that the watch must show.
     pub(crate) fn awaits_deletes(&self) -> bool {
-        !self.deleted.is_empty()
+        self.deleted.values().any(|deleted| deleted.is_awaited)
     }
 
     /// Applies the own writes that are newer than a complete list to it. `stored` returns the stored object.
@@ -189,7 +220,8 @@ impl OwnWrites {
             let mut shown = HashSet::new();
             objects.retain(|object| {
                 let key = object.key();
-                let is_deleted = self.deleted.get(&key).is_some_and(|deleted| deleted.is_newer_than(&**object));
+                let deleted = self.deleted.get_mut(&key).filter(|deleted| deleted.is_newer_than(&**object));
+                let is_deleted = deleted.map(|deleted| deleted.is_awaited = true).is_some();
                 if is_deleted {
                     shown.insert(key);
                 }
@@ -197,7 +229,8 @@ impl OwnWrites {
             });
             // A list at a version above that of the object and without it is newer than the delete: no event will
             // follow.
-            self.deleted.retain(|key, deleted| shown.contains(key) || *listed <= deleted.version);
+            self.deleted
+                .retain(|key, deleted| shown.contains(key) || !deleted.is_awaited || *listed <= deleted.version);
         }
         self.written.retain(|_, written| *listed < *written);
         if !self.written.is_empty() {

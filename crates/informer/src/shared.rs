@@ -64,9 +64,9 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         options: Options<X>,
         mirror: Option<Box<dyn Mirror<T>>>,
     ) -> (Arc<Self>, mpsc::UnboundedReceiver<Runner<T>>) {
-        let Options { index, resync, guard, metrics } = options;
+        let Options { index, is_selecting, resync, guard, metrics } = options;
         let (runners, to_run) = mpsc::unbounded_channel();
-        let store = StoreWriter::new(index);
+        let store = StoreWriter::new(index, is_selecting);
         let shared = Self {
             name: resource.to_string(),
             resource: *resource,

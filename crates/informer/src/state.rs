@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
-use kube_wire::{Object, ResourceVersion};
+use kube_wire::{Object, ObjectKey, ResourceVersion};
 
 use crate::{Event, Index, Objects, guard::Withheld, list_log::ListLog, own_writes::OwnWrites};
 
@@ -30,6 +30,19 @@ pub(crate) fn read_lock<T, X>(state: &RwLock<State<T, X>>) -> RwLockReadGuard<'_
 }
 
 impl<T: Object, X: Index<T>> State<T, X> {
+    /// Removes an object because of an own write, which `record` adds to the others: it gets the object and the number of lists
+    /// requested so far.
+    pub(crate) fn remove_own(
+        &mut self,
+        key: &ObjectKey,
+        record: impl FnOnce(&mut OwnWrites, &T, u64),
+    ) -> Option<Event<T>> {
+        let old = self.objects.remove(&key.namespace, &key.name)?;
+        record(&mut self.own, &*old, self.lists.begun());
+        self.index.update(Some(&old), None);
+        Some(Event::Deleted { object: old, tombstone: false })
+    }
+
     /// Returns the events that lead from the stored objects to `objects`, which are sorted: deletions first, then the
     /// others in order. Replaces each of `objects` that is in the stored state by the stored object.
     pub(crate) fn differences(&self, objects: &mut [Arc<T>]) -> Vec<Event<T>> {

@@ -36,15 +36,16 @@ pub(crate) struct StoreWriter<T, X> {
 }
 
 impl<T: Object, X: Index<T>> StoreWriter<T, X> {
-    /// Returns the writer of an empty store. `index` is the index of no objects.
-    pub(crate) fn new(index: X) -> Self {
+    /// Returns the writer of an empty store. `index` is the index of no objects; `is_selecting` tells whether the informer has
+    /// selectors.
+    pub(crate) fn new(index: X, is_selecting: bool) -> Self {
         let state = State {
             objects: Objects::default(),
             index: index.clone(),
             resource_version: ResourceVersion::default(),
             withheld: Withheld::default(),
             populated: false,
-            own: OwnWrites::default(),
+            own: OwnWrites::new(is_selecting),
             lists: ListLog::default(),
         };
         Self { state: Arc::new(RwLock::new(state)), empty_index: index, early: HashMap::new() }
@@ -158,38 +159,40 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
     /// recent state that was requested after the deletion is the exception: it shows the object only if etcd was
     /// restored.
     pub(crate) fn deleted(&mut self, deleted: &T) -> Option<Event<T>> {
-        self.remove(deleted, OwnWrites::record_delete)
-    }
-
-    /// Removes an object that an own write has moved out of the selection, ahead of the watch: it was not selected at
-    /// `version`. Returns `None` if no object of this name and uid is stored.
-    #[cfg(any(test, feature = "runtime"))]
-    pub(crate) fn deselected(&mut self, object: &T, version: ResourceVersion) -> Option<Event<T>> {
-        self.remove(object, |own, old, lists| own.record_deselected(old, version, lists))
-    }
-
-    fn remove(&mut self, removed: &T, record: impl FnOnce(&mut OwnWrites, &T, u64)) -> Option<Event<T>> {
         let mut state = self.write_lock();
-        let stored = state.objects.get(removed.namespace(), removed.name())?;
-        if stored.uid() != removed.uid() {
+        let stored = state.objects.get(deleted.namespace(), deleted.name())?;
+        if stored.uid() != deleted.uid() {
             return None;
         }
-        let old = state.objects.remove(removed.namespace(), removed.name())?;
-        let begun = state.lists.begun();
-        record(&mut state.own, &old, begun);
-        state.index.update(Some(&old), None);
-        Some(Event::Deleted { object: old, tombstone: false })
+        state.remove_own(&deleted.key(), OwnWrites::record_delete)
     }
 
-    /// Does the same as [`deleted`](Self::deleted) before the first list, for an object that is not stored.
+    /// Removes the object with this uid, if it is stored, because an own write has deleted it or moved it out of the selection:
+    /// it was not selected at `deselected_at`. Keeps a later state, and another object of this name.
+    ///
+    /// States of the object that the watch has not shown yet are dropped, as by [`deleted`](Self::deleted), also if it is not
+    /// stored.
     #[cfg(any(test, feature = "runtime"))]
-    pub(crate) fn deleted_before_list(&mut self, key: ObjectKey, uid: Uid) {
+    pub(crate) fn gone(
+        &mut self,
+        key: ObjectKey,
+        uid: Uid,
+        deselected_at: Option<ResourceVersion>,
+    ) -> Option<Event<T>> {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-        if !state.populated {
-            self.early.remove(&key);
-            let begun = state.lists.begun();
-            state.own.record_unknown_delete(key, uid, begun);
+        self.early.remove(&key);
+        let begun = state.lists.begun();
+        let Some(stored) = state.objects.get(&key.namespace, &key.name) else {
+            state.own.record_unstored(key, uid, deselected_at, begun);
+            return None;
+        };
+        if stored.uid() != uid || deselected_at.as_ref().is_some_and(|at| *at < stored.resource_version()) {
+            return None;
         }
+        state.remove_own(&key, |own, old, lists| match deselected_at {
+            None => own.record_delete(old, lists),
+            Some(version) => own.record_deselected(old, version, lists),
+        })
     }
 
     /// Records that a list is requested. With `most_recent`, the server reads it from etcd.
@@ -225,7 +228,7 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
     ) -> Result<Changes<T>, Vec<Reference>> {
         // There is one writer, so the state is the same under the next lock. Readers proceed in between.
         let state = read_lock(&self.state);
-        let mut own = if resource_version < state.resource_version { OwnWrites::default() } else { state.own.clone() };
+        let mut own = if resource_version < state.resource_version { state.own.cleared() } else { state.own.clone() };
         own.apply_to_list(&mut objects, &resource_version, &state.lists, |key| {
             state.objects.get(&key.namespace, &key.name).or_else(|| self.early.get(key)).cloned()
         });

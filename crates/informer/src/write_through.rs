@@ -99,18 +99,12 @@ impl<T: Object> OwnWrite<T> {
         self.sink.deleted(object, self.writer);
     }
 
-    /// Removes an object that the write has moved out of the selection of the informer: it was not selected at `version`.
+    /// Does the same as [`deleted`](Self::deleted) for the object with this uid, whether it is stored or not, or, with a version,
+    /// for one that the write has moved out of the selection of the informer: it was not selected at that version.
     #[cfg(feature = "runtime")]
-    pub(crate) fn deselected(mut self, object: &T, version: ResourceVersion) {
-        self.outcome = Outcome::Deleted(object.uid());
-        self.sink.deselected(object, version);
-    }
-
-    /// Does the same as [`deleted`](Self::deleted) for an object with this uid that is not stored, if there is no list yet.
-    #[cfg(feature = "runtime")]
-    pub(crate) fn deleted_before_list(mut self, uid: Uid) {
-        self.sink.deleted_before_list(self.key.clone(), uid.clone());
-        self.outcome = Outcome::Deleted(uid);
+    pub(crate) fn gone(mut self, uid: Uid, deselected_at: Option<ResourceVersion>) {
+        self.outcome = Outcome::Deleted(uid.clone());
+        self.sink.gone(self.key.clone(), uid, deselected_at, self.writer);
     }
 
     /// Reports that the server rejected a write based on this stored state with 409 Conflict.

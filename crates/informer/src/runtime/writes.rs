@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures::future::{BoxFuture, FutureExt as _};
 use http::{Method, StatusCode, Uri};
 use kube::ResourceExt as _;
-use kube_wire::{ListParams, Object as _, Resource, ResourceVersion};
+use kube_wire::{ListParams, Object as _, Resource, ResourceVersion, Uid};
 use tokio::time::timeout;
 
 use super::{
@@ -49,7 +49,7 @@ impl<K: CachedResource> OwnWrites<K> {
         if self.selects(&object) {
             self.writes.begin(object.namespace(), object.name()).written(object);
         } else {
-            self.read(object.namespace(), object.name()).await;
+            self.read(object.namespace(), object.name(), object.uid()).await;
         }
     }
 
@@ -65,15 +65,16 @@ impl<K: CachedResource> OwnWrites<K> {
             || object.read(|new| stored.read(|old| new.labels() == old.labels())) == Some(Some(true))
     }
 
-    /// Asks the server for the object, and for whether the selectors match it. If that fails, the watch will show it.
-    async fn read(&self, namespace: &str, name: &str) {
+    /// Asks the server for the object, and for whether the selectors match it. If that fails, the watch will show it. `uid` is
+    /// that of the object that was written, empty if the answer did not show it.
+    async fn read(&self, namespace: &str, name: &str, uid: Uid) {
         let read = self.source.list_by_name(&self.resource, namespace, name, self.selection.clone());
         match timeout(READ_TIMEOUT, read).await {
             Ok(Ok((Some(object), _))) => self.writes.begin(namespace, name).written(object),
             Ok(Ok((None, version))) => {
-                if let Some(stored) = self.writes.get(namespace, name) {
-                    self.writes.begin(namespace, name).deselected(&stored, version);
-                }
+                let stored = self.writes.get(namespace, name).map(|it| it.uid());
+                let uid = if uid.is_empty() { stored.unwrap_or_default() } else { uid };
+                self.writes.begin(namespace, name).gone(uid, Some(version));
             }
             Ok(Err(error)) => tracing::debug!(%error, resource = %self.resource, name, "an own write cannot be read"),
             Err(_) => tracing::debug!(resource = %self.resource, name, "an own write is not read in time"),
@@ -82,13 +83,9 @@ impl<K: CachedResource> OwnWrites<K> {
 
     /// Takes the removal of an object of this UID, which is empty if the server did not say which.
     fn removed(&self, namespace: &str, name: &str, uid: &str) {
-        let write = self.writes.begin(namespace, name);
-        match self.writes.get(namespace, name) {
-            None => write.deleted_before_list(uid.into()),
-            // Another object of this name may be stored by now.
-            Some(stored) if uid.is_empty() || stored.uid() == uid => write.deleted(&stored),
-            Some(_) => {}
-        }
+        let stored = self.writes.get(namespace, name).map(|it| it.uid());
+        let uid = if uid.is_empty() { stored.unwrap_or_default() } else { uid.into() };
+        self.writes.begin(namespace, name).gone(uid, None);
     }
 }
 
@@ -110,7 +107,7 @@ impl<K: CachedResource> Writable for OwnWrites<K> {
                 Consequence::Nothing => {}
                 Consequence::Written(object) => self.written(object).await,
                 Consequence::Removed(uid) => self.removed(namespace, name, &uid),
-                Consequence::Unknown(name) => self.read(namespace, &name).await,
+                Consequence::Unknown(name) => self.read(namespace, &name, Uid::default()).await,
                 Consequence::Conflict(version) => {
                     if let Some(stored) = self.writes.get(namespace, name)
                         && stored.resource_version() == version

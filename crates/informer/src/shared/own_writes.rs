@@ -27,13 +27,10 @@ pub(crate) trait WriteSink<T>: Send + Sync {
     /// event of it.
     fn deleted(&self, object: &T, writer: Option<Id>);
 
-    /// Removes an object that an own write has moved out of the selection: it was not selected at `version`.
+    /// Does the same for the object with this uid, whether it is stored or not, or, with a version, for one that a write has moved
+    /// out of the selection: it was not selected at that version.
     #[cfg(feature = "runtime")]
-    fn deselected(&self, object: &T, version: ResourceVersion);
-
-    /// Removes an object that the server deleted on request before the first list was stored.
-    #[cfg(feature = "runtime")]
-    fn deleted_before_list(&self, key: ObjectKey, uid: Uid);
+    fn gone(&self, key: ObjectKey, uid: Uid, deselected_at: Option<ResourceVersion>, writer: Option<Id>);
 
     /// Handles a 409 Conflict for a write based on this stored state: requests a relist if the state is an own write
     /// that the watch has not confirmed, since the server has lost it.
@@ -75,13 +72,8 @@ impl<T: Object, X: Index<T>> WriteSink<T> for Shared<T, X> {
     }
 
     #[cfg(feature = "runtime")]
-    fn deselected(&self, object: &T, version: ResourceVersion) {
-        self.change(None, |store| store.deselected(object, version));
-    }
-
-    #[cfg(feature = "runtime")]
-    fn deleted_before_list(&self, key: ObjectKey, uid: Uid) {
-        self.locked().store.deleted_before_list(key, uid);
+    fn gone(&self, key: ObjectKey, uid: Uid, deselected_at: Option<ResourceVersion>, writer: Option<Id>) {
+        self.change(writer, |store| store.gone(key, uid, deselected_at));
     }
 
     fn conflict(&self, object: &T) {

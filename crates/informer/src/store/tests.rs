@@ -1,5 +1,7 @@
 //! Lists, withheld objects, and own writes.
 
+use rstest::rstest;
+
 use super::*;
 use crate::item::Item;
 
@@ -17,7 +19,7 @@ fn reference(name: &str) -> Reference {
 
 #[test]
 fn objects_that_a_list_lacks_are_kept_and_the_others_are_stored() {
-    let mut store = StoreWriter::new(());
+    let mut store = StoreWriter::new((), false);
     let lister = store.lister();
     assert!(store.replace(vec![item("a", 3), item("b", 4)], 70.into(), Missing::AtMost(0)).is_ok());
     let list = || vec![item("b", 75), item("c", 76)];
@@ -32,7 +34,7 @@ fn objects_that_a_list_lacks_are_kept_and_the_others_are_stored() {
 
 #[test]
 fn a_late_response_does_not_bring_back_a_deleted_object() {
-    let mut store = StoreWriter::new(());
+    let mut store = StoreWriter::new((), false);
     let lister = store.lister();
     assert!(store.replace(vec![item("a", 3)], 3.into(), Missing::AtMost(0)).is_ok());
     assert!(store.deleted(&item("a", 3)).is_some());
@@ -45,18 +47,19 @@ fn a_late_response_does_not_bring_back_a_deleted_object() {
 
 #[test]
 fn an_object_that_an_own_write_deselected_can_be_selected_again() {
-    let mut store = StoreWriter::new(());
+    let mut store = StoreWriter::new((), true);
     let lister = store.lister();
+    let key = || item("a", 0).key();
     let select = |store: &mut StoreWriter<Item, ()>| {
         assert!(store.replace(vec![item("a", 3)], 3.into(), Missing::AtMost(0)).is_ok());
-        assert!(store.deselected(&item("a", 3), 6.into()).is_some(), "written at 5, not in a list at 6");
+        assert!(store.gone(key(), "a".into(), Some(6.into())).is_some(), "written at 5, not in a list at 6");
         assert!(store.upsert(item("a", 4)).is_none() && store.written(item("a", 5)).is_none(), "older states");
     };
     select(&mut store);
     assert!(store.written(item("a", 7)).is_some(), "moved back before the watch shows that it was moved out");
     assert!(store.delete(item("a", 5)).is_none(), "moved out");
     assert!(store.upsert(item("a", 7)).is_none() && store.delete(item("a", 8)).is_some());
-    let mut store = StoreWriter::new(());
+    let mut store = StoreWriter::new((), true);
     select(&mut store);
     assert!(store.replace(vec![item("a", 4)], 5.into(), Missing::Remove).is_ok());
     assert_eq!(lister.len(), 0, "of another store");
@@ -65,17 +68,62 @@ fn an_object_that_an_own_write_deselected_can_be_selected_again() {
     assert_eq!(store.lister().len(), 1, "selected again");
 }
 
+// Seed 4237 of the laws of operators: an object that another client had moved out of the selection and back was deleted in between.
+#[rstest]
+#[case::stored(vec![item("a", 3)], true)]
+#[case::moved_out_before(vec![], false)]
+fn no_state_from_before_an_own_delete_is_stored(#[case] list: Vec<Arc<Item>>, #[case] is_stored: bool) {
+    let mut store = StoreWriter::new((), true);
+    assert!(store.replace(list, 3.into(), Missing::AtMost(0)).is_ok());
+    assert_eq!(store.gone(item("a", 0).key(), "a".into(), None).is_some(), is_stored);
+    assert!(store.delete(item("a", 4)).is_none(), "moved out");
+    assert!(store.upsert(item("a", 5)).is_none(), "moved back");
+    assert!(store.written(item("a", 5)).is_none(), "a late response");
+    assert!(store.delete(item("a", 6)).is_none());
+    assert_eq!([7, 8, 9].map(|version| store.bookmark(&version.into())), [false; 3]);
+    let later = Arc::new(Item::new("a", "later", 10));
+    assert!(store.upsert(later).is_some(), "another object");
+}
+
+#[test]
+fn a_later_state_than_the_own_write_that_deselected_an_object_is_kept() {
+    let mut store = StoreWriter::new((), true);
+    let key = || item("a", 0).key();
+    assert!(store.replace(vec![item("a", 7)], 7.into(), Missing::AtMost(0)).is_ok());
+    assert!(store.gone(key(), "a".into(), Some(6.into())).is_none(), "selected again");
+    assert!(store.gone(key(), "other".into(), None).is_none(), "an earlier object of the name");
+    assert_eq!(names(&store.lister()), ["a"]);
+    assert!(store.delete(item("a", 8)).is_some());
+    assert!(store.gone(key(), "a".into(), Some(9.into())).is_none(), "moved out before");
+    assert!(store.upsert(item("a", 9)).is_none() && store.upsert(item("a", 10)).is_some());
+}
+
+#[test]
+fn an_own_delete_that_the_watch_need_not_show_is_not_lost() {
+    let lost = |dropped: bool| {
+        let mut store = StoreWriter::new((), false);
+        assert!(store.replace(vec![], 3.into(), Missing::AtMost(0)).is_ok());
+        assert!(store.gone(item("a", 0).key(), "a".into(), None).is_none());
+        if dropped {
+            assert!(store.upsert(item("a", 4)).is_none());
+        }
+        [5, 6, 7].map(|version| store.bookmark(&version.into()))
+    };
+    assert_eq!(lost(false), [false; 3], "the watch may have shown it before the response");
+    assert_eq!(lost(true), [false, false, true], "the watch has shown the object, but not its deletion");
+}
+
 #[test]
 fn own_writes_before_the_first_list_are_stored_with_it() {
-    let mut store = StoreWriter::new(());
+    let mut store = StoreWriter::new((), false);
     let lister = store.lister();
     let key = |name| item(name, 0).key();
     assert!(store.written(item("a", 8)).is_none());
     assert!(store.written(item("a", 7)).is_none(), "an older write that is answered later");
     assert!(store.written(item("b", 4)).is_none());
     assert!(store.written(item("c", 9)).is_none());
-    store.deleted_before_list(key("c"), "c".into());
-    store.deleted_before_list(key("d"), "d".into());
+    assert!(store.gone(key("c"), "c".into(), None).is_none());
+    assert!(store.gone(key("d"), "d".into(), None).is_none());
     let list = vec![item("a", 3), item("b", 5), item("d", 2)];
     assert!(store.replace(list, 6.into(), Missing::AtMost(0)).is_ok());
     let stored: Vec<_> = lister.list().iter().map(|it| (it.name().to_owned(), it.resource_version())).collect();
@@ -87,7 +135,7 @@ fn own_writes_before_the_first_list_are_stored_with_it() {
 
 #[test]
 fn withheld_objects_are_missing_until_a_list_or_event_shows_them() {
-    let mut store = StoreWriter::new(());
+    let mut store = StoreWriter::new((), false);
     let lister = store.lister();
     let withheld = |name| lister.is_withheld("shop", name);
     assert!(store.replace(vec![item("a", 3)], 70.into(), Missing::AtMost(0)).is_ok());
