@@ -70,45 +70,26 @@ impl OwnWrites {
         self.written.insert(key, version);
     }
 
-    /// Records that the server deleted this stored object, which was then removed from the store. `lists` is the number
-    /// of lists requested so far.
-    pub(crate) fn record_delete(&mut self, object: &impl Object, lists: u64) {
-        let (uid, version) = (object.uid(), object.resource_version());
-        let is_awaited = true;
-        self.record(
-            object.key(),
-            PendingDelete { uid, version, is_deselected: false, is_awaited, bookmarks: 0, lists },
-        );
-    }
-
-    /// Records that an own write moved this object, which was then removed from the store, out of the selection of the
-    /// informer, and that it was not selected at `version`.
-    #[cfg(any(test, feature = "runtime"))]
-    pub(crate) fn record_deselected(&mut self, object: &impl Object, version: ResourceVersion, lists: u64) {
-        let (uid, is_awaited) = (object.uid(), true);
-        self.record(object.key(), PendingDelete { uid, version, is_deselected: true, is_awaited, bookmarks: 0, lists });
-    }
-
-    /// Records that an object which is not stored was deleted by the server, or was not selected at a version. The watch may
-    /// have shown that already, or be about to show older states.
-    #[cfg(any(test, feature = "runtime"))]
-    pub(crate) fn record_unstored(
+    /// Records that the server deleted the object with this uid or, with `deselected_at`, that it exists and was not selected at
+    /// that version. `stored` is the version at which it was stored; `None` if it was not: then the watch may have shown that
+    /// already, or be about to show older states. `lists` is the number of lists requested so far.
+    pub(crate) fn record_removal(
         &mut self,
         key: ObjectKey,
         uid: Uid,
+        stored: Option<ResourceVersion>,
         deselected_at: Option<ResourceVersion>,
         lists: u64,
     ) {
-        let is_awaited = self.deleted.get(&key).is_some_and(|deleted| deleted.uid == uid && deleted.is_awaited);
-        let (is_deselected, version) = (deselected_at.is_some(), deselected_at.unwrap_or_default());
-        self.record(key, PendingDelete { uid, version, is_deselected, is_awaited, bookmarks: 0, lists });
-    }
-
-    fn record(&mut self, key: ObjectKey, deleted: PendingDelete) {
         self.written.remove(&key);
-        if !deleted.uid.is_empty() {
-            self.deleted.insert(key, deleted);
+        if uid.is_empty() {
+            return;
         }
+        let was_awaited = |deleted: &PendingDelete| deleted.uid == uid && deleted.is_awaited;
+        let is_awaited = stored.is_some() || self.deleted.get(&key).is_some_and(was_awaited);
+        let is_deselected = deselected_at.is_some();
+        let version = deselected_at.or(stored).unwrap_or_default();
+        self.deleted.insert(key, PendingDelete { uid, version, is_deselected, is_awaited, bookmarks: 0, lists });
     }
 
     /// Returns whether an own delete of this object, or of a later one of its name, is not shown by the watch yet.
@@ -260,7 +241,7 @@ mod tests {
     fn a_deleted_object_in_a_list_of_the_most_recent_state_was_restored() {
         let (mut own, mut lists) = (OwnWrites::default(), ListLog::default());
         lists.begin(true);
-        own.record_delete(&item(5), lists.begun());
+        own.record_removal(item(5).key(), "u".into(), Some(5.into()), None, lists.begun());
         assert_eq!(remaining(&mut own, &lists, item(5), 9), 0, "requested before the delete");
         lists.begin(false);
         assert_eq!(remaining(&mut own, &lists, item(5), 9), 0, "may come from a server that lags behind");

@@ -30,15 +30,11 @@ pub(crate) fn read_lock<T, X>(state: &RwLock<State<T, X>>) -> RwLockReadGuard<'_
 }
 
 impl<T: Object, X: Index<T>> State<T, X> {
-    /// Removes an object because of an own write, which `record` adds to the others: it gets the object and the number of lists
-    /// requested so far.
-    pub(crate) fn remove_own(
-        &mut self,
-        key: &ObjectKey,
-        record: impl FnOnce(&mut OwnWrites, &T, u64),
-    ) -> Option<Event<T>> {
+    /// Removes an object that an own write has deleted, or moved out of the selection: it was not selected at `deselected_at`.
+    pub(crate) fn remove_own(&mut self, key: ObjectKey, deselected_at: Option<ResourceVersion>) -> Option<Event<T>> {
         let old = self.objects.remove(&key.namespace, &key.name)?;
-        record(&mut self.own, &*old, self.lists.begun());
+        let version = Some(old.resource_version());
+        self.own.record_removal(key, old.uid(), version, deselected_at, self.lists.begun());
         self.index.update(Some(&old), None);
         Some(Event::Deleted { object: old, tombstone: false })
     }

@@ -164,11 +164,12 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
         if stored.uid() != deleted.uid() {
             return None;
         }
-        state.remove_own(&deleted.key(), OwnWrites::record_delete)
+        state.remove_own(deleted.key(), None)
     }
 
     /// Removes the object with this uid, if it is stored, because an own write has deleted it or moved it out of the selection:
-    /// it was not selected at `deselected_at`. Keeps a later state, and another object of this name.
+    /// it was not selected at `deselected_at`. Keeps a later state, and another object of this name. An empty uid means
+    /// whichever object is known by this name.
     ///
     /// States of the object that the watch has not shown yet are dropped, as by [`deleted`](Self::deleted), also if it is not
     /// stored.
@@ -176,23 +177,28 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
     pub(crate) fn gone(
         &mut self,
         key: ObjectKey,
-        uid: Uid,
+        mut uid: Uid,
         deselected_at: Option<ResourceVersion>,
     ) -> Option<Event<T>> {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-        self.early.remove(&key);
-        let begun = state.lists.begun();
-        let Some(stored) = state.objects.get(&key.namespace, &key.name) else {
-            state.own.record_unstored(key, uid, deselected_at, begun);
-            return None;
-        };
-        if stored.uid() != uid || deselected_at.as_ref().is_some_and(|at| *at < stored.resource_version()) {
-            return None;
+        let stored = state.objects.get(&key.namespace, &key.name);
+        let is_stored = stored.is_some();
+        if let Some(known) = stored.or_else(|| self.early.get(&key)) {
+            if uid.is_empty() {
+                uid = known.uid();
+            }
+            let is_later = deselected_at.as_ref().is_some_and(|at| *at < known.resource_version());
+            if is_later || known.uid() != uid {
+                return None;
+            }
         }
-        state.remove_own(&key, |own, old, lists| match deselected_at {
-            None => own.record_delete(old, lists),
-            Some(version) => own.record_deselected(old, version, lists),
-        })
+        if is_stored {
+            return state.remove_own(key, deselected_at);
+        }
+        self.early.remove(&key);
+        let lists = state.lists.begun();
+        state.own.record_removal(key, uid, None, deselected_at, lists);
+        None
     }
 
     /// Records that a list is requested. With `most_recent`, the server reads it from etcd.

@@ -100,7 +100,8 @@ impl<T: Object> OwnWrite<T> {
     }
 
     /// Does the same as [`deleted`](Self::deleted) for the object with this uid, whether it is stored or not, or, with a version,
-    /// for one that the write has moved out of the selection of the informer: it was not selected at that version.
+    /// for one that the write has moved out of the selection of the informer: it was not selected at that version. An empty uid
+    /// means whichever object is known by this name.
     #[cfg(feature = "runtime")]
     pub(crate) fn gone(mut self, uid: Uid, deselected_at: Option<ResourceVersion>) {
         self.outcome = Outcome::Deleted(uid.clone());

@@ -1,7 +1,7 @@
 //! What the answer to a write says about the object that it changed.
 
 use http::StatusCode;
-use kube_wire::{Decode, Resource, ResourceVersion, deletion_is_pending};
+use kube_wire::{Decode, Resource, ResourceVersion, Uid, deletion_is_pending};
 use serde::Deserialize;
 
 use super::target::Target;
@@ -13,8 +13,8 @@ pub(super) enum Consequence<T> {
     Nothing,
     /// The object has this state.
     Written(T),
-    /// The object, of this UID if the answer has one, was deleted.
-    Removed(String),
+    /// The object, of this UID or, if the answer has none, of an empty one, was deleted.
+    Removed(Uid),
     /// The write was based on this version, and another state was found.
     Conflict(ResourceVersion),
     /// The object of this name was changed, but the answer does not show its state.
@@ -82,7 +82,7 @@ pub(super) fn consequence<T: Decode>(
     let Head { kind, api_version, metadata, details } = serde_json::from_slice(body).unwrap_or_default();
     let name = if target.name.is_empty() { metadata.name } else { target.name.clone() };
     if kind == "Status" {
-        return if target.deletes { Consequence::Removed(details.uid) } else { Consequence::Unknown(name) };
+        return if target.deletes { Consequence::Removed(details.uid.into()) } else { Consequence::Unknown(name) };
     }
     // Another kind is a part of the object, as `PartialObjectMetadata` and `Scale` are.
     if kind != resource.kind || api_version != resource.api_version() {
@@ -91,9 +91,7 @@ pub(super) fn consequence<T: Decode>(
     // A write that removes the last finalizer removes the object.
     let is_deleted = target.deletes || metadata.deletion_timestamp.is_some();
     match T::from_json(body) {
-        Ok(object) if is_deleted && !deletion_is_pending(resource.kind, body) => {
-            Consequence::Removed(object.uid().to_string())
-        }
+        Ok(object) if is_deleted && !deletion_is_pending(resource.kind, body) => Consequence::Removed(object.uid()),
         Ok(object) => Consequence::Written(object),
         // The watch reports it.
         Err(_) => Consequence::Nothing,

@@ -71,21 +71,10 @@ impl<K: CachedResource> OwnWrites<K> {
         let read = self.source.list_by_name(&self.resource, namespace, name, self.selection.clone());
         match timeout(READ_TIMEOUT, read).await {
             Ok(Ok((Some(object), _))) => self.writes.begin(namespace, name).written(object),
-            Ok(Ok((None, version))) => {
-                let stored = self.writes.get(namespace, name).map(|it| it.uid());
-                let uid = if uid.is_empty() { stored.unwrap_or_default() } else { uid };
-                self.writes.begin(namespace, name).gone(uid, Some(version));
-            }
+            Ok(Ok((None, version))) => self.writes.begin(namespace, name).gone(uid, Some(version)),
             Ok(Err(error)) => tracing::debug!(%error, resource = %self.resource, name, "an own write cannot be read"),
             Err(_) => tracing::debug!(resource = %self.resource, name, "an own write is not read in time"),
         }
-    }
-
-    /// Takes the removal of an object of this UID, which is empty if the server did not say which.
-    fn removed(&self, namespace: &str, name: &str, uid: &str) {
-        let stored = self.writes.get(namespace, name).map(|it| it.uid());
-        let uid = if uid.is_empty() { stored.unwrap_or_default() } else { uid.into() };
-        self.writes.begin(namespace, name).gone(uid, None);
     }
 }
 
@@ -106,7 +95,7 @@ impl<K: CachedResource> Writable for OwnWrites<K> {
             match consequence(&self.resource, target, based_on, answer) {
                 Consequence::Nothing => {}
                 Consequence::Written(object) => self.written(object).await,
-                Consequence::Removed(uid) => self.removed(namespace, name, &uid),
+                Consequence::Removed(uid) => self.writes.begin(namespace, name).gone(uid, None),
                 Consequence::Unknown(name) => self.read(namespace, &name, Uid::default()).await,
                 Consequence::Conflict(version) => {
                     if let Some(stored) = self.writes.get(namespace, name)

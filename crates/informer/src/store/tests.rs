@@ -124,10 +124,15 @@ fn own_writes_before_the_first_list_are_stored_with_it() {
     assert!(store.written(item("c", 9)).is_none());
     assert!(store.gone(key("c"), "c".into(), None).is_none());
     assert!(store.gone(key("d"), "d".into(), None).is_none());
+    assert!(store.written(item("e", 9)).is_none());
+    assert!(store.gone(key("e"), "e".into(), Some(8.into())).is_none(), "not selected before it was written");
+    assert!(store.gone(key("e"), "earlier".into(), None).is_none(), "another object");
+    assert!(store.written(item("f", 9)).is_none());
+    assert!(store.gone(key("f"), Uid::default(), None).is_none());
     let list = vec![item("a", 3), item("b", 5), item("d", 2)];
     assert!(store.replace(list, 6.into(), Missing::AtMost(0)).is_ok());
     let stored: Vec<_> = lister.list().iter().map(|it| (it.name().to_owned(), it.resource_version())).collect();
-    assert_eq!(stored, [("a".to_owned(), 8.into()), ("b".to_owned(), 5.into())]);
+    assert_eq!(stored, [("a".to_owned(), 8.into()), ("b".to_owned(), 5.into()), ("e".to_owned(), 9.into())]);
     assert!(store.upsert(item("a", 7)).is_none() && store.upsert(item("d", 2)).is_none(), "older events");
     assert!(store.delete(item("d", 10)).is_none(), "removed already");
     assert!(store.upsert(item("a", 11)).is_some());
