@@ -45,7 +45,7 @@ mod tests {
 
     use super::*;
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn readiness_fails_after_60_s_of_401() {
         let config = kube_dev_apiserver::Config { transport: Transport::Tls, ..kube_dev_apiserver::Config::default() };
         let server = Server::start(config).await.unwrap();

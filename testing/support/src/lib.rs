@@ -21,9 +21,11 @@ mod log_lines;
 pub mod pods;
 pub mod scripted;
 pub mod shop;
+mod sockets;
 
 pub use clocks::virtual_clocks;
 pub use corrupt::corrupt;
 pub use eventually::{LIMIT, eventually, until, within};
 pub use fixture::fixture;
 pub use log_lines::LogLines;
+pub use sockets::wait_for_bytes;

@@ -15,7 +15,7 @@ use futures::{StreamExt as _, channel::mpsc, stream};
 use kube_controller_client::{
     Body, Client, ClientOptions, Config, Error, Resource, Timeouts, TransportKind, WatchParams,
 };
-use kube_endpoints_testing::{LIMIT, until};
+use kube_endpoints_testing::{LIMIT, until, wait_for_bytes};
 use tokio::time::{Instant, timeout};
 
 use crate::tls::{self, ConnectionMode, client, client_with_timeouts, serve, serve_watches};
@@ -112,6 +112,7 @@ async fn dead_connection_fails_an_idle_watch() {
     server.mode.send_replace(ConnectionMode::Freeze);
 
     tokio::time::pause();
+    let bytes = wait_for_bytes();
     let start = Instant::now();
     let error = body.next().await.expect("watch ended without an error").unwrap_err();
     assert!(
@@ -121,6 +122,7 @@ async fn dead_connection_fails_an_idle_watch() {
         start.elapsed()
     );
     assert!(error.to_string_full().starts_with("watch pods: "), "{error}");
+    drop(bytes);
     tokio::time::resume();
     let _other = watch(&client).await;
     let requests = server.requests.lock().unwrap();
@@ -142,11 +144,13 @@ async fn dead_connection_fails_a_request_within_the_ping_timeout() {
     server.mode.send_replace(ConnectionMode::Freeze);
 
     tokio::time::pause();
+    let bytes = wait_for_bytes();
     let start = Instant::now();
     // Like the update of a Lease: it may have been applied, so the client does not retry it.
     let error = client.raw(http::Method::PUT, "/lease", None, Vec::new()).await.unwrap_err();
     assert!(start.elapsed() <= Duration::from_millis(4_100), "{:?}", start.elapsed());
     assert!(matches!(error, Error::Transport { kind: TransportKind::Reset, .. }), "{error:?}");
+    drop(bytes);
     tokio::time::resume();
     client.get_json("/version").await.expect("request on a new connection");
     let requests = server.requests.lock().unwrap();
@@ -155,6 +159,7 @@ async fn dead_connection_fails_a_request_within_the_ping_timeout() {
 
 #[tokio::test(start_paused = true)]
 async fn silent_server_fails_a_request_within_the_connect_timeout() {
+    let _bytes = wait_for_bytes();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://{}", listener.local_addr().unwrap());
     let options = ClientOptions { qps: 0.0, timeouts: short_timeouts(), ..ClientOptions::default() };

@@ -8,6 +8,7 @@ use display_full_error::DisplayFullErrorExt as _;
 use futures::StreamExt as _;
 use kube_controller_client::{Client, ClientOptions, Config, Resource, WatchParams};
 use kube_dev_apiserver::{On, Server, Transport, User};
+use kube_endpoints_testing::wait_for_bytes;
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
@@ -58,7 +59,7 @@ impl Rig {
         let config = Config::from_kubeconfig(&folder.path().join("kubeconfig")).await.expect("load kubeconfig");
         let client =
             Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() }).expect("create client");
-        let mut tasks = JoinSet::new();
+        let mut tasks = wait_for_bytes();
         let follow = config.follow_files();
         tasks.spawn(async move { match follow.await {} });
         Rig { server, folder, config, client, _tasks: tasks }

@@ -1,22 +1,13 @@
 //! ARCHITECTURE.md, "Invariants": every `select!` is `biased`, so that the order in which futures are polled
 //! depends on nothing but the code. Without it, tokio draws the first branch at random and runs are not repeatable.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use crate::sources::rust_files;
 
 /// Crates and files whose `select!` may be unbiased.
 const EXEMPT: &[&str] =
     &["tools/devcluster/", "testing/apiserver/src/namespace_cleanup.rs", "testing/apiserver/src/http/connection.rs"];
-
-fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() {
-            rust_files(&path, found);
-        } else if path.extension().is_some_and(|it| it == "rs") {
-            found.push(path);
-        }
-    }
-}
 
 /// Line numbers of every `select!` that is not biased; comments are ignored.
 fn unbiased(source: &str) -> Vec<usize> {

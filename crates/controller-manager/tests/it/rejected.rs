@@ -7,7 +7,7 @@ use std::time::Duration;
 use endpoint_controller_manager::{LeaderElection, RunError, Settings, run};
 use kube_controller_client::Config;
 use kube_dev_apiserver::{On, Server, Transport, User};
-use kube_endpoints_testing::virtual_clocks;
+use kube_endpoints_testing::{virtual_clocks, wait_for_bytes};
 use tempfile::TempDir;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -39,6 +39,7 @@ fn settings(election: bool) -> Settings {
 
 #[tokio::test(start_paused = true)]
 async fn process_without_election_exits_after_five_minutes_of_401() {
+    let _bytes = wait_for_bytes();
     let (server, _folder, path) = server_with_invalid_token().await;
     let config = Config::from_kubeconfig(&path).await.expect("a kubeconfig");
     let start = Instant::now();
@@ -52,7 +53,7 @@ async fn process_without_election_exits_after_five_minutes_of_401() {
 
 #[tokio::test(start_paused = true)]
 async fn standby_keeps_running_and_uses_a_replaced_kubeconfig() {
-    let _clocks = virtual_clocks(1);
+    let (_clocks, _bytes) = (virtual_clocks(1), wait_for_bytes());
     let (server, _folder, path) = server_with_invalid_token().await;
     let config = Config::from_kubeconfig(&path).await.expect("a kubeconfig");
     let stop = CancellationToken::new();

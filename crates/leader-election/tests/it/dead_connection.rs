@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use kube_dev_apiserver::{Server, Transport};
-use kube_endpoints_testing::virtual_clocks;
+use kube_endpoints_testing::{virtual_clocks, wait_for_bytes};
 use kube_lease_election::{Config, Election, ElectionOptions, End, LeaseName};
 use rstest::rstest;
 use tokio::task::JoinSet;
@@ -42,7 +42,7 @@ async fn dead_connections_lose_the_lease_only_if_new_ones_hang(
     #[case] source: Source,
     #[values(false, true)] new_ones_hang: bool,
 ) {
-    let _clocks = virtual_clocks(1);
+    let (_clocks, _bytes) = (virtual_clocks(1), wait_for_bytes());
     let config = kube_dev_apiserver::Config { transport: Transport::Tls, ..kube_dev_apiserver::Config::default() };
     let server = Server::start(config).await.expect("start server");
     let proxy = Proxy::start(&server).await;

@@ -12,7 +12,7 @@ use kube::runtime::controller::{Action, Controller};
 use kube::runtime::watcher;
 use kube::{Api, Client, ResourceExt as _};
 use kube_dev_apiserver::{Clock, Fault, LoggedRequest, On, Server, Transport, User};
-use kube_endpoints_testing::virtual_clocks;
+use kube_endpoints_testing::{virtual_clocks, wait_for_bytes};
 use kube_lease_election::{Config, Election, ElectionOptions, End, Fence, LeaseName, NotLeading, gated_kube_client};
 use rstest::rstest;
 use serde_json::json;
@@ -145,7 +145,7 @@ enum Loss {
 #[case::stopped(Loss::Stopped)]
 #[tokio::test(start_paused = true)]
 async fn no_write_is_received_after_the_term_of_its_writer(#[case] loss: Loss) {
-    let _clocks = virtual_clocks(1);
+    let (_clocks, _bytes) = (virtual_clocks(1), wait_for_bytes());
     let started = Instant::now();
     let server = start(Transport::Plain).await;
     let mut one = Instance::start(&server, "one").await;
@@ -193,7 +193,7 @@ async fn no_write_is_received_after_the_term_of_its_writer(#[case] loss: Loss) {
 /// The connection is established after the term: the write that waits for it is not sent.
 #[tokio::test(start_paused = true)]
 async fn write_that_waits_for_a_connection_is_not_sent_after_the_term() {
-    let _clocks = virtual_clocks(1);
+    let (_clocks, _bytes) = (virtual_clocks(1), wait_for_bytes());
     let server = start(Transport::Tls).await;
     let mut proxy = Proxy::start(&server).await;
     let config = Config::from_kubeconfig_text(&server.kubeconfig()).expect("load kubeconfig");

@@ -10,8 +10,7 @@ mod plain;
 mod thread;
 
 use std::fs;
-use std::net::{SocketAddr, UdpSocket};
-use std::sync::Arc;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use kube_controller::Health;
@@ -21,34 +20,16 @@ use kube_controller_serving::{
     ServingSettings, TlsVersion, response,
 };
 use kube_dev_apiserver::{Anonymous, Authorization, Transport};
-use kube_endpoints_testing::https::HttpsClient;
+use kube_endpoints_testing::{https::HttpsClient, wait_for_bytes};
 use prometheus::Registry;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
-/// Stops the clock of limits: work takes no time on it, however slow the machine is. It advances only while client, server
-/// and API server, which run in this thread, all wait; until the result is dropped, by a millisecond at a time. Otherwise
-/// tokio would go on to the next limit even if bytes that are on their way have just woken a task.
-///
-/// On a busy machine, the kernel may deliver the bytes of a socket late. So a millisecond ends when a datagram has arrived
-/// that was sent after them.
+/// Stops the clock of limits, until the result is dropped: work takes no time on it, however slow the machine is.
 fn work_takes_no_time() -> JoinSet<()> {
-    let [sender, receiver] = [(); 2].map(|()| UdpSocket::bind("127.0.0.1:0").unwrap());
-    sender.connect(receiver.local_addr().unwrap()).unwrap();
-    let receiver = Arc::new(receiver);
     tokio::time::pause();
-    let mut clock = JoinSet::new();
-    clock.spawn(async move {
-        loop {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-            sender.send(&[0]).unwrap();
-            let receiver = Arc::clone(&receiver);
-            // The paused clock does not advance meanwhile.
-            tokio::task::spawn_blocking(move || receiver.recv(&mut [0])).await.unwrap().unwrap();
-        }
-    });
-    clock
+    wait_for_bytes()
 }
 
 /// A running HTTPS server, its API server, and a directory with certificates. Dropping it stops the server.

@@ -41,7 +41,7 @@ async fn refuse_faults_return_status_and_retry_after(
 #[case::cleanly(End::Cleanly)]
 #[case::expired(End::Expired)]
 #[case::reset(End::Reset)]
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn end_watch_faults_end_watches(#[case] how: End) {
     let api = TestApi::start(Config::default()).await;
     api.create(CONFIG_MAPS, named("a")).await;
@@ -114,26 +114,6 @@ async fn omitted_objects_exist_and_change() {
     assert_eq!(events.next_short().await, "MODIFIED a");
     api.server.faults().remove(id);
     assert_eq!(api.get(CONFIG_MAPS).await.1["items"].as_array().map(Vec::len), Some(3));
-}
-
-#[tokio::test(start_paused = true)]
-async fn delayed_watch_does_not_delay_other_kinds() {
-    let api = TestApi::start(Config::default()).await;
-    let (late, config_maps) = (Duration::from_secs(2), On::any().verb("watch").resource("configmaps"));
-    api.server.faults().inject(Fault::delay_events(late, late).on(config_maps));
-    let mut config_maps = api.watch(&format!("{CONFIG_MAPS}?watch=true")).await;
-    let mut nodes = api.watch("/api/v1/nodes?watch=true").await;
-    for name in ["first", "second"] {
-        api.create(CONFIG_MAPS, named(name)).await;
-    }
-    api.create("/api/v1/nodes", named("third")).await;
-    tokio::select! {
-        biased;
-        event = config_maps.next_short() => panic!("{event} was not delayed"),
-        event = nodes.next_short() => assert_eq!(event, "ADDED third"),
-    }
-    assert_eq!(config_maps.next_short().await, "ADDED first");
-    assert_eq!(config_maps.next_short().await, "ADDED second");
 }
 
 #[tokio::test]

@@ -61,7 +61,7 @@ async fn json_is_returned_where_protobuf_is_not_possible(#[case] path: &str, #[c
     assert_eq!((code, media_type.as_str(), body[0]), (200, "application/json", b'{'));
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn protobuf_watch_is_length_prefixed() {
     let api = api().await;
     api.server.faults().inject(Fault::end_watch(std::time::Duration::from_millis(100), End::Expired));

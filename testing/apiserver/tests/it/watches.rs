@@ -102,7 +102,7 @@ async fn expired_version_is_an_error_event() {
     assert_eq!(events.next().await, None);
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn watch_ends_at_its_timeout_and_with_the_server() {
     let api = TestApi::start(Config::default()).await;
     let mut short = api.watch(&format!("{CONFIG_MAPS}?watch=true&timeoutSeconds=1")).await;

@@ -3,15 +3,20 @@
 mod ends;
 mod seeds;
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::{Method, Request, Response};
 use http_body_util::{BodyExt as _, Full};
-use kube_dev_apiserver::{Config, InProcess, ResponseBody, Server};
+use kube_dev_apiserver::{Config, Fault, InProcess, On, ResponseBody, Server};
 use rstest::rstest;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 use tower::ServiceExt as _;
 
 use super::client::{CONFIG_MAPS, PODS, TestApi};
+
+const NODES: &str = "/api/v1/nodes";
 
 fn start() -> Server {
     Server::in_process(Config { seed: Some(1), ..Config::default() }).unwrap()
@@ -72,6 +77,30 @@ async fn in_process_requests_are_logged_like_those_of_connections(#[case] uri: &
     assert_eq!((logged.path.as_str(), logged.user_agent.as_str()), (PODS, "it/1"));
     assert_eq!((logged.content_length, logged.status), (pod.to_string().len() as u64, Some(201)));
     assert_eq!(server.traffic(), []);
+}
+
+/// Returns the names of the objects of the next events, which come together.
+async fn next_names(watch: &mut ResponseBody) -> Vec<String> {
+    let frame = watch.frame().await.unwrap().unwrap().into_data().unwrap();
+    let events = serde_json::Deserializer::from_slice(&frame).into_iter::<Value>();
+    events.map(|event| event.unwrap()["object"]["metadata"]["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn delayed_watch_does_not_delay_other_kinds() {
+    let (server, start, late) = (start(), Instant::now(), Duration::from_secs(2));
+    let service = server.service();
+    server.faults().inject(Fault::delay_events(late, late).on(On::any().verb("watch").resource("configmaps")));
+    let watch = async |kind: &str| {
+        send(&service, Method::GET, &format!("{kind}?watch=true"), &Value::Null).await.unwrap().into_body()
+    };
+    let (mut config_maps, mut nodes) = (watch(CONFIG_MAPS).await, watch(NODES).await);
+    for (kind, name) in [(CONFIG_MAPS, "first"), (CONFIG_MAPS, "second"), (NODES, "third")] {
+        assert_eq!(json(&service, Method::POST, kind, &named(name)).await.0, 201);
+    }
+    assert_eq!((next_names(&mut nodes).await, start.elapsed()), (vec!["third".to_owned()], Duration::ZERO));
+    let both = vec!["first".to_owned(), "second".to_owned()];
+    assert_eq!((next_names(&mut config_maps).await, start.elapsed()), (both, late));
 }
 
 #[tokio::test]
