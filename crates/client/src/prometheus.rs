@@ -22,10 +22,10 @@ use crate::{ClientMetrics, ClientMetricsProvider, LimitState};
 /// | `rest_client_request_retries_total` | counter | code, verb, host |
 /// | `rest_client_transport_create_calls_total` | counter | result |
 ///
-/// The label `verb` is the HTTP method; `code` is `<error>` if there was no response. The `rest_client_exec_plugin_*`,
-/// `rest_client_transport_cache_entries` and `rest_client_transport_cert_rotation_gc_calls_total` metrics, which
-/// dashboards may query, are registered with constant values: this client has no transport cache and reports no plugin
-/// certificates.
+/// The label `verb` is the HTTP method; `code` is `<error>` if there was no response. `rest_client_exec_plugin_ttl_seconds`,
+/// `rest_client_exec_plugin_certificate_rotation_age`, `rest_client_transport_cache_entries` and
+/// `rest_client_transport_cert_rotation_gc_calls_total`, which dashboards may query, are registered with constant values: this
+/// client has no transport cache and reports no plugin certificates.
 ///
 /// These metrics have no counterpart in Kubernetes. They exist for clients with an
 /// [adaptive limit](crate::ClientOptions::adaptive), and are sums over all of them:

@@ -50,7 +50,7 @@ impl<T: Decode> Builder<T> {
 }
 
 impl<T: Decode, X: Index<T>> Builder<T, X> {
-    /// Sets the index, which is always consistent with the objects. `index` is the index of no objects.
+    /// Sets the index, which is always consistent with the objects. `index` must be empty.
     pub fn index<Y: Index<T>>(self, index: Y) -> Builder<T, Y> {
         let Self { source, resource, scope, backoff, restores, on_undecodable, observe, options, mirror } = self;
         let Options { index: _, is_selecting, resync, guard, metrics } = options;
@@ -119,9 +119,9 @@ impl<T: Decode, X: Index<T>> Builder<T, X> {
         self
     }
 
-    /// Sets the guard against lists that lack objects which exist. Default: every list is believed.
+    /// Sets the guard against lists that lack objects which exist. Default: every list is stored unchecked.
     ///
-    /// It has no effect on an informer that is [built](Self::build_manual) for tests: all its lists are believed.
+    /// It has no effect on an informer that is [built](Self::build_manual) for tests: all its lists are stored unchecked.
     pub fn guard(mut self, guard: Guard) -> Self {
         self.options.guard = Some(guard);
         self

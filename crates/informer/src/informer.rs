@@ -155,7 +155,7 @@ impl<T: Object, X: Index<T>> Informer<T, X> {
         }
     }
 
-    /// Does the same as [`run`](Self::run), and returns the error that ends the informer.
+    /// Runs the informer until `stop` is cancelled, as [`run`](Self::run) does, and returns the error that ends it before.
     ///
     /// # Errors
     ///

@@ -39,7 +39,7 @@ mod sync;
 mod undecodable;
 mod write_through;
 
-/// Its `Bytes` are in the API of [`ListWatchResponse`].
+/// The crate `bytes`, whose `Bytes` are in the API of [`ListWatchResponse`].
 pub use bytes;
 
 pub use builder::Builder;

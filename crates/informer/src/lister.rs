@@ -66,8 +66,8 @@ impl<T: Object, X> Lister<T, X> {
         self.state().resource_version.clone()
     }
 
-    /// Returns whether an object that is not stored may exist: references name it, and the server's lists lack it although
-    /// reads found some of the objects that they lack. See [`Guard`](crate::Guard).
+    /// Returns whether an object is withheld: it is not stored, others refer to it, and the lists that lack it also lack objects
+    /// that exist. See [`Guard`](crate::Guard).
     ///
     /// A controller keeps what it has built for such an object, and syncs its key again after
     /// [`WITHHELD_INTERVAL`](crate::WITHHELD_INTERVAL): no event shows that a withheld object does not exist after all.

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use crate::Progress;
 
-/// Creates the metrics of informers (client-go: `InformerMetricsProvider`). A pair of providers is one, too.
+/// Creates the metrics of informers (client-go: `InformerMetricsProvider`). Also implemented for a pair of providers.
 pub trait InformerMetricsProvider: Send + Sync {
     /// Returns the metrics of the informer of a resource. Called once, when the informer is built.
     fn informer(&self, resource: &Resource) -> Arc<dyn InformerMetrics>;
@@ -95,7 +95,7 @@ pub enum RelistCause {
 }
 
 impl RelistCause {
-    /// All causes.
+    /// All causes of a relist.
     pub const ALL: [Self; 7] =
         [Self::Expired, Self::Ahead, Self::Short, Self::Requested, Self::LostWrite, Self::Failed, Self::Confirm];
 
@@ -126,7 +126,7 @@ pub enum GuardOutcome {
 }
 
 impl GuardOutcome {
-    /// All decisions.
+    /// All decisions on lists.
     pub const ALL: [Self; 3] = [Self::Held, Self::Confirmed, Self::Withdrawn];
 
     /// Returns the value of the label `result` in metrics, such as `held`.

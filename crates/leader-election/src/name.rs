@@ -12,7 +12,7 @@ pub struct LeaseName {
 }
 
 impl LeaseName {
-    /// Returns the Lease `name` in `namespace`.
+    /// Creates the name of the Lease `name` in `namespace`.
     pub fn new(namespace: impl Into<String>, name: impl Into<String>) -> Self {
         LeaseName { namespace: namespace.into(), name: name.into() }
     }

@@ -13,7 +13,7 @@ pub struct TopologyEvent {
     pub reason: &'static str,
     /// Message of the event, as upstream: the cause and the address type.
     pub message: String,
-    /// Why there are no hints although the Service requests them.
+    /// Reason why the Service has no hints although it requests them; `None` if it has them.
     pub cause: Option<DisabledReason>,
 }
 

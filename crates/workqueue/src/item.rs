@@ -28,7 +28,7 @@ impl<'a, K> Item<'a, K> {
         Self { in_process: InProcess { queue, index }, key }
     }
 
-    /// Returns the key.
+    /// Returns the key in process.
     pub fn key(&self) -> &K {
         &self.key
     }

@@ -12,7 +12,7 @@
 //! ```text
 //! testing/conformance/fixtures --> seeds --> corpus/ --> libFuzzer --> fuzz_targets/*.rs --> TARGETS
 //!                            |                                                         ^
-//!                            +------> test `fuzz` of kube-endpoint-model --------------+
+//!                            +------> tests `fuzz` of model and history ---------------+
 //! ```
 //!
 //! # When not to use it

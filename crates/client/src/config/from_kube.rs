@@ -28,7 +28,8 @@ impl Config {
     /// As for [`from_service`](Self::from_service), [`Config::server`] is not the address of the server,
     /// and there are no files to follow.
     ///
-    /// A read timeout of the client would end quiet watches; `kube` sets none by default.
+    /// `kube` sends no pings, and sets no read timeout by default. One of 90 s detects a dead connection; one below the interval of
+    /// bookmarks, about 1 min, ends quiet watches.
     pub fn from_kube_client(client: kube::Client) -> Self {
         let namespace = client.default_namespace().to_owned();
         let service = tower::service_fn(move |request: Request<Full<Bytes>>| {

@@ -74,8 +74,8 @@ impl<K: CachedResource> Cache<K> {
         })
     }
 
-    /// Returns the same changes as the stream of a `watcher`, for what takes one: the adapters of `WatchStreamExt` such as
-    /// `predicate_filter`, then `Controller::for_stream`.
+    /// Returns a stream of the stored objects and their changes as events of a `watcher`, for the adapters of `WatchStreamExt` such
+    /// as `predicate_filter`, then `Controller::for_stream`.
     ///
     /// It has the properties of [`applied_objects`](Self::applied_objects), consists of `Apply` and `Delete`, and has no errors.
     /// A list is a change of each object that differs. Objects are cloned.

@@ -45,8 +45,8 @@ struct Inner {
 }
 
 impl Caches {
-    /// Returns no caches, which will list and watch all namespaces with this client. It must have no read timeout, which would
-    /// end quiet watches; `kube` sets none by default.
+    /// Creates an empty set of caches, which list and watch all namespaces with `client`. Its read timeout, of which `kube` sets
+    /// none by default, must be longer than the interval of bookmarks, about 1 min.
     ///
     /// # Panics
     ///
@@ -55,8 +55,8 @@ impl Caches {
         Self::within(client, None)
     }
 
-    /// Does the same as [`new`](Self::new) for one namespace, for an operator that may read no other. Cluster-scoped resources are
-    /// listed whole.
+    /// Creates an empty set of caches of one namespace, for an operator that may read no other. Cluster-scoped resources are listed
+    /// whole.
     ///
     /// # Panics
     ///
