@@ -70,9 +70,9 @@ impl OwnWrites {
         self.written.insert(key, version);
     }
 
-    /// Records that the server deleted the object with this uid or, with `deselected_at`, that it exists and was not selected at
-    /// that version. `stored` is the version at which it was stored; `None` if it was not: then the watch may have shown that
-    /// already, or be about to show older states. `lists` is the number of lists requested so far.
+    /// Records that an own write deleted the object with this uid or, with `deselected_at`, that the object was not selected at that
+    /// version. `stored` is the version of the stored object; `None` if it was not stored, so that the watch may have shown the removal
+    /// already. `lists` is the number of lists requested so far. An empty uid is not recorded.
     pub(crate) fn record_removal(
         &mut self,
         key: ObjectKey,
@@ -81,7 +81,6 @@ impl OwnWrites {
         deselected_at: Option<ResourceVersion>,
         lists: u64,
     ) {
-        self.written.remove(&key);
         if uid.is_empty() {
             return;
         }
@@ -90,6 +89,11 @@ impl OwnWrites {
         let is_deselected = deselected_at.is_some();
         let version = deselected_at.or(stored).unwrap_or_default();
         self.deleted.insert(key, PendingDelete { uid, version, is_deselected, is_awaited, bookmarks: 0, lists });
+    }
+
+    /// Forgets the own create or update of an object that is removed.
+    pub(crate) fn forget_write(&mut self, key: &ObjectKey) {
+        self.written.remove(key);
     }
 
     /// Returns whether an own delete of this object, or of a later one of its name, is not shown by the watch yet.
@@ -208,10 +212,13 @@ impl OwnWrites {
                 }
                 !is_deleted
             });
-            // A list at a version above that of the object and without it is newer than the delete: no event will
+            // A list that lacks the object, at a version at which it was stored before, is newer than the delete: no event will
             // follow.
-            self.deleted
-                .retain(|key, deleted| shown.contains(key) || !deleted.is_awaited || *listed <= deleted.version);
+            let may_be_older = |deleted: &PendingDelete| match deleted.is_deselected {
+                true => *listed < deleted.version,
+                false => *listed <= deleted.version,
+            };
+            self.deleted.retain(|key, deleted| shown.contains(key) || !deleted.is_awaited || may_be_older(deleted));
         }
         self.written.retain(|_, written| *listed < *written);
         if !self.written.is_empty() {

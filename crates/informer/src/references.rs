@@ -5,8 +5,8 @@ use kube_wire::{Decode, ObjectKey, Uid};
 use crate::{Index, Informer, RelistCause, guard::Reference, informer::Origin, sampling};
 
 impl<T: Decode, X: Index<T>> Informer<T, X> {
-    /// Checks that the store has the objects to which others refer, such as the Pods of stored slices. Ends once those that the store
-    /// lacks are known not to exist, or are withheld. An empty uid is unknown.
+    /// Checks that the store has the objects to which others refer, such as the Pods of stored slices. Ends once each object
+    /// that the store lacks is found not to exist, or is withheld. An empty uid matches every object.
     ///
     /// For a program that starts: the first list of a store has no other to be compared with. With a
     /// [guard](crate::Builder::guard), if the store lacks more than [`free`](crate::Guard::free) of the objects, some are

@@ -34,6 +34,7 @@ impl<T: Object, X: Index<T>> State<T, X> {
     pub(crate) fn remove_own(&mut self, key: ObjectKey, deselected_at: Option<ResourceVersion>) -> Option<Event<T>> {
         let old = self.objects.remove(&key.namespace, &key.name)?;
         let version = Some(old.resource_version());
+        self.own.forget_write(&key);
         self.own.record_removal(key, old.uid(), version, deselected_at, self.lists.begun());
         self.index.update(Some(&old), None);
         Some(Event::Deleted { object: old, tombstone: false })

@@ -168,11 +168,11 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
     }
 
     /// Removes the object with this uid, if it is stored, because an own write has deleted it or moved it out of the selection:
-    /// it was not selected at `deselected_at`. Keeps a later state, and another object of this name. An empty uid means
-    /// whichever object is known by this name.
+    /// it was not selected at `deselected_at`. Keeps a later state, and another object of this name. An empty uid matches the stored
+    /// object of this name or, before the first list, that of an own write.
     ///
-    /// States of the object that the watch has not shown yet are dropped, as by [`deleted`](Self::deleted), also if it is not
-    /// stored.
+    /// States of the object that the watch has not shown yet are dropped, as by [`deleted`](Self::deleted), also if neither this nor
+    /// another object of its name is stored.
     #[cfg(any(test, feature = "runtime"))]
     pub(crate) fn gone(
         &mut self,
@@ -181,23 +181,27 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
         deselected_at: Option<ResourceVersion>,
     ) -> Option<Event<T>> {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let lists = state.lists.begun();
         let stored = state.objects.get(&key.namespace, &key.name);
-        let is_stored = stored.is_some();
+        let (is_stored, mut is_other) = (stored.is_some(), false);
         if let Some(known) = stored.or_else(|| self.early.get(&key)) {
+            if deselected_at.as_ref().is_some_and(|at| *at < known.resource_version()) {
+                return None;
+            }
             if uid.is_empty() {
                 uid = known.uid();
             }
-            let is_later = deselected_at.as_ref().is_some_and(|at| *at < known.resource_version());
-            if is_later || known.uid() != uid {
-                return None;
-            }
+            is_other = known.uid() != uid;
         }
         if is_stored {
-            return state.remove_own(key, deselected_at);
+            return if is_other { None } else { state.remove_own(key, deselected_at) };
         }
-        self.early.remove(&key);
-        let lists = state.lists.begun();
-        state.own.record_removal(key, uid, None, deselected_at, lists);
+        let mut version = None;
+        if !is_other {
+            state.own.forget_write(&key);
+            version = self.early.remove(&key).map(|early| early.resource_version());
+        }
+        state.own.record_removal(key, uid, version, deselected_at, lists);
         None
     }
 

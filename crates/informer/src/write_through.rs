@@ -99,9 +99,9 @@ impl<T: Object> OwnWrite<T> {
         self.sink.deleted(object, self.writer);
     }
 
-    /// Does the same as [`deleted`](Self::deleted) for the object with this uid, whether it is stored or not, or, with a version,
-    /// for one that the write has moved out of the selection of the informer: it was not selected at that version. An empty uid
-    /// means whichever object is known by this name.
+    /// Removes the object with this uid, whether it is stored or not, because the write has deleted it or moved it out of the selection
+    /// of the informer: it was not selected at `deselected_at`. An empty uid matches the stored object; then no handler may be the
+    /// writer, since its events are recognized by the uid.
     #[cfg(feature = "runtime")]
     pub(crate) fn gone(mut self, uid: Uid, deselected_at: Option<ResourceVersion>) {
         self.outcome = Outcome::Deleted(uid.clone());

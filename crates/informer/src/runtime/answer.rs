@@ -13,7 +13,7 @@ pub(super) enum Consequence<T> {
     Nothing,
     /// The object has this state.
     Written(T),
-    /// The object, of this UID or, if the answer has none, of an empty one, was deleted.
+    /// The object of this UID was deleted. The UID is empty if the answer has none.
     Removed(Uid),
     /// The write was based on this version, and another state was found.
     Conflict(ResourceVersion),

@@ -27,9 +27,8 @@ pub(crate) trait WriteSink<T>: Send + Sync {
     /// event of it.
     fn deleted(&self, object: &T, writer: Option<Id>);
 
-    /// Does the same for the object with this uid, whether it is stored or not, or, with a version, for one that a write has moved
-    /// out of the selection: it was not selected at that version. An empty uid means whichever object is known by this
-    /// name.
+    /// Removes the object with this uid, whether it is stored or not, because a write has deleted it or moved it out of the selection:
+    /// it was not selected at `deselected_at`. An empty uid matches the stored object. Events as for [`deleted`](Self::deleted).
     #[cfg(feature = "runtime")]
     fn gone(&self, key: ObjectKey, uid: Uid, deselected_at: Option<ResourceVersion>, writer: Option<Id>);
 

@@ -129,7 +129,10 @@ fn own_writes_before_the_first_list_are_stored_with_it() {
     assert!(store.gone(key("e"), "earlier".into(), None).is_none(), "another object");
     assert!(store.written(item("f", 9)).is_none());
     assert!(store.gone(key("f"), Uid::default(), None).is_none());
-    let list = vec![item("a", 3), item("b", 5), item("d", 2)];
+    assert!(store.written(item("g", 4)).is_none());
+    assert!(store.gone(key("g"), "later".into(), None).is_none());
+    let other = |name, uid, version| Arc::new(Item::new(name, uid, version));
+    let list = vec![item("a", 3), item("b", 5), item("d", 2), other("f", "earlier", 5), other("g", "later", 5)];
     assert!(store.replace(list, 6.into(), Missing::AtMost(0)).is_ok());
     let stored: Vec<_> = lister.list().iter().map(|it| (it.name().to_owned(), it.resource_version())).collect();
     assert_eq!(stored, [("a".to_owned(), 8.into()), ("b".to_owned(), 5.into()), ("e".to_owned(), 9.into())]);
