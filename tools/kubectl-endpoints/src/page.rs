@@ -21,7 +21,7 @@ pub(crate) struct Page {
 impl Page {
     /// Returns the page `name`, such as `/shadow`, of `--url`: at a URL, with no other credentials than `--token`, or at a path on
     /// the API server. The page is the default of the path of a URL, and of a path that ends with `/proxy`. A request to a URL
-    /// may take `limit`.
+    /// may take `limit`, unless `--request-timeout` is given.
     ///
     /// Fails if there is no `--url`, if it is neither a path nor an http or https URL, if there is no kubeconfig for a path, or a
     /// token for a URL without https.
@@ -36,6 +36,7 @@ impl Page {
         if args.token.is_some() && !server.starts_with("https://") {
             bail!("--token is only sent over https: {server} is not such an address");
         }
+        let limit = args.request_timeout.filter(|timeout| !timeout.is_zero()).unwrap_or(limit);
         let timeouts = Timeouts { request: limit, connect: CONNECT.min(limit), ..Timeouts::default() };
         let options = ClientOptions { qps: 0.0, burst: 1, timeouts, ..ClientOptions::default() };
         let path = if path.len() > 1 { path } else { name }.to_owned();

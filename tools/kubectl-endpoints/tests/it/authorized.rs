@@ -67,7 +67,8 @@ impl Shadow {
         let flags = flags
             .replace("AUTHORITY", &format!("--certificate-authority={}", certificate.display()))
             .replace("TOKEN", &self.master());
-        let server = format!("--url=https://127.0.0.1:{} --tls-server-name=localhost", self.port.port());
+        let server =
+            format!("--request-timeout=5m --url=https://127.0.0.1:{} --tls-server-name=localhost", self.port.port());
         self.cluster.run(&format!("{command} {server} {flags}")).await
     }
 

@@ -35,7 +35,7 @@ async fn run_with(answers: Vec<(&str, String)>, options: &str) -> (Run, Vec<Stri
             connection.write_all(answer.as_bytes()).await.expect("an answer");
         }
     });
-    let run = Cluster::start().await.run(&format!("shadow --url http://{address}{options}")).await;
+    let run = Cluster::start().await.run(&format!("shadow --request-timeout=5m --url http://{address}{options}")).await;
     let requests = requests.lock().expect("no panic").clone();
     (run, requests)
 }
