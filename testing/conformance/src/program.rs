@@ -113,7 +113,7 @@ mod tests {
 
     fn start(words: &[&str], clean: bool) -> Box<Program> {
         let words: Vec<_> = words.iter().map(|&word| word.to_owned()).collect();
-        let (files, limit) = (tempfile::tempdir().unwrap(), Duration::from_secs(5));
+        let (files, limit) = (tempfile::tempdir().unwrap(), Duration::from_secs(300));
         Box::new(Program::start(&words, Path::new("/k"), files, Vec::new(), (clean, limit)).unwrap())
     }
 

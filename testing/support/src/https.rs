@@ -72,6 +72,8 @@ impl HttpsClient {
         };
         config.alpn_protocols = vec![self.protocol.as_bytes().to_vec()];
         let stream = TcpStream::connect(self.address).await?;
+        // Otherwise the kernel withholds the request until the last message of the handshake is acknowledged.
+        stream.set_nodelay(true)?;
         let name = ServerName::try_from("localhost").expect("a name");
         TlsConnector::from(Arc::new(config)).connect(name, stream).await
     }

@@ -16,7 +16,7 @@ use kube_controller_client::{
     Client, ClientOptions, Config, ListParams, Resource,
     events::{EventRecorder, EventType, ObjectReference},
 };
-use kube_dev_apiserver::{Fault, On};
+use kube_dev_apiserver::{Fault, On, Server};
 use kube_endpoints_testing::LIMIT;
 use rstest::rstest;
 use tokio::time::Instant;
@@ -128,7 +128,9 @@ async fn lost_events_are_retried_and_rejected_ones_are_not(
     #[case] expect: usize,
     #[case] first_is_written: bool,
 ) {
-    let (server, client) = cluster().await;
+    let server = Server::in_process(kube_dev_apiserver::Config::default()).expect("a server");
+    let options = ClientOptions { qps: 0.0, ..ClientOptions::default() };
+    let client = Client::new(&Config::from_service(server.service()), options).expect("create client");
     let creates = On::any().verb("create").resource("events");
     server.faults().inject(fault.on(creates.clone()));
     let (recorder, writer) = EventRecorder::new(client.clone(), "test-controller");

@@ -26,7 +26,7 @@ async fn request_metrics_match_client_go() {
     let url = server.url();
     let shutdown = server.shutdown();
     shutdown.await;
-    client.get::<ConfigMap>("default", "a").await.expect_err("server is still running");
+    client.without_retries().get::<ConfigMap>("default", "a").await.expect_err("server is still running");
 
     let text = TextEncoder::new().encode_to_string(&registry.gather()).expect("encode metrics");
     let host = url.strip_prefix("http://").expect("http URL");

@@ -37,6 +37,7 @@ async fn a_read_only_client_sends_no_write_and_does_not_retry() {
         assert!(matches!(error, Error::ReadOnly { .. }) && !error.may_have_been_applied(), "{error:?}");
     }
     assert_eq!(started.elapsed(), Duration::ZERO, "no retry is waited for");
+    tokio::time::resume();
     let writes = On::writes().user_agent("reader");
     assert_eq!(server.requests().count(&writes), 0);
     server.shutdown().await;

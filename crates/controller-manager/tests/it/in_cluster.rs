@@ -9,7 +9,7 @@ use kube_dev_apiserver::{Authorization, Config, Transport, User};
 use tokio::process::{Child, Command};
 
 use crate::cluster::Cluster;
-use crate::process::stop;
+use crate::process::{LONG_TERMS, stop};
 
 /// Shell script for a new mount namespace: links the directory `$0` to the path of the service account, then runs
 /// `"$@"`.
@@ -44,7 +44,9 @@ async fn the_service_account_of_the_pod_is_used() {
         }
     }
     let program = env!("CARGO_BIN_EXE_controller-manager");
-    let child: Child = in_a_pod(folder.path(), address, &[program, "--secure-port=0"]).spawn().expect("it starts");
+    let [lease, deadline] = LONG_TERMS;
+    let command = [program, "--secure-port=0", lease, deadline];
+    let child: Child = in_a_pod(folder.path(), address, &command).spawn().expect("it starts");
     cluster.web().await;
     cluster.wait_for_web().await;
     let log = stop(child).await;

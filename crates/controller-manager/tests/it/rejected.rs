@@ -59,7 +59,7 @@ async fn standby_keeps_running_and_uses_a_replaced_kubeconfig() {
     let stop = CancellationToken::new();
     let running = run(config, settings(true), stop.clone());
     let renewed = async {
-        sleep(30 * MINUTE).await;
+        sleep(6 * MINUTE).await;
         let token = server.token_for(User::new("bob").group("system:masters"));
         write(&server, &path, &token);
         let leads = On::any().resource("leases").user("bob").verb("create");

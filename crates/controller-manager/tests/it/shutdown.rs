@@ -4,40 +4,38 @@ use std::time::Duration;
 
 use kube_dev_apiserver::{Fault, On};
 use kube_endpoints_testing::{LIMIT, eventually};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::Child;
 use tokio::time::timeout;
 
 use crate::cluster::Cluster;
-use crate::process::signal;
-use crate::serving::{ServingProcess, start};
+use crate::process::{signal, start_with_kubeconfig};
+use crate::serving::start;
 
 const SLICES: &str = "/apis/discovery.k8s.io/v1/endpointslices";
 const LEASE: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/endpoint-controller-manager";
 
-async fn exit_code(mut process: ServingProcess) -> Option<i32> {
-    timeout(LIMIT, process.child.wait()).await.expect("an end").expect("a status").code()
+async fn exit_code(mut child: Child) -> Option<i32> {
+    timeout(LIMIT, child.wait()).await.expect("an end").expect("a status").code()
 }
 
 /// Starts a leader and waits until it has a write of an EndpointSlice in flight, which takes `delay`.
-async fn busy_leader(cluster: &Cluster, delay: Duration) -> ServingProcess {
-    let process = start(cluster, &["--controllers=endpointslice-controller"]);
-    process.until("/healthz?verbose", |reply| reply.text.contains("endpointslice-controller")).await;
-    let id =
-        cluster.server.faults().inject(Fault::delay_request(delay, delay).on(On::writes().resource("endpointslices")));
+async fn busy_leader(cluster: &Cluster, delay: Duration) -> Child {
+    let slices = On::writes().resource("endpointslices");
+    let id = cluster.server.faults().inject(Fault::delay_request(delay, delay).on(slices));
+    let leader = start_with_kubeconfig(&cluster.kubeconfig(), &["--controllers=endpointslice-controller"]);
     cluster.service("default", "web").await;
     let hit = async || cluster.server.faults().states().iter().any(|state| state.id == id && state.hits > 0);
     eventually("a write under way", &true, hit).await;
-    process
+    leader
 }
 
 #[tokio::test]
 async fn write_in_flight_is_finished_and_the_lease_released() {
     let cluster = Cluster::start().await;
-    let process = busy_leader(&cluster, Duration::from_secs(2)).await;
-    signal(&process.child, "TERM").await;
-    // During shutdown the process is alive and not ready.
-    process.until("/readyz", |reply| reply.code == 500).await;
-    assert_eq!(process.anonymous().await.get("/livez").await.text, "ok");
-    assert_eq!(exit_code(process).await, Some(0));
+    let leader = busy_leader(&cluster, Duration::from_secs(1)).await;
+    signal(&leader, "TERM").await;
+    assert_eq!(exit_code(leader).await, Some(0));
     assert_eq!(cluster.list(SLICES).await.len(), 1, "expected the write in flight to be completed");
     let lease = cluster.document(LEASE).await.expect("a lease");
     assert_eq!(lease["spec"]["holderIdentity"], "", "{lease}");
@@ -59,7 +57,7 @@ async fn shutdown_does_not_wait_for_rate_limited_writes() {
     }
     eventually("the first write", &true, async || !cluster.list(SLICES).await.is_empty()).await;
     signal(&process.child, "TERM").await;
-    assert_eq!(exit_code(process).await, Some(0));
+    assert_eq!(exit_code(process.child).await, Some(0));
     assert!(cluster.list(SLICES).await.len() < SERVICES, "expected some writes to be unsent");
     let lease = cluster.document(LEASE).await.expect("a lease");
     assert_eq!(lease["spec"]["holderIdentity"], "", "{lease}");
@@ -69,9 +67,9 @@ async fn shutdown_does_not_wait_for_rate_limited_writes() {
 #[tokio::test]
 async fn lease_is_not_released_while_a_write_is_stuck() {
     let cluster = Cluster::start().await;
-    let process = busy_leader(&cluster, Duration::from_secs(60)).await;
-    signal(&process.child, "TERM").await;
-    assert_eq!(exit_code(process).await, Some(1));
+    let leader = busy_leader(&cluster, Duration::from_secs(60)).await;
+    signal(&leader, "TERM").await;
+    assert_eq!(exit_code(leader).await, Some(1));
     // The server may still apply the write, so that no other instance may lead before the lease expires.
     let lease = cluster.document(LEASE).await.expect("a lease");
     assert_ne!(lease["spec"]["holderIdentity"], "", "{lease}");
@@ -81,11 +79,17 @@ async fn lease_is_not_released_while_a_write_is_stuck() {
 #[tokio::test]
 async fn second_signal_exits_at_once() {
     let cluster = Cluster::start().await;
-    let process = busy_leader(&cluster, Duration::from_secs(60)).await;
-    signal(&process.child, "TERM").await;
-    process.until("/readyz", |reply| reply.code == 500).await;
-    signal(&process.child, "TERM").await;
-    assert_eq!(exit_code(process).await, Some(1));
+    let mut leader = busy_leader(&cluster, Duration::from_secs(60)).await;
+    let mut lines = BufReader::new(leader.stderr.take().expect("piped")).lines();
+    signal(&leader, "TERM").await;
+    while !lines.next_line().await.expect("a log").expect("a line").contains("Stopping") {}
+    signal(&leader, "TERM").await;
+    assert_eq!(exit_code(leader).await, Some(1));
+    let mut last = String::new();
+    while let Some(line) = lines.next_line().await.expect("a log") {
+        last = line;
+    }
+    assert_eq!(last, "controller-manager: SIGTERM received again, exiting");
     cluster.server.shutdown().await;
 }
 
@@ -103,7 +107,7 @@ async fn standby_exits_at_once_without_writing_the_lease() {
         "[+]leaderElection ok\nhealthz check passed\n"
     );
     signal(&standby.child, "TERM").await;
-    assert_eq!(exit_code(standby).await, Some(0));
+    assert_eq!(exit_code(standby.child).await, Some(0));
     let after = cluster.document(LEASE).await.expect("a lease");
     assert_eq!(after["spec"]["holderIdentity"], before["spec"]["holderIdentity"]);
     cluster.server.shutdown().await;

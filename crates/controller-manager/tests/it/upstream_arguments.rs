@@ -4,7 +4,7 @@ use kube_dev_apiserver::{Config, ReservedPort, Transport};
 use kube_endpoints_testing::https::HttpsClient;
 
 use crate::cluster::Cluster;
-use crate::process::{binary, start_with_kubeconfig, stop};
+use crate::process::{LONG_TERMS, binary, start_with_kubeconfig, stop};
 
 fn arguments(cluster: &Cluster) -> Vec<String> {
     let authority = cluster.folder().join("ca.crt");
@@ -29,7 +29,11 @@ async fn kubeadm_arguments_start_the_program() {
 
     let port = ReservedPort::new().expect("a free port");
     let mut command = binary();
-    command.args(arguments(&cluster)).arg("--allow-upstream-flags").arg(format!("--secure-port={}", port.port()));
+    command
+        .args(arguments(&cluster))
+        .arg("--allow-upstream-flags")
+        .args(LONG_TERMS)
+        .arg(format!("--secure-port={}", port.port()));
     command.arg(format!("--cert-dir={}", cluster.folder().display()));
     let child = command.stderr(std::process::Stdio::piped()).spawn().expect("the binary starts");
     cluster.wait_for_web().await;

@@ -84,8 +84,10 @@ async fn follows_what_the_service_selects() {
 
     // The slices of the deleted Service remain: no garbage collector runs here.
     cluster.call("DELETE", "/api/v1/namespaces/default/services/web", &json!({})).await;
-    cluster.pod("p3", "web", "n1", "10.1.0.3", json!({}));
     cluster.service("next", json!({"app": "web"}), json!({}));
+    // On the watch of Services, it comes after the deletion.
+    settles(&cluster, &[("10.1.0.1 true".to_owned(), 2)].into()).await;
+    cluster.pod("p3", "web", "n1", "10.1.0.3", json!({}));
     settles(&cluster, &[("10.1.0.1 true".to_owned(), 2), ("10.1.0.3 true".to_owned(), 1)].into()).await;
 }
 

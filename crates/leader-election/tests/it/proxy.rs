@@ -35,6 +35,9 @@ impl Proxy {
                 connections.spawn(async move {
                     holds.wait_for(|held| !held).await.expect("the proxy is gone");
                     let mut far = TcpStream::connect(server).await.expect("connect");
+                    for stream in [&near, &far] {
+                        stream.set_nodelay(true).expect("no delay");
+                    }
                     tokio::select! {
                         _ = copy_bidirectional(&mut near, &mut far) => {}
                         Ok(()) = freeze.changed() => pending().await,

@@ -102,6 +102,7 @@ async fn without_ca_bundle_certificates_are_ignored() {
 #[tokio::test]
 async fn reviews_are_cached() {
     let server = serve(|_| {}).await;
+    let _clock = pause_limits();
     let token = server.cluster.token_for(User::new("alice").group("system:masters"));
     let other = server.cluster.token_for(User::new("bob"));
     for _ in 0..3 {

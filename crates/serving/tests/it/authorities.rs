@@ -52,6 +52,7 @@ async fn ca_bundle_of_the_cluster_is_used_without_a_file() {
     let authority = cluster.ca_certificate().unwrap();
     let body = published(&authority).to_string().into_bytes();
     client.raw(http::Method::POST, MAPS, Some("application/json"), body).await.unwrap();
+    let _clock = pause_limits();
     let server = serve_for(cluster, folder, true, without_client_ca_file).await.unwrap();
     assert_eq!(server.status_with_certificate().await, 200, "looked up at start");
 }
@@ -86,6 +87,7 @@ async fn changes_of_the_ca_bundle_are_applied() {
 
 #[tokio::test]
 async fn forbidden_lookup_is_fatal_unless_tolerated() {
+    let _clock = pause_limits();
     let error = serve_with_forbidden_lookup(without_client_ca_file).await.err().expect("refused").to_string();
     assert!(error.starts_with("unable to load configmap based client CA file: "), "{error}");
 

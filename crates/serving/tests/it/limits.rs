@@ -57,7 +57,7 @@ async fn flood_of_unknown_tokens_is_answered_with_429_and_accepted_tokens_are_re
     let scraper = server.with_token(&token);
     assert_eq!(scraper.get("/metrics").await.code, 200, "accepted once");
 
-    let _clock = work_takes_no_time();
+    let _clock = pause_limits();
     let (start, mut codes) = (Instant::now(), Vec::new());
     for round in 0..5 {
         let flood = (0..40).map(|number| {
@@ -88,7 +88,7 @@ async fn flood_of_unknown_paths_is_answered_with_429_and_allowed_ones_are_review
     server.allow("ServiceAccount", "prometheus", "/metrics").await;
     let scraper = server.with_token(&token);
     assert_eq!(scraper.get("/metrics").await.code, 200, "allowed once");
-    let _clock = work_takes_no_time();
+    let _clock = pause_limits();
     let flood = (0..40).map(|number| {
         let client = server.anonymous();
         async move { client.get(&format!("/nothing/{number}")).await.code }
@@ -109,6 +109,7 @@ async fn connections_end_when_the_client_ca_changes() {
     assert_eq!(get(&mut anonymous, "/livez").await, "http/1.1 200 ok");
     let h2 = HttpsClient { protocol: "h2", ..server.with_certificate("anyone", Some("system:masters")) };
     let mut idle = h2.connect().await.unwrap();
+    let _clock = pause_limits();
 
     server.certificates.reload().await;
     assert_eq!(get(&mut with_certificate, "/metrics").await, "http/1.1 200 ok", "nothing has changed");
@@ -174,6 +175,7 @@ async fn silent_connections_displace_each_other_and_not_those_of_clients_that_ar
     let mut probe = server.anonymous().connect().await.unwrap();
     assert_eq!(get(&mut scraper, "/metrics").await, "http/1.1 200 ok");
     assert_eq!(get(&mut probe, "/livez").await, "http/1.1 200 ok");
+    let _clock = pause_limits();
     let mut silent = Vec::new();
     for _ in 0..400 {
         silent.push(TcpStream::connect(server.address).await.unwrap());
@@ -200,6 +202,7 @@ async fn half_finished_handshakes_displace_no_authenticated_connection() {
     let mut scraper = server.with_certificate("anyone", Some("system:masters")).connect().await.unwrap();
     // Without a request, it would end after 10 s.
     assert_eq!(get(&mut scraper, "/metrics").await, "http/1.1 200 ok");
+    let _clock = pause_limits();
     let mut half = Vec::new();
     for _ in 0..300 {
         let mut stream = server.anonymous().connect().await.unwrap();

@@ -26,8 +26,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
-/// Stops the clock of limits, until the result is dropped: work takes no time on it, however slow the machine is.
-fn work_takes_no_time() -> JoinSet<()> {
+/// Pauses the clock of limits, which advances by little while client and servers exchange bytes, until the result is dropped.
+fn pause_limits() -> JoinSet<()> {
     tokio::time::pause();
     wait_for_bytes()
 }

@@ -32,6 +32,11 @@ impl TestApi {
         Self { server, http: Http::builder(TokioExecutor::new()).build_http(), token: None }
     }
 
+    /// Retries until the client has replaced its reset connections.
+    pub(crate) async fn reconnect(&self) {
+        while self.try_send(Method::GET, "/version", "", String::new()).await.is_err() {}
+    }
+
     pub(crate) async fn send(
         &self,
         method: Method,

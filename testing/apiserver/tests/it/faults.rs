@@ -45,7 +45,7 @@ async fn refuse_faults_return_status_and_retry_after(
 async fn end_watch_faults_end_watches(#[case] how: End) {
     let api = TestApi::start(Config::default()).await;
     api.create(CONFIG_MAPS, named("a")).await;
-    api.server.faults().inject(Fault::end_watch(Duration::from_millis(50), how));
+    api.server.faults().inject(Fault::end_watch(Duration::from_secs(1), how));
     let mut events = api.watch(&format!("{CONFIG_MAPS}?watch=true")).await;
     assert_eq!(events.next_short().await, "ADDED a");
     match how {
@@ -143,6 +143,7 @@ async fn restart_resets_connections_and_keeps_or_drops_the_history(#[case] histo
     assert_eq!(before.next_short().await, "ADDED b");
     api.server.restart(history);
     assert!(before.try_next().await.is_err(), "the restart resets the stream");
+    api.reconnect().await;
 
     let version = a["metadata"]["resourceVersion"].as_str().unwrap();
     let mut events = api.watch(&format!("{CONFIG_MAPS}?watch=true&resourceVersion={version}")).await;
@@ -229,6 +230,7 @@ async fn debug_endpoints_cut_watches_and_restart_the_server() {
     // The restart may drop the response of its own request.
     let _ = api.try_send(Method::POST, "/debug/restart?history=lost", "", String::new()).await;
     assert!(nodes.try_next().await.is_err(), "the restart resets the stream");
+    api.reconnect().await;
     let path = format!("/api/v1/nodes?watch=true&resourceVersion={}", version.as_str().unwrap());
     assert_eq!(api.watch(&path).await.next_short().await, "ERROR ");
 }

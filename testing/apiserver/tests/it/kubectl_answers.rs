@@ -84,8 +84,8 @@ impl Mask {
             (r"debugger-[a-z0-9]{5}", "debugger-NAME"),
             (r"(?m)^(kube-dev\.\w+|TOKEN)\[rc", "TOKEN[rc"),
             (r"hash=[0-9A-Fa-f]+", "hash=HASH"),
-            // In a column; other durations, and quantities such as `100m`, are compared.
-            (r"([ \t]{2})(\d+m)?\d+s\b", "${1}AGE"),
+            // In a column, up to 99 minutes; other durations, and quantities such as `100m`, are compared.
+            (r"([ \t]{2})(\d+m\d+s|\d+s|\d{1,2}m)\b", "${1}AGE"),
             // Not at the begin of a line, where they are the structure of a document.
             (r"(\S)[ \t]{2,}", "${1}  "),
             (r"(?m)[ \t]+$", ""),

@@ -64,7 +64,7 @@ async fn json_is_returned_where_protobuf_is_not_possible(#[case] path: &str, #[c
 #[tokio::test]
 async fn protobuf_watch_is_length_prefixed() {
     let api = api().await;
-    api.server.faults().inject(Fault::end_watch(std::time::Duration::from_millis(100), End::Expired));
+    api.server.faults().inject(Fault::end_watch(std::time::Duration::from_secs(1), End::Expired));
     let accept = "application/vnd.kubernetes.protobuf;stream=watch,application/json";
     let path =
         "/api/v1/pods?watch=true&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan";

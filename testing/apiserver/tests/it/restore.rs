@@ -12,11 +12,6 @@ fn version(object: &Value) -> u64 {
     object["metadata"]["resourceVersion"].as_str().unwrap().parse().unwrap()
 }
 
-/// Retries until the client has replaced its reset connections.
-async fn reconnect(api: &TestApi) {
-    while api.try_send(Method::GET, "/version", "", String::new()).await.is_err() {}
-}
-
 fn map(name: &str, value: &str) -> Value {
     json!({"metadata": {"name": name}, "data": {"key": value}})
 }
@@ -34,7 +29,7 @@ async fn restore_resets_objects_and_reuses_versions() {
 
     api.server.restore(&snapshot);
     assert!(watch.try_next().await.is_err(), "a restore resets watches");
-    reconnect(&api).await;
+    api.reconnect().await;
     assert_eq!(api.get(&format!("{CONFIG_MAPS}/kept")).await.1, kept);
     assert_eq!(api.get(&format!("{CONFIG_MAPS}/later")).await.0, 404);
 
@@ -53,7 +48,7 @@ async fn future_version_rejects_lists_and_delays_watches() {
     api.create(CONFIG_MAPS, map("a", "1")).await;
     let future_version = version(&api.create(CONFIG_MAPS, map("b", "1")).await);
     api.server.restore(&snapshot);
-    reconnect(&api).await;
+    api.reconnect().await;
 
     let (code, refused) = api.get(&format!("{CONFIG_MAPS}?resourceVersion={future_version}")).await;
     assert_eq!((code, &refused["details"]["causes"][0]["reason"]), (504, &json!("ResourceVersionTooLarge")));

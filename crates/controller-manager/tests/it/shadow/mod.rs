@@ -98,7 +98,7 @@ async fn random_changes_cause_no_mismatch_and_no_write() {
     cluster.node().await;
     let writer = start_as("active", &cluster, active()).await;
     // Longer than a writer needs on a busy machine.
-    let shadow = Shadow::start(&cluster, Duration::from_secs(3)).await;
+    let shadow = Shadow::start(&cluster, Duration::from_secs(10)).await;
     assert!(shadow.text().await.starts_with("No Service compared yet"));
     for seed in 0..NAMESPACES {
         let mut history = History::new(seed);
@@ -110,8 +110,8 @@ async fn random_changes_cause_no_mismatch_and_no_write() {
     // Long enough for a difference to become a mismatch.
     let settled = |report: &Value| {
         report["unsettled"] == 0
-            && report["cleanSeconds"].as_u64() >= Some(8)
-            && report["oldestComparisonSeconds"].as_u64() <= Some(3)
+            && report["cleanSeconds"].as_u64() >= Some(15)
+            && report["oldestComparisonSeconds"].as_u64() <= Some(10)
     };
     let report = until("settled comparison", || shadow.report(), settled).await;
     assert_eq!(report["mismatches"], json!([]), "{report:#}");

@@ -79,7 +79,7 @@ async fn in_process_requests_are_logged_like_those_of_connections(#[case] uri: &
     assert_eq!(server.traffic(), []);
 }
 
-/// Returns the names of the objects of the next events, which come together.
+/// Returns the names of the objects in the next frame of a watch.
 async fn next_names(watch: &mut ResponseBody) -> Vec<String> {
     let frame = watch.frame().await.unwrap().unwrap().into_data().unwrap();
     let events = serde_json::Deserializer::from_slice(&frame).into_iter::<Value>();
