@@ -214,9 +214,8 @@ impl OwnWrites {
             });
             // A list that lacks the object, at a version at which it was stored before, is newer than the delete: no event will
             // follow.
-            let may_be_older = |deleted: &PendingDelete| match deleted.is_deselected {
-                true => *listed < deleted.version,
-                false => *listed <= deleted.version,
+            let may_be_older = |deleted: &PendingDelete| {
+                if deleted.is_deselected { *listed < deleted.version } else { *listed <= deleted.version }
             };
             self.deleted.retain(|key, deleted| shown.contains(key) || !deleted.is_awaited || may_be_older(deleted));
         }
