@@ -8,7 +8,7 @@ mod timeout;
 use std::{ffi::OsString, num::NonZeroUsize, path::PathBuf, time::Duration};
 
 use clap::{Args, ColorChoice, CommandFactory as _, Parser, Subcommand, ValueEnum, error::ErrorKind};
-use kube_controller_client::SecretString;
+use kube_controller_client::{SecretString, Timeouts};
 use kube_endpoint_model::parse_go_bool;
 use kube_endpoints_explain::Settings;
 use kube_endpoints_history::recorder::parse_size;
@@ -299,6 +299,12 @@ impl ExplainArgs {
 }
 
 impl GlobalArgs {
+    /// Returns the timeouts of requests that have `defaults` without `--request-timeout`.
+    pub(crate) fn timeouts(&self, defaults: Timeouts) -> Timeouts {
+        let request = self.request_timeout.filter(|timeout| !timeout.is_zero()).unwrap_or(defaults.request);
+        Timeouts { request, connect: defaults.connect.min(request), ..defaults }
+    }
+
     pub(crate) fn settings(&self) -> Settings {
         let mut settings = Settings::default();
         settings.endpoints_retired = self.endpoints_retired;

@@ -21,9 +21,7 @@ pub(crate) struct Connection {
 impl Connection {
     /// Loads the configuration that the arguments select. Connections are opened by the first request.
     pub(crate) async fn open(args: &GlobalArgs) -> Result<Connection, ConfigError> {
-        let defaults = Timeouts::default();
-        let request = args.request_timeout.filter(|timeout| !timeout.is_zero()).unwrap_or(defaults.request);
-        let timeouts = Timeouts { request, connect: defaults.connect.min(request), ..defaults };
+        let timeouts = args.timeouts(Timeouts::default());
         let config = Config::from_kubeconfig_with(kubeconfig_options(args)).await?;
         let namespace = named_namespace(args).unwrap_or_else(|| config.default_namespace());
         // The rate limit of kubectl.

@@ -36,8 +36,7 @@ impl Page {
         if args.token.is_some() && !server.starts_with("https://") {
             bail!("--token is only sent over https: {server} is not such an address");
         }
-        let limit = args.request_timeout.filter(|timeout| !timeout.is_zero()).unwrap_or(limit);
-        let timeouts = Timeouts { request: limit, connect: CONNECT.min(limit), ..Timeouts::default() };
+        let timeouts = args.timeouts(Timeouts { request: limit, connect: CONNECT, ..Timeouts::default() });
         let options = ClientOptions { qps: 0.0, burst: 1, timeouts, ..ClientOptions::default() };
         let path = if path.len() > 1 { path } else { name }.to_owned();
         let config = Config::from_url_with(server, url_options(args))?;

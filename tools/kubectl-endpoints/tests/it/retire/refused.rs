@@ -18,7 +18,7 @@ fn assert_nothing_was_written(scene: &Scene, run: &Run) {
 
 #[rstest]
 #[case::format(|plan: &mut Plan| plan.api_version = "retire/v0".to_owned(), "stale: the plan has the format \"retire/v0\"")]
-#[case::old(|plan: &mut Plan| plan.created -= SignedDuration::from_hours(25), "stale: the plan was made 150")]
+#[case::old(|plan: &mut Plan| plan.created -= SignedDuration::from_hours(25), "stale: the plan was made 1500 minutes ago")]
 #[case::other_cluster(|plan: &mut Plan| plan.cluster.uid = "x".to_owned(), "stale: the plan is about another cluster")]
 #[case::other_uid(|plan: &mut Plan| plan.objects[2].uid = "x".to_owned(), "stale: shop/a was deleted and created again")]
 #[case::other_version(|plan: &mut Plan| plan.objects[2].resource_version = "1".to_owned(), "stale: shop/a was written")]
