@@ -13,7 +13,7 @@ use kube_endpoints_history::Encoder;
 use kube_endpoints_history::recorder::{Message, OneFile, Recorder};
 use kube_informer::wait_for_sync;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
-use tokio::task::{JoinSet, block_in_place};
+use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
 use self::watches::Watches;
@@ -39,7 +39,7 @@ pub(crate) async fn run(global: &GlobalArgs, args: &RecordArgs) -> anyhow::Resul
         bail!("{path} exists: choose another name; --history reads all files *.history of a folder as one history");
     }
     if !args.from_audit_log.is_empty() {
-        return block_in_place(|| audit::run(global, args));
+        return audit::run(global, args);
     }
     let mut signals = StopSignals::listen().context("cannot listen for signals")?;
     let connection = Connection::open(global).await?;
@@ -56,7 +56,7 @@ pub(crate) async fn run(global: &GlobalArgs, args: &RecordArgs) -> anyhow::Resul
     message("", format_args!("Recording {scope} to {}; Ctrl-C ends it.", args.to.display()));
     let end = args.duration.and_then(|duration| Instant::now().checked_add(duration));
     let recorded = record(&mut recorder, messages, &mut signals, &mut tasks, end).await;
-    let finished = block_in_place(|| recorder.finish(kube_ambient::now()));
+    let finished = recorder.finish(kube_ambient::now());
     message("", summary(&recorder));
     recorded?;
     finished.context(UNWRITABLE)?;
@@ -85,8 +85,7 @@ async fn start(
     while let Ok(message) = messages.try_recv() {
         recorder.apply(message)?;
     }
-    let begun = block_in_place(|| recorder.begin(kube_ambient::now()));
-    begun.with_context(|| format!("cannot write {}", args.to.display()))?;
+    recorder.begin(kube_ambient::now()).with_context(|| format!("cannot write {}", args.to.display()))?;
     Ok((recorder, messages))
 }
 
@@ -115,8 +114,8 @@ async fn record(
                 ended.context("no watch is left")??;
                 bail!("a watch has ended");
             }
-            _ = checkpoints.tick() => block_in_place(|| recorder.checkpoint(kube_ambient::now())).context(UNWRITABLE)?,
-            Some(message) = messages.recv() => block_in_place(|| recorder.apply(message)).context(UNWRITABLE)?,
+            _ = checkpoints.tick() => recorder.checkpoint(kube_ambient::now()).context(UNWRITABLE)?,
+            Some(message) = messages.recv() => recorder.apply(message).context(UNWRITABLE)?,
         }
     }
     // What the informers have delivered until now.

@@ -12,7 +12,7 @@ use kube_endpoints_retire::apply::{Answer, Deletion, Found, Step, Stop, Target, 
 use kube_endpoints_retire::{Backup, Plan, WholeEndpoints};
 use kube_wire::{Object as _, ObjectKey};
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::task::{JoinSet, block_in_place};
+use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use super::watch_audit::{self, AuditWatch};
@@ -69,7 +69,7 @@ impl Run<'_> {
                 Step::BackUp(targets) => {
                     let (path, uid) = (&self.args.backup, &self.plan.cluster.uid);
                     let backup = self.backup.take();
-                    match block_in_place(|| backup_file::write(path, uid, backup, &targets)) {
+                    match backup_file::write(path, uid, backup, &targets) {
                         Ok(file) => {
                             lock = Some(file);
                             self.deletion.backed_up();

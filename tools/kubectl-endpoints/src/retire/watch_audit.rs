@@ -11,7 +11,7 @@ use anyhow::{Context as _, bail};
 use kube_endpoints_history::audit::reads::Reads;
 use kube_endpoints_retire::WholeEndpoints;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
-use tokio::task::{JoinSet, block_in_place};
+use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::{MissedTickBehavior, interval};
 
 const POLL: Duration = Duration::from_millis(250);
@@ -83,7 +83,23 @@ async fn follow(mut log: AuditLog, sender: Sender<anyhow::Result<Reads>>) {
     polls.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         polls.tick().await;
-        while let Some(reads) = block_in_place(|| log.next()).transpose() {
+        loop {
+            let read = spawn_blocking(move || {
+                let reads = log.next();
+                (log, reads)
+            });
+            let reads = match read.await {
+                Ok((same, reads)) => {
+                    log = same;
+                    reads
+                }
+                Err(error) => {
+                    // Without a receiver, nobody waits for it.
+                    let _ = sender.send(Err(error.into())).await;
+                    return;
+                }
+            };
+            let Some(reads) = reads.transpose() else { break };
             let is_last = reads.is_err();
             if sender.send(reads).await.is_err() || is_last {
                 return;
@@ -208,9 +224,12 @@ fn identity(metadata: &Metadata) -> Option<std::time::SystemTime> {
 mod tests {
     use std::fs::OpenOptions;
     use std::io::Write as _;
+    use std::thread;
 
+    use futures::FutureExt as _;
     use serde_json::json;
     use tempfile::TempDir;
+    use tokio::runtime::Builder;
 
     use super::*;
 
@@ -310,6 +329,24 @@ mod tests {
             append(&path, &format!("{{\"kind\":\"{}{end}", "x".repeat(LONGEST_LINE)));
             let error = log.next().expect_err("too long");
             assert!(format!("{error:#}").contains("has an event that is longer than 8 MiB"), "{error:#}");
+        }
+    }
+
+    #[test]
+    fn the_runtime_may_end_during_a_poll() {
+        let (_folder, path, _) = log();
+        // A line without an end takes time, and is no event.
+        append(&path, &"x".repeat(LONGEST_LINE / 8));
+        for yields in (0..6_000).step_by(200) {
+            let mut log = AuditLog::open(&path).expect("opened");
+            log.file.seek(SeekFrom::Start(line("before").len() as u64)).expect("found");
+            let runtime = Builder::new_multi_thread().worker_threads(1).enable_time().build().expect("a runtime");
+            let (sender, _reads) = channel(1);
+            let following = runtime.spawn(follow(log, sender));
+            (0..yields).for_each(|_| thread::yield_now());
+            drop(runtime);
+            let ended = following.now_or_never().expect("an end").expect_err("no end of its own");
+            assert!(ended.is_cancelled(), "{ended} after {yields} yields");
         }
     }
 
