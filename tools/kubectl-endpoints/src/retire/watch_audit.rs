@@ -94,7 +94,7 @@ async fn follow(mut log: AuditLog, sender: Sender<anyhow::Result<Reads>>) {
                     reads
                 }
                 Err(error) => {
-                    // Without a receiver, nobody waits for it.
+                    // Without a receiver, the run has ended.
                     let _ = sender.send(Err(error.into())).await;
                     return;
                 }
