@@ -12,14 +12,12 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::cluster::{Cluster, once};
-use crate::programs::{
-    gateway, inference_pool, mirroring, resource_claims, secondary_network, service_import, service_pods,
-};
-use crate::support;
+use crate::controllers::{self, gateway, mirroring, resource_claims, secondary_network, service_import, service_pods};
+use crate::inference_pool;
 
 struct Running {
     stop: CancellationToken,
-    tasks: JoinSet<support::Result<()>>,
+    tasks: JoinSet<controllers::Result<()>>,
 }
 
 impl Running {
@@ -35,7 +33,7 @@ impl Running {
     }
 }
 
-type Task = std::pin::Pin<Box<dyn Future<Output = support::Result<()>> + Send>>;
+type Task = std::pin::Pin<Box<dyn Future<Output = controllers::Result<()>> + Send>>;
 
 impl Cluster {
     /// Waits until the slices of a controller have exactly these addresses, once each.

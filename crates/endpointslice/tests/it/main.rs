@@ -17,16 +17,7 @@ mod service_pods;
 mod world;
 
 /// The examples, as modules.
-#[path = "../../examples"]
-mod programs {
-    pub(crate) mod gateway;
-    pub(crate) mod inference_pool;
-    pub(crate) mod mirroring;
-    pub(crate) mod resource_claims;
-    pub(crate) mod secondary_network;
-    pub(crate) mod service_import;
-    pub(crate) mod service_pods;
-    pub(crate) mod support;
-}
-
-use programs::support;
+#[path = "../../examples/slice_controllers/controllers/mod.rs"]
+mod controllers;
+#[path = "../../examples/inference_pool.rs"]
+mod inference_pool;

@@ -1,12 +1,7 @@
 //! Slices with the addresses of network devices that Pods claim by `resource.k8s.io/v1` `ResourceClaim`s. Drivers write
 //! the addresses into the status of a claim, which also names the Pod that it is reserved for.
 //!
-//!     cargo run -p kube-endpointslice --example resource_claims
-
-#[cfg(not(test))]
-mod support;
-#[cfg(test)]
-use crate::support;
+//!     cargo run -p kube-endpointslice --example slice_controllers -- resource_claims
 
 use std::sync::Arc;
 
@@ -16,7 +11,8 @@ use kube_endpoint_model::{
     Address, AddressType, Endpoint, EndpointConditions, IpFamily, ObjectKey, Service, TargetRef, parse_sloppy,
 };
 use kube_endpointslice::{DesiredGroup, Input, Options, Owner, Reconciled, Reconciler, SliceLabels};
-use support::Result;
+
+use super::{Result, numbered_ports};
 
 /// Label of a claim: the Service that its devices serve.
 const SERVICE: &str = "example.com/service";
@@ -57,7 +53,7 @@ async fn sync(context: Arc<Context>, key: ObjectKey) -> Result<Reconciled> {
     let claims = claims.by_index("service", &key.to_string());
     let desired = [IpFamily::V4, IpFamily::V6].map(|family| DesiredGroup {
         address_type: family.into(),
-        ports: support::numbered_ports(&service),
+        ports: numbered_ports(&service),
         endpoints: claims.iter().filter_map(|claim| endpoint(claim, family)).collect(),
     });
     let (owner, labels) = (Owner::service(&service), SliceLabels::for_service(&service));
@@ -84,10 +80,4 @@ fn endpoint(claim: &resource::ResourceClaim, family: IpFamily) -> Option<Endpoin
         target_ref: Some(TargetRef::pod(claim.namespace().into(), pod.name.as_str().into(), pod.uid.as_str().into())),
         ..Endpoint::default()
     })
-}
-
-#[cfg(not(test))]
-#[tokio::main]
-async fn main() -> Result<()> {
-    run(support::client().await?, kube_controller_program::stop_on_signals()?).await
 }

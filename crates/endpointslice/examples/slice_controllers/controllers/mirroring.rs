@@ -1,12 +1,7 @@
 //! Slices that mirror custom Endpoints objects: one slice for each address family and set of ports. Endpoints of
 //! Services with a selector are left to Kubernetes.
 //!
-//!     cargo run -p kube-endpointslice --example mirroring
-
-#[cfg(not(test))]
-mod support;
-#[cfg(test)]
-use crate::support;
+//!     cargo run -p kube-endpointslice --example slice_controllers -- mirroring
 
 use std::sync::Arc;
 
@@ -14,7 +9,8 @@ use kube_controller_program::{CancellationToken, Client, Controller, Lister, Obj
 use kube_endpoint_model::subsets::repack;
 use kube_endpoint_model::{AddressType, Endpoint, EndpointConditions, EndpointPort, Endpoints, ObjectKey, Service};
 use kube_endpointslice::{DesiredGroup, Input, Options, Owner, Packing, Reconciled, Reconciler, SliceLabels};
-use support::Result;
+
+use super::Result;
 
 const FAMILIES: [AddressType; 2] = [AddressType::IPv4, AddressType::IPv6];
 
@@ -82,10 +78,4 @@ fn desired(endpoints: &Endpoints) -> Vec<DesiredGroup> {
         })
     };
     repack(&endpoints.subsets).iter().flat_map(of_subset).collect()
-}
-
-#[cfg(not(test))]
-#[tokio::main]
-async fn main() -> Result<()> {
-    run(support::client().await?, kube_controller_program::stop_on_signals()?).await
 }

@@ -2,23 +2,17 @@
 //! `multicluster.x-k8s.io/v1alpha1` `ServiceImport`, which consumers select by the label
 //! `multicluster.kubernetes.io/service-name`.
 //!
-//!     cargo run -p kube-endpointslice --example service_import -- other-cluster.kubeconfig...
-
-#[cfg(not(test))]
-mod support;
-#[cfg(test)]
-use crate::support;
+//!     cargo run -p kube-endpointslice --example slice_controllers -- service_import other-cluster.kubeconfig...
 
 use std::sync::Arc;
 
 use kube_controller_program::{CancellationToken, Client, Controller, Informer, Lister};
-#[cfg(not(test))]
-use kube_controller_program::{ClientOptions, Config};
 use kube_endpoint_model::well_known::{SLICE_CONTROLLER, SLICE_MANAGED_BY_LABEL};
 use kube_endpoint_model::{AddressType, Endpoint, EndpointSlice, ObjectKey, ObjectMeta, Resource, SliceIndex};
 use kube_endpointslice::{DesiredGroup, Input, Options, Owner, Reconciled, Reconciler};
 use serde::Deserialize;
-use support::Result;
+
+use super::Result;
 
 #[derive(Deserialize)]
 struct ServiceImport {
@@ -79,14 +73,4 @@ fn imported(slice: &EndpointSlice) -> DesiredGroup {
     let EndpointSlice { address_type, endpoints, ports, .. } = slice.clone();
     let abroad = |endpoint| Endpoint { node_name: None, target_ref: None, hints: None, ..endpoint };
     DesiredGroup { address_type, ports, endpoints: endpoints.into_iter().map(abroad).collect() }
-}
-
-#[cfg(not(test))]
-#[tokio::main]
-async fn main() -> Result<()> {
-    let mut others = Vec::new();
-    for path in std::env::args().skip(1) {
-        others.push(Client::new(&Config::from_kubeconfig(path.as_ref()).await?, ClientOptions::default())?);
-    }
-    run(support::client().await?, others, kube_controller_program::stop_on_signals()?).await
 }

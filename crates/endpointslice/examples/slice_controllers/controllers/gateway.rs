@@ -6,12 +6,7 @@
 //!     metadata: {name: edge}
 //!     spec: {selector: {app: edge}, port: 8443}
 //!
-//!     cargo run -p kube-endpointslice --example gateway
-
-#[cfg(not(test))]
-mod support;
-#[cfg(test)]
-use crate::support;
+//!     cargo run -p kube-endpointslice --example slice_controllers -- gateway
 
 use std::sync::Arc;
 
@@ -21,7 +16,8 @@ use kube_endpoint_model::{
 };
 use kube_endpointslice::{Input, Options, Owner, Reconciled, Reconciler, SliceLabels, desired_endpoints_from_pods};
 use serde::Deserialize;
-use support::Result;
+
+use super::Result;
 
 /// Fields of the custom resource that the controller reads.
 #[derive(Deserialize)]
@@ -84,10 +80,4 @@ async fn sync(context: Arc<Context>, key: ObjectKey) -> Result<Reconciled> {
     let types = [AddressType::IPv4, AddressType::IPv6];
     let input = Input::new(&owner, &types, desired, &existing).labels(&labels);
     Ok(reconciler.reconcile(input, None).await?)
-}
-
-#[cfg(not(test))]
-#[tokio::main]
-async fn main() -> Result<()> {
-    run(support::client().await?, kube_controller_program::stop_on_signals()?).await
 }

@@ -4,12 +4,7 @@
 //! The slices have labels of their own and are for consumers on that network, not for Services: kube-proxy and DNS ignore
 //! them. To give kube-proxy a Service on the secondary network, use `Options::for_services` and `SliceLabels::for_service`.
 //!
-//!     cargo run -p kube-endpointslice --example secondary_network
-
-#[cfg(not(test))]
-mod support;
-#[cfg(test)]
-use crate::support;
+//!     cargo run -p kube-endpointslice --example slice_controllers -- secondary_network
 
 use std::sync::Arc;
 
@@ -22,7 +17,8 @@ use kube_endpoint_model::{
 };
 use kube_endpointslice::{DesiredGroup, Input, Options, Owner, Reconciled, Reconciler, SliceLabels, endpoint_at};
 use serde_json::Value;
-use support::Result;
+
+use super::{Result, numbered_ports};
 
 /// Annotation of a Service: the network of its endpoints.
 const NETWORK: &str = "example.com/network";
@@ -78,7 +74,7 @@ async fn sync(context: Arc<Context>, key: ObjectKey) -> Result<Reconciled> {
     let annotation = |name| service.part.get(name).unwrap_or_default();
     let selector = [("app", annotation(APP))].into_iter().collect();
     let families = [IpFamily::V4, IpFamily::V6];
-    let ports = support::numbered_ports(&service);
+    let ports = numbered_ports(&service);
     let mut desired = families.map(|family| DesiredGroup {
         address_type: family.into(),
         ports: ports.clone(),
@@ -123,10 +119,4 @@ fn addresses(pod: &Annotated<Pod>, network: &str) -> (Vec<Address>, Vec<String>)
         }
     }
     (addresses, rejected)
-}
-
-#[cfg(not(test))]
-#[tokio::main]
-async fn main() -> Result<()> {
-    run(support::client().await?, kube_controller_program::stop_on_signals()?).await
 }

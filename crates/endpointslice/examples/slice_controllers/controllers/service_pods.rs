@@ -1,12 +1,7 @@
 //! Slices for the Pods that a Service selects, like those of the slice controller of Kubernetes, with another
 //! managed-by value.
 //!
-//!     cargo run -p kube-endpointslice --example service_pods
-
-#[cfg(not(test))]
-mod support;
-#[cfg(test)]
-use crate::support;
+//!     cargo run -p kube-endpointslice --example slice_controllers -- service_pods
 
 use std::sync::Arc;
 
@@ -16,7 +11,8 @@ use kube_endpointslice::{
     Input, Options, Owner, Reconciled, Reconciler, SliceLabels, desired_endpoints_from_service_pods,
 };
 use kube_topology::HintPolicy;
-use support::Result;
+
+use super::Result;
 
 struct Context {
     services: Lister<Service, ServiceIndex>,
@@ -68,10 +64,4 @@ async fn sync(context: Arc<Context>, key: ObjectKey) -> Result<Reconciled> {
     let (types, existing) = (service.address_types(), reconciler.existing_slices(&key).await?);
     let input = Input::new(&owner, &types, desired.groups, &existing).labels(&labels);
     Ok(reconciler.reconcile(input, Some(HintPolicy::of(&service))).await?)
-}
-
-#[cfg(not(test))]
-#[tokio::main]
-async fn main() -> Result<()> {
-    run(support::client().await?, kube_controller_program::stop_on_signals()?).await
 }
