@@ -232,7 +232,9 @@ fn the_list_shows_what_applies_and_why_the_rest_does_not() {
 #[case::filter(&["core/none"], "no scenario matches the filters")]
 #[case::nothing_applies(&["--profile=mirrored-slices", "core/no-pods"], "none of the selected scenarios applies")]
 #[case::quote(&["--controller='x"], "a quote is not closed")]
-#[case::settle(&["--settle=1"], "must be at least 3")]
+#[case::settle(&["--settle=2.9"], "must be at least 3")]
+#[case::seconds(&["--timeout=soon"], "expected a number of seconds")]
+#[case::negative(&["--timeout=-1"], "negative")]
 #[case::variant_alone(&["--controller-elected=x"], "--controller <COMMAND>")]
 fn a_usage_error_has_status_2(#[case] arguments: &[&str], #[case] message: &str) {
     let run = run(arguments);

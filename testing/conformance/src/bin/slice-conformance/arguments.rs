@@ -102,22 +102,3 @@ fn settle_seconds(text: &str) -> Result<Duration, String> {
     let settle = seconds(text)?;
     if settle < Duration::from_secs(3) { Err("must be at least 3".to_owned()) } else { Ok(settle) }
 }
-
-#[cfg(test)]
-mod tests {
-    use clap::CommandFactory as _;
-
-    use super::*;
-
-    #[test]
-    fn the_command_line_is_consistent() {
-        Arguments::command().debug_assert();
-    }
-
-    #[test]
-    fn durations() {
-        assert_eq!(seconds("1.5"), Ok(Duration::from_millis(1_500)));
-        assert!(seconds("soon").is_err() && seconds("-1").is_err());
-        assert!(settle_seconds("2.9").is_err() && settle_seconds("3").is_ok());
-    }
-}
