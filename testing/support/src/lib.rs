@@ -26,6 +26,6 @@ mod sockets;
 pub use clocks::virtual_clocks;
 pub use corrupt::corrupt;
 pub use eventually::{LIMIT, eventually, until, within};
-pub use fixture::fixture;
+pub use fixture::{fixture, upstream_metrics};
 pub use log_lines::LogLines;
 pub use sockets::wait_for_bytes;

@@ -62,7 +62,7 @@ pub(crate) fn families(text: &str) -> BTreeMap<String, Family> {
     families
 }
 
-pub(crate) const UPSTREAM_METRICS: &str = include_str!("../fixtures/kcm-metrics.txt");
+pub(crate) const UPSTREAM_METRICS: &str = include_str!("../../../../testing/conformance/fixtures/kcm-metrics.txt");
 /// Upstream's metrics that are missing in the recording, since they have no series until they are first set: name,
 /// type, labels (from upstream's source).
 const EXPORTED_LATER: &[(&str, &str, &[&str])] = &[

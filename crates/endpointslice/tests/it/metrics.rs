@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kube_endpoint_model::{AddressType, ObjectMeta};
+use kube_endpoints_testing::upstream_metrics;
 use kube_endpointslice::metrics::{PrometheusMetrics, SliceMetrics};
 use kube_endpointslice::{DesiredGroup, Input, Owner, Reconciler};
 use kube_topology::{HintPolicy, TrafficDistribution};
@@ -11,9 +12,6 @@ use prometheus::{Registry, TextEncoder};
 
 use crate::cluster::Cluster;
 use crate::world::{group, options};
-
-/// Lines from `/metrics` of kube-controller-manager 1.36.
-const UPSTREAM: &str = include_str!("../fixtures/upstream-metrics.txt");
 
 fn exposition(registry: &Registry) -> String {
     TextEncoder::new().encode_to_string(&registry.gather()).expect("text")
@@ -61,7 +59,7 @@ async fn names_help_types_labels_and_buckets_match_upstream() {
         .filter(|line| !line.contains("\"create\""))
         .flat_map(|line| [line, "\n"])
         .collect();
-    assert_eq!(schema(&without_create), schema(UPSTREAM));
+    assert_eq!(schema(&without_create), schema(&upstream_metrics("endpoint_slice_controller_")));
     assert!(PrometheusMetrics::register(&registry).is_err(), "the names are registered already");
 }
 

@@ -4,11 +4,10 @@ use std::{collections::BTreeMap, time::Duration};
 
 use ::prometheus::{Registry, TextEncoder};
 use kube_controller_client::{Client, ClientOptions, Config};
+use kube_endpoints_testing::upstream_metrics;
 use kube_informer::{GuardOutcome, HandlerOptions, Informer, InformerMetricsProvider as _, PrometheusMetrics};
 use kube_wire::{Decode, DecodeError, Object, Resource, ResourceVersion, Uid};
 
-/// Lines of `/metrics` of kube-controller-manager 1.36 for its informers of these resources.
-const UPSTREAM: &str = include_str!("../fixtures/upstream-metrics.txt");
 const RESOURCES: [Resource; 5] = [
     Resource::namespaced("", "v1", "pods", "Pod"),
     Resource::namespaced("", "v1", "services", "Service"),
@@ -78,7 +77,7 @@ async fn names_help_types_labels_and_buckets_match_upstream() {
     drop(Informer::<Thing<2>>::builder(client.clone()).metrics(metrics.clone()).build());
     drop(Informer::<Thing<3>>::builder(client.clone()).metrics(metrics.clone()).build());
     drop(Informer::<Thing<4>>::builder(client).metrics(metrics).build());
-    assert_eq!(schema(&print(&registry)), schema(UPSTREAM));
+    assert_eq!(schema(&print(&registry)), schema(&upstream_metrics("informer_")));
     assert!(PrometheusMetrics::register(&registry, "again").is_err(), "the names are registered already");
 }
 
