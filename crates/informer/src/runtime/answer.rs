@@ -45,6 +45,13 @@ struct Details {
     uid: String,
 }
 
+/// What is read of the options of a deletion.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Deletion {
+    dry_run: Vec<String>,
+}
+
 /// What is read of every request.
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -64,6 +71,11 @@ pub(super) fn based_on(request: &[u8]) -> Option<ResourceVersion> {
     let Written { metadata, preconditions } = serde_json::from_slice(request).ok()?;
     let mut versions = [metadata.resource_version, preconditions.resource_version].into_iter();
     versions.find(|it| !it.is_empty()).map(ResourceVersion::from)
+}
+
+/// Returns whether these options of a deletion ask for a dry run. Those of other writes do in the query.
+pub(super) fn is_dry_run(options: &[u8]) -> bool {
+    serde_json::from_slice(options).is_ok_and(|Deletion { dry_run }| !dry_run.is_empty())
 }
 
 /// Returns what follows from the answer to a write of an object of `resource`.
@@ -162,5 +174,13 @@ mod tests {
     #[case::nothing("", None)]
     fn requests_are_based_on_versions(#[case] body: &str, #[case] expected: Option<&str>) {
         assert_eq!(based_on(body.as_bytes()), expected.map(ResourceVersion::from));
+    }
+    #[rstest]
+    #[case::dry_run(r#"{"kind":"DeleteOptions","dryRun":["All"]}"#, true)]
+    #[case::no_stage(r#"{"dryRun":[]}"#, false)]
+    #[case::options(r#"{"propagationPolicy":"Foreground"}"#, false)]
+    #[case::nothing("", false)]
+    fn options_ask_for_dry_runs(#[case] options: &str, #[case] expected: bool) {
+        assert_eq!(is_dry_run(options.as_bytes()), expected);
     }
 }

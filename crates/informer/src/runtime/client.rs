@@ -6,7 +6,11 @@ use http::{Request, Response};
 use http_body_util::BodyExt as _;
 use kube::{Client, client::Body};
 
-use super::{answer::based_on, target::Target, writes::Writable};
+use super::{
+    answer::{based_on, is_dry_run},
+    target::Target,
+    writes::Writable,
+};
 
 /// Caches that writes enter.
 pub(super) type Registry = Arc<RwLock<Vec<Arc<dyn Writable>>>>;
@@ -31,7 +35,7 @@ pub(super) fn observed(client: &Client, registry: Registry) -> Client {
 /// Sends a request, which changes objects of these caches.
 async fn send(
     client: Client,
-    changed: Vec<(Target, Arc<dyn Writable>)>,
+    mut changed: Vec<(Target, Arc<dyn Writable>)>,
     request: Request<Body>,
 ) -> Result<Response<Body>, kube::Error> {
     if changed.is_empty() {
@@ -39,6 +43,7 @@ async fn send(
     }
     let (head, body) = request.into_parts();
     let body = body.collect_bytes().await?;
+    changed.retain(|(target, _)| !(target.deletes && is_dry_run(&body)));
     let based_on = based_on(&body);
     let (head, body) = client.send(Request::from_parts(head, body.into())).await?.into_parts();
     let body = body.collect().await?.to_bytes();

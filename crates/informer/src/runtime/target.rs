@@ -15,7 +15,8 @@ pub(super) struct Target {
 
 impl Target {
     /// Returns what a request changes of a resource; `None` if it changes no single object of it for sure: another resource, a
-    /// read, a dry run, the deletion of a collection, a subresource that is created (an eviction, a token).
+    /// read, a dry run (but for one in the body of a deletion), the deletion of a collection, a subresource that is created (an
+    /// eviction, a token).
     pub(super) fn of(resource: &Resource, method: &Method, uri: &Uri) -> Option<Self> {
         let is_dry_run = uri.query().is_some_and(|query| query.split('&').any(|it| it.starts_with("dryRun=")));
         if is_dry_run {
@@ -30,11 +31,12 @@ impl Target {
             ("", uri.path().strip_prefix(&*collection)?)
         };
         let mut segments = rest.split('/');
-        let segments = (segments.next()?, segments.next(), segments.next());
+        let segments = (segments.next()?, segments.next(), segments.next(), segments.next());
         let (name, deletes) = match (method.as_str(), segments) {
-            ("POST", ("", None, _)) => ("", false),
-            ("PUT" | "PATCH", ("", Some(name), _)) => (name, false),
-            ("DELETE", ("", Some(name), None)) => (name, true),
+            ("POST", ("", None, ..)) => ("", false),
+            // More would be an object in a Namespace of that name, or the path behind a proxy.
+            ("PUT" | "PATCH", ("", Some(name), _, None)) => (name, false),
+            ("DELETE", ("", Some(name), None, _)) => (name, true),
             _ => return None,
         };
         Some(Self { namespace: namespace.to_owned(), name: name.to_owned(), deletes })
@@ -59,6 +61,9 @@ mod tests {
     #[case::cluster_scope(NAMESPACES, "DELETE", "/api/v1/namespaces/shop", Some(("", "shop", true)))]
     #[case::finalize(NAMESPACES, "PUT", "/api/v1/namespaces/shop/finalize", Some(("", "shop", false)))]
     #[case::object_in_a_namespace(NAMESPACES, "POST", "/api/v1/namespaces/shop/pods", None)]
+    #[case::replaced_in_a_namespace(NAMESPACES, "PUT", "/api/v1/namespaces/shop/pods/web", None)]
+    #[case::patched_in_a_namespace(NAMESPACES, "PATCH", "/api/v1/namespaces/shop/pods/web/status", None)]
+    #[case::proxied(PODS, "PUT", "/api/v1/namespaces/shop/pods/web/proxy/a", None)]
     #[case::eviction(PODS, "POST", "/api/v1/namespaces/shop/pods/web/eviction", None)]
     #[case::collection(PODS, "DELETE", "/api/v1/namespaces/shop/pods", None)]
     #[case::dry_run(PODS, "POST", "/api/v1/namespaces/shop/pods?x=y&dryRun=All", None)]

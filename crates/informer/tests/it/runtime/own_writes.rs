@@ -60,6 +60,7 @@ async fn each_kind_of_write_is_seen_at_once() {
 
     let dry_run = PostParams { dry_run: true, ..PostParams::default() };
     api.create(&dry_run, &config_map("c")).await.unwrap();
+    api.delete("a", &DeleteParams::default().dry_run()).await.unwrap();
     assert_eq!(names(&store), ["a", "b"]);
 
     api.delete("b", &DeleteParams::default()).await.unwrap();
