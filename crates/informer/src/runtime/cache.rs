@@ -66,7 +66,8 @@ impl<K: CachedResource> Cache<K> {
     /// Returns a stream of the objects that are stored, then of those that are added, changed or deleted: the trigger of
     /// objects that a controller owns or watches (kube: `WatchStreamExt::touched_objects`).
     ///
-    /// It has the properties of [`applied_objects`](Self::applied_objects). A deleted object comes in its last state.
+    /// It has the properties of [`applied_objects`](Self::applied_objects). A deleted object comes in its last state; before the
+    /// first poll, more than 1,000 deletions are forgotten, because a controller that begins reconciles all owners.
     pub fn touched_objects(&self) -> impl Stream<Item = Arc<K>> + Send + use<K> {
         self.subscribe("touched objects").filter_map(|change| {
             let (Change::Applied(object) | Change::Deleted(object)) = change;
