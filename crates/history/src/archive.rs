@@ -270,9 +270,13 @@ impl Archive {
                 return Ok(());
             }
             offset = after;
+            let mut last = None;
             let (end, index_end) = loop {
                 match self.next(file, offset, length)? {
-                    Next::Frame { packed } => offset += (frame::HEAD + packed) as u64,
+                    Next::Frame { packed } => {
+                        last = Some((offset, packed));
+                        offset += (frame::HEAD + packed) as u64;
+                    }
                     Next::Trailer => {
                         let trailer = self.trailer_before(file, offset + TRAILER as u64)?;
                         let index = trailer.filter(|it| it.segment == offset - start).map(|it| offset - it.index);
@@ -280,8 +284,10 @@ impl Archive {
                         offset += TRAILER as u64;
                         break ends;
                     }
-                    Next::CutOff | Next::End => {
-                        let end = offset;
+                    Next::CutOff | Next::End => break (std::mem::replace(&mut offset, length), None),
+                    Next::Zeros => {
+                        let torn = last.filter(|(at, packed)| self.unpack(file, *at, *packed, &mut content).is_err());
+                        let end = torn.map_or(offset, |(at, _)| at);
                         offset = length;
                         break (end, None);
                     }

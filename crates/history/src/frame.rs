@@ -109,6 +109,9 @@ pub(crate) enum Next {
     Trailer,
     /// The file ends within a frame, as after a crash.
     CutOff,
+    /// Nothing but zeros, perhaps after the beginning of a frame: what a file system had no time to write before a loss of power. The
+    /// frame before may lack a part, too.
+    Zeros,
     /// The end of the file.
     End,
     /// Neither.
@@ -163,6 +166,9 @@ fn claimed_length(packed: &[u8]) -> io::Result<usize> {
     }
 }
 
+/// Number of bytes up to which zeros at the end of a file count as its end.
+const MOST_ZEROS: usize = 16 << 20;
+
 /// Returns what follows at an offset of a source with this length.
 pub(crate) fn next(source: &mut dyn Source, offset: u64, length: u64) -> io::Result<Next> {
     if offset >= length {
@@ -180,6 +186,20 @@ pub(crate) fn next(source: &mut dyn Source, offset: u64, length: u64) -> io::Res
         }
         (TRAILER_MAGIC, 16) if offset + TRAILER as u64 > length => Next::CutOff,
         (TRAILER_MAGIC, 16) => Next::Trailer,
+        _ if has_only_zeros(source, offset + HEAD as u64)? => Next::Zeros,
         _ => Next::Foreign,
     })
+}
+
+/// Returns whether nothing but zeros follows, and not too many of them.
+fn has_only_zeros(source: &mut dyn Source, offset: u64) -> io::Result<bool> {
+    source.seek(SeekFrom::Start(offset))?;
+    let (mut bytes, mut count) = ([0; 4 << 10], 0);
+    loop {
+        match source.read(&mut bytes)? {
+            0 => return Ok(true),
+            length if count > MOST_ZEROS || bytes[..length].iter().any(|byte| *byte != 0) => return Ok(false),
+            length => count += length,
+        }
+    }
 }

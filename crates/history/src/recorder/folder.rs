@@ -18,8 +18,8 @@ const NAME: &str = "%Y-%m-%dT%H-%M-%S%.3fZ";
 /// Extension of a file whose segment has not begun.
 const UNFINISHED: &str = "new";
 
-/// A folder with a file for each segment, of which the oldest are deleted: before the files have more bytes than the limit, and
-/// once everything in them is too old.
+/// A folder with a file for each segment, of which the oldest are deleted: before the files have more bytes than the limit, when the
+/// disk has no space for the state with which a segment begins, and once everything in them is too old.
 ///
 /// Only files with names such as `2026-11-27T14-02-07.310Z.history` are counted and deleted. A folder is for one
 /// recorder.
@@ -98,20 +98,26 @@ impl Store for Folder {
         let name = format!("{}.{EXTENSION}", started.strftime(NAME));
         let (file, unfinished) = (self.path.join(&name), self.path.join(format!("{name}.{UNFINISHED}")));
         // A file without a whole header would make the folder unreadable.
-        let written = File::create(&unfinished).and_then(|mut present| {
+        let mut begin = || {
+            let mut present = File::create(&unfinished)?;
             write(&mut present)?;
             present.sync_data()?;
             fs::rename(&unfinished, &file)?;
             Ok(present)
-        });
-        match written {
-            Ok(present) => self.present = Some(present),
-            Err(error) => {
-                // It takes space on a full disk. If it cannot be deleted, the next `open` tries again.
-                let _ = fs::remove_file(unfinished);
-                return Err(error);
+        };
+        let present = loop {
+            match begin() {
+                Ok(present) => break present,
+                // The disk may be smaller than the limit, or be filled by others.
+                Err(error) if is_full(&error) && !self.files.is_empty() => self.remove(1)?,
+                Err(error) => {
+                    // It takes space on a full disk. If it cannot be deleted, the next `open` tries again.
+                    let _ = fs::remove_file(&unfinished);
+                    return Err(error);
+                }
             }
-        }
+        };
+        self.present = Some(present);
         self.files.push_back(file);
         self.rotation.push(started, bytes);
         Ok(())
@@ -161,6 +167,10 @@ impl Store for Folder {
     fn segment_limits(&self, state: u64) -> SegmentLimits {
         self.rotation.segment_limits(state)
     }
+}
+
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
 /// Returns the time at which the segment of a file began; `None` for other files.

@@ -123,11 +123,13 @@ impl Recorder {
     ///
     /// # Errors
     ///
-    /// The segment cannot be written, or is longer than the limit of the store, which is not touched then.
+    /// The segment cannot be written, or is too long for the limit of the store, of which only what is too old is removed then.
     pub fn begin(&mut self, now: Timestamp) -> io::Result<()> {
         self.started = self.at(now);
         (self.changes, self.gaps) = (0, 0);
         self.objects = self.encoder.objects();
+        // Also if no segment can begin, for example on a full disk.
+        self.store.sync(self.started)?;
         self.begin_segment(self.started)?;
         self.store.sync(self.started)
     }
@@ -268,6 +270,12 @@ impl Recorder {
         if needed > limit {
             return Err(io::Error::other(format!(
                 "the present state takes {needed} bytes, more than the limit of {limit}"
+            )));
+        }
+        if needed >= self.store.segment_limits(needed).length {
+            // It would end at once, and the next one would remove it.
+            return Err(io::Error::other(format!(
+                "the present state takes {needed} bytes, and the limit of {limit} leaves too little for changes"
             )));
         }
         if needed > self.store.room() {

@@ -46,6 +46,63 @@ fn a_folder_keeps_most_of_its_limit_and_never_more() {
     assert!(changes.iter().all(|change| !matches!(change.what, What::Gap(_))));
 }
 
+/// As on a disk that is smaller than the limit.
+#[test]
+fn the_oldest_segments_make_way_on_a_full_disk() {
+    let (folder, limit) = (tempfile::tempdir().unwrap(), 16 << 10);
+    let mut recorder = recorder_to(open_folder(folder.path(), limit));
+    recorder.begin(time(0)).unwrap();
+    record(&mut recorder, 1..600, |_| ());
+    drop(recorder);
+    let (files, space) = (names(folder.path()), length_of_files(folder.path()) * 3 / 4);
+    let begin = |space: u64| {
+        open_folder(folder.path(), limit).begin(time(600), 6, &mut |out| {
+            out.write_all(b"header")?;
+            if length_of_files(folder.path()) > space { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+        })
+    };
+    begin(space).unwrap();
+    let left = names(folder.path());
+    let (new, old) = left.split_last().unwrap();
+    assert!(!old.is_empty() && old.len() < files.len() && files.ends_with(old), "{old:?} of {files:?}");
+    assert!(!files.contains(new) && length_of_files(folder.path()) <= space);
+    assert_eq!(begin(5).unwrap_err().kind(), io::ErrorKind::StorageFull);
+    assert_eq!(names(folder.path()), [""; 0]);
+}
+
+#[rstest]
+#[case::folder(|path: &Path, limit| recorder_to(open_folder(path, limit)))]
+#[case::ring(|_: &Path, limit| recorder_to(Ring::new(limit, SignedDuration::from_hours(24))))]
+fn a_state_that_leaves_no_space_for_changes_is_an_error(#[case] open: fn(&Path, u64) -> Recorder) {
+    let folder = tempfile::tempdir().unwrap();
+    let begin = |limit: u64| {
+        let mut recorder = open(folder.path(), limit);
+        (0..300).for_each(|number| recorder.apply(put(0, &format!("web-{number}"), number)).unwrap());
+        recorder.begin(time(0)).map(|()| recorder)
+    };
+    let state = begin(1 << 20).unwrap().length();
+    let error = begin(state * 5 / 4).err().expect("no space for changes").to_string();
+    assert!(error.ends_with("leaves too little for changes"), "{error}");
+    let mut recorder = begin(state * 3 / 2).unwrap();
+    (1..60).for_each(|second| recorder.checkpoint(time(second)).unwrap());
+    assert_eq!(recorder.oldest(), Some(time(0)), "no segment has ended");
+}
+
+/// Otherwise what is too old would stay for as long as no segment can begin.
+#[test]
+fn what_is_too_old_goes_although_no_segment_can_begin() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || recorder_to(Folder::open(folder.path(), 1 << 20, SignedDuration::from_hours(1)).unwrap());
+    let mut recorder = open();
+    recorder.begin(time(0)).unwrap();
+    (0..60).for_each(|minute| recorder.checkpoint(time(60 * minute)).unwrap());
+    let before = names(folder.path());
+    let mut recorder = open();
+    fs::create_dir(folder.path().join("2026-11-28T14-00-00.000Z.history.new")).unwrap();
+    recorder.begin(time(86_400)).unwrap_err();
+    assert!(before.len() > 1 && names(folder.path()).len() < before.len());
+}
+
 #[test]
 fn a_folder_forgets_what_is_too_old() {
     let folder = tempfile::tempdir().unwrap();
@@ -125,8 +182,9 @@ fn a_crash_anywhere_leaves_a_readable_folder() {
     let header = Archive::from_buffers([whole.clone()]).unwrap().headers().next().unwrap().clone();
     // The file gets its name once its header and state are in it.
     let first = whole.len() - 19 * 40;
-    for length in (first..whole.len()).step_by(7) {
-        fs::write(&file, &whole[..length]).unwrap();
+    // After a loss of power, a file may end with zeros that were never written.
+    for (length, zeros) in (first..whole.len()).step_by(7).flat_map(|length| [(length, 0), (length, 5_000)]) {
+        fs::write(&file, [&whole[..length], &vec![0; zeros]].concat()).unwrap();
         let mut recorder = recorder_to(open_folder(folder.path(), 1 << 20));
         recorder.begin(time(100)).unwrap();
         let headers: Vec<_> = Archive::open(folder.path()).unwrap().headers().cloned().collect();
