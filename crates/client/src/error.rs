@@ -140,6 +140,11 @@ impl Error {
         }
     }
 
+    /// Returns whether the server returned `Unauthorized`: the credentials are not valid.
+    pub fn is_unauthorized(&self) -> bool {
+        self.status().is_some_and(|status| status.code == 401)
+    }
+
     /// Returns whether there was no connection to the server, see [`TransportKind::Connect`].
     pub fn is_unreachable(&self) -> bool {
         matches!(self, Self::Transport { kind: TransportKind::Connect, .. })

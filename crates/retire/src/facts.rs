@@ -156,7 +156,10 @@ impl Facts {
         }
         let has_addresses =
             endpoints.subsets.iter().any(|it| !it.addresses.is_empty() || !it.not_ready_addresses.is_empty());
-        if has_addresses && service.is_some_and(|service| is_mirrored(endpoints, service)) {
+        if has_addresses
+            && service
+                .is_some_and(|service| is_mirrored(&endpoints.metadata.labels, endpoints.is_leader_lock(), service))
+        {
             add("its Service has no selector, and the EndpointSlices that mirror it serve the Service");
         }
         let strangers = recent_strangers(found, self.asked, self.now);

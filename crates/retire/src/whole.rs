@@ -3,14 +3,15 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use kube_endpoint_model::Labels;
 use kube_endpoint_model::well_known::{ENDPOINTS_CONTROLLER, ENDPOINTS_MANAGED_BY_LABEL, LEADER_ANNOTATION};
+use kube_endpoint_model::{Labels, Service};
 use kube_wire::{Decode, DecodeError, Encode, Object, ObjectKey, Resource, ResourceVersion, Text, Uid, json};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::apply::Kept;
+use crate::writers::is_mirrored;
 
 /// Fields of `metadata` that the API server sets. A create that has some of them is rejected.
 const SERVER_FIELDS: [&str; 8] = [
@@ -35,6 +36,7 @@ pub struct WholeEndpoints {
     protected: Option<Kept>,
     /// Whether the API server sends it with the label of the endpoints controller.
     is_managed: bool,
+    is_leader_lock: bool,
     /// JSON in one line, with `kind` and `apiVersion`.
     json: Box<str>,
 }
@@ -71,12 +73,15 @@ impl Metadata {
         label == Some(ENDPOINTS_CONTROLLER)
     }
 
+    fn is_leader_lock(&self) -> bool {
+        self.annotations.as_ref().is_some_and(|it| it.contains_key(LEADER_ANNOTATION))
+    }
+
     fn protected(&self) -> Option<Kept> {
-        let is_lock = self.annotations.as_ref().is_some_and(|it| it.contains_key(LEADER_ANNOTATION));
         let reasons = [
             (&*self.namespace == "default" && &*self.name == "kubernetes", Kept::OfApiServer),
             (!self.is_managed(), Kept::NotManaged),
-            (is_lock, Kept::LeaderLock),
+            (self.is_leader_lock(), Kept::LeaderLock),
             (self.finalizers.as_ref().is_some_and(|it| !it.is_empty()), Kept::Finalizers),
             (self.deletion_timestamp.is_some(), Kept::Terminating),
             // Without them, a delete would have no preconditions.
@@ -95,6 +100,11 @@ impl WholeEndpoints {
     /// Returns whether the object has the label `endpoints.kubernetes.io/managed-by: endpoint-controller`.
     pub fn is_managed(&self) -> bool {
         self.is_managed
+    }
+
+    /// Returns whether the mirroring controller mirrors the object (MI-1, MI-2), whose Service is `service`.
+    pub fn is_mirrored(&self, service: &Service) -> bool {
+        is_mirrored(&self.labels, self.is_leader_lock, service)
     }
 
     pub(crate) fn labels(&self) -> &Labels {
@@ -162,11 +172,21 @@ impl Decode for WholeEndpoints {
             // The text is an object, and not empty: it has `metadata`.
             _ => format!(r#"{{"kind":"Endpoints","apiVersion":"v1",{}"#, text.trim_start_matches('{')),
         };
-        let (is_managed, protected) = (metadata.is_managed(), metadata.protected());
+        let (is_managed, is_leader_lock) = (metadata.is_managed(), metadata.is_leader_lock());
+        let protected = metadata.protected();
         let Metadata { namespace, name, uid, resource_version, labels, .. } = metadata;
         let key = ObjectKey { namespace, name };
         let labels = labels.unwrap_or_default();
-        Ok(WholeEndpoints { key, uid, resource_version, labels, protected, is_managed, json: json.into() })
+        Ok(WholeEndpoints {
+            key,
+            uid,
+            resource_version,
+            labels,
+            protected,
+            is_managed,
+            is_leader_lock,
+            json: json.into(),
+        })
     }
 }
 

@@ -1,10 +1,8 @@
 //! Endpoints that others than the endpoints controller write.
 
 use jiff::{SignedDuration, Timestamp};
-use kube_endpoint_model::well_known::{
-    ENDPOINTS_CONTROLLER, ENDPOINTS_MANAGED_BY_LABEL, LEADER_ANNOTATION, SKIP_MIRROR_LABEL,
-};
-use kube_endpoint_model::{Endpoints, Service};
+use kube_endpoint_model::well_known::{ENDPOINTS_CONTROLLER, ENDPOINTS_MANAGED_BY_LABEL, SKIP_MIRROR_LABEL};
+use kube_endpoint_model::{Endpoints, Labels, Service};
 use serde::{Deserialize, Serialize};
 
 use crate::facts::FoundEndpoints;
@@ -80,11 +78,9 @@ pub(crate) fn is_managed(endpoints: &Endpoints) -> bool {
     endpoints.metadata.labels.get(ENDPOINTS_MANAGED_BY_LABEL) == Some(ENDPOINTS_CONTROLLER)
 }
 
-/// Returns whether the mirroring controller mirrors an object, whose Service exists.
-pub(crate) fn is_mirrored(endpoints: &Endpoints, service: &Service) -> bool {
-    service.selector.is_none()
-        && endpoints.metadata.labels.get(SKIP_MIRROR_LABEL) != Some("true")
-        && !endpoints.metadata.annotations.contains_key(LEADER_ANNOTATION)
+/// Returns whether the mirroring controller mirrors Endpoints with these labels (MI-1, MI-2), whose Service is `service`.
+pub(crate) fn is_mirrored(labels: &Labels, is_leader_lock: bool, service: &Service) -> bool {
+    service.selector.is_none() && labels.get(SKIP_MIRROR_LABEL) != Some("true") && !is_leader_lock
 }
 
 pub(crate) fn is_of_api_server(endpoints: &Endpoints) -> bool {
@@ -126,7 +122,9 @@ pub(crate) fn writer(
         match service {
             Ok(None) => WriterKind::NoService,
             Ok(Some(service)) if service.selector.is_some() => WriterKind::Unlabelled,
-            Ok(Some(service)) if !is_mirrored(endpoints, service) => WriterKind::SkipsMirror,
+            Ok(Some(service)) if !is_mirrored(&metadata.labels, endpoints.is_leader_lock(), service) => {
+                WriterKind::SkipsMirror
+            }
             Ok(Some(_)) | Err(()) => WriterKind::Mirrored,
         }
     };

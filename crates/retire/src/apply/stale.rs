@@ -17,7 +17,7 @@ const CLOCKS: SignedDuration = SignedDuration::from_mins(1);
 pub struct Present<'a> {
     /// Time.
     pub now: Timestamp,
-    /// UID of the namespace `kube-system`; `None` if it may not be read, so that it is not compared.
+    /// UID of the namespace `kube-system`; `None` if it or that of the plan is not known, so that they are not compared.
     pub cluster: Option<&'a str>,
     /// All managed Endpoints in the namespaces of the plan.
     pub objects: &'a [Arc<WholeEndpoints>],

@@ -64,7 +64,7 @@ pub(super) async fn run(global: &GlobalArgs, args: &ApplyArgs) -> anyhow::Result
     tasks.spawn(async { match following.await {} });
     let namespace = plan.namespace.as_deref();
     let starting = Box::pin(async {
-        let identity = cluster::identity(&connection.client, args.accept_unknown_cluster).await?;
+        let identity = cluster::identity(&connection.client, &plan.cluster.uid, args.accept_unknown_cluster).await?;
         // Before the list: no write after the list is missed.
         let writes = writes::watch(&connection, namespace, &mut tasks).await?;
         let objects = cluster::managed_endpoints(&connection.client, namespace).await?;

@@ -28,16 +28,18 @@ pub(super) fn managed() -> String {
     format!("{ENDPOINTS_MANAGED_BY_LABEL}={ENDPOINTS_CONTROLLER}")
 }
 
-/// Returns the UID that identifies the cluster; `None`, with a warning, if it may not be read and this is accepted.
-pub(super) async fn identity(client: &Client, accept_unknown: bool) -> anyhow::Result<Option<String>> {
-    let error = match uid(client).await? {
+/// Returns the UID that identifies the cluster; `None`, with a warning, if it is not known or that of the file is not, and this is
+/// accepted.
+pub(super) async fn identity(client: &Client, of_file: &str, accept_unknown: bool) -> anyhow::Result<Option<String>> {
+    let reason = match uid(client).await? {
+        Ok(_) if of_file.is_empty() => "the file does not name its cluster".to_owned(),
         Ok(uid) => return Ok(Some(uid)),
-        Err(error) => error,
+        Err(error) => error.to_string(),
     };
     if !accept_unknown {
-        bail!("the cluster is not known to be that of the file: {error}; --accept-unknown-cluster goes on");
+        bail!("the cluster is not known to be that of the file: {reason}; --accept-unknown-cluster goes on");
     }
-    warn(format_args!("the cluster is not known to be that of the file: {error}"));
+    warn(format_args!("the cluster is not known to be that of the file: {reason}"));
     Ok(None)
 }
 

@@ -1,8 +1,11 @@
 //! `retire undo`: creates the Endpoints again that `apply` has deleted.
 
+use std::collections::HashSet;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
+use kube_controller_client::{Client, Error};
+use kube_endpoint_model::Service;
 use kube_endpoints_retire::{Backup, WholeEndpoints};
 use kube_wire::Object as _;
 use serde::Serialize;
@@ -10,7 +13,7 @@ use serde::Serialize;
 use super::{backup_file, cluster};
 use crate::args::{GlobalArgs, UndoArgs};
 use crate::connection::{Connection, named};
-use crate::output::{self, Output, message};
+use crate::output::{self, Output, message, warn};
 
 /// The result in JSON and YAML.
 #[derive(Default, Serialize)]
@@ -23,7 +26,7 @@ struct Document {
     rejected: Vec<Rejected>,
 }
 
-/// An object that cannot be created.
+/// An object that was not created, and does not exist.
 #[derive(Serialize)]
 struct Rejected {
     namespace: String,
@@ -31,18 +34,40 @@ struct Rejected {
     because: String,
 }
 
-/// Creates the objects. The status is 1 if the API server rejects some, for example because their namespace is gone. If it does not
-/// answer, the run ends with an error; the same command goes on.
+/// What came of an object.
+enum Done {
+    Created,
+    LeftAlone,
+    Rejected(String),
+    /// The API server did not answer, or could not do it now.
+    Failed(String),
+}
+
+impl Document {
+    fn add(&mut self, object: &WholeEndpoints, done: Done) {
+        match done {
+            Done::Created => self.created += 1,
+            Done::LeftAlone => self.left_alone += 1,
+            Done::Rejected(because) | Done::Failed(because) => {
+                let (namespace, name) = (object.namespace().to_owned(), object.name().to_owned());
+                self.rejected.push(Rejected { namespace, name, because });
+            }
+        }
+    }
+}
+
+/// Creates the objects. The status is 1 if some cannot be created, for example because their namespace is gone. Without a connection or
+/// valid credentials, the run ends with an error; the same command goes on.
 pub(super) async fn run(global: &GlobalArgs, args: &UndoArgs) -> anyhow::Result<ExitCode> {
     let path = args.from.display();
     let Some(backup) = backup_file::read(&args.from)? else { bail!("{path} does not exist, or has no object") };
     let connection = Connection::open(global).await?;
-    let identity = cluster::identity(&connection.client, args.accept_unknown_cluster).await?;
+    let identity = cluster::identity(&connection.client, &backup.cluster, args.accept_unknown_cluster).await?;
     if identity.is_some_and(|uid| uid != backup.cluster) {
         bail!("{path} is a backup of another cluster: nothing was created");
     }
     let mut document = Document::default();
-    let created = create_all(&connection, &backup, &mut document).await;
+    let created = create_all(&connection.client, &backup, &mut document).await;
     let text = |_| {
         let rejected = document.rejected.iter();
         let lines = rejected.map(|it| format!("not created {}/{}: {}\n", it.namespace, it.name, it.because));
@@ -59,19 +84,73 @@ pub(super) async fn run(global: &GlobalArgs, args: &UndoArgs) -> anyhow::Result<
     Ok(if document.rejected.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-async fn create_all(connection: &Connection, backup: &Backup, document: &mut Document) -> anyhow::Result<()> {
+async fn create_all(client: &Client, backup: &Backup, document: &mut Document) -> anyhow::Result<()> {
+    let mut restore = Restore { client, has_warned: false };
+    // Where a request has failed, as at a webhook that is down, the rest comes last: it delays no other namespace.
+    let (mut failing, mut last) = (HashSet::new(), Vec::new());
     for object in backup.objects() {
-        let restored: WholeEndpoints = object.without_server_fields().context("cannot restore an object")?;
-        match connection.client.create(&restored).await {
-            Ok(_) => document.created += 1,
-            Err(error) if error.is_already_exists() => document.left_alone += 1,
-            Err(error) if error.is_server_failure() => return Err(named(error)),
-            Err(error) => document.rejected.push(Rejected {
-                namespace: object.namespace().to_owned(),
-                name: object.name().to_owned(),
-                because: error.to_string(),
-            }),
+        if failing.contains(object.namespace()) {
+            last.push(object);
+            continue;
+        }
+        match restore.create(object).await? {
+            Done::Failed(_) => {
+                failing.insert(object.namespace());
+                last.push(object);
+            }
+            done => document.add(object, done),
         }
     }
+    for object in last {
+        document.add(object, restore.create(object).await?);
+    }
     Ok(())
+}
+
+struct Restore<'a> {
+    client: &'a Client,
+    /// Whether the user knows that Services may not be read.
+    has_warned: bool,
+}
+
+impl Restore<'_> {
+    /// Creates an object, unless it exists or would be mirrored. The error is one that all other objects would get, too.
+    async fn create(&mut self, object: &WholeEndpoints) -> anyhow::Result<Done> {
+        let restored: WholeEndpoints = object.without_server_fields().context("cannot restore an object")?;
+        let created = match self.would_be_mirrored(object).await {
+            Ok(true) => match self.client.get::<WholeEndpoints>(object.namespace(), object.name()).await {
+                Ok(_) => return Ok(Done::LeftAlone),
+                Err(error) if error.is_not_found() => {
+                    let because = "its Service has no selector any more, and would get these addresses by mirroring";
+                    return Ok(Done::Rejected(because.to_owned()));
+                }
+                Err(error) => Err(error),
+            },
+            Ok(false) => self.client.create(&restored).await,
+            Err(error) => Err(error),
+        };
+        Ok(match created {
+            Ok(_) => Done::Created,
+            Err(error) if error.is_already_exists() => Done::LeftAlone,
+            Err(error) if error.is_unreachable() || error.is_unauthorized() => return Err(named(error)),
+            Err(error) if error.is_server_failure() => Done::Failed(format!("{:#}", named(error))),
+            Err(error) => Done::Rejected(error.to_string()),
+        })
+    }
+
+    /// Returns whether slices would mirror an object: its Service may have lost its selector since the deletion.
+    async fn would_be_mirrored(&mut self, object: &WholeEndpoints) -> Result<bool, Error> {
+        match self.client.get::<Service>(object.namespace(), object.name()).await {
+            Ok(service) => Ok(object.is_mirrored(&service)),
+            Err(error) if error.is_not_found() => Ok(false),
+            Err(error) if error.is_forbidden() => {
+                if !self.has_warned {
+                    self.has_warned = true;
+                    warn(format_args!("Endpoints of Services that have lost their selector are mirrored: {error}"));
+                }
+                Ok(false)
+            }
+            Err(error) => Err(error),
+        }
+    }
 }

@@ -7,6 +7,7 @@ mod stopped;
 
 use std::fs;
 
+use k8s_openapi::api::core::v1::Service;
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -103,6 +104,39 @@ async fn undo_leaves_alone_what_exists_and_says_what_it_cannot_create() {
     assert!(run.stdout.starts_with("not created lost/e: namespaces \"lost\" not found\n"), "{run:?}");
     assert!(run.stdout.ends_with("Endpoints: 5 created, 1 exist and were left alone, 1 not created.\n"), "{run:?}");
     assert_eq!(scene.endpoints()["shop/a"], before);
+}
+
+/// Their mirrors would be endpoints of the Service.
+#[tokio::test]
+async fn undo_creates_no_endpoints_of_a_service_that_has_lost_its_selector() {
+    let scene = Scene::start().await;
+    let run = scene.cluster.run(&scene.apply(&scene.plan(&["shop/edited", "shop/moved"]), "backup")).await;
+    assert_eq!(run.status, 0, "{run:?}");
+    let services = scene.cluster.server.typed::<Service>().namespace("shop");
+    services.patch("a", &json!({"spec": {"selector": null}})).expect("patched");
+    let run = scene.undo("backup").await;
+    assert_eq!(run.status, 1, "{run:?}");
+    assert!(run.stdout.starts_with("not created shop/a: its Service has no selector any more"), "{run:?}");
+    assert!(run.stdout.ends_with("Endpoints: 6 created, 0 exist and were left alone, 1 not created.\n"), "{run:?}");
+    assert!(!scene.endpoints().contains_key("shop/a"));
+}
+
+/// As after a run of a user who may not read the namespace kube-system.
+#[tokio::test]
+async fn a_backup_that_names_no_cluster_is_restored_if_this_is_accepted() {
+    let scene = Scene::start().await;
+    let mut plan = scene.plan(&["shop/edited", "shop/moved"]);
+    plan.cluster.uid.clear();
+    let command = scene.apply(&plan, "backup");
+    let run = scene.cluster.run(&command).await;
+    assert!(run.status == 2 && run.stderr.contains("the file does not name its cluster"), "{run:?}");
+    let run = scene.cluster.run(&format!("{command} --accept-unknown-cluster")).await;
+    assert_eq!(run.status, 0, "{run:?}");
+    let run = scene.undo("backup").await;
+    assert!(run.status == 2 && run.stderr.contains("the file does not name its cluster"), "{run:?}");
+    let run = scene.undo("backup --accept-unknown-cluster").await;
+    assert_eq!(run.status, 0, "{run:?}");
+    scene.assert_restored();
 }
 
 #[rstest]
