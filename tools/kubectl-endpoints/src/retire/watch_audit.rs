@@ -78,31 +78,25 @@ pub(super) async fn next(audit: &mut Option<AuditWatch>) -> anyhow::Result<Reads
 }
 
 /// Sends what is new. Ends after an error.
-async fn follow(mut log: AuditLog, sender: Sender<anyhow::Result<Reads>>) {
+async fn follow(log: AuditLog, sender: Sender<anyhow::Result<Reads>>) {
+    if let Err(error) = send_reads(log, &sender).await {
+        // Without a receiver, the run has ended.
+        let _ = sender.send(Err(error)).await;
+    }
+}
+
+/// Sends what is new, until there is no receiver.
+async fn send_reads(mut log: AuditLog, sender: &Sender<anyhow::Result<Reads>>) -> anyhow::Result<()> {
     let mut polls = interval(POLL);
     polls.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         polls.tick().await;
         loop {
-            let read = spawn_blocking(move || {
-                let reads = log.next();
-                (log, reads)
-            });
-            let reads = match read.await {
-                Ok((same, reads)) => {
-                    log = same;
-                    reads
-                }
-                Err(error) => {
-                    // Without a receiver, the run has ended.
-                    let _ = sender.send(Err(error.into())).await;
-                    return;
-                }
-            };
-            let Some(reads) = reads.transpose() else { break };
-            let is_last = reads.is_err();
-            if sender.send(reads).await.is_err() || is_last {
-                return;
+            let reads;
+            (log, reads) = spawn_blocking(move || log.next().map(|reads| (log, reads))).await??;
+            let Some(reads) = reads else { break };
+            if sender.send(Ok(reads)).await.is_err() {
+                return Ok(());
             }
         }
     }
