@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use bytes::Bytes;
 use http::{Method, StatusCode};
 use kube_controller_client::{Client, ClientOptions, Config};
 use kube_dev_apiserver::{Server, Transport, User};
@@ -38,21 +39,25 @@ impl Cluster {
         Cluster { client: client.expect("a client"), server, folder }
     }
 
-    pub(crate) async fn call(&self, method: Method, path: &str, content_type: &str, body: &Value) {
-        let bytes = serde_json::to_vec(body).expect("JSON");
-        let (status, answer) = self.client.raw(method, path, Some(content_type), bytes).await.expect("an answer");
+    /// Sends a request, which must succeed. Patches are JSON merge patches; a null `body` is sent as an empty one.
+    pub(crate) async fn call(&self, method: Method, path: &str, body: &Value) {
+        let (status, answer) = self.send(method, path, body).await;
         assert!(status.is_success(), "{path}: {status} {}", String::from_utf8_lossy(&answer));
     }
 
-    /// Sends a request and returns the status. Patches are JSON merge patches; a null `body` is sent as an empty one.
+    /// Sends a request like [`Cluster::call`], and returns the status.
     pub(crate) async fn try_call(&self, method: Method, path: &str, body: &Value) -> StatusCode {
+        self.send(method, path, body).await.0
+    }
+
+    async fn send(&self, method: Method, path: &str, body: &Value) -> (StatusCode, Bytes) {
         let bytes = if body.is_null() { Vec::new() } else { serde_json::to_vec(body).expect("JSON") };
         let content_type = if method == Method::PATCH { "application/merge-patch+json" } else { "application/json" };
-        self.client.raw(method, path, Some(content_type), bytes).await.expect("an answer").0
+        self.client.raw(method, path, Some(content_type), bytes).await.expect("an answer")
     }
 
     pub(crate) async fn create(&self, path: &str, object: &Value) {
-        self.call(Method::POST, path, "application/json", object).await;
+        self.call(Method::POST, path, object).await;
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -92,7 +97,7 @@ impl Cluster {
 
     async fn pod_status(&self, namespace: &str, name: &str, status: &Value) {
         let path = format!("/api/v1/namespaces/{namespace}/pods/{name}/status");
-        self.call(Method::PATCH, &path, "application/merge-patch+json", &json!({"status": status})).await;
+        self.call(Method::PATCH, &path, &json!({"status": status})).await;
     }
 
     pub(crate) async fn node(&self) {

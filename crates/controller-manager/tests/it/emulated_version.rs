@@ -98,8 +98,7 @@ async fn deleted_slices_and_addresses_with_leading_zeros_are_the_same_in_every_v
     let deletes = On::any().verb("delete").resource("endpointslices");
     cluster.server.faults().inject(Fault::reject(404).on(deletes.clone()).times(1));
     let path = "/api/v1/namespaces/default/endpoints/custom";
-    let answer = cluster.try_call(http::Method::PATCH, path, &json!({"subsets": null})).await;
-    assert!(answer.is_success(), "{answer}");
+    cluster.call(http::Method::PATCH, path, &json!({"subsets": null})).await;
     eventually("deletes", &1, async || cluster.server.requests().count(&deletes)).await;
     let master = process.master(&cluster).await;
     let synced = |metrics: &String| metrics.contains("\nworkqueue_adds_total{name=\"endpoint_slice_mirroring\"} ");

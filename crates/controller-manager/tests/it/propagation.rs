@@ -77,11 +77,11 @@ impl Scene {
     }
 
     async fn patch(&self, path: &str, patch: &Value) {
-        self.cluster.call(Method::PATCH, path, "application/merge-patch+json", patch).await;
+        self.cluster.call(Method::PATCH, path, patch).await;
     }
 
     async fn delete(&self, path: &str) {
-        assert!(self.cluster.try_call(Method::DELETE, path, &Value::Null).await.is_success(), "{path}");
+        self.cluster.call(Method::DELETE, path, &Value::Null).await;
     }
 
     async fn delete_slices(&self, service: &str) {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use http::Method;
-use kube_controller_client::{Client, ClientOptions, Config as Connection};
+use kube_controller_client::Client;
 use kube_dev_apiserver::{Config as ServerConfig, Server};
 use kube_endpoint::Legacy;
 use kube_endpoint_model::well_known::SLICE_CONTROLLER;
@@ -14,6 +14,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
+use crate::rig::client;
 use crate::server::read;
 
 /// Addresses that differ in what Pods, slices and Endpoints may have.
@@ -126,9 +127,7 @@ struct Cluster {
 impl Cluster {
     async fn start() -> Cluster {
         let server = Server::start(ServerConfig::default()).await.expect("server starts");
-        let options = ClientOptions { user_agent: "test".into(), qps: 0.0, burst: 0, ..ClientOptions::default() };
-        let client = Client::new(&Connection::from_url(&server.url()).expect("valid URL"), options).expect("client");
-        Cluster { client, namespace: String::new(), _server: server }
+        Cluster { client: client(&server, "test"), namespace: String::new(), _server: server }
     }
 
     async fn send(&self, method: Method, path: &str, object: &Value) -> (u16, Value) {

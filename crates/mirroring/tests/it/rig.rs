@@ -75,7 +75,7 @@ pub(crate) struct Rig {
     running: Option<(CancellationToken, JoinSet<()>)>,
 }
 
-fn client(server: &Server, user_agent: &str) -> Client {
+pub(crate) fn client(server: &Server, user_agent: &str) -> Client {
     let options = ClientOptions { user_agent: user_agent.into(), qps: 0.0, burst: 0, ..ClientOptions::default() };
     Client::new(&Connection::from_url(&server.url()).expect("valid URL"), options).expect("client")
 }
