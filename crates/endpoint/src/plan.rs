@@ -47,7 +47,7 @@ pub fn plan(
     let mut plan = Plan { service: selecting, write: None, events: Vec::new(), pods: 0, is_withheld };
     let service = match &plan.service {
         SelectingService::Selects(service) => service,
-        // An existing object is not changed (EC-24).
+        // An existing object is not changed (EP-3, EP-4).
         SelectingService::Ignored | SelectingService::Withheld => return plan,
         SelectingService::Missing => {
             let left_over = cluster.endpoints(key).filter(|endpoints| is_left_over(endpoints));

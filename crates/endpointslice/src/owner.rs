@@ -21,7 +21,7 @@ pub struct Owner {
     pub uid: Uid,
     /// Resource version that events about the owner refer to; may be empty.
     pub resource_version: ResourceVersion,
-    /// Whether the owner is being deleted. If so, no slice is created for it (EC-29).
+    /// Whether the owner is being deleted. If so, no slice is created for it (RC-42).
     pub terminating: bool,
 }
 

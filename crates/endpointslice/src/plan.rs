@@ -20,7 +20,7 @@ use crate::recycle::recycle;
 use crate::single::single;
 use crate::slice_labels::{SliceLabels, WrittenLabels};
 
-/// Writes for the slices of one owner, by address type: a failure in one type does not stop the others (EC-45).
+/// Writes for the slices of one owner, by address type: a failure in one type does not stop the others (RC-44).
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Plan {

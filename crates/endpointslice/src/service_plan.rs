@@ -91,7 +91,7 @@ pub fn service_plan(
         events: Vec::new(),
         is_withheld,
     };
-    // The slices of a Service without selector are kept (EC-24). Those of a deleted Service are deleted by the garbage
+    // The slices of a Service without selector are kept (ES-2). Those of a deleted Service are deleted by the garbage
     // collector, through their owner references (ES-1).
     let SelectingService::Selects(service) = selecting else { return none };
     let mut existing = cluster.slices(key, &options.controller);

@@ -105,7 +105,7 @@ pub enum SelectingService {
     Missing,
     /// There is no Service, but one may exist.
     Withheld,
-    /// The Service has no selector, or is of type `ExternalName`: what exists for it is kept (EC-24).
+    /// The Service has no selector, or is of type `ExternalName`: what exists for it is kept (EP-4, ES-2).
     Ignored,
     /// The Service selects Pods.
     Selects(Arc<Service>),

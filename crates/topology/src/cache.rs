@@ -59,7 +59,7 @@ impl TopologyCache {
         }
     }
 
-    /// Removes a Service that was deleted (EC-14) or no longer uses topology hints (RC-33), and returns whether it had
+    /// Removes a Service that was deleted (ES-1) or no longer uses topology hints (RC-33), and returns whether it had
     /// any.
     ///
     /// In the case of RC-33 the controller emits one [`disabled_event`](crate::disabled_event) if the result is true;
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn ec_14_deleted_service_is_removed() {
+    fn a_deleted_service_is_removed() {
         let mut cache = TopologyCache::default();
         cache.record(&service("web"), &V4, Some(counts(&[("a", 1)])));
         cache.record(&service("web"), &V6, Some(counts(&[("a", 1)])));

@@ -32,7 +32,7 @@ impl<K: Clone + Eq + Hash + Send + 'static> Builder<K> {
         self
     }
 
-    /// Sets the provider of the queue's metrics, such as [`PrometheusMetrics` with the feature `prometheus`](crate#metrics).
+    /// Sets the provider of the queue's metrics, such as `PrometheusMetrics` with the feature `prometheus`.
     /// Without a provider, or without a [`name`](Self::name), nothing is measured.
     pub fn metrics(mut self, provider: impl MetricsProvider + 'static) -> Self {
         self.metrics = Some(Box::new(provider));

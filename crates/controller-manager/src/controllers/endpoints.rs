@@ -69,7 +69,7 @@ pub(super) struct Flags {
 
 impl Flags {
     pub(super) fn apply(&self, settings: &mut Settings, errors: &mut Vec<String>) {
-        // Upstream accepts 0, starts no worker and silently does nothing (EC-49).
+        // Upstream accepts 0, starts no worker and silently does nothing (CM-1).
         let syncs = Bounds::new("concurrent-endpoint-syncs", 1, i64::from(u16::MAX));
         settings.syncs.endpoints.concurrent_syncs = syncs.check(self.concurrent_endpoint_syncs, errors);
         settings.syncs.endpoints.batch_period = self.endpoint_updates_batch_period.0;

@@ -197,7 +197,7 @@ fn generated_certificate_is_stored_under_upstreams_name() {
     "--mirroring-max-endpoints-per-subset=1001",
     "mirroring-max-endpoints-per-subset must not be more than 1000, but got 1001"
 )]
-#[case("--concurrent-endpoint-syncs=0", "concurrent-endpoint-syncs must not be less than 1, but got 0")] // EC-49
+#[case("--concurrent-endpoint-syncs=0", "concurrent-endpoint-syncs must not be less than 1, but got 0")] // CM-1
 #[case(
     "--endpoint-updates-batch-period=soon",
     "invalid argument \"soon\" for \"--endpoint-updates-batch-period\" flag: invalid duration \"soon\": expected a \

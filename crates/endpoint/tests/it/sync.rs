@@ -47,7 +47,7 @@ async fn a_service_without_selector_or_with_external_name_is_not_reconciled(#[ca
     let mut rig = Rig::start(&[service(1, spec)], &pods, &[]).await;
     assert!(rig.writes().await.is_empty(), "nothing is created");
     let mut rig = Rig::start(&[service(1, spec)], &pods, &[endpoints("web", "6.7.8.9")]).await;
-    assert!(rig.writes().await.is_empty(), "nothing is changed (EC-24)");
+    assert!(rig.writes().await.is_empty(), "nothing is changed (EP-3, EP-4)");
 }
 
 // upstream: TestSyncEndpointsItems, TestSyncEndpointsServiceNotFound
@@ -70,7 +70,7 @@ async fn endpoints_are_created_updated_and_deleted() {
     assert_eq!(rig.writes().await[2..], ["delete web 200"]);
 }
 
-// upstream: TestCheckLeftoverEndpoints. Any creator counts (EC-25).
+// upstream: TestCheckLeftoverEndpoints. Any creator counts (EP-H6).
 #[tokio::test]
 async fn leftover_endpoints_are_deleted_at_start() {
     let mut leader = endpoints("leader", "10.0.0.1");

@@ -176,7 +176,7 @@ async fn slices_of_dropped_address_types_are_deleted_despite_failures() {
     assert_eq!(cluster.server.requests().count(&of_slices("delete")), 2, "both slices of IPv6, none of IPv4");
 }
 
-// EC-45
+// RC-44
 #[tokio::test]
 async fn a_conflict_ends_the_writes_of_its_address_type_only() {
     let (cluster, reconciler) = cluster_before().await;

@@ -300,7 +300,7 @@ mod single {
         assert_eq!(writes(&plan_single(vec![], &existing, &none).types[0]), (0, 0, 1));
     }
 
-    // EC-39, MI-14
+    // MI-14
     #[test]
     fn surplus_slices_of_a_group_are_deleted() {
         let existing = carry_out(&[], &plan_single(vec![group(0..3, 80, true)], &[], &Labels::default()), &mut 0);

@@ -153,7 +153,7 @@ fn existing_slices(
     assert!(mirror(&now, &after, 1_000).plan.is_empty(), "a second sync writes nothing");
 }
 
-// upstream: TestReconcile, "... pending deletion"; EC-29
+// upstream: TestReconcile, "... pending deletion"; MI-23
 #[test]
 fn nothing_is_created_for_terminating_endpoints() {
     let mut going = endpoints("10.0.0.1||http:80");

@@ -2,7 +2,7 @@
 //!
 //! Changes that no sync follows or reverts are left out:
 //!
-//! - removing a selector, and changing a Service to `ExternalName` (EC-24),
+//! - removing a selector, and changing a Service to `ExternalName` (EP-4, ES-2),
 //! - a Pod that finishes while it is not ready, which enqueues no Service (EC-2),
 //! - writes to Endpoints of a Service with a selector, which are not reverted (EC-26).
 
