@@ -1,29 +1,20 @@
 //! The priority of the writes of a sync.
 
 use kube_controller_client::RequestPriority;
-use kube_endpoint_model::{Address, Endpoints, SubsetPort, Write};
+use kube_endpoint_model::{Endpoints, Write};
 
 /// Returns the priority of the writes of one sync, from the ready addresses and their ports.
 pub(crate) fn priority(writes: &[&Write<Endpoints>]) -> RequestPriority {
     let before = writes.iter().filter_map(|write| write.before());
     let after = writes.iter().filter_map(|write| write.after());
-    RequestPriority::of_change(before.flat_map(ready), after.flat_map(ready))
-}
-
-/// A headless Service may have addresses without ports.
-fn ready(endpoints: &Endpoints) -> impl Iterator<Item = (&Address, Option<&SubsetPort>)> {
-    endpoints.subsets.iter().flat_map(|subset| {
-        let no_port = subset.ports.is_empty().then_some(None);
-        let ports = move || no_port.into_iter().chain(subset.ports.iter().map(Some));
-        subset.addresses.iter().flat_map(move |address| ports().map(move |port| (&address.ip, port)))
-    })
+    RequestPriority::of_change(before.flat_map(Endpoints::ready_addresses), after.flat_map(Endpoints::ready_addresses))
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use kube_endpoint_model::{EndpointAddress, EndpointSubset};
+    use kube_endpoint_model::{EndpointAddress, EndpointSubset, SubsetPort};
     use rstest::rstest;
 
     use super::RequestPriority::{Addition, Other, Removal};

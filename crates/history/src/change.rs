@@ -84,6 +84,17 @@ pub struct Author {
     pub time: Option<Timestamp>,
 }
 
+#[cfg(any(feature = "audit", feature = "recorder"))]
+impl Author {
+    /// Returns the author of the last write of an object, from its `managedFields`; `None` without an entry that has a
+    /// manager and a time.
+    pub(crate) fn of_last_write(entries: Vec<kube_endpoint_model::ManagedFieldsEntry>) -> Option<Author> {
+        let managers = entries.into_iter().map(|entry| (entry.manager, entry.time));
+        let (manager, time) = kube_endpoint_model::last_write(managers)?;
+        Some(Author { manager, user: Text::default(), time: Some(time) })
+    }
+}
+
 /// How a record continues the state of its object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {

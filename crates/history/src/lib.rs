@@ -14,8 +14,6 @@ mod group;
 mod header;
 mod index;
 mod lookup;
-#[cfg(any(feature = "audit", feature = "recorder"))]
-mod managed_fields;
 mod object;
 #[cfg(feature = "recorder")]
 pub mod recorder;

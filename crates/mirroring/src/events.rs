@@ -2,52 +2,8 @@
 
 use std::collections::HashSet;
 
-use kube_endpoint_model::well_known::SKIP_MIRROR_LABEL;
-use kube_endpoint_model::{Address, Code, Endpoints, Service, SubsetPort};
+use kube_endpoint_model::{Endpoints, NotMirrored, Service};
 use kube_informer::States;
-
-/// Why an Endpoints object is not mirrored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum NotMirrored {
-    /// The label `endpointslice.kubernetes.io/skip-mirror` is `true`.
-    Skipped,
-    /// The annotation `control-plane.alpha.kubernetes.io/leader` marks the object as a lock of leader election.
-    LeaderLock,
-    /// No Service has the name of the object.
-    NoService,
-    /// The Service has a selector: its slices are made from Pods.
-    Selector,
-}
-
-impl NotMirrored {
-    /// Returns the stable code of the reason.
-    pub fn code(self) -> Code {
-        match self {
-            NotMirrored::Skipped => Code::MirrorSkipped,
-            NotMirrored::LeaderLock => Code::MirrorLeaderLock,
-            NotMirrored::NoService => Code::MirrorNoService,
-            NotMirrored::Selector => Code::MirrorSelector,
-        }
-    }
-}
-
-/// Returns why an Endpoints object is not mirrored (MI-1, MI-2); `None` if it is. `service` is the Service of its name.
-pub fn not_mirrored(endpoints: &Endpoints, service: Option<&Service>) -> Option<NotMirrored> {
-    opt_out(endpoints).or_else(|| match service {
-        None => Some(NotMirrored::NoService),
-        Some(service) => service.selector.is_some().then_some(NotMirrored::Selector),
-    })
-}
-
-/// Returns why an Endpoints object is not mirrored whatever its Service (MI-1).
-fn opt_out(endpoints: &Endpoints) -> Option<NotMirrored> {
-    if endpoints.metadata.labels.get(SKIP_MIRROR_LABEL) == Some("true") {
-        Some(NotMirrored::Skipped)
-    } else {
-        endpoints.is_leader_lock().then_some(NotMirrored::LeaderLock)
-    }
-}
 
 /// Returns whether a change of a Service queues it (MI-H1): a Service without a selector is added or deleted,
 /// or a Service gains or loses its selector.
@@ -62,24 +18,17 @@ pub(crate) fn service_change_queues(states: States<'_, Service>) -> bool {
 /// Returns whether a change of an Endpoints object queues its Service (MI-H4, MI-H6): the old or the new state is
 /// mirrored.
 pub(crate) fn endpoints_change_queues((old, new): States<'_, Endpoints>) -> bool {
-    [old, new].into_iter().flatten().any(|endpoints| opt_out(endpoints).is_none())
+    [old, new].into_iter().flatten().any(|endpoints| NotMirrored::opt_out(endpoints).is_none())
 }
 
 /// Returns whether a change of an Endpoints object removes a ready address, or a port of one, from the mirrored slices.
 pub(crate) fn loses_ready_address((old, new): States<'_, Endpoints>) -> bool {
-    let Some(old) = old.filter(|old| opt_out(old).is_none()) else { return false };
-    let Some(new) = new.filter(|new| opt_out(new).is_none()) else { return ready_addresses(old).next().is_some() };
-    let kept: HashSet<_> = ready_addresses(new).collect();
-    ready_addresses(old).any(|address| !kept.contains(&address))
-}
-
-/// Returns the ready addresses with each port of their subset.
-fn ready_addresses(endpoints: &Endpoints) -> impl Iterator<Item = (&Address, Option<&SubsetPort>)> {
-    endpoints.subsets.iter().flat_map(|subset| {
-        let without_port = subset.ports.is_empty().then_some(None);
-        let ports = move || subset.ports.iter().map(Some).chain(without_port);
-        subset.addresses.iter().flat_map(move |address| ports().map(move |port| (&address.ip, port)))
-    })
+    let Some(old) = old.filter(|old| NotMirrored::opt_out(old).is_none()) else { return false };
+    let Some(new) = new.filter(|new| NotMirrored::opt_out(new).is_none()) else {
+        return old.ready_addresses().next().is_some();
+    };
+    let kept: HashSet<_> = new.ready_addresses().collect();
+    old.ready_addresses().any(|address| !kept.contains(&address))
 }
 
 #[cfg(test)]
@@ -87,8 +36,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use kube_endpoint_model::well_known::LEADER_ANNOTATION;
-    use kube_endpoint_model::{EndpointAddress, EndpointSubset, Labels};
+    use kube_endpoint_model::well_known::{LEADER_ANNOTATION, SKIP_MIRROR_LABEL};
+    use kube_endpoint_model::{Address, EndpointAddress, EndpointSubset, Labels, SubsetPort, not_mirrored};
     use rstest::rstest;
 
     fn endpoints(label: Option<&str>, leader: bool) -> Arc<Endpoints> {

@@ -8,7 +8,7 @@ mod plan;
 
 pub use controller::{Config, Informers, mirroring_controller};
 pub use desired::{Mirrored, desired};
-pub use events::{NotMirrored, not_mirrored};
+pub use kube_endpoint_model::{NotMirrored, not_mirrored};
 pub use metrics::MirroringMetrics;
 #[cfg(feature = "prometheus")]
 pub use metrics::PrometheusMetrics;

@@ -4,11 +4,12 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use kube_endpoint_model::well_known::{LAST_APPLIED_ANNOTATION, MIRRORING_CONTROLLER, TRIGGER_TIME_ANNOTATION};
-use kube_endpoint_model::{AddressType, Cluster, EndpointSlice, Endpoints, Labels, ObjectKey, WarningEvent};
+use kube_endpoint_model::{
+    AddressType, Cluster, EndpointSlice, Endpoints, Labels, NotMirrored, ObjectKey, WarningEvent, not_mirrored,
+};
 use kube_endpointslice::{Hints, Input, Options, Owner, OwnerPlan, Packing, SliceLabels};
 
 use crate::desired::{Mirrored, desired};
-use crate::events::{NotMirrored, not_mirrored};
 
 /// Address types of mirrored slices.
 const ADDRESS_TYPES: [AddressType; 2] = [AddressType::IPv4, AddressType::IPv6];

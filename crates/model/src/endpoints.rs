@@ -27,6 +27,16 @@ impl Endpoints {
     pub fn is_leader_lock(&self) -> bool {
         self.metadata.annotations.contains_key(LEADER_ANNOTATION)
     }
+
+    /// Returns the ready addresses with each port of their subset; with `None` for a subset without ports, which a
+    /// headless Service may have.
+    pub fn ready_addresses(&self) -> impl Iterator<Item = (&Address, Option<&SubsetPort>)> {
+        self.subsets.iter().flat_map(|subset| {
+            let without_port = subset.ports.is_empty().then_some(None);
+            let ports = move || subset.ports.iter().map(Some).chain(without_port);
+            subset.addresses.iter().flat_map(move |address| ports().map(move |port| (&address.ip, port)))
+        })
+    }
 }
 
 /// Addresses that share their ports. An absent list is the same as an empty one, as on the wire.

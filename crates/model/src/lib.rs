@@ -24,9 +24,11 @@ mod labels;
 mod last_message;
 #[cfg(feature = "informer")]
 mod listers;
+mod managed_fields;
 pub mod membership;
 mod metadata;
 mod node;
+mod not_mirrored;
 mod pod;
 pub mod pod_change;
 mod pod_fields;
@@ -70,8 +72,10 @@ pub use labels::Labels;
 pub use last_message::LastMessage;
 #[cfg(feature = "informer")]
 pub use listers::Listers;
+pub use managed_fields::{ManagedFields, ManagedFieldsEntry, last_write};
 pub use metadata::{ObjectMeta, OwnerReference};
 pub use node::Node;
+pub use not_mirrored::{NotMirrored, not_mirrored};
 pub use pod::{NamedPort, Pod};
 pub use pod_fields::{PodFields, PodView};
 pub use reference::{ObjectReference, TargetRef, same_target};

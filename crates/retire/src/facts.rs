@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use kube_endpoint_model::{Endpoints, ObjectKey, Pod, Service};
+use kube_endpoint_model::{Endpoints, ObjectKey, Pod, Service, not_mirrored};
 use kube_endpoints_explain::{Kind, Settings, World};
 use kube_endpoints_history::audit::reads::Reads;
 use kube_wire::Object as _;
@@ -17,7 +17,7 @@ use crate::rbac::Rights;
 use crate::readers::readers;
 use crate::savings::{Savings, WriteRate};
 use crate::verdict::{Judge, Reason, Tally, verdict};
-use crate::writers::{Writer, WriterKind, is_managed, is_mirrored, is_of_api_server, recent_strangers, writer};
+use crate::writers::{Writer, WriterKind, is_managed, is_of_api_server, recent_strangers, writer};
 
 /// Endpoints, with who wrote them.
 #[derive(Clone, Debug)]
@@ -156,10 +156,7 @@ impl Facts {
         }
         let has_addresses =
             endpoints.subsets.iter().any(|it| !it.addresses.is_empty() || !it.not_ready_addresses.is_empty());
-        if has_addresses
-            && service
-                .is_some_and(|service| is_mirrored(&endpoints.metadata.labels, endpoints.is_leader_lock(), service))
-        {
+        if has_addresses && not_mirrored(endpoints, service).is_none() {
             add("its Service has no selector, and the EndpointSlices that mirror it serve the Service");
         }
         let strangers = recent_strangers(found, self.asked, self.now);

@@ -1,7 +1,7 @@
 //! Parts of Pods and Endpoints that no controller reads: programs, and field managers.
 
 use jiff::Timestamp;
-use kube_endpoint_model::{Part, Text};
+use kube_endpoint_model::{ManagedFields, ManagedFieldsEntry, Part, Text};
 use kube_wire::protobuf::fields::{object, object_meta};
 use kube_wire::protobuf::{Field, Fields, MalformedProtobuf};
 use kube_wire::{DecodeError, json};
@@ -17,13 +17,6 @@ mod pod_fields {
     pub(super) const IMAGE: u32 = 2;
     pub(super) const COMMAND: u32 = 3;
     pub(super) const ARGUMENTS: u32 = 4;
-}
-
-/// Field numbers of `metav1.ManagedFieldsEntry`, and of the field of `metav1.ObjectMeta` that has them.
-mod managed_fields {
-    pub(super) const OF_OBJECT_META: u32 = 17;
-    pub(super) const MANAGER: u32 = 1;
-    pub(super) const TIME: u32 = 4;
 }
 
 /// What a Pod runs, for [`kube_endpoint_model::With`].
@@ -52,18 +45,9 @@ pub struct KnownContainer {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Written {
     /// Entries of `metadata.managedFields`.
-    pub managers: Vec<Manager>,
+    pub managers: Vec<ManagedFieldsEntry>,
     /// Length of the object as it was received, in bytes.
     pub length: usize,
-}
-
-/// Entry of `metadata.managedFields`.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Manager {
-    /// Name of the manager.
-    pub name: Text,
-    /// Time of its last write of these fields.
-    pub time: Option<Timestamp>,
 }
 
 #[derive(Default, Deserialize)]
@@ -77,14 +61,6 @@ struct PodDocument {
 #[serde(rename_all = "camelCase", default)]
 struct Metadata {
     creation_timestamp: Option<Timestamp>,
-    managed_fields: Option<Vec<Entry>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Entry {
-    manager: Option<String>,
-    time: Option<Timestamp>,
 }
 
 #[derive(Default, Deserialize)]
@@ -101,12 +77,6 @@ struct Container {
     image: Option<String>,
     command: Option<Vec<String>>,
     args: Option<Vec<String>>,
-}
-
-#[derive(Deserialize)]
-struct EndpointsDocument {
-    #[serde(default)]
-    metadata: Metadata,
 }
 
 impl Container {
@@ -198,45 +168,12 @@ impl Part for Written {
     const PROTOBUF: bool = true;
 
     fn from_json(kind: &str, bytes: &[u8]) -> Result<Self, DecodeError> {
-        let EndpointsDocument { metadata } = json::from_slice(kind, bytes)?;
-        let managers = metadata.managed_fields.into_iter().flatten();
-        let managers = managers
-            .map(|Entry { manager, time }| Manager { name: manager.as_deref().unwrap_or_default().into(), time })
-            .collect();
-        Ok(Written { managers, length: bytes.len() })
+        Ok(Written { managers: ManagedFields::from_json(kind, bytes)?.entries, length: bytes.len() })
     }
 
     fn from_protobuf(kind: &str, bytes: &[u8]) -> Result<Self, DecodeError> {
-        let managers = read_managers(bytes).map_err(|error| error.reading(kind))?;
-        Ok(Written { managers, length: bytes.len() })
+        Ok(Written { managers: ManagedFields::from_protobuf(kind, bytes)?.entries, length: bytes.len() })
     }
-}
-
-fn read_managers(bytes: &[u8]) -> Result<Vec<Manager>, MalformedProtobuf> {
-    let mut managers = Vec::new();
-    for field in Fields::new(bytes) {
-        let field = field?;
-        if field.number != object::METADATA {
-            continue;
-        }
-        for field in field.message()? {
-            let field = field?;
-            if field.number != managed_fields::OF_OBJECT_META {
-                continue;
-            }
-            let mut manager = Manager::default();
-            for field in field.message()? {
-                let field = field?;
-                match field.number {
-                    managed_fields::MANAGER => manager.name = (&*field.text()?).into(),
-                    managed_fields::TIME => manager.time = time(&field)?,
-                    _ => {}
-                }
-            }
-            managers.push(manager);
-        }
-    }
-    Ok(managers)
 }
 
 #[cfg(test)]

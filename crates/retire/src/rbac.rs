@@ -3,125 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use kube_wire::{ObjectHead, Resource};
+use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, Subject};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde::{Deserialize, Serialize};
 
-const GROUP: &str = "rbac.authorization.k8s.io";
 /// Prefix of the names of users that are service accounts.
 const SERVICE_ACCOUNT: &str = "system:serviceaccount:";
 const READS: [&str; 3] = ["get", "list", "watch"];
-
-/// Role or ClusterRole, reduced to its rules.
-#[derive(Clone, Debug, Default, Deserialize)]
-pub struct Role {
-    /// Metadata; the namespace of a ClusterRole is empty.
-    pub metadata: ObjectHead,
-    /// Rules; those of an aggregated ClusterRole are the ones that its controller has written.
-    #[serde(default)]
-    pub rules: Option<Vec<Rule>>,
-}
-
-/// ClusterRole: as [`Role`], of another resource.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(transparent)]
-pub struct ClusterRole {
-    /// The role.
-    pub role: Role,
-}
-
-/// Rule of a role.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Rule {
-    /// API groups; `*` for all.
-    pub api_groups: Option<Vec<String>>,
-    /// Resources; `*` for all.
-    pub resources: Option<Vec<String>>,
-    /// Names of objects; empty for all.
-    pub resource_names: Option<Vec<String>>,
-    /// Verbs; `*` for all.
-    pub verbs: Option<Vec<String>>,
-}
-
-/// RoleBinding or ClusterRoleBinding.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Binding {
-    /// Metadata; the namespace of a ClusterRoleBinding is empty.
-    pub metadata: ObjectHead,
-    /// Role whose rules apply.
-    #[serde(default)]
-    pub role_ref: RoleRef,
-    /// Who gets the rights.
-    #[serde(default)]
-    pub subjects: Option<Vec<Subject>>,
-}
-
-/// ClusterRoleBinding: as [`Binding`], of another resource.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(transparent)]
-pub struct ClusterBinding {
-    /// The binding.
-    pub binding: Binding,
-}
-
-/// Reference to a role.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct RoleRef {
-    /// `Role` or `ClusterRole`.
-    pub kind: String,
-    /// Name.
-    pub name: String,
-}
-
-/// Subject of a binding.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct Subject {
-    /// `User`, `Group` or `ServiceAccount`.
-    pub kind: String,
-    /// Name.
-    pub name: String,
-    /// Namespace of a service account.
-    pub namespace: String,
-}
-
-kube_wire::object!(Role, Resource::namespaced(GROUP, "v1", "roles", "Role"));
-kube_wire::object!(Binding, Resource::namespaced(GROUP, "v1", "rolebindings", "RoleBinding"));
-
-macro_rules! cluster_scoped {
-    ($type:ty, $field:ident, $plural:literal, $kind:literal) => {
-        impl kube_wire::Object for $type {
-            fn namespace(&self) -> &str {
-                ""
-            }
-
-            fn name(&self) -> &str {
-                &self.$field.metadata.name
-            }
-
-            fn uid(&self) -> kube_wire::Uid {
-                self.$field.metadata.uid.clone()
-            }
-
-            fn resource_version(&self) -> kube_wire::ResourceVersion {
-                self.$field.metadata.resource_version.clone()
-            }
-        }
-
-        impl kube_wire::Decode for $type {
-            const RESOURCE: Resource = Resource::cluster(GROUP, "v1", $plural, $kind);
-
-            fn from_json(bytes: &[u8]) -> Result<Self, kube_wire::DecodeError> {
-                kube_wire::json::from_slice($kind, bytes)
-            }
-        }
-    };
-}
-
-cluster_scoped!(ClusterRole, role, "clusterroles", "ClusterRole");
-cluster_scoped!(ClusterBinding, binding, "clusterrolebindings", "ClusterRoleBinding");
 
 /// Who sends requests.
 #[derive(Clone, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
@@ -192,27 +80,30 @@ pub struct Rights {
 }
 
 impl Rights {
-    /// Returns the rights that bindings grant. `roles` are Roles and ClusterRoles, `bindings` RoleBindings and
-    /// ClusterRoleBindings.
+    /// Returns the rights that bindings grant. The rules of an aggregated ClusterRole are those that its controller has written.
     pub fn new<'a>(
+        cluster_roles: impl IntoIterator<Item = &'a ClusterRole>,
+        cluster_bindings: impl IntoIterator<Item = &'a ClusterRoleBinding>,
         roles: impl IntoIterator<Item = &'a Role>,
-        bindings: impl IntoIterator<Item = &'a Binding>,
+        bindings: impl IntoIterator<Item = &'a RoleBinding>,
     ) -> Rights {
+        let cluster_roles = cluster_roles.into_iter().map(|it| (&it.metadata, &it.rules));
+        let roles = roles.into_iter().map(|it| (&it.metadata, &it.rules));
         let mut readable = BTreeMap::new();
-        for role in roles {
-            let rules: Vec<(BTreeSet<String>, BTreeSet<String>)> =
-                role.rules.iter().flatten().filter_map(reads).collect();
+        for (metadata, rules) in cluster_roles.chain(roles) {
+            let rules: Vec<(BTreeSet<String>, BTreeSet<String>)> = rules.iter().flatten().filter_map(reads).collect();
             if !rules.is_empty() {
-                readable.insert((role.metadata.namespace.to_string(), role.metadata.name.to_string()), rules);
+                readable.insert(namespace_and_name(metadata), rules);
             }
         }
         let mut rights = Rights::default();
-        for binding in bindings {
-            let namespace = binding.metadata.namespace.to_string();
-            let RoleRef { kind, name } = &binding.role_ref;
-            let of_role = if kind == "ClusterRole" { String::new() } else { namespace.clone() };
-            let Some(rules) = readable.get(&(of_role, name.clone())) else { continue };
-            let scope = (!namespace.is_empty()).then(|| namespace.clone());
+        let cluster_bindings = cluster_bindings.into_iter().map(|it| (&it.metadata, &it.role_ref, &it.subjects));
+        let bindings = bindings.into_iter().map(|it| (&it.metadata, &it.role_ref, &it.subjects));
+        for (metadata, role, subjects) in cluster_bindings.chain(bindings) {
+            let (namespace, name) = namespace_and_name(metadata);
+            let of_role = if role.kind == "ClusterRole" { "" } else { namespace };
+            let Some(rules) = readable.get(&(of_role, role.name.as_str())) else { continue };
+            let scope = (!namespace.is_empty()).then(|| namespace.to_owned());
             let kind_of_binding = if scope.is_some() { "RoleBinding" } else { "ClusterRoleBinding" };
             let separator = if scope.is_some() { "/" } else { "" };
             for (verbs, names) in rules {
@@ -220,11 +111,11 @@ impl Rights {
                     namespace: scope.clone(),
                     names: names.clone(),
                     verbs: verbs.clone(),
-                    binding: format!("{kind_of_binding} {namespace}{separator}{}", binding.metadata.name),
-                    role: format!("{kind} {name}"),
+                    binding: format!("{kind_of_binding} {namespace}{separator}{name}"),
+                    role: format!("{} {}", role.kind, role.name),
                 };
-                for subject in binding.subjects.iter().flatten() {
-                    rights.add(subject, &namespace, &right);
+                for subject in subjects.iter().flatten() {
+                    rights.add(subject, namespace, &right);
                 }
             }
         }
@@ -242,7 +133,7 @@ impl Rights {
     fn add(&mut self, subject: &Subject, namespace: &str, right: &Right) {
         let list = match subject.kind.as_str() {
             "ServiceAccount" => {
-                let namespace = if subject.namespace.is_empty() { namespace } else { &subject.namespace };
+                let namespace = subject.namespace.as_deref().filter(|it| !it.is_empty()).unwrap_or(namespace);
                 self.accounts.entry((namespace.to_owned(), subject.name.clone())).or_default()
             }
             "Group" => self.groups.entry(subject.name.clone()).or_default(),
@@ -257,10 +148,16 @@ impl Rights {
     }
 }
 
+/// Returns the namespace, which is empty for an object of the cluster, and the name.
+fn namespace_and_name(metadata: &ObjectMeta) -> (&str, &str) {
+    (metadata.namespace.as_deref().unwrap_or_default(), metadata.name.as_deref().unwrap_or_default())
+}
+
 /// Returns the verbs and names of a rule that allows to read Endpoints.
-fn reads(rule: &Rule) -> Option<(BTreeSet<String>, BTreeSet<String>)> {
-    let has = |list: &Option<Vec<String>>, wanted: &str| list.iter().flatten().any(|it| it == wanted || it == "*");
-    if !has(&rule.api_groups, "") || !has(&rule.resources, "endpoints") {
+fn reads(rule: &PolicyRule) -> Option<(BTreeSet<String>, BTreeSet<String>)> {
+    let has = |list: &[String], wanted: &str| list.iter().any(|it| it == wanted || it == "*");
+    let (groups, resources) = (rule.api_groups.as_deref(), rule.resources.as_deref());
+    if !has(groups.unwrap_or_default(), "") || !has(resources.unwrap_or_default(), "endpoints") {
         return None;
     }
     let verbs: BTreeSet<String> =

@@ -1,17 +1,15 @@
 //! Endpoints objects with all fields that the API server has sent.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
-use kube_endpoint_model::well_known::{ENDPOINTS_CONTROLLER, ENDPOINTS_MANAGED_BY_LABEL, LEADER_ANNOTATION};
-use kube_endpoint_model::{Labels, Service};
-use kube_wire::{Decode, DecodeError, Encode, Object, ObjectKey, Resource, ResourceVersion, Text, Uid, json};
+use kube_endpoint_model::{Endpoints, Labels, ObjectMeta, Service, not_mirrored};
+use kube_wire::{Decode, DecodeError, Encode, Object, ObjectKey, Resource, ResourceVersion, Uid, json};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::apply::Kept;
-use crate::writers::is_mirrored;
+use crate::writers::{is_managed, is_of_api_server};
 
 /// Fields of `metadata` that the API server sets. A create that has some of them is rejected.
 const SERVER_FIELDS: [&str; 8] = [
@@ -26,17 +24,10 @@ const SERVER_FIELDS: [&str; 8] = [
 ];
 
 /// Endpoints object with all fields that the API server has sent, known to this program or not.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct WholeEndpoints {
-    key: ObjectKey,
-    uid: Uid,
-    resource_version: ResourceVersion,
-    labels: Labels,
-    /// Why the object is never deleted, whatever a plan says.
-    protected: Option<Kept>,
-    /// Whether the API server sends it with the label of the endpoints controller.
-    is_managed: bool,
-    is_leader_lock: bool,
+    /// The object as the rules of this crate read it, without its subsets.
+    endpoints: Endpoints,
     /// JSON in one line, with `kind` and `apiVersion`.
     json: Box<str>,
 }
@@ -47,68 +38,37 @@ pub struct WholeEndpoints {
 struct Document {
     kind: Option<String>,
     api_version: Option<String>,
-    metadata: Metadata,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Metadata {
-    #[serde(default)]
-    namespace: Text,
-    #[serde(default)]
-    name: Text,
-    #[serde(default)]
-    uid: Uid,
-    #[serde(default)]
-    resource_version: ResourceVersion,
-    labels: Option<Labels>,
-    annotations: Option<BTreeMap<String, String>>,
-    finalizers: Option<Vec<String>>,
-    deletion_timestamp: Option<String>,
-}
-
-impl Metadata {
-    fn is_managed(&self) -> bool {
-        let label = self.labels.as_ref().and_then(|labels| labels.get(ENDPOINTS_MANAGED_BY_LABEL));
-        label == Some(ENDPOINTS_CONTROLLER)
-    }
-
-    fn is_leader_lock(&self) -> bool {
-        self.annotations.as_ref().is_some_and(|it| it.contains_key(LEADER_ANNOTATION))
-    }
-
-    fn protected(&self) -> Option<Kept> {
-        let reasons = [
-            (&*self.namespace == "default" && &*self.name == "kubernetes", Kept::OfApiServer),
-            (!self.is_managed(), Kept::NotManaged),
-            (self.is_leader_lock(), Kept::LeaderLock),
-            (self.finalizers.as_ref().is_some_and(|it| !it.is_empty()), Kept::Finalizers),
-            (self.deletion_timestamp.is_some(), Kept::Terminating),
-            // Without them, a delete would have no preconditions.
-            (self.uid.is_empty() || self.resource_version.is_empty(), Kept::Changed),
-        ];
-        reasons.into_iter().find_map(|(is, reason)| is.then_some(reason))
-    }
+    metadata: ObjectMeta,
 }
 
 impl WholeEndpoints {
-    /// Returns why the object is never deleted; `None` if it may be.
-    pub fn protected(&self) -> Option<&Kept> {
-        self.protected.as_ref()
+    /// Returns why the object is never deleted, whatever a plan says; `None` if it may be.
+    pub fn protected(&self) -> Option<Kept> {
+        let metadata = &self.endpoints.metadata;
+        let reasons = [
+            (is_of_api_server(&self.endpoints), Kept::OfApiServer),
+            (!self.is_managed(), Kept::NotManaged),
+            (self.endpoints.is_leader_lock(), Kept::LeaderLock),
+            (!metadata.finalizers.is_empty(), Kept::Finalizers),
+            (metadata.deletion_timestamp.is_some(), Kept::Terminating),
+            // Without them, a delete would have no preconditions.
+            (metadata.uid.is_empty() || metadata.resource_version.is_empty(), Kept::Changed),
+        ];
+        reasons.into_iter().find_map(|(is, reason)| is.then_some(reason))
     }
 
     /// Returns whether the object has the label `endpoints.kubernetes.io/managed-by: endpoint-controller`.
     pub fn is_managed(&self) -> bool {
-        self.is_managed
+        is_managed(&self.endpoints)
     }
 
     /// Returns whether the mirroring controller mirrors the object (MI-1, MI-2), whose Service is `service`.
     pub fn is_mirrored(&self, service: &Service) -> bool {
-        is_mirrored(&self.labels, self.is_leader_lock, service)
+        not_mirrored(&self.endpoints, Some(service)).is_none()
     }
 
     pub(crate) fn labels(&self) -> &Labels {
-        &self.labels
+        &self.endpoints.metadata.labels
     }
 
     /// Returns the object as JSON in one line, with `kind` and `apiVersion`; everything else is as the API server has sent it.
@@ -133,19 +93,19 @@ impl WholeEndpoints {
 
 impl Object for WholeEndpoints {
     fn namespace(&self) -> &str {
-        &self.key.namespace
+        self.endpoints.namespace()
     }
 
     fn name(&self) -> &str {
-        &self.key.name
+        self.endpoints.name()
     }
 
     fn uid(&self) -> Uid {
-        self.uid.clone()
+        self.endpoints.uid()
     }
 
     fn resource_version(&self) -> ResourceVersion {
-        self.resource_version.clone()
+        self.endpoints.resource_version()
     }
 
     fn content_eq(&self, other: &Self) -> bool {
@@ -153,12 +113,12 @@ impl Object for WholeEndpoints {
     }
 
     fn key(&self) -> ObjectKey {
-        self.key.clone()
+        self.endpoints.key()
     }
 }
 
 impl Decode for WholeEndpoints {
-    const RESOURCE: Resource = <kube_endpoint_model::Endpoints as Decode>::RESOURCE;
+    const RESOURCE: Resource = Endpoints::RESOURCE;
 
     fn from_json(bytes: &[u8]) -> Result<Self, DecodeError> {
         let name = Self::RESOURCE.kind;
@@ -172,21 +132,8 @@ impl Decode for WholeEndpoints {
             // The text is an object, and not empty: it has `metadata`.
             _ => format!(r#"{{"kind":"Endpoints","apiVersion":"v1",{}"#, text.trim_start_matches('{')),
         };
-        let (is_managed, is_leader_lock) = (metadata.is_managed(), metadata.is_leader_lock());
-        let protected = metadata.protected();
-        let Metadata { namespace, name, uid, resource_version, labels, .. } = metadata;
-        let key = ObjectKey { namespace, name };
-        let labels = labels.unwrap_or_default();
-        Ok(WholeEndpoints {
-            key,
-            uid,
-            resource_version,
-            labels,
-            protected,
-            is_managed,
-            is_leader_lock,
-            json: json.into(),
-        })
+        let endpoints = Endpoints { metadata, ..Endpoints::default() };
+        Ok(WholeEndpoints { endpoints, json: json.into() })
     }
 }
 
@@ -201,6 +148,7 @@ impl Encode for WholeEndpoints {}
 
 #[cfg(test)]
 mod tests {
+    use kube_endpoint_model::well_known::{ENDPOINTS_CONTROLLER, ENDPOINTS_MANAGED_BY_LABEL, LEADER_ANNOTATION};
     use rstest::rstest;
     use serde_json::json;
 
@@ -236,7 +184,7 @@ mod tests {
             let metadata = metadata.as_object_mut().unwrap();
             metadata.extend(fields.as_object().unwrap().clone());
         });
-        assert_eq!(object.protected(), expected.as_ref());
+        assert_eq!(object.protected(), expected);
     }
 
     #[rstest]

@@ -1,8 +1,8 @@
 //! Endpoints that others than the endpoints controller write.
 
 use jiff::{SignedDuration, Timestamp};
-use kube_endpoint_model::well_known::{ENDPOINTS_CONTROLLER, ENDPOINTS_MANAGED_BY_LABEL, SKIP_MIRROR_LABEL};
-use kube_endpoint_model::{Endpoints, Labels, Service};
+use kube_endpoint_model::well_known::{ENDPOINTS_CONTROLLER, ENDPOINTS_MANAGED_BY_LABEL};
+use kube_endpoint_model::{Endpoints, Service, not_mirrored};
 use serde::{Deserialize, Serialize};
 
 use crate::facts::FoundEndpoints;
@@ -78,11 +78,6 @@ pub(crate) fn is_managed(endpoints: &Endpoints) -> bool {
     endpoints.metadata.labels.get(ENDPOINTS_MANAGED_BY_LABEL) == Some(ENDPOINTS_CONTROLLER)
 }
 
-/// Returns whether the mirroring controller mirrors Endpoints with these labels (MI-1, MI-2), whose Service is `service`.
-pub(crate) fn is_mirrored(labels: &Labels, is_leader_lock: bool, service: &Service) -> bool {
-    service.selector.is_none() && labels.get(SKIP_MIRROR_LABEL) != Some("true") && !is_leader_lock
-}
-
 pub(crate) fn is_of_api_server(endpoints: &Endpoints) -> bool {
     (&*endpoints.metadata.namespace, &*endpoints.metadata.name) == ("default", "kubernetes")
 }
@@ -90,8 +85,9 @@ pub(crate) fn is_of_api_server(endpoints: &Endpoints) -> bool {
 /// Returns the field managers other than the controllers that have written an object in the time before now.
 pub(crate) fn recent_strangers(found: &FoundEndpoints, time: SignedDuration, now: Timestamp) -> Vec<String> {
     let is_recent = |written: Option<Timestamp>| written.is_none_or(|written| now.duration_since(written) <= time);
-    let managers = found.written.managers.iter().filter(|it| is_recent(it.time) && !CONTROLLERS.contains(&&*it.name));
-    let mut names: Vec<String> = managers.map(|it| it.name.to_string()).filter(|name| !name.is_empty()).collect();
+    let managers = found.written.managers.iter();
+    let strangers = managers.filter(|it| is_recent(it.time) && !CONTROLLERS.contains(&&*it.manager));
+    let mut names: Vec<String> = strangers.map(|it| it.manager.to_string()).filter(|name| !name.is_empty()).collect();
     names.sort();
     names.dedup();
     names
@@ -122,13 +118,11 @@ pub(crate) fn writer(
         match service {
             Ok(None) => WriterKind::NoService,
             Ok(Some(service)) if service.selector.is_some() => WriterKind::Unlabelled,
-            Ok(Some(service)) if !is_mirrored(&metadata.labels, endpoints.is_leader_lock(), service) => {
-                WriterKind::SkipsMirror
-            }
+            Ok(Some(service)) if not_mirrored(endpoints, Some(service)).is_some() => WriterKind::SkipsMirror,
             Ok(Some(_)) | Err(()) => WriterKind::Mirrored,
         }
     };
-    let mut managers: Vec<String> = found.written.managers.iter().map(|it| it.name.to_string()).collect();
+    let mut managers: Vec<String> = found.written.managers.iter().map(|it| it.manager.to_string()).collect();
     managers.sort();
     managers.dedup();
     let (namespace, name) = (metadata.namespace.to_string(), metadata.name.to_string());

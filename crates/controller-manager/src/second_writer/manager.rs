@@ -1,12 +1,9 @@
 //! The field manager of the last write of an object.
 
 use display_full_error::DisplayFullErrorExt as _;
-use k8s_openapi::Metadata;
-use k8s_openapi::api::core::v1::Endpoints;
-use k8s_openapi::api::discovery::v1::EndpointSlice;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use k8s_openapi::jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use kube_controller_client::{Client, Error, ListParams};
+use kube_endpoint_model::{EndpointSlice, Endpoints, ManagedFields, With, last_write};
 use kube_wire::{Decode, DecodeError, ObjectKey, ResourceVersion, decode_list};
 
 use super::detector::Object;
@@ -19,16 +16,16 @@ const RECENT: SignedDuration = SignedDuration::from_secs(10);
 /// Reads the field manager of the write that gave the object this version; `None` if that is not possible, for example
 /// because the object has been deleted since.
 pub(super) async fn read_manager(client: &Client, object: &Object, version: &ResourceVersion) -> Option<String> {
-    let metadata = if object.resource == <EndpointSlice as Decode>::RESOURCE.plural {
+    let fields = if object.resource == EndpointSlice::RESOURCE.plural {
         read::<EndpointSlice>(client, &object.key).await
     } else {
         read::<Endpoints>(client, &object.key).await
     };
-    let metadata = metadata.unwrap_or_else(|error| {
+    let fields = fields.unwrap_or_else(|error| {
         tracing::debug!(%object, err = %error.display_full(), "Cannot read the field manager of a write");
         None
     });
-    manager(&metadata?, version).map(str::to_owned)
+    manager(&fields?, version).map(str::to_owned)
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -39,54 +36,46 @@ enum ReadError {
     Decode(#[from] DecodeError),
 }
 
-/// Reads the metadata of an object; `None` if it does not exist.
+/// Reads the field managers of an object; `None` if it does not exist.
 ///
 /// By a list of one object, which costs the server as much as a GET: the process may list these resources, but with
 /// service accounts for the controllers, only those may get them.
-async fn read<T: Decode + Metadata<Ty = ObjectMeta>>(
-    client: &Client,
-    key: &ObjectKey,
-) -> Result<Option<ObjectMeta>, ReadError> {
+async fn read<T: Decode>(client: &Client, key: &ObjectKey) -> Result<Option<ManagedFields>, ReadError> {
     let params = ListParams { field_selector: Some(format!("metadata.name={}", key.name)), ..ListParams::default() };
     let body = client.list(&T::RESOURCE, Some(&key.namespace), &params).await?;
-    let mut object = decode_list::<T>(&body)?.items.pop();
-    Ok(object.as_mut().map(|object| std::mem::take(object.metadata_mut())))
+    let object = decode_list::<With<T, ManagedFields>>(&body)?.items.pop();
+    Ok(object.map(|object| object.part))
 }
 
 /// Returns the field manager of the write that gave the object this version, from its `managedFields`.
 ///
 /// If the object has a later version, this process has probably written it since. The newest recent entry of another
 /// program then belongs to the write.
-fn manager<'a>(metadata: &'a ObjectMeta, version: &ResourceVersion) -> Option<&'a str> {
-    let entries = metadata.managed_fields.iter().flatten();
-    let dated: Vec<(Timestamp, &str)> =
-        entries.filter_map(|entry| Some((entry.time.as_ref()?.0, entry.manager.as_deref()?))).collect();
-    let newest = *dated.iter().max_by_key(|(time, _)| *time)?;
-    let current = metadata.resource_version.as_deref().map(ResourceVersion::from).unwrap_or_default();
-    if current == *version {
-        return Some(newest.1);
+fn manager<'a>(fields: &'a ManagedFields, version: &ResourceVersion) -> Option<&'a str> {
+    let managers = fields.entries.iter().map(|entry| (&*entry.manager, entry.time));
+    let (newest, time_of_newest) = last_write(managers.clone())?;
+    if fields.resource_version == *version {
+        return Some(newest);
     }
-    let others = dated.into_iter().filter(|(_, manager)| *manager != PROGRAM);
-    let (time, manager) = others.max_by_key(|(time, _)| *time)?;
-    (newest.0.duration_since(time) <= RECENT).then_some(manager)
+    let (manager, time) = last_write(managers.filter(|(manager, _)| *manager != PROGRAM))?;
+    (time_of_newest.duration_since(time) <= RECENT).then_some(manager)
 }
 
 #[cfg(test)]
 mod tests {
-    use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, Time};
+    use jiff::Timestamp;
+    use kube_endpoint_model::ManagedFieldsEntry;
     use rstest::rstest;
 
     use super::*;
 
-    /// Returns metadata of version 7 with these field managers and seconds.
-    fn metadata(managers: &[(&str, i64)]) -> ObjectMeta {
+    /// Returns version 7 with these field managers and seconds.
+    fn fields(managers: &[(&str, i64)]) -> ManagedFields {
         let entry = |&(manager, second): &(&str, i64)| ManagedFieldsEntry {
-            manager: Some(manager.to_owned()),
-            time: Some(Time(Timestamp::from_second(second).unwrap())),
-            ..ManagedFieldsEntry::default()
+            manager: manager.into(),
+            time: Some(Timestamp::from_second(second).unwrap()),
         };
-        let managed_fields = Some(managers.iter().map(entry).collect());
-        ObjectMeta { resource_version: Some("7".to_owned()), managed_fields, ..ObjectMeta::default() }
+        ManagedFields { resource_version: 7.into(), entries: managers.iter().map(entry).collect() }
     }
 
     #[rstest]
@@ -102,6 +91,6 @@ mod tests {
         #[case] version: u64,
         #[case] expected: Option<&str>,
     ) {
-        assert_eq!(manager(&metadata(managers), &version.into()), expected);
+        assert_eq!(manager(&fields(managers), &version.into()), expected);
     }
 }

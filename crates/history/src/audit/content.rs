@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use kube_endpoint_model::{EndpointSlice, Endpoints, Node, ObjectKey, Pod, Service, Uid};
+use kube_endpoint_model::{EndpointSlice, Endpoints, ManagedFieldsEntry, Node, ObjectKey, Pod, Service, Uid};
 use kube_wire::Object as _;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::write::Incarnation;
+use crate::Author;
 use crate::object::{Kind, Recorded, each};
-use crate::{Author, managed_fields};
 
 /// Longest object that is read, in bytes. etcd stores at most 1.5 MiB.
 const LONGEST: usize = 4 << 20;
@@ -70,7 +70,7 @@ struct Metadata {
     deletion_timestamp: Option<IgnoredAny>,
     deletion_grace_period_seconds: Option<i64>,
     finalizers: Option<Vec<IgnoredAny>>,
-    managed_fields: Option<Vec<managed_fields::Entry>>,
+    managed_fields: Option<Vec<ManagedFieldsEntry>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -123,8 +123,7 @@ impl Content {
             (Some(_), Some(1..)) => Deletion::Graceful,
             (Some(_), _) => Deletion::Due,
         };
-        let entries = metadata.managed_fields.iter().flatten();
-        let author = managed_fields::newest(entries.filter_map(managed_fields::Entry::dated));
+        let author = Author::of_last_write(metadata.managed_fields.unwrap_or_default());
         Some(Content { object, traits, author, deletion })
     }
 

@@ -13,6 +13,13 @@ pub(crate) mod owner_reference {
     pub(crate) const BLOCK_OWNER_DELETION: u32 = 7;
 }
 
+/// `metav1.ManagedFieldsEntry`, and the field of `metav1.ObjectMeta` that has them.
+pub(crate) mod managed_fields {
+    pub(crate) const OF_OBJECT_META: u32 = 17;
+    pub(crate) const MANAGER: u32 = 1;
+    pub(crate) const TIME: u32 = 4;
+}
+
 /// `core.v1.ObjectReference`.
 pub(crate) mod object_reference {
     pub(crate) const KIND: u32 = 1;

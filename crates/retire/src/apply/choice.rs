@@ -48,7 +48,7 @@ pub fn choose(plan: &Plan, objects: &[Arc<WholeEndpoints>], accept_unknown: bool
     for planned in &plan.objects {
         let key = ObjectKey::new(planned.namespace.as_str(), planned.name.as_str());
         let Some(object) = existing.get(&key) else { continue };
-        match object.protected().cloned().or_else(|| forbidden(planned, accept_unknown)) {
+        match object.protected().or_else(|| forbidden(planned, accept_unknown)) {
             Some(kept) => choice.kept.push((key, kept)),
             None => choice
                 .targets

@@ -3,12 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
 use kube_controller_client::Client;
 use kube_endpoint_model::{Endpoints, Pod, Service, With};
-use kube_endpoints_retire::{
-    Accounts, Binding, Cluster, ClusterBinding, ClusterRole, Facts, FoundEndpoints, PodProgram, Rights, Role, Unread,
-    Written,
-};
+use kube_endpoints_retire::{Accounts, Cluster, Facts, FoundEndpoints, PodProgram, Rights, Unread, Written};
 use kube_wire::Decode;
 
 use super::cluster;
@@ -103,17 +101,20 @@ fn owned<T: Clone>(object: Arc<T>) -> T {
 async fn rights(of: Fetch<'_>, all: Fetch<'_>) -> anyhow::Result<(Option<Rights>, Vec<Unread>)> {
     let (cluster_roles, cluster_bindings, roles, bindings) = tokio::try_join!(
         all.list::<ClusterRole>(&Select::All),
-        all.list::<ClusterBinding>(&Select::All),
+        all.list::<ClusterRoleBinding>(&Select::All),
         of.list::<Role>(&Select::All),
-        of.list::<Binding>(&Select::All),
+        of.list::<RoleBinding>(&Select::All),
     )?;
     let mut unread = Vec::new();
     let cluster_roles = taken(cluster_roles, &mut unread);
     let cluster_bindings = taken(cluster_bindings, &mut unread);
     let (roles, bindings) = (taken(roles, &mut unread), taken(bindings, &mut unread));
-    let all_roles = cluster_roles.iter().map(|it| &it.role).chain(roles.iter().map(|it| &**it));
-    let all_bindings = cluster_bindings.iter().map(|it| &it.binding).chain(bindings.iter().map(|it| &**it));
-    let rights = Rights::new(all_roles, all_bindings);
+    let rights = Rights::new(
+        cluster_roles.iter().map(|it| &**it),
+        cluster_bindings.iter().map(|it| &**it),
+        roles.iter().map(|it| &**it),
+        bindings.iter().map(|it| &**it),
+    );
     Ok((unread.is_empty().then_some(rights), unread))
 }
 

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use jiff::SignedDuration;
+use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, RoleBinding};
 use kube_endpoint_model::{Endpoints, Pod, Service, With};
 use kube_endpoints_explain::{Kind, Settings, World};
-use kube_endpoints_retire::{
-    Accounts, Binding, Cluster, Facts, FoundEndpoints, PodProgram, Rights, Role, Unread, Written,
-};
+use kube_endpoints_retire::{Accounts, Cluster, Facts, FoundEndpoints, PodProgram, Rights, Unread, Written};
 use kube_wire::Decode;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -208,8 +207,11 @@ impl Seed {
             accounts.add(&pod.namespace, &pod.name, &part);
             pods.push(Arc::new(pod));
         }
-        let roles: Vec<Role> = self.roles.iter().map(decoded).collect();
-        let bindings: Vec<Binding> = self.bindings.iter().map(decoded).collect();
+        let roles: Vec<ClusterRole> = self.roles.iter().map(decoded).collect();
+        let (of_cluster, of_namespaces): (Vec<&Value>, Vec<&Value>) =
+            self.bindings.iter().partition(|it| it["metadata"]["namespace"] == "");
+        let cluster_bindings: Vec<ClusterRoleBinding> = of_cluster.into_iter().map(decoded).collect();
+        let bindings: Vec<RoleBinding> = of_namespaces.into_iter().map(decoded).collect();
         Facts {
             now: now(),
             cluster: Cluster { uid: "c".to_owned() },
@@ -222,7 +224,7 @@ impl Seed {
             },
             pods: if is_denied("pods") { Vec::new() } else { pods },
             accounts: if is_denied("pods") { Accounts::default() } else { accounts },
-            rights: (!is_denied("clusterroles")).then(|| Rights::new(&roles, &bindings)),
+            rights: (!is_denied("clusterroles")).then(|| Rights::new(&roles, &cluster_bindings, &[], &bindings)),
             unread: self
                 .denied
                 .iter()
