@@ -103,9 +103,6 @@ resolver = "3"
 [patch.crates-io]
 $patches
 [profile.dev]
-debug = "line-tables-only"
-
-[profile.dev.package."*"]
 debug = false
 MANIFEST
 cp Cargo.lock "$folder"
