@@ -61,7 +61,7 @@ pub struct LoggedRequest {
     pub applied: bool,
     /// Value of the `resourceVersion` parameter.
     pub resource_version: String,
-    /// Whether the query has `dryRun=All`.
+    /// Whether the query has `dryRun=All`, or the body of a delete that succeeded.
     pub dry_run: bool,
 }
 

@@ -12,7 +12,7 @@ use super::body::{self, RequestBody};
 use super::outgoing::{self, Outgoing};
 use super::path::{self, Route};
 use super::reply::{self, LoggedError, Reply};
-use super::request::WrittenName;
+use super::request::LoggedWrite;
 use super::request_info::{self, RequestInfo};
 use super::reviews::VirtualResource;
 use super::socket::Kill;
@@ -23,7 +23,7 @@ use crate::faults::{Effect, Omission};
 use crate::identity::User;
 use crate::kinds::Kind;
 use crate::protobuf;
-use crate::requests::{LoggedRequest, Unlogged};
+use crate::requests::LoggedRequest;
 use crate::shared::Shared;
 use crate::status::StatusError;
 
@@ -75,14 +75,15 @@ pub(super) async fn handle(
     let mut log = |answer: Option<&Reply>, executed: Option<&Reply>| {
         let succeeded = executed.is_some_and(|reply| reply.status().is_success());
         let extensions = executed.map(Reply::extensions);
-        let written = extensions.and_then(|it| it.get::<WrittenName>());
+        let written = extensions.and_then(|it| it.get::<LoggedWrite>());
         let error = answer.and_then(|reply| reply.extensions().get::<LoggedError>());
         logged.answered = shared.now();
-        logged.object_name = written.map(|it| it.0.to_string()).unwrap_or_default();
+        logged.object_name = written.map(|it| it.object_name.to_string()).unwrap_or_default();
+        logged.dry_run |= written.is_some_and(|it| it.dry_run);
         logged.status = answer.map(|reply| reply.status().as_u16());
         logged.message = error.map(|it| it.message.clone()).unwrap_or_default();
         logged.denied = error.is_some_and(|it| it.denied);
-        logged.applied = succeeded && !dry_run && Kind::WRITES.contains(&attributes.verb.as_str());
+        logged.applied = succeeded && !logged.dry_run && Kind::WRITES.contains(&attributes.verb.as_str());
         shared.requests.record(&logged);
         shared.activity.notify();
     };
@@ -124,7 +125,7 @@ pub(super) async fn handle(
     let status = reply.status();
     tracing::debug!(method = %parts.method, uri = %parts.uri, status = status.as_u16(), "request");
     log(Some(&reply), executed.as_ref().or(Some(&reply)));
-    reply.extensions_mut().remove::<Unlogged>();
+    reply.extensions_mut().remove::<LoggedWrite>();
     let watch = (attributes.verb == "watch" && status.is_success()).then(|| shared.faults.open_watch(logged));
     let in_protobuf = reply.headers().get(CONTENT_TYPE).is_some_and(|it| it == protobuf::STREAM_TYPE);
     reply.map(|body| match (decision.stream, watch) {

@@ -17,6 +17,7 @@ use super::{body, containers, discovery, list, watch};
 use crate::cluster::{Deleted, Stored, WriteTarget};
 use crate::faults::Omission;
 use crate::kinds::{Kind, Part};
+use crate::requests::Unlogged;
 use crate::shared::Shared;
 use crate::status::{self, StatusError};
 
@@ -169,10 +170,8 @@ impl Target {
             _ => return Err(StatusError::method_not_allowed()),
         };
         let status = if written.created { StatusCode::CREATED } else { StatusCode::OK };
-        let mut reply = reply::with_warnings(self.object_reply(status, &written.object, form), &written.warnings);
-        reply.extensions_mut().insert(WrittenName(written.object.name.clone()));
-        reply.extensions_mut().insert(unlogged);
-        Ok(reply)
+        let reply = reply::with_warnings(self.object_reply(status, &written.object, form), &written.warnings);
+        Ok(LoggedWrite::new(&written.object.name, query.dry_run, unlogged).of(reply))
     }
 
     /// Deletes the object, or all selected objects if the request names none.
@@ -186,34 +185,30 @@ impl Target {
     ) -> Result<Reply, StatusError> {
         let kind = &self.kind;
         let (options, dry_run) = payload.delete_options(query)?;
-        let (mut reply, unlogged) = if let Some(name) = &self.name {
+        if let Some(name) = &self.name {
             let (Deleted { object, removed }, unlogged) = shared.write_unlogged(dry_run, |cluster, write| {
                 cluster.delete(kind, namespace, name, &options, query.options(write))
             })?;
-            let mut reply = if removed && !kind.returns_deleted {
+            let reply = if removed && !kind.returns_deleted {
                 reply::json(StatusCode::OK, form.status(status::deleted(kind, name, &object.uid)))
             } else {
                 self.object_reply(StatusCode::OK, &object, form)
             };
-            reply.extensions_mut().insert(WrittenName(object.name.clone()));
-            (reply, unlogged)
-        } else {
-            let selector = query.selector.clone();
-            selector.fields.check(kind)?;
-            let scope = list::Scope { kind: Arc::clone(kind), namespace: self.namespace.clone(), selector };
-            let ((deleted, revision), unlogged) = shared.write_unlogged(dry_run, |cluster, write| {
-                let mut deleted = Vec::new();
-                let write = query.options(write);
-                for object in scope.select_at(cluster, cluster.revision())? {
-                    deleted.push(cluster.delete(kind, &object.namespace, &object.name, &options, write)?.object);
-                }
-                Ok((deleted, cluster.revision()))
-            })?;
-            let meta = list::ListMeta { revision, ..list::ListMeta::default() };
-            (list::of_objects(kind, deleted, &meta, form), unlogged)
-        };
-        reply.extensions_mut().insert(unlogged);
-        Ok(reply)
+            return Ok(LoggedWrite::new(&object.name, dry_run, unlogged).of(reply));
+        }
+        let selector = query.selector.clone();
+        selector.fields.check(kind)?;
+        let scope = list::Scope { kind: Arc::clone(kind), namespace: self.namespace.clone(), selector };
+        let ((deleted, revision), unlogged) = shared.write_unlogged(dry_run, |cluster, write| {
+            let mut deleted = Vec::new();
+            let write = query.options(write);
+            for object in scope.select_at(cluster, cluster.revision())? {
+                deleted.push(cluster.delete(kind, &object.namespace, &object.name, &options, write)?.object);
+            }
+            Ok((deleted, cluster.revision()))
+        })?;
+        let meta = list::ListMeta { revision, ..list::ListMeta::default() };
+        Ok(LoggedWrite::new("", dry_run, unlogged).of(list::of_objects(kind, deleted, &meta, form)))
     }
 
     fn object_reply(&self, status: StatusCode, object: &Stored, form: ResponseForm) -> Reply {
@@ -226,6 +221,24 @@ impl Target {
     }
 }
 
-/// Name of the object that a request wrote, for the request log: the path of a create does not contain it.
+/// What the request log records of a write that the server accepted. Readers of the log wait until it is dropped.
 #[derive(Debug, Clone)]
-pub(super) struct WrittenName(pub(super) Box<str>);
+pub(super) struct LoggedWrite {
+    /// Name of the object, which the path of a create does not contain; empty for several objects.
+    pub(super) object_name: Box<str>,
+    /// Whether the query or the body asks for a dry run.
+    pub(super) dry_run: bool,
+    _unlogged: Unlogged,
+}
+
+impl LoggedWrite {
+    pub(super) fn new(object_name: &str, dry_run: bool, unlogged: Unlogged) -> Self {
+        Self { object_name: object_name.into(), dry_run, _unlogged: unlogged }
+    }
+
+    /// Returns the response to the write, with this as an extension.
+    pub(super) fn of(self, mut reply: Reply) -> Reply {
+        reply.extensions_mut().insert(self);
+        reply
+    }
+}

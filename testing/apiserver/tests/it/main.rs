@@ -6,6 +6,7 @@ mod admission;
 mod apply;
 mod client;
 mod custom_kinds;
+mod dry_run;
 mod encoded;
 mod faults;
 mod foreign_clients;
