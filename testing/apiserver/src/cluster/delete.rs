@@ -54,17 +54,15 @@ impl Cluster {
             return self.delete_namespace(kind, &stored, write);
         }
         let mut lifecycle = stored.lifecycle.clone();
-        let waits = options.foreground
-            && self.config.garbage_collection
-            && !write.dry_run
-            && self.dependencies.has_dependents(&stored.uid);
+        let waits =
+            options.foreground && self.config.garbage_collection && self.dependencies.has_dependents(&stored.uid);
         if waits && !lifecycle.finalizers.iter().any(|it| it == FOREGROUND) {
             lifecycle.finalizers.push(FOREGROUND.to_owned());
         }
         let supported = kind.has_grace.then(|| grace_of(&stored.value(), options.grace_period_seconds));
         let effect = delete_effect(&lifecycle, supported, options.grace_period_seconds, write.now);
         let deleted = self.apply_effect(kind, &stored, &lifecycle, &effect, write)?;
-        if waits && !deleted.removed {
+        if waits && !deleted.removed && !write.dry_run {
             self.dependencies.waits(kind.index, &deleted.object);
         }
         Ok(deleted)
@@ -79,9 +77,8 @@ impl Cluster {
         write: WriteOptions<'_>,
     ) -> Result<Deleted, StatusError> {
         match effect {
-            _ if write.dry_run => Ok(Deleted { object: Arc::clone(stored), removed: true }),
             DeleteEffect::Pending => Ok(Deleted { object: Arc::clone(stored), removed: false }),
-            DeleteEffect::Remove => Ok(Deleted { object: self.remove(kind, stored), removed: true }),
+            DeleteEffect::Remove => Ok(self.removed(kind, stored, write)),
             DeleteEffect::Mark { at, grace, first } => {
                 let marked = self.rewrite(kind, stored, write, |object| {
                     mark(object, *at, *grace, first.then_some(lifecycle.generation).flatten());
@@ -89,11 +86,17 @@ impl Cluster {
                 })?;
                 // Watches get the update and then the deletion, as from a real server.
                 if *grace == 0 && lifecycle.finalizers.is_empty() {
-                    return Ok(Deleted { object: self.remove(kind, &marked), removed: true });
+                    return Ok(self.removed(kind, &marked, write));
                 }
                 Ok(Deleted { object: marked, removed: false })
             }
         }
+    }
+
+    /// Removes an object, but for a dry run.
+    fn removed(&mut self, kind: &Kind, object: &Arc<Stored>, write: WriteOptions<'_>) -> Deleted {
+        let object = if write.dry_run { Arc::clone(object) } else { self.remove(kind, object) };
+        Deleted { object, removed: true }
     }
 
     /// Deletes an object of a terminating namespace without a grace period; one with finalizers is only marked.

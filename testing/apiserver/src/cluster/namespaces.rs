@@ -69,7 +69,7 @@ impl Cluster {
         if UNDELETABLE.contains(&&**name) {
             return Err(StatusError::forbidden(kind, name, "this namespace may not be deleted"));
         }
-        if write.dry_run || is_terminating(stored) {
+        if is_terminating(stored) {
             return Ok(Deleted { object: Arc::clone(stored), removed: false });
         }
         let object = self.rewrite(kind, stored, write, |object| {
