@@ -28,11 +28,11 @@ pub struct AdmissionRequest<'a> {
     pub operation: Operation,
     /// API group; empty for the core group.
     pub group: &'a str,
-    /// Kind, such as `EndpointSlice`.
+    /// Kind of the object, such as `EndpointSlice`; `Binding` for the binding of a Pod.
     pub kind: &'a str,
     /// Plural resource name, such as `endpointslices`.
     pub resource: &'a str,
-    /// `status` for a write to `/status`; otherwise empty.
+    /// `status`, `scale` or `binding` for a write to that subresource; otherwise empty.
     pub subresource: &'a str,
     /// Namespace of the object; empty for cluster-scoped kinds.
     pub namespace: &'a str,

@@ -80,4 +80,24 @@ impl Cluster {
         let result = self.admission.validate(&write.request(options), object.as_ref());
         result.map_err(|denial| StatusError::denied(write.target.kind, write.target.name, denial))
     }
+
+    /// Runs the rules on the Binding of a Pod: as upstream, a create of the subresource.
+    pub(crate) fn admit_binding(
+        &self,
+        pods: &Kind,
+        namespace: &str,
+        name: &str,
+        binding: &mut Value,
+        options: WriteOptions<'_>,
+    ) -> Result<(), StatusError> {
+        if !self.is_subject_to_admission(options) {
+            return Ok(());
+        }
+        (binding["kind"], binding["apiVersion"]) = ("Binding".into(), "v1".into());
+        let pod = AdmittedWrite::create(pods, namespace, name).request(options);
+        let request = AdmissionRequest { kind: "Binding", subresource: "binding", ..pod };
+        let admission = &self.admission;
+        let result = admission.mutate(&request, binding).and_then(|()| admission.validate(&request, Some(binding)));
+        result.map_err(|denial| StatusError::denied(pods, name, denial))
+    }
 }

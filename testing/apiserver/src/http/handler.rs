@@ -163,7 +163,7 @@ async fn execute(
         && let Some(virtual_resource) = VirtualResource::of(path)
     {
         let bytes = body::collect(body).await?;
-        return virtual_resource.evaluate(shared, path, user, &parts.method, &parts.headers, &bytes);
+        return virtual_resource.evaluate(shared, path, user, parts, &bytes);
     }
     let refused_create = authorization::refused_create(shared, user, attributes);
     request::answer(shared, route, parts, body, omission, refused_create).await

@@ -4,6 +4,7 @@
 
 mod admission;
 mod apply;
+mod bindings;
 mod client;
 mod custom_kinds;
 mod dry_run;

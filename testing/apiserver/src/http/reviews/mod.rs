@@ -7,7 +7,8 @@ mod tokens;
 
 use std::sync::Arc;
 
-use http::{HeaderMap, Method, StatusCode};
+use http::request::Parts;
+use http::{Method, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
@@ -115,11 +116,11 @@ impl VirtualResource {
         shared: &Arc<Shared>,
         path: &ResourcePath,
         user: &User,
-        method: &Method,
-        headers: &HeaderMap,
+        parts: &Parts,
         bytes: &[u8],
     ) -> Result<Reply, StatusError> {
-        if method != Method::POST {
+        let headers = &parts.headers;
+        if parts.method != Method::POST {
             return Err(StatusError::method_not_allowed());
         }
         let api_version = if self.kind_group.is_empty() { "v1".to_owned() } else { format!("{}/v1", self.kind_group) };
@@ -132,6 +133,7 @@ impl VirtualResource {
         review.retain(|field, _| field != "kind" && field != "apiVersion");
         review.entry("metadata").or_insert_with(|| json!({}));
         let mut kind = (api_version.as_str(), self.kind);
+        let mut written = None;
         document["status"] = match self.review {
             Review::TokenRequest => tokens::request_token(shared, path, &mut document)?,
             Review::Token => tokens::review_token(shared, &decode(&document)?),
@@ -140,7 +142,7 @@ impl VirtualResource {
             Review::SelfAccess => access::review_access(shared, decode(&document)?, Some(user))?,
             Review::SelfRules => access::review_rules(shared, user, decode(&document)?)?,
             Review::Binding => {
-                binding::bind(shared, path, &decode(&document)?)?;
+                written = Some(binding::bind(shared, path, parts, document)?);
                 kind = ("v1", "Status");
                 document = json!({"metadata": {}, "code": 201});
                 json!("Success")
@@ -148,11 +150,16 @@ impl VirtualResource {
         };
         let (api_version, kind) = kind;
         (document["kind"], document["apiVersion"]) = (json!(kind), json!(api_version));
-        if !accept::prefers_protobuf(headers) {
-            return Ok(reply::json(StatusCode::CREATED, document.to_string()));
-        }
-        let document = protobuf::envelope(api_version, kind, document.as_object().unwrap_or(&Map::new()));
-        Ok(reply::in_protobuf(reply::json(StatusCode::CREATED, document), false))
+        let reply = if accept::prefers_protobuf(headers) {
+            let document = protobuf::envelope(api_version, kind, document.as_object().unwrap_or(&Map::new()));
+            reply::in_protobuf(reply::json(StatusCode::CREATED, document), false)
+        } else {
+            reply::json(StatusCode::CREATED, document.to_string())
+        };
+        Ok(match written {
+            Some(written) => written.of(reply),
+            None => reply,
+        })
     }
 }
 
