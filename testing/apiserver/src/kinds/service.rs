@@ -52,7 +52,13 @@ impl Resource for Service {
 
     fn validate(&self, errors: &mut FieldErrors) {
         if let Some(spec) = &self.spec {
-            service_validation::validate(spec, errors);
+            service_validation::validate(spec, None, errors);
+        }
+    }
+
+    fn validate_over(&self, old: &Self, errors: &mut FieldErrors) {
+        if let Some(spec) = &self.spec {
+            service_validation::validate(spec, old.spec.as_ref(), errors);
         }
     }
 

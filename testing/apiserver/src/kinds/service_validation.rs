@@ -7,7 +7,7 @@ use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 
 use super::endpoints::{PROTOCOLS, check_port_number};
 use super::service_families::{HEADLESS, PREFER_DUAL, REQUIRE_DUAL, SINGLE, is_headless, needs_cluster_ip};
-use crate::address::{Family, check_strict_ip};
+use crate::address::{self, Family, check_strict_ip};
 use crate::field::FieldErrors;
 use crate::names::{NameRule, check_container_port_name, check_labels, check_qualified_name};
 
@@ -17,8 +17,9 @@ const POLICIES: [&str; 3] = [PREFER_DUAL, REQUIRE_DUAL, SINGLE];
 const TRAFFIC_POLICIES: [&str; 2] = ["Cluster", "Local"];
 const DISTRIBUTIONS: [&str; 3] = ["PreferClose", "PreferSameNode", "PreferSameZone"];
 
-/// Reports what is wrong with a spec. Addresses that `old`, the stored spec, has are accepted in any form.
-pub(super) fn validate(spec: &ServiceSpec, errors: &mut FieldErrors) {
+/// Reports what is wrong with a spec. Cluster IPs of `old`, the stored spec, are accepted in any form, since earlier
+/// versions have accepted them (Go: `IsValidIPForLegacyField`).
+pub(super) fn validate(spec: &ServiceSpec, old: Option<&ServiceSpec>, errors: &mut FieldErrors) {
     let mut one_of = |field: &str, value: &Option<String>, supported: &[&str]| match value {
         Some(value) if !supported.contains(&value.as_str()) => errors.unsupported(field, value, supported),
         _ => {}
@@ -44,7 +45,7 @@ pub(super) fn validate(spec: &ServiceSpec, errors: &mut FieldErrors) {
         errors.required("spec.ports", "");
     }
     validate_ports(ports, errors);
-    validate_cluster_ips(spec, errors);
+    validate_cluster_ips(spec, old, errors);
 }
 
 fn validate_ports(ports: &[ServicePort], errors: &mut FieldErrors) {
@@ -81,8 +82,9 @@ fn validate_ports(ports: &[ServicePort], errors: &mut FieldErrors) {
     }
 }
 
-fn validate_cluster_ips(spec: &ServiceSpec, errors: &mut FieldErrors) {
+fn validate_cluster_ips(spec: &ServiceSpec, old: Option<&ServiceSpec>, errors: &mut FieldErrors) {
     let ips = spec.cluster_ips.as_deref().unwrap_or_default();
+    let stored = old.and_then(|old| old.cluster_ips.as_deref()).unwrap_or_default();
     let families = spec.ip_families.as_deref().unwrap_or_default();
     if !needs_cluster_ip(spec) {
         return;
@@ -114,7 +116,8 @@ fn validate_cluster_ips(spec: &ServiceSpec, errors: &mut FieldErrors) {
             }
             continue;
         }
-        let address = check_strict_ip(&field, ip, errors);
+        let unchanged = address::parse(ip).filter(|_| stored.contains(ip));
+        let address = unchanged.or_else(|| check_strict_ip(&field, ip, errors));
         let family = families.get(i).and_then(|family| Family::parse(family));
         if let (Some(address), Some(family)) = (address, family)
             && Family::of(address) != family

@@ -163,3 +163,17 @@ fn node_ports_depend_on_the_service_type() {
     assert!(stored["spec"]["ports"][0].get("nodePort").is_none());
     assert!(stored["spec"].get("allocateLoadBalancerNodePorts").is_none());
 }
+
+/// As upstream: earlier versions have accepted the address.
+#[test]
+fn stored_cluster_ip_in_an_old_form_is_accepted() {
+    let mut store = TestStore::new();
+    let old = service("web", json!({"clusterIP": "010.96.0.9", "selector": {"a": "b"}}));
+    let (kind, options) = (store.kind("services"), store.options());
+    let stored = store.cluster.load(&kind, "default", old, options).unwrap().value();
+    assert_eq!(ips(&stored), ["010.96.0.9"]);
+    let updated = store.merge("services", "web", json!({"spec": {"selector": {"a": "c"}}}));
+    assert_eq!((ips(&updated), &updated["spec"]["selector"]["a"]), (ips(&stored), &json!("c")));
+    let error = store.try_create("services", service("other", json!({"clusterIP": "010.96.0.8"}))).unwrap_err();
+    assert!(error.to_string().contains("must not have leading 0s"), "{error}");
+}
