@@ -123,8 +123,9 @@ impl Population {
         pod
     }
 
-    /// Turns a recorded Pod into a template: removes the metadata that the server sets, and keeps the encoded size. The
-    /// server does not store `managedFields`; environment variables of the first container replace them.
+    /// Turns a recorded Pod into a template: removes the metadata that a server sets, and keeps the encoded size.
+    /// Environment variables of the first container replace `managedFields`, which a server does not always store, see
+    /// [`FieldTracking`](crate::FieldTracking).
     pub fn template(mut recorded: Value) -> Value {
         let mut managed = 0;
         if let Some(metadata) = recorded["metadata"].as_object_mut() {

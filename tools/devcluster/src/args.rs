@@ -96,7 +96,8 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "BOOL", default_value_t = true, action = clap::ArgAction::Set, num_args = 0..=1,
           default_missing_value = "true", require_equals = true)]
     pub(crate) garbage_collection: bool,
-    /// Serve /debug/faults (fault injection) and /debug/requests (request log)
+    /// Serve /debug/faults (fault injection), /debug/requests (request log), /debug/watches and /debug/restart, which end
+    /// watches and connections
     #[arg(long)]
     pub(crate) debug_endpoints: bool,
 }

@@ -45,7 +45,7 @@ fn config_map(name: &str, value: &str) -> ConfigMap {
     serde_json::from_value(json!({"metadata": {"name": name}, "data": {"key": value}})).unwrap()
 }
 
-/// Waits at most 20 seconds.
+/// Waits at most [`LIMIT`].
 async fn soon<T>(future: impl Future<Output = T>) -> T {
     timeout(LIMIT, future).await.expect("an end")
 }
