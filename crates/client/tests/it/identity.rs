@@ -1,11 +1,9 @@
 //! Authentication and user agent headers, and warnings of the server.
 
-use std::io::Write;
-use std::sync::{Arc, Mutex};
-
 use http::HeaderName;
 use http::header::AUTHORIZATION;
 use kube_controller_client::{Client, ClientOptions, Config, KubeconfigOptions};
+use kube_endpoints_testing::LogLines;
 use tracing_subscriber::layer::SubscriberExt as _;
 
 use crate::cluster::{client, config_map};
@@ -40,23 +38,10 @@ async fn overridden_token_and_impersonation_are_sent() {
 const WITH_WARNING: &str = "HTTP/1.1 404 x\r\nwarning: 299 - \"v1 Endpoints is deprecated\"\r\ncontent-length: 2\r\n\
                       connection: close\r\n\r\n{}";
 
-#[derive(Clone, Default)]
-struct LogBuffer(Arc<Mutex<Vec<u8>>>);
-
-impl Write for LogBuffer {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().expect("lock").write(bytes)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 #[tokio::test]
 async fn server_warning_is_logged_once() {
-    let buffer = LogBuffer::default();
-    let writer = buffer.clone();
+    let lines = LogLines::default();
+    let writer = lines.clone();
     let layer = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(move || writer.clone());
     let _logging = tracing::subscriber::set_default(tracing_subscriber::registry().with(layer));
     let (url, mut server) = serve(vec![WITH_WARNING; 3]).await;
@@ -65,7 +50,7 @@ async fn server_warning_is_logged_once() {
         client.create(&config_map("web")).await.expect_err("request succeeded");
     }
     assert_eq!(server.join_next().await.expect("task set is empty").expect("task panicked"), 3);
-    let log = String::from_utf8(buffer.0.lock().expect("lock").clone()).expect("UTF-8");
+    let log = lines.text();
     let warned: Vec<&str> = log.lines().filter(|line| line.contains("v1 Endpoints is deprecated")).collect();
     assert_eq!(warned.len(), 1, "{log}");
     assert!(warned[0].contains("WARN") && warned[0].contains("create configmaps default/web"), "{log}");
