@@ -23,8 +23,6 @@ use crate::shared::Shared;
 pub struct LoggedRequest {
     /// Time at which the request arrived.
     pub started: Timestamp,
-    /// Time at which the request was answered: that of the first byte for a watch.
-    pub answered: Timestamp,
     /// `get`, `list`, `watch`, `create`, `update`, `patch`, `delete` or `deletecollection`; for a non-resource path,
     /// the HTTP method in lower case.
     pub verb: String,
@@ -47,8 +45,6 @@ pub struct LoggedRequest {
     pub user: String,
     /// Value of the `User-Agent` header.
     pub user_agent: String,
-    /// Value of the `Content-Length` header in bytes; 0 without one.
-    pub content_length: u64,
     /// HTTP status code; `None` if the connection was reset instead.
     pub status: Option<u16>,
     /// Message of the `Status` in the response; empty if it was none.

@@ -3,7 +3,7 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER, USER_AGENT};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER, USER_AGENT};
 use http::request::Parts;
 use http::{HeaderMap, Request, Response};
 use jiff::Timestamp;
@@ -52,7 +52,6 @@ pub(super) async fn handle(
     let header = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let mut logged = LoggedRequest {
         started,
-        answered: started,
         verb: attributes.verb.clone(),
         group: attributes.group.clone(),
         resource: attributes.resource.clone(),
@@ -63,7 +62,6 @@ pub(super) async fn handle(
         path: parts.uri.to_string(),
         user: identity.as_ref().map_or_else(|_| String::new(), |user| user.name.clone()),
         user_agent: header(USER_AGENT).to_owned(),
-        content_length: header(CONTENT_LENGTH).parse().unwrap_or_default(),
         status: None,
         message: String::new(),
         denied: false,
@@ -77,7 +75,6 @@ pub(super) async fn handle(
         let extensions = executed.map(Reply::extensions);
         let written = extensions.and_then(|it| it.get::<LoggedWrite>());
         let error = answer.and_then(|reply| reply.extensions().get::<LoggedError>());
-        logged.answered = shared.now();
         logged.object_name = written.map(|it| it.object_name.to_string()).unwrap_or_default();
         logged.dry_run |= written.is_some_and(|it| it.dry_run);
         logged.status = answer.map(|reply| reply.status().as_u16());

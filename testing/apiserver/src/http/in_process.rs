@@ -10,8 +10,8 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures::future::BoxFuture;
-use http::header::{AUTHORIZATION, CONTENT_LENGTH, Entry};
-use http::{HeaderValue, Request, Response, Uri};
+use http::header::AUTHORIZATION;
+use http::{Request, Response, Uri};
 use http_body::{Body, Frame, SizeHint};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tower::{BoxError, Service};
@@ -126,17 +126,12 @@ where
     }
 }
 
-/// Adapts a request to what a connection delivers: a URI without authority, and a `Content-Length` header.
-fn as_received<B: Body>(mut request: Request<B>) -> Request<B> {
+/// Adapts a request to what a connection delivers: a URI without authority.
+fn as_received<B>(mut request: Request<B>) -> Request<B> {
     if request.uri().authority().is_some()
         && let Some(path) = request.uri().path_and_query()
     {
         *request.uri_mut() = Uri::from(path.clone());
-    }
-    if let Some(length) = request.body().size_hint().exact().filter(|length| *length > 0)
-        && let Entry::Vacant(header) = request.headers_mut().entry(CONTENT_LENGTH)
-    {
-        header.insert(HeaderValue::from(length));
     }
     request
 }
