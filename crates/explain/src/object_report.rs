@@ -9,6 +9,7 @@ use crate::near_miss::services_near;
 use crate::plans::SelectorPlans;
 use crate::pod_report::pod_report;
 use crate::report::{Kind, ObjectRef, ObjectReport, PodOfService, PodServicesReport, Reason};
+use crate::service_report::compare_with_slices;
 use crate::slice_findings::{endpoints_finding, finding, slice_findings};
 use crate::world::World;
 use crate::written::{PlannedStates, written_endpoints, written_slice};
@@ -22,7 +23,11 @@ impl World {
         let services = selecting.into_iter().filter_map(|name| {
             let service = self.services.get(&ObjectKey { namespace: key.namespace.clone(), name })?;
             let plans = SelectorPlans::new(self, &ratios, &service.key())?;
-            let pod = pod_report(self, service, &plans.pods, pod, plans.decisions.of(pod));
+            let mut pod = [pod_report(self, service, &plans.pods, pod, plans.decisions.of(pod))];
+            if let Some(traffic) = self.traffic(service) {
+                compare_with_slices(&mut pod, &traffic);
+            }
+            let [pod] = pod;
             Some(PodOfService { service: service.name.to_string(), pod })
         });
         Some(PodServicesReport {

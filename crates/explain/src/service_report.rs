@@ -51,6 +51,11 @@ impl World {
         pods.iter().map(|pod| pod.key()).collect()
     }
 
+    /// Returns which endpoints receive the traffic of a Service; `None` while slices are unknown.
+    pub(crate) fn traffic<'a>(&'a self, service: &'a Service) -> Option<Traffic<'a>> {
+        (!self.is_unknown(Kind::EndpointSlice)).then(|| Traffic::new(service, self.slices_of(&service.key())))
+    }
+
     pub(crate) fn service_with(
         &self,
         service: &Arc<Service>,
@@ -79,7 +84,7 @@ impl World {
         }
         slices.sort_by(|a, b| (&a.address_type, &a.name).cmp(&(&b.address_type, &b.name)));
         let endpoints = self.endpoints.get(&key).map(|it| written_endpoints(self, it, plans.as_ref()));
-        let traffic = (!self.is_unknown(Kind::EndpointSlice)).then(|| Traffic::new(service, self.slices_of(&key)));
+        let traffic = self.traffic(service);
         let would_serve = pods.iter().filter(|pod| pod.state == PodState::Serving).count();
         let serving = traffic.as_ref().map_or(would_serve, |traffic| compare_with_slices(&mut pods, traffic));
         let hints = match &plans {
@@ -164,7 +169,7 @@ impl ServiceReport {
 
 /// Adds a reason to each Pod that should serve and receives no traffic, because no slice has it yet. Returns the number of
 /// Pods that receive traffic.
-fn compare_with_slices(pods: &mut [PodReport], traffic: &Traffic<'_>) -> usize {
+pub(crate) fn compare_with_slices(pods: &mut [PodReport], traffic: &Traffic<'_>) -> usize {
     let receiving = traffic.pods();
     for pod in pods.iter_mut().filter(|pod| pod.state == PodState::Serving && !receiving.contains(pod.name.as_str())) {
         let message = "ready, and in no slice that clients use".to_owned();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use kube_endpoint_model::membership::{self, PodReason};
 use kube_endpoint_model::well_known::SLICE_CONTROLLER;
-use kube_endpoint_model::{AddressType, Code, IpFamily, Pod, Service};
+use kube_endpoint_model::{AddressType, Code, IpFamily, ObjectKey, Pod, Service};
 use kube_endpoints_explain::{PodReport, PodState, ServiceReport};
 use kube_endpointslice::{Hints, Input, Options, Owner, TypePlan, desired_endpoints_from_service_pods, plan};
 use kube_wire::Object as _;
@@ -34,6 +34,13 @@ pub(crate) fn check(cluster: &Cluster) -> usize {
                 cluster.pods.values().find(|it| it.namespace == service.namespace && *it.name == *pod.name);
             check_reasons(cluster, service, of_cluster.expect("a Pod of the cluster"), pod);
             explained += 1;
+        }
+        // One: the explanation of a Pod plans for the whole Service.
+        if let Some(pod) = report.pods.first() {
+            let key = ObjectKey::new(service.namespace.clone(), pod.name.as_str());
+            let own = world.pod(&key).expect("a Pod of the world");
+            let own = own.services.iter().find(|it| *it.service == *service.name).expect("a Service that selects it");
+            assert_eq!(own.pod, *pod, "Pod {key} in {}", service.name);
         }
         let serving = report.pods.iter().filter(|pod| pod.state == PodState::Serving).count();
         assert_eq!(report.would_serve, serving);

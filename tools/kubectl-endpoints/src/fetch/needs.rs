@@ -84,6 +84,8 @@ impl Needs {
                 pods: Select::Name(name.to_owned()),
                 // A Pod that is not scheduled yet can get any Node.
                 nodes: hint.map_or(Select::All, |node| Select::Name(node.to_owned())),
+                // Which Services select the Pod is known only once they are read, and can change during a watch.
+                slices: Select::All,
                 ..Needs::default()
             },
             Kind::EndpointSlice => match hint {
@@ -126,8 +128,8 @@ mod tests {
     #[rstest]
     #[case::service(&[(Kind::Service, "web", None)], "* * * kubernetes.io/service-name=web metadata.name=web")]
     #[case::endpoints(&[(Kind::Endpoints, "web", None)], "* * * kubernetes.io/service-name=web metadata.name=web")]
-    #[case::pod(&[(Kind::Pod, "web-0", Some("n1"))], "* metadata.name=web-0 metadata.name=n1 - -")]
-    #[case::pending_pod(&[(Kind::Pod, "web-0", None)], "* metadata.name=web-0 * - -")]
+    #[case::pod(&[(Kind::Pod, "web-0", Some("n1"))], "* metadata.name=web-0 metadata.name=n1 * -")]
+    #[case::pending_pod(&[(Kind::Pod, "web-0", None)], "* metadata.name=web-0 * * -")]
     #[case::slice(
         &[(Kind::EndpointSlice, "web-x", Some("web"))],
         "* * * kubernetes.io/service-name=web metadata.name=web"
@@ -138,7 +140,7 @@ mod tests {
         &[(Kind::Service, "web", None), (Kind::EndpointSlice, "web-x", Some("web"))],
         "* * * kubernetes.io/service-name=web metadata.name=web"
     )]
-    #[case::two_pods(&[(Kind::Pod, "a", Some("n1")), (Kind::Pod, "b", Some("n1"))], "* * metadata.name=n1 - -")]
+    #[case::two_pods(&[(Kind::Pod, "a", Some("n1")), (Kind::Pod, "b", Some("n1"))], "* * metadata.name=n1 * -")]
     fn needs_of_targets(#[case] targets: &[(Kind, &str, Option<&str>)], #[case] expect: &str) {
         let mut needs = Needs::default();
         for (kind, name, hint) in targets {

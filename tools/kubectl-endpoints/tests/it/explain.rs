@@ -72,6 +72,14 @@ async fn text_names_the_service_and_its_pods() {
 }
 
 #[tokio::test]
+async fn pod_in_no_slice_is_not_marked_as_good() {
+    let run = Cluster::start().await.run("explain po/web-0 -n shop").await;
+    let lines: Vec<&str> = run.stdout.lines().collect();
+    assert_eq!(lines[0], "web-0: endpoint of 1 of 1 Services that select it, serving in 0", "{run:?}");
+    assert!(lines[1].starts_with("  ! web ") && lines[1].contains("EP508"), "{run:?}");
+}
+
+#[tokio::test]
 async fn name_without_a_kind_is_an_error_that_names_the_form() {
     let run = Cluster::start().await.run("explain web -n shop").await;
     assert_eq!(run.status, 2, "{run:?}");

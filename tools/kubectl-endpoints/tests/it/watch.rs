@@ -75,8 +75,9 @@ async fn only_the_objects_of_a_pod_are_watched() {
     let cluster = Cluster::start().await;
     let mut watch = Watch::start(&cluster, "explain po/web-0 -n shop -o json -w");
     assert_eq!(watch.next().await["object"]["name"], "web-0");
-    watching(&cluster, 3).await;
-    let others = On::any().verb("watch").resource("endpointslices");
+    // Services, the Pod, its Node and slices.
+    watching(&cluster, 4).await;
+    let others = On::any().verb("watch").resource("endpoints");
     assert_eq!(cluster.server.requests().count(&others), 0);
     cluster.server.shutdown().await;
 }

@@ -54,6 +54,18 @@ web-0: endpoint of 2 of 2 Services that select it, serving in 1
 }
 
 #[test]
+fn headline_does_not_count_services_whose_slices_lack_the_pod() {
+    let not_written = [reason(Code::PodNotWritten, "ready, and in no slice that clients use")];
+    assert_eq!(
+        pod(&report(&[("web", PodState::Serving, &not_written)], Vec::new(), Vec::new()), narrow()),
+        "\
+web-0: endpoint of 1 of 1 Services that select it, serving in 0
+  ! web   10.1.2.3:8080   zone a   EP508 ready, and in no slice that clients use
+"
+    );
+}
+
+#[test]
 fn pod_without_services() {
     assert_eq!(pod(&report(&[], Vec::new(), Vec::new()), narrow()), "web-0: no Service selects it\n");
 }
