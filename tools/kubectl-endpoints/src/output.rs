@@ -71,12 +71,12 @@ fn qualified(object: &ObjectRef) -> String {
     format!("{}{separator}{group}/{}", kind.to_ascii_lowercase(), object.name)
 }
 
-/// Writes a result to standard output. A closed pipe is not an error: the reader needs no more.
-pub(crate) fn print(text: &str) -> io::Result<()> {
+/// Writes a result to standard output. Returns `false` if that is a closed pipe, which is not an error: the reader needs no more.
+pub(crate) fn print(text: &str) -> io::Result<bool> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        result => result,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        result => result.map(|()| true),
     }
 }
 

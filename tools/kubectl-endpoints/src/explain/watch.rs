@@ -26,7 +26,7 @@ const DEBOUNCE: Duration = Duration::from_millis(200);
 /// Timeout of the first lists.
 const SYNC_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Prints the reports again whenever they change. Ends with an error only.
+/// Prints the reports again whenever they change. Ends with an error, or once standard output is closed.
 ///
 /// `printed` is what has been printed already. Kinds in `unknown` are not watched, because they cannot be listed.
 pub(super) async fn run(
@@ -63,9 +63,9 @@ pub(super) async fn run(
         }
         missing.clone_from(&reports.missing);
         let rendered = reports.render(output)?;
-        if rendered != printed && !rendered.is_empty() {
-            output::print(separator(output.format))?;
-            output::print(&rendered)?;
+        let is_new = rendered != printed && !rendered.is_empty();
+        if is_new && !output::print(&format!("{}{rendered}", separator(output.format)))? {
+            return Ok(());
         }
         printed = rendered;
     }

@@ -14,7 +14,7 @@ use crate::cluster::Cluster;
 
 /// A running program, and its reports.
 struct Watch {
-    _child: Child,
+    child: Child,
     lines: Lines<BufReader<ChildStdout>>,
 }
 
@@ -22,7 +22,7 @@ impl Watch {
     fn start(cluster: &Cluster, line: &str) -> Watch {
         let mut child = cluster.command(line).spawn().expect("the program starts");
         let lines = BufReader::new(child.stdout.take().expect("piped")).lines();
-        Watch { _child: child, lines }
+        Watch { child, lines }
     }
 
     /// Returns the next report. Fails if none is printed.
@@ -39,6 +39,14 @@ impl Watch {
         };
         timeout(LIMIT, report).await.expect("a report")
     }
+}
+
+/// Makes the Pod `web-1` ready, which changes the report of `svc/web`.
+async fn make_ready(cluster: &Cluster) {
+    let ready = json!({"status": {"conditions": [
+        {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:01:00Z"}]}});
+    let client = client(cluster).await;
+    client.merge_patch::<kube_endpoint_model::Pod>("shop", "web-1", Some("status"), &ready).await.expect("patched");
 }
 
 async fn client(cluster: &Cluster) -> Client {
@@ -59,14 +67,26 @@ async fn report_is_printed_again_after_a_change() {
     assert_eq!(watch.next().await["wouldServe"], 1);
     watching(&cluster, 5).await;
 
-    let client = client(&cluster).await;
     // This changes nothing in the report.
     let label = json!({"metadata": {"annotations": {"a": "b"}}});
+    let client = client(&cluster).await;
     client.merge_patch::<kube_endpoint_model::Service>("shop", "web", None, &label).await.expect("patched");
-    let ready = json!({"status": {"conditions": [
-        {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:01:00Z"}]}});
-    client.merge_patch::<kube_endpoint_model::Pod>("shop", "web-1", Some("status"), &ready).await.expect("patched");
+    make_ready(&cluster).await;
     assert_eq!(watch.next().await["wouldServe"], 2);
+    cluster.server.shutdown().await;
+}
+
+#[tokio::test]
+async fn watch_ends_at_the_next_report_after_its_reader() {
+    let cluster = Cluster::start().await;
+    let mut watch = Watch::start(&cluster, "explain svc/web -n shop -o json --watch");
+    watch.next().await;
+    watching(&cluster, 5).await;
+    let Watch { mut child, lines } = watch;
+    drop(lines);
+    make_ready(&cluster).await;
+    let status = timeout(LIMIT, child.wait()).await.expect("an end").expect("a status");
+    assert!(status.success(), "{status}");
     cluster.server.shutdown().await;
 }
 
