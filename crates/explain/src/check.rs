@@ -24,11 +24,23 @@ impl World {
     /// The Pods of one Service with the same reason are one finding, which names the first three. A Node that lacks what
     /// topology hints need is one finding, with the number of Services that have no hints for that reason.
     pub fn check(&self) -> Vec<Finding> {
+        let mut findings = self.check_services(|_| true);
+        findings.extend(self.without_service());
+        listed(findings)
+    }
+
+    /// Returns those findings of [`check`](Self::check) that are about some Services, and their Pods, slices and Endpoints
+    /// objects. A finding about a Node counts only these Services.
+    pub fn check_of(&self, selects: impl Fn(&ObjectKey) -> bool) -> Vec<Finding> {
+        listed(self.check_services(selects))
+    }
+
+    fn check_services(&self, selects: impl Fn(&ObjectKey) -> bool) -> Vec<Finding> {
         let ratios = self.ratios();
         let unselected = Unselected::new(self, self.pods.values());
         let mut findings = Vec::new();
         let mut without_hints = Vec::new();
-        for service in self.services() {
+        for service in self.services().filter(|service| selects(&service.key())) {
             let report = self.service_with(service, &ratios, &unselected);
             findings.extend(of_pods(&report));
             for reason in &report.hints.reasons {
@@ -40,9 +52,6 @@ impl World {
             findings.extend(report.findings);
         }
         findings.extend(self.node_information(without_hints));
-        findings.extend(self.without_service());
-        findings.retain(|finding| finding.severity > Severity::Info);
-        findings.sort_by_cached_key(|it| (it.object.clone(), Reverse(it.severity), it.reason.clone()));
         findings
     }
 
@@ -85,6 +94,13 @@ impl World {
         }
         findings
     }
+}
+
+/// Returns the findings that are at least warnings, by object.
+fn listed(mut findings: Vec<Finding>) -> Vec<Finding> {
+    findings.retain(|finding| finding.severity > Severity::Info);
+    findings.sort_by_cached_key(|it| (it.object.clone(), Reverse(it.severity), it.reason.clone()));
+    findings
 }
 
 /// Returns the findings about the Pods and near misses of a Service.

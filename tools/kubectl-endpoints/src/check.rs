@@ -15,16 +15,17 @@ pub(crate) async fn run(args: &GlobalArgs) -> anyhow::Result<ExitCode> {
     let output = Output::new(args);
     let mut cluster = Cluster::read(args).await?;
     cluster.read_details().await?;
+    let services = cluster.services().count();
     let Cluster { objects, world, selection, scope, .. } = cluster;
-    let mut findings: Vec<Finding> = world.check();
-    if let Some(selection) = &selection {
-        findings.retain(|finding| selection.has_finding(finding, &objects));
-    }
+    let findings: Vec<Finding> = match &selection {
+        Some(selection) => world.check_of(|service| selection.has_service(service)),
+        None => world.check(),
+    };
     let unknown: Vec<Kind> = objects.unknown.iter().copied().collect();
     let incomplete = not_compared(&objects);
     if findings.is_empty() && matches!(output.format, None | Some(Format::Wide)) {
         // As kubectl reports that there are no resources: standard output stays empty.
-        let (services, s) = (objects.services.len(), plural(objects.services.len()));
+        let s = plural(services);
         let gap =
             if unknown.is_empty() { String::new() } else { format!(", not fully: {}", text::may_not_read(&unknown)) };
         output::message("", format_args!("No findings in {scope}: {services} Service{s} checked{gap}."));

@@ -88,7 +88,7 @@ impl Cluster {
         let world = objects.world(args.settings());
         let scope = namespace.map_or_else(|| "all namespaces".to_owned(), |namespace| format!("namespace {namespace}"));
         let connection = Some(connection);
-        Ok(Cluster { connection, objects, world, selection: selected.map(Selection::new), scope })
+        Ok(Cluster { connection, objects, world, selection: selected.map(|it| Selection::of(&it)), scope })
     }
 
     /// Reads the objects of a recorded moment. Fails as [`read`](Self::read) does; a namespace without any object counts as one
@@ -110,20 +110,24 @@ impl Cluster {
         }
         objects.warn();
         let world = objects.world(args.settings());
-        let selected = selector.map(|selector| {
-            Selection::new(objects.services.iter().filter(|it| selector.matches(&it.labels)).cloned().collect())
-        });
+        let selected =
+            selector.map(|selector| Selection::of(objects.services.iter().filter(|it| selector.matches(&it.labels))));
         let scope = namespace
             .map_or_else(|| "all recorded namespaces".to_owned(), |namespace| format!("namespace {namespace}"));
         Ok(Cluster { connection: None, objects, world, selection: selected, scope })
+    }
+
+    /// Returns the Services to which the results are restricted.
+    pub(crate) fn services(&self) -> impl Iterator<Item = ObjectKey> {
+        let selects = move |key: &ObjectKey| self.selection.as_ref().is_none_or(|selection| selection.has_service(key));
+        self.world.services().map(|service| service.key()).filter(selects)
     }
 
     /// Reads why Pods are not ready, for at most 100 Pods. A missing right is not worth a warning: the findings only
     /// have fewer facts, as those of a recorded moment do.
     pub(crate) async fn read_details(&mut self) -> anyhow::Result<()> {
         let Some(connection) = &self.connection else { return Ok(()) };
-        let services = self.world.services().map(|service| service.key());
-        let wanted = services.flat_map(|service| self.world.pods_to_detail(&service, DETAILED_PODS));
+        let wanted = self.services().flat_map(|service| self.world.pods_to_detail(&service, DETAILED_PODS));
         let wanted: Vec<ObjectKey> = wanted.take(MAX_DETAILED_PODS).collect();
         let mut details = Details::default();
         details.read(&connection.client, &wanted, &self.objects).await?;

@@ -1,8 +1,8 @@
 //! `check` and `diff`.
 
-use kube_dev_apiserver::{Fault, On};
+use kube_dev_apiserver::{Config, Fault, On};
 use rstest::rstest;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::cluster::Cluster;
 
@@ -37,6 +37,34 @@ async fn check_lists_findings_and_exits_with_1() {
 async fn selector_restricts_the_findings(#[case] line: &str, #[case] expect: bool) {
     let run = Cluster::start().await.run(line).await;
     assert_eq!(objects(&run.json()).contains(&"Service typo".to_owned()), expect, "{run:?}");
+}
+
+/// A Node is the object of one finding for all Services without topology hints.
+#[tokio::test]
+async fn selector_restricts_findings_about_nodes() {
+    let service = |name: &str| {
+        json!({"apiVersion": "v1", "kind": "Service",
+            "metadata": {"namespace": "shop", "name": name, "labels": {"team": name},
+                "annotations": {"service.kubernetes.io/topology-mode": "Auto"}},
+            "spec": {"selector": {"app": "web"}, "ports": [{"name": "http", "port": 80}]}})
+    };
+    let ready = json!({"conditions": [{"type": "Ready", "status": "True"}]});
+    let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "bare"}, "status": ready});
+    let cluster = Cluster::start_with(Config::default(), [node, service("orders"), service("payments")]).await;
+    for (selector, expected) in [("-l team=orders", Some("1 Service")), ("-l team=web", None), ("", Some("2 Services"))] {
+        let run = cluster.run(format!("check -A -o json {selector}").trim_end()).await.json();
+        let found = run["items"].as_array().into_iter().flatten().find(|it| it["code"] == "EP403");
+        let message = found.map(|it| it["message"].as_str().expect("text"));
+        let expected = expected.map(|services| format!("Node bare has no zone label: no topology hints for {services}"));
+        assert_eq!(message, expected.as_deref(), "{selector}: {run:#}");
+    }
+}
+
+#[tokio::test]
+async fn only_selected_services_are_counted() {
+    let run = Cluster::start().await.run("check -n shop -l team=nobody").await;
+    let expect = (0, "", "No findings in namespace shop: 0 Services checked.\n");
+    assert_eq!((run.status, run.stdout.as_str(), run.stderr.as_str()), expect);
 }
 
 #[tokio::test]
