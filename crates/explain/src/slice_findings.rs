@@ -55,15 +55,17 @@ fn several_addresses(slice: &EndpointSlice) -> Option<Reason> {
     (several > 0).then(|| Reason { code: Code::SeveralAddresses, message: message() })
 }
 
-/// Returns the Pods of a slice that do not exist. A slice of the slice controller follows its Pods, unless it is orphaned.
+/// Returns the Pods of a slice that do not exist. A slice of the slice controller follows its Pods, unless it is orphaned. Of Pods in
+/// other namespaces than that of the slice it is not known whether they were read.
 fn missing_pods(world: &World, slice: &EndpointSlice, written: &WrittenObject) -> Option<Reason> {
     let follows_pods = slice.is_managed_by(SLICE_CONTROLLER) && written.state != ObjectState::Orphaned;
     if follows_pods || slice.service_name().is_none() || world.is_unknown(Kind::Pod) {
         return None;
     }
     let namespace = &slice.metadata.namespace;
+    let is_near = |target: &TargetRef| target.namespace().is_empty() || target.namespace() == namespace;
     let targets = slice.endpoints.iter().filter_map(|endpoint| endpoint.target_ref.as_ref());
-    let pods = targets.filter(|target| target.is_of_pod()).map(TargetRef::name);
+    let pods = targets.filter(|target| target.is_of_pod() && is_near(target)).map(TargetRef::name);
     let exists = |name: &str| world.pods.contains_key(&ObjectKey::new(namespace.clone(), name));
     let missing: Vec<&str> = pods.map(Text::as_str).filter(|name| !exists(name)).collect();
     let message = || format!("refers to Pods that do not exist: {}", named(&missing));

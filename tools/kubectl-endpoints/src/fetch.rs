@@ -13,7 +13,7 @@ use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
 use kube_controller_client::{Client, Error};
-use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service, project};
+use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service, Text, project};
 use kube_endpoints_explain::{Kind, LastWrite, ObjectRef};
 use kube_wire::{Decode, DecodeError, Object};
 use serde::Serialize;
@@ -73,7 +73,7 @@ impl Fetch<'_> {
     /// result; every other failure is an error.
     pub(crate) async fn objects(&self, needs: &Needs) -> anyhow::Result<Objects> {
         let Needs { services, pods, nodes, slices, endpoints, last_writes } = needs;
-        let ((services, pods), nodes, slices, endpoints) = tokio::try_join!(
+        let ((services, mut pods, listed), nodes, slices, endpoints) = tokio::try_join!(
             self.services_and_pods(services, pods),
             self.list::<Node>(nodes),
             async {
@@ -93,6 +93,14 @@ impl Fetch<'_> {
                 }
             },
         )?;
+        if let Some(listed) = listed.filter(|_| !pods.unreadable) {
+            // A slice can be left over in a namespace without Services, and refer to Pods there.
+            let of_slices = slices.objects.iter().map(|slice| slice.metadata.namespace.clone());
+            let more = self.pods_of(&of_slices.filter(|namespace| !listed.contains(namespace)).collect()).await?;
+            pods.objects.extend(more.objects);
+            pods.warnings.extend(more.warnings);
+            pods.unreadable = more.unreadable;
+        }
         let mut objects = Objects::default();
         objects.services = objects.take(Kind::Service, services);
         objects.pods = objects.take(Kind::Pod, pods);
@@ -103,35 +111,45 @@ impl Fetch<'_> {
     }
 
     /// Lists Services and Pods. In all namespaces, Pods are listed for each namespace with Services: the server encodes
-    /// several shorter lists at the same time, and no Pod is sent that no Service could select.
+    /// several shorter lists at the same time, and no Pod is sent that no Service could select. Returns these namespaces, too; `None` if
+    /// Pods were listed at once.
     async fn services_and_pods(
         &self,
         services: &Select,
         pods: &Select,
-    ) -> anyhow::Result<(Listed<Service>, Listed<Pod>)> {
+    ) -> anyhow::Result<(Listed<Service>, Listed<Pod>, Option<BTreeSet<Text>>)> {
         if self.namespace.is_some() || *pods != Select::All {
-            return tokio::try_join!(self.list(services), self.list(pods));
+            let (services, pods) = tokio::try_join!(self.list(services), self.list(pods))?;
+            return Ok((services, pods, None));
         }
         let services: Listed<Service> = self.list(services).await?;
-        let namespaces: BTreeSet<&str> = services.objects.iter().map(|service| &*service.namespace).collect();
-        if services.unreadable || namespaces.len() > MAX_LISTS {
-            let pods = self.list(pods).await?;
-            return Ok((services, pods));
+        if services.unreadable {
+            return Ok((services, self.list(pods).await?, None));
         }
-        let list = async |namespace| Fetch { namespace: Some(namespace), ..*self }.list::<Pod>(pods).await;
+        let namespaces: BTreeSet<Text> = services.objects.iter().map(|service| service.namespace.clone()).collect();
+        let pods = self.pods_of(&namespaces).await?;
+        Ok((services, pods, (namespaces.len() <= MAX_LISTS).then_some(namespaces)))
+    }
+
+    /// Lists the Pods of namespaces. If there are too many, those of all.
+    async fn pods_of(&self, namespaces: &BTreeSet<Text>) -> anyhow::Result<Listed<Pod>> {
+        if namespaces.len() > MAX_LISTS {
+            return self.list(&Select::All).await;
+        }
+        let list = async |namespace: &Text| {
+            Fetch { namespace: Some(namespace.as_str()), ..*self }.list::<Pod>(&Select::All).await
+        };
         let mut lists = stream::iter(namespaces).map(list).buffer_unordered(CONCURRENT_LISTS);
         let mut pods = Listed::default();
         while let Some(listed) = lists.try_next().await? {
             if listed.unreadable {
                 // What is missing in one namespace is probably missing in all; one message is enough.
-                pods = listed;
-                break;
+                return Ok(listed);
             }
             pods.objects.extend(listed.objects);
             pods.warnings.extend(listed.warnings);
         }
-        drop(lists);
-        Ok((services, pods))
+        Ok(pods)
     }
 
     /// Lists the Services that a label selector selects.

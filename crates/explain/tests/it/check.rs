@@ -1,6 +1,6 @@
 //! Findings of a check: they count Pods and Services, and not reasons.
 
-use kube_endpoint_model::{Code, Node, ServicePort, TargetPort};
+use kube_endpoint_model::{Code, Node, ServicePort, TargetPort, TargetRef, Uid};
 use kube_endpoints_explain::{Finding, Kind};
 use kube_wire::Object as _;
 use rstest::rstest;
@@ -63,6 +63,30 @@ fn a_slice_without_the_name_of_its_service_is_found() {
     cluster.slices.insert(lost.key(), lost);
     let found: Vec<_> = cluster.world().check().into_iter().map(|it| (it.object.name, it.reason.code)).collect();
     assert_eq!(found, [("lost".to_owned(), Code::SliceWithoutService)]);
+}
+
+/// The Pods of other namespaces than those of the slices may not have been read.
+#[rstest]
+#[case::exists("shop", "checkout-a", None)]
+#[case::without_a_namespace("", "checkout-a", None)]
+#[case::missing("shop", "db-0", Some("refers to Pods that do not exist: db-0"))]
+#[case::missing_without_a_namespace("", "db-0", Some("refers to Pods that do not exist: db-0"))]
+#[case::of_another_namespace("payments", "db-0", None)]
+fn missing_pods_are_those_of_the_namespace_of_the_slice(
+    #[case] namespace: &str,
+    #[case] pod: &str,
+    #[case] expected: Option<&str>,
+) {
+    let mut cluster = healthy();
+    let mut slice = cluster.slices.values().next().expect("a slice").clone();
+    slice.metadata.name = "own".into();
+    let is_manager = |key: &str| key == "endpointslice.kubernetes.io/managed-by";
+    slice.metadata.labels = slice.metadata.labels.iter().filter(|(key, _)| !is_manager(key)).collect();
+    slice.endpoints.truncate(1);
+    slice.endpoints[0].target_ref = Some(TargetRef::pod(namespace.into(), pod.into(), Uid::default()));
+    cluster.slices.insert(slice.key(), slice);
+    let found: Vec<String> = messages(&cluster, Code::TargetMissing).into_iter().map(|(_, message)| message).collect();
+    assert_eq!(found.first().map(String::as_str), expected);
 }
 
 #[rstest]

@@ -4,7 +4,7 @@ use kube_dev_apiserver::{Config, Fault, On};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, pod};
 
 fn objects(items: &Value) -> Vec<String> {
     let items = items["items"].as_array().expect("items");
@@ -51,11 +51,13 @@ async fn selector_restricts_findings_about_nodes() {
     let ready = json!({"conditions": [{"type": "Ready", "status": "True"}]});
     let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "bare"}, "status": ready});
     let cluster = Cluster::start_with(Config::default(), [node, service("orders"), service("payments")]).await;
-    for (selector, expected) in [("-l team=orders", Some("1 Service")), ("-l team=web", None), ("", Some("2 Services"))] {
+    for (selector, expected) in [("-l team=orders", Some("1 Service")), ("-l team=web", None), ("", Some("2 Services"))]
+    {
         let run = cluster.run(format!("check -A -o json {selector}").trim_end()).await.json();
         let found = run["items"].as_array().into_iter().flatten().find(|it| it["code"] == "EP403");
         let message = found.map(|it| it["message"].as_str().expect("text"));
-        let expected = expected.map(|services| format!("Node bare has no zone label: no topology hints for {services}"));
+        let expected =
+            expected.map(|services| format!("Node bare has no zone label: no topology hints for {services}"));
         assert_eq!(message, expected.as_deref(), "{selector}: {run:#}");
     }
 }
@@ -65,6 +67,26 @@ async fn only_selected_services_are_counted() {
     let run = Cluster::start().await.run("check -n shop -l team=nobody").await;
     let expect = (0, "", "No findings in namespace shop: 0 Services checked.\n");
     assert_eq!((run.status, run.stdout.as_str(), run.stderr.as_str()), expect);
+}
+
+/// A slice of a deleted Service, in a namespace without Services.
+#[tokio::test]
+async fn pods_of_a_left_over_slice_are_read() {
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "old"}});
+    let mut db = pod("db-0", "10.0.0.9", true);
+    db["metadata"]["namespace"] = json!("old");
+    let endpoint =
+        |pod: &str| json!({"addresses": ["10.0.0.9"], "targetRef": {"kind": "Pod", "namespace": "old", "name": pod}});
+    let slice = json!({"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4",
+        "metadata": {"namespace": "old", "name": "db-x", "labels": {"kubernetes.io/service-name": "db"}},
+        "endpoints": [endpoint("db-0"), endpoint("db-1")], "ports": []});
+    let cluster = Cluster::start_with(Config::default(), [namespace, db, slice]).await;
+    let run = cluster.run("check -A -o json").await.json();
+    let missing = run["items"].as_array().into_iter().flatten().find(|it| it["code"] == "EP511");
+    let message = missing.map(|it| it["message"].clone());
+    assert_eq!(message, Some(json!("refers to Pods that do not exist: db-1")), "{run:#}");
+    let lists = cluster.server.requests().matching(&On::any().verb("list").resource("pods"));
+    assert_eq!(lists.len(), 2, "one for each namespace: {lists:#?}");
 }
 
 #[tokio::test]
