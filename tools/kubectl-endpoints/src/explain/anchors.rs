@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use k8s_openapi::api::{core::v1 as core, discovery::v1 as discovery};
 use kube_controller_client::{Client, Error};
-use kube_endpoint_model::{Pod, Service, project, well_known::SERVICE_NAME_LABEL};
+use kube_endpoint_model::{Node, ObjectKey, Pod, Service, project, well_known::SERVICE_NAME_LABEL};
 use kube_endpoints_explain::Kind as Explained;
 use kube_wire::Decode;
 
@@ -13,7 +13,7 @@ use crate::{
     args::{Kind, Target},
     connection::{Connection, named},
     details::Details,
-    fetch::{Needs, Objects, last_write},
+    fetch::{Needs, Objects, Select, find, last_write},
 };
 
 /// Concurrent requests for objects.
@@ -81,7 +81,8 @@ impl Anchors {
         Ok(anchors)
     }
 
-    /// Adds the targets of kinds that the user may not list, but read by name. Fails if they may not be read either.
+    /// Adds the targets of kinds that the user may not list, but read by name, and the Nodes of Pods that have moved. Fails if the
+    /// targets may not be read either.
     pub(super) async fn complete(
         &self,
         connection: &Connection,
@@ -115,6 +116,33 @@ impl Anchors {
                     }
                 }
                 Kind::Pod | Kind::EndpointSlice => {}
+            }
+        }
+        self.add_nodes(connection, targets, objects).await
+    }
+
+    /// Adds the Nodes of target Pods that `needs` does not select: a Pod of a StatefulSet keeps its name when it is created again on
+    /// another Node. They are not watched, but read again for each report.
+    async fn add_nodes(
+        &self,
+        connection: &Connection,
+        targets: &[Target],
+        objects: &mut Objects,
+    ) -> anyhow::Result<()> {
+        let Connection { client, namespace, .. } = connection;
+        let Select::Name(known) = &self.needs.nodes else { return Ok(()) };
+        for Target { name, .. } in targets.iter().filter(|target| target.kind == Kind::Pod) {
+            let pod = find(&objects.pods, &ObjectKey::new(namespace.as_str(), name.as_str()));
+            let node = pod.map(|pod| pod.node_name.clone()).unwrap_or_default();
+            if node.is_empty() || *known == *node || objects.unknown.contains(&Explained::Node) {
+                continue;
+            }
+            match get::<Node>(client, "", &node).await {
+                Ok(node) => objects.nodes.extend(node.map(Arc::new)),
+                Err(error) if error.downcast_ref().is_some_and(Error::is_forbidden) => {
+                    objects.unknown.insert(Explained::Node);
+                }
+                Err(error) => return Err(error),
             }
         }
         Ok(())

@@ -2,6 +2,7 @@
 
 use kube_controller_client::{Client, ClientOptions, Config};
 use kube_dev_apiserver::On;
+use kube_endpoint_model::{Pod, Service};
 use kube_endpoints_testing::{LIMIT, eventually};
 use serde_json::{Value, json};
 use tokio::{
@@ -10,7 +11,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, pod};
 
 /// A running program, and its reports.
 struct Watch {
@@ -46,7 +47,7 @@ async fn make_ready(cluster: &Cluster) {
     let ready = json!({"status": {"conditions": [
         {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:01:00Z"}]}});
     let client = client(cluster).await;
-    client.merge_patch::<kube_endpoint_model::Pod>("shop", "web-1", Some("status"), &ready).await.expect("patched");
+    client.merge_patch::<Pod>("shop", "web-1", Some("status"), &ready).await.expect("patched");
 }
 
 async fn client(cluster: &Cluster) -> Client {
@@ -70,7 +71,7 @@ async fn report_is_printed_again_after_a_change() {
     // This changes nothing in the report.
     let label = json!({"metadata": {"annotations": {"a": "b"}}});
     let client = client(&cluster).await;
-    client.merge_patch::<kube_endpoint_model::Service>("shop", "web", None, &label).await.expect("patched");
+    client.merge_patch::<Service>("shop", "web", None, &label).await.expect("patched");
     make_ready(&cluster).await;
     assert_eq!(watch.next().await["wouldServe"], 2);
     cluster.server.shutdown().await;
@@ -99,6 +100,32 @@ async fn only_the_objects_of_a_pod_are_watched() {
     watching(&cluster, 4).await;
     let others = On::any().verb("watch").resource("endpoints");
     assert_eq!(cluster.server.requests().count(&others), 0);
+    cluster.server.shutdown().await;
+}
+
+/// A Pod of a StatefulSet keeps its name when it is created again.
+#[tokio::test]
+async fn pod_that_moves_is_explained_with_its_new_node() {
+    let cluster = Cluster::start().await;
+    let labels = json!({"topology.kubernetes.io/zone": "b"});
+    let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n2", "labels": labels}});
+    let pod_on = |node: &str| {
+        let mut pod = pod("db-0", "10.0.0.9", true);
+        pod["spec"]["nodeName"] = json!(node);
+        pod["spec"]["terminationGracePeriodSeconds"] = json!(0);
+        pod
+    };
+    cluster.server.load([node, pod_on("n1")]).expect("valid objects");
+    let mut watch = Watch::start(&cluster, "explain po/db-0 -n shop -o json -w");
+    let own = |report: Value| report["services"][0]["pod"].clone();
+    assert_eq!(own(watch.next().await)["node"], "n1");
+    watching(&cluster, 4).await;
+
+    client(&cluster).await.delete::<Pod>("shop", "db-0", None).await.expect("deleted");
+    cluster.server.load([pod_on("n2")]).expect("a valid Pod");
+    let report = own(watch.next().await);
+    let seen = ["node", "state", "zone"].map(|field| report[field].as_str().unwrap_or_default());
+    assert_eq!(seen, ["n2", "serving", "b"], "{report:#}");
     cluster.server.shutdown().await;
 }
 
