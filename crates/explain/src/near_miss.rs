@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kube_endpoint_model::{Code, Labels, ObjectKey, Pod, Service, Text};
 use strsim::osa_distance;
 
-use crate::report::{NearMiss, Reason};
+use crate::report::{Kind, NearMiss, Reason};
 use crate::world::World;
 
 /// Returns what a selector and labels differ in, if they match except for one pair, and that pair is one edit away: a
@@ -32,8 +32,12 @@ pub(crate) fn one_edit_away(selector: &Labels, labels: &Labels) -> Option<String
 pub(crate) struct Unselected<'a>(HashMap<&'a Text, HashMap<&'a Labels, Vec<&'a Arc<Pod>>>>);
 
 impl<'a> Unselected<'a> {
-    /// Groups those of `pods` that no Service of the world selects and that have not finished.
+    /// Groups those of `pods` that no Service of the world selects and that have not finished. None while Services are unknown: one
+    /// that could not be read may select the Pod.
     pub(crate) fn new(world: &'a World, pods: impl Iterator<Item = &'a Arc<Pod>>) -> Self {
+        if world.is_unknown(Kind::Service) {
+            return Unselected::default();
+        }
         let mut namespaces: HashMap<&Text, HashMap<&Labels, Vec<&Arc<Pod>>>> = HashMap::new();
         for pod in pods.filter(|pod| !pod.finished && !pod.labels.is_empty()) {
             namespaces.entry(&pod.namespace).or_default().entry(&pod.labels).or_default().push(pod);
@@ -64,9 +68,10 @@ impl World {
     }
 }
 
-/// Returns the Services of the Pod's namespace whose selector almost matches a Pod that none selects, by name.
+/// Returns the Services of the Pod's namespace whose selector almost matches a Pod that none selects, by name. None while Services are
+/// unknown.
 pub(crate) fn services_near(world: &World, pod: &Pod) -> Vec<NearMiss> {
-    if !world.selectors.select(&pod.namespace, &pod.labels).is_empty() {
+    if world.is_unknown(Kind::Service) || !world.selectors.select(&pod.namespace, &pod.labels).is_empty() {
         return Vec::new();
     }
     let services = world.services().filter(|service| service.namespace == pod.namespace);

@@ -111,8 +111,9 @@ impl World {
             reasons.extend(plans.as_ref().and_then(|plans| endpoints_differ(self, plans, endpoints.as_ref())));
             let exists = endpoints.is_some() || !self.settings.endpoints_retired;
             reasons.extend(plans.as_ref().filter(|_| exists).and_then(truncated));
-            reasons.extend(mirror_reasons(self, &key, &mirroring));
         }
+        // Does not depend on Pods.
+        reasons.extend(mirror_reasons(self, &key, &mirroring));
         reasons.extend(ignored_by_controllers(service));
         let mut findings: Vec<Finding> = reasons.into_iter().map(|reason| finding(object.clone(), reason)).collect();
         findings.extend(findings_of_slices);

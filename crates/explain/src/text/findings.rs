@@ -67,7 +67,9 @@ pub fn findings(findings: &[Finding], unknown: &[Kind], style: TextStyle) -> Str
 /// Returns the kinds that a topic depends on.
 fn needs(topic: &str) -> &'static [Kind] {
     match topic {
-        "EP0" | "EP1" | "EP2" => &[Kind::Service, Kind::Pod],
+        "EP1" => &[Kind::Service, Kind::Pod],
+        // Also which endpoints receive traffic.
+        "EP0" | "EP2" => &[Kind::Service, Kind::Pod, Kind::EndpointSlice],
         "EP3" => &[Kind::Service, Kind::Pod, Kind::Node],
         "EP4" => &[Kind::Service, Kind::Pod, Kind::Node, Kind::EndpointSlice],
         "EP6" => &[Kind::Service, Kind::Endpoints],
