@@ -12,7 +12,7 @@ pub struct PodDetails {
     pub unscheduled: Option<String>,
     /// Readiness gates whose condition is not `True`, with its status; `None` if the Pod has no such condition.
     pub pending_gates: Vec<(String, Option<String>)>,
-    /// Containers that are not ready, with the reason of their state, such as `CrashLoopBackOff`.
+    /// Containers that are not ready, sidecars included, with the reason of their state, such as `CrashLoopBackOff`.
     pub unready_containers: Vec<(String, Option<String>)>,
 }
 
@@ -20,10 +20,17 @@ impl From<&core::Pod> for PodDetails {
     fn from(pod: &core::Pod) -> Self {
         let Some(status) = &pod.status else { return PodDetails::default() };
         let condition = |kind: &str| status.conditions.iter().flatten().find(|it| it.type_ == kind);
+        // The kubelet counts sidecars in the condition `ContainersReady` (`GenerateContainersReadyCondition`).
+        let is_sidecar = |name: &str| {
+            let mut containers = pod.spec.iter().flat_map(|spec| spec.init_containers.iter().flatten());
+            containers.any(|it| it.name == name && it.restart_policy.as_deref() == Some("Always"))
+        };
+        let sidecars = status.init_container_statuses.iter().flatten().filter(|it| is_sidecar(&it.name));
         let gates = pod.spec.iter().flat_map(|spec| spec.readiness_gates.iter().flatten());
         let gates = gates.map(|gate| (&gate.condition_type, condition(&gate.condition_type)));
         let pending = gates.filter(|(_, condition)| condition.is_none_or(|it| it.status != "True"));
-        let containers = status.container_statuses.iter().flatten().filter(|container| !container.ready);
+        let containers = sidecars.chain(status.container_statuses.iter().flatten());
+        let containers = containers.filter(|container| !container.ready);
         let phase = status.phase.clone().unwrap_or_default();
         PodDetails {
             phase: match &status.reason {
@@ -68,5 +75,54 @@ impl PodDetails {
             causes.push("all containers are ready".to_owned());
         }
         (!causes.is_empty()).then(|| causes.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// The kubelet counts init containers with the restart policy `Always`, sidecars, in the condition `ContainersReady`.
+    #[rstest]
+    #[case::containers(json!([]), "container \"main\" is not ready")]
+    #[case::sidecar(
+        json!([{"name": "proxy", "restartPolicy": "Always"}]),
+        "container \"proxy\" is not ready (CrashLoopBackOff), container \"main\" is not ready"
+    )]
+    #[case::other_init_container(json!([{"name": "proxy"}]), "container \"main\" is not ready")]
+    fn sidecars_count_as_containers(#[case] init_containers: Value, #[case] expected: &str) {
+        let status = |name: &str, state: Value| json!({"name": name, "ready": false, "state": state, "image": "", "imageID": "", "restartCount": 0});
+        let waiting = json!({"waiting": {"reason": "CrashLoopBackOff"}});
+        let pod: core::Pod = serde_json::from_value(json!({
+            "metadata": {},
+            "spec": {"containers": [{"name": "main"}], "initContainers": init_containers},
+            "status": {
+                "containerStatuses": [status("main", json!({}))],
+                "initContainerStatuses": [status("proxy", waiting)],
+            },
+        }))
+        .unwrap();
+        assert_eq!(PodDetails::from(&pod).not_ready().as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn a_sidecar_that_is_not_ready_is_no_ready_container() {
+        let pod: core::Pod = serde_json::from_value(json!({
+            "metadata": {},
+            "spec": {
+                "containers": [],
+                "initContainers": [{"name": "proxy", "restartPolicy": "Always"}],
+                "readinessGates": [{"conditionType": "lb/attached"}],
+            },
+            "status": {"initContainerStatuses": [
+                {"name": "proxy", "ready": false, "image": "", "imageID": "", "restartCount": 0},
+            ]},
+        }))
+        .unwrap();
+        let expected = "readiness gate \"lb/attached\" has no condition, container \"proxy\" is not ready";
+        assert_eq!(PodDetails::from(&pod).not_ready().as_deref(), Some(expected));
     }
 }
