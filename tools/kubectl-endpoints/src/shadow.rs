@@ -31,13 +31,22 @@ pub(crate) async fn run(global: &GlobalArgs, args: &ShadowArgs) -> anyhow::Resul
     };
     let output = Output::new(global);
     let text = match output.format {
-        None | Some(Format::Wide | Format::Html) => {
-            page.with_parameter("output=text").read().await.context(UNREADABLE)?
-        }
-        Some(Format::Json | Format::Yaml | Format::Name) => Vec::new(),
+        None | Some(Format::Wide | Format::Html) => text(&page, &report).await,
+        Some(Format::Json | Format::Yaml | Format::Name) => String::new(),
     };
-    output::print(&output.render(&report, &[], |_| String::from_utf8_lossy(&text).into_owned())?)?;
+    output::print(&output.render(&report, &[], |_| text)?)?;
     Ok(if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Returns the page as text; the summary of the report if it cannot be read any more, since the report determines the status.
+async fn text(page: &Page, report: &Value) -> String {
+    match page.with_parameter("output=text").read().await.context(UNREADABLE) {
+        Ok(text) => String::from_utf8_lossy(&text).into_owned(),
+        Err(error) => {
+            output::warn(format_args!("{error:#}"));
+            wait::summary(report).to_owned()
+        }
+    }
 }
 
 async fn read(page: &Page) -> anyhow::Result<Value> {

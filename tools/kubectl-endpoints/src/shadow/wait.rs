@@ -85,7 +85,7 @@ fn state(report: &Value, required: Duration) -> State {
     }
 }
 
-fn summary(report: &Value) -> &str {
+pub(super) fn summary(report: &Value) -> &str {
     report["summary"].as_str().unwrap_or_default()
 }
 

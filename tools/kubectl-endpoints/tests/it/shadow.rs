@@ -106,6 +106,25 @@ async fn wait_ends_once_the_comparison_has_been_clean_for_long_enough() {
     assert!(lines[2].starts_with("waiting: cannot read the page") && lines[2].contains("503"), "{lines:?}");
 }
 
+/// The process may restart after the last read of the wait.
+#[rstest]
+#[case::clean(" --wait=2s", clean(2), 0, "Clean for 2s\n")]
+#[case::timed_out(" --wait=1m --timeout=0", clean(59), 1, "Clean for 59s\n")]
+#[case::mismatches("", page(1), 1, "1 mismatches\n")]
+#[tokio::test]
+async fn the_summary_is_shown_if_the_text_cannot_be_read(
+    #[case] options: &str,
+    #[case] page: Value,
+    #[case] status: i32,
+    #[case] expected: &str,
+) {
+    let answers = vec![("200 OK", page.to_string()), ("503 Service Unavailable", String::new())];
+    let (run, _) = run_with(answers, options).await;
+    assert_eq!((run.status, run.stdout.as_str()), (status, expected), "{run:?}");
+    let warning = run.stderr.lines().any(|it| it.starts_with("warning: cannot read the page") && it.contains("503"));
+    assert!(warning, "{run:?}");
+}
+
 #[rstest]
 #[case::not_long_enough(clean(59), "--wait=1m --timeout=0", "timed out waiting for a clean comparison: Clean for 59s")]
 #[case::mismatches(page(1), "--wait=1s --timeout=1500ms", "timed out waiting for a clean comparison: 1 mismatches")]
