@@ -242,8 +242,14 @@ impl Cli {
         if let Command::Retire(retire) = &cli.command {
             retire.command.check(&cli.global).map_err(invalid)?;
         }
-        let GlobalArgs { history, url, at, .. } = &cli.global;
+        let GlobalArgs { history, url, at, namespace, all_namespaces, selector, .. } = &cli.global;
         match &cli.command {
+            Command::Shadow(_) if namespace.is_some() || *all_namespaces || selector.is_some() => {
+                return Err(invalid("shadow compares the whole cluster: -n, -A and -l are not for it".to_owned()));
+            }
+            Command::Record(_) | Command::History(_) if selector.is_some() => {
+                return Err(invalid("-l is for explain, check and diff".to_owned()));
+            }
             Command::Shadow(_) | Command::Record(_) if history.is_some() => {
                 return Err(invalid("--history is for explain, check, diff and history".to_owned()));
             }

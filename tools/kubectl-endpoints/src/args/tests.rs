@@ -138,6 +138,21 @@ fn usage_errors_exit_with_2(#[case] line: &str) {
 }
 
 #[rstest]
+#[case::selector_of_record("record --to=f -l app=web", "-l is for explain, check and diff")]
+#[case::selector_of_history("history web --history=f -l app=web", "-l is for explain, check and diff")]
+#[case::selector_of_summary("history --summary --history=f -l app=web", "-l is for explain, check and diff")]
+#[case::selector_of_shadow(
+    "shadow --url=x -l app=web",
+    "shadow compares the whole cluster: -n, -A and -l are not for it"
+)]
+#[case::namespace_of_shadow("shadow --url=x -n shop", "shadow compares the whole cluster")]
+#[case::all_namespaces_of_shadow("shadow --url=x -A", "shadow compares the whole cluster")]
+fn options_that_do_not_apply_are_rejected(#[case] line: &str, #[case] expect: &str) {
+    let error = parse(line).unwrap_err();
+    assert!(error.exit_code() == 2 && error.to_string().contains(expect), "{error}");
+}
+
+#[rstest]
 #[case("--help")]
 #[case("explain --help")]
 #[case("--version")]
