@@ -120,10 +120,15 @@ impl Ledger {
 
     /// Stores a reading of the writer's Lease.
     pub(crate) fn observe_lease(&mut self, now: Instant, reading: LeaseReading) {
-        let was_stalled = self.is_writer_stalled(now);
+        let before = self.writer.state(now);
         self.writer.observe(now, reading);
         // Without a writer, plans that differ are no mismatches, and the time proves nothing.
-        if was_stalled || self.is_writer_stalled(now) {
+        let proves = match (before, self.writer.state(now)) {
+            (WriterState::Stalled, _) | (_, WriterState::Stalled) => false,
+            (WriterState::Running { since: before, .. }, WriterState::Running { since, .. }) => before == since,
+            _ => true,
+        };
+        if !proves {
             self.clean_since = self.clean_since.map(|_| now);
         }
     }
@@ -224,8 +229,8 @@ impl Ledger {
         self.settle_period.max(2 * self.drains.longest(now))
     }
 
-    /// Returns the time without an open mismatch, at most the time since the first comparison, and since the writer was
-    /// stalled. `None` while a mismatch is open or the writer is stalled, and before the first comparison.
+    /// Returns the time without an open mismatch, at most the time since the first comparison, and for which one holder has
+    /// renewed the writer's Lease without a gap. `None` while a mismatch is open or the writer is stalled, and before the first comparison.
     pub(crate) fn clean_for(&self, now: Instant) -> Option<Duration> {
         let since = self.clean_since.filter(|_| self.open == 0 && !self.is_writer_stalled(now))?;
         Some(now.saturating_duration_since(since))

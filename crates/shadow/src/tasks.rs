@@ -29,6 +29,8 @@ use crate::writer::{LEASE_PERIOD, LeaseReading};
 
 /// Period of the summary in the log.
 const SUMMARY_PERIOD: Duration = Duration::from_secs(3_600);
+/// Duration of a Lease that does not have it: the default of leader election.
+const DEFAULT_DURATION: Duration = Duration::from_secs(15);
 /// Minimum time between two periodic comparisons.
 const MIN_STEP: Duration = Duration::from_millis(1);
 
@@ -107,12 +109,13 @@ impl Shadow {
         locked(&self.causes).retain(|(controller, key), _| self.sources.is_compared(controller, key));
     }
 
-    /// Reads the Lease of the writer every 10 s until `stop` is cancelled.
+    /// Reads the Lease of the writer, at least every 10 s, until `stop` is cancelled.
     pub(crate) async fn follow_lease(self: Arc<Self>, client: Client, lease: LeaseName, stop: CancellationToken) {
         let mut ticks = interval(LEASE_PERIOD);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut is_available = true;
+        let (mut period, mut is_available) = (LEASE_PERIOD, true);
         while stop.run_until_cancelled(ticks.tick()).await.is_some() {
+            ticks.reset_after(period);
             let read = stop.run_until_cancelled(client.get::<Lease>(&lease.namespace, &lease.name)).await;
             let reading = match read {
                 None => return,
@@ -134,6 +137,7 @@ impl Shadow {
                     continue;
                 }
             };
+            period = reading.period();
             locked(&self.ledger).observe_lease(Instant::now(), reading);
         }
     }
@@ -153,8 +157,8 @@ impl Shadow {
 
 fn reading(lease: &Lease) -> LeaseReading {
     let spec = lease.spec.clone().unwrap_or_default();
-    let seconds = spec.lease_duration_seconds.and_then(|it| u64::try_from(it).ok()).unwrap_or_default();
+    let seconds = spec.lease_duration_seconds.and_then(|it| u64::try_from(it).ok()).filter(|it| *it > 0);
     let renewed: Option<Timestamp> = spec.renew_time.map(|time| time.0);
     let holder = spec.holder_identity.unwrap_or_default();
-    LeaseReading::Lease { holder, renewed, duration: Duration::from_secs(seconds) }
+    LeaseReading::Lease { holder, renewed, duration: seconds.map_or(DEFAULT_DURATION, Duration::from_secs) }
 }

@@ -50,8 +50,11 @@ impl Rig {
     }
 
     fn lease(&mut self, seconds: u64, holder: &str, renewed: i64) {
+        self.lease_of(Duration::from_secs(15), seconds, holder, renewed);
+    }
+
+    fn lease_of(&mut self, duration: Duration, seconds: u64, holder: &str, renewed: i64) {
         let renewed = Some(jiff::Timestamp::from_second(renewed).unwrap());
-        let duration = Duration::from_secs(15);
         let reading = LeaseReading::Lease { holder: holder.to_owned(), renewed, duration };
         self.ledger.observe_lease(self.at(seconds), reading);
     }
@@ -192,6 +195,39 @@ async fn a_stalled_writer_stops_the_count(#[case] readings: &[(&str, i64)], #[ca
         }
     }
     assert_eq!(found, mismatch_at);
+}
+
+/// The Lease is renewed every second, and read less often than it expires.
+#[rstest]
+#[tokio::test(start_paused = true)]
+async fn slow_readings_are_no_gap(#[values(2, 5, 9, 11, 15, 60)] duration: u64, #[values(10, 20)] period: u64) {
+    let mut rig = Rig::new(true);
+    let mut found = None;
+    for number in 0..10 {
+        let seconds = number * period;
+        rig.lease_of(Duration::from_secs(duration), seconds, "a", i64::try_from(seconds).unwrap());
+        if number >= 1 && rig.compare(seconds, "web", (1, 1), PENDING) == Decision::Mismatch {
+            found = found.or(Some(seconds));
+        }
+    }
+    assert_eq!(found, Some(if period == 10 { 40 } else { 60 }));
+}
+
+#[rstest]
+#[case::renewed(("a", 29), 40)]
+#[case::gap(("a", 20), 10)]
+#[case::other_holder(("b", 29), 20)]
+#[tokio::test(start_paused = true)]
+async fn the_clean_time_starts_anew_with_the_renewals(#[case] (holder, renewed): (&str, i64), #[case] expected: u64) {
+    let mut rig = Rig::new(true);
+    rig.lease(0, "a", 0);
+    rig.lease(10, "a", 9);
+    rig.compare(10, "web", (1, 1), EMPTY);
+    rig.lease(20, "a", 19);
+    rig.lease(30, holder, renewed);
+    rig.lease(40, holder, 39);
+    rig.lease(50, holder, 49);
+    assert_eq!(rig.clean_for(50), Some(expected));
 }
 
 #[tokio::test(start_paused = true)]
