@@ -24,7 +24,7 @@ pub struct Node {
     pub zone: Text,
     /// Whether the Node has a control-plane role label; its CPU then does not count for its zone.
     pub control_plane: bool,
-    /// Whether a condition of type Ready is `True`.
+    /// Whether the first condition of type Ready is `True`, as in upstream's `isNodeReady`.
     pub ready: bool,
     /// Allocatable CPU in milli-CPU; 0 if absent or not a valid quantity.
     pub cpu_milli: i64,
@@ -63,7 +63,7 @@ impl From<Document> for Node {
         Node {
             zone: labels.get_text(ZONE_LABEL).cloned().unwrap_or_default(),
             control_plane: labels.contains_key(CONTROL_PLANE_LABEL) || labels.contains_key(MASTER_LABEL),
-            ready: status.conditions.iter().any(|it| it.kind == "Ready" && it.status == "True"),
+            ready: status.conditions.iter().find(|it| it.kind == "Ready").is_some_and(|it| it.status == "True"),
             cpu_milli: status.allocatable.get("cpu").and_then(parse_milli).unwrap_or_default(),
             name: metadata.name,
             uid: metadata.uid,
@@ -74,6 +74,9 @@ impl From<Document> for Node {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -84,5 +87,18 @@ mod tests {
                 "conditions": [{"type": "Ready", "status": "True"}]}}"#;
         let node: Node = serde_json::from_str(json).unwrap();
         assert_eq!((&*node.zone, node.control_plane, node.ready, node.cpu_milli), ("a", true, true, 3920));
+    }
+
+    #[rstest]
+    #[case::none(&[], false)]
+    #[case::of_another_type(&[("DiskPressure", "True")], false)]
+    #[case::unknown(&[("Ready", "Unknown")], false)]
+    #[case::only_the_first_counts(&[("Ready", "False"), ("Ready", "True")], false)]
+    #[case::after_another_type(&[("DiskPressure", "False"), ("Ready", "True")], true)]
+    fn readiness(#[case] conditions: &[(&str, &str)], #[case] expected: bool) {
+        let conditions: Vec<_> =
+            conditions.iter().map(|(kind, status)| json!({ "type": kind, "status": status })).collect();
+        let node: Node = serde_json::from_value(json!({ "status": { "conditions": conditions } })).unwrap();
+        assert_eq!(node.ready, expected);
     }
 }
