@@ -1,6 +1,6 @@
 //! Computes the endpoints of the slices of an Endpoints object. No I/O.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::num::NonZeroUsize;
 
 use kube_endpoint_model::subsets::{repack, repack_like_upstream};
@@ -19,14 +19,20 @@ pub struct Mirrored {
     pub skipped: usize,
     /// Number of invalid addresses. Addresses beyond the limit are not parsed (MI-11).
     pub invalid: usize,
+    /// Number of ports that are not mirrored, since too many of a subset have the same name (EC-52).
+    pub skipped_ports: usize,
 }
+
+/// Maximum number of port lists that a subset is divided into, because its ports have equal names (EC-52). Each list has
+/// slices with all addresses of the subset.
+pub(crate) const MAX_PORT_LISTS: usize = 16;
 
 /// Returns the endpoints of the slices of an Endpoints object (MI-6 to MI-11), with at most `max` addresses of each
 /// subset.
 ///
 /// Subsets are brought into canonical form first. The limit counts the valid addresses of both families, ready ones
 /// first. It applies to the subsets as upstream forms them, which never merges ports with an application protocol
-/// (EC-7); equal ports merge afterwards.
+/// (EC-7); equal ports merge afterwards. Different ports do not, even if the limit leaves them the same addresses.
 pub fn desired(endpoints: &Endpoints, max: NonZeroUsize) -> Mirrored {
     let mut mirrored = Mirrored::default();
     let limited: Vec<EndpointSubset> = repack_like_upstream(&endpoints.subsets)
@@ -34,7 +40,10 @@ pub fn desired(endpoints: &Endpoints, max: NonZeroUsize) -> Mirrored {
         .map(|subset| limit(subset, max.get(), &mut mirrored))
         .collect();
 
-    for subset in repack(&limited) {
+    let mut ports = HashSet::new();
+    let are_different = limited.iter().flat_map(|subset| &subset.ports).all(|port| ports.insert(port));
+    let subsets = if are_different { limited } else { repack(&limited) };
+    for subset in subsets {
         let mut endpoints = [AddressType::IPv4, AddressType::IPv6].map(|address_type| (address_type, Vec::new()));
         let ready = subset.addresses.iter().map(|address| (address, true));
         let not_ready = subset.not_ready_addresses.iter().map(|address| (address, false));
@@ -45,7 +54,7 @@ pub fn desired(endpoints: &Endpoints, max: NonZeroUsize) -> Mirrored {
                 endpoints.push(endpoint(address, canonical, ready));
             }
         }
-        for ports in slice_ports(&subset.ports) {
+        for ports in slice_ports(&subset.ports, &mut mirrored.skipped_ports) {
             mirrored.groups.extend(endpoints.iter().map(|(address_type, endpoints)| DesiredGroup {
                 address_type: address_type.clone(),
                 ports: ports.clone(),
@@ -91,12 +100,17 @@ fn endpoint(address: &EndpointAddress, canonical: Address, ready: bool) -> Endpo
 }
 
 /// Returns the ports of a subset in upstream's order, divided into those of several slices if necessary: the API server
-/// rejects a slice in which two ports have the same name (EC-52), and accepts Endpoints with such ports.
-fn slice_ports(ports: &[SubsetPort]) -> Vec<Vec<EndpointPort>> {
+/// rejects a slice in which two ports have the same name (EC-52), and accepts Endpoints with such ports. Adds the number
+/// of ports that are in none to `skipped`.
+fn slice_ports(ports: &[SubsetPort], skipped: &mut usize) -> Vec<Vec<EndpointPort>> {
     let mut divided: Vec<Vec<EndpointPort>> = vec![Vec::new()];
     let mut seen: HashMap<&str, usize> = HashMap::new();
     for port in ports {
         let earlier = seen.entry(&port.name).or_default();
+        if *earlier == MAX_PORT_LISTS {
+            *skipped += 1;
+            continue;
+        }
         if *earlier == divided.len() {
             divided.push(Vec::new());
         }
@@ -138,7 +152,7 @@ mod tests {
         EndpointSubset {
             addresses: addresses(ready),
             not_ready_addresses: addresses(not_ready),
-            ports: vec![SubsetPort { port, ..SubsetPort::default() }],
+            ports: vec![SubsetPort { name: format!("p{port}").into(), port, ..SubsetPort::default() }],
         }
     }
 
@@ -160,12 +174,23 @@ mod tests {
             ports.sort();
             ports.join(" ")
         };
-        assert_eq!(slice_ports(&ports).into_iter().map(shown).collect::<Vec<_>>(), expected);
+        assert_eq!(slice_ports(&ports, &mut 0).into_iter().map(shown).collect::<Vec<_>>(), expected);
         let endpoints = EndpointSubset { ports, ..subset(&["10.0.0.1", "fd00::1"], &["10.0.0.2"], 0) };
         let mirrored =
             desired(&Endpoints { subsets: vec![endpoints], ..Endpoints::default() }, NonZeroUsize::new(9).unwrap());
         let sizes: Vec<usize> = mirrored.groups.iter().map(|group| group.endpoints.len()).collect();
         assert_eq!(sizes, [2, 1].repeat(expected.len()));
+    }
+
+    /// Each list of ports costs slices with all addresses.
+    #[test]
+    fn a_subset_with_many_ports_of_one_name_is_in_a_limited_number_of_slices() {
+        let ports = (1..=200).map(|port| SubsetPort { port, ..SubsetPort::default() }).collect();
+        let endpoints = EndpointSubset { ports, ..subset(&["10.0.0.1"], &[], 0) };
+        let mirrored =
+            desired(&Endpoints { subsets: vec![endpoints], ..Endpoints::default() }, NonZeroUsize::new(9).unwrap());
+        assert_eq!(shown(&mirrored).len(), MAX_PORT_LISTS);
+        assert_eq!(mirrored.skipped_ports, 200 - MAX_PORT_LISTS);
     }
 
     /// Formats the groups that are not empty as `type:port=address[!]...`; `!` marks endpoints that are not ready.
@@ -206,6 +231,9 @@ mod tests {
     #[case::beyond_the_limit_nothing_is_examined(vec![subset(&["10.0.0.1", "bad"], &[], 80)], 1, &["IPv4:80=10.0.0.1"], 1, 0)]
     #[case::addresses_that_the_server_rejects(
         vec![subset(&["127.0.0.1", "10.0.0.1", "fe80::1"], &["224.0.0.1"], 80)], 10, &["IPv4:80=10.0.0.1"], 3, 3)]
+    #[case::limit_leaves_different_ports_the_same_addresses(
+        vec![subset(&["10.0.0.1", "10.0.0.2"], &[], 80), subset(&["10.0.0.1", "10.0.0.3"], &[], 81)],
+        1, &["IPv4:80=10.0.0.1", "IPv4:81=10.0.0.1"], 2, 0)]
     #[case::mapped_is_ipv4(vec![subset(&["::ffff:10.0.0.1"], &[], 80)], 1, &["IPv4:80=10.0.0.1"], 0, 0)]
     fn mirrors(
         #[case] subsets: Vec<EndpointSubset>,

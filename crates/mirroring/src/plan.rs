@@ -9,7 +9,7 @@ use kube_endpoint_model::{
 };
 use kube_endpointslice::{Hints, Input, Options, Owner, OwnerPlan, Packing, SliceLabels};
 
-use crate::desired::{Mirrored, desired};
+use crate::desired::{MAX_PORT_LISTS, Mirrored, desired};
 
 /// Address types of mirrored slices.
 const ADDRESS_TYPES: [AddressType; 2] = [AddressType::IPv4, AddressType::IPv6];
@@ -87,11 +87,11 @@ fn mirror(endpoints: &Endpoints, existing: Vec<Arc<EndpointSlice>>, max: NonZero
     let metadata = &endpoints.metadata;
     let owner = Owner::new("v1", "Endpoints", metadata);
     let (labels, annotations) = (SliceLabels::carry(&metadata.labels), mirrored_annotations(&metadata.annotations));
-    let Mirrored { groups, skipped, invalid } = desired(endpoints, max);
+    let Mirrored { groups, skipped, invalid, skipped_ports } = desired(endpoints, max);
     let input = Input::new(&owner, &ADDRESS_TYPES, groups, &existing).labels(&labels).annotations(&annotations);
     let (key, plan) = (input.key(), kube_endpointslice::plan(input, Hints::Leave, &options(max)));
     let slices = OwnerPlan { owner, key, existing, policy: None, plan };
-    MirrorPlan { slices, events: skip_events(max, skipped, invalid), skipped, invalid }
+    MirrorPlan { slices, events: skip_events(max, skipped, invalid, skipped_ports), skipped, invalid }
 }
 
 /// Returns the options of the generic reconciler for mirroring: one slice per group, slices of earlier owners are
@@ -110,9 +110,9 @@ fn mirrored_annotations(annotations: &Labels) -> Labels {
     annotations.without(|key| key == TRIGGER_TIME_ANNOTATION || key == LAST_APPLIED_ANNOTATION)
 }
 
-/// Returns the events about skipped addresses (MI-11). `max` is the limit for one subset, `invalid` the number of skipped
-/// addresses that do not parse.
-fn skip_events(max: NonZeroUsize, skipped: usize, invalid: usize) -> Vec<WarningEvent> {
+/// Returns the events about skipped addresses (MI-11) and ports (EC-52). `max` is the limit for one subset, `invalid` the
+/// number of skipped addresses that do not parse.
+fn skip_events(max: NonZeroUsize, skipped: usize, invalid: usize, ports: usize) -> Vec<WarningEvent> {
     let mut events = Vec::new();
     if invalid > 0 {
         let message = format!("Skipped {invalid} invalid IP addresses when mirroring to EndpointSlices");
@@ -124,6 +124,13 @@ fn skip_events(max: NonZeroUsize, skipped: usize, invalid: usize) -> Vec<Warning
              {skipped} addresses were skipped"
         );
         events.push(WarningEvent { reason: "TooManyAddressesToMirror", message });
+    }
+    if ports > 0 {
+        let message = format!(
+            "A max of {MAX_PORT_LISTS} ports of one name can be mirrored to EndpointSlices per Endpoints subset. \
+             {ports} ports were skipped"
+        );
+        events.push(WarningEvent { reason: "TooManyPortsToMirror", message });
     }
     events
 }
@@ -141,18 +148,25 @@ mod tests {
         "A max of 1000 addresses can be mirrored to EndpointSlices per Endpoints subset. 5 addresses were skipped",
     );
 
-    // MI-11
+    const PORTS: (&str, &str) = (
+        "TooManyPortsToMirror",
+        "A max of 16 ports of one name can be mirrored to EndpointSlices per Endpoints subset. 7 ports were skipped",
+    );
+
+    // MI-11, EC-52
     #[rstest]
-    #[case::none(0, 0, &[])]
-    #[case::invalid(2, 2, &[INVALID])]
-    #[case::too_many(5, 0, &[TOO_MANY])]
-    #[case::both(5, 2, &[INVALID, TOO_MANY])]
-    fn events_about_skipped_addresses(
+    #[case::none(0, 0, 0, &[])]
+    #[case::invalid(2, 2, 0, &[INVALID])]
+    #[case::too_many(5, 0, 0, &[TOO_MANY])]
+    #[case::both(5, 2, 0, &[INVALID, TOO_MANY])]
+    #[case::ports(0, 0, 7, &[PORTS])]
+    fn events_about_skipped_addresses_and_ports(
         #[case] skipped: usize,
         #[case] invalid: usize,
+        #[case] ports: usize,
         #[case] expected: &[(&str, &str)],
     ) {
-        let events = skip_events(NonZeroUsize::new(1_000).expect("not zero"), skipped, invalid);
+        let events = skip_events(NonZeroUsize::new(1_000).expect("not zero"), skipped, invalid, ports);
         let shown: Vec<(&str, &str)> = events.iter().map(|event| (event.reason, event.message.as_str())).collect();
         assert_eq!(shown, expected);
     }
