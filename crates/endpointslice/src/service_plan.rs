@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kube_endpoint_model::membership::{addresses, exclusion};
+use kube_endpoint_model::membership::{PodReason, addresses, exclusion};
 use kube_endpoint_model::{
     AddressType, Cluster, Endpoint, EndpointSlice, IpFamily, ObjectKey, Pod, SelectingService, Service, ServiceState,
     UnusableAddresses, WarningEvent,
@@ -133,8 +133,33 @@ pub fn service_plan(
 /// Returns the event about Pods that are left out because of their addresses (EC-50).
 fn unusable(service: &Service, pods: &[Arc<Pod>]) -> Option<WarningEvent> {
     let families: Vec<IpFamily> = service.address_types().iter().filter_map(family).collect();
-    let of_a_family = |pod: &Pod| families.iter().find_map(|family| addresses(pod, *family).err());
+    // A Pod without an address of one family may have an unusable one of the other.
+    let is_about_address = |it: &PodReason| matches!(it, PodReason::InvalidAddress | PodReason::UnusableAddress);
+    let of_a_family =
+        |pod: &Pod| families.iter().find_map(|family| addresses(pod, *family).err().filter(is_about_address));
     let reason = |pod: &Pod| exclusion(pod, true).or_else(|| of_a_family(pod));
     let unusable = UnusableAddresses::of(pods.iter().map(|pod| &**pod), reason);
     unusable.map(|unusable| unusable.event("EndpointSlices"))
+}
+
+#[cfg(test)]
+mod tests {
+    use kube_endpoint_model::Address;
+    use rstest::rstest;
+
+    use super::*;
+
+    // EC-50
+    #[rstest]
+    #[case::both_families(&[IpFamily::V4, IpFamily::V6], &["10.0.0.1", "fd00::1"], None)]
+    #[case::no_address_of_the_other_family(&[IpFamily::V4, IpFamily::V6], &["fd00::1"], None)]
+    #[case::only_an_unusable_one(&[IpFamily::V4, IpFamily::V6], &["fe80::1"], Some("web-0 (fe80::1: a link-local address)"))]
+    #[case::unusable_and_of_no_family(&[IpFamily::V4], &["fe80::1"], None)]
+    fn unusable_addresses(#[case] families: &[IpFamily], #[case] ips: &[&str], #[case] expected: Option<&str>) {
+        let service = Service { ip_families: families.to_vec(), ..Service::default() };
+        let pod_ips = ips.iter().map(|ip| Address::new(ip)).collect();
+        let pod = Pod { name: "web-0".into(), pod_ips, ready: true, ..Pod::default() };
+        let message = unusable(&service, &[Arc::new(pod)]).map(|event| event.message);
+        assert_eq!(message.as_deref().and_then(|it| it.split_once(": ")).map(|(_, pods)| pods), expected);
+    }
 }
