@@ -1,5 +1,7 @@
 //! Errors of the writes of a plan.
 
+use std::collections::HashSet;
+
 use display_full_error::DisplayFullErrorExt as _;
 use kube_controller::FailureCause;
 use kube_controller_client::Error;
@@ -72,12 +74,9 @@ fn named(slice: Option<&String>) -> String {
 
 /// Joins the messages of errors and their sources as upstream does (RC-5): each message once, and several in brackets.
 pub(crate) fn join<E: std::error::Error>(errors: &[E]) -> String {
-    let mut messages: Vec<String> = Vec::new();
-    for message in errors.iter().map(E::to_string_full) {
-        if !messages.contains(&message) {
-            messages.push(message);
-        }
-    }
+    let mut seen = HashSet::new();
+    let messages = errors.iter().map(E::to_string_full).filter(|message| seen.insert(message.clone()));
+    let messages: Vec<String> = messages.collect();
     match &messages[..] {
         [one] => one.clone(),
         _ => format!("[{}]", messages.join(", ")),

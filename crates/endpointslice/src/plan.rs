@@ -165,6 +165,9 @@ pub fn plan<E: DesiredEndpoint>(input: Input<'_, E>, mut hints: Hints<'_>, optio
         let SliceSet { mut create, mut update, unchanged: _ } = slices;
         recycle(owner, options, &mut create, &mut update, &mut delete);
         let withheld = if owner.terminating { std::mem::take(&mut create).len() } else { 0 };
+        for slice in &mut update {
+            sort_slice_ports(&mut slice.ports);
+        }
         for slice in create.iter_mut().chain(&mut update) {
             stamp(slice, trigger_time);
         }

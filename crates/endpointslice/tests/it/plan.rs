@@ -69,6 +69,22 @@ fn slices_of_other_ports_are_recycled() {
     }
 }
 
+// Another client or release may have stored the ports in another order. Upstream sorts them before it copies the slice.
+#[test]
+fn the_ports_of_an_updated_slice_are_in_upstreams_order() {
+    let ports: Vec<EndpointPort> =
+        ["a", "b", "c"].map(|name| EndpointPort { name: Some(name.into()), ..ports(80).remove(0) }).into();
+    let desired = |size| vec![DesiredGroup { ports: ports.clone(), ..group(0..size, 80, true) }];
+    let created = carry_out(&[], &plan_for(&service(), IPV4, desired(1), &[], &options(100)), &mut 0);
+    let sorted = created[0].ports.clone();
+    let mut stored = EndpointSlice::clone(&created[0]);
+    stored.ports.reverse();
+    let stored = [Arc::new(stored)];
+    assert!(plan_for(&service(), IPV4, desired(1), &stored, &options(100)).is_empty(), "the order alone is no reason");
+    let plan = plan_for(&service(), IPV4, desired(2), &stored, &options(100));
+    assert_eq!(update(&plan).ports, sorted);
+}
+
 // upstream: TestReconcileEmpty, TestReconcile1EndpointSlice
 #[test]
 fn a_service_without_endpoints_keeps_one_empty_slice() {
