@@ -1,4 +1,4 @@
-//! The lossless Endpoints type, and its conversions from and to the types of k8s-openapi.
+//! The lossless Endpoints type.
 
 mod protobuf;
 mod protobuf_encode;
@@ -64,7 +64,7 @@ pub struct EndpointAddress {
     /// IP address.
     #[serde(deserialize_with = "json::from_str")]
     pub ip: Address,
-    /// Name of the address's Node. `Some("")` differs from `None`: the controller writes `""` for an unscheduled Pod.
+    /// Name of the address's Node. `Some("")` differs from `None`: upstream writes `""` for a Pod without a Node (EC-51).
     #[serde(deserialize_with = "json::optional_text", skip_serializing_if = "Option::is_none")]
     pub node_name: Option<Text>,
     /// Object behind the address, usually a Pod.

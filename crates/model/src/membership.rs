@@ -84,7 +84,7 @@ pub fn exclusion(pod: &impl PodFields, include_terminating: bool) -> Option<PodR
 /// Returns why an endpoint receives no traffic: its Pod is terminating or not ready, and `publish_not_ready` is not set
 /// ([`Service::publish_not_ready_addresses`]). `None` if it is ready.
 ///
-/// Upstream writes this rule twice: `podToEndpoint` (EndpointSlices, RC-12) and `addEndpointSubset` (Endpoints, EP-8).
+/// Upstream writes this rule twice: `podToEndpoint` (EndpointSlices, RC-12) and `addEndpointSubset` (Endpoints, EP-12).
 pub fn unready(pod: &impl PodFields, publish_not_ready: bool) -> Option<PodReason> {
     if publish_not_ready {
         None
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(exclusion(&pod, include_terminating), expected);
     }
 
-    // RC-12, EP-8
+    // RC-12, EP-12
     #[rstest]
     #[case::ready(true, false, false, None)]
     #[case::not_ready(false, false, false, Some(PodReason::NotReady))]

@@ -59,13 +59,9 @@ impl TopologyCache {
         }
     }
 
-    /// Removes a Service that was deleted (ES-1) or no longer uses topology hints (RC-33), and returns whether it had
-    /// any.
-    ///
-    /// In the case of RC-33 the controller emits one [`disabled_event`](crate::disabled_event) if the result is true;
-    /// further calls, for instance for the next address type, return false.
-    pub fn remove_service(&mut self, service: &ObjectKey) -> bool {
-        self.services.remove(service).is_some()
+    /// Removes a Service that was deleted (ES-1) or no longer uses topology hints (RC-33).
+    pub fn remove_service(&mut self, service: &ObjectKey) {
+        self.services.remove(service);
     }
 
     /// Returns the Services with too few endpoints allocated to some zone, sorted; they need a sync (TP-15).
@@ -168,10 +164,9 @@ mod tests {
         let mut cache = TopologyCache::default();
         cache.record(&service("web"), &V4, Some(counts(&[("a", 1)])));
         cache.record(&service("web"), &V6, Some(counts(&[("a", 1)])));
-        assert!(cache.remove_service(&service("web")));
+        cache.remove_service(&service("web"));
         assert_eq!(cache.overloaded_services(), []);
         assert!(cache.enabled_types(&service("web")).is_empty());
-        assert!(!cache.remove_service(&service("web")), "RC-33: one disabled event only");
     }
 
     // Upstream repeats the enabled event at every sync in which the other address type fails.

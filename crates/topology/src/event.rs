@@ -43,9 +43,7 @@ impl TopologyEvent {
 
 /// Returns the event for a Service that had topology hints and no longer uses them (RC-33).
 ///
-/// Emit it once per Service, with the first address type; see [`TopologyCache::remove_service`].
-///
-/// [`TopologyCache::remove_service`]: crate::TopologyCache::remove_service
+/// Emit it once per Service, with the first address type, as [`HintPolicy::apply`](crate::HintPolicy::apply) does.
 pub fn disabled_event(address_type: &AddressType) -> TopologyEvent {
     TopologyEvent::disabled("Topology Aware Hints has been disabled", address_type)
 }
