@@ -1,6 +1,7 @@
 //! Shadow mode beside an active instance: no difference of a settled Service is reported, and a writer that leaves out
 //! objects is.
 
+use std::io;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -91,17 +92,31 @@ fn recorded(recorded: &RecordedScenario) -> Simulation {
     simulation
 }
 
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Runs a simulation. Returns the reported mismatches, and panics.
 fn mismatches(simulation: &Simulation) -> Vec<String> {
-    let lines = Arc::new(Mutex::new(Vec::new()));
+    let lines = Lines::default();
+    let writer = lines.clone();
     let subscriber = tracing_subscriber::fmt()
         .with_max_level(Level::WARN)
         .with_ansi(false)
         .without_time()
-        .with_writer(Arc::clone(&lines))
+        .with_writer(move || writer.clone())
         .finish();
     let outcome = with_default(subscriber, || simulation.run());
-    let text = String::from_utf8(lines.lock().unwrap().clone()).unwrap();
+    let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
     let reported = text.lines().filter(|line| line.contains(MISMATCH)).map(str::to_owned);
     // Other rules hold for one process, and not for the queues of two.
     reported.chain(outcome.violations.into_iter().filter(|it| it.contains("panicked"))).collect()
