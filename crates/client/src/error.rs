@@ -212,6 +212,10 @@ mod tests {
         r#"{"reason":"Forbidden","code":403,"details":{"causes":[{"reason":"NamespaceTerminating"}]}}"#,
         "forbidden namespace_terminating"
     )]
+    #[case::code_of_a_proxy(503, r#"{"code":14,"message":"upstream connect error"}"#, "unanswered server")]
+    #[case::status_code_of_a_proxy(503, r#"{"code":404,"message":"no route"}"#, "unanswered server")]
+    #[case::invalid_code(503, r#"{"kind":"Status","status":"Failure","code":14}"#, "unanswered server")]
+    #[case::code_of_a_status(503, r#"{"kind":"Status","status":"Failure","code":404}"#, "not_found")]
     #[case::expired(410, r#"{"reason":"Expired","code":410}"#, "expired")]
     #[case::too_many_requests(429, "{}", "server")]
     #[case::unauthorized(401, "{}", "server")]

@@ -100,16 +100,19 @@ pub struct Cause {
 impl Status {
     /// Returns the status in the body of a response with this status code and reason phrase. If the body is not a
     /// status, such as a proxy's page, returns one with the code and the first line of the body.
+    ///
+    /// The code is that of the response unless the body is of the kind `Status` and has a code from 400 to 599: proxies
+    /// also send JSON with a `code`, for example one of gRPC.
     pub fn of_response(code: u16, phrase: &str, encoding: Encoding, body: &[u8]) -> Self {
         let decoded = match encoding {
-            Encoding::Json => serde_json::from_slice(body).ok(),
+            Encoding::Json => in_json(body).ok(),
             Encoding::Protobuf => in_protobuf(body).ok(),
         };
         let mut status: Status = match decoded {
-            Some(status) if status.code != 0 || !status.message.is_empty() || !status.reason.is_empty() => status,
+            Some(status) if status != Status::default() => status,
             _ => without_status(code, phrase, body),
         };
-        if status.code == 0 {
+        if !(400..600).contains(&status.code) {
             status.code = code;
         }
         status
@@ -193,6 +196,19 @@ impl fmt::Display for Status {
             (message, _) => f.write_str(message),
         }
     }
+}
+
+fn in_json(body: &[u8]) -> serde_json::Result<Status> {
+    #[derive(Deserialize)]
+    struct TypeMeta {
+        kind: Option<String>,
+    }
+
+    let mut status: Status = serde_json::from_slice(body)?;
+    if serde_json::from_slice::<TypeMeta>(body)?.kind.as_deref() != Some("Status") {
+        status.code = 0;
+    }
+    Ok(status)
 }
 
 fn in_protobuf(body: &[u8]) -> Result<Status, MalformedProtobuf> {
