@@ -11,17 +11,26 @@ pub struct Call {
     resource: String,
     namespace: String,
     name: String,
+    /// Whether an earlier attempt of this write was answered with a status of 500 or above, so that the server may have
+    /// applied it.
+    pub(crate) is_repeated: bool,
 }
 
 impl Call {
     /// A call on `resource`, which may be a URL path. Namespace and name may be empty.
     pub(crate) fn new(verb: &'static str, resource: impl fmt::Display, namespace: &str, name: &str) -> Self {
-        Self { verb, resource: resource.to_string(), namespace: namespace.to_owned(), name: name.to_owned() }
+        let (resource, namespace, name) = (resource.to_string(), namespace.to_owned(), name.to_owned());
+        Self { verb, resource, namespace, name, is_repeated: false }
     }
 
     /// Returns the resource with its group, or the path for calls of a path.
     pub(crate) fn resource(&self) -> &str {
         &self.resource
+    }
+
+    /// Returns the end of a message that the request was not sent.
+    pub(crate) fn earlier_attempt(&self) -> &'static str {
+        if self.is_repeated { "; an earlier attempt may have been applied" } else { "" }
     }
 
     /// Returns the verb as used in RBAC rules, such as `get` or `update`.

@@ -41,8 +41,8 @@ pub enum Error {
         /// The failed request.
         call: Call,
     },
-    /// The request was not sent because the client is [shutting down](crate::Client::with_shutdown).
-    #[error("{call}: not sent: the process is about to end")]
+    /// The request was not sent, or not sent again, because the client is [shutting down](crate::Client::with_shutdown).
+    #[error("{call}: not sent: the process is about to end{}", call.earlier_attempt())]
     ShuttingDown {
         /// The failed request.
         call: Call,
@@ -119,14 +119,16 @@ impl Error {
     }
 
     /// Returns whether the server may have applied the request despite the error: there was no response, an invalid one
-    /// or a 5xx, or the write gate was closed.
+    /// or a 5xx, or the write gate was closed. Also if that holds for an earlier attempt that the client has repeated: a
+    /// create may fail with `AlreadyExists` because of itself.
     pub fn may_have_been_applied(&self) -> bool {
-        match self {
-            Self::Api { status, .. } => status.code >= 500,
-            Self::Transport { kind, .. } => *kind != TransportKind::Connect,
-            Self::Gated { .. } | Self::InvalidResponse { .. } => true,
-            Self::ShuttingDown { .. } | Self::ReadOnly { .. } | Self::Request { .. } => false,
-        }
+        self.call().is_repeated
+            || match self {
+                Self::Api { status, .. } => status.code >= 500,
+                Self::Transport { kind, .. } => *kind != TransportKind::Connect,
+                Self::Gated { .. } | Self::InvalidResponse { .. } => true,
+                Self::ShuttingDown { .. } | Self::ReadOnly { .. } | Self::Request { .. } => false,
+            }
     }
 
     /// Returns whether the request failed because of the server or the credentials, not because of what it contains: no

@@ -210,9 +210,10 @@ fn accepted<T: Encode>(
     Sent::Accepted
 }
 
-/// Reports a failed write to the cache. `other_state` is the stored object that the server no longer has in this state.
+/// Reports a failed write to the cache. `other_state` is the stored object that the server no longer has in this state,
+/// unless because of an earlier attempt of this write.
 fn not_written<T: Encode>(own: Option<OwnWrite<T>>, other_state: Option<&T>, error: &Error) {
-    match (own, other_state) {
+    match (own, other_state.filter(|_| !error.may_have_been_applied())) {
         (Some(own), Some(stored)) => own.conflict(stored),
         (Some(own), None) => own.failed(error.may_have_been_applied()),
         (None, _) => {}

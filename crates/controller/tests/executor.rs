@@ -1,16 +1,19 @@
 //! The executor against the embedded API server.
 
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
+use http::{Response, StatusCode, header::RETRY_AFTER};
 use k8s_openapi::api::core::v1::ConfigMap;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube_controller::{Executed, Executor, Failure, WriteRules};
 use kube_controller_client::{Client, ClientOptions, Config, Error, RequestPriority, Review, ReviewedClient};
 use kube_dev_apiserver::{On, Server};
-use kube_informer::{Informer, ManualSource};
+use kube_informer::{HandlerOptions, Informer, ManualSource};
 use kube_wire::{Object as _, ObjectKey, Uid, Write};
 use rstest::rstest;
+use tower::util::MapResponse;
 
 const NAMESPACE: &str = "default";
 
@@ -179,6 +182,46 @@ async fn accepted_updates_and_deletes_are_counted() {
     let (accepted, failed, seen) = cluster.execute(&[vec![delete]], Failure::Fail).await;
     assert_eq!((accepted, failed.len()), (1, 0));
     assert_eq!(seen, ["accepted delete taken", "completed 0"]);
+}
+
+/// A proxy answers an update that the server has applied with 503 and `Retry-After`: the client sends it again, and gets a
+/// conflict with the first attempt.
+#[tokio::test(start_paused = true)]
+async fn the_event_of_an_update_that_was_sent_again_is_not_foreign() {
+    let server = Server::in_process(kube_dev_apiserver::Config::default()).expect("no initial objects");
+    let hides = Arc::new(AtomicBool::new(false));
+    let proxy = MapResponse::new(server.service(), {
+        let hides = Arc::clone(&hides);
+        move |mut response: Response<_>| {
+            if hides.swap(false, Relaxed) {
+                *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+                response.headers_mut().insert(RETRY_AFTER, 0.into());
+            }
+            response
+        }
+    });
+    let client = Client::new(&Config::from_service(proxy), ClientOptions::default()).expect("a client");
+    let stored = client.create(&map("web")).await.expect("created");
+    let (cache, source) = ManualSource::new();
+    let (writer, foreign) = (cache.add_handler(|_| {}), Arc::new(AtomicUsize::new(0)));
+    let events = Arc::clone(&foreign);
+    cache.add_handler_with(HandlerOptions::default().foreign_writes(), move |_| {
+        events.fetch_add(1, Relaxed);
+    });
+    source.replace([stored.clone()], "1");
+    source.deliver();
+    hides.store(true, Relaxed);
+    let (reviewed, writes) = (ReviewedClient::from(client.clone()), cache.write_through(&writer));
+    let mut rules = Rules { on_failure: Failure::Fail, renamed: false, seen: Vec::new() };
+    let group = [Write::Update { desired: map_of(&stored), stored: Arc::new(stored) }];
+    let executor = Executor::new(&reviewed, Some(&writes));
+    let executed = executor.execute(&ObjectKey::new(NAMESPACE, "owner"), [&group[..]].into_iter(), &mut rules).await;
+    assert!(executed.failures[0].1.is_conflict());
+    let applied = client.get::<ConfigMap>(NAMESPACE, "web").await.expect("stored");
+    assert!(applied.data.is_some());
+    source.apply(applied);
+    source.deliver();
+    assert_eq!(foreign.load(Relaxed), 0);
 }
 
 #[derive(Default)]

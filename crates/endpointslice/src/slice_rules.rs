@@ -47,14 +47,14 @@ impl SliceRules<'_> {
     /// Tries another name, or keeps the name for the next create, so that a lost response does not lead to a second slice.
     fn create_failed(&mut self, sent: &EndpointSlice, error: &Error) -> Failure {
         if let Some((name, tries)) = self.name.take() {
-            // Unless an earlier create with this name was left without a response, the existing slice is not one of
-            // this owner. The same holds if the slice has been moved to another owner or manager, or is being
+            // Unless an earlier create with this name was left without a response, by a sync or by an attempt that the
+            // client has repeated, the existing slice is not one of this owner. The same holds if the slice has been moved to another owner or manager, or is being
             // deleted.
-            if error.is_already_exists() && tries < NAMES_TO_TRY && (!name.unanswered || self.is_lost(sent)) {
+            let unanswered = name.unanswered || error.may_have_been_applied();
+            if error.is_already_exists() && tries < NAMES_TO_TRY && (!unanswered || self.is_lost(sent)) {
                 self.name = Some((self.state.name(&name.prefix), tries + 1));
                 return Failure::Repeat;
             }
-            let unanswered = name.unanswered || error.may_have_been_applied();
             self.state.keep_name(SliceName { unanswered, ..name });
         }
         if error.is_namespace_terminating() {

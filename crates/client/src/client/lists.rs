@@ -85,11 +85,11 @@ impl Client {
     async fn open(
         &self,
         service: &Service,
-        call: Call,
+        mut call: Call,
         outgoing: &Outgoing,
         replaced: Option<Replaced>,
     ) -> Result<Body, Error> {
-        let response = self.send(service, &call, outgoing, replaced.is_none()).await?;
+        let response = self.send(service, &mut call, outgoing, replaced.is_none()).await?;
         if !response.status().is_success() {
             return Err(api_error(&call, response, self.shared.options.timeouts.request).await);
         }

@@ -23,13 +23,14 @@ impl Client {
         content_type: Option<&str>,
         body: Vec<u8>,
     ) -> Result<(StatusCode, Bytes), Error> {
-        let call = Call::new(verb(&method), path_and_query, "", "");
+        let mut call = Call::new(verb(&method), path_and_query, "", "");
         let invalid_request = |cause: &str| Error::Request { call: call.clone(), source: cause.into() };
         let content_type = content_type.map(HeaderValue::from_str).transpose();
         let content_type = content_type.map_err(|_| invalid_request("the content type is not a valid header value"))?;
         let path_and_query = path_and_query.to_owned();
         let outgoing = Outgoing { method, path_and_query, accept: Accept::default(), content_type, body: body.into() };
-        let response = self.without_retries().send(&self.shared.transport.calls(), &call, &outgoing, true).await?;
+        let service = self.shared.transport.calls();
+        let response = self.without_retries().send(&service, &mut call, &outgoing, true).await?;
         Ok((response.status(), read_body(&call, response.into_body(), self.shared.options.timeouts.request).await?))
     }
 }

@@ -48,6 +48,7 @@ impl Client {
     }
 
     async fn exchange(&self, call: &Call, outgoing: &Outgoing) -> Result<(Result<Encoding, String>, Bytes), Error> {
+        let call = &mut call.clone();
         let response = self.send(&self.shared.transport.calls(), call, outgoing, true).await?;
         let limit = self.shared.options.timeouts.request;
         if response.status().is_success() {
@@ -72,11 +73,11 @@ impl Client {
         permit
     }
 
-    /// Sends a request with retries and reports its duration.
+    /// Sends a request with retries and reports its duration. `call` records a repeated write.
     pub(super) async fn send(
         &self,
         service: &Service,
-        call: &Call,
+        call: &mut Call,
         outgoing: &Outgoing,
         throttled: bool,
     ) -> Result<Response<ResponseBody>, Error> {
@@ -92,7 +93,7 @@ impl Client {
     async fn attempts(
         &self,
         service: &Service,
-        call: &Call,
+        call: &mut Call,
         outgoing: &Outgoing,
         throttled: bool,
     ) -> Result<Response<ResponseBody>, Error> {
@@ -132,6 +133,7 @@ impl Client {
             };
             let wait = retry::wait_before_retry(&outgoing.method, retries, outcome).filter(|_| self.retries);
             let Some(wait) = wait else { return result };
+            call.is_repeated |= outgoing.method != Method::GET && code.is_some_and(|code| code.is_server_error());
             let recovery = self.availability().recovery();
             tracing::debug!(%call, ?outcome, ?wait, "Retrying request");
             self.shared.metrics.retried(&outgoing.method, code);

@@ -3,12 +3,16 @@
 use std::convert::Infallible;
 use std::io::{self, ErrorKind};
 use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures::{StreamExt as _, stream};
-use http::{Method, Request, Response, header::AUTHORIZATION};
+use http::{
+    Method, Request, Response,
+    header::{AUTHORIZATION, RETRY_AFTER},
+};
 use http_body::Frame;
 use http_body_util::{Full, StreamBody};
 use k8s_openapi::api::core::v1::Pod;
@@ -16,6 +20,7 @@ use kube_controller_client::{Client, ClientOptions, Config, Error, TransportKind
 use kube_wire::Decode as _;
 use rstest::rstest;
 use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
 use tower::service_fn;
 
 use crate::cluster::config_map;
@@ -104,4 +109,50 @@ fn in_process_config_is_not_reloaded() {
         let following = pin!(config.follow_files());
         assert!(timeout(Duration::from_secs(3_600), following).await.is_err());
     });
+}
+
+/// What a service does with the second attempt of a create.
+#[derive(Clone, Copy)]
+enum Second {
+    Exists,
+    Refuses,
+    IsNotSent,
+}
+
+/// A proxy answers the first attempt with a status that is retried. With 503, the server may have applied it.
+#[rstest]
+#[case::exists(503, Second::Exists, true)]
+#[case::refused(503, Second::Refuses, true)]
+#[case::shutdown(503, Second::IsNotSent, true)]
+#[case::exists_after_429(429, Second::Exists, false)]
+#[case::refused_after_429(429, Second::Refuses, false)]
+#[case::shutdown_after_429(429, Second::IsNotSent, false)]
+fn an_earlier_attempt_may_have_been_applied(#[case] code: u16, #[case] second: Second, #[case] expect: bool) {
+    let (shutdown, attempts) = (CancellationToken::new(), Arc::new(AtomicUsize::new(0)));
+    let service = service_fn({
+        let (shutdown, attempts) = (shutdown.clone(), Arc::clone(&attempts));
+        move |_: Request<Full<Bytes>>| {
+            let exists = r#"{"kind":"Status","code":409,"reason":"AlreadyExists"}"#;
+            let answer = match (attempts.fetch_add(1, Relaxed), second) {
+                (0, second) => {
+                    if matches!(second, Second::IsNotSent) {
+                        shutdown.cancel();
+                    }
+                    Ok(Response::builder().status(code).header(RETRY_AFTER, "0").body(Full::from("busy")).unwrap())
+                }
+                (_, Second::Refuses) => Err(io::Error::from(ErrorKind::ConnectionRefused)),
+                _ => Ok(Response::builder().status(409).body(Full::from(exists)).unwrap()),
+            };
+            async { answer }
+        }
+    });
+    let client = client(&Config::from_service(service)).with_shutdown(shutdown);
+    let error = run(client.create(&config_map("web"))).unwrap_err();
+    let is_expected = match second {
+        Second::Exists => error.is_already_exists(),
+        Second::Refuses => error.is_unreachable(),
+        Second::IsNotSent => matches!(error, Error::ShuttingDown { .. }),
+    };
+    assert!(is_expected, "{error:?}");
+    assert_eq!(error.may_have_been_applied(), expect, "{error:?}");
 }

@@ -12,6 +12,7 @@ mod metrics;
 mod owns;
 mod plan;
 mod reference;
+mod repeated_writes;
 mod review;
 mod service_pods;
 mod world;
