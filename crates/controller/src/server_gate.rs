@@ -24,9 +24,10 @@ use crate::{ControllerMetrics, FailureCause, locked};
 /// Gate that all controllers of a process share, and that closes while the API server fails.
 ///
 /// It closes when the server fails syncs of three keys without a successful write in between, or cannot be reached (see
-/// [`FailureCause`]). Keys then wait instead of failing, and use up no retries. After 0.1 s, and then every 0.5 to 5 s, one of them is synced. After
-/// the first successful write, all of them are synced, those first that remove something which others still use
-/// ([`Urgency::High`](crate::Urgency::High)). Keys that fail although other writes succeed, as behind a webhook of one
+/// [`FailureCause`]). The number of keys doubles, up to 48, each time that the gate closes within 60 s after it opened.
+/// Keys then wait instead of failing, and use up no retries. After 0.1 s, and then every 0.5 to 5 s, one of them is
+/// synced. After the first successful write, all of them are synced, those first that remove something which others still
+/// use ([`Urgency::High`](crate::Urgency::High)). Keys that fail although other writes succeed, as behind a webhook of one
 /// namespace that is down, do not close it.
 ///
 /// It also limits the log lines about failed syncs of all these controllers, to 41 per minute.
@@ -50,11 +51,11 @@ trait Waiting: Send + Sync {
     /// Returns whether a key waits that was not tried since the gate closed; `None` if none waits.
     fn is_fresh(&self) -> Option<bool>;
 
-    /// Returns the rank of the key to try next; `None` if none waits.
-    fn rank(&self) -> Option<Rank>;
+    /// Returns the rank of the key to try next; `None` if none waits. `again`: one that was tried, if there is one.
+    fn rank(&self, again: bool) -> Option<Rank>;
 
     /// Queues that key, to probe the server with.
-    fn probe(&self);
+    fn probe(&self, again: bool);
 
     /// Queues all waiting keys, the urgent ones first, and those in the back-off of the server's failures.
     fn release(&self);
@@ -107,7 +108,8 @@ impl ServerGate {
     /// Starts a probe if one is due, otherwise returns when the next one is; `None` if that depends on a change.
     ///
     /// First are the keys that were not tried, of these those of another controller than that of the last probe: keys of
-    /// another kind, or of another namespace, may succeed although those that were tried fail.
+    /// another kind, or of another namespace, may succeed although those that were tried fail. Those have nothing to write if
+    /// no probe has failed for some time; then a key that was tried is first.
     fn probe(&self, now: Instant) -> Option<Instant> {
         let members = self.members();
         let mut state = locked(&self.0.state);
@@ -117,11 +119,12 @@ impl ServerGate {
         if now < due {
             return Some(due);
         }
-        let waiting = members.iter().enumerate().filter_map(|(number, it)| Some((number, it.as_ref()?.rank()?)));
-        let (number, _) = waiting.min_by_key(|(number, it)| (it.tried, state.was_prober(*number), *it))?;
+        let again = state.tries_again(now);
+        let waiting = members.iter().enumerate().filter_map(|(number, it)| Some((number, it.as_ref()?.rank(again)?)));
+        let (number, _) = waiting.min_by_key(|(number, it)| (it.tried != again, state.was_prober(*number), *it))?;
         state.start_probe(number);
         drop(state);
-        members[number].as_ref()?.probe();
+        members[number].as_ref()?.probe(again);
         None
     }
 
@@ -245,8 +248,11 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Member<K> {
 
     /// Records the end of a probe without a successful write.
     pub(crate) fn probed(&self, cause: Option<FailureCause>) {
-        let waiting = self.waiting() > 0;
-        let opened = locked(&self.gate.0.state).probed(cause, waiting, Instant::now());
+        let members = self.gate.members();
+        let mut state = locked(&self.gate.0.state);
+        let waiting = members.iter().flatten().any(|member| member.is_fresh().is_some());
+        let opened = state.probed(cause, waiting, Instant::now());
+        drop(state);
         self.gate.opened(opened);
         self.gate.0.changed.notify_waiters();
     }
@@ -289,12 +295,12 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Waiting for Member<K> {
         locked(&self.parked).is_fresh()
     }
 
-    fn rank(&self) -> Option<Rank> {
-        locked(&self.parked).rank()
+    fn rank(&self, again: bool) -> Option<Rank> {
+        locked(&self.parked).rank(again)
     }
 
-    fn probe(&self) {
-        let probe = locked(&self.parked).start_probe();
+    fn probe(&self, again: bool) {
+        let probe = locked(&self.parked).start_probe(again);
         if let Some((key, urgent)) = probe {
             self.queue(key, urgent);
         }

@@ -43,15 +43,15 @@ impl<K: Clone + Eq + Hash> Parked<K> {
         (!self.keys.is_empty()).then(|| self.keys.values().any(|rank| !rank.tried))
     }
 
-    /// Returns the rank of the key to probe the server with: first those that were not tried, of these the urgent ones, then
-    /// the one that waits longest.
-    pub(super) fn rank(&self) -> Option<Rank> {
-        self.keys.values().min().copied()
+    /// Returns the rank of the key to probe the server with: first those that were not tried (`again`: that were), of these
+    /// the urgent ones, then the one that waits longest.
+    pub(super) fn rank(&self, again: bool) -> Option<Rank> {
+        self.keys.values().min_by_key(|rank| (rank.tried != again, **rank)).copied()
     }
 
     /// Removes and returns that key.
-    pub(super) fn start_probe(&mut self) -> Option<(K, bool)> {
-        let (key, rank) = self.keys.iter().min_by_key(|(_, rank)| **rank)?;
+    pub(super) fn start_probe(&mut self, again: bool) -> Option<(K, bool)> {
+        let (key, rank) = self.keys.iter().min_by_key(|(_, rank)| (rank.tried != again, **rank))?;
         let (key, urgent) = (key.clone(), !rank.patient);
         self.keys.remove(&key);
         self.probe = Some(key.clone());
@@ -83,14 +83,18 @@ mod tests {
         parked.add("addition", false, false);
         parked.add("removal", true, false);
         parked.add("addition", false, false);
-        assert!(parked.rank().is_some_and(|rank| !rank.tried));
+        assert!(parked.rank(false).is_some_and(|rank| !rank.tried));
         assert_eq!(parked.is_fresh(), Some(true));
         let mut probes = Vec::new();
-        while let Some(probe) = parked.start_probe() {
+        while let Some(probe) = parked.start_probe(false) {
             probes.push(probe);
         }
         assert_eq!(probes, [("removal", true), ("addition", false), ("tried-removal", true), ("tried", false)]);
         assert!(parked.take_probe(&"tried") && !parked.take_probe(&"tried"));
+        parked.add("removal", true, false);
+        parked.add("tried", false, true);
+        let probes = [parked.start_probe(true), parked.start_probe(true)];
+        assert_eq!(probes, [Some(("tried", false)), Some(("removal", true))]);
     }
 
     #[test]
@@ -99,7 +103,7 @@ mod tests {
         for (key, urgent) in [(1, false), (2, true), (3, false), (4, true), (1, true)] {
             parked.add(key, urgent, true);
         }
-        assert!(parked.rank().is_some_and(|rank| rank.tried));
+        assert!(parked.rank(false).is_some_and(|rank| rank.tried));
         assert_eq!(parked.is_fresh(), Some(false));
         assert_eq!(parked.take_all(), [(1, true), (2, true), (4, true), (3, false)]);
         assert_eq!((parked.len(), parked.is_fresh()), (0, None));

@@ -18,6 +18,9 @@ const FIRST_PROBE_DELAY: Duration = Duration::from_millis(100);
 const MIN_PROBE_DELAY: Duration = Duration::from_millis(500);
 /// Longest time between two probes of keys that failed before.
 const MAX_PROBE_DELAY: Duration = Duration::from_secs(5);
+/// Time without a failed probe after which a key is tried again although others were not tried. Each probe without a write
+/// is followed by another at once, so keys with nothing to write could otherwise keep the gate closed.
+const TRY_AGAIN: Duration = Duration::from_secs(10);
 /// Number of a controller at the gate.
 pub(super) type Member = usize;
 
@@ -128,6 +131,11 @@ impl State {
             probes => MIN_PROBE_DELAY.saturating_mul(1 << (probes - 1).min(8)).min(MAX_PROBE_DELAY),
         };
         Some(closed.last + delay)
+    }
+
+    /// Returns whether the next probe is a key that was tried since the gate closed.
+    pub(super) fn tries_again(&self, now: Instant) -> bool {
+        self.closed.as_ref().is_some_and(|closed| now >= closed.last + TRY_AGAIN)
     }
 
     pub(super) fn start_probe(&mut self, member: Member) {

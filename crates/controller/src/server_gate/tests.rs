@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::enqueuer::Enqueuer;
-use crate::{Controller, Metrics, Urgency};
+use crate::{Controller, Metrics, Outcome, Urgency};
 
 /// Why the server fails a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,7 +25,8 @@ fn cause(error: &(dyn std::error::Error + 'static)) -> FailureCause {
 
 type Fails = dyn Fn(&str, Duration) -> Option<FailureCause> + Send + Sync;
 
-/// A server whose writes of a key fail with the cause that the function returns; each takes 5 ms.
+/// A server whose writes of a key fail with the cause that the function returns; each takes 5 ms. Keys of the namespace
+/// `unchanged` have nothing to write.
 struct Server {
     fails: Box<Fails>,
     start: Instant,
@@ -66,8 +67,9 @@ impl Rig {
                     sleep(Duration::from_millis(5)).await;
                     let at = server.start.elapsed();
                     let failed = (server.fails)(&key, at);
-                    locked(&server.attempts).push((at, key, failed.is_none()));
-                    failed.map_or(Ok(()), |cause| Err(No(cause)))
+                    locked(&server.attempts).push((at, key.clone(), failed.is_none()));
+                    let done = if key.starts_with("unchanged") { Outcome::Unchanged } else { Outcome::Written };
+                    failed.map_or(Ok(done), |cause| Err(No(cause)))
                 }
             };
             tasks.spawn(builder.build(sync).server_gate(gate.clone()).run(CancellationToken::new()));
@@ -201,4 +203,40 @@ async fn refusals_do_not_keep_the_gate_closed() {
     rig.until(seconds(37)).await;
     assert!(!rig.gate.is_closed());
     assert!(rig.attempts().iter().any(|(_, key, written)| key == "default/web" && *written));
+}
+
+/// Keys of one controller wait, and the only key of the other one has nothing to write.
+#[tokio::test(start_paused = true)]
+async fn a_key_without_a_write_does_not_open_the_gate_for_the_keys_of_another_controller() {
+    let rig = Rig::new(|key, at| (key.starts_with("default") && at < seconds(60)).then_some(FailureCause::Server));
+    for key in 0..3 {
+        rig.keys[0].add(format!("default/web-{key}"));
+    }
+    rig.until(Duration::from_millis(50)).await;
+    assert!(rig.gate.is_closed());
+    rig.keys[1].add("unchanged/web".to_owned());
+    rig.until(Duration::from_millis(500)).await;
+    let attempts: Vec<String> = rig.attempts().into_iter().skip(3).map(|(_, key, _)| key).collect();
+    assert_eq!(attempts.len(), 2, "the key, and at once one that failed: {attempts:?}");
+    assert_eq!(attempts[0], "unchanged/web");
+    rig.until(seconds(59)).await;
+    assert!(rig.gate.is_closed());
+    rig.until(seconds(66)).await;
+    assert!(!rig.gate.is_closed());
+    assert_eq!(rig.attempts().iter().filter(|(_, key, written)| key.starts_with("default") && *written).count(), 3);
+}
+
+/// Keys that have nothing to write change faster than they are probed one at a time.
+#[tokio::test(start_paused = true)]
+async fn keys_without_a_write_do_not_keep_the_gate_closed() {
+    let rig = Rig::new(|key, at| (key.starts_with("default") && at < seconds(30)).then_some(FailureCause::Server));
+    for key in 0..3 {
+        rig.keys[0].add(format!("default/web-{key}"));
+    }
+    for change in 0..15_000_u64 {
+        rig.until(Duration::from_millis(50 + 4 * change)).await;
+        rig.keys[1].add(format!("unchanged/web-{change}"));
+    }
+    assert!(!rig.gate.is_closed());
+    assert_eq!(rig.attempts().iter().filter(|(_, key, written)| key.starts_with("default") && *written).count(), 3);
 }
