@@ -186,10 +186,14 @@ impl Config {
     /// warning is logged and the previous configuration stays in use. Token files are reloaded
     /// independently, every 50 s and after a 401 response.
     ///
+    /// While the server answers 401, the credential plugin of the kubeconfig is run every 30 s; client-go runs it at once. A
+    /// token with an expiration time is also renewed a minute before it, without this future. A certificate is not, and if a
+    /// plugin fails when `kube` runs it for a certificate, requests are sent without credentials.
+    ///
     /// client-go replaces connections when a client certificate changes (`transport/cert_rotation.go`), but never
     /// reloads a kubeconfig.
     pub fn follow_files(&self) -> impl Future<Output = Infallible> + Send + use<> {
-        Arc::clone(&self.live).follow()
+        Arc::clone(&self.live).follow(self.credentials.clone())
     }
 
     /// Returns the state of the credentials, as updated by the responses to all clients of this configuration.

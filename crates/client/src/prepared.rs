@@ -63,11 +63,12 @@ impl Prepared {
             return Err("proxy-url: proxies need the feature `proxy` of kube-controller-client".into());
         }
         let is_plain_http = config.cluster_url.scheme() == Some(&Scheme::HTTP);
+        let identity = if is_plain_http { plain_http_identity(config) } else { identity(config)? };
         Ok(Prepared {
             base: config.base_uri_layer(),
             headers: config.extra_headers_layer().map_err(|error| KubeError::new(&error))?,
-            identity: if is_plain_http { plain_http_identity(config) } else { identity(config)? },
-            tls: config.rustls_client_config().map_err(|error| KubeError::new(&error))?,
+            tls: tls(config, &identity, is_plain_http)?,
+            identity,
             #[cfg(feature = "proxy")]
             proxy,
             tls_server_name,
@@ -86,6 +87,16 @@ fn plain_http_identity(config: &kube::Config) -> Identity {
         tracing::warn!(server = %config.cluster_url, "The server is plain HTTP: credentials are not sent");
     }
     Identity::Connection
+}
+
+/// Returns the TLS configuration. `kube` runs the credential plugin for it, for a certificate. One that has returned a token
+/// is not run again, and over plain HTTP none is.
+fn tls(config: &kube::Config, identity: &Identity, is_plain_http: bool) -> Result<rustls::ClientConfig, KubeError> {
+    let mut config = config.clone();
+    if is_plain_http || !matches!(identity, Identity::Connection) {
+        config.auth_info.exec = None;
+    }
+    config.rustls_client_config().map_err(|error| KubeError::new(&error))
 }
 
 fn identity(config: &kube::Config) -> Result<Identity, BoxError> {

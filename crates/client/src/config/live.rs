@@ -9,6 +9,7 @@ use super::{
     error::ConfigError,
     source::{Files, Loaded, Origin},
 };
+use crate::Credentials;
 
 /// Interval between two checks of the files. client-go checks client certificates every 5 min and never a kubeconfig.
 const INTERVAL: Duration = Duration::from_secs(30);
@@ -39,9 +40,12 @@ impl Live {
         self.loaded.subscribe()
     }
 
-    /// Reloads the configuration if one of its files changed, and returns whether. An error changes nothing.
-    fn reload(&self) -> Result<bool, ConfigError> {
-        if !self.loaded().is_outdated() {
+    /// Reloads the configuration if one of its files changed, or if the server rejects what its credential plugin has
+    /// returned, and returns whether. An error changes nothing.
+    fn reload(&self, credentials: &Credentials) -> Result<bool, ConfigError> {
+        let loaded = self.loaded();
+        let is_rejected = loaded.has_plugin() && credentials.rejected_since().is_some();
+        if !is_rejected && !loaded.is_outdated() {
             return Ok(false);
         }
         let loaded = self.origin.load()?;
@@ -52,16 +56,19 @@ impl Live {
         Ok(true)
     }
 
-    pub(crate) async fn follow(self: Arc<Self>) -> Infallible {
-        if !self.loaded().has_files() {
+    /// Reloads the configuration when it is outdated. `credentials` are those of its clients.
+    pub(crate) async fn follow(self: Arc<Self>, credentials: Credentials) -> Infallible {
+        let loaded = self.loaded();
+        if !loaded.has_files() && !loaded.has_plugin() {
             return pending().await;
         }
+        drop(loaded);
         let mut last_failure = None;
         loop {
             sleep(INTERVAL).await;
-            let live = Arc::clone(&self);
+            let (live, credentials) = (Arc::clone(&self), credentials.clone());
             // Reads files and may run a credential plugin.
-            let reloaded = spawn_blocking(move || live.reload()).await;
+            let reloaded = spawn_blocking(move || live.reload(&credentials)).await;
             let failure = match reloaded {
                 Ok(Ok(false)) => continue,
                 Ok(Ok(true)) => None,

@@ -112,6 +112,11 @@ impl Loaded {
         !self.files.0.is_empty()
     }
 
+    /// Whether the credentials are those of a credential plugin.
+    pub(super) fn has_plugin(&self) -> bool {
+        self.inner.auth_info.exec.is_some()
+    }
+
     /// Whether the content of a file has changed since it was loaded.
     pub(crate) fn is_outdated(&self) -> bool {
         self.files != Files::read(self.files.0.keys().map(PathBuf::as_path))

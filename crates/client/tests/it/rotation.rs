@@ -38,6 +38,16 @@ fn write_certificate(server: &Server, folder: &Path, user: &str) {
     fs::write(folder.join("user.key"), issued.key).expect("write");
 }
 
+/// Credential plugin whose token is in the file `token` beside it, with a file that has a line for each run.
+const PLUGIN: &str = r#"
+cd "$(dirname "$0")" && echo >> runs
+printf '{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": "%s"}}' "$(cat token)"
+"#;
+
+/// User of a kubeconfig with that plugin.
+const PLUGIN_USER: &str =
+    "exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: sh, args: [FOLDER/plugin]}";
+
 /// Returns a kubeconfig with the certificate authority in `ca.crt` beside it and the given `user`.
 fn kubeconfig(server: &Server, user: &str) -> String {
     format!(
@@ -55,7 +65,9 @@ impl Rig {
         fs::write(folder.path().join("ca.crt"), server.ca_certificate().expect("server has no TLS")).expect("write");
         write_certificate(&server, folder.path(), "alice");
         fs::write(folder.path().join("token"), token(&server, "alice")).expect("write");
-        fs::write(folder.path().join("kubeconfig"), kubeconfig(&server, user)).expect("write");
+        fs::write(folder.path().join("plugin"), PLUGIN).expect("write");
+        let user = user.replace("FOLDER", &folder.path().display().to_string());
+        fs::write(folder.path().join("kubeconfig"), kubeconfig(&server, &user)).expect("write");
         let config = Config::from_kubeconfig(&folder.path().join("kubeconfig")).await.expect("load kubeconfig");
         let client =
             Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() }).expect("create client");
@@ -158,5 +170,34 @@ async fn rejected_token_is_reread_and_recorded() {
     fs::write(rig.file("token"), token(&rig.server, "bob")).expect("write");
     assert_eq!(rig.user().await, "bob");
     assert_eq!(credentials.rejected_since(), None);
+    rig.server.shutdown().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn credential_plugin_is_run_once_for_a_configuration() {
+    let rig = Rig::start(PLUGIN_USER).await;
+    assert_eq!(rig.user().await, "alice");
+    assert_eq!(fs::read_to_string(rig.file("runs")).expect("read").lines().count(), 1);
+    rig.server.shutdown().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn credential_plugin_is_run_again_after_its_token_is_rejected() {
+    let rig = Rig::start(PLUGIN_USER).await;
+    assert_eq!(rig.user().await, "alice");
+    // The plugin is run because the kubeconfig changes, and its token is not valid.
+    fs::write(rig.file("token"), "expired").expect("write");
+    let kubeconfig = fs::read_to_string(rig.file("kubeconfig")).expect("read");
+    fs::write(rig.file("kubeconfig"), kubeconfig + "\n").expect("write");
+    sleep(MINUTE).await;
+    rig.client.get_json("/version").await.expect_err("bad token was accepted");
+    fs::write(rig.file("token"), token(&rig.server, "bob")).expect("write");
+    sleep(MINUTE).await;
+    assert_eq!(rig.user().await, "bob");
+    assert_eq!(rig.config.credentials().rejected_since(), None);
+    let runs = || fs::read_to_string(rig.file("runs")).expect("read");
+    let accepted = runs();
+    sleep(2 * MINUTE).await;
+    assert_eq!(runs(), accepted, "not run while its token is accepted");
     rig.server.shutdown().await;
 }
