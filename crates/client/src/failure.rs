@@ -13,25 +13,29 @@ pub(crate) fn transport_error(call: &Call, source: BoxError) -> Error {
 
 /// Returns the kind of the first error in the source chain that determines one.
 fn kind(error: &(dyn StdError + 'static)) -> TransportKind {
-    let mut next = Some(error);
+    let (mut next, mut without_io) = (Some(error), TransportKind::Other);
     while let Some(error) = next {
         if let Some(error) = error.downcast_ref::<legacy::Error>()
             && error.is_connect()
         {
             return TransportKind::Connect;
         }
-        if let Some(error) = error.downcast_ref::<hyper::Error>()
-            && (error.is_incomplete_message() || error.is_closed() || error.is_canceled() || error.is_timeout())
-        {
+        if let Some(error) = error.downcast_ref::<hyper::Error>() {
             // hyper reports a timeout for an unanswered HTTP/2 ping; it closes the connection, so this is a reset.
-            return TransportKind::Reset;
+            if error.is_incomplete_message() || error.is_closed() || error.is_canceled() || error.is_timeout() {
+                return TransportKind::Reset;
+            }
+            // GOAWAY and RST_STREAM, as an `h2::Error` that has no source.
+            if !error.is_user() && !error.is_parse() {
+                without_io = TransportKind::Reset;
+            }
         }
         if let Some(error) = error.downcast_ref::<io::Error>() {
             return io_kind(error.kind());
         }
         next = error.source();
     }
-    TransportKind::Other
+    without_io
 }
 
 fn io_kind(kind: io::ErrorKind) -> TransportKind {

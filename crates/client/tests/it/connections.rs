@@ -16,6 +16,7 @@ use kube_controller_client::{
     Body, Client, ClientOptions, Config, Error, Resource, Timeouts, TransportKind, WatchParams,
 };
 use kube_endpoints_testing::{LIMIT, until, wait_for_bytes};
+use rstest::rstest;
 use tokio::time::{Instant, timeout};
 
 use crate::tls::{self, ConnectionMode, client, client_with_timeouts, serve, serve_watches};
@@ -171,4 +172,30 @@ async fn silent_server_fails_a_request_within_the_connect_timeout() {
         matches!(error, Error::Transport { kind: TransportKind::Connect | TransportKind::Timeout, .. }),
         "{error:?}"
     );
+}
+
+/// GOAWAY without an error; the last stream that the server accepts is 0.
+const GOAWAY: &[u8] = &[0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+/// `RST_STREAM` of the first stream: `REFUSED_STREAM`.
+const REFUSED_STREAM: &[u8] = &[0, 0, 4, 3, 0, 0, 0, 0, 1, 0, 0, 0, 7];
+
+#[rstest]
+#[case::goaway(GOAWAY)]
+#[case::refused_stream(REFUSED_STREAM)]
+#[tokio::test]
+async fn refused_stream_is_a_reset(#[case] frames: &'static [u8]) {
+    let server = tls::serve_frames(frames).await;
+    let directory = tempfile::tempdir().unwrap();
+    let client = client(directory.path(), &server).await;
+    let error = client.raw(http::Method::PUT, "/lease", None, Vec::new()).await.unwrap_err();
+    assert!(matches!(error, Error::Transport { kind: TransportKind::Reset, .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn get_that_goaway_refuses_is_sent_on_a_new_connection() {
+    let server = tls::serve_frames(GOAWAY).await;
+    let directory = tempfile::tempdir().unwrap();
+    let client = client(directory.path(), &server).await;
+    client.get_json("/version").await.expect("request");
+    assert_eq!(server.requests.lock().unwrap()[0].0, 1);
 }

@@ -26,6 +26,7 @@ use kube_controller_client::{Client, ClientOptions, Config, Timeouts};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
 use rustls::{ServerConfig, crypto::ring, pki_types::PrivateKeyDer};
 use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpListener, TcpStream},
     sync::watch,
     task::JoinSet,
@@ -75,7 +76,21 @@ pub(crate) async fn serve_as_authority() -> Tls {
     serve_certified(IsCa::Ca(BasicConstraints::Unconstrained), &["h2"], watches).await
 }
 
+/// Starts a server that answers the first request of the first connection with `frames`, and others with an empty object.
+pub(crate) async fn serve_frames(frames: &'static [u8]) -> Tls {
+    start(IsCa::NoCa, &["h2"], || stream(futures::stream::pending()), Some(frames)).await
+}
+
 async fn serve_certified(is_ca: IsCa, alpn: &[&str], watches: impl Fn() -> Body + Send + Sync + 'static) -> Tls {
+    start(is_ca, alpn, watches, None).await
+}
+
+async fn start(
+    is_ca: IsCa,
+    alpn: &[&str],
+    watches: impl Fn() -> Body + Send + Sync + 'static,
+    frames: Option<&'static [u8]>,
+) -> Tls {
     let mut parameters = CertificateParams::new(["localhost".to_owned()]).expect("certificate parameters");
     parameters.is_ca = is_ca;
     let signing_key = KeyPair::generate().expect("generate key");
@@ -101,7 +116,12 @@ async fn serve_certified(is_ca: IsCa, alpn: &[&str], watches: impl Fn() -> Body 
             let mut mode = modes.clone();
             // Ignore a mode set before this connection was opened.
             mode.mark_unchanged();
-            serving.spawn(connection(number, stream, acceptor.clone(), received.clone(), watches.clone(), mode));
+            match frames {
+                Some(frames) if number == 0 => serving.spawn(raw_connection(stream, acceptor.clone(), frames)),
+                _ => {
+                    serving.spawn(connection(number, stream, acceptor.clone(), received.clone(), watches.clone(), mode))
+                }
+            };
         }
     });
     Tls { url, certificate: cert.pem(), requests, mode, _tasks: tasks }
@@ -129,6 +149,28 @@ async fn connection(
     }
     connection.as_mut().graceful_shutdown();
     let _ = connection.await;
+}
+
+/// Answers the first request with `frames` after the settings, and keeps the connection open.
+async fn raw_connection(stream: TcpStream, acceptor: TlsAcceptor, frames: &'static [u8]) {
+    const PREFACE: usize = 24;
+    const HEADERS: u8 = 1;
+    const EMPTY_SETTINGS: [u8; 9] = [0, 0, 0, 4, 0, 0, 0, 0, 0];
+    let mut stream = acceptor.accept(stream).await.expect("TLS handshake");
+    stream.read_exact(&mut [0; PREFACE]).await.expect("preface");
+    loop {
+        let mut head = [0; 9];
+        stream.read_exact(&mut head).await.expect("head of a frame");
+        let [a, b, c, kind, ..] = head;
+        let length = usize::try_from(u32::from_be_bytes([0, a, b, c])).expect("24 bits");
+        stream.read_exact(&mut vec![0; length]).await.expect("frame");
+        if kind == HEADERS {
+            break;
+        }
+    }
+    stream.write_all(&[&EMPTY_SETTINGS, frames].concat()).await.expect("write");
+    stream.flush().await.expect("flush");
+    std::future::pending().await
 }
 
 async fn respond(
