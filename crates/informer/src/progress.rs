@@ -50,6 +50,11 @@ pub enum CacheState {
 }
 
 impl Progress {
+    /// Returns whether both are of the same informer.
+    pub fn is_same(&self, other: &Progress) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     pub(crate) fn start(&self, now: Instant) {
         self.locked().started.get_or_insert(now);
     }

@@ -197,8 +197,12 @@ impl<X: 'static> Controller<X> {
         self.caches(objects)
     }
 
-    /// Runs an informer that queues nothing by itself, or whose handler is added with [`handlers`](Self::handlers).
+    /// Runs an informer that queues nothing by itself, or whose handler is added with [`handlers`](Self::handlers). An
+    /// informer that is also passed to another method runs once.
     pub fn caches<T: Decode, Y: Index<T>>(mut self, objects: &Informer<T, Y>) -> Self {
+        if self.parts.informers.iter().any(|informer| informer.progress().is_same(&objects.progress())) {
+            return self;
+        }
         self.parts.health.add_informer(objects.resource().plural, objects.progress());
         self.parts.informers.push(Arc::new(objects.clone()));
         self
@@ -254,7 +258,12 @@ impl<X: 'static> Controller<X> {
     /// writer runs with the controller. Call it before the methods that consume the controller.
     pub fn recorder(&mut self) -> EventRecorder {
         let (recorder, writer) = EventRecorder::new(self.parts.client.clone(), &self.parts.name);
-        self.parts.tasks.push(("events".to_owned(), Box::new(move |stop| Box::pin(writer.run(stop)))));
+        let write = move |stop: CancellationToken| async move {
+            writer.run(stop.clone()).await;
+            // The writer also ends when the recorder is dropped, but a task that ends early ends the controller.
+            stop.cancelled().await;
+        };
+        self.parts.tasks.push(("events".to_owned(), Box::new(move |stop| Box::pin(write(stop)))));
         recorder
     }
 

@@ -7,6 +7,7 @@ mod gate;
 mod health;
 #[cfg(feature = "prometheus")]
 mod metrics;
+mod parts;
 mod requeue;
 mod server;
 #[cfg(unix)]
