@@ -15,7 +15,7 @@ use http::{Response, StatusCode};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
-use self::adaptive::Answer;
+use self::adaptive::{Answer, Sent};
 pub use self::queue::RequestPriority;
 use self::queue::Ticket;
 use self::requests::Requests;
@@ -77,8 +77,8 @@ impl AdaptiveLimits {
 pub(crate) struct Permit<'a> {
     limits: &'a AdaptiveLimits,
     request: Ticket,
-    /// Time from which the request counts as in flight; `None` while it waits.
-    sent: Option<std::time::Instant>,
+    /// The request in flight; `None` while it waits.
+    sent: Option<Sent>,
     is_finished: bool,
 }
 

@@ -33,6 +33,14 @@ pub(crate) enum Answer {
     Failed,
 }
 
+/// A request in flight.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sent {
+    at: Instant,
+    /// Value of [`AdaptiveLimit::epoch`] when it was sent.
+    epoch: u32,
+}
+
 /// Limit of the requests in flight.
 #[derive(Debug, Default)]
 pub(crate) struct AdaptiveLimit {
@@ -48,7 +56,9 @@ pub(crate) struct AdaptiveLimit {
     raise_at: Option<Instant>,
     /// Whether one request at a time is sent, until one is accepted after a 429.
     probing: bool,
-    /// Requests in flight that were sent before the last 429, and do not count while probing.
+    /// Number of rejections so far, without those of requests that were sent before another rejection.
+    epoch: u32,
+    /// Requests in flight of earlier epochs, which do not count while probing.
     sent_before: u16,
 }
 
@@ -76,22 +86,23 @@ impl AdaptiveLimit {
         self.paused_until(now).is_none() && counted < self.limit()
     }
 
-    pub(crate) fn sent(&mut self, now: Instant) {
+    pub(crate) fn sent(&mut self, now: Instant) -> Sent {
         self.in_flight = self.in_flight.saturating_add(1);
         if self.in_flight >= self.limit() {
             self.reached = Some(now);
         }
+        Sent { at: now, epoch: self.epoch }
     }
 
-    /// Counts a request in flight, sent at `sent`, that ended without a result, because its future was dropped.
-    pub(crate) fn cancelled(&mut self, sent: Instant) {
+    /// Counts a request in flight that ended without a result, because its future was dropped.
+    pub(crate) fn cancelled(&mut self, sent: Sent) {
         self.in_flight = self.in_flight.saturating_sub(1);
         if !self.is_current(sent) {
             self.sent_before = self.sent_before.saturating_sub(1);
         }
     }
 
-    pub(crate) fn answered(&mut self, sent: Instant, now: Instant, answer: Answer) {
+    pub(crate) fn answered(&mut self, sent: Sent, now: Instant, answer: Answer) {
         let in_flight = self.in_flight;
         self.cancelled(sent);
         match answer {
@@ -102,7 +113,7 @@ impl AdaptiveLimit {
             Answer::Served => {
                 if self.is_current(sent) {
                     self.probing = false;
-                    let was_reached = self.reached.is_some_and(|reached| reached >= sent);
+                    let was_reached = self.reached.is_some_and(|reached| reached >= sent.at);
                     if was_reached {
                         self.grow(now);
                     }
@@ -111,12 +122,11 @@ impl AdaptiveLimit {
         }
     }
 
-    /// Returns whether a request was sent after the last 429.
-    fn is_current(&self, sent: Instant) -> bool {
-        self.resumed.is_none_or(|resumed| sent >= resumed)
+    fn is_current(&self, sent: Sent) -> bool {
+        sent.epoch == self.epoch
     }
 
-    fn rejected(&mut self, sent: Instant, pause: Instant, in_flight: u16) {
+    fn rejected(&mut self, sent: Sent, pause: Instant, in_flight: u16) {
         if self.is_current(sent) {
             // A server that rejects with fewer requests in flight is overloaded by others.
             if !self.probing && in_flight > INITIAL_LIMIT {
@@ -124,6 +134,7 @@ impl AdaptiveLimit {
             }
             (self.limit, self.probing, self.sent_before) = (MIN_LIMIT, true, self.in_flight);
             self.raise_at = Some(pause + RAISE_AFTER);
+            self.epoch = self.epoch.wrapping_add(1);
         }
         self.resumed = self.resumed.max(Some(pause));
     }
@@ -160,18 +171,16 @@ mod tests {
         }
 
         /// Sends as many requests as the limit admits, but at most `demand`, and answers them after `millis`.
-        fn round(&mut self, demand: u16, millis: u64, answer: Answer) -> u16 {
-            let sent = self.now;
-            let mut count = 0;
-            while count < demand && self.limit.admits(sent) {
-                self.limit.sent(sent);
-                count += 1;
+        fn round(&mut self, demand: u16, millis: u64, answer: Answer) -> usize {
+            let mut requests = Vec::new();
+            while requests.len() < usize::from(demand) && self.limit.admits(self.now) {
+                requests.push(self.limit.sent(self.now));
             }
             self.now += Duration::from_millis(millis);
-            for _ in 0..count {
-                self.limit.answered(sent, self.now, answer);
+            for sent in &requests {
+                self.limit.answered(*sent, self.now, answer);
             }
-            count
+            requests.len()
         }
 
         fn rounds(&mut self, rounds: usize, demand: u16) -> u16 {
@@ -221,11 +230,8 @@ mod tests {
     #[test]
     fn requests_that_hang_do_not_prevent_the_probe() {
         let mut load = Load::new();
-        let sent = load.now;
-        for _ in 0..INITIAL_LIMIT {
-            load.limit.sent(sent);
-        }
-        load.limit.answered(sent, load.now, Answer::Rejected(None));
+        let requests: Vec<_> = (0..INITIAL_LIMIT).map(|_| load.limit.sent(load.now)).collect();
+        load.limit.answered(requests[0], load.now, Answer::Rejected(None));
         assert_eq!(load.limit.in_flight(), INITIAL_LIMIT - 1);
         load.now += Duration::from_millis(1);
         assert!(load.limit.admits(load.now));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use super::adaptive::{AdaptiveLimit, Answer};
+use super::adaptive::{AdaptiveLimit, Answer, Sent};
 use super::queue::{PriorityQueue, RequestPriority, Ticket};
 use crate::metrics::LimitState;
 
@@ -12,8 +12,8 @@ use crate::metrics::LimitState;
 pub(crate) struct Requests {
     limit: AdaptiveLimit,
     queue: PriorityQueue,
-    /// Requests that count as in flight and have not been polled since, with the time from which they count.
-    admitted: BTreeMap<Ticket, Instant>,
+    /// Requests that count as in flight and have not been polled since.
+    admitted: BTreeMap<Ticket, Sent>,
     next: Ticket,
 }
 
@@ -34,14 +34,13 @@ impl Requests {
         while self.limit.admits(now)
             && let Some(ticket) = self.queue.pop(now)
         {
-            self.limit.sent(now);
-            self.admitted.insert(ticket, now);
+            self.admitted.insert(ticket, self.limit.sent(now));
         }
     }
 
-    /// Returns the time from which the request counts as in flight, if it may be sent. Then
-    /// [`finish`](Self::finish) or [`cancel`](Self::cancel) must be called.
-    pub(crate) fn poll(&mut self, request: Ticket, now: Instant) -> Option<Instant> {
+    /// Returns the request in flight, if it may be sent. Then [`finish`](Self::finish) or [`cancel`](Self::cancel) must be
+    /// called.
+    pub(crate) fn poll(&mut self, request: Ticket, now: Instant) -> Option<Sent> {
         self.admit(now);
         self.admitted.remove(&request)
     }
@@ -50,8 +49,8 @@ impl Requests {
         self.limit.paused_until(now)
     }
 
-    /// Removes a request whose future was dropped: in flight since `sent`, or waiting.
-    pub(crate) fn cancel(&mut self, request: Ticket, sent: Option<Instant>, now: Instant) {
+    /// Removes a request whose future was dropped: in flight as `sent`, or waiting.
+    pub(crate) fn cancel(&mut self, request: Ticket, sent: Option<Sent>, now: Instant) {
         if let Some(sent) = sent.or_else(|| self.admitted.remove(&request)) {
             self.limit.cancelled(sent);
         } else {
@@ -60,7 +59,7 @@ impl Requests {
         self.admit(now);
     }
 
-    pub(crate) fn finish(&mut self, sent: Instant, now: Instant, answer: Answer) {
+    pub(crate) fn finish(&mut self, sent: Sent, now: Instant, answer: Answer) {
         self.limit.answered(sent, now, answer);
         self.admit(now);
     }
@@ -82,11 +81,12 @@ mod tests {
         let (mut all, now) = (Requests::new(), tokio::time::Instant::now().into_std());
         let requests: Vec<_> = (0..=INITIAL_LIMIT).map(|_| all.enqueue(Other, now)).collect();
         let (first, last) = (requests[0], requests[usize::from(INITIAL_LIMIT)]);
-        assert_eq!(all.poll(last, now), None);
+        assert!(all.poll(last, now).is_none());
         all.cancel(first, None, now);
-        assert!(all.poll(last, now).is_some());
+        let sent = all.poll(last, now);
+        assert!(sent.is_some());
         for request in requests {
-            all.cancel(request, (request == last).then_some(now), now);
+            all.cancel(request, sent.filter(|_| request == last), now);
         }
         let state = all.state();
         assert_eq!((state.in_flight, state.waiting), (0, 0));

@@ -142,3 +142,21 @@ async fn a_request_that_waits_when_a_pause_begins_is_sent_after_it() {
     assert!(permit.is_some());
     assert_eq!(start.elapsed(), Duration::from_secs(1));
 }
+
+/// Of four requests, one is rejected, a probe is sent, another one is rejected, the probe is served, and two hang.
+#[tokio::test(start_paused = true)]
+async fn requests_that_hang_do_not_prevent_the_probe_after_a_second_429() {
+    let (limits, state) = limits();
+    let call = slices();
+    let mut permits = permits(&limits, &call).await;
+    let second = Duration::from_secs(1);
+    sleep(second).await;
+    permits.pop().expect("a request").finish(Some(&rejection("0")));
+    let probe = limits.acquire(&call, Other).await.expect("limited");
+    sleep(second).await;
+    permits.pop().expect("a request").finish(Some(&rejection("0")));
+    probe.finish(Some(&Response::new(())));
+    assert_eq!(state.get(), (3, 2, 0));
+    let next = tokio::time::timeout(second, limits.acquire(&call, Other)).await;
+    assert!(next.is_ok(), "two requests hang, the limit is three");
+}
