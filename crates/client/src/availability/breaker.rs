@@ -79,7 +79,7 @@ impl Breaker {
                 self.failures = self.failures.saturating_add(1);
                 let was_reported_recently =
                     self.reported_at.is_some_and(|at| now.saturating_duration_since(at) < REPORT_INTERVAL);
-                if self.failures != FAILURES || was_reported_recently {
+                if self.is_available() || self.is_reported || was_reported_recently {
                     return None;
                 }
                 (self.reported_at, self.is_reported) = (Some(now), true);
@@ -155,6 +155,20 @@ mod tests {
             breaker.record(Attempt::Answered, now);
         }
         assert_eq!(lost, [0, 60, 120]);
+    }
+
+    #[test]
+    fn an_outage_soon_after_a_reported_one_is_reported_after_a_minute() {
+        let (mut breaker, start) = (Breaker::default(), epoch());
+        let mut reports = Vec::new();
+        for second in 0..100 {
+            let attempt = if second == 3 || second == 90 { Attempt::Answered } else { Attempt::Failed };
+            if let Some(change) = breaker.record(attempt, start + Duration::from_secs(second)) {
+                reports.push((second, change));
+            }
+        }
+        let recovered = |seconds| Change::Recovered(Duration::from_secs(seconds));
+        assert_eq!(reports, [(2, Change::Lost), (3, recovered(3)), (62, Change::Lost), (90, recovered(86))]);
     }
 
     #[rstest]
