@@ -154,4 +154,12 @@ mod tests {
         let written = correlate_all((0..30).map(|at| event("web", "Failed", "m", -100 * at)));
         assert_eq!((written[24].as_str(), written[25].as_str()), ("m x25", "-"));
     }
+
+    #[test]
+    fn events_before_a_clock_that_was_ahead_refill_the_spam_filter() {
+        let ahead = event("web", "Failed", "m", 1_000_000);
+        let seconds = std::iter::repeat_n(0, 25).chain([300]);
+        let written = correlate_all([ahead].into_iter().chain(seconds.map(|at| event("web", "Failed", "m", at))));
+        assert_eq!(written[24..], ["m x25", "-", "m x27"]);
+    }
 }

@@ -25,7 +25,8 @@ pub(super) fn try_accept(buckets: &mut LruCache<(ObjectReference, EventType), Bu
     let bucket = buckets.get_or_insert_mut((object, event.event_type), || Bucket { tokens: BURST, last: event.at });
     let elapsed = event.at.duration_since(bucket.last).as_secs_f64().max(0.0);
     bucket.tokens = (bucket.tokens + elapsed / REFILL_SECONDS).min(BURST);
-    bucket.last = bucket.last.max(event.at);
+    // Not the latest time: after a clock that was ahead, no token would be added until that time.
+    bucket.last = event.at;
     let accepted = bucket.tokens >= 1.0;
     if accepted {
         bucket.tokens -= 1.0;
