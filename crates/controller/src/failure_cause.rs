@@ -10,9 +10,9 @@ pub enum FailureCause {
     /// conflict. Retried according to the [`RetryPolicy`](crate::RetryPolicy).
     #[default]
     Key,
-    /// A server that did not do its work: a status of 500 or above, 429, a timeout, an answer that was lost. Retried
-    /// without end, after 1 s, doubling to 60 s, and at once after an outage of the server. It does not count for the
-    /// [`RetryPolicy`](crate::RetryPolicy).
+    /// A server that did not do its work, or rejects the credentials: a status of 500 or above, 401, 429, a timeout, an
+    /// answer that was lost or cannot be decoded. Retried without end, after 1 s, doubling to 60 s, and at once after an
+    /// outage of the server. It does not count for the [`RetryPolicy`](crate::RetryPolicy).
     Server,
     /// No connection to the server. Retried as [`Server`](Self::Server).
     Unreachable,
