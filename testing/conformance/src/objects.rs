@@ -21,13 +21,13 @@ pub(crate) fn service(namespace: &str, name: &str) -> (Kind, Value) {
     (Kind::Service, json!({"metadata": {"namespace": namespace, "name": name}, "spec": spec}))
 }
 
-/// Returns a Service without a selector, and its custom Endpoints.
-pub(crate) fn own(namespace: &str, name: &str, ip: &str) -> [(Kind, Value); 2] {
+/// Returns a Service without a selector, and its custom Endpoints with these ready addresses.
+pub(crate) fn own(namespace: &str, name: &str, addresses: &[&str]) -> [(Kind, Value); 2] {
     let metadata = json!({"namespace": namespace, "name": name});
     let ports = json!([{"name": "http", "port": 80}]);
     [
         (Kind::Service, json!({"metadata": metadata, "spec": {"ports": ports}})),
-        (Kind::Endpoints, json!({"metadata": metadata, "subsets": subsets(&[ip])})),
+        (Kind::Endpoints, json!({"metadata": metadata, "subsets": subsets(addresses)})),
     ]
 }
 

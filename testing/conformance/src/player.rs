@@ -103,7 +103,7 @@ impl Player {
     pub async fn wait_for_controllers(&self) -> Result<()> {
         let namespace = self.create_namespace().await?;
         let mut created = vec![objects::service(&namespace, "selected")];
-        created.extend(objects::own(&namespace, "own", "10.0.0.1"));
+        created.extend(objects::own(&namespace, "own", &["10.0.0.1"]));
         if !self.profile.is_exact() {
             // Controllers may write nothing for a Service without endpoints.
             let node = self.node.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default();

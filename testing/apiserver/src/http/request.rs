@@ -113,14 +113,19 @@ impl Target {
             let object = shared.read(|cluster| cluster.get(kind, namespace, name))?;
             return Ok(self.object_reply(StatusCode::OK, &object, form));
         }
-        let selector = query.selector.clone();
-        selector.fields.check(kind)?;
-        let scope = list::Scope { kind: Arc::clone(kind), namespace: self.namespace.clone(), selector };
+        let scope = self.scope(query)?;
         if query.watch {
             watch::open(shared, scope, query, form, lag, omission)
         } else {
             list::handle(shared, &scope, query, form, lag, omission)
         }
+    }
+
+    /// Returns the objects that a request without a name selects. Fails with 400 if a field is not selectable.
+    fn scope(&self, query: &Query) -> Result<list::Scope, StatusError> {
+        let selector = query.selector.clone();
+        selector.fields.check(&self.kind)?;
+        Ok(list::Scope { kind: Arc::clone(&self.kind), namespace: self.namespace.clone(), selector })
     }
 
     fn write(
@@ -196,9 +201,7 @@ impl Target {
             };
             return Ok(LoggedWrite::new(&object.name, dry_run, unlogged).of(reply));
         }
-        let selector = query.selector.clone();
-        selector.fields.check(kind)?;
-        let scope = list::Scope { kind: Arc::clone(kind), namespace: self.namespace.clone(), selector };
+        let scope = self.scope(query)?;
         let ((deleted, revision), unlogged) = shared.write_unlogged(dry_run, |cluster, write| {
             let mut deleted = Vec::new();
             let write = query.options(write);

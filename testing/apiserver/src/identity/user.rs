@@ -1,7 +1,5 @@
 //! Users and predefined groups.
 
-use serde::{Deserialize, Serialize};
-
 /// Name, uid and groups of a user, as set by authentication and used by authorization.
 ///
 /// ```
@@ -12,15 +10,13 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(controller.name, "system:serviceaccount:kube-system:endpoint-controller");
 /// # let _ = alice;
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct User {
     /// Name of the user, such as `alice` or `system:serviceaccount:default:builder`.
     pub name: String,
     /// Uid of the user; empty except for service accounts.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub uid: String,
     /// Groups of the user. `system:authenticated` is added on authentication and need not be listed.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
 }
 

@@ -8,7 +8,7 @@ use crate::address::check_endpoint_ip;
 use crate::field::FieldErrors;
 use crate::names::{NameRule, check_qualified_name};
 
-pub(super) const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
+pub(crate) const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
 
 impl Resource for Endpoints {
     fn apply_defaults(&mut self) {

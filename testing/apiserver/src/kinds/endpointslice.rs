@@ -12,7 +12,7 @@ use crate::field::FieldErrors;
 use crate::names::{NameRule, SUBDOMAIN_MAX, SUBDOMAIN_MESSAGE, check_label_value, is_subdomain};
 use crate::optional::optional;
 
-const ADDRESS_TYPES: [&str; 3] = ["FQDN", "IPv4", "IPv6"];
+pub(crate) const ADDRESS_TYPES: [&str; 3] = ["FQDN", "IPv4", "IPv6"];
 const MAX_ENDPOINTS: usize = 1_000;
 const MAX_PORTS: usize = 20_000;
 const MAX_ADDRESSES: usize = 100;

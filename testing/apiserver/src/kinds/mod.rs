@@ -34,10 +34,13 @@ use serde_json::{Map, Value};
 use crate::custom_kind::CustomKind;
 use crate::schema::{Node, ValidationRules, builtin};
 
+pub(crate) use endpoints::PROTOCOLS;
+pub(crate) use endpointslice::ADDRESS_TYPES;
 pub(crate) use namespace::FINALIZER as NAMESPACE_FINALIZER;
 use resource::Resource;
 pub(crate) use rules::{Context, Part, Prepared, Rules};
 pub(crate) use scale::requested_replicas;
+pub(crate) use service_validation::TRAFFIC_POLICIES;
 pub(crate) use table::KindTable;
 
 /// A served kind: its names, scope and capabilities, and the rules for storing its objects.

@@ -14,7 +14,7 @@ use crate::names::{NameRule, check_container_port_name, check_labels, check_qual
 const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 const AFFINITIES: [&str; 2] = ["ClientIP", "None"];
 const POLICIES: [&str; 3] = [PREFER_DUAL, REQUIRE_DUAL, SINGLE];
-const TRAFFIC_POLICIES: [&str; 2] = ["Cluster", "Local"];
+pub(crate) const TRAFFIC_POLICIES: [&str; 2] = ["Cluster", "Local"];
 const DISTRIBUTIONS: [&str; 3] = ["PreferClose", "PreferSameNode", "PreferSameZone"];
 
 /// Reports what is wrong with a spec. Cluster IPs of `old`, the stored spec, are accepted in any form, since earlier

@@ -113,7 +113,7 @@ fn parse() -> HashMap<&'static str, Vec<Field>> {
 
 fn shape_of(letter: &str) -> Shape {
     match letter {
-        "p" | "b" => Shape::Pointer,
+        "p" => Shape::Pointer,
         "r" => Shape::Repeated,
         "m" => Shape::Map,
         "i" => Shape::Inline,
@@ -150,7 +150,7 @@ mod tests {
         for line in TEXT.lines() {
             let words: Vec<&str> = line.split(' ').collect();
             if let [number, _, shape, of] = words.as_slice() {
-                assert!(number.parse::<u32>().is_ok_and(|it| it > 0) && "vprmbi".contains(shape), "{line}");
+                assert!(number.parse::<u32>().is_ok_and(|it| it > 0) && "vprmi".contains(shape), "{line}");
                 if let Type::Message(message) = type_of(Box::leak(of.to_string().into_boxed_str())) {
                     let empty = TEXT.lines().any(|line| line == message);
                     assert!(empty, "{message} is missing");

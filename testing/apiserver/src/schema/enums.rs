@@ -3,18 +3,17 @@
 
 use serde_json::{Map, Value, json};
 
-const PROTOCOLS: &[&str] = &["SCTP", "TCP", "UDP"];
-const TRAFFIC_POLICIES: &[&str] = &["Cluster", "Local"];
+use crate::kinds::{ADDRESS_TYPES, PROTOCOLS, TRAFFIC_POLICIES};
 
 /// Schema without `io.k8s.api.`, field, and its values in upstream's order.
 type Enumeration = (&'static str, &'static str, &'static [&'static str]);
 
 const ENUMERATIONS: &[Enumeration] = &[
-    ("core.v1.ServicePort", "protocol", PROTOCOLS),
-    ("core.v1.ServiceSpec", "externalTrafficPolicy", TRAFFIC_POLICIES),
-    ("core.v1.ServiceSpec", "internalTrafficPolicy", TRAFFIC_POLICIES),
-    ("discovery.v1.EndpointPort", "protocol", PROTOCOLS),
-    ("discovery.v1.EndpointSlice", "addressType", &["FQDN", "IPv4", "IPv6"]),
+    ("core.v1.ServicePort", "protocol", &PROTOCOLS),
+    ("core.v1.ServiceSpec", "externalTrafficPolicy", &TRAFFIC_POLICIES),
+    ("core.v1.ServiceSpec", "internalTrafficPolicy", &TRAFFIC_POLICIES),
+    ("discovery.v1.EndpointPort", "protocol", &PROTOCOLS),
+    ("discovery.v1.EndpointSlice", "addressType", &ADDRESS_TYPES),
 ];
 
 /// Adds the values to the schemas, as `enum`.

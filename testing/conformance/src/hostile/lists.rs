@@ -175,7 +175,7 @@ async fn build(world: &World) -> Result<()> {
     for (namespace, numbers) in [(&world.namespace, 0..SERVICES), (&other, OTHERS)] {
         world.load(numbers.flat_map(|number| {
             let service = service(namespace, &service_name(number));
-            let own = own(namespace, &format!("own-{number}"), &address(1, number));
+            let own = own(namespace, &format!("own-{number}"), &[&address(1, number)]);
             [service, node(&node_name(number)), serving(namespace, number, number)].into_iter().chain(own)
         }))?;
     }

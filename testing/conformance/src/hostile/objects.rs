@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{World, fleet};
 use crate::{
     Kind, MANAGED_BY_LABEL, Output, SERVICE_NAME_LABEL,
-    objects::{self, subsets},
+    objects,
     profile::upstream_manager,
 };
 
@@ -27,18 +27,21 @@ impl World {
 
     /// Creates a Service without a selector, and an Endpoints object of the same name with these addresses.
     pub(super) async fn own_endpoints(&self, name: &str, addresses: &[&str]) -> Result<()> {
-        self.service_without_selector(name).await?;
-        self.endpoints_without_service(name, addresses).await
+        for (kind, object) in objects::own(&self.namespace, name, addresses) {
+            self.create(kind, object).await?;
+        }
+        Ok(())
     }
 
     pub(super) async fn service_without_selector(&self, name: &str) -> Result<()> {
-        let ports = json!([{"name": "http", "port": 80}]);
-        self.create(Kind::Service, json!({"metadata": {"name": name}, "spec": {"ports": ports}})).await
+        let [(kind, service), _] = objects::own(&self.namespace, name, &[]);
+        self.create(kind, service).await
     }
 
     /// Creates Endpoints alone.
     pub(super) async fn endpoints_without_service(&self, name: &str, addresses: &[&str]) -> Result<()> {
-        self.create(Kind::Endpoints, json!({"metadata": {"name": name}, "subsets": subsets(addresses)})).await
+        let [_, (kind, endpoints)] = objects::own(&self.namespace, name, addresses);
+        self.create(kind, endpoints).await
     }
 
     /// Creates a Pod with an address and makes it ready or unready.

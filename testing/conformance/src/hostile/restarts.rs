@@ -103,7 +103,9 @@ async fn build(world: &World, change: Change) -> Result<()> {
             let doomed = doomed(world);
             world.create_namespace(&doomed).await?;
             world.fleet(&doomed, SERVICES, 1)?;
-            world.load((0..SERVICES).flat_map(|number| own(&doomed, &format!("own-{number:03}"), &address(9, number))))
+            world.load(
+                (0..SERVICES).flat_map(|number| own(&doomed, &format!("own-{number:03}"), &[&address(9, number)])),
+            )
         }
     }
 }

@@ -28,7 +28,6 @@ mod writes;
 pub use app::{Options, controller_manager};
 pub use content::Content;
 pub use histories::random;
-pub use kube_endpoints_conformance::Unnoticed;
 pub use oracle::differences;
 pub use recordings::{Scenario as RecordedScenario, builtin as builtin_recordings};
 pub use rules::{EndpointRules, content};

@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use http::Method;
-use kube_endpoints_conformance::{Kind, Recording, Request};
+use kube_endpoints_conformance::{Kind, Recording, Request, Unnoticed};
 use serde_json::{Value, json};
 
-use super::Unnoticed;
 use crate::script::{Operation, Step};
 
 /// Recorded scenario as a history.

@@ -205,14 +205,6 @@ fn laws_hold_under_random_schedules() {
     assert!(written > 500, "the operator has replaced {written} objects only");
 }
 
-#[test]
-#[ignore = "takes minutes"]
-fn laws_hold_under_many_random_schedules() {
-    for seed in 200..20_000 {
-        check(&simulation(seed));
-    }
-}
-
 #[rstest]
 #[case(Pattern::Crash)]
 #[case(Pattern::Past)]

@@ -2,8 +2,8 @@
 
 use kube_controller_client::Config;
 use kube_dev_apiserver::Server;
-use kube_endpoints_conformance::{Api, Manifest, Recording, Request, Scenario};
-use kube_simulation::endpoints::{Content, Unnoticed, content, differences};
+use kube_endpoints_conformance::{Api, Manifest, Recording, Request, Scenario, Unnoticed};
+use kube_simulation::endpoints::{Content, content, differences};
 use serde_json::Value;
 
 /// Value of `--max-endpoints-per-slice` in the recorded cluster.
