@@ -238,15 +238,9 @@ impl Watch {
     }
 
     fn bookmark(&mut self, annotations: &str) -> Bytes {
-        let kind = &self.scope.kind;
+        let metadata = format!(r#"{{"resourceVersion":"{}"{annotations}}}"#, self.revision);
+        let object = self.scope.kind.bookmark(&metadata);
         let mut buffer = BytesMut::new();
-        let object = format!(
-            r#"{{"kind":"{}","apiVersion":"{}","metadata":{{"resourceVersion":"{}"{annotations}}}{}}}"#,
-            kind.name,
-            kind.api_version(),
-            self.revision,
-            kind.blank
-        );
         self.put(&mut buffer, "BOOKMARK", &Bytes::from(object));
         buffer.freeze()
     }

@@ -1,7 +1,7 @@
 //! Rules of custom kinds: the common rules for metadata, and the structural schema for the rest.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::rules::{Context, Part, Prepared, Rules};
 use super::{CustomSchema, Kind, metadata, shape};
@@ -32,7 +32,7 @@ impl Kind {
             returns_deleted: false,
             create_on_update: false,
             unconditional_update: false,
-            blank: "",
+            blank: json!({}),
             warning: "",
             selectable: definition.selectable.clone(),
             schema_name: definition.schema_name(),

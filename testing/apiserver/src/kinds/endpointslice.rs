@@ -69,7 +69,7 @@ impl Resource for EndpointSlice {
     }
 
     fn shape(object: &mut Map<String, Value>) {
-        shape::always(object, &[("endpoints", Value::Null), ("ports", Value::Null)]);
+        shape::always(object, &[("addressType", json!("")), ("endpoints", Value::Null), ("ports", Value::Null)]);
         for endpoint in shape::items(object, "endpoints") {
             shape::always(endpoint, &[("addresses", Value::Null), ("conditions", json!({}))]);
         }

@@ -70,8 +70,8 @@ pub(crate) struct Kind {
     pub(crate) create_on_update: bool,
     /// Whether PUT without a resourceVersion is allowed; it overwrites any version.
     pub(crate) unconditional_update: bool,
-    /// JSON fields after `metadata` in a bookmark object: the fields that Go encodes for an empty object of this kind.
-    pub(crate) blank: &'static str,
+    /// Fields besides `metadata` that Go encodes for an empty object of this kind.
+    blank: Value,
     /// Warning in the response to every request for the kind, since upstream has deprecated it; empty for none.
     pub(crate) warning: &'static str,
     /// Paths of the fields that field selectors may use, besides name and namespace.
@@ -159,13 +159,21 @@ impl Kind {
         }
     }
 
+    /// Returns the JSON of a bookmark: an empty object with this metadata, and kind and apiVersion first, as in Go.
+    pub(crate) fn bookmark(&self, metadata: &str) -> String {
+        let fields = self.blank.as_object().into_iter().flatten();
+        let rest: String = fields.map(|(field, value)| format!(",\"{field}\":{value}")).collect();
+        let (kind, api_version) = (&self.name, self.api_version());
+        format!(r#"{{"kind":"{kind}","apiVersion":"{api_version}","metadata":{metadata}{rest}}}"#)
+    }
+
     /// Returns the fields that Go encodes for an empty object of this kind.
     pub(crate) fn empty_object(&self) -> Value {
-        if self.is_custom() {
-            return Value::Object(Map::new());
+        let mut empty = self.blank.clone();
+        if !self.is_custom() {
+            empty["metadata"] = Value::Object(Map::new());
         }
-        // The constants are JSON.
-        serde_json::from_str(&format!("{{\"metadata\":{{}}{}}}", self.blank)).unwrap_or_default()
+        empty
     }
 
     /// Returns `true` for a built-in kind without selectable fields of its own, which upstream rejects others for with

@@ -78,6 +78,8 @@ pub(crate) struct Typed<T>(PhantomData<fn() -> T>);
 /// Constructors of the built-in kinds.
 impl Kind {
     pub(super) fn builtin<T: Resource>(short_names: &[&str]) -> Self {
+        let mut blank = Map::new();
+        T::shape(&mut blank);
         Self {
             index: 0,
             group: T::GROUP.to_owned(),
@@ -94,7 +96,7 @@ impl Kind {
             returns_deleted: false,
             create_on_update: false,
             unconditional_update: true,
-            blank: "",
+            blank: Value::Object(blank),
             warning: "",
             selectable: T::SELECTABLE.iter().map(|&path| path.into()).collect(),
             schema_name: T::schema_name().into_owned(),

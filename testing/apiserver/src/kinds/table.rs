@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, LazyLock};
 
+use serde_json::json;
+
 use super::Kind;
 
 const ENDPOINTS_WARNING: &str = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
@@ -58,38 +60,16 @@ fn core() -> Vec<Kind> {
     vec![
         Kind::builtin::<ConfigMap>(&["cm"]),
         Kind { create_on_update: true, warning: ENDPOINTS_WARNING, ..Kind::builtin::<Endpoints>(&["ep"]) },
-        Kind {
-            create_on_update: true,
-            blank: r#","involvedObject":{},"source":{},"firstTimestamp":null,"lastTimestamp":null,"eventTime":null,"reportingComponent":"","reportingInstance":"""#,
-            ..Kind::builtin::<Event>(&["ev"])
-        },
-        Kind {
-            namespaced: false,
-            has_status: true,
-            returns_deleted: true,
-            blank: r#","spec":{},"status":{}"#,
-            ..Kind::builtin::<Namespace>(&["ns"])
-        },
-        Kind {
-            namespaced: false,
-            has_status: true,
-            blank: r#","spec":{},"status":{"daemonEndpoints":{"kubeletEndpoint":{"Port":0}},"nodeInfo":{"machineID":"","systemUUID":"","bootID":"","kernelVersion":"","osImage":"","containerRuntimeVersion":"","kubeletVersion":"","kubeProxyVersion":"","operatingSystem":"","architecture":""}}"#,
-            ..Kind::builtin::<Node>(&["no"])
-        },
-        in_all(Kind {
-            has_status: true,
-            has_grace: true,
-            returns_deleted: true,
-            blank: r#","spec":{"containers":null},"status":{}"#,
-            ..Kind::builtin::<Pod>(&["po"])
-        }),
+        Kind { create_on_update: true, ..Kind::builtin::<Event>(&["ev"]) },
+        Kind { namespaced: false, has_status: true, returns_deleted: true, ..Kind::builtin::<Namespace>(&["ns"]) },
+        Kind { namespaced: false, has_status: true, ..Kind::builtin::<Node>(&["no"]) },
+        in_all(Kind { has_status: true, has_grace: true, returns_deleted: true, ..Kind::builtin::<Pod>(&["po"]) }),
         Kind::builtin::<Secret>(&[]),
         Kind { returns_deleted: true, ..Kind::builtin::<ServiceAccount>(&["sa"]) },
         in_all(Kind {
             has_status: true,
             returns_deleted: true,
             create_on_update: true,
-            blank: r#","spec":{},"status":{"loadBalancer":{}}"#,
             ..Kind::builtin::<Service>(&["svc"])
         }),
     ]
@@ -98,22 +78,23 @@ fn core() -> Vec<Kind> {
 fn workloads() -> Vec<Kind> {
     use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet};
     use k8s_openapi::api::batch::v1::Job;
+    let template = json!({"metadata": {}, "spec": {"containers": null}});
     vec![
         in_all(Kind {
             has_status: true,
             has_scale: true,
-            blank: r#","spec":{"selector":null,"template":{"metadata":{},"spec":{"containers":null}},"strategy":{}},"status":{}"#,
+            blank: json!({"spec": {"selector": null, "template": template, "strategy": {}}, "status": {}}),
             ..Kind::builtin::<Deployment>(&["deploy"])
         }),
         in_all(Kind {
             has_status: true,
             has_scale: true,
-            blank: r#","spec":{"selector":null,"template":{"metadata":{},"spec":{"containers":null}}},"status":{"replicas":0}"#,
+            blank: json!({"spec": {"selector": null, "template": template}, "status": {"replicas": 0}}),
             ..Kind::builtin::<ReplicaSet>(&["rs"])
         }),
         in_all(Kind {
             has_status: true,
-            blank: r#","spec":{"template":{"metadata":{},"spec":{"containers":null}}},"status":{}"#,
+            blank: json!({"spec": {"template": template}, "status": {}}),
             ..Kind::builtin::<Job>(&[])
         }),
     ]
@@ -125,34 +106,27 @@ fn others() -> Vec<Kind> {
     use k8s_openapi::api::events::v1::Event;
     use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
     use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+    let role_ref = json!({"roleRef": {"apiGroup": "", "kind": "", "name": ""}});
     vec![
         Kind {
             create_on_update: true,
             unconditional_update: false,
-            blank: r#","spec":{}"#,
+            blank: json!({"spec": {}}),
             ..Kind::builtin::<Lease>(&[])
         },
-        Kind {
-            create_on_update: true,
-            blank: r#","eventTime":null,"regarding":{},"deprecatedSource":{},"deprecatedFirstTimestamp":null,"deprecatedLastTimestamp":null"#,
-            ..Kind::builtin::<Event>(&["ev"])
-        },
-        Kind { blank: r#","addressType":"","endpoints":null,"ports":null"#, ..Kind::builtin::<EndpointSlice>(&[]) },
+        Kind { create_on_update: true, ..Kind::builtin::<Event>(&["ev"]) },
+        Kind::builtin::<EndpointSlice>(&[]),
         Kind {
             namespaced: false,
             has_status: true,
             categories: vec!["api-extensions".to_owned()],
-            blank: r#","spec":{"group":"","names":{"plural":"","kind":""},"scope":"","versions":null}"#,
+            blank: json!({"spec": {"group": "", "names": {"plural": "", "kind": ""}, "scope": "", "versions": null}}),
             ..Kind::builtin::<CustomResourceDefinition>(&["crd", "crds"])
         },
-        Kind { namespaced: false, blank: r#","rules":null"#, ..Kind::builtin::<ClusterRole>(&[]) },
-        Kind {
-            namespaced: false,
-            blank: r#","roleRef":{"apiGroup":"","kind":"","name":""}"#,
-            ..Kind::builtin::<ClusterRoleBinding>(&[])
-        },
-        Kind { blank: r#","rules":null"#, ..Kind::builtin::<Role>(&[]) },
-        Kind { blank: r#","roleRef":{"apiGroup":"","kind":"","name":""}"#, ..Kind::builtin::<RoleBinding>(&[]) },
+        Kind { namespaced: false, ..Kind::builtin::<ClusterRole>(&[]) },
+        Kind { namespaced: false, blank: role_ref.clone(), ..Kind::builtin::<ClusterRoleBinding>(&[]) },
+        Kind::builtin::<Role>(&[]),
+        Kind { blank: role_ref, ..Kind::builtin::<RoleBinding>(&[]) },
     ]
 }
 

@@ -4,11 +4,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::{World, fleet};
-use crate::{
-    Kind, MANAGED_BY_LABEL, Output, SERVICE_NAME_LABEL,
-    objects,
-    profile::upstream_manager,
-};
+use crate::{Kind, MANAGED_BY_LABEL, Output, SERVICE_NAME_LABEL, objects, profile::upstream_manager};
 
 /// Address of the Pod that becomes ready in [`World::three_events`].
 const FIRST: &str = "10.1.0.1";
