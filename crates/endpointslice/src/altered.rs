@@ -9,7 +9,7 @@ use kube_endpoint_model::{EndpointSlice, Labels, ObjectKey, ResourceVersion, Tex
 use kube_informer::WriteThrough;
 use serde::Serialize;
 
-use crate::options::Options;
+use crate::options::{Options, Packing};
 use crate::plan::Plan;
 
 /// Responses to writes of one owner with other content than was sent, because an admission policy changed the slice or an
@@ -58,7 +58,7 @@ impl AlteredWrites {
             self.misplaced.push(answer.clone());
             return;
         }
-        let known = Answer { version: metadata.resource_version.clone(), sent: digest(sent) };
+        let known = Answer { version: metadata.resource_version.clone(), sent: digest(options, sent) };
         if self.slices.insert(metadata.name.clone(), known).is_none() {
             tracing::warn!(
                 slice = %ObjectKey { namespace: metadata.namespace.clone(), name: metadata.name.clone() },
@@ -70,12 +70,13 @@ impl AlteredWrites {
     }
 
     /// Removes the updates from a plan that would send the same content again. `existing` are the slices that the plan
-    /// is based on.
+    /// is based on, `options` those of the plan.
     ///
     /// While `cache` contains slices whose owner or managed-by label the server has changed, creates are removed
     /// too, since they would add more of these slices. Returns the names of these slices if creates were removed.
     pub(crate) fn suppress(
         &mut self,
+        options: &Options,
         existing: &[Arc<EndpointSlice>],
         cache: Option<&WriteThrough<EndpointSlice>>,
         plan: &mut Plan,
@@ -92,7 +93,7 @@ impl AlteredWrites {
             plan.writes.retain(|write| {
                 let Write::Update { desired, .. } = write else { return true };
                 let answer = self.slices.get(&desired.metadata.name);
-                answer.is_none_or(|answer| answer.sent != digest(desired))
+                answer.is_none_or(|answer| answer.sent != digest(options, desired))
             });
             if !self.misplaced.is_empty() && plan.creates().next().is_some() {
                 plan.writes.retain(|write| !matches!(write, Write::Create(_)));
@@ -135,11 +136,17 @@ pub(crate) fn has_content(sent: &EndpointSlice, answer: &EndpointSlice) -> bool 
 
 /// Returns a digest of the content of a slice that the controller determines. The order of endpoints does not count,
 /// nor does the trigger time: a new one alone is no reason to send the same content again.
-fn digest(slice: &EndpointSlice) -> u64 {
+///
+/// [`Packing::Incremental`] keeps the annotations of the stored slice. A policy that sets another value at each write would
+/// otherwise make each content a new one.
+fn digest(options: &Options, slice: &EndpointSlice) -> u64 {
     let EndpointSlice { metadata, address_type, endpoints, ports } = slice;
-    let untimed: Labels = metadata.annotations.without(|key| key == well_known::TRIGGER_TIME_ANNOTATION);
+    let annotations: Labels = match options.packing {
+        Packing::Incremental => Labels::default(),
+        Packing::Single => metadata.annotations.without(|key| key == well_known::TRIGGER_TIME_ANNOTATION),
+    };
     let mut state = DefaultHasher::new();
-    hash_of(&(&metadata.labels, &untimed, &metadata.owner_references, ports)).hash(&mut state);
+    hash_of(&(&metadata.labels, &annotations, &metadata.owner_references, ports)).hash(&mut state);
     address_type.hash(&mut state);
     endpoints.len().hash(&mut state);
     endpoints.iter().map(hash_of).fold(0, u64::wrapping_add).hash(&mut state);

@@ -63,13 +63,14 @@ impl OwnerState {
     /// server answered with other content are [removed](AlteredWrites::suppress). Returns the names of misplaced slices.
     pub(crate) fn suppress(
         &mut self,
+        options: &Options,
         existing: &[Arc<EndpointSlice>],
         cache: Option<&WriteThrough<EndpointSlice>>,
         plan: &mut Plan,
     ) -> Vec<String> {
         let Some(unsettled) = &mut self.unsettled else { return Vec::new() };
         unsettled.names.exist(existing.iter().map(|slice| &**slice));
-        let misplaced = unsettled.altered.suppress(existing, cache, plan);
+        let misplaced = unsettled.altered.suppress(options, existing, cache, plan);
         self.unsettled.take_if(|it| it.names.is_empty() && it.altered.is_empty());
         misplaced
     }

@@ -188,7 +188,7 @@ impl Reconciler {
     ) -> Result<Reconciled, ApplyError> {
         let OwnerPlan { owner, key, existing, policy, mut plan } = planned;
         self.count(state, &key, policy, &plan);
-        let misplaced = state.suppress(&existing, self.cache(), &mut plan);
+        let misplaced = state.suppress(&self.options, &existing, self.cache(), &mut plan);
         let sent = self.send(&owner.kind, &key, state, &plan, &*self.metrics, policy).await;
         let Some((writes, mut failures)) = sent else { return Ok(Reconciled { plan, writes: 0 }) };
         self.emit_hint_events(&owner, state, &plan);

@@ -4,6 +4,8 @@
 //! object stored does not. So a policy causes at most one write per event. The history has three events: a Service is
 //! created for existing Pods, one of them becomes ready, and it becomes unready.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use futures::FutureExt as _;
 use serde_json::{Value, json};
 
@@ -16,6 +18,14 @@ use crate::Output;
 
 fn set_label(object: &mut Value) {
     object["metadata"]["labels"]["team"] = json!("network");
+}
+
+/// Sets a label, and an annotation with another value at each write.
+fn stamp(object: &mut Value) {
+    static WRITES: AtomicU64 = AtomicU64::new(0);
+    set_label(object);
+    let write = WRITES.fetch_add(1, Ordering::Relaxed);
+    object["metadata"]["annotations"]["stamp"] = json!(write.to_string());
 }
 
 fn drop_serving(slice: &mut Value) {
@@ -47,6 +57,7 @@ fn drop_labels(object: &mut Value) {
 pub(super) fn scenarios() -> Vec<Hostile> {
     vec![
         scenario("label", SLICES, set_label),
+        scenario("stamp", SLICES, stamp),
         scenario("serving-dropped", SLICES, drop_serving),
         scenario("endpoints-reordered", SLICES, reverse),
         scenario("endpoints-truncated", SLICES, keep_first),

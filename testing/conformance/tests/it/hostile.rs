@@ -51,7 +51,7 @@ fn name(group: &str, case: &str) -> String {
 
 scenarios! {
     changed:
-        label serving_dropped endpoints_reordered endpoints_truncated label_on_endpoints no_labels_on_endpoints;
+        label stamp serving_dropped endpoints_reordered endpoints_truncated label_on_endpoints no_labels_on_endpoints;
     cleanups: skip_label skip_label_late selector selector_late;
     first_lists: pods services nodes slices endpoints truncated namespace reads_too;
     later_lists: pods services nodes slices endpoints truncated namespace reads_too;
