@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use endpoint_controller_manager::{LeaderElection, Settings};
 use kube_controller_client::{Client, ClientOptions, Config};
-use kube_dev_apiserver::{Fault, On, Server};
+use kube_dev_apiserver::{Effect, Fault, On, Server};
 use kube_endpoints_testing::eventually;
-use kube_endpoints_testing::lies::{EMPTY, Lie, Lies};
 use rstest::rstest;
 use serde_json::{Value, json};
 use tokio::time::sleep;
@@ -17,15 +16,17 @@ use crate::program::Program;
 const SERVICES: usize = 90;
 /// Two Pods per Service, and one Node per Service.
 const PODS: usize = 2 * SERVICES;
+/// Resources whose lists are wrong.
+const RESOURCES: [&str; 3] = ["nodes", "pods", "services"];
 
 const fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// Nodes, Services and their Pods. A third of each is visible with the label `visible=true`.
+/// Nodes, Services and their Pods.
 fn objects() -> impl Iterator<Item = Value> {
     let metadata = |name: String, at: usize| {
-        let labels = json!({"app": format!("app-{}", at % SERVICES), "visible": at.is_multiple_of(3).to_string()});
+        let labels = json!({"app": format!("app-{}", at % SERVICES)});
         json!({"name": name, "namespace": "default", "labels": labels})
     };
     let of_service = move |at: usize| {
@@ -52,7 +53,6 @@ fn objects() -> impl Iterator<Item = Value> {
 /// The program on an API server whose lists may be wrong, in virtual time.
 struct World {
     server: Server,
-    lies: Lies,
     client: Client,
     program: Program,
 }
@@ -64,11 +64,10 @@ impl World {
         server.load(objects()).expect("objects");
         let options = ClientOptions { qps: 0.0, ..ClientOptions::default() };
         let client = Client::new(&Config::from_service(server.service()), options).expect("a client");
-        let lies = Lies::default();
         let mut settings = Settings { leader_election: Some(LeaderElection::default()), ..Settings::default() };
         settings.client.qps = 0.0;
-        let program = Program::start_paused(Config::from_service(lies.service(server.service())), settings);
-        let world = World { server, lies, client, program };
+        let program = Program::start_paused(Config::from_service(server.service()), settings);
+        let world = World { server, client, program };
         eventually("addresses", &(PODS, PODS), || world.addresses()).await;
         // The last writes, and the events that follow them.
         sleep(seconds(10)).await;
@@ -129,25 +128,30 @@ impl World {
     }
 }
 
+/// `keep`: number of Nodes, of Pods and of Services in a list.
 #[rstest]
-#[case::all(&["nodes", "pods", "services"], EMPTY)]
-#[case::most_are_hidden(&["nodes", "pods", "services"], Lie::Only("visible=true"))]
+#[case::all([0, 0, 0])]
+#[case::most_are_hidden([SERVICES / 3, PODS / 3, SERVICES / 3])]
 #[tokio::test(start_paused = true)]
-async fn wrong_lists_remove_no_endpoint(#[case] resources: &[&'static str], #[case] lie: Lie) {
+async fn wrong_lists_remove_no_endpoint(#[case] keep: [usize; 3]) {
     let world = World::start().await;
     let writes = world.writes();
-    for resource in resources {
-        world.lies.begin(resource, lie.clone());
+    let faults = world.server.faults();
+    let mut injected = Vec::new();
+    for (resource, keep) in RESOURCES.into_iter().zip(keep) {
+        let fault = Fault::from(Effect::OmitObjects { namespace: None, keep });
+        injected.push(faults.inject(fault.on(On::any().verb("list").verb("watch").resource(resource))));
         world.relist(resource);
     }
     for _ in 0..60 {
         sleep(seconds(5)).await;
         assert_eq!((world.addresses().await, world.writes()), ((PODS, PODS), writes));
     }
-    let expected: Vec<_> = resources.iter().map(|resource| ((*resource).to_owned(), json!(1))).collect();
-    assert_eq!(world.held().await, expected);
+    assert_eq!(world.held().await, RESOURCES.map(|resource| (resource.to_owned(), json!(1))));
 
-    world.lies.end();
+    for fault in injected {
+        faults.remove(fault);
+    }
     sleep(seconds(15)).await;
     assert_eq!((world.addresses().await, world.writes()), ((PODS, PODS), writes));
     world.client.delete::<k8s_openapi::api::core::v1::Service>("default", "app-0", None).await.expect("deleted");

@@ -3,18 +3,23 @@
 mod references;
 mod world;
 
-use std::time::Duration;
-
-use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
-use kube_dev_apiserver::{Fault, On};
-use kube_endpoints_testing::{
-    eventually,
-    lies::{EMPTY, Lie, Lies},
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
 };
+
+use bytes::Bytes;
+use http::{Request, Uri};
+use http_body_util::Full;
+use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use kube_controller_client::Config;
+use kube_dev_apiserver::{Fault, On};
+use kube_endpoints_testing::eventually;
 use kube_informer::{CacheState, HeldList};
 use rstest::rstest;
 use tokio::time::{Instant, sleep, timeout};
-use world::{World, config_map, name};
+use tower::ServiceExt as _;
+use world::{World, config_map, hide, name, server};
 
 use crate::thing::Thing;
 
@@ -31,16 +36,16 @@ fn missing(held: Option<HeldList>) -> usize {
     held.map_or(0, |held| held.missing)
 }
 
-/// Lists that hide objects. `reject_reads`: the process may not read single objects, and lists them by name.
+/// Lists that hide all objects but the first `keep`. `reject_reads`: the process may not read single objects, and lists
+/// them by name.
 #[rstest]
-#[case::empty_for_a_second(EMPTY, THINGS, 1, false)]
-#[case::empty_for_ten_minutes(EMPTY, THINGS, 600, false)]
-#[case::most(Lie::Only("shown=true"), 60, 600, false)]
-#[case::most_and_reads_are_forbidden(Lie::Only("shown=true"), 60, 600, true)]
+#[case::empty_for_a_second(0, 1, false)]
+#[case::empty_for_ten_minutes(0, 600, false)]
+#[case::most(40, 600, false)]
+#[case::most_and_reads_are_forbidden(40, 600, true)]
 #[tokio::test(start_paused = true)]
 async fn objects_that_wrong_lists_lack_stay_and_everything_else_goes_on(
-    #[case] lie: Lie,
-    #[case] lacks: usize,
+    #[case] keep: usize,
     #[case] wrong_for: u64,
     #[case] reject_reads: bool,
 ) {
@@ -48,16 +53,16 @@ async fn objects_that_wrong_lists_lack_stay_and_everything_else_goes_on(
     if reject_reads {
         world.server.faults().inject(Fault::reject(403).on(On::any().verb("get")));
     }
-    world.lies.begin("configmaps", lie);
+    let fault = hide(&world.server, keep);
     world.relist();
     let held = world.until_held().await;
-    assert_eq!((held.missing, held.found), (lacks, true));
+    assert_eq!((held.missing, held.found), (THINGS - keep, true));
     assert_eq!(world.stored(), THINGS);
     assert!(matches!(
         world.informer.progress().at(Instant::now()),
         CacheState::Held { since, .. } if since < seconds(1)
     ));
-    // A watch runs between the lists. The streaming list was wrong to its end.
+    // Until the list that follows the held one: its watch goes on, too.
     sleep(Duration::from_millis(1_500)).await;
     world.client.create(&config_map(500, true)).await.expect("created");
     eventually("an addition", &(THINGS + 1), async || world.stored()).await;
@@ -72,26 +77,50 @@ async fn objects_that_wrong_lists_lack_stay_and_everything_else_goes_on(
     let lists = world.outcomes.all().len();
     assert!(lists <= 6 + usize::try_from(wrong_for).expect("fits") / 10, "{lists} lists in {wrong_for} s");
 
-    world.lies.end();
+    world.server.faults().remove(fault);
     sleep(RECHECKED).await;
     assert_eq!((world.stored(), world.deletions(), world.held()), (THINGS, 0, None));
     assert_eq!(world.outcomes.all().last(), Some(&"withdrawn"));
     assert!(matches!(world.informer.progress().at(Instant::now()), CacheState::Synced { .. }));
 }
 
+/// Returns the URI of a list at this version in place of that of any list of things. A streaming list becomes one without
+/// `resourceVersionMatch`, which servers reject.
+fn at_version(uri: &Uri, version: &str) -> Option<Uri> {
+    let (path, query) = (uri.path(), uri.query().unwrap_or_default());
+    let changed = match (query.contains("watch=true"), query.contains("sendInitialEvents=true")) {
+        (true, false) => return None,
+        (true, true) => "watch=true&sendInitialEvents=true".to_owned(),
+        (false, _) => format!("resourceVersion={version}&resourceVersionMatch=Exact"),
+    };
+    path.ends_with("/configmaps").then(|| format!("{path}?{changed}").parse().expect("a valid URI"))
+}
+
 #[tokio::test(start_paused = true)]
 async fn older_state_removes_nothing() {
-    let world = World::start_with(Lies::default(), 10).await;
+    let server = server(10);
+    let old_version = Arc::new(Mutex::new(None::<String>));
+    let service = server.service().map_request({
+        let old_version = Arc::clone(&old_version);
+        move |mut request: Request<Full<Bytes>>| {
+            let version = old_version.lock().expect("not poisoned");
+            if let Some(uri) = version.as_ref().and_then(|version| at_version(request.uri(), version)) {
+                *request.uri_mut() = uri;
+            }
+            request
+        }
+    });
+    let world = World::start_with(server, &Config::from_service(service)).await;
     let version = world.informer.lister().last_resource_version().to_string();
     for thing in 10..THINGS {
         world.client.create(&config_map(thing, true)).await.expect("created");
     }
     eventually("things", &THINGS, async || world.stored()).await;
-    world.lies.begin("configmaps", Lie::At(version));
+    *old_version.lock().expect("not poisoned") = Some(version);
     world.relist();
     assert_eq!(world.until_held().await.missing, 90);
     sleep(seconds(60)).await;
-    world.lies.end();
+    *old_version.lock().expect("not poisoned") = None;
     sleep(RECHECKED).await;
     assert_eq!((world.stored(), world.deletions()), (THINGS, 0));
     assert!(world.held().is_none());
@@ -119,7 +148,7 @@ async fn objects_that_are_gone_are_removed_at_once(#[case] gone: usize, #[case] 
 #[tokio::test(start_paused = true)]
 async fn objects_that_were_created_again_do_not_contradict_a_list() {
     let world = World::start().await;
-    world.lies.begin("configmaps", Lie::Only("shown=true"));
+    hide(&world.server, 40);
     world
         .while_away(async || {
             world.delete(40..THINGS).await;
@@ -146,10 +175,11 @@ async fn deletions_on_the_watch_are_applied_at_once() {
 #[tokio::test(start_paused = true)]
 async fn a_few_objects_that_a_list_after_a_held_one_lacks_are_read_as_well() {
     let world = World::start().await;
-    world.lies.begin("configmaps", EMPTY);
+    let fault = hide(&world.server, 0);
     world.relist();
     world.until_held().await;
-    world.lies.begin("configmaps", Lie::Only("half=odd"));
+    world.server.faults().remove(fault);
+    hide(&world.server, THINGS / 2);
     eventually("missing things", &50, async || missing(world.held())).await;
     sleep(seconds(60)).await;
     assert_eq!((world.stored(), world.deletions()), (THINGS, 0));
@@ -176,7 +206,7 @@ async fn failed_reads_hold_a_list_until_they_are_answered() {
 async fn own_writes_continue_while_a_list_is_held() {
     let world = World::start().await;
     let writes = world.informer.write_through(&world.informer.store_synced());
-    world.lies.begin("configmaps", EMPTY);
+    let fault = hide(&world.server, 0);
     world.relist();
     world.until_held().await;
 
@@ -198,7 +228,7 @@ async fn own_writes_continue_while_a_list_is_held() {
     assert_eq!(is_right(), (THINGS, true, false));
     sleep(seconds(100)).await;
     assert_eq!(is_right(), (THINGS, true, false), "after several lists");
-    world.lies.end();
+    world.server.faults().remove(fault);
     sleep(RECHECKED).await;
     assert_eq!((is_right(), world.held()), ((THINGS, true, false), None));
 }
@@ -206,7 +236,7 @@ async fn own_writes_continue_while_a_list_is_held() {
 /// etcd was restored to a state without most objects, so that reads do not find them.
 #[tokio::test(start_paused = true)]
 async fn a_restored_state_is_believed() {
-    let world = World::start_with(Lies::default(), 10).await;
+    let world = World::start_on(server(10)).await;
     let snapshot = world.server.snapshot();
     for thing in 10..THINGS {
         world.client.create(&config_map(thing, true)).await.expect("created");

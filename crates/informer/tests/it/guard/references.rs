@@ -14,9 +14,9 @@ fn withheld(world: &World, thing: usize) -> bool {
 
 #[tokio::test(start_paused = true)]
 async fn objects_that_a_wrong_first_list_lacks_are_withheld() {
-    let lies = Lies::default();
-    lies.begin("configmaps", Lie::Only("shown=true"));
-    let world = World::start_with(lies, THINGS).await;
+    let server = server(THINGS);
+    let fault = hide(&server, 40);
+    let world = World::start_on(server).await;
     assert_eq!(world.stored(), 40);
     world.informer.check_references(references(0..THINGS)).await;
     assert_eq!(missing(world.held()), 60);
@@ -28,7 +28,7 @@ async fn objects_that_a_wrong_first_list_lacks_are_withheld() {
     eventually("a change", &false, async || withheld(&world, 99)).await;
     world.delete(98..99).await;
     eventually("a deletion", &false, async || withheld(&world, 98)).await;
-    world.lies.end();
+    world.server.faults().remove(fault);
     sleep(RECHECKED).await;
     assert_eq!((world.stored(), world.deletions(), world.held()), (THINGS - 1, 0, None));
     assert!(!world.informer.lister().withholds_any());
@@ -44,7 +44,7 @@ async fn objects_that_do_not_exist_are_not_withheld(
     #[case] referred: std::ops::Range<usize>,
     #[case] reads: usize,
 ) {
-    let world = World::start_with(Lies::default(), exist.len()).await;
+    let world = World::start_on(server(exist.len())).await;
     world.informer.check_references(references(referred)).await;
     assert_eq!((world.held(), world.reads()), (None, reads));
     assert!(!world.informer.lister().withholds_any());
@@ -53,12 +53,12 @@ async fn objects_that_do_not_exist_are_not_withheld(
 /// A withheld object is deleted in an interval without a watch.
 #[tokio::test(start_paused = true)]
 async fn a_withheld_object_that_is_gone_ends_with_the_hold() {
-    let lies = Lies::default();
-    lies.begin("configmaps", EMPTY);
-    let world = World::start_with(lies, THINGS).await;
+    let server = server(THINGS);
+    let fault = hide(&server, 0);
+    let world = World::start_on(server).await;
     world.informer.check_references(references(0..THINGS)).await;
     assert!(withheld(&world, 7));
-    world.lies.end();
+    world.server.faults().remove(fault);
     world.while_away(async || world.delete(0..THINGS).await).await;
     sleep(RECHECKED).await;
     assert_eq!((world.stored(), world.held(), withheld(&world, 7)), (0, None, false));

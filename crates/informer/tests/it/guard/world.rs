@@ -1,4 +1,4 @@
-//! An API server whose lists may be wrong, and an informer with a guard.
+//! An API server whose lists may lack objects, and an informer with a guard.
 
 use std::{
     sync::{Arc, Mutex},
@@ -7,8 +7,8 @@ use std::{
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube_controller_client::{Client, ClientOptions, Config};
-use kube_dev_apiserver::{Fault, History, On, Server};
-use kube_endpoints_testing::{lies::Lies, until};
+use kube_dev_apiserver::{Effect, Fault, History, On, Server};
+use kube_endpoints_testing::until;
 use kube_informer::{
     Guard, GuardOutcome, HandlerMetrics, HeldList, Informer, InformerMetrics, InformerMetricsProvider, RelistCause,
     wait_for_sync,
@@ -67,10 +67,9 @@ impl HandlerMetrics for Silent {
     fn lag(&self, _: Duration) {}
 }
 
-/// An API server with things, and an informer with a guard whose lists may be wrong.
+/// An API server with things, and an informer with a guard.
 pub(super) struct World {
     pub(super) server: Server,
-    pub(super) lies: Lies,
     pub(super) client: Client,
     pub(super) informer: Informer<Thing>,
     pub(super) outcomes: Outcomes,
@@ -84,11 +83,9 @@ pub(super) fn name(thing: usize) -> String {
 }
 
 pub(super) fn object(thing: usize, ready: bool) -> Value {
-    let shown = if thing < 40 { "true" } else { "false" };
-    let half = if thing.is_multiple_of(2) { "even" } else { "odd" };
     json!({
         "apiVersion": "v1", "kind": "ConfigMap", "data": {"ready": ready.to_string()},
-        "metadata": {"name": name(thing), "namespace": NAMESPACE, "labels": {"shown": shown, "half": half}},
+        "metadata": {"name": name(thing), "namespace": NAMESPACE},
     })
 }
 
@@ -100,18 +97,35 @@ pub(super) fn watches() -> On {
     On::any().verb("watch").resource("configmaps")
 }
 
+/// Returns a server with this number of things.
+pub(super) fn server(things: usize) -> Server {
+    let server = Server::in_process(kube_dev_apiserver::Config::default()).expect("a server");
+    server.load((0..things).map(|thing| object(thing, true))).expect("things");
+    server
+}
+
+/// Hides all things but the first `keep` from lists and streaming lists. Returns the id of the fault.
+pub(super) fn hide(server: &Server, keep: usize) -> u64 {
+    let fault = Fault::from(Effect::OmitObjects { namespace: None, keep });
+    server.faults().inject(fault.on(watches().verb("list")))
+}
+
 impl World {
     pub(super) async fn start() -> Self {
-        Self::start_with(Lies::default(), THINGS).await
+        Self::start_on(server(THINGS)).await
     }
 
-    /// Starts a server with this number of things, and an informer, which has synced.
-    pub(super) async fn start_with(lies: Lies, things: usize) -> Self {
-        let server = Server::in_process(kube_dev_apiserver::Config::default()).expect("a server");
-        server.load((0..things).map(|thing| object(thing, true))).expect("things");
+    /// Starts an informer, which has synced.
+    pub(super) async fn start_on(server: Server) -> Self {
+        let service = Config::from_service(server.service());
+        Self::start_with(server, &service).await
+    }
+
+    /// As [`start_on`](Self::start_on), for an informer that reaches the server by `service`.
+    pub(super) async fn start_with(server: Server, service: &Config) -> Self {
         let options = || ClientOptions { qps: 0.0, ..ClientOptions::default() };
         let client = Client::new(&Config::from_service(server.service()), options()).expect("a client");
-        let reader = Client::new(&Config::from_service(lies.service(server.service())), options()).expect("a client");
+        let reader = Client::new(service, options()).expect("a client");
         let outcomes = Outcomes::default();
         let informer = Informer::<Thing>::builder(reader)
             .namespace(NAMESPACE)
@@ -123,7 +137,7 @@ impl World {
         tasks.spawn(informer.run(CancellationToken::new()));
         wait_for_sync([&handler], seconds(30)).await.expect("the informer syncs");
         events.take();
-        Self { server, lies, client, informer, outcomes, events, _tasks: tasks }
+        Self { server, client, informer, outcomes, events, _tasks: tasks }
     }
 
     pub(super) fn stored(&self) -> usize {
