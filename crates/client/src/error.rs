@@ -1,12 +1,10 @@
 //! The [`Error`] of a request.
 
-use std::time::Duration;
-
 use http::StatusCode;
 use kube_wire::{Encoding, Status, reason};
 use tower::BoxError;
 
-use crate::{Call, retry::bounded};
+use crate::Call;
 
 /// Error of a request, with its [`Call`].
 ///
@@ -172,13 +170,6 @@ impl Error {
     pub fn is_namespace_terminating(&self) -> bool {
         self.is_forbidden() && self.status().is_some_and(|status| status.has_cause(reason::NAMESPACE_TERMINATING))
     }
-
-    /// Returns the delay before a retry that the server requested, at most [`MAX_RETRY_AFTER`](crate::MAX_RETRY_AFTER).
-    /// `None` if it requested none.
-    pub fn retry_after(&self) -> Option<Duration> {
-        let seconds = self.status()?.details.as_ref()?.retry_after_seconds;
-        (seconds > 0).then(|| bounded(Duration::from_secs(u64::from(seconds))))
-    }
 }
 
 pub(crate) fn status_of(code: StatusCode, retry_after: Option<u32>, encoding: Encoding, body: &[u8]) -> Status {
@@ -248,22 +239,5 @@ mod tests {
     #[case("", "the server answered 404 Not Found")]
     fn display_is_the_message_of_the_server(#[case] body: &str, #[case] expect: &str) {
         assert_eq!(api(404, body).to_string(), expect);
-    }
-
-    #[rstest]
-    #[case(0, None)]
-    #[case(7, Some(7))]
-    #[case(86_400, Some(30))]
-    #[case(u32::MAX, Some(30))]
-    fn retry_after_of_the_status_is_capped(#[case] seconds: u32, #[case] expect: Option<u64>) {
-        let error = api(429, &format!(r#"{{"code":429,"details":{{"retryAfterSeconds":{seconds}}}}}"#));
-        assert_eq!(error.retry_after(), expect.map(Duration::from_secs));
-    }
-
-    #[test]
-    fn retry_after_header_is_used_if_the_status_has_none() {
-        let status = status_of(StatusCode::TOO_MANY_REQUESTS, Some(7), Encoding::Json, b"busy");
-        let error = Error::Api { call: Call::new("list", "pods", "", ""), status: Box::new(status) };
-        assert_eq!(error.retry_after(), Some(Duration::from_secs(7)));
     }
 }

@@ -7,14 +7,9 @@
 use std::time::Duration;
 
 use http::{HeaderMap, Method, StatusCode, header::RETRY_AFTER};
-use kube_wire::{MAX_RETRY_AFTER, retry_after_seconds};
+use kube_wire::retry_after_seconds;
 
 pub(crate) const MAX_RETRIES: u32 = 10;
-
-/// Limits a delay requested by the server to [`MAX_RETRY_AFTER`].
-pub(crate) fn bounded(requested: Duration) -> Duration {
-    requested.min(MAX_RETRY_AFTER)
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
@@ -35,7 +30,7 @@ pub(crate) fn wait_before_retry(method: &Method, retries: u32, outcome: Outcome)
         Outcome::Answered { code, retry_after: Some(seconds) }
             if code == StatusCode::TOO_MANY_REQUESTS || code.is_server_error() =>
         {
-            Some(bounded(Duration::from_secs(u64::from(seconds))))
+            Some(Duration::from_secs(u64::from(seconds)))
         }
         // An idle connection may be closed by the server just as a request is sent. A write may have been applied.
         Outcome::Reset if method == Method::GET => Some(Duration::from_secs(1)),
@@ -43,7 +38,7 @@ pub(crate) fn wait_before_retry(method: &Method, retries: u32, outcome: Outcome)
     }
 }
 
-/// Returns the seconds of `Retry-After`, at most [`MAX_RETRY_AFTER`]; `None` without the header or for a date.
+/// Returns the seconds of `Retry-After`, at most [`MAX_RETRY_AFTER`](kube_wire::MAX_RETRY_AFTER); `None` without the header or for a date.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<u32> {
     retry_after_seconds(headers.get(RETRY_AFTER)?.to_str().ok()?)
 }
@@ -68,7 +63,6 @@ mod tests {
     #[case::broken(Method::PUT, 0, response(503, Some(1)), Some(1))]
     #[case::broken_without_retry_after(Method::GET, 0, response(500, None), None)]
     #[case::not_found(Method::GET, 0, response(404, Some(1)), None)]
-    #[case::retry_after_a_day(Method::POST, 0, response(429, Some(86_400)), Some(30))]
     #[case::last_retry(Method::GET, 9, response(429, Some(1)), Some(1))]
     #[case::retries_exhausted(Method::GET, 10, response(429, Some(1)), None)]
     #[case::read_reset(Method::GET, 0, Outcome::Reset, Some(1))]
