@@ -21,7 +21,17 @@ impl Encoding {
         }
     }
 
-    /// Returns the encoding of a response with this `Content-Type`, JSON if it has none.
+    /// Returns the encoding of a response with this `Content-Type`, JSON if it has none. Parameters such as `stream=watch`
+    /// are ignored.
+    ///
+    /// ```
+    /// use kube_wire::Encoding;
+    ///
+    /// let watch = b"application/vnd.kubernetes.protobuf;stream=watch";
+    /// assert_eq!(Encoding::of_response(Some(watch)), Ok(Encoding::Protobuf));
+    /// assert_eq!(Encoding::of_response(Some(b"Application/JSON; charset=utf-8")), Ok(Encoding::Json));
+    /// assert_eq!(Encoding::of_response(Some(b"text/html")), Err("text/html".to_owned()));
+    /// ```
     ///
     /// # Errors
     ///
@@ -29,22 +39,10 @@ impl Encoding {
     pub fn of_response(content_type: Option<&[u8]>) -> Result<Self, String> {
         let Some(header) = content_type else { return Ok(Self::Json) };
         let header = String::from_utf8_lossy(header);
-        Self::of_content_type(&header).ok_or_else(|| header.into_owned())
-    }
-
-    /// Parses a `Content-Type` header, ignoring parameters such as `stream=watch`; `None` for any other media type.
-    ///
-    /// ```
-    /// use kube_wire::Encoding;
-    ///
-    /// let watch = "application/vnd.kubernetes.protobuf;stream=watch";
-    /// assert_eq!(Encoding::of_content_type(watch), Some(Encoding::Protobuf));
-    /// assert_eq!(Encoding::of_content_type("Application/JSON; charset=utf-8"), Some(Encoding::Json));
-    /// assert_eq!(Encoding::of_content_type("text/html"), None);
-    /// ```
-    pub fn of_content_type(header: &str) -> Option<Self> {
         let media_type = header.split(';').next().unwrap_or_default().trim();
-        [Self::Json, Self::Protobuf].into_iter().find(|it| it.media_type().eq_ignore_ascii_case(media_type))
+        let encoding =
+            [Self::Json, Self::Protobuf].into_iter().find(|it| it.media_type().eq_ignore_ascii_case(media_type));
+        encoding.ok_or_else(|| header.into_owned())
     }
 }
 

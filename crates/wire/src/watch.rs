@@ -38,7 +38,7 @@ pub enum WatchEvent<T> {
     Error(Status),
 }
 
-/// Event of a watch, or the head of one that was not decoded; see [`WatchReader::next_event_unless`].
+/// Event of a watch, or the head of one that was not decoded; see [`WatchReader::next_event_observed`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Received<T> {
     /// Decoded event.

@@ -59,7 +59,7 @@ impl<T: Decode> WatchReader<T> {
     /// The frame is malformed or exceeds the limit, its `type` is unknown, its object has another kind or API version
     /// (checked for protobuf only), or the type does not support the encoding. The watch must then be closed.
     pub fn next_event(&mut self) -> Result<Option<WatchEvent<T>>, DecodeError> {
-        match self.next_event_unless(None::<fn(&EventHead) -> bool>)? {
+        match self.next_event_observed(None::<fn(&EventHead) -> bool>, None)? {
             Some(Received::Event(event)) => Ok(Some(event)),
             Some(Received::Known(_)) | None => Ok(None),
         }
@@ -68,18 +68,8 @@ impl<T: Decode> WatchReader<T> {
     /// As [`next_event`](Self::next_event), but returns [`Received::Known`] without decoding the object of an `ADDED` or
     /// `MODIFIED` event for which `is_known` returns true. For protobuf only: `is_known` is not called for JSON.
     ///
-    /// # Errors
-    ///
-    /// Those of [`next_event`](Self::next_event).
-    pub fn next_event_unless(
-        &mut self,
-        is_known: Option<impl FnOnce(&EventHead) -> bool>,
-    ) -> Result<Option<Received<T>>, DecodeError> {
-        self.next_event_observed(is_known, None)
-    }
-
-    /// As [`next_event_unless`](Self::next_event_unless), and calls `observe` with the bytes of the object before they are
-    /// decoded, for a part of the object that the type does not contain.
+    /// Calls `observe` with the bytes of the object before they are decoded, for a part of the object that the type does not
+    /// contain.
     ///
     /// # Errors
     ///

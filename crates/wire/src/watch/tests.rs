@@ -202,8 +202,8 @@ fn known_object_is_not_decoded() {
     assert_eq!(*reader.resource_version(), "42");
 
     reader.push(&frame("MODIFIED", &envelope("Thing", &testing::thing("a", "43", 1))));
-    assert!(matches!(reader.next_event_unless(is_known), Ok(Some(Received::Event(WatchEvent::Modified(_))))));
+    assert!(matches!(reader.next_event_observed(is_known, None), Ok(Some(Received::Event(WatchEvent::Modified(_))))));
     reader.push(&frame("MODIFIED", &envelope("Thing", b"")));
-    let unnamed = reader.next_event_unless(Some(|_: &EventHead| false));
+    let unnamed = reader.next_event_observed(Some(|_: &EventHead| false), None);
     assert!(matches!(unnamed, Ok(Some(Received::Event(WatchEvent::Undecodable { .. })))));
 }
