@@ -170,7 +170,7 @@ async fn raw_connection(stream: TcpStream, acceptor: TlsAcceptor, frames: &'stat
     }
     stream.write_all(&[&EMPTY_SETTINGS, frames].concat()).await.expect("write");
     stream.flush().await.expect("flush");
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 async fn respond(
