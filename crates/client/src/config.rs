@@ -28,9 +28,10 @@ use crate::{Availability, Client, Credentials, service::Service, service_account
 
 /// Address, certificate authority and credentials of an API server.
 ///
-/// Loaded from a kubeconfig, from the service account of the Pod, or from a URL without credentials. Over plain HTTP, no
-/// token, password or header of a credential plugin is sent, as by client-go with a kubeconfig; tokens of
-/// [`as_service_account`](Self::as_service_account) are. Clones share the loaded state. The counterpart of `kube::Config`; code that needs both writes `use kube::Config as KubeConfig`.
+/// Loaded from a kubeconfig, from the service account of the Pod, or from a URL without credentials. Over plain HTTP,
+/// no token, password or header of a credential plugin is sent, as by client-go with a kubeconfig; tokens of
+/// [`as_service_account`](Self::as_service_account) are. Clones share the loaded state. The counterpart of
+/// `kube::Config`; code that needs both writes `use kube::Config as KubeConfig`.
 #[derive(Clone)]
 pub struct Config {
     pub(crate) live: Arc<Live>,

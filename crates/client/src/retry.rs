@@ -38,7 +38,8 @@ pub(crate) fn wait_before_retry(method: &Method, retries: u32, outcome: Outcome)
     }
 }
 
-/// Returns the seconds of `Retry-After`, at most [`MAX_RETRY_AFTER`](kube_wire::MAX_RETRY_AFTER); `None` without the header or for a date.
+/// Returns the seconds of `Retry-After`, at most [`MAX_RETRY_AFTER`](kube_wire::MAX_RETRY_AFTER); `None` without the
+/// header or for a date.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<u32> {
     retry_after_seconds(headers.get(RETRY_AFTER)?.to_str().ok()?)
 }

@@ -35,8 +35,9 @@ use crate::slice_rules::SliceRules;
 /// A controller has one reconciler, shared by its workers. A sync reads the
 /// [existing slices](Reconciler::existing_slices) of an owner, computes its desired endpoints, and calls
 /// [`reconcile`](Reconciler::reconcile). The existing slices must include the reconciler's own writes: build it with an
-/// [informer of slices](ReconcilerBuilder::slices), or with the [`cache`](ReconcilerBuilder::cache) of one that the caller
-/// reads; without either, each sync reads them from the API server. Syncs of the same owner must not run concurrently, which a work queue ensures.
+/// [informer of slices](ReconcilerBuilder::slices), or with the [`cache`](ReconcilerBuilder::cache) of one that the
+/// caller reads; without either, each sync reads them from the API server. Syncs of the same owner must not run
+/// concurrently, which a work queue ensures.
 ///
 /// Owners are identified by their [key](Input::key). Slices are found by [`Options::owner_label`].
 ///

@@ -48,8 +48,8 @@ impl SliceRules<'_> {
     fn create_failed(&mut self, sent: &EndpointSlice, error: &Error) -> Failure {
         if let Some((name, tries)) = self.name.take() {
             // Unless an earlier create with this name was left without a response, by a sync or by an attempt that the
-            // client has repeated, the existing slice is not one of this owner. The same holds if the slice has been moved to another owner or manager, or is being
-            // deleted.
+            // client has repeated, the existing slice is not one of this owner. The same holds if the slice has been
+            // moved to another owner or manager, or is being deleted.
             let unanswered = name.unanswered || error.may_have_been_applied();
             if error.is_already_exists() && tries < NAMES_TO_TRY && (!unanswered || self.is_lost(sent)) {
                 self.name = Some((self.state.name(&name.prefix), tries + 1));

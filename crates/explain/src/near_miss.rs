@@ -32,8 +32,8 @@ pub(crate) fn one_edit_away(selector: &Labels, labels: &Labels) -> Option<String
 pub(crate) struct Unselected<'a>(HashMap<&'a Text, HashMap<&'a Labels, Vec<&'a Arc<Pod>>>>);
 
 impl<'a> Unselected<'a> {
-    /// Groups those of `pods` that no Service of the world selects and that have not finished. None while Services are unknown: one
-    /// that could not be read may select the Pod.
+    /// Groups those of `pods` that no Service of the world selects and that have not finished. None while Services are
+    /// unknown: one that could not be read may select the Pod.
     pub(crate) fn new(world: &'a World, pods: impl Iterator<Item = &'a Arc<Pod>>) -> Self {
         if world.is_unknown(Kind::Service) {
             return Unselected::default();
@@ -68,8 +68,8 @@ impl World {
     }
 }
 
-/// Returns the Services of the Pod's namespace whose selector almost matches a Pod that none selects, by name. None while Services are
-/// unknown.
+/// Returns the Services of the Pod's namespace whose selector almost matches a Pod that none selects, by name. None
+/// while Services are unknown.
 pub(crate) fn services_near(world: &World, pod: &Pod) -> Vec<NearMiss> {
     if world.is_unknown(Kind::Service) || !world.selectors.select(&pod.namespace, &pod.labels).is_empty() {
         return Vec::new();

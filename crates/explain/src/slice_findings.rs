@@ -55,8 +55,8 @@ fn several_addresses(slice: &EndpointSlice) -> Option<Reason> {
     (several > 0).then(|| Reason { code: Code::SeveralAddresses, message: message() })
 }
 
-/// Returns the Pods of a slice that do not exist. A slice of the slice controller follows its Pods, unless it is orphaned. Of Pods in
-/// other namespaces than that of the slice it is not known whether they were read.
+/// Returns the Pods of a slice that do not exist. A slice of the slice controller follows its Pods, unless it is
+/// orphaned. Of Pods in other namespaces than that of the slice it is not known whether they were read.
 fn missing_pods(world: &World, slice: &EndpointSlice, written: &WrittenObject) -> Option<Reason> {
     let follows_pods = slice.is_managed_by(SLICE_CONTROLLER) && written.state != ObjectState::Orphaned;
     if follows_pods || slice.service_name().is_none() || world.is_unknown(Kind::Pod) {
@@ -72,8 +72,8 @@ fn missing_pods(world: &World, slice: &EndpointSlice, written: &WrittenObject) -
     (!missing.is_empty()).then(|| Reason { code: Code::TargetMissing, message: message() })
 }
 
-/// Returns the finding about an Endpoints object that the Endpoints controller wrote for a Service that it ignores now, or that is
-/// gone.
+/// Returns the finding about an Endpoints object that the Endpoints controller wrote for a Service that it ignores now,
+/// or that is gone.
 pub(crate) fn endpoints_finding(world: &World, key: &ObjectKey, written: &WrittenObject) -> Option<Finding> {
     let is_lock = world.endpoints.get(key).is_some_and(|it| it.is_leader_lock());
     if written.state != ObjectState::Orphaned || is_lock {

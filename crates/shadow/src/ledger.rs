@@ -229,8 +229,9 @@ impl Ledger {
         self.settle_period.max(2 * self.drains.longest(now))
     }
 
-    /// Returns the time without an open mismatch, at most the time since the first comparison, and for which one holder has
-    /// renewed the writer's Lease without a gap. `None` while a mismatch is open or the writer is stalled, and before the first comparison.
+    /// Returns the time without an open mismatch, at most the time since the first comparison, and for which one holder
+    /// has renewed the writer's Lease without a gap. `None` while a mismatch is open or the writer is stalled, and
+    /// before the first comparison.
     pub(crate) fn clean_for(&self, now: Instant) -> Option<Duration> {
         let since = self.clean_since.filter(|_| self.open == 0 && !self.is_writer_stalled(now))?;
         Some(now.saturating_duration_since(since))

@@ -25,7 +25,8 @@ pub(crate) enum LeaseReading {
 }
 
 impl LeaseReading {
-    /// Returns the time until the next reading: at most half of the duration of the Lease, so that a gap between renewals is seen.
+    /// Returns the time until the next reading: at most half of the duration of the Lease, so that a gap between
+    /// renewals is seen.
     pub(crate) fn period(&self) -> Duration {
         match self {
             LeaseReading::Lease { duration, .. } => (*duration / 2).clamp(MIN_LEASE_PERIOD, LEASE_PERIOD),

@@ -26,8 +26,8 @@ const GROUPS: [(&str, &str); 8] = [
 const PLACEMENT: &str = "EP7";
 
 /// Returns the text form of the findings of a check, in groups by the hundreds of their codes, and in each group by
-/// kind. The last line counts the objects with errors and those with warnings. `unknown` are the kinds that could not be read: topics that depend on
-/// them are not marked as good.
+/// kind. The last line counts the objects with errors and those with warnings. `unknown` are the kinds that could not
+/// be read: topics that depend on them are not marked as good.
 pub fn findings(findings: &[Finding], unknown: &[Kind], style: TextStyle) -> String {
     let mut output = Output::new(style);
     for (start, title) in GROUPS {
