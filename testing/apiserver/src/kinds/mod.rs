@@ -162,7 +162,7 @@ impl Kind {
     /// Returns the JSON of a bookmark: an empty object with this metadata, and kind and apiVersion first, as in Go.
     pub(crate) fn bookmark(&self, metadata: &str) -> String {
         let fields = self.blank.as_object().into_iter().flatten();
-        let rest: String = fields.map(|(field, value)| format!(",\"{field}\":{value}")).collect();
+        let rest = fields.map(|(field, value)| format!(",\"{field}\":{value}")).collect::<Vec<_>>().concat();
         let (kind, api_version) = (&self.name, self.api_version());
         format!(r#"{{"kind":"{kind}","apiVersion":"{api_version}","metadata":{metadata}{rest}}}"#)
     }
