@@ -8,6 +8,7 @@ use crate::sources::rust_files;
 const EXEMPT: &[(&str, &str)] = &[
     ("crates/client/tests/it/events.rs", "the tests with a socket are not the one with paused time"),
     ("crates/client/tests/it/read_only.rs", "no request is sent while time is paused"),
+    ("crates/controller/tests/executor.rs", "the test with paused time has a server without a socket"),
     ("crates/informer/tests/it/read_timeouts.rs", "time advances only by hand"),
     ("testing/apiserver/tests/it/in_process/mod.rs", "the test with a socket is not the one with paused time"),
 ];

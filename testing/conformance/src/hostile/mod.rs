@@ -179,11 +179,11 @@ mod tests {
     use crate::CommandLine;
 
     #[rstest]
-    #[case("controller-manager", 49)]
-    #[case("service-slices", 31)]
+    #[case("controller-manager", 50)]
+    #[case("service-slices", 32)]
     #[case("endpoints", 20)]
     #[case("mirrored-slices", 13)]
-    #[case("own-label", 29)]
+    #[case("own-label", 30)]
     fn numbers_of_scenarios(#[case] profile: &str, #[case] expect: usize) {
         let profile = Profile::find(profile).unwrap();
         let plain = CommandLine::parse("controller").unwrap();
