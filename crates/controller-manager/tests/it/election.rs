@@ -189,10 +189,24 @@ async fn sigterm_hands_over_at_the_next_attempt() {
     assert!(log.contains("Leader seen") && !log.contains("leader=\"\""), "{log}");
 }
 
+/// Stops a process, and waits until no thread of it runs: all stop when one of them takes the signal, which a busy machine
+/// delays. Without `/proc`, it does not wait.
+async fn suspend(child: &Child) {
+    signal(child, "STOP").await;
+    let threads = format!("/proc/{}/task", child.id().expect("still running"));
+    let is_stopped = |stat: &str| stat.rsplit_once(") ").is_none_or(|(_, state)| state.starts_with('T'));
+    let are_stopped = async || {
+        let threads = std::fs::read_dir(&threads).into_iter().flatten().flatten();
+        let mut stats = threads.map(|thread| std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default());
+        stats.all(|stat| is_stopped(&stat))
+    };
+    until("stopped threads", are_stopped, |it| *it).await;
+}
+
 #[tokio::test]
 async fn stopped_leader_writes_nothing_after_a_takeover() {
     let mut pair = Pair::start(SHORT).await;
-    signal(&pair.leader.child, "STOP").await;
+    suspend(&pair.leader.child).await;
     // A change that the stopped leader has not seen, and would write when it continues.
     pair.add("meanwhile").await;
     pair.successor_writes().await;
@@ -210,7 +224,7 @@ async fn stopped_leader_writes_nothing_after_a_takeover() {
 async fn stopped_leader_writes_nothing_after_its_term() {
     let mut pair = Pair::start(SHORT).await;
     signal(&pair.standby.child, "KILL").await;
-    signal(&pair.leader.child, "STOP").await;
+    suspend(&pair.leader.child).await;
     pair.add("meanwhile").await;
     sleep(SHORT.deadline + Duration::from_millis(500)).await;
     signal(&pair.leader.child, "CONT").await;
