@@ -23,8 +23,10 @@ const ANSWERS: &str = include_str!("../kubectl/answers.txt");
 
 /// Answer of a command that did not end within the limit of the recording, which was 30 s.
 const TIMED_OUT: &str = "[TIMEOUT][rc=-1]";
-/// Limit in seconds for a command that is expected to end, and for one that is not.
-const LIMITS: (u32, u32) = (60, 4);
+/// Limit in seconds for a command that is expected to end.
+const LIMIT: u32 = 60;
+/// Seconds after which a limit that is expected to be reached ends a command: the answer is the same as after more.
+const SHORT: u32 = 2;
 /// Factor of the limits that a busy machine may reach too early.
 const PATIENCE: u32 = 10;
 /// Exit status of `timeout` for a command that it killed. Differs from that of commands that end by their own timeout.
@@ -134,8 +136,12 @@ fn run(command: &str, expect: &str, folder: &Path, patience: u32) -> String {
     let command = if command.contains("cluster-info") { command.to_owned() } else { namespaced(command) };
     // What succeeds ends before its limit, but for watches.
     let ends_before = expect.ends_with("[rc=0]\n") && !command.contains(" -w ");
-    let command = with_limits(&command, if ends_before { PATIENCE } else { patience });
-    let limit = if expect.contains(TIMED_OUT) { LIMITS.1 * patience } else { LIMITS.0 };
+    let command = if ends_before {
+        with_limits(&command, |recorded| recorded * PATIENCE)
+    } else {
+        with_limits(&command, |recorded| recorded.min(SHORT) * patience)
+    };
+    let limit = if expect.contains(TIMED_OUT) { SHORT * patience } else { LIMIT };
     let output = Command::new("timeout")
         .args(["--signal=KILL", &limit.to_string(), "sh", "-c", &format!("exec 2>&1; {command}")])
         .current_dir(folder)
@@ -154,11 +160,11 @@ fn run(command: &str, expect: &str, folder: &Path, patience: u32) -> String {
     }
 }
 
-/// Multiplies the limits in a command.
-fn with_limits(command: &str, factor: u32) -> String {
-    static LIMIT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(timeout[ =])(\d+)").unwrap());
-    let longer = |it: &Captures<'_>| format!("{}{}", &it[1], it[2].parse::<u32>().unwrap() * factor);
-    LIMIT.replace_all(command, longer).into_owned()
+/// Replaces the limits in a command.
+fn with_limits(command: &str, limit: impl Fn(u32) -> u32) -> String {
+    static LIMITS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(timeout[ =])(\d+)").unwrap());
+    let replaced = |it: &Captures<'_>| format!("{}{}", &it[1], limit(it[2].parse().unwrap()));
+    LIMITS.replace_all(command, replaced).into_owned()
 }
 
 fn copy(from: &Path, to: &Path) {
