@@ -1,8 +1,8 @@
 //! Runs the long-running tasks of a process together.
 
 use std::collections::HashMap;
-use std::convert::Infallible;
 use std::error::Error;
+use std::pin::Pin;
 use std::time::Duration;
 
 use tokio::task::{Id, JoinError, JoinSet};
@@ -67,10 +67,11 @@ impl Supervisor {
 
     /// Spawns a task that ends when the token is cancelled, and not before.
     pub fn spawn(&mut self, name: impl Into<String>, task: impl Future<Output = ()> + Send + 'static) {
-        self.try_spawn(name, async {
+        let task = async {
             task.await;
-            Ok::<(), Infallible>(())
-        });
+            Ok(())
+        };
+        self.spawn_boxed(name.into(), Box::pin(task));
     }
 
     /// Spawns a task that may fail; its error becomes [`SupervisorError::Failed`]. Otherwise like
@@ -80,8 +81,13 @@ impl Supervisor {
         name: impl Into<String>,
         task: impl Future<Output = Result<(), E>> + Send + 'static,
     ) {
-        let handle = self.tasks.spawn(async { task.await.map_err(BoxError::from) });
-        self.names.insert(handle.id(), name.into());
+        self.spawn_boxed(name.into(), Box::pin(async { task.await.map_err(BoxError::from) }));
+    }
+
+    /// Boxed, so that the code of the runtime for a task is compiled once, not for each of them.
+    fn spawn_boxed(&mut self, name: String, task: Pin<Box<dyn Future<Output = Result<(), BoxError>> + Send>>) {
+        let handle = self.tasks.spawn(task);
+        self.names.insert(handle.id(), name);
     }
 
     /// Returns a gate for the controllers of the process. It lets waiting keys through when a future of `recovery` ends: when

@@ -81,11 +81,11 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Workers<K> {
                 Some(gate.queue.len() + gate.queue.delayed() + gate.waiting() + running.load(Relaxed))
             }));
         }
-        tasks.spawn(timer.run());
+        spawn(&mut tasks, timer.run());
         for _ in 0..concurrency.max(1) {
             let (retries, classify) = (Arc::clone(&retries), Arc::clone(&classify));
             let worker = Worker { retries, classify, observer: observer.clone(), running: Arc::clone(&running) };
-            tasks.spawn(worker.run(stop.clone(), Arc::clone(&sync)));
+            spawn(&mut tasks, worker.run(stop.clone(), Arc::clone(&sync)));
         }
         let waiting = {
             let (gate, stop) = (gate.gate().clone(), stop.clone());
@@ -98,13 +98,13 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Workers<K> {
                 }
             }
         };
-        tasks.spawn(waiting);
+        spawn(&mut tasks, waiting);
 
         let shutdown = async move {
             stop.cancelled().await;
             queue.shut_down();
         };
-        tasks.spawn(shutdown);
+        spawn(&mut tasks, shutdown);
         while let Some(ended) = tasks.join_next().await {
             if let Err(error) = ended
                 && error.is_panic()
@@ -113,6 +113,15 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Workers<K> {
             }
         }
     }
+}
+
+/// Boxes the task, so that the code of the runtime for a task is compiled once, not for each type of key.
+fn spawn(tasks: &mut JoinSet<()>, task: impl Future<Output = ()> + Send + 'static) {
+    spawn_boxed(tasks, Box::pin(task));
+}
+
+fn spawn_boxed(tasks: &mut JoinSet<()>, task: Pin<Box<dyn Future<Output = ()> + Send>>) {
+    tasks.spawn(task);
 }
 
 struct Worker<K> {

@@ -148,11 +148,11 @@ impl<T: Object, X: Index<T>> Informer<T, X> {
     /// returns. The error of [`try_run`](Self::try_run) is logged.
     pub fn run(&self, stop: CancellationToken) -> impl Future<Output = ()> + Send + use<T, X> {
         let running = self.try_run(stop);
-        async move {
+        boxed(async move {
             if let Err(error) = running.await {
                 tracing::error!(err = %error.display_full(), "the informer has ended");
             }
-        }
+        })
     }
 
     /// Runs the informer until `stop` is cancelled, as [`run`](Self::run) does, and returns the error that ends it before.
@@ -165,7 +165,7 @@ impl<T: Object, X: Index<T>> Informer<T, X> {
         stop: CancellationToken,
     ) -> impl Future<Output = Result<(), UndecodableObject>> + Send + use<T, X> {
         let (running, progress) = (self.running.clone(), self.progress());
-        async move {
+        boxed(async move {
             let running = running.lock().unwrap_or_else(PoisonError::into_inner).take();
             if let Some(running) = running {
                 progress.start(Instant::now());
@@ -174,7 +174,7 @@ impl<T: Object, X: Index<T>> Informer<T, X> {
                 tracing::error!("Informer::run was called a second time; this call does nothing");
                 Ok(())
             }
-        }
+        })
     }
 }
 
@@ -184,18 +184,21 @@ impl<T: Object> Running<T> {
         resync: impl Future<Output = Infallible> + Send + 'static,
         reflector: impl Future<Output = UndecodableObject> + Send + 'static,
     ) -> Self {
-        Self { runners, drained: Vec::new(), resync: Box::pin(resync), reflector: Box::pin(reflector) }
+        Self { runners, drained: Vec::new(), resync: boxed(resync), reflector: boxed(reflector) }
     }
 
     async fn run(self, stop: CancellationToken) -> Result<(), UndecodableObject> {
         let Self { mut runners, drained, mut resync, mut reflector } = self;
-        let mut handlers: JoinSet<()> = drained.into_iter().map(Runner::run).collect();
+        let mut handlers = JoinSet::new();
+        for runner in drained {
+            spawn(&mut handlers, boxed(runner.run()));
+        }
         loop {
             tokio::select! {
                 biased;
                 () = stop.cancelled() => return Ok(()),
                 Some(runner) = runners.recv() => {
-                    handlers.spawn(runner.run());
+                    spawn(&mut handlers, boxed(runner.run()));
                 }
                 Some(ended) = handlers.join_next() => {
                     if let Err(error) = ended && let Ok(panic) = error.try_into_panic() {
@@ -221,6 +224,15 @@ impl<T: Object> Running<T> {
             }
         }
     }
+}
+
+/// What a runtime needs for a task is compiled once for the result, not for each type of object.
+fn boxed<T>(future: impl Future<Output = T> + Send + 'static) -> BoxFuture<T> {
+    Box::pin(future)
+}
+
+fn spawn(handlers: &mut JoinSet<()>, handler: BoxFuture<()>) {
+    handlers.spawn(handler);
 }
 
 impl<T: Object, X: Index<T>> fmt::Debug for Informer<T, X> {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use display_full_error::DisplayFullErrorExt as _;
-use futures::{StreamExt as _, stream};
+use futures::{FutureExt as _, StreamExt as _, stream};
 use kube_wire::{Decode, Resource};
 use tokio::time::{Instant, timeout_at};
 
@@ -29,9 +29,13 @@ pub(crate) async fn ask<T: Decode>(
     missing: &[Reference],
 ) -> Result<(), HeldList> {
     let deadline = Instant::now() + TIMEOUT;
-    let reads = guard::samples(missing).into_iter().map(|reference| async move {
-        let read = timeout_at(deadline, exists::<T>(source, resource, &reference)).await;
-        (reference, read.unwrap_or_else(|elapsed| Err(elapsed.to_string())))
+    let reads = guard::samples(missing).into_iter().map(|reference| {
+        let read = async move {
+            let read = timeout_at(deadline, exists::<T>(source, resource, &reference)).await;
+            (reference, read.unwrap_or_else(|elapsed| Err(elapsed.to_string())))
+        };
+        // What runs them side by side is compiled once for the result, not for each type of object.
+        read.boxed()
     });
     let mut reads = stream::iter(reads).buffered(CONCURRENCY);
     while let Some((Reference { key, .. }, read)) = reads.next().await {

@@ -82,6 +82,12 @@ impl Server {
         let listen_error = |source| StartError::Listen { address: listen, source };
         let listener = TcpListener::bind(listen).await.map_err(listen_error)?;
         let address = listener.local_addr().map_err(listen_error)?;
+        Self::serve(config, listener, address)
+    }
+
+    /// Not async: a crate compiles the body of an async function that it awaits. This is compiled once, with all that the
+    /// server consists of.
+    fn serve(config: Config, listener: TcpListener, address: SocketAddr) -> Result<Self, StartError> {
         let tls = match config.transport {
             Transport::Plain => None,
             Transport::Tls => {

@@ -1,6 +1,7 @@
 //! A minimal HTTPS client: one connection per request.
 
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -89,7 +90,13 @@ impl HttpsClient {
     }
 
     /// Sends a request without a body; without the header `Accept` if it is empty. The error is that of TCP, TLS or HTTP.
-    pub async fn send(&self, method: Method, path: &str, accept: &str) -> std::io::Result<Reply> {
+    ///
+    /// Boxed: each crate compiles the body of an async function that it awaits, here with all of HTTP.
+    pub fn send<'a>(&'a self, method: Method, path: &'a str, accept: &'a str) -> Sent<'a> {
+        Box::pin(self.exchange(method, path, accept))
+    }
+
+    async fn exchange(&self, method: Method, path: &str, accept: &str) -> std::io::Result<Reply> {
         let stream = TokioIo::new(self.connect().await?);
         let mut request =
             Request::builder().method(method).uri(format!("https://localhost{path}")).header("host", "it");
@@ -117,6 +124,8 @@ impl HttpsClient {
         Ok(Reply { code, content_type: content_type.unwrap_or_default(), body, text })
     }
 }
+
+type Sent<'a> = Pin<Box<dyn Future<Output = std::io::Result<Reply>> + Send + 'a>>;
 
 fn other(error: hyper::Error) -> std::io::Error {
     std::io::Error::other(error)

@@ -67,18 +67,22 @@ pub struct Script {
 impl Script {
     /// Serves the responses in order, one per request. Further requests get no response.
     pub async fn serve(responses: impl IntoIterator<Item = Response>) -> Self {
-        Self::start(responses, true).await
+        Self::start(responses.into_iter().collect(), true).await
     }
 
     /// Serves the responses like [`serve`](Self::serve), but rejects streaming lists with 422 and does not record them.
     pub async fn serve_without_streams(responses: impl IntoIterator<Item = Response>) -> Self {
-        Self::start(responses, false).await
+        Self::start(responses.into_iter().collect(), false).await
     }
 
-    async fn start(responses: impl IntoIterator<Item = Response>, streams: bool) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    async fn start(responses: VecDeque<Response>, streams: bool) -> Self {
+        Self::listening(TcpListener::bind("127.0.0.1:0").await.expect("a free port"), responses, streams)
+    }
+
+    /// Not async: each crate compiles the body of an async function that it awaits.
+    fn listening(listener: TcpListener, responses: VecDeque<Response>, streams: bool) -> Self {
         let address = listener.local_addr().expect("bound");
-        let responses = Arc::new(Mutex::new(responses.into_iter().collect::<VecDeque<_>>()));
+        let responses = Arc::new(Mutex::new(responses));
         let (request_sender, requests) = watch::channel(Vec::new());
         let mut tasks = JoinSet::new();
         tasks.spawn(async move {

@@ -1,7 +1,6 @@
 //! The event of an own write is applied without decoding its object.
 
 use std::convert::Infallible;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
@@ -12,51 +11,13 @@ use http_body_util::{Full, StreamBody};
 use kube_controller_client::{Client, ClientOptions, Config};
 use kube_endpoints_testing::{LIMIT, until};
 use kube_informer::{Informer, wait_for_sync};
-use kube_wire::{Decode, DecodeError, Encoding, Object, ObjectHead, Resource};
+use kube_wire::{Encoding, Object as _};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tower::service_fn;
 
 use crate::messages::{bookmark, frame, thing};
-
-/// Number of decoded events.
-static DECODED: AtomicUsize = AtomicUsize::new(0);
-
-#[derive(Debug, serde::Deserialize)]
-struct Counted {
-    metadata: ObjectHead,
-}
-
-kube_wire::object!(Counted);
-
-impl Decode for Counted {
-    const RESOURCE: Resource = Resource::namespaced("", "v1", "configmaps", "ConfigMap");
-    const PROTOBUF: bool = true;
-
-    fn from_json(bytes: &[u8]) -> Result<Self, DecodeError> {
-        kube_wire::json::from_slice("ConfigMap", bytes)
-    }
-
-    fn from_protobuf(bytes: &[u8]) -> Result<Self, DecodeError> {
-        DECODED.fetch_add(1, Ordering::Relaxed);
-        let field = kube_wire::protobuf::Fields::new(bytes).next().expect("metadata").expect("a field");
-        let metadata = field.message().and_then(ObjectHead::from_fields);
-        Ok(Counted { metadata: metadata.map_err(|error| error.reading("ConfigMap"))? })
-    }
-}
-
-fn stored(name: &str, version: u64) -> Counted {
-    let (name, namespace) = (name.into(), "shop".into());
-    Counted {
-        metadata: ObjectHead {
-            name,
-            namespace,
-            uid: "uid".into(),
-            resource_version: version.into(),
-            terminating: false,
-        },
-    }
-}
+use crate::thing::Thing;
 
 #[tokio::test]
 async fn event_of_an_own_write_is_not_decoded() {
@@ -71,7 +32,7 @@ async fn event_of_an_own_write_is_not_decoded() {
     });
     let options = ClientOptions { qps: 0.0, ..ClientOptions::default() };
     let client = Client::new(&Config::from_service(service), options).expect("a client");
-    let informer = Informer::<Counted>::builder(client).namespace("shop").build();
+    let informer = Informer::<Thing>::builder(client).namespace("shop").build();
     let handle = informer.add_handler(|_| {});
     let (lister, stop) = (informer.lister(), CancellationToken::new());
     let writes = informer.write_through(&handle);
@@ -80,12 +41,12 @@ async fn event_of_an_own_write_is_not_decoded() {
     frames.unbounded_send(bookmark(5).into()).expect("the watch is open");
     wait_for_sync([&handle], LIMIT).await.expect("the informer syncs");
 
-    writes.begin("shop", "web").written(stored("web", 7));
+    writes.begin("shop", "web").written(Thing::new("web", 7, ""));
     for added in [thing("web", 7), thing("db", 8)] {
         frames.unbounded_send(frame("ADDED", &added).into()).expect("the watch is open");
     }
     until("the second event", || async { lister.last_resource_version() }, |version| *version == "8").await;
-    assert_eq!(DECODED.load(Ordering::Relaxed), 1, "only the event of another client");
+    assert_eq!(*Thing::decoded().borrow(), 1, "only the event of another client");
     assert_eq!(lister.get("shop", "web").map(|it| it.resource_version()), Some(7.into()));
 
     // Another client's change of the same object is decoded.

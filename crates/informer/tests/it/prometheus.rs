@@ -6,7 +6,9 @@ use ::prometheus::{Registry, TextEncoder};
 use kube_controller_client::{Client, ClientOptions, Config};
 use kube_endpoints_testing::upstream_metrics;
 use kube_informer::{GuardOutcome, HandlerOptions, Informer, InformerMetricsProvider as _, PrometheusMetrics};
-use kube_wire::{Decode, DecodeError, Object, Resource, ResourceVersion, Uid};
+use kube_wire::Resource;
+
+use crate::thing::Thing;
 
 const RESOURCES: [Resource; 5] = [
     Resource::namespaced("", "v1", "pods", "Pod"),
@@ -15,36 +17,6 @@ const RESOURCES: [Resource; 5] = [
     Resource::cluster("", "v1", "nodes", "Node"),
     Resource::namespaced("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice"),
 ];
-
-/// An object of resource `N`.
-#[derive(Clone)]
-struct Thing<const N: usize>(String, u64);
-
-impl<const N: usize> Object for Thing<N> {
-    fn namespace(&self) -> &str {
-        &self.0[..0]
-    }
-
-    fn name(&self) -> &str {
-        &self.0
-    }
-
-    fn uid(&self) -> Uid {
-        Uid::from(&*self.0)
-    }
-
-    fn resource_version(&self) -> ResourceVersion {
-        self.1.into()
-    }
-}
-
-impl<const N: usize> Decode for Thing<N> {
-    const RESOURCE: Resource = RESOURCES[N];
-
-    fn from_json(_: &[u8]) -> Result<Self, DecodeError> {
-        unreachable!("no request is sent")
-    }
-}
 
 fn client() -> Client {
     let config = Config::from_url("http://127.0.0.1:1").expect("a valid URL");
@@ -72,11 +44,9 @@ async fn names_help_types_labels_and_buckets_match_upstream() {
     let registry = Registry::new();
     let metrics = PrometheusMetrics::register(&registry, "kube-controller-manager").expect("an empty registry");
     let client = client();
-    drop(Informer::<Thing<0>>::builder(client.clone()).metrics(metrics.clone()).build());
-    drop(Informer::<Thing<1>>::builder(client.clone()).metrics(metrics.clone()).build());
-    drop(Informer::<Thing<2>>::builder(client.clone()).metrics(metrics.clone()).build());
-    drop(Informer::<Thing<3>>::builder(client.clone()).metrics(metrics.clone()).build());
-    drop(Informer::<Thing<4>>::builder(client).metrics(metrics).build());
+    for resource in RESOURCES {
+        drop(Informer::<Thing>::builder(client.clone()).resource(resource).metrics(metrics.clone()).build());
+    }
     assert_eq!(schema(&print(&registry)), schema(&upstream_metrics("informer_")));
     assert!(PrometheusMetrics::register(&registry, "again").is_err(), "the names are registered already");
 }
@@ -128,9 +98,9 @@ fn held_lists_are_counted_and_shown() {
 async fn queue_length_and_lag_show_a_slow_handler() {
     let registry = Registry::new();
     let metrics = PrometheusMetrics::register(&registry, "m").expect("an empty registry");
-    let (informer, source) = Informer::<Thing<0>>::builder(client()).metrics(metrics).build_manual();
+    let (informer, source) = Informer::<Thing>::builder(client()).metrics(metrics).build_manual();
     informer.add_handler_with(HandlerOptions::named("slow"), |_| {});
-    let thing = |name: &str, version| Thing(name.to_owned(), version);
+    let thing = |name, version| Thing::new(name, version, "");
     source.replace([thing("a", 1), thing("b", 2)], "1000000000000002");
     source.apply(thing("c", 3));
     let queued = r#"kube_informer_handler_queued_events{handler="slow"}"#;

@@ -38,6 +38,10 @@ impl Thing {
         DECODED.with(watch::Sender::subscribe)
     }
 
+    fn count() {
+        DECODED.with(|count| count.send_modify(|count| *count += 1));
+    }
+
     pub(crate) fn group(&self) -> Vec<String> {
         self.data.get("group").cloned().into_iter().collect()
     }
@@ -97,11 +101,12 @@ impl Decode for Thing {
     const READS_MANAGED_FIELDS: bool = false;
 
     fn from_json(bytes: &[u8]) -> Result<Self, DecodeError> {
-        DECODED.with(|count| count.send_modify(|count| *count += 1));
+        Self::count();
         kube_wire::json::from_slice(Self::RESOURCE.kind, bytes)
     }
 
     fn from_protobuf(bytes: &[u8]) -> Result<Self, DecodeError> {
+        Self::count();
         Self::from_fields(Fields::new(bytes)).map_err(|error| error.reading(Self::RESOURCE.kind))
     }
 }
