@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use futures::future::join_all;
 use http::Method;
 use kube_dev_apiserver::{Fault, On};
 use kube_endpoints_testing::eventually;
@@ -86,14 +87,16 @@ async fn the_scenario_has_the_expected_writes() {
 #[case::applied_and_reset(Fault::apply_then_reset(), false)]
 #[tokio::test]
 async fn a_write_that_fails_once_is_repaired(#[case] fault: Fault, #[case] touch: bool) {
-    for (verb, count) in [("create", CREATES), ("update", UPDATES), ("delete", DELETES)] {
-        for position in 0..count {
-            let rig = Rig::start().await;
-            let on = On::any().verb(verb).resource("endpointslices");
-            rig.server.faults().inject(fault.clone().on(on).after(position).times(1));
-            run_scenario(&rig, touch && verb == "delete").await;
-            let hits: u32 = rig.server.faults().states().iter().map(|state| state.hits).sum();
-            assert_eq!(hits, 1, "{verb} {position}: number of injected failures");
-        }
-    }
+    let failures = [("create", CREATES), ("update", UPDATES), ("delete", DELETES)];
+    let failures = failures.into_iter().flat_map(|(verb, count)| (0..count).map(move |position| (verb, position)));
+    // Side by side: each waits for a retry.
+    let runs = failures.map(async |(verb, position)| {
+        let rig = Rig::start().await;
+        let on = On::any().verb(verb).resource("endpointslices");
+        rig.server.faults().inject(fault.clone().on(on).after(position).times(1));
+        run_scenario(&rig, touch && verb == "delete").await;
+        let hits: u32 = rig.server.faults().states().iter().map(|state| state.hits).sum();
+        assert_eq!(hits, 1, "{verb} {position}: number of injected failures");
+    });
+    join_all(runs).await;
 }
