@@ -14,6 +14,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
+use std::thread;
 use std::time::Duration;
 
 use kube_dev_apiserver::{Authorization, Config, FieldTracking, Server, Transport, User};
@@ -29,6 +30,8 @@ const LIMIT: u32 = 60;
 const SHORT: u32 = 2;
 /// Factor of the limits that a busy machine may reach too early.
 const PATIENCE: u32 = 10;
+/// Maximum number of commands at the same time.
+const PROCESSES: usize = 4;
 /// Exit status of `timeout` for a command that it killed. Differs from that of commands that end by their own timeout.
 const KILLED: i32 = 137;
 
@@ -38,6 +41,19 @@ struct Case {
     command: String,
     real: String,
     differs: Option<(String, String)>,
+}
+
+impl Case {
+    fn expected(&self) -> &str {
+        self.differs.as_ref().map_or(&self.real, |it| &it.1)
+    }
+
+    /// Whether the command changes nothing, so that others can run at the same time.
+    fn only_reads(&self) -> bool {
+        const READS: [&str; 8] = ["attach", "auth can-i", "describe", "exec", "explain", "get", "port-forward", "wait"];
+        let kubectl = self.command.split_once("kubectl ").map_or("", |(_, arguments)| arguments);
+        READS.iter().any(|verb| kubectl.starts_with(verb))
+    }
 }
 
 fn parse(text: &str) -> Vec<Case> {
@@ -120,7 +136,8 @@ fn sorted(line: &str) -> String {
 
 /// Runs a command, and once more with longer limits if a limit ended it before it had printed what is expected. Those that
 /// only a limit ends change nothing.
-fn answer(command: &str, expect: &str, folder: &Path, mask: &Mask) -> String {
+fn answer(case: &Case, folder: &Path, mask: &Mask) -> String {
+    let (command, expect) = (&case.command, case.expected());
     let answer = run(command, expect, folder, 1);
     let ends_by_limit =
         command.starts_with("timeout ") || command.contains(" --request-timeout=") || expect.contains(TIMED_OUT);
@@ -212,26 +229,30 @@ async fn answers_are_those_of_a_real_server() {
     }
     let mask = Mask::new();
     let answers = tokio::task::spawn_blocking(move || {
-        let answers: Vec<(Case, String)> = cases
-            .into_iter()
-            .map(|case| {
-                let expect = case.differs.as_ref().map_or(&case.real, |it| &it.1);
-                let answer = answer(&case.command, expect, folder.path(), &mask);
-                (case, answer)
+        let side_by_side = cases.chunk_by(|one, next| one.only_reads() && next.only_reads());
+        let answers: Vec<String> = side_by_side
+            .flat_map(|cases| cases.chunks(PROCESSES))
+            .flat_map(|cases| {
+                let (folder, mask) = (folder.path(), &mask);
+                thread::scope(|scope| {
+                    let start = |case| scope.spawn(move || answer(case, folder, mask));
+                    let running: Vec<_> = cases.iter().map(start).collect();
+                    running.into_iter().map(|answer| answer.join().unwrap()).collect::<Vec<_>>()
+                })
             })
             .collect();
-        (answers, mask)
+        (cases.into_iter().zip(answers), mask)
     });
     let (answers, mask) = answers.await.unwrap();
     server.shutdown().await;
 
     let (mut wrong, mut updated) = (String::new(), String::new());
     for (case, answer) in answers {
-        let Case { command, real, differs } = case;
+        let expect = case.expected();
+        let Case { command, real, differs } = &case;
         write!(updated, "$ {command}\n{real}").unwrap();
-        let expect = differs.as_ref().map_or(&real, |it| &it.1);
         let masked = mask.apply(&answer);
-        if masked == mask.apply(&real) {
+        if masked == mask.apply(real) {
             if differs.is_some() {
                 writeln!(wrong, "$ {command}\nequals the real answer now: remove the other one\n").unwrap();
             }
