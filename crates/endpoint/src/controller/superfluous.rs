@@ -20,14 +20,24 @@ pub(super) struct Superfluous(Mutex<State>);
 struct State {
     /// Deletions that no sync has completed yet.
     deletions: HashMap<ObjectKey, Deletion>,
+    /// Number of the latest deletion.
+    latest: Moment,
     past: Past,
     /// Version of the cache that the sweep at the start has read, until the server's versions are lower.
     swept: Option<ResourceVersion>,
 }
 
+/// Deletions that were recorded until a moment: the number of the latest.
+///
+/// A sync takes it before it reads the caches. Handlers run beside syncs, and a deletion that follows belongs to the next
+/// sync, which the handler has queued.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Moment(u64);
+
 /// Deletion of a Service.
 #[derive(Debug, Default)]
 struct Deletion {
+    at: Moment,
     /// Version of the deletion, if it is known: older Endpoints existed before it.
     version: Option<ResourceVersion>,
     /// Endpoints of the Service.
@@ -43,6 +53,11 @@ struct Past {
 }
 
 impl Superfluous {
+    /// Returns the moment before a sync reads the caches.
+    pub(super) fn now(&self) -> Moment {
+        locked(&self.0).latest
+    }
+
     /// Records that a Service is gone. `version` is that of the deletion, if it is known, and `endpoints` the cached
     /// object of that name.
     pub(super) fn service_deleted(
@@ -52,7 +67,10 @@ impl Superfluous {
         endpoints: Option<&Endpoints>,
     ) {
         let mut state = locked(&self.0);
+        state.latest.0 += 1;
+        let at = state.latest;
         let deletion = state.deletions.entry(service).or_default();
+        deletion.at = at;
         deletion.version = version;
         if let Some(endpoints) = endpoints {
             deletion.object = Some(endpoints.uid());
@@ -66,15 +84,15 @@ impl Superfluous {
         }
     }
 
-    /// Removes the deletion of a Service that exists again.
-    pub(super) fn service_exists(&self, service: &ObjectKey) {
-        locked(&self.0).deletions.remove(service);
+    /// Removes the deletion of a Service that exists again, unless it was deleted after `read`.
+    pub(super) fn service_exists(&self, service: &ObjectKey, read: Moment) {
+        locked(&self.0).take_until(service, read);
     }
 
-    /// Records that the server has no superfluous Endpoints of this Service any more.
-    pub(super) fn removed(&self, service: &ObjectKey) {
+    /// Records that the server has no superfluous Endpoints of a Service any more that was deleted until `read`.
+    pub(super) fn removed(&self, service: &ObjectKey, read: Moment) {
         let mut state = locked(&self.0);
-        if let Some(object) = state.deletions.remove(service).and_then(|deletion| deletion.object) {
+        if let Some(object) = state.take_until(service, read).and_then(|deletion| deletion.object) {
             state.past.insert(object);
         }
     }
@@ -117,7 +135,7 @@ impl Superfluous {
     pub(super) fn contains(&self, endpoints: &Endpoints) -> bool {
         let state = locked(&self.0);
         let deletion = state.deletions.get(&endpoints.key());
-        let by_deletion = deletion.is_some_and(|Deletion { version, object }| {
+        let by_deletion = deletion.is_some_and(|Deletion { version, object, .. }| {
             object.as_ref() == Some(&endpoints.uid())
                 || version.as_ref().is_some_and(|version| endpoints.resource_version() < *version)
         });
@@ -128,6 +146,13 @@ impl Superfluous {
     pub(super) fn is_brought_back(&self, endpoints: &Endpoints) -> bool {
         let state = locked(&self.0);
         !state.past.objects.is_empty() && state.past.objects.contains(&endpoints.uid())
+    }
+}
+
+impl State {
+    fn take_until(&mut self, service: &ObjectKey, moment: Moment) -> Option<Deletion> {
+        self.deletions.get(service).filter(|deletion| deletion.at <= moment)?;
+        self.deletions.remove(service)
     }
 }
 
@@ -179,8 +204,21 @@ mod tests {
         let cached = cached.map(|uid| endpoints(uid, "5"));
         superfluous.service_deleted(web(), version.map(Into::into), cached.as_ref());
         assert_eq!(superfluous.contains(&object), expected);
-        superfluous.service_exists(&web());
+        superfluous.service_exists(&web(), superfluous.now());
         assert!(!superfluous.contains(&object));
+    }
+
+    // A sync that has read the Service overlaps its deletion.
+    #[test]
+    fn a_deletion_during_a_sync_remains_for_the_next() {
+        let superfluous = Superfluous::default();
+        let read = superfluous.now();
+        superfluous.service_deleted(web(), None, Some(&endpoints("a", "5")));
+        superfluous.service_exists(&web(), read);
+        superfluous.removed(&web(), read);
+        assert!(superfluous.contains(&endpoints("a", "5")) && superfluous.is_service_deleted(&web()));
+        superfluous.removed(&web(), superfluous.now());
+        assert!(!superfluous.is_service_deleted(&web()) && superfluous.is_brought_back(&endpoints("a", "5")));
     }
 
     #[test]
@@ -233,7 +271,7 @@ mod tests {
         for number in 0..=REMEMBERED {
             let object = endpoints(&uid(number), "5");
             superfluous.service_deleted(web(), None, Some(&object));
-            superfluous.removed(&web());
+            superfluous.removed(&web(), superfluous.now());
             assert!(superfluous.is_brought_back(&object) && superfluous.contains(&object));
             assert!(!superfluous.is_service_deleted(&web()));
         }

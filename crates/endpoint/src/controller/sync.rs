@@ -12,7 +12,7 @@ use kube_endpoint_model::{
 use kube_informer::{WITHHELD_INTERVAL, WriteThrough};
 
 use super::rules::EndpointsRules;
-use super::superfluous::Superfluous;
+use super::superfluous::{Moment, Superfluous};
 use super::unanswered::UnansweredWrites;
 use crate::legacy::Legacy;
 use crate::plan::plan;
@@ -58,6 +58,7 @@ impl Syncs {
     ///
     /// The write failed. The key must be retried.
     pub(super) async fn sync(&self, key: &ObjectKey) -> Result<Outcome, SyncError> {
+        let read = self.superfluous.now();
         let is_left_over = |endpoints: &Endpoints| self.is_left_over(key, endpoints);
         let plan = plan(&self.caches, key, &mut self.states.take(key), self.legacy, is_left_over, |_, _| {});
         if plan.is_withheld {
@@ -67,17 +68,17 @@ impl Syncs {
             SelectingService::Selects(service) => service,
             SelectingService::Ignored => {
                 self.keys.set_interval(key, Duration::ZERO);
-                self.superfluous.service_exists(key);
+                self.superfluous.service_exists(key, read);
                 return Ok(Outcome::Unchanged);
             }
             SelectingService::Withheld => return Ok(Outcome::Unchanged),
             SelectingService::Missing => {
                 self.states.forget(key);
                 self.keys.set_interval(key, Duration::ZERO);
-                return self.delete(key, plan.write).await;
+                return self.delete(key, plan.write, read).await;
             }
         };
-        self.superfluous.service_exists(key);
+        self.superfluous.service_exists(key, read);
         for WarningEvent { reason, message } in plan.events {
             self.recorder.event(&ObjectReference::to(&**service), EventType::Warning, reason, message);
         }
@@ -87,22 +88,27 @@ impl Syncs {
 
     /// Deletes the Endpoints object of a Service that does not exist, if it is superfluous (EP-1). `planned` is the delete
     /// of the cached object; the server may have one that the watch has not delivered yet.
-    async fn delete(&self, key: &ObjectKey, planned: Option<Write<Endpoints>>) -> Result<Outcome, SyncError> {
+    async fn delete(
+        &self,
+        key: &ObjectKey,
+        planned: Option<Write<Endpoints>>,
+        read: Moment,
+    ) -> Result<Outcome, SyncError> {
         let write = match planned {
             Some(write) => Some(write),
             None if self.may_be_on_server(key) => self.find_left_over(key).await?.map(Write::Delete),
             None => {
                 // The cached object is a new one.
-                self.superfluous.removed(key);
+                self.superfluous.removed(key, read);
                 self.unanswered.remove(key);
-                return Ok(Outcome::Unchanged);
+                None
             }
         };
         let outcome = self.send(key, write).await?;
         if self.client.observes() {
             return Ok(Outcome::Unchanged);
         }
-        self.superfluous.removed(key);
+        self.superfluous.removed(key, read);
         Ok(outcome)
     }
 

@@ -6,5 +6,6 @@ mod legacy;
 mod orphans;
 mod plan;
 mod properties;
+mod review;
 mod rig;
 mod sync;
