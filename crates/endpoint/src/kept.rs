@@ -2,6 +2,12 @@
 
 use kube_endpoint_model::{EndpointAddress, EndpointSubset, Endpoints, TargetRef};
 
+/// Returns the targets of all addresses.
+pub(crate) fn targets(endpoints: &Endpoints) -> impl Iterator<Item = &TargetRef> {
+    let addresses = endpoints.subsets.iter().flat_map(|it| it.addresses.iter().chain(&it.not_ready_addresses));
+    addresses.filter_map(|address| address.target_ref.as_ref())
+}
+
 /// Returns the addresses for whose targets `is_kept` returns `true`, with their ports.
 pub(crate) fn kept_subsets(current: &Endpoints, is_kept: impl Fn(&TargetRef) -> bool) -> Vec<EndpointSubset> {
     let kept = |addresses: &[EndpointAddress]| -> Vec<EndpointAddress> {
@@ -17,13 +23,18 @@ pub(crate) fn kept_subsets(current: &Endpoints, is_kept: impl Fn(&TargetRef) -> 
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
     use std::sync::Arc;
 
-    use kube_endpoint_model::{IpFamily, Pod, Service, ServicePort, TargetPort, TriggerTime, Write};
+    use kube_endpoint_model::{
+        Cluster, IpFamily, Labels, ObjectKey, Pod, Service, ServicePort, ServiceState, TargetPort, TriggerTime, Write,
+    };
+    use rstest::rstest;
 
     use super::*;
     use crate::desired::{desired_subsets, planned_write, write_to};
     use crate::legacy::Legacy;
+    use crate::plan::plan;
 
     fn service(port: i32) -> Service {
         let port = ServicePort {
@@ -76,5 +87,47 @@ mod tests {
         after.sort();
         assert_eq!(after, ["10.0.0.1|10.0.0.2|80", "10.0.0.6|10.0.0.5|81"]);
         assert_eq!(shown(&written(plan(Vec::new()))), ["10.0.0.6|10.0.0.5|81"]);
+    }
+
+    /// A cache that lacks Pod 1, until the right list arrives with the read of the Pods: right before it or after it.
+    struct Corrected {
+        current: Arc<Endpoints>,
+        read: Vec<Arc<Pod>>,
+        is_corrected: Cell<bool>,
+    }
+
+    impl Cluster for Corrected {
+        fn service(&self, _: &ObjectKey) -> Option<Arc<Service>> {
+            Some(Arc::new(Service { selector: Some(Labels::default()), ..service(80) }))
+        }
+
+        fn pods(&self, _: &str, _: &Labels) -> Vec<Arc<Pod>> {
+            self.is_corrected.set(true);
+            self.read.clone()
+        }
+
+        fn endpoints(&self, _: &ObjectKey) -> Option<Arc<Endpoints>> {
+            Some(Arc::clone(&self.current))
+        }
+
+        fn withholds_any(&self) -> bool {
+            !self.is_corrected.get()
+        }
+
+        fn withholds_pod(&self, pod: &ObjectKey) -> bool {
+            !self.is_corrected.get() && *pod.name == *"p1"
+        }
+    }
+
+    #[rstest]
+    #[case::stored_after_the_read(&[pod(2, false)], "10.0.0.1|10.0.0.2|80")]
+    #[case::stored_before_the_read(&[pod(1, false), pod(2, true)], "10.0.0.2|10.0.0.1|80")]
+    fn an_address_whose_pod_is_stored_during_the_plan_stays(#[case] read: &[Arc<Pod>], #[case] expected: &str) {
+        let before = [pod(1, true), pod(2, true)];
+        let current = Arc::new(written(planned_write(&service(80), &before, None, None, Legacy::default())));
+        let cluster = Corrected { current, read: read.to_vec(), is_corrected: Cell::new(false) };
+        let (key, mut state) = (ObjectKey::new("ns", "web"), ServiceState::default());
+        let plan = plan(&cluster, &key, &mut state, Legacy::default(), |_| false, |_, _| {});
+        assert_eq!(shown(&written(plan.write)), [expected]);
     }
 }

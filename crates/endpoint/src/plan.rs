@@ -5,11 +5,11 @@ use std::sync::Arc;
 use kube_endpoint_model::membership::PodOutcome;
 use kube_endpoint_model::well_known::TOLERATE_UNREADY_ANNOTATION;
 use kube_endpoint_model::{
-    Cluster, Endpoints, ObjectKey, Pod, SelectingService, ServiceState, WarningEvent, Write, references,
+    Cluster, Endpoints, ObjectKey, Pod, SelectingService, ServiceState, TargetRef, WarningEvent, Write,
 };
 
 use crate::desired::{desired_subsets, write_to};
-use crate::kept::kept_subsets;
+use crate::kept::{kept_subsets, targets};
 use crate::legacy::Legacy;
 
 /// What the controller does about the Endpoints object of one Service.
@@ -55,10 +55,13 @@ pub fn plan(
             return plan;
         }
     };
-    let (pods, current) = (cluster.selected_pods(service), cluster.endpoints(key));
+    let current = cluster.endpoints(key);
+    let withheld = current.as_ref().map(|current| cluster.withheld_pods(targets(current))).unwrap_or_default();
+    let pods = cluster.selected_pods(service);
     let kept = match &current {
-        Some(current) if cluster.withholds_any() => {
-            kept_subsets(current, |target| references::pod(target).is_some_and(|(pod, _)| cluster.withholds_pod(&pod)))
+        Some(current) if !withheld.is_empty() => {
+            let is_there = |target: &TargetRef| pods.binary_search_by(|pod| pod.name.cmp(target.name())).is_ok();
+            kept_subsets(current, |target| withheld.contains(target) && !is_there(target))
         }
         _ => Vec::new(),
     };

@@ -97,13 +97,13 @@ pub fn service_plan(
     let mut existing = cluster.slices(key, &options.controller);
     // A slice that is being deleted does not count (ES-5).
     existing.retain(|slice| slice.metadata.deletion_timestamp.is_none());
-    let pods = cluster.selected_pods(&service);
-    let withheld = Withheld::of(cluster, &pods, &existing);
+    let (pods, withheld) = Withheld::read(cluster, &service, &existing);
     let desired = cluster.with_nodes(|nodes| {
         let node = |name: &str| nodes(name).or_else(|| withheld.nodes.get(name).cloned());
         desired_endpoints_explained(&service, &pods, node, observe)
     });
 
+    let is_withheld = !withheld.is_empty();
     let (owner, address_types) = (Owner::service(&service), service.address_types());
     let (labels, policy) = (SliceLabels::for_service(&service), HintPolicy::of(&service));
     let trigger_time = state.observe(&service, &pods);
@@ -123,7 +123,7 @@ pub fn service_plan(
     ServicePlan {
         missing_nodes: desired.missing_nodes,
         events: state.changed_unusable(unusable(&service, &pods)).into_iter().collect(),
-        is_withheld: !withheld.is_empty(),
+        is_withheld,
         slices: Some(OwnerPlan { owner, key: key.clone(), existing, policy: Some(policy), plan }),
         pods,
         ..none

@@ -67,11 +67,12 @@ impl NothingToMirror {
 ///
 /// There is nothing to mirror.
 pub fn plan(cluster: &impl Cluster, key: &ObjectKey, max: NonZeroUsize) -> Result<MirrorPlan, NothingToMirror> {
+    let is_withheld = cluster.withholds_service(key) || cluster.withholds_endpoints(key);
     let service = cluster.service(key);
     let endpoints = cluster.endpoints(key);
     let reason = endpoints.as_ref().and_then(|endpoints| not_mirrored(endpoints, service.as_deref()));
     let nothing = endpoints.is_none() || reason.is_some();
-    if nothing && (cluster.withholds_service(key) || cluster.withholds_endpoints(key)) {
+    if nothing && is_withheld {
         return Err(NothingToMirror::Withheld);
     }
     // Including those that are being deleted (MI-4).
@@ -137,6 +138,9 @@ fn skip_events(max: NonZeroUsize, skipped: usize, invalid: usize, ports: usize) 
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
+    use kube_endpoint_model::{Endpoints, Service};
     use rstest::rstest;
 
     use super::*;
@@ -152,6 +156,38 @@ mod tests {
         "TooManyPortsToMirror",
         "A max of 16 ports of one name can be mirrored to EndpointSlices per Endpoints subset. 7 ports were skipped",
     );
+
+    /// Caches that lack the Service or the Endpoints object, until the right list arrives after the read.
+    struct Corrected {
+        of_services: bool,
+        is_corrected: Cell<bool>,
+    }
+
+    impl Cluster for Corrected {
+        fn service(&self, _: &ObjectKey) -> Option<Arc<Service>> {
+            self.is_corrected.set(true);
+            None
+        }
+
+        fn endpoints(&self, _: &ObjectKey) -> Option<Arc<Endpoints>> {
+            self.of_services.then(Arc::default)
+        }
+
+        fn withholds_service(&self, _: &ObjectKey) -> bool {
+            self.of_services && !self.is_corrected.get()
+        }
+
+        fn withholds_endpoints(&self, _: &ObjectKey) -> bool {
+            !self.of_services && !self.is_corrected.get()
+        }
+    }
+
+    #[rstest]
+    fn slices_stay_if_their_source_is_stored_during_the_read(#[values(true, false)] of_services: bool) {
+        let cluster = Corrected { of_services, is_corrected: Cell::new(false) };
+        let planned = plan(&cluster, &ObjectKey::new("ns", "web"), NonZeroUsize::MIN);
+        assert!(matches!(planned, Err(NothingToMirror::Withheld)));
+    }
 
     // MI-11, EC-52
     #[rstest]

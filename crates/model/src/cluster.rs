@@ -1,10 +1,14 @@
 //! What plans read.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::{EndpointSlice, Endpoints, Labels, Node, ObjectKey, Pod, Service};
+use crate::{EndpointSlice, Endpoints, Labels, Node, ObjectKey, Pod, Service, TargetRef, references};
 
 /// Objects that plans read: the caches of a controller, or a snapshot of fetched objects.
+///
+/// Caches change between two calls. A plan asks whether an object is withheld before it reads it: a list in between stores
+/// the object and ends its withholding at once, and in the other order the object would be neither.
 ///
 /// An implementation has the methods of the kinds that its plans read. By default, there are no objects of a kind, and none
 /// is withheld.
@@ -78,6 +82,16 @@ pub trait Cluster {
         false
     }
 
+    /// Returns those of the targets whose Pods are [withheld](Self::withholds_pod).
+    fn withheld_pods<'a>(&self, targets: impl Iterator<Item = &'a TargetRef>) -> HashSet<&'a TargetRef> {
+        if !self.withholds_any() {
+            return HashSet::new();
+        }
+        let is_withheld =
+            |target: &&TargetRef| references::pod(target).is_some_and(|(pod, _)| self.withholds_pod(&pod));
+        targets.filter(is_withheld).collect()
+    }
+
     /// Returns the Pods that a Service selects, by name; none of a Service without a selector, or of one of type
     /// `ExternalName`.
     fn selected_pods(&self, service: &Service) -> Vec<Arc<Pod>> {
@@ -89,8 +103,9 @@ pub trait Cluster {
 
     /// Returns the Service of this key, as the controllers of selected Pods see it.
     fn selecting_service(&self, key: &ObjectKey) -> SelectingService {
+        let is_withheld = self.withholds_service(key);
         match self.service(key) {
-            None if self.withholds_service(key) => SelectingService::Withheld,
+            None if is_withheld => SelectingService::Withheld,
             None => SelectingService::Missing,
             Some(service) if service.selector.is_none() || service.external_name => SelectingService::Ignored,
             Some(service) => SelectingService::Selects(service),
@@ -109,4 +124,31 @@ pub enum SelectingService {
     Ignored,
     /// The Service selects Pods.
     Selects(Arc<Service>),
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// A cache that lacks a Service, until the right list arrives after its read.
+    struct Corrected(Cell<bool>);
+
+    impl Cluster for Corrected {
+        fn service(&self, _: &ObjectKey) -> Option<Arc<Service>> {
+            self.0.set(true);
+            None
+        }
+
+        fn withholds_service(&self, _: &ObjectKey) -> bool {
+            !self.0.get()
+        }
+    }
+
+    #[test]
+    fn a_service_that_is_stored_during_the_read_is_not_missing() {
+        let cluster = Corrected(Cell::new(false));
+        assert_eq!(cluster.selecting_service(&ObjectKey::new("ns", "web")), SelectingService::Withheld);
+    }
 }
