@@ -80,14 +80,14 @@ pub fn endpoints_controller(
     // the leader annotation are locks of older leader election clients.
     let (endpoints, keys) = (informers.endpoints.lister(), controller.enqueuer(None));
     let controller = controller.background(async move {
-        swept.swept(endpoints.last_resource_version());
+        swept.swept(|| endpoints.last_resource_version());
         for endpoints in endpoints.list() {
             if endpoints.is_leader_lock() {
                 continue;
             }
             let key = endpoints.key();
             if services.get(&key.namespace, &key.name).is_none() {
-                swept.service_deleted(key.clone(), None, Some(&endpoints));
+                swept.service_deleted(key.clone(), None, || Some(endpoints));
             }
             keys.add(key);
         }

@@ -1,9 +1,10 @@
 //! Endpoints that may be deleted.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use kube_controller::locked;
+use kube_endpoint_model::well_known::{ENDPOINTS_CONTROLLER, ENDPOINTS_MANAGED_BY_LABEL};
 use kube_endpoint_model::{Endpoints, ObjectKey, ResourceVersion, Uid};
 use kube_wire::Object as _;
 
@@ -58,22 +59,26 @@ impl Superfluous {
         locked(&self.0).latest
     }
 
-    /// Records that a Service is gone. `version` is that of the deletion, if it is known, and `endpoints` the cached
-    /// object of that name.
+    /// Records that a Service is gone. `version` is that of the deletion, if it is known, and `cached` reads the object of
+    /// that name. No [create](Self::created) is recorded in between: the object of one that ends at the same time is in
+    /// the cache, or its record finds the deletion.
     pub(super) fn service_deleted(
         &self,
         service: ObjectKey,
         version: Option<ResourceVersion>,
-        endpoints: Option<&Endpoints>,
+        cached: impl FnOnce() -> Option<Arc<Endpoints>>,
     ) {
         let mut state = locked(&self.0);
+        // If the watch of Services is late, another client may have created it since.
+        let is_newer = |it: &Arc<Endpoints>| version.as_ref().is_some_and(|version| it.resource_version() > *version);
+        let object = cached().filter(|it| is_managed(it) || !is_newer(it)).map(|it| it.uid());
         state.latest.0 += 1;
         let at = state.latest;
         let deletion = state.deletions.entry(service).or_default();
         deletion.at = at;
         deletion.version = version;
-        if let Some(endpoints) = endpoints {
-            deletion.object = Some(endpoints.uid());
+        if object.is_some() {
+            deletion.object = object;
         }
     }
 
@@ -98,15 +103,17 @@ impl Superfluous {
     }
 
     /// Records the version of the cache that the sweep at the start reads (EP-H6).
-    pub(super) fn swept(&self, version: ResourceVersion) {
-        locked(&self.0).swept = Some(version);
+    pub(super) fn swept(&self, version: impl FnOnce() -> ResourceVersion) {
+        let mut state = locked(&self.0);
+        state.swept = Some(version());
     }
 
-    /// Records that the server has a state of this version. If it is lower than that of the sweep, etcd was restored, and
-    /// versions no longer tell what is older than the sweep.
-    pub(super) fn version_seen(&self, version: &ResourceVersion) {
+    /// Records that the server has a state of the version that `version` reads from the cache. If it is lower than that
+    /// of the sweep, etcd was restored, and versions no longer tell what is older than the sweep.
+    pub(super) fn version_seen(&self, version: impl FnOnce() -> ResourceVersion) {
         let mut state = locked(&self.0);
-        if state.swept.as_ref().is_some_and(|swept| version < swept) {
+        // Read under the lock: a version from before the sweep would be lower as well.
+        if state.swept.as_ref().is_some_and(|swept| version() < *swept) {
             state.swept = None;
         }
     }
@@ -149,6 +156,11 @@ impl Superfluous {
     }
 }
 
+/// Returns whether the object has the managed-by label of this controller.
+pub(super) fn is_managed(endpoints: &Endpoints) -> bool {
+    endpoints.metadata.labels.get(ENDPOINTS_MANAGED_BY_LABEL) == Some(ENDPOINTS_CONTROLLER)
+}
+
 impl State {
     fn take_until(&mut self, service: &ObjectKey, moment: Moment) -> Option<Deletion> {
         self.deletions.get(service).filter(|deletion| deletion.at <= moment)?;
@@ -186,14 +198,16 @@ mod tests {
     }
 
     #[rstest]
-    #[case::cached(Some("a"), None, ("a", "9"), true)]
-    #[case::another_object(Some("a"), None, ("b", "9"), false)]
+    #[case::cached(Some(("a", "5")), None, ("a", "9"), true)]
+    #[case::another_object(Some(("a", "5")), None, ("b", "9"), false)]
     #[case::older(None, Some(8), ("b", "7"), true)]
     #[case::newer(None, Some(8), ("b", "9"), false)]
-    #[case::cached_and_changed_since(Some("a"), Some(8), ("a", "9"), true)]
+    #[case::cached_and_changed_since(Some(("a", "5")), Some(8), ("a", "9"), true)]
+    #[case::cached_and_newer(Some(("a", "9")), Some(8), ("a", "9"), false)]
+    #[case::cached_and_perhaps_newer(Some(("a", "9")), None, ("a", "9"), true)]
     #[case::unknown_version(None, None, ("b", "7"), false)]
     fn objects_of_a_deleted_service(
-        #[case] cached: Option<&str>,
+        #[case] cached: Option<(&str, &str)>,
         #[case] version: Option<u64>,
         #[case] (uid, stored): (&str, &str),
         #[case] expected: bool,
@@ -201,8 +215,8 @@ mod tests {
         let superfluous = Superfluous::default();
         let object = endpoints(uid, stored);
         assert!(!superfluous.contains(&object));
-        let cached = cached.map(|uid| endpoints(uid, "5"));
-        superfluous.service_deleted(web(), version.map(Into::into), cached.as_ref());
+        let cached = || cached.map(|(uid, version)| Arc::new(endpoints(uid, version)));
+        superfluous.service_deleted(web(), version.map(Into::into), cached);
         assert_eq!(superfluous.contains(&object), expected);
         superfluous.service_exists(&web(), superfluous.now());
         assert!(!superfluous.contains(&object));
@@ -213,7 +227,7 @@ mod tests {
     fn a_deletion_during_a_sync_remains_for_the_next() {
         let superfluous = Superfluous::default();
         let read = superfluous.now();
-        superfluous.service_deleted(web(), None, Some(&endpoints("a", "5")));
+        superfluous.service_deleted(web(), None, || Some(Arc::new(endpoints("a", "5"))));
         superfluous.service_exists(&web(), read);
         superfluous.removed(&web(), read);
         assert!(superfluous.contains(&endpoints("a", "5")) && superfluous.is_service_deleted(&web()));
@@ -226,16 +240,42 @@ mod tests {
         let superfluous = Superfluous::default();
         superfluous.created(&web(), &"a".into());
         assert!(!superfluous.contains(&endpoints("a", "9")), "its Service exists");
-        superfluous.service_deleted(web(), Some(8.into()), None);
+        superfluous.service_deleted(web(), Some(8.into()), || None);
         superfluous.created(&web(), &"b".into());
         assert!(superfluous.contains(&endpoints("b", "9")));
+    }
+
+    // Otherwise a create could end between the read of the cache and the record of the deletion.
+    #[test]
+    fn the_cache_is_read_under_the_lock() {
+        let superfluous = Superfluous::default();
+        let is_locked = || superfluous.0.try_lock().is_err();
+        superfluous.service_deleted(web(), None, || {
+            assert!(is_locked());
+            None
+        });
+        let version = || {
+            assert!(is_locked());
+            7.into()
+        };
+        superfluous.swept(version);
+        superfluous.version_seen(version);
+    }
+
+    #[test]
+    fn own_objects_are_superfluous_even_if_they_are_newer_than_the_deletion() {
+        let mut object = endpoints("a", "9");
+        object.metadata.labels = [(ENDPOINTS_MANAGED_BY_LABEL, ENDPOINTS_CONTROLLER)].into_iter().collect();
+        let superfluous = Superfluous::default();
+        superfluous.service_deleted(web(), Some(8.into()), || Some(Arc::new(object.clone())));
+        assert!(superfluous.contains(&object));
     }
 
     #[test]
     fn objects_that_a_list_lacked_are_superfluous_without_their_service() {
         let superfluous = Superfluous::default();
         superfluous.missing(&endpoints("a", "5"));
-        superfluous.service_deleted(web(), None, None);
+        superfluous.service_deleted(web(), None, || None);
         assert!(superfluous.contains(&endpoints("a", "5")) && superfluous.is_brought_back(&endpoints("a", "5")));
         assert!(!superfluous.contains(&endpoints("b", "5")), "another object of that name");
     }
@@ -255,10 +295,10 @@ mod tests {
     ) {
         let superfluous = Superfluous::default();
         if let Some(version) = swept {
-            superfluous.swept(version.into());
+            superfluous.swept(|| version.into());
         }
         if let Some(version) = seen {
-            superfluous.version_seen(&version.into());
+            superfluous.version_seen(|| version.into());
         }
         superfluous.found_by_list(&endpoints("a", stored));
         assert_eq!(superfluous.contains(&endpoints("a", stored)), expected);
@@ -270,7 +310,7 @@ mod tests {
         let uid = |number: usize| format!("00000000-0000-4000-8000-{number:012}");
         for number in 0..=REMEMBERED {
             let object = endpoints(&uid(number), "5");
-            superfluous.service_deleted(web(), None, Some(&object));
+            superfluous.service_deleted(web(), None, || Some(Arc::new(object.clone())));
             superfluous.removed(&web(), superfluous.now());
             assert!(superfluous.is_brought_back(&object) && superfluous.contains(&object));
             assert!(!superfluous.is_service_deleted(&web()));

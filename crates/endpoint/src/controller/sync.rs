@@ -94,10 +94,13 @@ impl Syncs {
         planned: Option<Write<Endpoints>>,
         read: Moment,
     ) -> Result<Outcome, SyncError> {
-        let write = match planned {
-            Some(write) => Some(write),
-            None if self.may_be_on_server(key) => self.find_left_over(key).await?.map(Write::Delete),
-            None => {
+        let may_exist = || self.superfluous.is_service_deleted(key) || self.unanswered.may_have_created(key);
+        let write = match (planned, self.caches.endpoints(key)) {
+            (Some(write), _) => Some(write),
+            // The watch has delivered it since the plan.
+            (None, Some(cached)) if self.is_left_over(key, &cached) => Some(Write::Delete(cached)),
+            (None, None) if may_exist() => self.find_left_over(key).await?.map(Write::Delete),
+            (None, _) => {
                 // The cached object is a new one.
                 self.superfluous.removed(key, read);
                 self.unanswered.remove(key);
@@ -115,12 +118,6 @@ impl Syncs {
     /// Returns whether Endpoints without a Service are superfluous.
     fn is_left_over(&self, key: &ObjectKey, endpoints: &Endpoints) -> bool {
         self.superfluous.contains(endpoints) || self.unanswered.may_have_created(key)
-    }
-
-    /// Returns whether the server may have superfluous Endpoints that are not in the cache.
-    fn may_be_on_server(&self, key: &ObjectKey) -> bool {
-        let may_exist = self.superfluous.is_service_deleted(key) || self.unanswered.may_have_created(key);
-        may_exist && self.caches.endpoints(key).is_none()
     }
 
     /// Reads the Endpoints of this name from the server; `None` if there are none, or if they are not superfluous.
