@@ -6,9 +6,7 @@ use std::{
     sync::{Arc, PoisonError, RwLock, RwLockWriteGuard},
 };
 
-#[cfg(any(test, feature = "runtime"))]
-use kube_wire::Uid;
-use kube_wire::{Object, ObjectKey, ResourceVersion};
+use kube_wire::{Object, ObjectKey, ResourceVersion, Uid};
 
 use crate::{
     Event, Index, Lister, Objects,
@@ -212,13 +210,23 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
 
     /// Records objects that may exist although the store has none of their names, because references name them. Those
     /// that it has by now are left out. Returns whether any remain.
+    ///
+    /// Objects of earlier calls stay withheld. References to one name with different uids withhold every object of it.
     pub(crate) fn withhold(&mut self, references: &[Reference]) -> bool {
         let mut state = self.write_lock();
-        let is_stored = |it: &&Reference| state.objects.get(&it.key.namespace, &it.key.name).is_some();
-        let unknown = references.iter().filter(|it| !is_stored(it));
-        let withheld: Withheld = unknown.map(|it| (it.key.clone(), it.uid.clone())).collect();
-        state.withheld = withheld;
-        !state.withheld.is_empty()
+        let State { objects, withheld, .. } = &mut *state;
+        let mut any = false;
+        for Reference { key, uid } in references {
+            if objects.get(&key.namespace, &key.name).is_some() {
+                continue;
+            }
+            any = true;
+            let known = withheld.entry(key.clone()).or_insert_with(|| uid.clone());
+            if known != uid {
+                *known = Uid::default();
+            }
+        }
+        any
     }
 
     /// Replaces all objects by a list, and returns the changes. Of several objects of one name, the last is stored.

@@ -160,3 +160,31 @@ fn withheld_objects_are_missing_until_a_list_or_event_shows_them() {
     assert!(store.replace(list(), 91.into(), Missing::Remove).is_ok());
     assert!(!withheld("e"));
 }
+
+#[test]
+fn a_check_of_fewer_references_withholds_no_fewer_objects() {
+    let mut store = StoreWriter::new((), false);
+    let lister = store.lister();
+    let withheld = |name| lister.is_withheld("shop", name);
+    assert!(store.replace(vec![item("a", 3)], 70.into(), Missing::AtMost(0)).is_ok());
+    assert!(store.withhold(&["b", "c"].map(reference)));
+    assert!(store.withhold(&[reference("c")]));
+    assert_eq!(["b", "c"].map(withheld), [true; 2]);
+    assert!(!store.withhold(&[reference("a")]), "none of this check");
+    assert_eq!(["b", "c"].map(withheld), [true; 2]);
+}
+
+#[rstest]
+#[case::equal("1", "1", "1")]
+#[case::one_is_unknown("1", "", "")]
+#[case::other_is_unknown("", "1", "")]
+#[case::of_two_objects("1", "2", "")]
+fn references_with_different_uids_are_to_any_object(#[case] one: &str, #[case] other: &str, #[case] expected: &str) {
+    let reference = |uid: &str| Reference { key: item("a", 0).key(), uid: uid.into() };
+    let mut store = StoreWriter::<Item, ()>::new((), false);
+    assert!(store.replace(vec![], 70.into(), Missing::AtMost(0)).is_ok());
+    for uid in [one, other] {
+        assert!(store.withhold(&[reference(uid)]));
+    }
+    assert_eq!(store.replace(vec![], 71.into(), Missing::AtMost(0)).err(), Some(vec![reference(expected)]));
+}

@@ -63,3 +63,21 @@ async fn a_withheld_object_that_is_gone_ends_with_the_hold() {
     sleep(RECHECKED).await;
     assert_eq!((world.stored(), world.held(), withheld(&world, 7)), (0, None, false));
 }
+
+/// Each controller of a process checks its own references on the shared informer.
+#[tokio::test(start_paused = true)]
+async fn a_check_of_fewer_references_withholds_no_fewer_objects() {
+    let server = server(THINGS);
+    let fault = hide(&server, 0);
+    let world = World::start_on(server).await;
+    world.informer.check_references(references(0..THINGS)).await;
+    world.informer.check_references(references(0..60)).await;
+    let all_withheld = || (0..THINGS).all(|thing| withheld(&world, thing));
+    assert!(all_withheld());
+    sleep(seconds(300)).await;
+    assert!(all_withheld(), "after several lists");
+    world.server.faults().remove(fault);
+    sleep(RECHECKED).await;
+    assert_eq!((world.stored(), world.held()), (THINGS, None));
+    assert!(!world.informer.lister().withholds_any());
+}
