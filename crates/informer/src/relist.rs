@@ -17,8 +17,9 @@ pub(crate) struct ListRequests {
     request: Mutex<Option<Request>>,
 }
 
+/// A request for a relist.
 #[derive(Debug)]
-struct Request {
+pub(crate) struct Request {
     cause: RelistCause,
     min_version: Option<ResourceVersion>,
 }
@@ -43,6 +44,11 @@ impl ListRequests {
     /// Requests a relist at least as new as `min_version`. Pending requests are merged: the first cause and the highest
     /// version are kept.
     pub(crate) fn request_list(&self, cause: RelistCause, min_version: Option<ResourceVersion>) {
+        self.request(Request { cause, min_version });
+    }
+
+    /// As [`request_list`](Self::request_list), for a request that [`begin_list`](Self::begin_list) returned.
+    pub(crate) fn request(&self, Request { cause, min_version }: Request) {
         let mut request = self.locked();
         let request = request.get_or_insert(Request { cause, min_version: None });
         if request.min_version.as_ref().zip(min_version.as_ref()).is_none_or(|(one, other)| one < other) {
@@ -61,16 +67,18 @@ impl ListRequests {
         }
     }
 
-    /// Drops the pending request, unless it needs a later version than the list that starts now at `requested`. An
-    /// empty `requested` is the most recent state.
-    pub(crate) fn begin_list(&self, requested: &ResourceVersion) {
+    /// Takes the pending request, unless it needs a later version than the list that starts now at `requested`. An
+    /// empty `requested` is the most recent state. If the list fails, the caller must [`request`](Self::request) again.
+    #[must_use]
+    pub(crate) fn begin_list(&self, requested: &ResourceVersion) -> Option<Request> {
         let mut request = self.locked();
         let min_version = request.as_ref().and_then(|request| request.min_version.as_ref());
         let too_old = !requested.is_empty() && min_version.is_some_and(|min_version| requested < min_version);
-        if !too_old {
-            let _ = self.list_requested.notified().now_or_never();
-            *request = None;
+        if too_old {
+            return None;
         }
+        let _ = self.list_requested.notified().now_or_never();
+        request.take()
     }
 
     fn locked(&self) -> MutexGuard<'_, Option<Request>> {
@@ -98,9 +106,14 @@ mod tests {
     ) {
         let requests = ListRequests::default();
         requests.request_list(RelistCause::Requested, min_version.map(ResourceVersion::from));
-        requests.begin_list(&requested.into());
+        let taken = requests.begin_list(&requested.into());
+        assert_eq!(taken.is_none(), remains);
         let request = requests.list_requested().now_or_never();
-        let expected = remains.then(|| (RelistCause::Requested, min_version.map(ResourceVersion::from)));
-        assert_eq!(request, expected);
+        let expected = || Some((RelistCause::Requested, min_version.map(ResourceVersion::from)));
+        assert_eq!(request, expected().filter(|_| remains));
+        if let Some(taken) = taken {
+            requests.request(taken);
+            assert_eq!(requests.list_requested().now_or_never(), expected(), "the list failed");
+        }
     }
 }

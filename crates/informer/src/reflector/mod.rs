@@ -29,7 +29,8 @@ use self::{
     steps::{Action, Observation},
 };
 use crate::{
-    Index, UndecodableObject, list_watch::Source, restore::RestoreSubscription, shared::Shared, undecodable::Choice,
+    Index, UndecodableObject, list_watch::Source, relist::Request, restore::RestoreSubscription, shared::Shared,
+    undecodable::Choice,
 };
 
 /// Namespace and selectors of the requests.
@@ -62,6 +63,7 @@ pub(crate) async fn reflect<T: Decode, X: Index<T>>(
         gathered: Gathered::new(),
         on_undecodable,
         observer,
+        served: None,
         undecodable: Reported::default(),
         failed: None,
         started_at: None,
@@ -80,6 +82,8 @@ struct Reflector<T, X> {
     restores: RestoreSubscription,
     /// Objects of a streaming list or paged list that is not complete yet.
     gathered: Gathered<T>,
+    /// The request for a relist that the list in progress serves once it is stored.
+    served: Option<Request>,
     on_undecodable: Choice,
     observer: Option<Observer>,
     /// Objects whose newest state cannot be decoded.
@@ -149,7 +153,16 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
     fn begin_list(&mut self, version: &ResourceVersion) {
         self.gathered.clear();
         self.started_at = self.shared.meter().start_timer();
-        self.shared.requests().begin_list(version);
+        // A restore ends a paged list without a failure.
+        self.request_again();
+        self.served = self.shared.requests().begin_list(version);
         self.shared.list_requested(version.is_empty());
+    }
+
+    /// Repeats the request that a list took which was not stored: a watch may be next.
+    fn request_again(&mut self) {
+        if let Some(served) = self.served.take() {
+            self.shared.requests().request(served);
+        }
     }
 }

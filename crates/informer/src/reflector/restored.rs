@@ -44,6 +44,11 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
             Observation::Verified { version } => (false, self.machine.is_ahead_of(version)),
             _ => (false, false),
         };
+        match &observation {
+            Observation::Listed { .. } => self.served = None,
+            Observation::ListFailed(_) | Observation::Failed(_) | Observation::Ended => self.request_again(),
+            _ => {}
+        }
         // Initial events have no version here.
         let is_progress = matches!(&observation, Observation::Progress { version, .. } if !version.is_empty());
         if is_ahead {

@@ -2,7 +2,7 @@
 
 use kube_wire::{ObjectKey, Uid};
 
-use super::*;
+use super::{world::watches, *};
 
 fn references(things: std::ops::Range<usize>) -> Vec<(ObjectKey, Uid)> {
     things.map(|thing| (ObjectKey::new(NAMESPACE, name(thing).as_str()), Uid::default())).collect()
@@ -80,4 +80,19 @@ async fn a_check_of_fewer_references_withholds_no_fewer_objects() {
     sleep(RECHECKED).await;
     assert_eq!((world.stored(), world.held()), (THINGS, None));
     assert!(!world.informer.lister().withholds_any());
+}
+
+/// A list that replaces a failing watch drops the request of the check. If it fails, the watch is next, and not another list.
+#[tokio::test(start_paused = true)]
+async fn a_hold_ends_although_a_list_that_began_after_it_failed() {
+    let world = World::start().await;
+    let away = world.server.faults().inject(Fault::unavailable().on(On::any()));
+    world.server.faults().cut_watches(&watches());
+    sleep(seconds(1)).await;
+    world.informer.check_references(references(500..560)).await;
+    assert_eq!((missing(world.held()), withheld(&world, 500)), (60, true));
+    sleep(seconds(14)).await;
+    world.server.faults().remove(away);
+    sleep(seconds(60)).await;
+    assert_eq!((world.stored(), world.held(), withheld(&world, 500)), (THINGS, None, false));
 }
