@@ -225,8 +225,13 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
 
     /// Records that the last list may lack objects which exist. Logs it when it is the first such list.
     pub(crate) fn hold(&self, list: HeldList) {
-        let HeldList { missing, example, found } = &list;
-        let is_first = self.progress.held(Instant::now());
+        let HeldList { missing, example, found } = list.clone();
+        let mut is_first = false;
+        // In one step: a task that ends the hold in between would leave one of the two set.
+        self.held_list.send_modify(|held| {
+            is_first = self.progress.held(Instant::now());
+            *held = Some(list);
+        });
         if is_first {
             tracing::warn!(
                 resource = self.name, missing, %example, found,
@@ -236,13 +241,14 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
             );
         }
         self.meter.record(|metrics| metrics.guarded(GuardOutcome::Held));
-        self.held_list.send_replace(Some(list));
     }
 
     /// Records that the last list is believed. Returns whether one was held.
     pub(crate) fn end_hold(&self) -> bool {
-        self.progress.believed();
-        self.held_list.send_if_modified(|held| held.take().is_some())
+        self.held_list.send_if_modified(|held| {
+            self.progress.believed();
+            held.take().is_some()
+        })
     }
 
     pub(crate) fn is_held(&self) -> bool {
@@ -329,3 +335,6 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         self.write_side.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests;
