@@ -138,7 +138,7 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
     }
 
     pub(crate) fn upsert(&self, object: T) {
-        self.change(None, |store| store.upsert(Arc::new(object)));
+        self.watched(|store| store.upsert(Arc::new(object)));
     }
 
     /// Returns whether an event shows an own write that is stored already, so that its object need not be decoded.
@@ -152,7 +152,7 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
     }
 
     pub(crate) fn delete(&self, last: T) {
-        self.change(None, |store| store.delete(Arc::new(last)));
+        self.watched(|store| store.delete(Arc::new(last)));
     }
 
     pub(crate) fn requests(&self) -> &ListRequests {
@@ -173,7 +173,7 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
 
     /// Removes an object whose last state is unknown.
     pub(crate) fn remove_unknown(&self, key: &ObjectKey, version: &ResourceVersion) {
-        self.change(None, |store| store.remove_unknown(key, version));
+        self.watched(|store| store.remove_unknown(key, version));
     }
 
     /// Replaces the contents of the store by a list. `objects` are those that [`intern`](Self::intern) returned.
@@ -299,10 +299,16 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         self.locked().store.list_requested(most_recent);
     }
 
-    /// Applies a change and queues its event for all handlers except `writer`, if it is an own write, and those of
-    /// foreign writes.
-    fn change(&self, writer: Option<Id>, change: impl FnOnce(&mut StoreWriter<T, X>) -> Option<Event<T>>) {
+    /// Applies an event of the watch and queues it for all handlers.
+    fn watched(&self, change: impl FnOnce(&mut StoreWriter<T, X>) -> Option<Event<T>>) {
         let started_at = self.meter.start_timer();
+        self.change(None, change);
+        self.report(started_at);
+    }
+
+    /// Applies a change and queues its event for all handlers except, if there is a `writer`, that and those of foreign
+    /// writes. An own write is no progress of the watch, whether it has a writer or not.
+    fn change(&self, writer: Option<Id>, change: impl FnOnce(&mut StoreWriter<T, X>) -> Option<Event<T>>) {
         let mut write_side = self.locked();
         let WriteSide { store, mirror, listeners, deferred } = &mut *write_side;
         if let Some(event) = change(store) {
@@ -316,11 +322,6 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
                     || deferred.defer(&event, listener.id(), now)
                     || listener.queue(&event)
             });
-        }
-        drop(write_side);
-        // An own write is no progress of the watch.
-        if writer.is_none() {
-            self.report(started_at);
         }
     }
 

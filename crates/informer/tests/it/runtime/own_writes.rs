@@ -11,7 +11,9 @@ use kube::{
 };
 use kube_dev_apiserver::{Fault, On};
 use kube_endpoints_testing::eventually;
+use kube_informer::CacheState;
 use serde_json::json;
+use tokio::time::Instant;
 
 use super::{World, config_map, names};
 
@@ -136,7 +138,7 @@ async fn a_read_that_hangs_delays_an_answer_for_five_seconds() {
     let store = world.caches.builder::<ConfigMap>().labels("app=web").build().store();
     store.wait_until_ready().await.unwrap();
     world.server.faults().inject(Fault::delay_request(NEVER, NEVER).on(On::any().verb("list")));
-    let start = tokio::time::Instant::now();
+    let start = Instant::now();
     world.api().create(&PostParams::default(), &config_map("a")).await.unwrap();
     assert!(start.elapsed() < Duration::from_secs(6), "{:?}", start.elapsed());
     eventually("names", &vec!["a".to_owned()], async || names(&store)).await;
@@ -178,4 +180,26 @@ async fn a_deleted_pod_is_kept_while_it_terminates() {
         DeleteParams { preconditions: Some(Preconditions { uid, resource_version: None }), ..DeleteParams::default() };
     pods.delete("web", &now.grace_period(0)).await.unwrap();
     assert!(stored().is_none());
+}
+
+/// Otherwise an operator that writes would hide that its watch has stalled.
+#[tokio::test(start_paused = true)]
+async fn own_writes_are_no_progress_of_the_watch() {
+    let world = World::start();
+    let cache = world.caches.of::<ConfigMap>();
+    let store = cache.store();
+    blind(&world, &store).await;
+    let idle = || match cache.progress().at(Instant::now()) {
+        CacheState::Synced { idle } => idle,
+        other => panic!("{other:?}"),
+    };
+    let before = idle();
+    assert!(before > Duration::from_secs(10), "{before:?}");
+    let api = world.api();
+    api.create(&PostParams::default(), &config_map("a")).await.unwrap();
+    assert_eq!(names(&store), ["a"]);
+    assert!(idle() >= before, "created: {:?}", idle());
+    api.delete("a", &DeleteParams::default()).await.unwrap();
+    assert!(store.is_empty());
+    assert!(idle() >= before, "deleted: {:?}", idle());
 }
