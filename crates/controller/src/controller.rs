@@ -97,6 +97,18 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Controller<K> {
         Controller { sync: Arc::new(waiting), ..self }
     }
 
+    /// Calls `observe` with the key of each sync directly before the sync reads its caches: later
+    /// [changes](Self::on_change) of the key belong to the next sync. A second call adds another function.
+    #[must_use]
+    pub fn on_sync(self, observe: impl Fn(&K) + Send + Sync + 'static) -> Self {
+        let sync = self.sync;
+        let observed = move |key: K| {
+            observe(&key);
+            sync(key)
+        };
+        Controller { sync: Arc::new(observed), ..self }
+    }
+
     /// Contains panics of syncs: calls `report` with the message of the panic, and retries the key as after an error. By
     /// default, a panic ends [`run`](Self::run). For controllers that write nothing: a panic in the middle of the writes
     /// of a sync could leave state that the next sync misreads.

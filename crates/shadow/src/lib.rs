@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod causes;
 mod differences;
 mod drains;
 mod ledger;

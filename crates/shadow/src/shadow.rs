@@ -1,6 +1,5 @@
 //! The comparison of all controllers.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
@@ -14,8 +13,9 @@ use serde::Serialize;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::causes::Causes;
 use crate::differences::describe;
-use crate::ledger::{Cause, Comparison, Decision, Ledger};
+use crate::ledger::{Comparison, Decision, Ledger};
 use crate::log_limit::LogLimit;
 use crate::metrics::ShadowMetrics;
 use crate::options::{Informers, Options};
@@ -28,8 +28,7 @@ pub struct Shadow {
     pub(crate) options: Options,
     pub(crate) sources: Sources,
     pub(crate) ledger: Mutex<Ledger>,
-    /// Why each queued key is synced next, if it is not its first sync or a retry.
-    pub(crate) causes: Mutex<HashMap<(&'static str, ObjectKey), Cause>>,
+    pub(crate) causes: Mutex<Causes>,
     /// Queues of the controllers, to compare Services without an event.
     pub(crate) queues: Mutex<Vec<(&'static str, Enqueuer<ObjectKey>)>>,
     log_limit: Mutex<LogLimit>,
@@ -73,8 +72,10 @@ impl Shadow {
         locked(&self.queues).push((name, controller.enqueuer()));
         let shadow = Arc::clone(self);
         controller.on_change(move |key| {
-            locked(&shadow.causes).insert((name, key.clone()), Cause::Change);
+            locked(&shadow.causes).changed(name, key);
         });
+        let shadow = Arc::clone(self);
+        let controller = controller.on_sync(move |key| locked(&shadow.causes).start(name, key));
         // The series exists before the first panic.
         self.metrics.panics.with_label_values(&[name]);
         let shadow = Arc::clone(self);
@@ -123,7 +124,7 @@ impl Shadow {
     ) {
         let is_empty = writes.iter().all(|write| has_no_effect(write));
         let now = Instant::now();
-        let cause = locked(&self.causes).remove(&(controller, key.clone())).unwrap_or_default();
+        let cause = locked(&self.causes).take(controller, key);
         // After the plan: a change in between makes the fingerprint newer than the plan, so that the time starts again
         // with the sync that this change causes.
         let fingerprint = self.sources.fingerprint(controller, key);
@@ -168,3 +169,6 @@ fn has_no_effect<T: Serialize>(write: &Write<T>) -> bool {
     let Write::Delete(object) = write else { return false };
     serde_json::to_value(&**object).is_ok_and(|object| object["metadata"]["deletionTimestamp"].is_string())
 }
+
+#[cfg(test)]
+mod tests;

@@ -21,7 +21,6 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 use tokio_util::sync::CancellationToken;
 
 use crate::Shadow;
-use crate::ledger::Cause;
 use crate::options::Informers;
 use crate::report::summary;
 use crate::sources::has_selector;
@@ -71,9 +70,9 @@ impl Shadow {
         });
     }
 
-    fn enqueue(&self, controller: &str, key: &ObjectKey) {
+    pub(crate) fn enqueue(&self, controller: &str, key: &ObjectKey) {
         for (name, keys) in locked(&self.queues).iter().filter(|(name, _)| *name == controller) {
-            locked(&self.causes).entry((name, key.clone())).or_insert(Cause::Comparison);
+            locked(&self.causes).compared(name, key);
             keys.add(key.clone());
         }
     }
@@ -106,7 +105,7 @@ impl Shadow {
             locked(&self.ledger).prune(Instant::now(), controller, keeps);
         }
         // The controllers compute no plan for a Service that they ignore, or that is gone.
-        locked(&self.causes).retain(|(controller, key), _| self.sources.is_compared(controller, key));
+        locked(&self.causes).retain(|controller, key| self.sources.is_compared(controller, key));
     }
 
     /// Reads the Lease of the writer, at least every 10 s, until `stop` is cancelled.
