@@ -8,7 +8,8 @@ pub trait ControllerMetrics: Send + Sync {
     /// slow interval from now on (EC-36). Also called after each slow retry that fails.
     fn retries_exhausted(&self) {}
 
-    /// Sets the number of keys that wait at the [`ServerGate`](crate::ServerGate) while the API server fails.
+    /// Sets the number of keys that wait at the [`ServerGate`](crate::ServerGate) while the API server fails. Called under
+    /// locks of the gate: must not block, nor count [pending keys](Self::pending).
     fn waiting_for_server(&self, keys: usize) {
         let _ = keys;
     }

@@ -235,15 +235,18 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Member<K> {
     }
 
     fn park(&self, key: K, urgent: bool, tried: bool) {
-        locked(&self.parked).add(key, urgent, tried);
-        self.measure();
+        self.change_parked(|parked| parked.add(key, urgent, tried));
         self.gate.0.changed.notify_waiters();
     }
 
-    fn measure(&self) {
+    fn change_parked<R>(&self, change: impl FnOnce(&mut Parked<K>) -> R) -> R {
+        let mut parked = locked(&self.parked);
+        let result = change(&mut parked);
         if let Some(metrics) = &self.metrics {
-            metrics.waiting_for_server(self.waiting());
+            // Under the lock: otherwise the number before the change of another thread could be the last one that is set.
+            metrics.waiting_for_server(parked.len());
         }
+        result
     }
 
     /// Records the end of a probe without a successful write.
@@ -300,22 +303,18 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Waiting for Member<K> {
     }
 
     fn probe(&self, again: bool) {
-        let probe = locked(&self.parked).start_probe(again);
-        if let Some((key, urgent)) = probe {
+        if let Some((key, urgent)) = self.change_parked(|parked| parked.start_probe(again)) {
             self.queue(key, urgent);
         }
-        self.measure();
     }
 
     fn release(&self) {
-        let parked = locked(&self.parked).take_all();
-        for (key, urgent) in parked {
+        for (key, urgent) in self.change_parked(Parked::take_all) {
             self.queue(key, urgent);
         }
         let failed = locked(&self.back_offs).release(Instant::now());
         for key in failed {
             self.queue.add(key);
         }
-        self.measure();
     }
 }

@@ -1,7 +1,7 @@
 //! Controllers at a gate, in paused time.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 use kube_informer::NeverSynced;
@@ -239,4 +239,42 @@ async fn keys_without_a_write_do_not_keep_the_gate_closed() {
     }
     assert!(!rig.gate.is_closed());
     assert_eq!(rig.attempts().iter().filter(|(_, key, written)| key.starts_with("default") && *written).count(), 3);
+}
+
+fn close(gate: &ServerGate) {
+    assert!(locked(&gate.0.state).failed(0, FailureCause::Unreachable, false, Instant::now()));
+}
+
+fn member(gate: &ServerGate, metrics: Option<Arc<dyn ControllerMetrics>>) -> Arc<Member<&'static str>> {
+    let (queue, _) = Queue::builder().build();
+    Member::new(gate.clone(), queue, Removals::default(), metrics)
+}
+
+/// A gauge in place of which the gate opens, as another thread might open it, unless the parked keys are locked.
+#[derive(Default)]
+struct Racing {
+    member: Mutex<Weak<Member<&'static str>>>,
+    waiting: AtomicUsize,
+}
+
+impl ControllerMetrics for Racing {
+    fn waiting_for_server(&self, keys: usize) {
+        let member = locked(&self.member).upgrade();
+        if let Some(member) = member.filter(|it| keys > 0 && it.parked.try_lock().is_ok()) {
+            member.release();
+        }
+        self.waiting.store(keys, Relaxed);
+    }
+}
+
+#[test]
+fn the_gauge_of_waiting_keys_is_not_older_than_the_keys() {
+    let (gate, racing) = (ServerGate::default(), Arc::new(Racing::default()));
+    let member = member(&gate, Some(racing.clone()));
+    *locked(&racing.member) = Arc::downgrade(&member);
+    close(&gate);
+    assert_eq!(member.admit(&"web", false), Admission::Waits);
+    assert_eq!(racing.waiting.load(Relaxed), member.waiting());
+    member.release();
+    assert_eq!((racing.waiting.load(Relaxed), member.waiting()), (0, 0));
 }
