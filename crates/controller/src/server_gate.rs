@@ -54,8 +54,8 @@ trait Waiting: Send + Sync {
     /// Returns the rank of the key to try next; `None` if none waits. `again`: one that was tried, if there is one.
     fn rank(&self, again: bool) -> Option<Rank>;
 
-    /// Queues that key, to probe the server with.
-    fn probe(&self, again: bool);
+    /// Queues that key, to probe the server with; returns whether one waited.
+    fn probe(&self, again: bool) -> bool;
 
     /// Queues all waiting keys, the urgent ones first, and those in the back-off of the server's failures.
     fn release(&self);
@@ -122,9 +122,12 @@ impl ServerGate {
         let again = state.tries_again(now);
         let waiting = members.iter().enumerate().filter_map(|(number, it)| Some((number, it.as_ref()?.rank(again)?)));
         let (number, _) = waiting.min_by_key(|(number, it)| (it.tried != again, state.was_prober(*number), *it))?;
+        // An opening of the gate that has not ended yet may have released the key since: then no worker ends the probe.
+        if !members[number].as_ref()?.probe(again) {
+            return Some(now);
+        }
+        // Still under the lock, without which the worker cannot end the probe.
         state.start_probe(number);
-        drop(state);
-        members[number].as_ref()?.probe(again);
         None
     }
 
@@ -302,10 +305,10 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Waiting for Member<K> {
         locked(&self.parked).rank(again)
     }
 
-    fn probe(&self, again: bool) {
-        if let Some((key, urgent)) = self.change_parked(|parked| parked.start_probe(again)) {
-            self.queue(key, urgent);
-        }
+    fn probe(&self, again: bool) -> bool {
+        let Some((key, urgent)) = self.change_parked(|parked| parked.start_probe(again)) else { return false };
+        self.queue(key, urgent);
+        true
     }
 
     fn release(&self) {
@@ -316,5 +319,13 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Waiting for Member<K> {
         for key in failed {
             self.queue.add(key);
         }
+    }
+}
+
+/// A stopped controller drops the keys that are queued, among them a probe of a gate that others share.
+impl<K> Drop for Member<K> {
+    fn drop(&mut self) {
+        locked(&self.gate.0.state).left(self.number);
+        self.gate.0.changed.notify_waiters();
     }
 }

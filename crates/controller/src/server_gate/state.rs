@@ -144,6 +144,13 @@ impl State {
         }
     }
 
+    /// Records that a controller has ended, which its probe may not have.
+    pub(super) fn left(&mut self, member: Member) {
+        if let Some(closed) = self.closed.as_mut().filter(|closed| closed.prober == Some(member)) {
+            closed.running = false;
+        }
+    }
+
     /// Records the end of a probe that did not succeed. `cause` is that of its failure; `None` if it wrote nothing, and
     /// `waiting` whether other keys wait.
     pub(super) fn probed(&mut self, cause: Option<FailureCause>, waiting: bool, now: Instant) -> Option<Opened> {

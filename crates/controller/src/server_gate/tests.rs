@@ -241,13 +241,66 @@ async fn keys_without_a_write_do_not_keep_the_gate_closed() {
     assert_eq!(rig.attempts().iter().filter(|(_, key, written)| key.starts_with("default") && *written).count(), 3);
 }
 
+/// A controller whose key another thread releases before it becomes the probe.
+#[derive(Default)]
+struct Released {
+    parked: Mutex<Parked<&'static str>>,
+    probes: AtomicUsize,
+}
+
+impl Waiting for Released {
+    fn is_fresh(&self) -> Option<bool> {
+        locked(&self.parked).is_fresh()
+    }
+
+    fn rank(&self, again: bool) -> Option<Rank> {
+        locked(&self.parked).rank(again)
+    }
+
+    fn probe(&self, _: bool) -> bool {
+        self.probes.fetch_add(1, Relaxed);
+        false
+    }
+
+    fn release(&self) {}
+}
+
 fn close(gate: &ServerGate) {
     assert!(locked(&gate.0.state).failed(0, FailureCause::Unreachable, false, Instant::now()));
+}
+
+#[test]
+fn a_probe_whose_key_was_released_is_followed_by_another() {
+    let (gate, released) = (ServerGate::default(), Arc::new(Released::default()));
+    locked(&released.parked).add("web", false, false);
+    let member: Arc<dyn Waiting> = released.clone();
+    locked(&gate.0.members).push(Arc::downgrade(&member));
+    close(&gate);
+    let due = Instant::now() + seconds(1);
+    let next = [gate.probe(due), gate.probe(due)];
+    assert_eq!(released.probes.load(Relaxed), 2);
+    assert_eq!(next, [Some(due); 2]);
 }
 
 fn member(gate: &ServerGate, metrics: Option<Arc<dyn ControllerMetrics>>) -> Arc<Member<&'static str>> {
     let (queue, _) = Queue::builder().build();
     Member::new(gate.clone(), queue, Removals::default(), metrics)
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_probe_of_a_controller_that_ends_is_followed_by_one_of_another_controller() {
+    let gate = ServerGate::default();
+    let (stopped, other) = (member(&gate, None), member(&gate, None));
+    close(&gate);
+    assert_eq!(stopped.admit(&"removal", true), Admission::Waits);
+    assert_eq!(other.admit(&"web", false), Admission::Waits);
+    let mut tasks = JoinSet::new();
+    tasks.spawn(async move { gate.run().await });
+    sleep(seconds(1)).await;
+    assert_eq!((stopped.queue.len(), other.queue.len()), (1, 0));
+    drop(stopped);
+    sleep(seconds(60)).await;
+    assert_eq!(other.queue.len(), 1);
 }
 
 /// A gauge in place of which the gate opens, as another thread might open it, unless the parked keys are locked.
