@@ -11,14 +11,13 @@ mod metrics;
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use kube_controller_client::Client;
 use kube_controller_client::events::EventType;
 use kube_endpoint_model::{EndpointSlice, Endpoints, Service, ServiceIndex, SliceIndex};
-use kube_informer::{HandlerOptions, Index, Informer, Lister};
+use kube_informer::{Event, HandlerOptions, Index, Informer, Lister};
 use kube_wire::ResourceVersion;
 use tokio::sync::mpsc::{self, Receiver, Sender, UnboundedReceiver, UnboundedSender};
 use tokio::time::{Instant, sleep_until};
@@ -101,13 +100,14 @@ impl SecondWriter {
     ) -> impl Future<Output = ()> + Send {
         let (found, to_judge) = mpsc::unbounded_channel();
         let (queue, to_attribute) = mpsc::channel(MAX_QUEUED);
-        let counts = Arc::new(AtomicBool::new(false));
-        self.observe(&self.endpoints, &counts, &queue, &found);
-        self.observe(&self.slices, &counts, &queue, &found);
+        let of_endpoints = self.observe(&self.endpoints, &queue, &found);
+        let of_slices = self.observe(&self.slices, &queue, &found);
         async move {
             let work = async {
                 caught_up.await;
-                counts.store(true, Ordering::Relaxed);
+                // Neither is set before.
+                let _ = of_endpoints.set(self.endpoints.lister().last_resource_version());
+                let _ = of_slices.set(self.slices.lister().last_resource_version());
                 tokio::select! {
                     biased;
                     never = self.attribute(to_attribute, &found) => match never {},
@@ -122,18 +122,20 @@ impl SecondWriter {
         }
     }
 
+    /// Adds a handler, and returns the version after which writes count. None counts before it is set.
     fn observe<T: Managed, X: Index<T>>(
         &self,
         informer: &Informer<T, X>,
-        counts: &Arc<AtomicBool>,
         queue: &Sender<Unattributed>,
         found: &UnboundedSender<Found>,
-    ) {
+    ) -> Arc<OnceLock<ResourceVersion>> {
         let options = HandlerOptions::named("second-writer").foreign_writes();
         let (queue, found, controllers) = (queue.clone(), found.clone(), self.controllers.clone());
-        let counts = Arc::clone(counts);
+        let (begin, lister) = (Arc::new(OnceLock::new()), informer.lister());
+        let counted = Arc::clone(&begin);
         informer.add_handler_with(options, move |event| {
-            if !counts.load(Ordering::Relaxed) {
+            let Some(begin) = begin.get() else { return };
+            if is_earlier(&event, begin, &lister.last_resource_version()) {
                 return;
             }
             let at = Instant::now();
@@ -150,6 +152,7 @@ impl SecondWriter {
                 },
             };
         });
+        counted
     }
 
     async fn attribute(&self, mut queue: Receiver<Unattributed>, found: &UnboundedSender<Found>) -> Infallible {
@@ -238,6 +241,14 @@ impl SecondWriter {
             }
         }
     }
+}
+
+/// Returns whether an event was stored at the version `begin` already, and has waited in the queue of the handler since.
+/// `latest` is the last version of the store.
+fn is_earlier<T: Managed>(event: &Event<T>, begin: &ResourceVersion, latest: &ResourceVersion) -> bool {
+    // The version of a tombstone is not that of the deletion, and versions begin anew when the server is restored.
+    let is_comparable = !matches!(event, Event::Deleted { tombstone: true, .. }) && latest >= begin;
+    is_comparable && event.object().resource_version() <= *begin
 }
 
 #[cfg(test)]

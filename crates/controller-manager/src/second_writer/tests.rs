@@ -131,6 +131,33 @@ async fn writes_before_the_caches_caught_up_are_those_of_the_previous_leader() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn writes_that_are_delivered_after_the_caches_caught_up_are_those_of_the_previous_leader() {
+    let rig = Rig::new("Service", true);
+    for number in 0..5 {
+        rig.slices.apply(named(&format!("web-{number}"), "Service", 6 + number));
+    }
+    rig.caught_up.notify_one();
+    rig.settle().await;
+    assert_eq!((rig.count(KCM), rig.metrics.second_writer.get()), (0, 0));
+    rig.slices.apply(slice("Service", 11));
+    rig.settle().await;
+    assert_eq!(rig.count(KCM), 1);
+}
+
+/// The versions of a restored server begin below those before.
+#[tokio::test(start_paused = true)]
+async fn writes_after_a_restore_of_the_server_count() {
+    let rig = Rig::new("Service", true);
+    rig.slices.replace([slice("Service", 5)], "50");
+    rig.caught_up.notify_one();
+    rig.settle().await;
+    rig.slices.replace([slice("Service", 5)], "6");
+    rig.slices.apply(slice("Service", 7));
+    rig.settle().await;
+    assert_eq!(rig.count(KCM), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_difference_that_a_relist_finds_counts() {
     let rig = Rig::counting("Service", true).await;
     rig.slices.replace([slice("Service", 6)], "9");
