@@ -7,6 +7,7 @@ use kube_controller::{Enqueuer, FailureCause, Outcome};
 use kube_controller_client::events::EventType;
 use kube_endpoint_model::{Cluster as _, Listers, ObjectKey, SelectingService, Service, WarningEvent};
 use kube_informer::{Lister, WITHHELD_INTERVAL};
+use kube_topology::HintPolicy;
 use kube_wire::Decode as _;
 
 use crate::apply::{ApplyError, join};
@@ -96,7 +97,7 @@ impl Syncs {
             }
             return Ok(Outcome::Unchanged);
         };
-        let owner = slices.owner.clone();
+        let (owner, policy) = (slices.owner.clone(), slices.policy);
         for WarningEvent { reason, message } in planned.events {
             self.reconciler.events().event(&owner, EventType::Warning, reason, message);
         }
@@ -111,6 +112,10 @@ impl Syncs {
             Ok(done) if failures.is_empty() => {
                 self.keys.set_interval(key, upstream_sync(planned.pods.len(), done.writes));
                 if done.writes == 0 {
+                    // Nodes that changed before the allocation of the plan was recorded have not been compared with it.
+                    if policy == Some(HintPolicy::Topology) && self.reconciler.hint_state(key).0 != ratios {
+                        self.keys.requeue(key.clone(), self.echo_delay);
+                    }
                     return Ok(Outcome::Unchanged);
                 }
                 self.keys.requeue(key.clone(), self.echo_delay);
@@ -125,3 +130,6 @@ impl Syncs {
         Err(error)
     }
 }
+
+#[cfg(test)]
+mod tests;
