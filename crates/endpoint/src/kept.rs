@@ -90,13 +90,13 @@ mod tests {
     }
 
     /// A cache that lacks Pod 1, until the right list arrives with the read of the Pods: right before it or after it.
-    struct Corrected {
+    struct LateList {
         current: Arc<Endpoints>,
         read: Vec<Arc<Pod>>,
         is_corrected: Cell<bool>,
     }
 
-    impl Cluster for Corrected {
+    impl Cluster for LateList {
         fn service(&self, _: &ObjectKey) -> Option<Arc<Service>> {
             Some(Arc::new(Service { selector: Some(Labels::default()), ..service(80) }))
         }
@@ -125,7 +125,7 @@ mod tests {
     fn an_address_whose_pod_is_stored_during_the_plan_stays(#[case] read: &[Arc<Pod>], #[case] expected: &str) {
         let before = [pod(1, true), pod(2, true)];
         let current = Arc::new(written(planned_write(&service(80), &before, None, None, Legacy::default())));
-        let cluster = Corrected { current, read: read.to_vec(), is_corrected: Cell::new(false) };
+        let cluster = LateList { current, read: read.to_vec(), is_corrected: Cell::new(false) };
         let (key, mut state) = (ObjectKey::new("ns", "web"), ServiceState::default());
         let plan = plan(&cluster, &key, &mut state, Legacy::default(), |_| false, |_, _| {});
         assert_eq!(shown(&written(plan.write)), [expected]);

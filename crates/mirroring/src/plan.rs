@@ -158,12 +158,12 @@ mod tests {
     );
 
     /// Caches that lack the Service or the Endpoints object, until the right list arrives after the read.
-    struct Corrected {
+    struct LateList {
         of_services: bool,
         is_corrected: Cell<bool>,
     }
 
-    impl Cluster for Corrected {
+    impl Cluster for LateList {
         fn service(&self, _: &ObjectKey) -> Option<Arc<Service>> {
             self.is_corrected.set(true);
             None
@@ -184,7 +184,7 @@ mod tests {
 
     #[rstest]
     fn slices_stay_if_their_source_is_stored_during_the_read(#[values(true, false)] of_services: bool) {
-        let cluster = Corrected { of_services, is_corrected: Cell::new(false) };
+        let cluster = LateList { of_services, is_corrected: Cell::new(false) };
         let planned = plan(&cluster, &ObjectKey::new("ns", "web"), NonZeroUsize::MIN);
         assert!(matches!(planned, Err(NothingToMirror::Withheld)));
     }

@@ -133,9 +133,9 @@ mod tests {
     use super::*;
 
     /// A cache that lacks a Service, until the right list arrives after its read.
-    struct Corrected(Cell<bool>);
+    struct LateList(Cell<bool>);
 
-    impl Cluster for Corrected {
+    impl Cluster for LateList {
         fn service(&self, _: &ObjectKey) -> Option<Arc<Service>> {
             self.0.set(true);
             None
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_service_that_is_stored_during_the_read_is_not_missing() {
-        let cluster = Corrected(Cell::new(false));
+        let cluster = LateList(Cell::new(false));
         assert_eq!(cluster.selecting_service(&ObjectKey::new("ns", "web")), SelectingService::Withheld);
     }
 }
