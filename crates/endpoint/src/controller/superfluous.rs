@@ -4,7 +4,6 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use kube_controller::locked;
-use kube_endpoint_model::well_known::{ENDPOINTS_CONTROLLER, ENDPOINTS_MANAGED_BY_LABEL};
 use kube_endpoint_model::{Endpoints, ObjectKey, ResourceVersion, Uid};
 use kube_wire::Object as _;
 
@@ -69,16 +68,13 @@ impl Superfluous {
         cached: impl FnOnce() -> Option<Arc<Endpoints>>,
     ) {
         let mut state = locked(&self.0);
-        // If the watch of Services is late, another client may have created it since.
-        let is_newer = |it: &Arc<Endpoints>| version.as_ref().is_some_and(|version| it.resource_version() > *version);
-        let object = cached().filter(|it| is_managed(it) || !is_newer(it)).map(|it| it.uid());
         state.latest.0 += 1;
         let at = state.latest;
         let deletion = state.deletions.entry(service).or_default();
         deletion.at = at;
         deletion.version = version;
-        if object.is_some() {
-            deletion.object = object;
+        if let Some(endpoints) = cached() {
+            deletion.object = Some(endpoints.uid());
         }
     }
 
@@ -156,11 +152,6 @@ impl Superfluous {
     }
 }
 
-/// Returns whether the object has the managed-by label of this controller.
-pub(super) fn is_managed(endpoints: &Endpoints) -> bool {
-    endpoints.metadata.labels.get(ENDPOINTS_MANAGED_BY_LABEL) == Some(ENDPOINTS_CONTROLLER)
-}
-
 impl State {
     fn take_until(&mut self, service: &ObjectKey, moment: Moment) -> Option<Deletion> {
         self.deletions.get(service).filter(|deletion| deletion.at <= moment)?;
@@ -198,16 +189,14 @@ mod tests {
     }
 
     #[rstest]
-    #[case::cached(Some(("a", "5")), None, ("a", "9"), true)]
-    #[case::another_object(Some(("a", "5")), None, ("b", "9"), false)]
+    #[case::cached(Some("a"), None, ("a", "9"), true)]
+    #[case::another_object(Some("a"), None, ("b", "9"), false)]
     #[case::older(None, Some(8), ("b", "7"), true)]
     #[case::newer(None, Some(8), ("b", "9"), false)]
-    #[case::cached_and_changed_since(Some(("a", "5")), Some(8), ("a", "9"), true)]
-    #[case::cached_and_newer(Some(("a", "9")), Some(8), ("a", "9"), false)]
-    #[case::cached_and_perhaps_newer(Some(("a", "9")), None, ("a", "9"), true)]
+    #[case::cached_and_changed_since(Some("a"), Some(8), ("a", "9"), true)]
     #[case::unknown_version(None, None, ("b", "7"), false)]
     fn objects_of_a_deleted_service(
-        #[case] cached: Option<(&str, &str)>,
+        #[case] cached: Option<&str>,
         #[case] version: Option<u64>,
         #[case] (uid, stored): (&str, &str),
         #[case] expected: bool,
@@ -215,7 +204,7 @@ mod tests {
         let superfluous = Superfluous::default();
         let object = endpoints(uid, stored);
         assert!(!superfluous.contains(&object));
-        let cached = || cached.map(|(uid, version)| Arc::new(endpoints(uid, version)));
+        let cached = || cached.map(|uid| Arc::new(endpoints(uid, "5")));
         superfluous.service_deleted(web(), version.map(Into::into), cached);
         assert_eq!(superfluous.contains(&object), expected);
         superfluous.service_exists(&web(), superfluous.now());
@@ -260,15 +249,6 @@ mod tests {
         };
         superfluous.swept(version);
         superfluous.version_seen(version);
-    }
-
-    #[test]
-    fn own_objects_are_superfluous_even_if_they_are_newer_than_the_deletion() {
-        let mut object = endpoints("a", "9");
-        object.metadata.labels = [(ENDPOINTS_MANAGED_BY_LABEL, ENDPOINTS_CONTROLLER)].into_iter().collect();
-        let superfluous = Superfluous::default();
-        superfluous.service_deleted(web(), Some(8.into()), || Some(Arc::new(object.clone())));
-        assert!(superfluous.contains(&object));
     }
 
     #[test]

@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kube_controller::{ControllerBuilder, Urgency};
+use kube_endpoint_model::well_known::{ENDPOINTS_CONTROLLER, ENDPOINTS_MANAGED_BY_LABEL};
 use kube_endpoint_model::{Endpoints, ObjectKey, Pod, Service, pod_change};
 use kube_informer::{Event, HandlerHandle};
 use kube_wire::Object as _;
 
 use super::informers::Informers;
-use super::superfluous::{Superfluous, is_managed};
+use super::superfluous::Superfluous;
 use super::unanswered::UnansweredWrites;
 
 /// Queues a Service without delay for each of its events, resyncs included (EP-H1). A deleted one is recorded
@@ -46,7 +47,7 @@ pub(super) fn watch_pods(controller: &mut ControllerBuilder<ObjectKey>, informer
 ///
 /// Two more kinds of events queue a Service: events that may deliver an own write without a response, which the last
 /// sync did not see; and relists that add or change managed Endpoints, or bring back those that were deleted or that the
-/// sweep at the start should have seen, but no others without a Service. After a restore of etcd, Services may be listed and synced before the restored
+/// sweep at the start should have seen. After a restore of etcd, Services may be listed and synced before the restored
 /// Endpoints are in the cache.
 pub(super) fn watch_endpoints(
     controller: &mut ControllerBuilder<ObjectKey>,
@@ -87,10 +88,15 @@ pub(super) fn watch_endpoints(
     })
 }
 
+/// Returns whether the object has the managed-by label of this controller. A relist that adds or
+/// changes other Endpoints queues nothing, even if they have no Service.
+fn is_managed(endpoints: &Endpoints) -> bool {
+    endpoints.metadata.labels.get(ENDPOINTS_MANAGED_BY_LABEL) == Some(ENDPOINTS_CONTROLLER)
+}
+
 #[cfg(test)]
 mod tests {
     use kube_controller::{Controller, Metrics};
-    use kube_endpoint_model::well_known::ENDPOINTS_MANAGED_BY_LABEL;
     use kube_endpoint_model::{PodIndex, ServiceIndex};
     use kube_informer::{Informer, ManualSource, WriteThrough};
     use kube_workqueue::Queue;
