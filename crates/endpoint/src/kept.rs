@@ -2,12 +2,6 @@
 
 use kube_endpoint_model::{EndpointAddress, EndpointSubset, Endpoints, TargetRef};
 
-/// Returns the targets of all addresses.
-pub(crate) fn targets(endpoints: &Endpoints) -> impl Iterator<Item = &TargetRef> {
-    let addresses = endpoints.subsets.iter().flat_map(|it| it.addresses.iter().chain(&it.not_ready_addresses));
-    addresses.filter_map(|address| address.target_ref.as_ref())
-}
-
 /// Returns the addresses for whose targets `is_kept` returns `true`, with their ports.
 pub(crate) fn kept_subsets(current: &Endpoints, is_kept: impl Fn(&TargetRef) -> bool) -> Vec<EndpointSubset> {
     let kept = |addresses: &[EndpointAddress]| -> Vec<EndpointAddress> {

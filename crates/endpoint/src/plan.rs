@@ -5,11 +5,11 @@ use std::sync::Arc;
 use kube_endpoint_model::membership::PodOutcome;
 use kube_endpoint_model::well_known::TOLERATE_UNREADY_ANNOTATION;
 use kube_endpoint_model::{
-    Cluster, Endpoints, ObjectKey, Pod, SelectingService, ServiceState, TargetRef, WarningEvent, Write,
+    Cluster, Endpoints, ObjectKey, Pod, SelectingService, ServiceState, TargetRef, WarningEvent, Write, references,
 };
 
 use crate::desired::{desired_subsets, write_to};
-use crate::kept::{kept_subsets, targets};
+use crate::kept::kept_subsets;
 use crate::legacy::Legacy;
 
 /// What the controller does about the Endpoints object of one Service.
@@ -56,7 +56,8 @@ pub fn plan(
         }
     };
     let current = cluster.endpoints(key);
-    let withheld = current.as_ref().map(|current| cluster.withheld_pods(targets(current))).unwrap_or_default();
+    let withheld =
+        current.as_ref().map(|current| cluster.withheld_pods(references::targets(current))).unwrap_or_default();
     let pods = cluster.selected_pods(service);
     let kept = match &current {
         Some(current) if !withheld.is_empty() => {

@@ -24,9 +24,7 @@ impl<'a> Written<'a> {
         let of_slices = slices.filter_map(|endpoint| endpoint.target_ref.as_ref());
         let managed =
             |it: &&Arc<Endpoints>| it.metadata.labels.get(ENDPOINTS_MANAGED_BY_LABEL) == Some(ENDPOINTS_CONTROLLER);
-        let subsets = self.endpoints.iter().filter(managed).flat_map(|it| &it.subsets);
-        let addresses = subsets.flat_map(|subset| subset.addresses.iter().chain(&subset.not_ready_addresses));
-        let of_endpoints = addresses.filter_map(|address| address.target_ref.as_ref());
+        let of_endpoints = self.endpoints.iter().filter(managed).flat_map(|it| targets(it));
         of_slices.chain(of_endpoints).filter_map(pod)
     }
 
@@ -56,6 +54,12 @@ impl<'a> Written<'a> {
     fn slices_of(self, controller: &'static str) -> impl Iterator<Item = &'a EndpointSlice> {
         self.slices.iter().map(|slice| &**slice).filter(move |slice| slice.is_managed_by(controller))
     }
+}
+
+/// Returns the targets of all addresses, ready or not.
+pub fn targets(endpoints: &Endpoints) -> impl Iterator<Item = &TargetRef> {
+    let addresses = endpoints.subsets.iter().flat_map(|it| it.addresses.iter().chain(&it.not_ready_addresses));
+    addresses.filter_map(|address| address.target_ref.as_ref())
 }
 
 /// Returns key and uid of the Pod that a target names; `None` for another kind.

@@ -59,8 +59,8 @@ impl Syncs {
     /// The write failed. The key must be retried.
     pub(super) async fn sync(&self, key: &ObjectKey) -> Result<Outcome, SyncError> {
         let read = self.superfluous.now();
-        let is_left_over = |endpoints: &Endpoints| self.is_left_over(key, endpoints);
-        let plan = plan(&self.caches, key, &mut self.states.take(key), self.legacy, is_left_over, |_, _| {});
+        // What is left over of a Service that does not exist is read by `delete`.
+        let plan = plan(&self.caches, key, &mut self.states.take(key), self.legacy, |_| false, |_, _| {});
         if plan.is_withheld {
             self.keys.requeue(key.clone(), WITHHELD_INTERVAL);
         }
@@ -75,7 +75,7 @@ impl Syncs {
             SelectingService::Missing => {
                 self.states.forget(key);
                 self.keys.set_interval(key, Duration::ZERO);
-                return self.delete(key, plan.write, read).await;
+                return self.delete(key, read).await;
             }
         };
         self.superfluous.service_exists(key, read);
@@ -86,21 +86,14 @@ impl Syncs {
         self.send(key, plan.write).await
     }
 
-    /// Deletes the Endpoints object of a Service that does not exist, if it is superfluous (EP-1). `planned` is the delete
-    /// of the cached object; the server may have one that the watch has not delivered yet.
-    async fn delete(
-        &self,
-        key: &ObjectKey,
-        planned: Option<Write<Endpoints>>,
-        read: Moment,
-    ) -> Result<Outcome, SyncError> {
+    /// Deletes the Endpoints object of a Service that does not exist, if it is superfluous (EP-1): the cached
+    /// object, or one that the watch has not delivered yet.
+    async fn delete(&self, key: &ObjectKey, read: Moment) -> Result<Outcome, SyncError> {
         let may_exist = || self.superfluous.is_service_deleted(key) || self.unanswered.may_have_created(key);
-        let write = match (planned, self.caches.endpoints(key)) {
-            (Some(write), _) => Some(write),
-            // The watch has delivered it since the plan.
-            (None, Some(cached)) if self.is_left_over(key, &cached) => Some(Write::Delete(cached)),
-            (None, None) if may_exist() => self.find_left_over(key).await?.map(Write::Delete),
-            (None, _) => {
+        let write = match self.caches.endpoints(key) {
+            Some(cached) if self.is_left_over(key, &cached) => Some(Write::Delete(cached)),
+            None if may_exist() => self.find_left_over(key).await?.map(Write::Delete),
+            _ => {
                 // The cached object is a new one.
                 self.superfluous.removed(key, read);
                 self.unanswered.remove(key);
