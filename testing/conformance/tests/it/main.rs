@@ -1,6 +1,7 @@
 //! Tests of recordings, hostile scenarios, the player, the program and the contract. One binary: most of them wait, and
 //! wait together.
 
+mod as_recorded;
 mod canonical;
 mod compare;
 mod contract;
@@ -9,4 +10,3 @@ mod kit;
 mod ours;
 mod player;
 mod recordings;
-mod replay;

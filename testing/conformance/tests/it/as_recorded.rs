@@ -1,4 +1,6 @@
 //! Plays all recordings. For the environment variables, see the README of this crate.
+//!
+//! The name makes it the first test to start: a program takes as long for it as for all others together.
 
 use std::sync::Arc;
 
