@@ -3,10 +3,10 @@
 
 mod as_recorded;
 mod canonical;
+mod cli;
 mod compare;
 mod contract;
 mod hostile;
-mod kit;
 mod ours;
 mod player;
 mod recordings;

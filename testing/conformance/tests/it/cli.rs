@@ -1,5 +1,7 @@
 //! The program `slice-conformance`: the controllers of this repository pass with each profile, a controller with a label
 //! of its own passes with its own profile, and broken controllers fail with a clear report.
+//!
+//! By their name, these tests start before the hostile scenarios: they wait longest.
 
 use std::{
     env, fs,
