@@ -87,7 +87,7 @@ pub fn endpoints_controller(
             }
             let key = endpoints.key();
             if services.get(&key.namespace, &key.name).is_none() {
-                swept.service_deleted(key.clone(), None, || Some(endpoints));
+                swept.service_missing(&endpoints);
             }
             keys.add(key);
         }

@@ -42,6 +42,8 @@ struct Deletion {
     version: Option<ResourceVersion>,
     /// Endpoints of the Service.
     object: Option<Uid>,
+    /// Nothing but the cache at the start showed it: a Service that is younger than its list is missing as well.
+    presumed: bool,
 }
 
 /// Objects of Services whose deletion is complete, or that a list lacked. A restore of etcd or a later list can bring them
@@ -73,9 +75,23 @@ impl Superfluous {
         let deletion = state.deletions.entry(service).or_default();
         deletion.at = at;
         deletion.version = version;
+        deletion.presumed = false;
         if let Some(endpoints) = cached() {
             deletion.object = Some(endpoints.uid());
         }
+    }
+
+    /// Records that the cache at the start lacks the Service of these Endpoints.
+    pub(super) fn service_missing(&self, endpoints: &Endpoints) {
+        let mut state = locked(&self.0);
+        state.latest.0 += 1;
+        let deletion = Deletion { at: state.latest, version: None, object: Some(endpoints.uid()), presumed: true };
+        state.deletions.insert(endpoints.key(), deletion);
+    }
+
+    /// Returns whether only a read can show that this Service is gone.
+    pub(super) fn is_presumed(&self, service: &ObjectKey) -> bool {
+        locked(&self.0).deletions.get(service).is_some_and(|deletion| deletion.presumed)
     }
 
     /// Records an object that this process created. Its Service may have been deleted after the create was sent.

@@ -7,7 +7,7 @@ use kube_controller::{Enqueuer, Executor, FailureCause, KeyStates, Outcome};
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
 use kube_controller_client::{Error, ReviewedClient};
 use kube_endpoint_model::{
-    Cluster as _, Endpoints, Listers, ObjectKey, SelectingService, ServiceState, WarningEvent, Write,
+    Cluster as _, Endpoints, Listers, ObjectKey, SelectingService, Service, ServiceState, WarningEvent, Write,
 };
 use kube_informer::{WITHHELD_INTERVAL, WriteThrough};
 
@@ -100,12 +100,29 @@ impl Syncs {
                 None
             }
         };
+        if write.is_some() && self.superfluous.is_presumed(key) && self.service_is_stored(key).await? {
+            // The event that adds it queues it.
+            return Ok(Outcome::Unchanged);
+        }
         let outcome = self.send(key, write).await?;
         if self.client.observes() {
             return Ok(Outcome::Unchanged);
         }
         self.superfluous.removed(key, read);
         Ok(outcome)
+    }
+
+    /// Returns whether the server has a Service that the caches lack. Shadow mode does not ask: what the writer removes is
+    /// compared.
+    async fn service_is_stored(&self, key: &ObjectKey) -> Result<bool, SyncError> {
+        if self.client.observes() {
+            return Ok(false);
+        }
+        match self.client.client().get::<Service>(&key.namespace, &key.name).await {
+            Ok(_) => Ok(true),
+            Err(error) if error.is_not_found() => Ok(false),
+            Err(source) => Err(SyncError { verb: "get the Service of", key: key.clone(), source }),
+        }
     }
 
     /// Returns whether Endpoints without a Service are superfluous.

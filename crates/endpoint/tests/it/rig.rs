@@ -46,7 +46,12 @@ impl Rig {
 
     /// Starts the controller with no objects. Its list of Endpoints has this version.
     pub(crate) async fn start_at(version: &str) -> Rig {
-        Rig::start_listed(&[], &[], &[], |_| {}, version).await
+        Rig::start_listed(&[], &[], &[], |_| {}, version, &[]).await
+    }
+
+    /// Starts the controller with these Endpoints, whose Services are on the server only.
+    pub(crate) async fn start_before(services: &[Value], endpoints: &[Value]) -> Rig {
+        Rig::start_listed(&[], &[], endpoints, |_| {}, "1", services).await
     }
 
     /// Starts the controller with a changed configuration.
@@ -56,7 +61,7 @@ impl Rig {
         endpoints: &[Value],
         change: impl FnOnce(&mut Config),
     ) -> Rig {
-        Rig::start_listed(services, pods, endpoints, change, "1").await
+        Rig::start_listed(services, pods, endpoints, change, "1", &[]).await
     }
 
     async fn start_listed(
@@ -65,6 +70,7 @@ impl Rig {
         endpoints: &[Value],
         change: impl FnOnce(&mut Config),
         version: &str,
+        not_listed: &[Value],
     ) -> Rig {
         let server = Server::start(ServerConfig::default()).await.expect("server starts");
         let admin = client(&server, "test");
@@ -74,6 +80,9 @@ impl Rig {
             let (status, _) =
                 admin.raw(http::Method::POST, "/api/v1/namespaces", json, namespace).await.expect("response");
             assert!(status.is_success(), "{status}");
+        }
+        for service in not_listed {
+            admin.create::<core::Service>(&read(service)).await.expect("created");
         }
         let (service_informer, services_source) = ManualSource::with_index(ServiceIndex::default());
         let (pod_informer, pods_source) = ManualSource::with_index(PodIndex::default());

@@ -1,5 +1,7 @@
 //! End-to-end syncs: which writes are sent, and how failures are handled.
 
+use std::slice;
+
 use k8s_openapi::api::core::v1 as core;
 use kube_dev_apiserver::{Fault, On};
 use kube_endpoint_model::well_known::{LEADER_ANNOTATION, TRIGGER_TIME_ANNOTATION};
@@ -77,6 +79,24 @@ async fn leftover_endpoints_are_deleted_at_start() {
     leader["metadata"]["annotations"] = json!({LEADER_ANNOTATION: "{}"});
     let mut rig = Rig::start(&[], &[], &[endpoints("gone", "10.0.0.1"), leader]).await;
     assert_eq!(rig.writes().await, ["delete gone 200"]);
+}
+
+/// The Service is younger than the list of Services, and its Endpoints are not younger than the list of Endpoints. Upstream
+/// deletes them unless the event of the Service arrives in time.
+#[tokio::test]
+async fn endpoints_whose_service_the_cache_does_not_have_yet_are_kept_at_start() {
+    let reads = On::any().verb("get").resource("services");
+    let service = json!({
+        "metadata": {"namespace": NAMESPACE, "name": "web"}, "spec": {"ports": [{"port": 80}]}
+    });
+    let mut rig = Rig::start_before(slice::from_ref(&service), &[endpoints("web", "10.0.0.1")]).await;
+    assert_eq!((rig.writes().await.len(), rig.server.requests().count(&reads)), (0, 1));
+    rig.service(&service);
+    assert_eq!((rig.writes().await.len(), rig.server.requests().count(&reads)), (0, 1));
+    // Its deletion is an event like any other.
+    rig.services.delete(crate::rig::read(&service));
+    rig.services.deliver();
+    assert_eq!((rig.writes().await, rig.server.requests().count(&reads)), (vec!["delete web 200".to_owned()], 1));
 }
 
 #[tokio::test]
