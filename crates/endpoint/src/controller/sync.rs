@@ -101,7 +101,8 @@ impl Syncs {
             }
         };
         if write.is_some() && self.superfluous.is_presumed(key) && self.service_is_stored(key).await? {
-            // The event that adds it queues it.
+            // No event follows if it is deleted before the next list.
+            self.keys.requeue(key.clone(), WITHHELD_INTERVAL);
             return Ok(Outcome::Unchanged);
         }
         let outcome = self.send(key, write).await?;
