@@ -30,9 +30,6 @@ if [ -d "$target/debug" ] && [ ! -d "$CARGO_TARGET_DIR" ]; then
   mkdir -p "$CARGO_TARGET_DIR"
   cp -a --reflink=auto "$target/debug" "$CARGO_TARGET_DIR"
 fi
-if [ "${1:-}" = copy ]; then
-  exit
-fi
 for version in "${versions[@]}"; do
   printf 'Kubernetes %s\n' "$version"
   export K8S_OPENAPI_ENABLED_VERSION=$version
