@@ -81,14 +81,17 @@ async fn leftover_endpoints_are_deleted_at_start() {
     assert_eq!(rig.writes().await, ["delete gone 200"]);
 }
 
+/// A Service that the server does not have yet.
+fn without_selector() -> Value {
+    json!({"metadata": {"namespace": NAMESPACE, "name": "web"}, "spec": {"ports": [{"port": 80}]}})
+}
+
 /// The Service is younger than the list of Services, and its Endpoints are not younger than the list of Endpoints. Upstream
 /// deletes them unless the event of the Service arrives in time.
 #[tokio::test]
 async fn endpoints_whose_service_the_cache_does_not_have_yet_are_kept_at_start() {
     let reads = On::any().verb("get").resource("services");
-    let service = json!({
-        "metadata": {"namespace": NAMESPACE, "name": "web"}, "spec": {"ports": [{"port": 80}]}
-    });
+    let service = without_selector();
     let mut rig = Rig::start_before(slice::from_ref(&service), &[endpoints("web", "10.0.0.1")]).await;
     assert!(rig.writes().await.is_empty() && rig.server.requests().count(&reads) > 0);
     rig.service(&service);
@@ -103,8 +106,7 @@ async fn endpoints_whose_service_the_cache_does_not_have_yet_are_kept_at_start()
 // Simulation seed 13601.
 #[tokio::test]
 async fn endpoints_whose_service_is_deleted_before_it_is_listed_are_deleted() {
-    let service = json!({"metadata": {"namespace": NAMESPACE, "name": "web"}, "spec": {"ports": [{"port": 80}]}});
-    let mut rig = Rig::start_before(slice::from_ref(&service), &[endpoints("web", "10.0.0.1")]).await;
+    let mut rig = Rig::start_before(&[without_selector()], &[endpoints("web", "10.0.0.1")]).await;
     assert!(rig.writes().await.is_empty());
     rig.client.delete::<core::Service>(NAMESPACE, "web", None).await.expect("deleted");
     eventually("the object is deleted", &true, async || rig.stored("web").await.is_none()).await;
