@@ -25,7 +25,7 @@ use crate::request_deadline;
 use crate::second_writer::{REQUESTS_PER_SECOND, SecondWriter};
 use crate::serve::serve;
 use crate::settings::{Mode, Settings};
-use crate::settled::settled;
+use crate::settled::Settled;
 use crate::shadow::{self, Shadow};
 
 /// Runs the controllers until `stop` is cancelled or a task fails.
@@ -145,6 +145,8 @@ struct StartContext<'a> {
     caches: CaughtUp,
     /// The gate at which keys wait while the server fails.
     server_gate: ServerGate,
+    /// What each sync waits for.
+    settled: Arc<Settled>,
 }
 
 impl Manager {
@@ -194,7 +196,8 @@ impl Manager {
         }
         let availability = self.reader.availability().clone();
         let server_gate = supervisor.server_gate(move || availability.recovery());
-        let mut context = StartContext { supervisor, fence, tokens, caches, server_gate };
+        let settled = Settled::new(self.caches.restores.clone(), self.reader.clone());
+        let mut context = StartContext { supervisor, fence, tokens, caches, server_gate, settled };
         self.controllers.iter().try_for_each(|registration| self.start_controller(&mut context, registration))
     }
 
@@ -219,8 +222,8 @@ impl Manager {
             Some(shadow) => shadow.follow(name, controller),
             None => controller,
         };
-        let (restores, server) = (self.caches.restores.clone(), self.reader.availability().clone());
-        let controller = controller.before_sync(move || settled(restores.clone(), server.clone()));
+        let settled = Arc::clone(&context.settled);
+        let controller = controller.before_sync(move || Arc::clone(&settled).wait());
         let controller =
             controller.wait_for(context.caches.wait(reads.to_vec())).server_gate(context.server_gate.clone());
         context.supervisor.try_spawn(*name, controller.run(self.stop.clone()));

@@ -1,39 +1,82 @@
 //! The wait before a sync until the caches have the same state again after an outage or a restore of etcd.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use kube_controller_client::Availability;
+use kube_controller_client::Client;
+use kube_endpoint_model::Service;
 use kube_informer::RestoreSignal;
-use tokio::time::{Instant, sleep_until};
+use tokio::sync::Mutex;
+use tokio::time::{Instant, sleep};
 
 /// Maximum time that syncs wait for caches while the API server answers. A resource that cannot be listed must not stop
 /// the controllers for longer.
 const LIMIT: Duration = Duration::from_secs(60);
+/// Interval between two reads that show whether the API server answers.
+const INTERVAL: Duration = Duration::from_secs(5);
 
-/// Waits until no cache is behind: each has listed again, or resumed its watch, since that was interrupted. Ends 60 s
-/// after the interruption, or after the server became available, even if one is.
-///
-/// A sync that combines caches from before a restore with others from after it would write slices and Endpoints for
-/// Services that do not exist any more.
-pub(crate) async fn settled(caches: RestoreSignal, server: Availability) {
-    while let Some(since) = caches.behind_since() {
-        let recovery = server.recovery();
-        if server.is_available() {
-            let from = server.recovered_at().map_or(since, |at| at.max(since));
-            if Instant::now() >= from + LIMIT {
-                return;
-            }
+/// The wait of all controllers, which ends by itself if a cache stays behind.
+pub(crate) struct Settled {
+    caches: RestoreSignal,
+    server: Client,
+    /// Of the worker that reads for all; the others wait for it.
+    answered: Mutex<Answered>,
+}
+
+/// How long the API server has answered since a cache is behind.
+#[derive(Default)]
+struct Answered {
+    since: Option<Instant>,
+    duration: Duration,
+}
+
+impl Settled {
+    pub(crate) fn new(caches: RestoreSignal, server: Client) -> Arc<Self> {
+        Arc::new(Self { caches, server, answered: Mutex::default() })
+    }
+
+    /// Waits until no cache is behind: each has listed again, or resumed its watch, since that was interrupted. Ends once
+    /// the server has answered for 60 s since then, even if one is.
+    ///
+    /// A sync that combines caches from before a restore with others from after it would write slices and Endpoints for
+    /// Services that do not exist any more.
+    pub(crate) async fn wait(self: Arc<Self>) {
+        while let Some(since) = self.caches.behind_since() {
             tokio::select! {
                 biased;
-                () = caches.settled() => {}
-                () = sleep_until(from + LIMIT) => {}
+                () = self.caches.settled() => {}
+                () = self.answered(since) => return,
             }
-        } else {
-            tokio::select! {
-                biased;
-                () = caches.settled() => {}
-                () = recovery => {}
+        }
+    }
+
+    /// Waits until the server has answered for [`LIMIT`] since a cache is behind.
+    async fn answered(&self, since: Instant) {
+        let mut answered = self.answered.lock().await;
+        if answered.since != Some(since) {
+            *answered = Answered { since: Some(since), duration: self.available_for(since) };
+        }
+        while answered.duration < LIMIT {
+            sleep(INTERVAL.min(LIMIT - answered.duration)).await;
+            if self.answers().await {
+                answered.duration += INTERVAL;
             }
+        }
+    }
+
+    /// Returns for how long the server has been available.
+    fn available_for(&self, since: Instant) -> Duration {
+        let server = self.server.availability();
+        let from = server.recovered_at().map_or(since, |at| at.max(since));
+        if server.is_available() { from.elapsed() } else { Duration::ZERO }
+    }
+
+    /// Returns whether the server answers a read from etcd. Its [availability](Client::availability) does not tell, since
+    /// requests of the resource that fails may be the only ones.
+    async fn answers(&self) -> bool {
+        match self.server.get::<Service>("default", "kubernetes").await {
+            Ok(_) => true,
+            Err(error) => error.status().is_some_and(|status| status.code < 500),
         }
     }
 }

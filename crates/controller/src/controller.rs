@@ -80,21 +80,15 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Controller<K> {
     }
 
     /// Sets a wait before each sync, for example until all caches have listed again after an outage. The key counts as
-    /// being synced meanwhile, so that the wait should be bounded. A second call adds another wait.
+    /// being synced meanwhile, so that the wait should be bounded; it is dropped if the controller is stopped. A second
+    /// call replaces it.
     #[must_use]
-    pub fn before_sync<F>(self, wait: impl Fn() -> F + Send + Sync + 'static) -> Self
+    pub fn before_sync<F>(mut self, wait: impl Fn() -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        let sync = self.sync;
-        let waiting = move |key: K| -> BoxFuture<_> {
-            let (waited, sync) = (wait(), Arc::clone(&sync));
-            Box::pin(async move {
-                waited.await;
-                sync(key).await
-            })
-        };
-        Controller { sync: Arc::new(waiting), ..self }
+        self.options.workers.before_sync = Some(Arc::new(move || Box::pin(wait())));
+        self
     }
 
     /// Calls `observe` with the key of each sync directly before the sync reads its caches: later

@@ -21,6 +21,9 @@ pub(crate) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// Reconciles the object of one key.
 pub(crate) type SyncFn<K> = dyn Fn(K) -> BoxFuture<Result<Action, BoxError>> + Send + Sync;
 
+/// Returns a wait before a sync.
+type BeforeSync = dyn Fn() -> BoxFuture<()> + Send + Sync;
+
 /// Returns what a sync failed because of.
 type Classify = dyn Fn(&(dyn std::error::Error + 'static)) -> FailureCause + Send + Sync;
 
@@ -36,6 +39,7 @@ pub(crate) struct Workers<K> {
     pub(crate) removals: Removals<K>,
     pub(crate) gate: ServerGate,
     pub(crate) classify: Arc<Classify>,
+    pub(crate) before_sync: Option<Arc<BeforeSync>>,
 }
 
 impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Workers<K> {
@@ -55,6 +59,7 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Workers<K> {
             removals: Removals::default(),
             gate: ServerGate::default(),
             classify: Arc::new(|_| FailureCause::Key),
+            before_sync: None,
         }
     }
 
@@ -69,7 +74,8 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Workers<K> {
     ///
     /// If a sync panics. The panic is propagated so that a [`Supervisor`](crate::Supervisor) stops all other tasks.
     pub(crate) async fn run(self, stop: CancellationToken, sync: Arc<SyncFn<K>>) {
-        let Workers { name, queue, timer, concurrency, retry, metrics, observer, removals, gate, classify } = self;
+        let Workers { name, queue, timer, concurrency, retry, metrics, observer, removals, gate, .. } = self;
+        let (classify, before_sync) = (self.classify, self.before_sync);
         let mut tasks = JoinSet::new();
         let gate = Member::new(gate, queue.clone(), removals, metrics);
         let retries = Arc::new(Retries { controller: name, retry, gate: Arc::clone(&gate) });
@@ -83,8 +89,9 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Workers<K> {
         }
         spawn(&mut tasks, timer.run());
         for _ in 0..concurrency.max(1) {
-            let (retries, classify) = (Arc::clone(&retries), Arc::clone(&classify));
-            let worker = Worker { retries, classify, observer: observer.clone(), running: Arc::clone(&running) };
+            let (retries, classify, running) = (Arc::clone(&retries), Arc::clone(&classify), Arc::clone(&running));
+            let (before_sync, observer) = (before_sync.clone(), observer.clone());
+            let worker = Worker { retries, classify, before_sync, observer, running };
             spawn(&mut tasks, worker.run(stop.clone(), Arc::clone(&sync)));
         }
         let waiting = {
@@ -127,6 +134,7 @@ fn spawn_boxed(tasks: &mut JoinSet<()>, task: Pin<Box<dyn Future<Output = ()> + 
 struct Worker<K> {
     retries: Arc<Retries<K>>,
     classify: Arc<Classify>,
+    before_sync: Option<Arc<BeforeSync>>,
     observer: Observer<K>,
     /// Number of running syncs of all workers.
     running: Arc<AtomicUsize>,
@@ -134,7 +142,7 @@ struct Worker<K> {
 
 impl<K: Clone + Eq + Hash + Display + Send + 'static> Worker<K> {
     async fn run(self, stop: CancellationToken, sync: Arc<SyncFn<K>>) {
-        let Worker { retries, classify, observer, running } = self;
+        let Worker { retries, classify, before_sync, observer, running } = self;
         let Member { queue, removals, .. } = &*retries.gate;
         loop {
             let item = tokio::select! {
@@ -158,6 +166,11 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Worker<K> {
                 (Admission::Sync, None) | (Admission::Probe, _) => {}
             }
             running.fetch_add(1, Relaxed);
+            if let Some(wait) = &before_sync
+                && stop.run_until_cancelled(wait()).await.is_none()
+            {
+                return;
+            }
             let observation = observer.start(&key);
             let result = sync(key.clone()).await;
             observation.end(&result.as_ref().map(|action| action.outcome));

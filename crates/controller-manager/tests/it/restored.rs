@@ -72,11 +72,12 @@ async fn nothing_is_written_for_services_that_are_gone(
     world.end().await;
 }
 
-/// Syncs do not wait for one resource for good.
+/// Syncs do not wait for one resource for good. With a 5xx, all requests of the client may fail meanwhile.
+#[rstest]
 #[tokio::test(start_paused = true)]
-async fn a_resource_that_cannot_be_listed_holds_syncs_for_a_minute() {
+async fn a_resource_that_cannot_be_listed_holds_syncs_for_a_minute(#[values(403, 500)] code: u16) {
     let world = World::start().await;
-    world.server.faults().inject(Fault::reject(403).on(On::any().verb("list").verb("watch").resource("nodes")));
+    world.server.faults().inject(Fault::reject(code).on(On::any().verb("list").verb("watch").resource("nodes")));
     world.server.restore(&world.snapshot);
     sleep(seconds(10)).await;
     let before = world.writes();

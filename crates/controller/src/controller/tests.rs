@@ -88,6 +88,22 @@ async fn a_sync_starts_after_the_wait_before_it() {
     assert_eq!(drained(&mut synced).await, ["a", "extra"]);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_wait_before_a_sync_does_not_delay_the_end() {
+    let Rig { sources, controller, mut synced, .. } = rig();
+    let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
+    let running = controller.before_sync(std::future::pending).run(stop.clone());
+    tasks.spawn(async { running.await.unwrap() });
+    for source in &sources {
+        source.replace([item("a", 1)], "1");
+        source.deliver();
+    }
+    assert_eq!(drained(&mut synced).await, ["background"]);
+    stop.cancel();
+    tasks.join_all().await;
+    assert_eq!(drained(&mut synced).await, [""; 0], "a wait that is cut short does not count");
+}
+
 // upstream: TestWaitsForAllInformersToBeSynced2
 #[tokio::test(start_paused = true)]
 async fn nothing_is_synced_before_all_caches_are_filled() {
