@@ -6,7 +6,7 @@ mod protobuf_encode;
 use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::well_known::LEADER_ANNOTATION;
+use crate::well_known::{ENDPOINTS_CONTROLLER, ENDPOINTS_MANAGED_BY_LABEL, LEADER_ANNOTATION};
 use crate::{Address, ObjectMeta, TargetRef, Text, json};
 
 /// A core/v1 Endpoints object with all fields except `managedFields`, so that it can be written back.
@@ -26,6 +26,11 @@ impl Endpoints {
     /// `control-plane.alpha.kubernetes.io/leader`: it is neither mirrored (MI-1) nor swept (EP-H6).
     pub fn is_leader_lock(&self) -> bool {
         self.metadata.annotations.contains_key(LEADER_ANNOTATION)
+    }
+
+    /// Returns whether the managed-by label names the Endpoints controller.
+    pub fn is_managed(&self) -> bool {
+        self.metadata.labels.get(ENDPOINTS_MANAGED_BY_LABEL) == Some(ENDPOINTS_CONTROLLER)
     }
 
     /// Returns the ready addresses with each port of their subset; with `None` for a subset without ports, which a

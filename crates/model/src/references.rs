@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use crate::well_known::{ENDPOINTS_CONTROLLER, ENDPOINTS_MANAGED_BY_LABEL, MIRRORING_CONTROLLER, SLICE_CONTROLLER};
+use crate::well_known::{MIRRORING_CONTROLLER, SLICE_CONTROLLER};
 use crate::{EndpointSlice, Endpoints, ObjectKey, TargetRef, Text, Uid};
 
 /// Stored slices and Endpoints of all owners.
@@ -22,9 +22,7 @@ impl<'a> Written<'a> {
     pub fn pods(self) -> impl Iterator<Item = (ObjectKey, Uid)> {
         let slices = self.slices_of(SLICE_CONTROLLER).flat_map(|slice| &slice.endpoints);
         let of_slices = slices.filter_map(|endpoint| endpoint.target_ref.as_ref());
-        let managed =
-            |it: &&Arc<Endpoints>| it.metadata.labels.get(ENDPOINTS_MANAGED_BY_LABEL) == Some(ENDPOINTS_CONTROLLER);
-        let of_endpoints = self.endpoints.iter().filter(managed).flat_map(|it| targets(it));
+        let of_endpoints = self.endpoints.iter().filter(|it| it.is_managed()).flat_map(|it| targets(it));
         of_slices.chain(of_endpoints).filter_map(pod)
     }
 
@@ -82,6 +80,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::well_known::ENDPOINTS_CONTROLLER;
 
     fn slice(name: &str, controller: &str, owner: &Value, endpoints: &Value) -> Arc<EndpointSlice> {
         let labels = json!({"kubernetes.io/service-name": name, "endpointslice.kubernetes.io/managed-by": controller});

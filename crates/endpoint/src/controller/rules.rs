@@ -42,8 +42,8 @@ impl WriteRules<Endpoints> for EndpointsRules<'_> {
 
     fn accepted(&mut self, write: &Write<Endpoints>, uid: &Uid) {
         // The object is in the cache, so that the handler of the Service sees it there, or this its record.
-        if matches!(write, Write::Create(_)) {
-            self.superfluous.created(self.service, uid);
+        if !matches!(write, Write::Delete(_)) {
+            self.superfluous.written(self.service, uid);
         }
     }
 

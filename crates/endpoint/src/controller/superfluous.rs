@@ -42,8 +42,6 @@ struct Deletion {
     version: Option<ResourceVersion>,
     /// Endpoints of the Service.
     object: Option<Uid>,
-    /// Nothing but the cache at the start showed it: a Service that is younger than its list is missing as well.
-    presumed: bool,
 }
 
 /// Objects of Services whose deletion is complete, or that a list lacked. A restore of etcd or a later list can bring them
@@ -61,7 +59,7 @@ impl Superfluous {
     }
 
     /// Records that a Service is gone. `version` is that of the deletion, if it is known, and `cached` reads the object of
-    /// that name. No [create](Self::created) is recorded in between: the object of one that ends at the same time is in
+    /// that name. No [write](Self::written) is recorded in between: the object of one that ends at the same time is in
     /// the cache, or its record finds the deletion.
     pub(super) fn service_deleted(
         &self,
@@ -74,28 +72,35 @@ impl Superfluous {
         let at = state.latest;
         let deletion = state.deletions.entry(service).or_default();
         deletion.at = at;
-        deletion.version = version;
-        deletion.presumed = false;
-        if let Some(endpoints) = cached() {
+        // What another client created after the deletion is for a Service that follows.
+        let is_ours =
+            |it: &Arc<Endpoints>| it.is_managed() || version.as_ref().is_none_or(|at| it.resource_version() < *at);
+        if let Some(endpoints) = cached().filter(is_ours) {
             deletion.object = Some(endpoints.uid());
         }
+        deletion.version = version;
     }
 
     /// Records that the cache at the start lacks the Service of these Endpoints.
     pub(super) fn service_missing(&self, endpoints: &Endpoints) {
         let mut state = locked(&self.0);
         state.latest.0 += 1;
-        let deletion = Deletion { at: state.latest, version: None, object: Some(endpoints.uid()), presumed: true };
+        let deletion = Deletion { at: state.latest, version: None, object: Some(endpoints.uid()) };
         state.deletions.insert(endpoints.key(), deletion);
     }
 
-    /// Returns whether only a read can show that this Service is gone.
-    pub(super) fn is_presumed(&self, service: &ObjectKey) -> bool {
-        locked(&self.0).deletions.get(service).is_some_and(|deletion| deletion.presumed)
+    /// Returns whether the watch showed that the Service of these Endpoints was deleted after their last change. Otherwise
+    /// only a read shows that there is no Service: a list lacks those that are younger, and may lack others, and a watch may
+    /// be late.
+    pub(super) fn precede_deletion(&self, endpoints: &Endpoints) -> bool {
+        let state = locked(&self.0);
+        let deletion = state.deletions.get(&endpoints.key());
+        let version = deletion.and_then(|deletion| deletion.version.as_ref());
+        version.is_some_and(|version| endpoints.resource_version() < *version)
     }
 
-    /// Records an object that this process created. Its Service may have been deleted after the create was sent.
-    pub(super) fn created(&self, service: &ObjectKey, uid: &Uid) {
+    /// Records an object that this process created or changed. Its Service may have been deleted after the write was sent.
+    pub(super) fn written(&self, service: &ObjectKey, uid: &Uid) {
         if let Some(deletion) = locked(&self.0).deletions.get_mut(service) {
             deletion.object = Some(uid.clone());
         }
@@ -241,12 +246,12 @@ mod tests {
     }
 
     #[test]
-    fn a_create_that_ends_after_the_deletion_of_its_service_counts() {
+    fn a_write_that_ends_after_the_deletion_of_its_service_counts() {
         let superfluous = Superfluous::default();
-        superfluous.created(&web(), &"a".into());
+        superfluous.written(&web(), &"a".into());
         assert!(!superfluous.contains(&endpoints("a", "9")), "its Service exists");
         superfluous.service_deleted(web(), Some(8.into()), || None);
-        superfluous.created(&web(), &"b".into());
+        superfluous.written(&web(), &"b".into());
         assert!(superfluous.contains(&endpoints("b", "9")));
     }
 

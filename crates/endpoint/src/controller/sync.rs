@@ -100,7 +100,10 @@ impl Syncs {
                 None
             }
         };
-        if write.is_some() && self.superfluous.is_presumed(key) && self.service_is_stored(key).await? {
+        if let Some(Write::Delete(object)) = &write
+            && !self.superfluous.precede_deletion(object)
+            && self.service_is_stored(key).await?
+        {
             // No event follows if it is deleted before the next list.
             self.keys.requeue(key.clone(), WITHHELD_INTERVAL);
             return Ok(Outcome::Unchanged);
@@ -128,7 +131,7 @@ impl Syncs {
 
     /// Returns whether Endpoints without a Service are superfluous.
     fn is_left_over(&self, key: &ObjectKey, endpoints: &Endpoints) -> bool {
-        self.superfluous.contains(endpoints) || self.unanswered.may_have_created(key)
+        self.superfluous.contains(endpoints) || (endpoints.is_managed() && self.unanswered.may_have_created(key))
     }
 
     /// Reads the Endpoints of this name from the server; `None` if there are none, or if they are not superfluous.

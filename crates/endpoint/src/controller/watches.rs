@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kube_controller::{ControllerBuilder, Urgency};
-use kube_endpoint_model::well_known::{ENDPOINTS_CONTROLLER, ENDPOINTS_MANAGED_BY_LABEL};
 use kube_endpoint_model::{Endpoints, ObjectKey, Pod, Service, pod_change};
 use kube_informer::{Event, HandlerHandle};
 use kube_wire::Object as _;
@@ -48,7 +47,7 @@ pub(super) fn watch_pods(controller: &mut ControllerBuilder<ObjectKey>, informer
 /// Two more kinds of events queue a Service: events that may deliver an own write without a response, which the last
 /// sync did not see; and relists that add or change managed Endpoints, or bring back those that were deleted or that the
 /// sweep at the start should have seen. After a restore of etcd, Services may be listed and synced before the restored
-/// Endpoints are in the cache.
+/// Endpoints are in the cache. A relist that adds or changes other Endpoints queues nothing, even if they have no Service.
 pub(super) fn watch_endpoints(
     controller: &mut ControllerBuilder<ObjectKey>,
     informers: &Informers,
@@ -66,7 +65,7 @@ pub(super) fn watch_endpoints(
             superfluous.found_by_list(object);
         }
         if let Event::Deleted { object, tombstone: true } = event
-            && is_managed(object)
+            && object.is_managed()
             && services.get(object.namespace(), object.name()).is_some()
         {
             superfluous.missing(object);
@@ -74,10 +73,10 @@ pub(super) fn watch_endpoints(
         let missed = match event {
             Event::Deleted { tombstone, .. } => *tombstone,
             Event::Added { object, relisted, .. } => {
-                (*relisted && is_managed(object)) || superfluous.is_brought_back(object)
+                (*relisted && object.is_managed()) || superfluous.is_brought_back(object)
             }
             Event::Updated { old, new, relisted } => {
-                *relisted && (is_managed(old) || is_managed(new) || superfluous.is_brought_back(new))
+                *relisted && (old.is_managed() || new.is_managed() || superfluous.is_brought_back(new))
             }
         };
         if missed || unanswered.contains(event.object()) {
@@ -88,15 +87,10 @@ pub(super) fn watch_endpoints(
     })
 }
 
-/// Returns whether the object has the managed-by label of this controller. A relist that adds or
-/// changes other Endpoints queues nothing, even if they have no Service.
-fn is_managed(endpoints: &Endpoints) -> bool {
-    endpoints.metadata.labels.get(ENDPOINTS_MANAGED_BY_LABEL) == Some(ENDPOINTS_CONTROLLER)
-}
-
 #[cfg(test)]
 mod tests {
     use kube_controller::{Controller, Metrics};
+    use kube_endpoint_model::well_known::ENDPOINTS_MANAGED_BY_LABEL;
     use kube_endpoint_model::{PodIndex, ServiceIndex};
     use kube_informer::{Informer, ManualSource, WriteThrough};
     use kube_workqueue::Queue;

@@ -88,12 +88,20 @@ async fn endpoints_that_are_restored_after_their_service_was_deleted_are_kept(#[
 
 /// The Endpoints were replaced after the deletion of the Service, and before its sync.
 #[rstest]
-#[case::the_watch_has_not_shown_them(false)]
-#[case::the_watch_has_shown_them(true)]
+#[case::the_watch_has_not_shown_them(true, false, false)]
+#[case::the_watch_has_shown_them(true, false, true)]
+#[case::the_watch_has_shown_them_before_the_deletion(false, true, true)]
 #[tokio::test]
-async fn endpoints_that_are_newer_than_the_deletion_of_their_service_are_kept(#[case] cached: bool) {
+async fn endpoints_that_are_newer_than_the_deletion_of_their_service_are_kept(
+    #[case] managed: bool,
+    #[case] cached_before: bool,
+    #[case] cached: bool,
+) {
     let mut rig = Rig::start(&[without_selector(1)], &[], &[]).await;
-    create(&rig, &restored(true, false)).await;
+    create(&rig, &restored(managed, false)).await;
+    if cached_before {
+        rig.refresh("web").await;
+    }
     // The versions of the server are higher than that of the deletion.
     rig.services.delete(read(&without_selector(2)));
     rig.services.deliver();
@@ -140,17 +148,23 @@ async fn deleted_endpoints_that_a_relist_brings_back_are_deleted_again(#[case] s
 /// The list that the sweep at the start read was wrong: it lacked Endpoints that had lost their Service before.
 // Simulation seeds 9252, 16116 and 19210.
 #[rstest]
-#[case::left_over("1000000", false, &["delete web 200"])]
-#[case::lock("1000000", true, &[])]
-#[case::newer_than_the_sweep("1", false, &[])]
+#[case::left_over("1000000", false, false, &["delete web 200"])]
+#[case::lock("1000000", true, false, &[])]
+#[case::newer_than_the_sweep("1", false, false, &[])]
+#[case::the_list_of_services_was_wrong_as_well("1000000", false, true, &[])]
 #[tokio::test]
 async fn endpoints_that_the_list_of_the_sweep_lacked_are_deleted(
     #[case] swept: &str,
     #[case] leader: bool,
+    #[case] has_service: bool,
     #[case] expected: &[&str],
 ) {
     let mut rig = Rig::start_at(swept).await;
     create(&rig, &restored(true, leader)).await;
+    if has_service {
+        let service = json!({"metadata": {"namespace": NAMESPACE, "name": "web"}, "spec": {"ports": [{"port": 80}]}});
+        rig.client.create::<core::Service>(&read(&service)).await.expect("created");
+    }
     let stored = rig.stored("web").await.expect("created above");
     rig.relist(stored).await;
     rig.endpoints.deliver();
@@ -169,4 +183,21 @@ async fn an_unanswered_create_for_a_deleted_service_is_deleted() {
     rig.services.delete(read(&web(2)));
     rig.services.deliver();
     eventually("the object is deleted", &true, async || rig.stored("web").await.is_none()).await;
+}
+
+/// A webhook that is down answers creates with 500, which may have been applied. What follows is not the controller's.
+#[tokio::test]
+async fn endpoints_that_a_user_creates_after_a_failed_create_are_kept() {
+    let mut rig = Rig::start(&[], &[], &[]).await;
+    let creates = On::any().verb("create").resource("endpoints").namespace(NAMESPACE).user_agent("controller");
+    rig.server.faults().inject(Fault::reject(500).on(creates.clone()));
+    rig.service(&web(1));
+    eventually("a create", &true, async || rig.server.requests().count(&creates) > 0).await;
+    rig.services.delete(read(&web(2)));
+    rig.services.deliver();
+    assert!(rig.writes().await.iter().all(|it| it == "create 500"));
+    create(&rig, &restored(false, false)).await;
+    rig.refresh("web").await;
+    assert!(rig.writes().await.iter().all(|it| it == "create 500"));
+    assert!(rig.stored("web").await.is_some());
 }

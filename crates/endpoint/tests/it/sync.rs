@@ -91,12 +91,13 @@ fn without_selector() -> Value {
 #[tokio::test]
 async fn endpoints_whose_service_the_cache_does_not_have_yet_are_kept_at_start() {
     let reads = On::any().verb("get").resource("services");
-    let service = without_selector();
+    let mut service = without_selector();
     let mut rig = Rig::start_before(slice::from_ref(&service), &[endpoints("web", "10.0.0.1")]).await;
     assert!(rig.writes().await.is_empty() && rig.server.requests().count(&reads) > 0);
     rig.service(&service);
     assert!(rig.writes().await.is_empty());
     // Its deletion is an event like any other.
+    service["metadata"]["resourceVersion"] = json!("1000000");
     rig.services.delete(crate::rig::read(&service));
     rig.services.deliver();
     assert_eq!(rig.writes().await, ["delete web 200"]);
@@ -107,6 +108,20 @@ async fn endpoints_whose_service_the_cache_does_not_have_yet_are_kept_at_start()
 #[tokio::test]
 async fn endpoints_whose_service_is_deleted_before_it_is_listed_are_deleted() {
     let mut rig = Rig::start_before(&[without_selector()], &[endpoints("web", "10.0.0.1")]).await;
+    assert!(rig.writes().await.is_empty());
+    rig.client.delete::<core::Service>(NAMESPACE, "web", None).await.expect("deleted");
+    eventually("the object is deleted", &true, async || rig.stored("web").await.is_none()).await;
+}
+
+/// A later list lacks the Service. Upstream deletes its Endpoints.
+#[tokio::test]
+async fn endpoints_whose_service_a_list_lacks_are_kept() {
+    let service = without_selector();
+    let mut rig = Rig::start_before(slice::from_ref(&service), &[endpoints("web", "10.0.0.1")]).await;
+    rig.service(&service);
+    assert!(rig.writes().await.is_empty());
+    rig.services.replace([], "9");
+    rig.services.deliver();
     assert!(rig.writes().await.is_empty());
     rig.client.delete::<core::Service>(NAMESPACE, "web", None).await.expect("deleted");
     eventually("the object is deleted", &true, async || rig.stored("web").await.is_none()).await;
