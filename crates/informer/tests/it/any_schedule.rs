@@ -1,10 +1,10 @@
 //! A thousand random schedules of writes and faults against the embedded API server. At the end, the store and the
 //! state that each handler has rebuilt from its events are equal to the state of the server.
 //!
-//! A failure shows its seed; `INFORMER_SEED=17 cargo test -p kube-informer --test it schedules` runs one schedule. The
+//! A failure shows its seed; `INFORMER_SEED=17 cargo test -p kube-informer --test it any_schedule` runs one schedule. The
 //! seed determines the writes, the faults and the encoding, but not how the tasks of server and informer interleave.
 //!
-//! Takes 12 s of one core.
+//! Takes 12 s of one core, so that its name lets it start first.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 

@@ -1,6 +1,7 @@
 //! Integration tests: properties of the store and its events, and requests to scripted servers and to the embedded API
 //! server.
 
+mod any_schedule;
 mod encodings;
 mod exchange;
 mod foreign_writes;
@@ -28,7 +29,6 @@ mod restores;
 mod resync;
 #[cfg(feature = "runtime")]
 mod runtime;
-mod schedules;
 mod server;
 mod stalled_streams;
 mod sync;

@@ -8,7 +8,8 @@
 //! addresses and ports, widths of columns, a race of kubectl at the end of `--timeout`, and the order of members of JSON
 //! documents in one line.
 //!
-//! Skipped with a message if kubectl is not installed.
+//! Skipped with a message if kubectl is not installed. Most commands run one after the other, so that the name of the test
+//! lets it start among the first.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

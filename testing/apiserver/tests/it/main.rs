@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "tests and their helpers may panic")]
 
 mod admission;
+mod answers;
 mod apply;
 mod bindings;
 mod client;
@@ -15,7 +16,6 @@ mod forms;
 mod identity;
 mod in_process;
 mod kube_helpers;
-mod kubectl_answers;
 mod load;
 mod pages;
 mod patches;
