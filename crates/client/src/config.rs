@@ -184,8 +184,8 @@ impl Config {
     ///
     /// Clients of this configuration and of its clones then open new connections. Requests in flight are completed on
     /// the old ones; watches end. If the new files cannot be used (partly written, or a key of another certificate), a
-    /// warning is logged and the previous configuration stays in use. Token files are reloaded
-    /// independently, every 50 s and after a 401 response.
+    /// warning is logged and the previous configuration stays in use. Another current context is not followed: the one at
+    /// the start must still exist. Token files are reloaded independently, every 50 s and after a 401 response.
     ///
     /// While the server answers 401, the credential plugin of the kubeconfig is run every 30 s; client-go runs it at once. A
     /// token with an expiration time is also renewed a minute before it, without this future. A certificate is not, and if a

@@ -26,7 +26,7 @@ pub struct KubeconfigOptions {
     /// The only file to read (`--kubeconfig`). `None` reads the files of `$KUBECONFIG`, or `~/.kube/config` if that is
     /// unset or empty.
     pub path: Option<PathBuf>,
-    /// Name of the context (`--context`); `None` uses the current context.
+    /// Name of the context (`--context`); `None` uses the context that is current when the configuration is loaded.
     pub context: Option<String>,
     /// Name of the cluster (`--cluster`); `None` uses that of the context.
     pub cluster: Option<String>,
@@ -66,7 +66,7 @@ pub(crate) struct KubeconfigFiles {
 }
 
 impl KubeconfigFiles {
-    /// Resolves the options in the environment of this process.
+    /// Resolves the options in the environment of this process, and the current context in the files.
     pub(crate) fn resolve(options: KubeconfigOptions) -> Result<KubeconfigFiles, ConfigError> {
         KubeconfigFiles::resolve_in(options, env::var_os("KUBECONFIG"), env::home_dir())
     }
@@ -81,7 +81,13 @@ impl KubeconfigFiles {
             Some(path) => vec![path.clone()],
             None => default_paths(variable, home)?,
         };
-        Ok(KubeconfigFiles { paths, options })
+        let mut files = KubeconfigFiles { paths, options };
+        // As in client-go, which reads a kubeconfig once, a later `kubectl config use-context` changes nothing: the process
+        // would go on with another cluster.
+        if files.options.context.is_none() {
+            files.options.context = files.merge()?.current_context;
+        }
+        Ok(files)
     }
 
     pub(super) fn load(&self) -> Result<Parsed, ConfigError> {

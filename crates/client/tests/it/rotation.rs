@@ -146,6 +146,26 @@ async fn certificate_authority_is_rotated() {
     other.shutdown().await;
 }
 
+/// `kubectl config use-context` is for the commands that are started afterwards.
+#[tokio::test(start_paused = true)]
+async fn another_current_context_is_not_followed() {
+    let rig = Rig::start("tokenFile: token").await;
+    let other = server().await;
+    let only_other = kubeconfig(&other, "tokenFile: token").replace("dev", "other");
+    let both = kubeconfig(&rig.server, "tokenFile: token")
+        .replace("current-context: dev", "current-context: other")
+        .replace("contexts: [", "contexts: [{name: other, context: {cluster: other, user: dev}}, ")
+        .replace("clusters: [", &format!("clusters: [{{name: other, cluster: {{server: '{}'}}}}, ", other.url()));
+    for kubeconfig in [both, only_other] {
+        fs::write(rig.file("kubeconfig"), kubeconfig).expect("write");
+        sleep(MINUTE).await;
+        assert_eq!(rig.config.server(), format!("{}/", rig.server.url()));
+        assert_eq!(rig.user().await, "alice");
+    }
+    rig.server.shutdown().await;
+    other.shutdown().await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn token_rotation_keeps_connections() {
     let rig = Rig::start("tokenFile: token").await;
