@@ -5,6 +5,7 @@ mod raw;
 mod sending;
 
 use std::{
+    convert::Infallible,
     fmt,
     sync::{Arc, atomic::AtomicBool},
 };
@@ -151,6 +152,11 @@ impl Client {
     #[must_use]
     pub fn without_retries(&self) -> Self {
         Self { retries: false, ..self.clone() }
+    }
+
+    /// Reloads the configuration of the client when its files change, see [`Config::follow_files`].
+    pub fn follow_files(&self) -> impl Future<Output = Infallible> + Send + use<> {
+        self.shared.transport.config.follow_files()
     }
 
     /// Returns whether the server answers, as updated by the attempts of all clients of the configuration.

@@ -49,7 +49,7 @@ impl Config {
     }
 
     fn with(live: Live, service: Option<Service>) -> Self {
-        let (credentials, availability) = (Credentials::default(), Availability::default());
+        let (credentials, availability) = (live.credentials.clone(), Availability::default());
         Self { live: Arc::new(live), service, account: None, credentials, availability }
     }
 
@@ -180,7 +180,7 @@ impl Config {
 
     /// Reloads the configuration when the content of one of its files changes: the kubeconfig, the certificate
     /// authority, the client certificate or the client key. Checks every 30 s and never returns; the caller spawns the
-    /// future.
+    /// future. Of several futures for clones of a configuration, one checks.
     ///
     /// Clients of this configuration and of its clones then open new connections. Requests in flight are completed on
     /// the old ones; watches end. If the new files cannot be used (partly written, or a key of another certificate), a
@@ -194,7 +194,7 @@ impl Config {
     /// client-go replaces connections when a client certificate changes (`transport/cert_rotation.go`), but never
     /// reloads a kubeconfig.
     pub fn follow_files(&self) -> impl Future<Output = Infallible> + Send + use<> {
-        Arc::clone(&self.live).follow(self.credentials.clone())
+        Arc::clone(&self.live).follow()
     }
 
     /// Returns the state of the credentials, as updated by the responses to all clients of this configuration.

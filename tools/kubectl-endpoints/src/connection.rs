@@ -7,11 +7,9 @@ use kube_endpoint_model::Interner;
 
 use crate::args::GlobalArgs;
 
-/// A client, with the configuration and the namespace that the arguments select.
+/// A client, with the namespace that the arguments select.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    /// Configuration, to follow its files.
-    pub(crate) config: Config,
     /// Client that decodes objects with shared strings.
     pub(crate) client: Client,
     /// Namespace of `--namespace`, or of the context.
@@ -29,7 +27,7 @@ impl Connection {
         let (user_agent, log_warnings) = (user_agent(), false);
         let options = ClientOptions { user_agent, qps: 50.0, burst: 300, timeouts, log_warnings, ..Default::default() };
         let client = Client::new(&config, options)?.decoding_in(Interner::default());
-        Ok(Connection { config, client, namespace })
+        Ok(Connection { client, namespace })
     }
 }
 

@@ -44,7 +44,7 @@ pub(crate) async fn run(global: &GlobalArgs, args: &RecordArgs) -> anyhow::Resul
     let mut signals = StopSignals::listen().context("cannot listen for signals")?;
     let connection = Connection::open(global).await?;
     let mut tasks = JoinSet::new();
-    let following = connection.config.follow_files();
+    let following = connection.client.follow_files();
     tasks.spawn(async { match following.await {} });
     let starting = start(global, args, &connection, &mut tasks);
     let (mut recorder, messages) = tokio::select! {

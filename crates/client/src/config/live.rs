@@ -3,7 +3,11 @@
 use std::{convert::Infallible, future::pending, sync::Arc, time::Duration};
 
 use display_full_error::DisplayFullErrorExt as _;
-use tokio::{sync::watch, task::spawn_blocking, time::sleep};
+use tokio::{
+    sync::{Mutex, watch},
+    task::spawn_blocking,
+    time::sleep,
+};
 
 use super::{
     error::ConfigError,
@@ -18,18 +22,27 @@ const INTERVAL: Duration = Duration::from_secs(30);
 pub(crate) struct Live {
     origin: Origin,
     loaded: watch::Sender<Arc<Loaded>>,
+    /// State of the credentials that were loaded; service accounts have their own.
+    pub(super) credentials: Credentials,
+    /// Held by the one future that follows the files, although all users of the configuration may.
+    following: Mutex<()>,
 }
 
 impl Live {
     pub(super) fn new(origin: Origin) -> Result<Live, ConfigError> {
-        let loaded = watch::Sender::new(Arc::new(origin.load()?));
-        Ok(Live { origin, loaded })
+        let loaded = origin.load()?;
+        Ok(Live::with(origin, loaded))
+    }
+
+    fn with(origin: Origin, loaded: Loaded) -> Live {
+        let loaded = watch::Sender::new(Arc::new(loaded));
+        Live { origin, loaded, credentials: Credentials::default(), following: Mutex::default() }
     }
 
     /// Returns a configuration without files, which never changes.
     pub(super) fn fixed(inner: kube::Config) -> Live {
         let origin = Origin::Kube(Arc::new(inner.clone()));
-        Live { origin, loaded: watch::Sender::new(Arc::new(Loaded::new(inner, Files::read([])))) }
+        Live::with(origin, Loaded::new(inner, Files::read([])))
     }
 
     pub(crate) fn loaded(&self) -> Arc<Loaded> {
@@ -42,9 +55,9 @@ impl Live {
 
     /// Reloads the configuration if one of its files changed, or if the server rejects what its credential plugin has
     /// returned, and returns whether. An error changes nothing.
-    fn reload(&self, credentials: &Credentials) -> Result<bool, ConfigError> {
+    fn reload(&self) -> Result<bool, ConfigError> {
         let loaded = self.loaded();
-        let is_rejected = loaded.has_plugin() && credentials.rejected_since().is_some();
+        let is_rejected = loaded.has_plugin() && self.credentials.rejected_since().is_some();
         if !is_rejected && !loaded.is_outdated() {
             return Ok(false);
         }
@@ -56,8 +69,9 @@ impl Live {
         Ok(true)
     }
 
-    /// Reloads the configuration when it is outdated. `credentials` are those of its clients.
-    pub(crate) async fn follow(self: Arc<Self>, credentials: Credentials) -> Infallible {
+    /// Reloads the configuration when it is outdated. Of several such futures, one does.
+    pub(crate) async fn follow(self: Arc<Self>) -> Infallible {
+        let _following = self.following.lock().await;
         let loaded = self.loaded();
         if !loaded.has_files() && !loaded.has_plugin() {
             return pending().await;
@@ -66,9 +80,9 @@ impl Live {
         let mut last_failure = None;
         loop {
             sleep(INTERVAL).await;
-            let (live, credentials) = (Arc::clone(&self), credentials.clone());
+            let live = Arc::clone(&self);
             // Reads files and may run a credential plugin.
-            let reloaded = spawn_blocking(move || live.reload(&credentials)).await;
+            let reloaded = spawn_blocking(move || live.reload()).await;
             let failure = match reloaded {
                 Ok(Ok(false)) => continue,
                 Ok(Ok(true)) => None,

@@ -63,6 +63,10 @@ impl<X: 'static> Controller<X> {
         let _ = self.parts.running.set(stop.clone());
         let context = Arc::new(context);
         let mut supervisor = Supervisor::new(stop.clone());
+        let (following, stopped) = (client.follow_files(), stop.clone());
+        supervisor.spawn("client configuration", async move {
+            stopped.run_until_cancelled(following).await;
+        });
         for informer in &informers {
             supervisor.try_spawn(informer.resource().to_string(), informer.run(stop.clone()));
         }

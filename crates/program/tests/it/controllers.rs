@@ -10,12 +10,16 @@ use k8s_openapi::api::{
 };
 use kube_controller_client::{Client, ClientOptions, Config, Error};
 use kube_controller_program::{Controller, ControllerError};
-use kube_dev_apiserver::{Fault, On, Server};
+use kube_dev_apiserver::{Fault, On, Server, Transport, User};
 use kube_informer::{Informer, Lister, NamedIndexes, OnUndecodable};
 use kube_lease_election::LeaseName;
 use kube_wire::{Object as _, ObjectKey};
 use serde_json::json;
-use tokio::{sync::watch, task::JoinSet, time::timeout};
+use tokio::{
+    sync::watch,
+    task::JoinSet,
+    time::{advance, pause, resume, timeout},
+};
 use tokio_util::sync::CancellationToken;
 
 /// Annotation that the controller under test copies the data to.
@@ -271,6 +275,42 @@ async fn an_informer_that_fails_ends_the_controller_with_the_name_of_the_object(
     let chain = format!("{ended}: {}", std::error::Error::source(&ended).unwrap());
     assert!(chain.contains("configmaps default/a cannot be decoded"), "{chain}");
     server.shutdown().await;
+}
+
+#[tokio::test]
+async fn new_credentials_in_the_kubeconfig_are_used() {
+    let config = kube_dev_apiserver::Config { transport: Transport::Tls, ..kube_dev_apiserver::Config::default() };
+    let server = Server::start(config).await.unwrap();
+    server.typed::<ConfigMap>().create(&config_map("a", "")).unwrap();
+    let (folder, kubeconfig_for) =
+        (tempfile::tempdir().unwrap(), |user| server.kubeconfig_for(User::new(user).group("system:masters")));
+    let path = folder.path().join("kubeconfig");
+    std::fs::write(&path, kubeconfig_for("alice")).unwrap();
+    let controller = Controller::new("copy", client(&Config::from_kubeconfig(&path).await.unwrap()));
+    let config_maps = controller.informer().build();
+    let (context, mut synced) = context(controller.client(), &config_maps, 0);
+    let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
+    tasks.spawn(controller.primary(&config_maps).run(stop.clone(), context, sync));
+    // Returns the user of the next write.
+    let mut writer = async |x: &str| {
+        server.typed::<ConfigMap>().patch("a", &json!({"data": {"x": x}})).unwrap();
+        synced.wait_for(|_| copy(&server).as_deref() == Some(x)).await.unwrap();
+        server.requests().matching(&On::any().verb("patch")).pop().unwrap().user
+    };
+    assert_eq!(writer("1").await, "alice");
+    std::fs::write(&path, kubeconfig_for("bob")).unwrap();
+    pause();
+    advance(Duration::from_secs(30)).await;
+    resume();
+    let rotated = async {
+        for x in 2.. {
+            if writer(&x.to_string()).await == "bob" {
+                break;
+            }
+        }
+    };
+    timeout(Duration::from_secs(60), rotated).await.expect("new credentials are not used");
+    end(server, &stop, tasks).await;
 }
 
 /// A list of every resource is needed at the start of a term, since none of them changes. The requests of one must not wait

@@ -39,7 +39,7 @@ pub(super) async fn run(
     mut printed: String,
 ) -> anyhow::Result<()> {
     let mut tasks = JoinSet::new();
-    let following = connection.config.follow_files();
+    let following = connection.client.follow_files();
     tasks.spawn(async { match following.await {} });
     let watched = Watched::start(connection, &anchors.needs, unknown, &mut tasks).await?;
     let mut missing = Vec::new();

@@ -60,7 +60,7 @@ pub(super) async fn run(global: &GlobalArgs, args: &ApplyArgs) -> anyhow::Result
     let mut signals = StopSignals::listen().context("cannot listen for signals")?;
     let connection = Connection::open(global).await?;
     let mut tasks = JoinSet::new();
-    let following = connection.config.follow_files();
+    let following = connection.client.follow_files();
     tasks.spawn(async { match following.await {} });
     let namespace = plan.namespace.as_deref();
     let starting = Box::pin(async {
