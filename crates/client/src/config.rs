@@ -187,7 +187,7 @@ impl Config {
     /// warning is logged and the previous configuration stays in use. Another current context is not followed: the one at
     /// the start must still exist. Token files are reloaded independently, every 50 s and after a 401 response.
     ///
-    /// While the server answers 401, the credential plugin of the kubeconfig is run every 30 s; client-go runs it at once. A
+    /// After a 401 response, the credential plugin of the kubeconfig is run, as by client-go, but at most every 5 s. A
     /// token with an expiration time is also renewed a minute before it, without this future. A certificate is not, and if a
     /// plugin fails when `kube` runs it for a certificate, requests are sent without credentials.
     ///

@@ -3,12 +3,19 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use http::StatusCode;
-use tokio::time::Instant;
+use tokio::{sync::Notify, time::Instant};
 
 /// State of the credentials of a configuration: whether the API server accepts them, from the status codes of the
 /// responses to all its clients. Clones share the state.
 #[derive(Debug, Clone, Default)]
-pub struct Credentials(Arc<Mutex<Option<Instant>>>);
+pub struct Credentials(Arc<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    rejected_since: Mutex<Option<Instant>>,
+    /// Notifies of each rejection, rather than of the first: what a credential plugin has returned then may be rejected too.
+    rejection: Notify,
+}
 
 impl Credentials {
     /// Returns the time of the first 401 response since the credentials were last accepted. `None` while they are
@@ -22,13 +29,19 @@ impl Credentials {
     pub(crate) fn record_response(&self, code: StatusCode, now: Instant) {
         if code == StatusCode::UNAUTHORIZED {
             self.rejected().get_or_insert(now);
+            self.0.rejection.notify_one();
         } else if !code.is_server_error() {
             *self.rejected() = None;
         }
     }
 
+    /// Waits for a 401 response after the end of the last call.
+    pub(crate) async fn next_rejection(&self) {
+        self.0.rejection.notified().await;
+    }
+
     fn rejected(&self) -> MutexGuard<'_, Option<Instant>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.rejected_since.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

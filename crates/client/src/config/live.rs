@@ -18,6 +18,10 @@ use crate::Credentials;
 /// Interval between two checks of the files. client-go checks client certificates every 5 min and never a kubeconfig.
 const INTERVAL: Duration = Duration::from_secs(30);
 
+/// Least interval between two runs of a credential plugin after responses 401, below the renew deadline of a Lease (10 s).
+/// client-go has none.
+const PLUGIN_INTERVAL: Duration = Duration::from_secs(5);
+
 /// The origin of a configuration and what was last loaded from it, shared by all clients of the configuration.
 pub(crate) struct Live {
     origin: Origin,
@@ -77,9 +81,16 @@ impl Live {
             return pending().await;
         }
         drop(loaded);
-        let mut last_failure = None;
+        let (mut last_failure, mut pause) = (None, Duration::ZERO);
         loop {
-            sleep(INTERVAL).await;
+            let check = sleep(INTERVAL);
+            sleep(pause).await;
+            tokio::select! {
+                biased;
+                () = self.credentials.next_rejection(), if self.loaded().has_plugin() => {}
+                () = check => {}
+            }
+            pause = Duration::ZERO;
             let live = Arc::clone(&self);
             // Reads files and may run a credential plugin.
             let reloaded = spawn_blocking(move || live.reload()).await;
@@ -99,7 +110,7 @@ impl Live {
                 }
                 Some(_) => {}
             }
-            last_failure = failure;
+            (last_failure, pause) = (failure, PLUGIN_INTERVAL);
         }
     }
 }

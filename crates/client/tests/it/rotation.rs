@@ -26,7 +26,7 @@ struct Rig {
     folder: TempDir,
     config: Config,
     client: Client,
-    _tasks: JoinSet<()>,
+    tasks: JoinSet<()>,
 }
 
 async fn server() -> Server {
@@ -78,7 +78,7 @@ impl Rig {
         let mut tasks = wait_for_bytes();
         let follow = config.follow_files();
         tasks.spawn(async move { match follow.await {} });
-        Rig { server, folder, config, client, _tasks: tasks }
+        Rig { server, folder, config, client, tasks }
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -224,5 +224,30 @@ async fn credential_plugin_is_run_again_after_its_token_is_rejected() {
     let accepted = runs();
     sleep(2 * MINUTE).await;
     assert_eq!(runs(), accepted, "not run while its token is accepted");
+    rig.server.shutdown().await;
+}
+
+/// The renew deadline of a leader is 10 s.
+#[tokio::test(start_paused = true)]
+async fn credential_plugin_is_run_within_5_s_of_a_rejection_and_no_more_often() {
+    let mut rig = Rig::start(PLUGIN_USER).await;
+    let another = rig.client.follow_files();
+    rig.tasks.spawn(async move { match another.await {} });
+    fs::write(rig.file("token"), "expired").expect("write");
+    let kubeconfig = fs::read_to_string(rig.file("kubeconfig")).expect("read");
+    fs::write(rig.file("kubeconfig"), kubeconfig + "\n").expect("write");
+    sleep(MINUTE).await;
+    let runs = || fs::read_to_string(rig.file("runs")).expect("read").lines().count();
+    let before = runs();
+    for _ in 0..20 {
+        rig.client.get_json("/version").await.expect_err("bad token was accepted");
+        sleep(Duration::from_secs(1)).await;
+    }
+    let rejected = runs() - before;
+    assert!((4..=5).contains(&rejected), "{rejected} runs in 20 s");
+    fs::write(rig.file("token"), token(&rig.server, "bob")).expect("write");
+    let _ = rig.client.get_json("/version").await;
+    sleep(Duration::from_millis(5_100)).await;
+    assert_eq!(rig.user().await, "bob");
     rig.server.shutdown().await;
 }
