@@ -48,16 +48,16 @@ impl AdaptiveLimits {
         loop {
             let mut changed = pin!(self.changed.notified());
             changed.as_mut().enable();
-            let paused_until = {
+            let waits_until = {
                 let (mut requests, now) = (self.requests(), Instant::now().into_std());
                 permit.sent = requests.poll(request, now);
                 self.report(&requests);
                 if permit.sent.is_some() {
                     return Some(permit);
                 }
-                requests.paused_until(now)
+                requests.waits_until(now)
             };
-            match paused_until {
+            match waits_until {
                 Some(until) => drop(timeout_at(until.into(), changed).await),
                 None => changed.await,
             }
@@ -94,7 +94,8 @@ impl Permit<'_> {
                 Answer::Rejected(seconds.map(|seconds| Duration::from_secs(u64::from(seconds))))
             }
             Some(response) if !response.status().is_server_error() => Answer::Served,
-            _ => Answer::Failed,
+            Some(_) => Answer::Failed,
+            None => Answer::Unanswered,
         };
         if let Some(sent) = self.sent {
             let mut requests = self.limits.requests();

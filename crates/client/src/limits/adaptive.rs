@@ -2,7 +2,7 @@
 //!
 //! - **Growth.** While the limit is reached, each accepted request raises it by one, up to [`MAX_LIMIT`].
 //! - **429.** Requests pause for `Retry-After`, at most [`MAX_PAUSE`]. Then one request at a time is sent until one is
-//!   accepted. The limit returns to three quarters of the requests that were in flight, and from there grows by one each
+//!   accepted, and another one after [`PROBE_INTERVAL`] without an answer. The limit returns to three quarters of the requests that were in flight, and from there grows by one each
 //!   second, so that a server of constant capacity rejects few requests.
 //!
 //! Requests that were sent before a 429 do not change the limit.
@@ -21,6 +21,8 @@ pub(crate) const MAX_LIMIT: u16 = 16;
 pub(crate) const MAX_PAUSE: Duration = Duration::from_secs(1);
 /// Time after which a limit is raised by one that the server has rejected before.
 const RAISE_AFTER: Duration = Duration::from_secs(1);
+/// Time after which another request is sent while those after a 429 are not answered: a webhook may delay one for 30 s.
+const PROBE_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Result of a request that was in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,8 +31,10 @@ pub(crate) enum Answer {
     Served,
     /// 429, with the delay of `Retry-After`.
     Rejected(Option<Duration>),
-    /// An error of the server or no response. The limit stays.
+    /// A response 5xx: the server did not reject the request for its load. The limit stays.
     Failed,
+    /// No response. The limit stays.
+    Unanswered,
 }
 
 /// A request in flight.
@@ -56,6 +60,8 @@ pub(crate) struct AdaptiveLimit {
     raise_at: Option<Instant>,
     /// Whether one request at a time is sent, until one is accepted after a 429.
     probing: bool,
+    /// Time at which the last request was sent while probing.
+    probed: Option<Instant>,
     /// Number of rejections so far, without those of requests that were sent before another rejection.
     epoch: u32,
     /// Requests in flight of earlier epochs, which do not count while probing.
@@ -77,13 +83,28 @@ impl AdaptiveLimit {
     }
 
     /// Returns the end of the pause after a 429, if it is after `now`.
-    pub(crate) fn paused_until(&self, now: Instant) -> Option<Instant> {
+    fn paused_until(&self, now: Instant) -> Option<Instant> {
         self.resumed.filter(|until| *until > now)
     }
 
+    /// Returns the time at which one more request is sent while probing, although the others are not answered.
+    fn next_probe(&self) -> Option<Instant> {
+        self.probed.filter(|_| self.probing && self.counted() < MAX_LIMIT).map(|at| at + PROBE_INTERVAL)
+    }
+
+    /// Returns the time after `now` from which a request is admitted even if none ends before.
+    pub(crate) fn waits_until(&self, now: Instant) -> Option<Instant> {
+        self.paused_until(now).or_else(|| self.next_probe().filter(|at| *at > now))
+    }
+
+    /// Returns the number of requests in flight that the limit bounds.
+    fn counted(&self) -> u16 {
+        if self.probing { self.in_flight.saturating_sub(self.sent_before) } else { self.in_flight }
+    }
+
     pub(crate) fn admits(&self, now: Instant) -> bool {
-        let counted = if self.probing { self.in_flight.saturating_sub(self.sent_before) } else { self.in_flight };
-        self.paused_until(now).is_none() && counted < self.limit()
+        let is_due = |at: Instant| at <= now;
+        self.paused_until(now).is_none() && (self.counted() < self.limit() || self.next_probe().is_some_and(is_due))
     }
 
     pub(crate) fn sent(&mut self, now: Instant) -> Sent {
@@ -91,6 +112,7 @@ impl AdaptiveLimit {
         if self.in_flight >= self.limit() {
             self.reached = Some(now);
         }
+        self.probed = self.probing.then_some(now);
         Sent { at: now, epoch: self.epoch }
     }
 
@@ -106,7 +128,8 @@ impl AdaptiveLimit {
         let in_flight = self.in_flight;
         self.cancelled(sent);
         match answer {
-            Answer::Failed => {}
+            Answer::Unanswered => {}
+            Answer::Failed => self.probing &= !self.is_current(sent),
             Answer::Rejected(retry_after) => {
                 self.rejected(sent, now + retry_after.unwrap_or_default().min(MAX_PAUSE), in_flight);
             }
@@ -239,11 +262,40 @@ mod tests {
         assert!(!load.limit.admits(load.now));
     }
 
+    /// The server does not answer the probe, for example because it waits for a webhook.
+    #[test]
+    fn a_probe_that_hangs_does_not_prevent_others() {
+        let mut load = Load::new();
+        load.round(1, 5, Answer::Rejected(None));
+        let mut probes = 0;
+        for _ in 0..100 {
+            while load.limit.admits(load.now) {
+                load.limit.sent(load.now);
+                probes += 1;
+                assert!(!load.limit.admits(load.now), "one at a time");
+                assert_eq!(load.limit.waits_until(load.now), (probes < MAX_LIMIT).then(|| load.now + PROBE_INTERVAL));
+            }
+            load.now += Duration::from_secs(1);
+        }
+        assert_eq!(probes, MAX_LIMIT);
+    }
+
+    #[test]
+    fn an_error_of_the_server_ends_the_probes() {
+        let mut load = Load::new();
+        load.round(1, 5, Answer::Rejected(None));
+        assert_eq!(load.round(u16::MAX, 5, Answer::Unanswered), 1);
+        assert_eq!(load.round(u16::MAX, 5, Answer::Failed), 1);
+        assert_eq!((load.limit.limit(), load.limit.in_flight()), (MIN_LIMIT, 0));
+    }
+
     #[test]
     fn failures_do_not_change_the_limit() {
         let mut load = Load::new();
         let before = load.rounds(2, u16::MAX);
-        load.round(u16::MAX, 60_000, Answer::Failed);
-        assert_eq!((load.limit.limit(), load.limit.in_flight()), (before, 0));
+        for answer in [Answer::Failed, Answer::Unanswered] {
+            load.round(u16::MAX, 60_000, answer);
+            assert_eq!((load.limit.limit(), load.limit.in_flight()), (before, 0));
+        }
     }
 }

@@ -45,8 +45,8 @@ impl Requests {
         self.admitted.remove(&request)
     }
 
-    pub(crate) fn paused_until(&self, now: Instant) -> Option<Instant> {
-        self.limit.paused_until(now)
+    pub(crate) fn waits_until(&self, now: Instant) -> Option<Instant> {
+        self.limit.waits_until(now)
     }
 
     /// Removes a request whose future was dropped: in flight as `sent`, or waiting.

@@ -160,3 +160,24 @@ async fn requests_that_hang_do_not_prevent_the_probe_after_a_second_429() {
     let next = tokio::time::timeout(second, limits.acquire(&call, Other)).await;
     assert!(next.is_ok(), "two requests hang, the limit is three");
 }
+
+/// The first probe waits for a webhook; the second fails because of one.
+#[tokio::test(start_paused = true)]
+async fn a_probe_that_hangs_does_not_hold_up_others() {
+    let (limits, state) = limits();
+    let call = slices();
+    limits.acquire(&call, Other).await.expect("limited").finish(Some(&rejection("0")));
+    let start = Instant::now();
+    let _hangs = limits.acquire(&call, Other).await.expect("limited");
+    let (mut second, mut third) = (pin!(limits.acquire(&call, Other)), pin!(limits.acquire(&call, Other)));
+    assert!(futures::poll!(&mut second).is_pending() && futures::poll!(&mut third).is_pending());
+    let minute = Duration::from_secs(60);
+    let failed = tokio::time::timeout(minute, &mut second).await.expect("admitted").expect("limited");
+    assert_eq!(start.elapsed(), Duration::from_secs(2));
+    assert!(futures::poll!(&mut third).is_pending(), "one at a time");
+    let error = Response::builder().status(StatusCode::INTERNAL_SERVER_ERROR).body(()).unwrap();
+    failed.finish(Some(&error));
+    let _third = tokio::time::timeout(minute, third).await.expect("admitted");
+    assert_eq!(start.elapsed(), Duration::from_secs(2));
+    assert_eq!(state.get(), (2, 2, 0));
+}
