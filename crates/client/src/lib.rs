@@ -58,7 +58,7 @@ pub use preconditions::Preconditions;
 pub use prometheus::PrometheusMetrics;
 pub use review::{Review, ReviewedClient};
 pub use timeouts::Timeouts;
-pub use typed::{Deleted, PatchedMetadata};
+pub use typed::Deleted;
 
 /// Secret text, such as a bearer token. `Debug` does not show it.
 pub use secrecy::SecretString;

@@ -1,34 +1,13 @@
 //! Reads and writes of single objects, for `k8s-openapi` types and for projections that implement [`Decode`].
 
 use http::{HeaderValue, Method};
-use kube_wire::{Decode, Encode, ResourceVersion, Uid, deletion_is_pending, percent_encode};
-use serde::{Deserialize, Serialize};
+use kube_wire::{Decode, Encode, deletion_is_pending, percent_encode};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{Call, Client, Error, Preconditions, outgoing::Outgoing, writes::encode};
 
 const MERGE_PATCH: HeaderValue = HeaderValue::from_static("application/merge-patch+json");
-
-/// Metadata of the object in the response to a patch.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct PatchedMetadata {
-    /// Name of the object.
-    pub name: String,
-    /// Namespace of the object; empty if it is cluster-scoped.
-    pub namespace: String,
-    /// UID of the object.
-    pub uid: Uid,
-    /// Resource version after the patch.
-    pub resource_version: ResourceVersion,
-    /// Generation of the spec; 0 for types without one.
-    pub generation: i64,
-}
-
-#[derive(Deserialize)]
-struct PatchResponse {
-    metadata: PatchedMetadata,
-}
 
 /// Result of a successful delete request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,7 +110,7 @@ impl Client {
         }
     }
 
-    /// Applies a JSON merge patch to an object or to one of its subresources.
+    /// Applies a JSON merge patch to an object or to one of its subresources. The object in the answer is not decoded.
     ///
     /// # Errors
     ///
@@ -143,7 +122,7 @@ impl Client {
         name: &str,
         subresource: Option<&str>,
         patch: &Value,
-    ) -> Result<PatchedMetadata, Error> {
+    ) -> Result<(), Error> {
         let call = Call::new("patch", T::RESOURCE, namespace, name);
         if name.is_empty() {
             return Err(Error::Request { call, source: "the name is empty".into() });
@@ -155,8 +134,7 @@ impl Client {
         }
         let mut outgoing = Outgoing::json(Method::PATCH, path_and_query, encode(&call, patch)?);
         outgoing.content_type = Some(MERGE_PATCH);
-        let response = serde_json::from_slice::<PatchResponse>(&self.call(&call, &outgoing).await?);
-        response.map(|it| it.metadata).map_err(|error| Error::InvalidResponse { call, source: error.into() })
+        self.call(&call, &outgoing).await.map(drop)
     }
 }
 

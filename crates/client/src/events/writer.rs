@@ -92,7 +92,7 @@ impl EventWriter {
             match self.client.merge_patch::<Event>(namespace, &write.name, None, &patch).await {
                 // The Event has expired (kube-apiserver `--event-ttl`, 1 h by default): create it again.
                 Err(error) if error.is_not_found() => {}
-                result => return result.map(drop),
+                result => return result,
             }
         }
         self.client.create(&self.api_event(write)).await.map(drop)

@@ -19,6 +19,7 @@ use k8s_openapi::api::core::v1::Pod;
 use kube_controller_client::{Client, ClientOptions, Config, Error, TransportKind, WatchParams};
 use kube_wire::Decode as _;
 use rstest::rstest;
+use serde_json::json;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tower::service_fn;
@@ -100,6 +101,14 @@ fn service_without_response_times_out() {
         assert!(matches!(error, Error::Transport { kind: TransportKind::Timeout, .. }), "{error:?}");
         assert_eq!(start.elapsed().as_secs(), 90);
     });
+}
+
+/// The API server has applied the patch, whatever its answer contains.
+#[test]
+fn answer_to_a_patch_is_not_decoded() {
+    let service = service_fn(async |_| Ok::<_, Infallible>(response(r#"{"kind": "Status", "status": "Success"}"#)));
+    let client = client(&Config::from_service(service));
+    run(client.merge_patch::<Pod>("default", "web", None, &json!({}))).expect("applied");
 }
 
 #[test]

@@ -51,7 +51,7 @@ async fn execute(client: &Client, order: &Order, cluster: &Snapshot) -> Result<(
     let pod = |key: &ObjectKey| cluster.pods.get(key);
     let result = match order {
         Order::RegisterNode { node } => {
-            client.merge_patch::<Node>("", node, Some("status"), &patches::registered(&stamp())).await.map(drop)
+            client.merge_patch::<Node>("", node, Some("status"), &patches::registered(&stamp())).await
         }
         Order::Bind { pod: key, uid, node } => bind(client, key, uid, node).await,
         Order::Start { pod: key, addresses } => {
@@ -81,7 +81,7 @@ async fn execute(client: &Client, order: &Order, cluster: &Snapshot) -> Result<(
 }
 
 async fn write_status(client: &Client, pod: &ObjectKey, patch: &Value) -> Result<(), Error> {
-    client.merge_patch::<Pod>(&pod.namespace, &pod.name, Some("status"), patch).await.map(drop)
+    client.merge_patch::<Pod>(&pod.namespace, &pod.name, Some("status"), patch).await
 }
 
 /// Assigns a Pod to a Node, as a scheduler does.

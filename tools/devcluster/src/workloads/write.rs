@@ -21,6 +21,6 @@ where
     let patch = json!({"metadata": {"uid": object.metadata().uid}, "status": status});
     match client.merge_patch::<T>(object.namespace(), object.name(), Some("status"), &patch).await {
         Err(error) if error.is_not_found() || error.is_conflict() => Ok(()),
-        result => result.map(drop),
+        result => result,
     }
 }
