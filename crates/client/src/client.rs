@@ -38,7 +38,6 @@ pub struct Client {
 }
 
 struct Shared {
-    server: String,
     user_agent: HeaderValue,
     options: ClientOptions,
     limiter: Limiter,
@@ -79,13 +78,11 @@ impl Client {
         options: ClientOptions,
         metrics: Arc<dyn ClientMetrics>,
     ) -> Result<Self, ConfigError> {
-        let server = config.server();
         let user_agent = HeaderValue::from_str(&options.user_agent).map_err(|_| ConfigError::Connection {
-            server: server.clone(),
+            server: config.server(),
             source: format!("user agent {:?} is not a valid header value", options.user_agent).into(),
         })?;
         let shared = Shared {
-            server,
             user_agent,
             limiter: Limiter::new(&options, Arc::clone(&metrics)),
             transport: Transport::new(config, &options.timeouts)?,
@@ -207,6 +204,11 @@ impl Client {
         serde_json::from_slice(&body).map_err(|error| Error::InvalidResponse { call, source: error.into() })
     }
 
+    /// Returns the URL of the server, which changes with the kubeconfig.
+    fn server(&self) -> String {
+        self.shared.transport.config.server()
+    }
+
     /// Whether the server has rejected a write in protobuf, so that writes are sent in JSON.
     pub(crate) fn json_writes(&self) -> &AtomicBool {
         &self.shared.json_writes
@@ -215,6 +217,6 @@ impl Client {
 
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Client").field("server", &self.shared.server).finish_non_exhaustive()
+        f.debug_struct("Client").field("server", &self.server()).finish_non_exhaustive()
     }
 }

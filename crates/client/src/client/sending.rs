@@ -165,7 +165,6 @@ impl Client {
             Err(Error::Transport { kind: TransportKind::Other, .. }) => return,
             Err(_) => (Attempt::Failed, None),
         };
-        let server = &self.shared.server;
         match self.availability().record(attempt, Instant::now()) {
             Some(Change::Lost) => {
                 let err = match (status, result) {
@@ -173,10 +172,11 @@ impl Client {
                     (None, Err(error)) => error.to_string_full(),
                     (None, Ok(_)) => String::new(),
                 };
+                let server = self.server();
                 tracing::warn!(server, %call, err, "API server does not answer, retrying once a second until it does");
             }
             Some(Change::Recovered(after)) => {
-                tracing::info!(server, outage_s = after.as_secs(), "API server answers again");
+                tracing::info!(server = self.server(), outage_s = after.as_secs(), "API server answers again");
             }
             None => {}
         }

@@ -142,6 +142,8 @@ async fn certificate_authority_is_rotated() {
     fs::write(rig.file("ca.crt"), other.ca_certificate().expect("server has no TLS")).expect("write");
     sleep(MINUTE).await;
     rig.client.get_json("/version").await.expect("request");
+    let client = format!("{:?}", rig.client);
+    assert!(client.contains(&other.url()), "{client}");
     rig.server.shutdown().await;
     other.shutdown().await;
 }
