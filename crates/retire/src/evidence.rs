@@ -1,6 +1,6 @@
 //! Whether audit logs show enough to say that no program reads Endpoints.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use jiff::{SignedDuration, Timestamp};
 use kube_endpoints_history::audit::reads::{LogFile, Reads, hour};
@@ -23,6 +23,9 @@ const SECONDS_OF_AN_HOUR: i64 = 3_600;
 pub struct Evidence {
     /// Time that an audit log must cover, in seconds.
     pub asked_seconds: i64,
+    /// Number of API servers whose logs are asked for; `None` if it is unknown, and for one log of all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub api_servers: Option<usize>,
     /// What the audit log shows; `None` without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log: Option<LogEvidence>,
@@ -100,7 +103,8 @@ impl Evidence {
                 format!("--audit-log with the audit logs of all API servers of the last {}", shown(demand.time)),
             )],
         };
-        Evidence { asked_seconds: demand.time.as_secs(), log, shortfalls, unread }
+        let api_servers = demand.api_servers.filter(|_| !demand.is_merged);
+        Evidence { asked_seconds: demand.time.as_secs(), api_servers, log, shortfalls, unread }
     }
 }
 
@@ -193,7 +197,7 @@ fn servers(reads: &Reads, window: std::ops::RangeInclusive<i64>, demand: &Demand
     if servers < 2 {
         return None;
     }
-    // Files of one server do not overlap. The middle of an hour: a rotation at its beginning is usual.
+    // Files of one server do not overlap, but for copies. The middle of an hour: a rotation at its beginning is usual.
     let logged = |hour: i64| {
         let middle = hour.saturating_mul(SECONDS_OF_AN_HOUR).saturating_add(SECONDS_OF_AN_HOUR / 2);
         let covers = |file: &&LogFile| {
@@ -203,7 +207,9 @@ fn servers(reads: &Reads, window: std::ops::RangeInclusive<i64>, demand: &Demand
                 .is_some_and(|(first, last)| (first.as_second()..=last.as_second()).contains(&middle));
             is_within && file.hours.range(hour - 1..=hour + 1).next().is_some()
         };
+        let mut ids = HashSet::new();
         let covering = reads.files.iter().filter(covers);
+        let covering = covering.filter(|file| file.first_id.as_ref().is_none_or(|id| ids.insert(id)));
         covering.map(|file| if file.is_of_all_servers { servers } else { 1 }).sum::<usize>()
     };
     // The first and the last hour can be covered in part.

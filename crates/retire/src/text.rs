@@ -118,10 +118,11 @@ fn evidence(text: &mut String, evidence: &Evidence) {
                 format!("{covered}, {} to {}, ", from.strftime("%Y-%m-%dT%H:%MZ"), until.strftime("%Y-%m-%dT%H:%MZ"))
             });
             let (time, s) = (time.unwrap_or_default(), if log.files == 1 { "" } else { "s" });
+            let servers = evidence.api_servers.map(|it| format!(", API servers: {it}")).unwrap_or_default();
             line(
                 text,
                 format_args!(
-                    "\nAudit log: {time}{} file{s}, events: {}, reads of Endpoints: {}",
+                    "\nAudit log: {time}{} file{s}, events: {}, reads of Endpoints: {}{servers}",
                     log.files, log.events, log.reads
                 ),
             );

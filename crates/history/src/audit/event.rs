@@ -1,5 +1,7 @@
 //! Audit events.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use kube_endpoint_model::Uid;
 use serde::Deserialize;
@@ -35,6 +37,8 @@ pub(super) enum Stage {
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "independent properties")]
 pub(super) struct Event<'a> {
+    /// `auditID` of the request; empty if it is unknown.
+    pub(super) id: Cow<'a, str>,
     pub(super) level: Level,
     /// Time at which the answer was complete.
     pub(super) time: Timestamp,
@@ -80,6 +84,8 @@ pub(super) struct Target {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Document<'a> {
+    #[serde(borrow, default, rename = "auditID")]
+    audit_id: Cow<'a, str>,
     #[serde(default)]
     level: String,
     #[serde(default)]
@@ -140,6 +146,7 @@ impl<'a> Event<'a> {
             _ => Stage::Other,
         };
         Some(Event {
+            id: document.audit_id,
             level: match document.level.as_str() {
                 "RequestResponse" => Level::RequestResponse,
                 "Request" => Level::Request,

@@ -1,5 +1,6 @@
 //! Audit events in Google Cloud Logging: a `LogEntry` with a `google.cloud.audit.AuditLog`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
@@ -73,6 +74,7 @@ pub(super) fn parse<'a>(value: &[u8], payload: &'a RawValue) -> Option<Event<'a>
     let target = target(&payload.resource_name, resource)?;
     let is_complete = operation.last || !operation.first;
     Some(Event {
+        id: Cow::Borrowed(""),
         level: match (payload.request, payload.response) {
             (_, Some(_)) => Level::RequestResponse,
             (Some(_), None) => Level::Request,

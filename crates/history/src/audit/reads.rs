@@ -68,6 +68,8 @@ pub struct LogFile {
     pub name: String,
     /// Number of audit events.
     pub events: u64,
+    /// `auditID` of the event at the beginning, which copies of a file share; `None` if it is unknown.
+    pub first_id: Option<String>,
     /// Time of the first event; `None` without events.
     pub first: Option<Timestamp>,
     /// Time of the last event; `None` without events.
@@ -183,6 +185,7 @@ impl LogFile {
         LogFile {
             name: name.to_owned(),
             events: 0,
+            first_id: None,
             first: None,
             last: None,
             hours: BTreeSet::new(),
@@ -194,6 +197,9 @@ impl LogFile {
     }
 
     fn see(&mut self, event: &Event<'_>) {
+        if self.events == 0 && !event.id.is_empty() {
+            self.first_id = Some(event.id.to_string());
+        }
         self.events += 1;
         self.first = Some(self.first.map_or(event.time, |first| first.min(event.time)));
         self.last = Some(self.last.map_or(event.time, |last| last.max(event.time)));

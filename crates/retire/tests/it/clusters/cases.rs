@@ -87,6 +87,12 @@ fn logs() -> Vec<Case> {
             &with_log(hidden).api_servers(3, false),
         ),
         case(
+            "audit log of one of two API servers, and its copy",
+            ALL,
+            "unknown",
+            &with_log(Log::week().twice()).api_servers(2, false),
+        ),
+        case(
             "audit logs of three API servers",
             "",
             "safe",

@@ -43,7 +43,19 @@ impl Log {
     /// A file with the requests of the controllers in each of the hours before now.
     pub(super) fn file(mut self, hours: std::ops::RangeInclusive<i64>, resource: &str, verb: &str) -> Log {
         let time = |hours_ago: i64| now() - SignedDuration::from_hours(hours_ago) - SignedDuration::from_mins(1);
-        self.files.push(hours.rev().map(|ago| event(time(ago), CONTROLLERS, verb, resource, "/")).collect());
+        let number = self.files.len();
+        let event = |ago: i64| {
+            let mut event = event(time(ago), CONTROLLERS, verb, resource, "/");
+            event["auditID"] = json!(format!("{number}-{ago}"));
+            event
+        };
+        self.files.push(hours.rev().map(event).collect());
+        self
+    }
+
+    /// Adds the last file again.
+    pub(super) fn twice(mut self) -> Log {
+        self.files.extend(self.files.last().cloned());
         self
     }
 

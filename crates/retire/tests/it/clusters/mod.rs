@@ -40,6 +40,8 @@ fn no_cluster_is_called_safe_that_is_not() {
         let (answer, because) = answer(&plan.verdict);
         assert_eq!(answer, expected, "{name}: {because}\n{}", text(&plan));
         assert!(needed.is_empty() || answer != "safe", "{name}");
+        let names_servers = text(&plan).contains(", API servers: ");
+        assert_eq!(names_servers, facts.reads.is_some() && !facts.is_merged_log, "{name}");
         if needed.is_empty() && answer == "not safe" {
             false_not_safe.push(name);
         }
