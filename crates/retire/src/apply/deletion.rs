@@ -9,6 +9,9 @@ use kube_wire::{Object as _, ObjectKey, ResourceVersion, Uid};
 use super::{Found, Kept, Outcome, Stop, Target};
 use crate::WholeEndpoints;
 
+/// Number of namespaces whose deletes fail, without a success in between, at which a run stops: the server fails, not a webhook.
+const MOST_FAILING: usize = 5;
+
 /// What the caller does next.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
@@ -48,6 +51,8 @@ pub enum Answer {
     Failed {
         /// Whether the object may have been deleted.
         may_have_been_applied: bool,
+        /// Whether all other deletes would fail, too: there is no connection, or the credentials are not valid.
+        of_all: bool,
         /// The error.
         message: String,
     },
@@ -65,7 +70,8 @@ enum State {
 /// A run that deletes objects, as a state machine: the caller does each [`Step`] and reports what came of it.
 ///
 /// No step deletes an object before [`backed_up`](Self::backed_up) was called. The first object is deleted alone, and the rest only
-/// if it has not come back. A report that the current step does not expect is ignored, except for [`seen`](Self::seen) and
+/// if it has not come back. Where a delete fails, as at a webhook that is down, the rest of the namespace comes last; there, two failures
+/// in a row give the namespace up. A report that the current step does not expect is ignored, except for [`seen`](Self::seen) and
 /// [`stop`](Self::stop).
 #[derive(Debug)]
 pub struct Deletion {
@@ -75,6 +81,14 @@ pub struct Deletion {
     targets: VecDeque<Target>,
     /// Targets that were checked, and are to be deleted.
     batch: VecDeque<Target>,
+    /// Targets of namespaces where a delete has failed, to be tried once more when all others are done.
+    last: VecDeque<Target>,
+    /// Whether the targets are those of `last`.
+    is_last_round: bool,
+    /// Namespaces of the deletes that have failed since one succeeded.
+    failing: Vec<String>,
+    /// Error of the first delete that has failed.
+    failure: Option<String>,
     /// Whether an object was deleted that a controller would create again.
     is_proved: bool,
     /// UIDs of the objects whose deletion was begun: that they are gone is no write of another client.
@@ -95,6 +109,10 @@ impl Deletion {
             is_proved: targets.first().is_none_or(|target| target.is_left_over),
             targets: targets.into(),
             batch: VecDeque::new(),
+            last: VecDeque::new(),
+            is_last_round: false,
+            failing: Vec::new(),
+            failure: None,
             begun: HashSet::new(),
             versions: objects.iter().map(|object| (object.uid(), object.resource_version())).collect(),
             outcome: Outcome::default(),
@@ -154,6 +172,8 @@ impl Deletion {
         for target in self.targets.drain(..self.next_batch().min(self.targets.len())).collect::<Vec<_>>() {
             let key = target.object.key();
             match found.next() {
+                // Its unanswered delete was applied.
+                Some(None) if self.begun.contains(&target.object.uid()) => self.outcome.deleted.push(key),
                 Some(None) => {
                     written.get_or_insert_with(|| key.clone());
                     self.outcome.gone.push(key);
@@ -182,6 +202,7 @@ impl Deletion {
         }
         let Some(target) = self.batch.pop_front() else { return };
         let key = target.object.key();
+        let has_failed = matches!(answer, Answer::Failed { .. });
         match answer {
             Answer::Deleted => self.outcome.deleted.push(key),
             Answer::Gone => self.outcome.gone.push(key),
@@ -189,21 +210,37 @@ impl Deletion {
                 self.outcome.kept.push((key.clone(), Kept::Changed));
                 return self.stop(Stop::Written { key, by: None });
             }
-            Answer::Failed { may_have_been_applied, message } => {
-                let list =
-                    if may_have_been_applied { &mut self.outcome.unanswered } else { &mut self.outcome.remaining };
-                list.push(key);
-                return self.stop(Stop::Failed(message));
+            Answer::Failed { may_have_been_applied, of_all, message } => {
+                if !may_have_been_applied {
+                    self.begun.remove(&target.object.uid());
+                }
+                if of_all {
+                    self.leave(&target);
+                    return self.stop(Stop::Failed(message));
+                }
+                self.failure.get_or_insert(message);
+                self.put_last(target);
+                if self.failing.len() >= MOST_FAILING {
+                    return self.end();
+                }
             }
         }
-        if !self.batch.is_empty() {
-            self.begin_delete();
-        } else if self.is_proved {
-            self.state = State::Waiting(Wait::Pause);
+        let next = if self.is_proved {
+            State::Waiting(Wait::Pause)
+        } else if has_failed {
+            State::Checking
+        } else {
+            State::Waiting(Wait::First)
+        };
+        if !has_failed {
+            self.is_proved = true;
+            self.failing.clear();
+        }
+        if self.batch.is_empty() {
+            self.state = next;
             self.go_on();
         } else {
-            self.is_proved = true;
-            self.state = State::Waiting(Wait::First);
+            self.begin_delete();
         }
     }
 
@@ -223,8 +260,11 @@ impl Deletion {
         }
         self.state = State::Ended;
         self.outcome.stopped = Some(cause);
-        let rest = self.batch.drain(..).chain(self.targets.drain(..));
-        self.outcome.remaining.extend(rest.map(|target| target.object.key()));
+        // They existed at the last check.
+        self.outcome.remaining.extend(self.batch.drain(..).map(|target| target.object.key()));
+        for target in self.targets.drain(..).chain(self.last.drain(..)).collect::<Vec<_>>() {
+            self.leave(&target);
+        }
     }
 
     /// Returns what the run has done so far.
@@ -250,11 +290,64 @@ impl Deletion {
         }
     }
 
-    /// Ends the run if nothing is left.
+    /// Puts a target whose delete has failed behind all others, with those of its namespace. In the last round, leaves it, and after two
+    /// failures in a row also the others.
+    fn put_last(&mut self, target: Target) {
+        let namespace = target.object.namespace().to_owned();
+        let is_second = self.failing.last() == Some(&namespace);
+        let mut others = Vec::new();
+        if is_second || !self.is_last_round {
+            for queue in [&mut self.batch, &mut self.targets] {
+                let is_other = |it: &Target| it.object.namespace() == namespace;
+                let (of_namespace, rest): (Vec<Target>, _) = queue.drain(..).partition(is_other);
+                others.extend(of_namespace);
+                *queue = rest.into();
+            }
+        }
+        if !is_second {
+            self.failing.push(namespace);
+        }
+        others.push(target);
+        if self.is_last_round {
+            for target in &others {
+                self.leave(target);
+            }
+        } else {
+            self.last.extend(others);
+        }
+    }
+
+    /// Notes a target that the run has not deleted, as far as is known.
+    fn leave(&mut self, target: &Target) {
+        let may_be_deleted = self.begun.contains(&target.object.uid());
+        let list = if may_be_deleted { &mut self.outcome.unanswered } else { &mut self.outcome.remaining };
+        list.push(target.object.key());
+    }
+
+    /// Begins the last round if nothing else is left, and ends the run after it.
     fn go_on(&mut self) {
-        let is_idle = matches!(self.state, State::Checking | State::Waiting(Wait::Pause));
-        if is_idle && self.targets.is_empty() {
-            self.state = State::Ended;
+        if !matches!(self.state, State::Checking | State::Waiting(Wait::Pause)) {
+            return;
+        }
+        let has_proof = self.is_proved || self.has_proof();
+        if self.targets.is_empty() && has_proof {
+            self.is_last_round = true;
+            self.targets = std::mem::take(&mut self.last);
+            self.failing.clear();
+        }
+        // Left-overs prove nothing as long as there are others.
+        if self.targets.is_empty() || !has_proof && !self.last.is_empty() {
+            self.end();
+        }
+    }
+
+    /// Ends the run, with the first failure if objects are left because of one.
+    fn end(&mut self) {
+        let Outcome { unanswered, remaining, .. } = &self.outcome;
+        let are_left = !(self.last.is_empty() && unanswered.is_empty() && remaining.is_empty());
+        match self.failure.take() {
+            Some(message) if are_left => self.stop(Stop::Failed(message)),
+            _ => self.state = State::Ended,
         }
     }
 }

@@ -18,7 +18,7 @@ pub struct Outcome {
     pub unanswered: Vec<ObjectKey>,
     /// Objects that stay, and why.
     pub kept: Vec<(ObjectKey, Kept)>,
-    /// Objects that the run has not come to.
+    /// Objects that the run has not come to, or whose deletion has failed.
     pub remaining: Vec<ObjectKey>,
     /// Why the run ended before its end.
     pub stopped: Option<Stop>,

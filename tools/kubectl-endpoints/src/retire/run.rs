@@ -181,6 +181,7 @@ impl Run<'_> {
             () = self.signals.next() => {
                 let unanswered = || Answer::Failed {
                     may_have_been_applied: true,
+                    of_all: true,
                     message: format!("stopped by a signal while the delete of {} was not answered", target.object.key()),
                 };
                 let answer = timeout(LAST_ANSWER, request).await.unwrap_or_else(|_| unanswered());
@@ -188,7 +189,14 @@ impl Run<'_> {
                 return self.deletion.stop(Stop::Signal);
             }
         };
+        let failure = match &answer {
+            Answer::Failed { message, .. } => Some(message.clone()),
+            _ => None,
+        };
         self.deletion.answered(answer);
+        if let Some(failure) = failure.filter(|_| self.deletion.step() != Step::End) {
+            warn(failure);
+        }
     }
 }
 
@@ -213,6 +221,8 @@ async fn delete(client: &Client, object: &WholeEndpoints) -> Answer {
     let preconditions = Preconditions::unchanged(&object.uid(), &object.resource_version());
     match client.delete::<WholeEndpoints>(object.namespace(), object.name(), Some(preconditions)).await {
         Ok(Deleted::Removed | Deleted::Pending(_)) => Answer::Deleted,
+        // The client has repeated an unanswered request.
+        Err(error) if error.is_not_found() && error.may_have_been_applied() => Answer::Deleted,
         Err(error) if error.is_not_found() => Answer::Gone,
         Err(error) if error.is_conflict() => Answer::Changed,
         Err(error) => failed(error),
@@ -221,5 +231,6 @@ async fn delete(client: &Client, object: &WholeEndpoints) -> Answer {
 
 fn failed(error: Error) -> Answer {
     let may_have_been_applied = error.may_have_been_applied();
-    Answer::Failed { may_have_been_applied, message: format!("{:#}", named(error)) }
+    let of_all = error.is_unreachable() || error.is_unauthorized();
+    Answer::Failed { may_have_been_applied, of_all, message: format!("{:#}", named(error)) }
 }

@@ -13,9 +13,13 @@ fn names(targets: &[Target]) -> Vec<&str> {
     targets.iter().map(|target| target.object.name()).collect()
 }
 
-/// Returns objects with these names. Those whose name begins with `old` are left over.
+/// Returns objects with these names, in the namespace `shop` or the one before the `/`. Those whose name begins with `old` are left over.
 fn objects(names: &[&str]) -> (Vec<Target>, Vec<Arc<WholeEndpoints>>) {
-    let objects: Vec<_> = names.iter().map(|name| Arc::new(read("shop", name))).collect();
+    let read = |name: &&str| {
+        let (namespace, name) = name.split_once('/').unwrap_or(("shop", name));
+        Arc::new(read(namespace, name))
+    };
+    let objects: Vec<_> = names.iter().map(read).collect();
     let target = |object: &Arc<WholeEndpoints>| Target {
         object: Arc::clone(object),
         is_left_over: object.name().starts_with("old"),
@@ -28,8 +32,21 @@ fn found(count: usize) -> Vec<Option<Found>> {
     vec![Some(found); count]
 }
 
-/// Does every step as if all went well, and returns the steps.
-fn steps(names_of: &[&str], batch_size: usize) -> (Vec<String>, Outcome) {
+fn failed(may_have_been_applied: bool, of_all: bool, message: &str) -> Answer {
+    Answer::Failed { may_have_been_applied, of_all, message: message.to_owned() }
+}
+
+/// How a server answers a delete.
+#[derive(Clone, Copy, Debug)]
+enum Reply {
+    Deletes,
+    Refuses,
+    /// It does not answer; whether it has deleted the object.
+    IsSilent(bool),
+}
+
+/// Does every step as if all went well but for the replies to deletes, and returns the steps.
+fn steps(names_of: &[&str], batch_size: usize, mut reply: impl FnMut(&Target) -> Reply) -> (Vec<String>, Outcome) {
     let (targets, mut objects) = objects(names_of);
     let mut run = Deletion::new(targets, &objects, NonZeroUsize::new(batch_size).unwrap());
     let mut steps = Vec::new();
@@ -45,12 +62,21 @@ fn steps(names_of: &[&str], batch_size: usize) -> (Vec<String>, Outcome) {
             }
             Step::Check(targets) => {
                 steps.push(format!("check {}", names(&targets).join(" ")));
-                run.checked(found(targets.len()));
+                let exists = |target: &Target| objects.contains(&target.object);
+                let found = targets.iter().zip(found(targets.len()));
+                run.checked(found.map(|(target, found)| found.filter(|_| exists(target))).collect());
             }
             Step::Delete(target) => {
                 steps.push(format!("delete {}", target.object.name()));
-                objects.retain(|object| object.uid() != target.object.uid());
-                run.answered(Answer::Deleted);
+                let reply = reply(&target);
+                if matches!(reply, Reply::Deletes | Reply::IsSilent(true)) {
+                    objects.retain(|object| object.uid() != target.object.uid());
+                }
+                run.answered(match reply {
+                    Reply::Deletes => Answer::Deleted,
+                    Reply::Refuses => failed(false, false, target.object.name()),
+                    Reply::IsSilent(_) => failed(true, false, target.object.name()),
+                });
             }
             Step::End => return (steps, run.outcome().clone()),
         }
@@ -67,9 +93,76 @@ fn steps(names_of: &[&str], batch_size: usize) -> (Vec<String>, Outcome) {
 #[case::left_overs_prove_nothing(&["old-a", "b"], 9, "Quiet, back up b old-a, check b, delete b, First, check old-a, delete old-a")]
 #[case::only_left_overs(&["old-a", "old-b"], 1, "Quiet, back up old-a old-b, check old-a, delete old-a, Pause, check old-b, delete old-b")]
 fn the_first_object_is_deleted_alone(#[case] names: &[&str], #[case] batch_size: usize, #[case] expected: &str) {
-    let (steps, outcome) = steps(names, batch_size);
+    let (steps, outcome) = steps(names, batch_size, |_| Reply::Deletes);
     assert_eq!(steps.join(", "), expected);
     assert_eq!((outcome.deleted.len(), outcome.stopped), (names.len(), None));
+}
+
+/// The replies to the deletes of an object: `!` refuses it, `?` does not answer, `+` does not answer either, but has deleted it. All
+/// further deletes succeed.
+#[rstest]
+#[case::once(
+    &["x/a", "x/b", "y/c", "y/d"], &[("a", "!")],
+    "check a, delete a, check c, delete c, First, check d, delete d, Pause, check b a, delete b, delete a", "deleted c d b a"
+)]
+#[case::one_object(
+    &["y/c", "x/a", "x/b"], &[("a", "!!")],
+    "check a, delete a, check c, delete c, First, check b a, delete b, delete a", "deleted c b, remaining a, a"
+)]
+#[case::all_of_a_namespace(
+    &["x/a", "x/b", "x/c", "x/d", "y/e"], &[("a", "!!"), ("b", "!!"), ("c", "!!")],
+    "check a, delete a, check e, delete e, First, check b c, delete b, delete c", "deleted e, remaining b d a c, a"
+)]
+#[case::within_a_batch(
+    &["w/a", "x/b", "y/c"], &[("b", "!")],
+    "check a, delete a, First, check b c, delete b, delete c, Pause, check b, delete b", "deleted a c b"
+)]
+#[case::unanswered(
+    &["w/a", "x/b", "x/c", "x/d", "x/e"], &[("b", "+"), ("c", "??"), ("d", "!!")],
+    "check a, delete a, First, check b c, delete b, Pause, check c d, delete c, delete d", "deleted a, unanswered c b, remaining e d, b"
+)]
+#[case::applied(&["w/a", "x/b"], &[("b", "+")], "check a, delete a, First, check b, delete b, Pause, check b", "deleted a b")]
+#[case::before_the_proof(&["x/a", "x/b"], &[("a", "!")], "check a, delete a", "remaining b a, a")]
+#[case::before_left_overs(&["x/a", "y/old-b"], &[("a", "?")], "check a, delete a", "unanswered a, remaining old-b, a")]
+#[case::everything(
+    &["s/a", "t/b", "u/c", "v/d", "w/e", "x/f"], &[("b", "!"), ("c", "!"), ("d", "!"), ("e", "!"), ("f", "!")],
+    "check a, delete a, First, check b c, delete b, delete c, Pause, check d e, delete d, delete e, Pause, check f, delete f",
+    "deleted a, remaining b c d e f, b"
+)]
+fn where_a_delete_fails_the_rest_comes_last(
+    #[case] names: &[&str],
+    #[case] replies: &[(&str, &str)],
+    #[case] expected: &str,
+    #[case] lists: &str,
+) {
+    let mut sent = HashMap::new();
+    let reply = |target: &Target| {
+        let name = target.object.name().to_owned();
+        let of_object = replies.iter().find(|(it, _)| *it == name).map_or("", |(_, replies)| *replies);
+        let attempt = sent.entry(name).and_modify(|count| *count += 1).or_insert(0);
+        match of_object.chars().nth(*attempt) {
+            Some('!') => Reply::Refuses,
+            Some(silent) => Reply::IsSilent(silent == '+'),
+            None => Reply::Deletes,
+        }
+    };
+    let (steps, outcome) = steps(names, 2, reply);
+    assert_eq!(steps[2..].join(", "), expected);
+    assert_eq!(shown(&outcome), lists);
+}
+
+/// Returns the lists that are not empty, and why the run was stopped.
+fn shown(outcome: &Outcome) -> String {
+    let Outcome { deleted, gone, unanswered, kept, remaining, stopped } = outcome;
+    let kept: Vec<ObjectKey> = kept.iter().map(|(key, _)| key.clone()).collect();
+    let lists =
+        [("deleted", deleted), ("gone", gone), ("kept", &kept), ("unanswered", unanswered), ("remaining", remaining)];
+    let lists = lists.into_iter().filter(|(_, keys)| !keys.is_empty());
+    let mut text: Vec<String> = lists
+        .map(|(name, keys)| keys.iter().fold(name.to_owned(), |text, key| format!("{text} {}", key.name)))
+        .collect();
+    text.extend(stopped.as_ref().map(ToString::to_string));
+    text.join(", ")
 }
 
 /// Returns a run of `a`, `b` and `c` that has deleted `a`, and waits whether it comes back; with the objects that are left.
@@ -137,24 +230,17 @@ fn writes_that_the_watch_shows_stop_the_run(
 }
 
 #[rstest]
-#[case::changed(Answer::Changed, "kept b, remaining c, stopped")]
-#[case::not_sent(Answer::Failed { may_have_been_applied: false, message: "refused".to_owned() }, "remaining b c, stopped")]
-#[case::lost(Answer::Failed { may_have_been_applied: true, message: "reset".to_owned() }, "unanswered b, remaining c, stopped")]
-#[case::gone(Answer::Gone, "gone b")]
+#[case::changed(Answer::Changed, "deleted a, kept b, remaining c, Endpoints shop/b were written")]
+#[case::not_sent(failed(false, true, "refused"), "deleted a, remaining b c, refused")]
+#[case::lost(failed(true, true, "reset"), "deleted a, unanswered b, remaining c, reset")]
+#[case::gone(Answer::Gone, "deleted a, gone b")]
 fn answers(#[case] answer: Answer, #[case] expected: &str) {
     let (mut run, objects) = after_the_first();
     run.waited(&objects);
     run.checked(found(2));
     run.answered(answer);
-    let Outcome { gone, unanswered, kept, remaining, stopped, .. } = run.outcome();
-    let kept: Vec<ObjectKey> = kept.iter().map(|(key, _)| key.clone()).collect();
-    let lists = [("gone", gone), ("kept", &kept), ("unanswered", unanswered), ("remaining", remaining)];
-    let lists = lists.into_iter().filter(|(_, keys)| !keys.is_empty());
-    let mut text: Vec<String> = lists
-        .map(|(name, keys)| keys.iter().fold(name.to_owned(), |text, key| format!("{text} {}", key.name)))
-        .collect();
-    text.extend(stopped.as_ref().map(|_| "stopped".to_owned()));
-    assert_eq!(text.join(", "), expected);
+    let shown = shown(run.outcome());
+    assert_eq!(shown.split(" during").next(), Some(expected));
 }
 
 #[test]
@@ -196,7 +282,7 @@ fn report() -> impl Strategy<Value = Report> {
         6 => Just(Answer::Deleted),
         1 => Just(Answer::Gone),
         1 => Just(Answer::Changed),
-        1 => any::<bool>().prop_map(|may_have_been_applied| Answer::Failed { may_have_been_applied, message: String::new() }),
+        2 => any::<(bool, bool)>().prop_map(|(may_have_been_applied, of_all)| failed(may_have_been_applied, of_all, "")),
     ];
     prop_oneof![
         4 => prop::bool::weighted(0.05).prop_map(|is_changed| Report::Waited { is_changed }),
@@ -209,11 +295,11 @@ fn report() -> impl Strategy<Value = Report> {
 }
 
 proptest! {
-    /// Whatever is reported and in which order: only objects that are in the backup are deleted, each once and only if the last check
-    /// allows it, nothing after the end, and each target is in one list of the outcome.
+    /// Whatever is reported and in which order: only objects that are in the backup are deleted, each once, or again after a failure, and only
+    /// if the last check allows it, nothing after the end, and each target is in one list of the outcome.
     #[test]
     fn only_what_is_backed_up_is_deleted(count in 0_usize..7, batch_size in 1_usize..4, reports in prop::collection::vec(report(), 0..80)) {
-        let all: Vec<String> = (0..count).map(|number| format!("{}{number}", if number % 3 == 2 { "old" } else { "web" })).collect();
+        let all: Vec<String> = (0..count).map(|number| format!("ns{}/{}{number}", number % 2, if number % 3 == 2 { "old" } else { "web" })).collect();
         let (targets, mut objects) = objects(&all.iter().map(String::as_str).collect::<Vec<_>>());
         let mut run = Deletion::new(targets, &objects, NonZeroUsize::new(batch_size).unwrap());
         let (mut file, mut allowed, mut sent) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
@@ -243,8 +329,14 @@ proptest! {
                 }
                 Report::Answered(answer) => {
                     if let Step::Delete(target) = &step {
+                        let mut is_kept = false;
                         prop_assert!(sent.insert(target.object.uid()), "{} is deleted twice", target.object.name());
-                        objects.retain(|object| object.uid() != target.object.uid());
+                        if let Answer::Failed { may_have_been_applied, .. } = answer {
+                            sent.remove(&target.object.uid());
+                            allowed.remove(target.object.name());
+                            is_kept = !may_have_been_applied;
+                        }
+                        objects.retain(|object| object.uid() != target.object.uid() || is_kept);
                     }
                     run.answered(answer);
                 }
@@ -262,8 +354,48 @@ proptest! {
         let Outcome { deleted, gone, unanswered, kept, remaining, .. } = run.outcome().clone();
         let kept = kept.into_iter().map(|(key, _)| key);
         let mut listed: Vec<String> =
-            [deleted, gone, unanswered, remaining].into_iter().flatten().chain(kept).map(|key| key.name.to_string()).collect();
+            [deleted, gone, unanswered, remaining].into_iter().flatten().chain(kept).map(|key| key.to_string()).collect();
         listed.sort();
         prop_assert_eq!(listed, all.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>());
+    }
+
+    /// Whatever fails: the run ends, each target is in one list, which says what is true, and no left-over is deleted before the proof
+    /// as long as other objects remain.
+    #[test]
+    fn each_target_is_in_the_right_list(
+        targets in prop::collection::vec((0..4_u8, prop::bool::weighted(0.3)), 0..20),
+        batch_size in 1_usize..4,
+        replies in prop::collection::vec(prop_oneof![
+            3 => Just(Reply::Deletes),
+            2 => Just(Reply::Refuses),
+            1 => any::<bool>().prop_map(Reply::IsSilent),
+        ], 1..60),
+    ) {
+        let name = |(number, (namespace, is_old)): (usize, &(u8, bool))| {
+            format!("ns{namespace}/{}{number}", if *is_old { "old" } else { "web" })
+        };
+        let all: Vec<String> = targets.iter().enumerate().map(name).collect();
+        let (mut log, mut next) = (Vec::new(), replies.iter().cycle());
+        let (_, outcome) = steps(&all.iter().map(String::as_str).collect::<Vec<_>>(), batch_size, |target| {
+            let reply = *next.next().unwrap();
+            log.push((target.object.key().to_string(), target.is_left_over, reply));
+            reply
+        });
+        let has_deleted = |reply: &Reply| matches!(reply, Reply::Deletes | Reply::IsSilent(true));
+        let is_gone = |key: &str| log.iter().any(|(it, _, reply)| it == key && has_deleted(reply));
+        let keys = |list: &[ObjectKey]| list.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let (deleted, unanswered, remaining) = (keys(&outcome.deleted), keys(&outcome.unanswered), keys(&outcome.remaining));
+        prop_assert!(deleted.iter().all(|key| is_gone(key)), "{:?}", outcome);
+        prop_assert!(!remaining.iter().any(|key| is_gone(key)), "{:?}", outcome);
+        let is_complete = unanswered.is_empty() && remaining.is_empty();
+        prop_assert_eq!(matches!(&outcome.stopped, Some(Stop::Failed(_))), !is_complete, "{:?}", outcome);
+        prop_assert!(is_complete || outcome.stopped.is_some(), "{:?}", outcome);
+        let proof = log.iter().position(|(_, is_left_over, reply)| !is_left_over && matches!(reply, Reply::Deletes));
+        let has_others = targets.iter().any(|(_, is_old)| !is_old);
+        let before = log.iter().take(proof.unwrap_or(log.len()));
+        prop_assert!(!has_others || before.filter(|(_, is_left_over, _)| *is_left_over).count() == 0, "{:?}", log);
+        let mut listed = [deleted, unanswered, remaining].concat();
+        listed.sort();
+        prop_assert_eq!(listed, all.into_iter().collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>());
     }
 }

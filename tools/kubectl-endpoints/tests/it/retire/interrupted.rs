@@ -1,6 +1,8 @@
 //! Runs that are interrupted at each of their requests.
 
+use k8s_openapi::api::core::v1::Endpoints;
 use kube_dev_apiserver::{Effect, Fault, On};
+use kube_endpoints_testing::LIMIT;
 use rstest::rstest;
 
 use super::scene::{DELETABLE, Scene};
@@ -15,7 +17,7 @@ use super::scene::{DELETABLE, Scene};
 async fn no_deleted_object_is_missing_in_the_file(#[case] effect: Effect, #[values(0, 1, 2, 3)] first_request: u32) {
     let scene = Scene::start().await;
     let server = &scene.cluster.server;
-    let mut partly = 0;
+    let mut interrupted = 0;
     // Every fourth request: what takes the time is that the client waits before it repeats a read.
     for request in (first_request..).step_by(4) {
         let before = scene.endpoints();
@@ -27,20 +29,62 @@ async fn no_deleted_object_is_missing_in_the_file(#[case] effect: Effect, #[valu
         let was_hit = server.faults().unspent().is_empty();
         server.faults().clear();
         let deleted = scene.assert_safe(&before, &backup).len();
-        partly += usize::from((1..DELETABLE.len()).contains(&deleted));
+        let has_gone_on = first.stderr.lines().any(|line| line.starts_with("warning: delete endpoints "));
+        interrupted += usize::from((1..DELETABLE.len()).contains(&deleted) || has_gone_on);
         let has_failed = first.stderr.lines().any(|line| line.starts_with("error: "));
         assert_eq!(first.status == 0, deleted == DELETABLE.len() && !has_failed, "{first:?}");
         let second = scene.cluster.run(&command).await;
         assert_eq!(second.status, 0, "after request {request}: {first:?}, then {second:?}");
         assert_eq!(scene.assert_safe(&before, &backup), DELETABLE, "{second:?}");
         if !was_hit {
-            assert!(request > 20 && partly > 0, "{partly} runs until request {request} were interrupted: {first:?}");
+            assert!(
+                request > 20 && interrupted > 0,
+                "{interrupted} runs until request {request} were interrupted: {first:?}"
+            );
             break;
         }
         let undo = scene.undo(&backup).await;
         assert_eq!(undo.status, 0, "{undo:?}");
         scene.assert_restored();
     }
+}
+
+/// As with a webhook for this namespace that is down: the namespace of the first object, or of all others.
+#[rstest]
+#[case::first("quiet", "Endpoints: 6 deleted, 1 perhaps deleted, 5 kept.\n")]
+#[case::after_the_proof("shop", "Endpoints: 1 deleted, 3 perhaps deleted, 5 kept, 3 remaining.\n")]
+#[tokio::test]
+async fn apply_deletes_the_rest_while_the_deletes_of_a_namespace_fail(#[case] namespace: &str, #[case] expected: &str) {
+    let scene = Scene::start().await;
+    let (before, server) = (scene.endpoints(), &scene.cluster.server);
+    let command = scene.apply(&scene.plan(&["shop/edited", "shop/moved"]), "backup");
+    let deletes = On::any().verb("delete").resource("endpoints").namespace(namespace);
+    server.faults().inject(Fault::reject(500).on(deletes));
+    let run = scene.cluster.run(&command).await;
+    assert!(run.status == 2 && run.stdout.ends_with(expected), "{run:?}");
+    assert!(run.stderr.contains("\nwarning: delete endpoints "), "{run:?}");
+    server.faults().clear();
+    let run = scene.cluster.run(&command).await;
+    assert_eq!(run.status, 0, "{run:?}");
+    assert_eq!(scene.assert_safe(&before, "backup"), DELETABLE);
+}
+
+/// The first delete fails, but the object is gone when the client repeats it.
+#[tokio::test]
+async fn an_object_that_is_gone_after_an_unanswered_delete_counts_as_deleted() {
+    let scene = Scene::start().await;
+    let server = &scene.cluster.server;
+    let command = scene.apply(&scene.plan(&["shop/edited", "shop/moved"]), "backup");
+    let deletes = On::any().verb("delete").resource("endpoints").namespace("quiet");
+    let effect = Effect::Reject { code: 500, retry_after_seconds: Some(1) };
+    server.faults().inject(Fault::from(effect).on(deletes).times(1));
+    let repeated = async {
+        server.wait_until(LIMIT, || server.faults().unspent().is_empty().then_some(())).await.expect("the delete");
+        // The program may be faster.
+        let _ = server.typed::<Endpoints>().namespace("quiet").delete("e");
+    };
+    let (run, ()) = tokio::join!(scene.cluster.run(&command), repeated);
+    assert!(run.status == 0 && run.stdout.ends_with("Endpoints: 7 deleted, 5 kept.\n"), "{run:?}");
 }
 
 /// One create of `undo` fails. Unless all others would fail, too, it is tried again at the end.
