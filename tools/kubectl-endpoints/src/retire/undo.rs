@@ -1,6 +1,6 @@
 //! `retire undo`: creates the Endpoints again that `apply` has deleted.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
@@ -14,6 +14,10 @@ use super::{backup_file, cluster};
 use crate::args::{GlobalArgs, UndoArgs};
 use crate::connection::{Connection, named};
 use crate::output::{self, Output, message, warn};
+
+/// Number of objects of a namespace that fail again, one after another, after which its others are not tried: each takes as long as the
+/// webhook that is down.
+const FAILURES_IN_A_ROW: u32 = 2;
 
 /// The result in JSON and YAML.
 #[derive(Default, Serialize)]
@@ -87,22 +91,29 @@ pub(super) async fn run(global: &GlobalArgs, args: &UndoArgs) -> anyhow::Result<
 async fn create_all(client: &Client, backup: &Backup, document: &mut Document) -> anyhow::Result<()> {
     let mut restore = Restore { client, has_warned: false };
     // Where a request has failed, as at a webhook that is down, the rest comes last: it delays no other namespace.
-    let (mut failing, mut last) = (HashSet::new(), Vec::new());
+    let (mut failing, mut last, mut first) = (HashMap::new(), Vec::new(), Vec::new());
     for object in backup.objects() {
-        if failing.contains(object.namespace()) {
-            last.push(object);
+        if failing.contains_key(object.namespace()) {
+            last.push((object, "not tried, because others of its namespace failed".to_owned()));
             continue;
         }
         match restore.create(object).await? {
-            Done::Failed(_) => {
-                failing.insert(object.namespace());
-                last.push(object);
+            Done::Failed(because) => {
+                failing.insert(object.namespace(), 0);
+                first.push((object, because));
             }
             done => document.add(object, done),
         }
     }
-    for object in last {
-        document.add(object, restore.create(object).await?);
+    if !first.is_empty() {
+        let count = first.len() + last.len();
+        message("", format_args!("{count} objects of namespaces where a create has failed are tried again."));
+    }
+    for (object, because) in last.into_iter().chain(first) {
+        let failures = failing.entry(object.namespace()).or_default();
+        let done = if *failures < FAILURES_IN_A_ROW { restore.create(object).await? } else { Done::Failed(because) };
+        *failures = if matches!(done, Done::Failed(_)) { *failures + 1 } else { 0 };
+        document.add(object, done);
     }
     Ok(())
 }

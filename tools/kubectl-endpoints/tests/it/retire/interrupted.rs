@@ -125,3 +125,34 @@ async fn undo_creates_the_rest_while_the_creates_of_a_namespace_fail() {
     assert_eq!(scene.undo("backup").await.status, 0);
     scene.assert_restored();
 }
+
+/// Each create takes as long as the webhook: two objects of the namespace that fail again are enough.
+#[tokio::test]
+async fn undo_gives_a_namespace_up() {
+    let scene = Scene::start().await;
+    let server = &scene.cluster.server;
+    let command = scene.apply(&scene.plan(&["shop/edited", "shop/moved"]), "backup");
+    assert_eq!(scene.cluster.run(&command).await.status, 0);
+    let creates = On::any().verb("create").resource("endpoints").namespace("shop");
+    server.faults().inject(Fault::reject(500).on(creates.clone()));
+    let run = scene.undo("backup").await;
+    assert_eq!(server.requests().count(&creates), 3, "{run:?}");
+    let named = |name: &str| run.stdout.lines().find(|it| it.starts_with(&format!("not created shop/{name}: ")));
+    for name in ["a", "b", "c"] {
+        assert!(named(name).is_some_and(|line| line.contains("Internal error")), "{run:?}");
+    }
+    for name in ["gone", "typo", "web"] {
+        assert!(
+            named(name).is_some_and(|line| line.ends_with("not tried, because others of its namespace failed")),
+            "{run:?}"
+        );
+    }
+    assert!(run.stdout.ends_with("Endpoints: 1 created, 0 exist and were left alone, 6 not created.\n"), "{run:?}");
+    assert_eq!(
+        (run.status, run.stderr.as_str()),
+        (1, "6 objects of namespaces where a create has failed are tried again.\n")
+    );
+    server.faults().clear();
+    assert_eq!(scene.undo("backup").await.status, 0);
+    scene.assert_restored();
+}
