@@ -99,5 +99,9 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
 }
 
 fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
-    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(work)
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let result = runtime.block_on(work);
+    // After an error, a blocking task may still read an audit log: dropping the runtime waits for its end.
+    runtime.shutdown_background();
+    result
 }

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 
 use jiff::SignedDuration;
 use kube_dev_apiserver::Config;
+use kube_endpoints_testing::LIMIT;
 use kube_endpoints_testing::book::assert_table;
 use rstest::rstest;
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
 use crate::cluster::{Cluster, Run};
 use crate::rights::rules;
@@ -156,4 +158,17 @@ async fn wrong_arguments_exit_with_2(#[case] line: &str, #[case] expected: &str)
     let run = shop().await.run(line).await;
     assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{run:?}");
     assert!(run.stderr.contains(expected), "{run:?}");
+}
+
+/// Reading an audit log can take an hour.
+#[cfg(unix)]
+#[tokio::test]
+async fn an_error_does_not_wait_for_the_audit_log() {
+    let cluster = Cluster::empty(Config::default()).await;
+    let log = cluster.folder().join("audit.log");
+    let made = tokio::process::Command::new("mkfifo").arg(&log).status().await.expect("mkfifo");
+    assert!(made.success());
+    let line = format!("retire plan --audit-log {} -s http://127.0.0.1:1", log.display());
+    let run = timeout(LIMIT, cluster.run(&line)).await.expect("an end");
+    assert!(run.status == 2 && run.stderr.starts_with("error: "), "{run:?}");
 }
