@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use anyhow::Context as _;
 use futures::FutureExt as _;
 use k8s_openapi::api::{core::v1 as core, discovery::v1 as discovery};
-use kube_controller_client::Client;
+use kube_controller_client::{Client, Error};
 use kube_endpoint_model::{Node, Pod, Service};
 use kube_endpoints_explain::Kind;
 use kube_informer::{HandlerHandle, Informer, Lister, wait_for_sync};
@@ -23,10 +23,13 @@ use crate::{
 
 /// Time for which changes are collected before the next report: a rollout changes many objects at once.
 const DEBOUNCE: Duration = Duration::from_millis(200);
+/// Time after which a request that the server has failed is sent again.
+const RETRY: Duration = Duration::from_secs(1);
 /// Timeout of the first lists.
 const SYNC_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Prints the reports again whenever they change. Ends with an error, or once standard output is closed.
+/// Prints the reports again whenever they change. Ends with an error, or once standard output is closed. While the server fails the
+/// requests that a report needs, there is none.
 ///
 /// `printed` is what has been printed already. Kinds in `unknown` are not watched, because they cannot be listed.
 pub(super) async fn run(
@@ -42,7 +45,7 @@ pub(super) async fn run(
     let following = connection.client.follow_files();
     tasks.spawn(async { match following.await {} });
     let watched = Watched::start(connection, &anchors.needs, unknown, &mut tasks).await?;
-    let mut missing = Vec::new();
+    let (mut missing, mut has_failed) = (Vec::new(), false);
     loop {
         tokio::select! {
             biased;
@@ -51,13 +54,28 @@ pub(super) async fn run(
                 anyhow::bail!("a watch has ended");
             }
             () = watched.changed.notified() => {}
+            () = sleep(RETRY), if has_failed => {}
         }
         sleep(DEBOUNCE).await;
         // Changes until now are in the next report. A later one notifies again.
         let _ = watched.changed.notified().now_or_never();
         let mut objects = watched.objects()?;
-        anchors.complete(connection, targets, &mut objects).await?;
-        let reports = explain(global, connection, targets, &objects, anchors).await?;
+        let explained = async {
+            anchors.complete(connection, targets, &mut objects).await?;
+            explain(global, connection, targets, &objects, anchors).await
+        };
+        let reports = match explained.await {
+            Ok(reports) => reports,
+            Err(error) if error.downcast_ref().is_some_and(Error::is_server_failure) => {
+                if !has_failed {
+                    output::warn(format_args!("{error:#}; trying again"));
+                }
+                has_failed = true;
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        has_failed = false;
         for target in reports.missing.iter().filter(|target| !missing.contains(*target)) {
             output::message("", format_args!("{target} does not exist any more"));
         }

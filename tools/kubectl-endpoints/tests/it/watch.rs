@@ -1,12 +1,12 @@
 //! `explain --watch`.
 
 use kube_controller_client::{Client, ClientOptions, Config};
-use kube_dev_apiserver::On;
+use kube_dev_apiserver::{Fault, On};
 use kube_endpoint_model::{Pod, Service};
 use kube_endpoints_testing::{LIMIT, eventually};
 use serde_json::{Value, json};
 use tokio::{
-    io::{AsyncBufReadExt as _, BufReader, Lines},
+    io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader, Lines},
     process::{Child, ChildStdout},
     time::timeout,
 };
@@ -74,6 +74,31 @@ async fn report_is_printed_again_after_a_change() {
     client.merge_patch::<Service>("shop", "web", None, &label).await.expect("patched");
     make_ready(&cluster).await;
     assert_eq!(watch.next().await["wouldServe"], 2);
+    cluster.server.shutdown().await;
+}
+
+/// As while an API server restarts. The report needs the complete Pod, which the watches do not deliver.
+#[tokio::test]
+async fn a_failed_request_is_tried_again() {
+    let cluster = Cluster::start().await;
+    let mut watch = Watch::start(&cluster, "explain svc/web -n shop -o json --watch");
+    assert_eq!(watch.next().await["wouldServe"], 1);
+    watching(&cluster, 5).await;
+
+    let gets = On::any().verb("get").resource("pods");
+    cluster.server.faults().inject(Fault::reject(500).on(gets).times(2));
+    let waiting = json!({"status": {"containerStatuses": [{"name": "main", "ready": false, "restartCount": 3, "image": "", "imageID": "",
+        "state": {"waiting": {"reason": "CrashLoopBackOff"}}}]}});
+    client(&cluster).await.merge_patch::<Pod>("shop", "web-1", Some("status"), &waiting).await.expect("patched");
+    let report = watch.next().await.to_string();
+    assert!(report.contains("CrashLoopBackOff"), "{report}");
+    assert!(cluster.server.faults().unspent().is_empty());
+    let Watch { mut child, .. } = watch;
+    let mut stderr = child.stderr.take().expect("piped");
+    child.kill().await.expect("killed");
+    let mut text = String::new();
+    stderr.read_to_string(&mut text).await.expect("readable");
+    assert_eq!(text.matches("warning: get pods").count(), 1, "{text}");
     cluster.server.shutdown().await;
 }
 
