@@ -1,5 +1,7 @@
 //! The pages that a controller manager serves.
 
+use std::error;
+use std::fmt;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -49,15 +51,38 @@ impl Page {
         Self { path: format!("{}{separator}{parameter}", self.path), client: self.client.clone() }
     }
 
-    /// Reads the page once, without retries. Fails if the status is not 2xx.
+    /// Reads the page once, without retries. Fails with [`Refused`] if the status is not 2xx.
     pub(crate) async fn read(&self) -> anyhow::Result<Vec<u8>> {
         let (status, body) =
             self.client.raw("GET".parse()?, &self.path, None, Vec::new()).await.map_err(|error: Error| named(error))?;
         if !status.is_success() {
             let text = String::from_utf8_lossy(&body);
-            bail!("{}: the server answered {status}: {}", self.path, text.trim());
+            let message = format!("{}: the server answered {status}: {}", self.path, text.trim());
+            return Err(Refused { status: status.as_u16(), message }.into());
         }
         Ok(body.to_vec())
+    }
+}
+
+/// An answer whose status is not 2xx.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    status: u16,
+    message: String,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl error::Error for Refused {}
+
+impl Refused {
+    /// Returns whether a read has failed because of this status.
+    pub(crate) fn is(status: u16, error: &anyhow::Error) -> bool {
+        error.downcast_ref::<Refused>().is_some_and(|it| it.status == status)
     }
 }
 

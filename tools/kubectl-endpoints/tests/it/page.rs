@@ -18,17 +18,23 @@ const STARTED: &str = "2026-11-27T14:00:00Z";
 /// Runs the program with a server that answers each request in the same way, but one for the list of segments. Returns the first
 /// lines of the requests too.
 async fn run_with(status: &str, body: &[u8], args: &[&str]) -> (Run, Vec<String>) {
+    run_with_busy(&[], status, body, args).await
+}
+
+/// Does the same with a server that answers requests with these numbers by 429.
+async fn run_with_busy(busy: &'static [usize], status: &str, body: &[u8], args: &[&str]) -> (Run, Vec<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
     let url = format!("--url=http://{}", listener.local_addr().expect("an address"));
-    let answer = |body: &[u8]| {
+    let answer = |status: &str, body: &[u8]| {
         let head = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
         [head.as_bytes(), body].concat()
     };
-    let (list, answer) = (answer(STARTED.as_bytes()), answer(body));
+    let (list, answer, busy_answer) =
+        (answer(status, STARTED.as_bytes()), answer(status, body), answer("429 Too Many Requests", b"try again later"));
     let requests = Arc::new(Mutex::new(Vec::new()));
     let (mut server, log) = (JoinSet::new(), Arc::clone(&requests));
     server.spawn(async move {
-        loop {
+        for number in 0.. {
             let (mut connection, _) = listener.accept().await.expect("a connection");
             let mut request = vec![0; 4_096];
             let length = connection.read(&mut request).await.expect("a request");
@@ -36,6 +42,7 @@ async fn run_with(status: &str, body: &[u8], args: &[&str]) -> (Run, Vec<String>
             let line = request.lines().next().unwrap_or_default();
             log.lock().expect("no panic").push(line.to_owned());
             let answer = if line.contains("?segments ") { &list } else { &answer };
+            let answer = if busy.contains(&number) { &busy_answer } else { answer };
             connection.write_all(answer).await.expect("an answer");
         }
     });
@@ -98,6 +105,14 @@ async fn a_moment_is_read_from_the_page(#[case] args: &[&str], #[case] queries: 
     assert_eq!((run.status, &run.stdout, &run.stderr), (of_file.status, &of_file.stdout, &of_file.stderr));
     assert!(!run.stdout.is_empty(), "{run:?}");
     assert_eq!(requests, lines(queries));
+}
+
+/// The page reads its history for one request at a time.
+#[tokio::test]
+async fn a_busy_page_is_read_again() {
+    let (run, requests) = run_with_busy(&[0, 2], "200 OK", &history().2, &["history", "--summary", "-A"]).await;
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{run:?}");
+    assert_eq!(requests, lines(&[SEGMENTS[0], SEGMENTS[0], SEGMENTS[1], SEGMENTS[1]]));
 }
 
 #[tokio::test]
