@@ -16,6 +16,8 @@ const CONNECT: Duration = Duration::from_secs(2);
 /// A page of a controller manager.
 #[derive(Clone, Debug)]
 pub(crate) struct Page {
+    /// Configuration, to follow its files.
+    pub(crate) config: Config,
     client: Client,
     path: String,
 }
@@ -32,7 +34,8 @@ impl Page {
         if url.starts_with('/') {
             let path = url.trim_end_matches('/');
             let path = if path.ends_with("/proxy") { format!("{path}{name}") } else { url.to_owned() };
-            return Ok(Self { client: Connection::open(args).await?.client, path });
+            let Connection { config, client, .. } = Connection::open(args).await?;
+            return Ok(Self { config, client, path });
         }
         let (server, path) = split(url);
         if args.token.is_some() && !server.starts_with("https://") {
@@ -42,13 +45,13 @@ impl Page {
         let options = ClientOptions { qps: 0.0, burst: 1, timeouts, ..ClientOptions::default() };
         let path = if path.len() > 1 { path } else { name }.to_owned();
         let config = Config::from_url_with(server, url_options(args))?;
-        Ok(Self { client: Client::new(&config, options)?, path })
+        Ok(Self { client: Client::new(&config, options)?, config, path })
     }
 
     /// Returns the same page with a parameter, which must need no escaping.
     pub(crate) fn with_parameter(&self, parameter: &str) -> Self {
         let separator = if self.path.contains('?') { '&' } else { '?' };
-        Self { path: format!("{}{separator}{parameter}", self.path), client: self.client.clone() }
+        Self { path: format!("{}{separator}{parameter}", self.path), ..self.clone() }
     }
 
     /// Reads the page once, without retries. Fails with [`Refused`] if the status is not 2xx.
@@ -58,7 +61,7 @@ impl Page {
         if !status.is_success() {
             let text = String::from_utf8_lossy(&body);
             let message = format!("{}: the server answered {status}: {}", self.path, text.trim());
-            return Err(Refused { status: status.as_u16(), message }.into());
+            return Err(Refused::new(status.as_u16(), message).into());
         }
         Ok(body.to_vec())
     }
@@ -80,6 +83,10 @@ impl fmt::Display for Refused {
 impl error::Error for Refused {}
 
 impl Refused {
+    pub(crate) fn new(status: u16, message: String) -> Self {
+        Self { status, message }
+    }
+
     /// Returns whether a read has failed because of this status.
     pub(crate) fn is(status: u16, error: &anyhow::Error) -> bool {
         error.downcast_ref::<Refused>().is_some_and(|it| it.status == status)

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use serde_json::Value;
+use tokio::task::JoinSet;
 
 use crate::args::{Format, GlobalArgs, ShadowArgs};
 use crate::output::{self, Output};
@@ -27,7 +28,11 @@ pub(crate) async fn run(global: &GlobalArgs, args: &ShadowArgs) -> anyhow::Resul
             let is_clean = report["openMismatches"] == 0;
             (report, is_clean)
         }
-        Some(required) => wait::until_clean(&json, report, required, args.timeout).await,
+        Some(required) => {
+            let (mut tasks, following) = (JoinSet::new(), json.config.follow_files());
+            tasks.spawn(async { match following.await {} });
+            wait::until_clean(async || read(&json).await, report, required, args.timeout).await?
+        }
     };
     let output = Output::new(global);
     let text = match output.format {

@@ -5,9 +5,8 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
-use super::read;
 use crate::output::message;
-use crate::page::Page;
+use crate::page::Refused;
 
 /// Maximum time between two reads of the page.
 const PERIOD: Duration = Duration::from_secs(10);
@@ -15,6 +14,9 @@ const PERIOD: Duration = Duration::from_secs(10);
 const MIN_PERIOD: Duration = Duration::from_secs(1);
 /// Time after which the progress is printed although nothing but the time has changed.
 const REMINDER: Duration = Duration::from_secs(300);
+
+/// Time of nothing but status 401 after which the wait ends: the files of the configuration have been read again by then.
+const REJECTED: Duration = Duration::from_secs(300);
 
 /// What a report means for the wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,36 +31,49 @@ enum State {
     NotClean(u64),
 }
 
-/// Reads `page` again, beginning with `report`, until the comparison has been clean for `required`, at most for `timeout`.
+/// Calls `read` again, beginning with `report`, until the comparison has been clean for `required`, at most for `timeout`.
 /// Prints the progress on standard error. Returns the last report, and whether it is clean.
 ///
-/// A page that cannot be read is tried again: the process may restart, after which its time starts anew.
-pub(super) async fn until_clean(page: &Page, report: Value, required: Duration, timeout: Duration) -> (Value, bool) {
+/// A page that cannot be read is tried again: the process may restart, after which its time starts anew. Fails if the credentials are
+/// not accepted any more.
+pub(super) async fn until_clean(
+    read: impl AsyncFn() -> anyhow::Result<Value>,
+    report: Value,
+    required: Duration,
+    timeout: Duration,
+) -> anyhow::Result<(Value, bool)> {
     let (mut report, mut progress, end) = (report, Progress::default(), Instant::now() + timeout);
     loop {
         let state = state(&report, required);
         match state {
-            State::Clean => return (report, true),
+            State::Clean => return Ok((report, true)),
             State::Panicked => {
                 message("error: ", format_args!("the comparison cannot become clean: {}", summary(&report)));
-                return (report, false);
+                return Ok((report, false));
             }
             State::Remaining(_) | State::NotClean(_) => progress.show(kind(state), summary(&report)),
         }
+        let mut rejected = None;
         loop {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 message("error: ", format_args!("timed out waiting for a clean comparison: {}", summary(&report)));
-                return (report, false);
+                return Ok((report, false));
             }
             let period = if let State::Remaining(remaining) = state { remaining } else { required };
             sleep(period.clamp(MIN_PERIOD, PERIOD).min(left)).await;
-            match read(page).await {
+            match read().await {
                 Ok(next) => {
                     report = next;
                     break;
                 }
-                Err(error) => progress.show("unreadable".to_owned(), &format!("{error:#}")),
+                Err(error) => {
+                    rejected = rejected.or(Some(Instant::now())).filter(|_| Refused::is(401, &error));
+                    if rejected.is_some_and(|since| since.elapsed() >= REJECTED) {
+                        return Err(error.context("the token is not accepted any more"));
+                    }
+                    progress.show("unreadable".to_owned(), &format!("{error:#}"));
+                }
             }
         }
     }
@@ -117,6 +132,8 @@ impl Progress {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use rstest::rstest;
     use serde_json::json;
 
@@ -137,5 +154,32 @@ mod tests {
             "requiredPeriodSeconds": 30.0});
         report.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
         assert_eq!(state(&report, HOUR), expected);
+    }
+
+    /// A token expires during the wait; before that, it is rejected once, as while it is replaced.
+    #[tokio::test(start_paused = true)]
+    async fn a_wait_ends_if_the_token_is_not_accepted_any_more() {
+        let report = || json!({"openMismatches": 1});
+        let (start, reads) = (Instant::now(), Cell::new(0));
+        let read = async || {
+            reads.set(reads.get() + 1);
+            if reads.get() == 2 { Ok(report()) } else { Err(Refused::new(401, "/shadow".to_owned()).into()) }
+        };
+        let ended = until_clean(read, report(), HOUR, 24 * HOUR).await;
+        let error = ended.expect_err("an error");
+        assert_eq!(format!("{error:#}"), "the token is not accepted any more: /shadow");
+        assert_eq!(start.elapsed(), 3 * PERIOD + REJECTED);
+    }
+
+    /// As while the process restarts behind a proxy.
+    #[tokio::test(start_paused = true)]
+    async fn a_wait_goes_on_after_other_failures() {
+        let reads = Cell::new(0_u16);
+        let read = async || {
+            reads.set(reads.get() + 1);
+            Err(Refused::new(if reads.get().is_multiple_of(9) { 503 } else { 401 }, String::new()).into())
+        };
+        let (_, is_clean) = until_clean(read, json!({"openMismatches": 1}), HOUR, HOUR).await.expect("a timeout");
+        assert!(!is_clean);
     }
 }
