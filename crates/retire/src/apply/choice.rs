@@ -22,7 +22,7 @@ pub struct Target {
 pub struct Choice {
     /// Objects to delete.
     pub targets: Vec<Target>,
-    /// Objects that stay, and why, ordered by namespace and name.
+    /// Objects that stay, and why.
     pub kept: Vec<(ObjectKey, Kept)>,
 }
 
@@ -55,7 +55,6 @@ pub fn choose(plan: &Plan, objects: &[Arc<WholeEndpoints>], accept_unknown: bool
                 .push(Target { object: Arc::clone(object), is_left_over: planned.state == ObjectState::LeftOver }),
         }
     }
-    choice.kept.sort_by(|a, b| a.0.cmp(&b.0));
     choice
 }
 

@@ -148,7 +148,7 @@ impl Deletion {
         // Without the names of the others: the watch reports them.
         let deleted = self.versions.keys().find(|uid| !versions.contains_key(*uid) && !self.begun.contains(*uid));
         if deleted.is_some() {
-            return self.stop(Stop::Error("Endpoints were deleted during the run, and not by it".to_owned()));
+            return self.stop(Stop::Failed("Endpoints were deleted during the run, and not by it".to_owned()));
         }
         self.state = if wait == Wait::Quiet { State::BackingUp } else { State::Checking };
         self.go_on();

@@ -51,10 +51,8 @@ pub enum Stop {
         /// The request, such as `list in namespace shop (curl/8.5.0)`.
         what: String,
     },
-    /// The API server refused a delete, or did not answer it.
+    /// A request has failed, or another work of the caller.
     Failed(String),
-    /// Another failure of the caller, such as that of a read.
-    Error(String),
     /// Ctrl-C, or SIGTERM.
     Signal,
 }
@@ -78,7 +76,7 @@ impl fmt::Display for Stop {
             Stop::Read { key, by, what } => {
                 write!(f, "{by} still reads Endpoints, among them {key}, which was deleted or is about to be: {what}")
             }
-            Stop::Failed(message) | Stop::Error(message) => f.write_str(message),
+            Stop::Failed(message) => f.write_str(message),
             Stop::Signal => f.write_str("stopped by a signal"),
         }
     }

@@ -166,7 +166,7 @@ fn report(
         message("error: ", stop);
     }
     Ok(match stopped {
-        Some(Stop::Failed(_) | Stop::Error(_)) => ExitCode::from(ERROR_STATUS),
+        Some(Stop::Failed(_)) => ExitCode::from(ERROR_STATUS),
         _ if is_complete => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     })

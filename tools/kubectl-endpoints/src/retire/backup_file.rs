@@ -31,9 +31,6 @@ pub(super) fn write(path: &Path, cluster: &str, backup: Option<Backup>, targets:
         lines.push_str(&backup.first_line());
         backup
     });
-    if backup.cluster != cluster {
-        bail!("{} is a backup of another cluster", path.display());
-    }
     for target in targets.iter().filter(|target| !backup.contains(&target.object)) {
         lines.push_str(target.object.json());
         lines.push('\n');

@@ -102,7 +102,7 @@ impl Run<'_> {
     }
 
     fn fail(&mut self, error: &anyhow::Error) {
-        self.deletion.stop(Stop::Error(format!("{error:#}")));
+        self.deletion.stop(Stop::Failed(format!("{error:#}")));
     }
 
     /// Awaits `work`, unless a write, a read, a signal or the end of the watch comes before; `None` if so, and the run may have ended.
@@ -122,7 +122,7 @@ impl Run<'_> {
                 Interrupted::Write(seen) => self.seen(seen),
                 Interrupted::Reads(reads) => self.read(reads),
                 Interrupted::WatchEnded => {
-                    self.deletion.stop(Stop::Error("the watch of Endpoints has ended".to_owned()));
+                    self.deletion.stop(Stop::Failed("the watch of Endpoints has ended".to_owned()));
                 }
             }
             if self.deletion.step() == Step::End {
