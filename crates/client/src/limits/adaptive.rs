@@ -2,8 +2,9 @@
 //!
 //! - **Growth.** While the limit is reached, each accepted request raises it by one, up to [`MAX_LIMIT`].
 //! - **429.** Requests pause for `Retry-After`, at most [`MAX_PAUSE`]. Then one request at a time is sent until one is
-//!   accepted, and another one after [`PROBE_INTERVAL`] without an answer. The limit returns to three quarters of the requests that were in flight, and from there grows by one each
-//!   second, so that a server of constant capacity rejects few requests.
+//!   accepted, and another one after [`PROBE_INTERVAL`] without an answer. The limit returns to three quarters of the
+//!   requests that were in flight, and from there grows by one each second, so that a server of constant capacity rejects
+//!   few requests.
 //!
 //! Requests that were sent before a 429 do not change the limit.
 
