@@ -96,7 +96,7 @@ impl Archive {
         while let Some(next) = replay.time_of_next()? {
             let began = replay.header().filter(|it| replay.next_segment() != segment && it.started <= until);
             if let Some(header) = began.cloned() {
-                // It may select objects which exist for long and were not selected before.
+                // Its recorder may be another one, or unable to read other kinds.
                 segment = replay.next_segment();
                 encoder.end_segment(&mut out)?;
                 let started = header.started.max(since);

@@ -24,7 +24,8 @@ const UNPACKED: usize = 8 << 20;
 ///
 /// Each call of [`next_change`](Self::next_change) moves to the next change, of all segments. Between two segments of different
 /// runs of the recorder there is a [`Gap`], followed by the changes that happened in it. A Pod whose labels no longer match
-/// the selected Service is seen changing once more, and not after it.
+/// the selected Service is seen changing once more, and not after it. A Pod that the Service selects only in a later segment is
+/// seen created at its beginning, and one that it selects no longer, deleted.
 pub struct Replay<'a> {
     archive: &'a mut Archive,
     select: Select,
@@ -165,34 +166,40 @@ impl<'a> Replay<'a> {
         }
         let state: BTreeMap<_, _> = self.tracked.values().map(|it| ((it.kind(), it.key()), it.clone())).collect();
         let Header { started, continues, .. } = *self.archive.header(segment);
-        if std::mem::replace(&mut self.has_begun, true) && !continues {
-            let end = self.archive.end_of(segment.saturating_sub(1))?;
-            self.changes_between_runs((end.max(self.last), started), &state);
+        if !std::mem::replace(&mut self.has_begun, true) {
+            self.objects = state;
+        } else if !continues {
+            let since = self.archive.end_of(segment.saturating_sub(1))?.max(self.last);
+            let reason = "the recorder was not running, or could not write".into();
+            let what = What::Gap(Gap { since, reason });
+            self.changes.push_back(Change { seen: started, author: None, what });
+            self.change_to(&state, started);
+        } else if let Select::Service(_) = self.select {
+            // Every change was returned; but another selector selects other Pods, which exist for long.
+            let (pods, others) = state.into_iter().partition(|((kind, _), _)| *kind == Kind::Pod);
+            self.objects.retain(|(kind, _), _| *kind == Kind::Pod);
+            self.change_to(&pods, started);
+            self.objects.extend(others);
         } else {
             self.objects = state;
-            self.last = started;
         }
+        self.last = started;
         Ok(())
     }
 
-    /// Adds what has changed while no recorder was running.
-    fn changes_between_runs(
-        &mut self,
-        (since, started): (Timestamp, Timestamp),
-        state: &BTreeMap<(Kind, ObjectKey), Recorded>,
-    ) {
-        let reason = "the recorder was not running, or could not write".into();
-        let mut add = |what| self.changes.push_back(Change { seen: started, author: None, what });
-        add(What::Gap(Gap { since, reason }));
-        for (key, before) in &self.objects {
-            if !state.contains_key(key) {
-                add(What::Removed(before.clone()));
-            }
-        }
+    /// Adds the changes that make the objects those of a state. Removals come last: a Pod that the Service no longer selects is not in the
+    /// state either, and ceases to be an endpoint because the Service has changed.
+    fn change_to(&mut self, state: &BTreeMap<(Kind, ObjectKey), Recorded>, seen: Timestamp) {
+        let mut add = |what| self.changes.push_back(Change { seen, author: None, what });
         for (key, after) in state {
             let before = self.objects.get(key);
             if before != Some(after) {
                 add(What::Put { before: before.cloned(), after: after.clone() });
+            }
+        }
+        for (key, before) in &self.objects {
+            if !state.contains_key(key) {
+                add(What::Removed(before.clone()));
             }
         }
     }

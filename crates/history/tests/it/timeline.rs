@@ -1,6 +1,7 @@
 //! Incidents, and what the timeline of their Service says.
 
 mod causes;
+mod segments;
 
 use std::sync::Arc;
 

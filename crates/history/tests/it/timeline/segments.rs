@@ -1,0 +1,124 @@
+//! A Service over several segments, of one run of the recorder or of two.
+
+use jiff::{SignedDuration, Timestamp};
+use kube_endpoint_model::ObjectKey;
+use kube_endpoints_explain::Settings;
+use kube_endpoints_history::timeline::{fold, text};
+use kube_endpoints_history::{Archive, Author, Encoder, Kind, Select, Timeline};
+use kube_endpoints_testing::shop::{self, node};
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use super::{CONTROLLER, recorded, service, start};
+
+fn at(seconds: i64) -> Timestamp {
+    start() + SignedDuration::from_secs(seconds)
+}
+
+fn versioned(version: usize, mut object: Value) -> Value {
+    object["metadata"]["resourceVersion"] = json!(version.to_string());
+    object
+}
+
+/// Returns the Service, and the slice that is written then; those of `green` are newer than those of `blue`.
+fn selecting(app: &str) -> Value {
+    versioned(4 + 2 * usize::from(app == "green"), service(&json!({ "app": app })))
+}
+
+fn slice(app: &str, number: usize) -> Value {
+    let endpoint = shop::endpoint(app, number, [true, true, false]);
+    versioned(5 + 2 * usize::from(app == "green"), shop::slice("web", &[endpoint]))
+}
+
+fn blue_and_green() -> [Value; 3] {
+    [node(), versioned(2, shop::pod("blue", 0, true)), versioned(3, shop::pod("green", 1, true))]
+}
+
+/// Begins a run of the recorder.
+fn begin(unknown: &[Kind], objects: &[Value], seconds: i64) -> (Encoder, Vec<u8>) {
+    let mut encoder = Encoder::new("test", unknown.iter().copied()).expect("memory");
+    for object in objects {
+        encoder.put(at(seconds), None, recorded(object));
+    }
+    let mut file = Vec::new();
+    encoder.begin_segment(at(seconds), &mut file).expect("memory");
+    (encoder, file)
+}
+
+fn put(encoder: &mut Encoder, seconds: i64, manager: &str, object: &Value) {
+    let author = Author { manager: manager.into(), ..Author::default() };
+    encoder.put(at(seconds), Some(&author), recorded(object));
+}
+
+fn timeline(files: Vec<Vec<u8>>) -> String {
+    let mut archive = Archive::from_buffers(files).expect("a history");
+    let web = ObjectKey::new("shop", "web");
+    let mut replay = archive.replay(Select::Service(web.clone()), start()).expect("a state");
+    let timeline = Timeline::of_service(&web, Settings::default(), &mut replay, Timestamp::MAX).expect("a history");
+    text(&timeline, &fold(&timeline.entries)).replace("2026-11-27T14:", "")
+}
+
+const SWITCHED: &str = "\
+02:25.000Z  10.1.0.0 (Pod blue-0): ready -> absent, 1 ready: EP001 the labels do not match the selector app=green; \
+Service shop/web was changed by helm; EndpointSlice shop/web-x was written by kube-controller-manager 1.0 s later
+02:25.000Z  10.1.0.1 (Pod green-1): absent -> ready, 1 ready: Service shop/web was changed by helm; \
+EndpointSlice shop/web-x was written by kube-controller-manager 1.0 s later
+";
+const CREATED: &str = "\
+02:25.000Z  10.1.0.1 (Pod green-1): absent -> ready, 1 ready: Service shop/web was created by helm; \
+EndpointSlice shop/web-x was written by kube-controller-manager 1.0 s later
+";
+
+/// Ends a segment with a change that concerns no Service, and begins the next one: a reader does not begin with it.
+fn next_segment(encoder: &mut Encoder, seconds: i64, file: &mut Vec<u8>) {
+    let mut node = node();
+    node["metadata"]["labels"] = json!({"topology.kubernetes.io/zone": "a"});
+    put(encoder, seconds - 1, "kubelet", &node);
+    encoder.end_segment(file).expect("memory");
+    encoder.begin_segment(at(seconds), file).expect("memory");
+}
+
+/// The Pods that the Service selects then exist since before the segment.
+#[rstest]
+#[case::another_selector(&[selecting("blue"), slice("blue", 0)], SWITCHED)]
+#[case::created(&[], CREATED)]
+fn a_later_segment_selects_other_pods(#[case] before: &[Value], #[case] expected: &str) {
+    let (mut encoder, mut file) = begin(&[], &[&blue_and_green()[..], before].concat(), 0);
+    next_segment(&mut encoder, 20, &mut file);
+    put(&mut encoder, 25, "helm", &selecting("green"));
+    put(&mut encoder, 26, CONTROLLER, &slice("green", 1));
+    encoder.end_segment(&mut file).expect("memory");
+    assert_eq!(timeline(vec![file]), expected);
+}
+
+#[test]
+fn a_segment_after_the_switch_goes_on() {
+    let objects = [&blue_and_green()[..], &[selecting("blue"), slice("blue", 0)]].concat();
+    let (mut encoder, mut file) = begin(&[], &objects, 0);
+    put(&mut encoder, 25, "helm", &selecting("green"));
+    put(&mut encoder, 26, CONTROLLER, &slice("green", 1));
+    next_segment(&mut encoder, 60, &mut file);
+    put(&mut encoder, 65, "kubelet", &versioned(8, shop::pod("green", 1, false)));
+    encoder.end_segment(&mut file).expect("memory");
+    let expected = "03:05.000Z  10.1.0.1 (Pod green-1): ready -> not ready, 0 ready: EP102 not ready; \
+                    Pod shop/green-1 was changed by kubelet; in no slice\n";
+    assert_eq!(timeline(vec![file]), format!("{SWITCHED}{expected}"));
+}
+
+/// The Pods that it no longer selects still exist.
+#[test]
+fn a_selector_that_changes_between_two_runs_is_the_cause() {
+    let objects = |app, number| [&blue_and_green()[..], &[selecting(app), slice(app, number)]].concat();
+    let (mut encoder, mut first) = begin(&[], &objects("blue", 0), 0);
+    encoder.end_segment(&mut first).expect("memory");
+    let (mut encoder, mut second) = begin(&[], &objects("green", 1), 30);
+    encoder.end_segment(&mut second).expect("memory");
+    let expected = "\
+02:30.000Z  10.1.0.0 (Pod blue-0): ready -> absent, 1 ready: EP001 the labels do not match the selector app=green; \
+Service shop/web was changed; EndpointSlice shop/web-x was written 0 ms later
+02:30.000Z  10.1.0.1 (Pod green-1): absent -> ready, 1 ready: Service shop/web was changed; \
+EndpointSlice shop/web-x was written 0 ms later
+02:30.000Z  changes since 02:00.000Z may be missing: the recorder was not running, or could not write
+";
+    assert_eq!(timeline(vec![first, second]), expected);
+}
