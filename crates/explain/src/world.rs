@@ -132,6 +132,11 @@ impl World {
         self.unknown.insert(kind);
     }
 
+    /// Records that objects of a kind can be read again.
+    pub fn set_known(&mut self, kind: Kind) {
+        self.unknown.remove(&kind);
+    }
+
     /// Adds the state of a Pod that only explanations need.
     pub fn add_pod_details(&mut self, pod: ObjectKey, details: PodDetails) {
         self.details.insert(pod, details);

@@ -92,12 +92,13 @@ impl Archive {
         let header = replay.header().cloned().ok_or(ExcerptError::Empty)?;
         let mut out = Vec::new();
         let mut encoder = begin(&header, since, replay.objects(), &mut out)?;
-        let mut segment = replay.next_segment();
+        let mut segment = replay.present();
         while let Some(next) = replay.time_of_next()? {
-            let began = replay.header().filter(|it| replay.next_segment() != segment && it.started <= until);
-            if let Some(header) = began.cloned() {
+            let (read, header) = replay.reads();
+            if segment != Some(read) && header.started <= until {
+                let header = header.clone();
                 // Its recorder may be another one, or unable to read other kinds.
-                segment = replay.next_segment();
+                segment = Some(read);
                 encoder.end_segment(&mut out)?;
                 let started = header.started.max(since);
                 encoder = begin(&Header { continues: true, ..header }, started, replay.objects(), &mut out)?;

@@ -32,8 +32,8 @@ pub struct Replay<'a> {
     max_objects: usize,
     /// The segment after the present one.
     next_segment: usize,
-    /// Whether a segment has begun.
-    has_begun: bool,
+    /// The segment of the last change that was returned, or of the state at the beginning; `None` before the first segment.
+    present: Option<usize>,
     /// Frames with changes of the segment that are still to be read.
     frames: VecDeque<FrameEntry>,
     /// The frame that is being read.
@@ -64,7 +64,7 @@ impl<'a> Replay<'a> {
             select,
             max_objects,
             next_segment,
-            has_begun: false,
+            present: None,
             frames: VecDeque::new(),
             frame: None,
             selectors: Vec::new(),
@@ -94,10 +94,9 @@ impl<'a> Replay<'a> {
         self.objects.get(&(kind, key.clone()))
     }
 
-    /// Returns the header of the present segment; `None` before the first one.
+    /// Returns the header of the segment of the last change; `None` before the first one.
     pub fn header(&self) -> Option<&Header> {
-        let segment = self.next_segment.checked_sub(1).filter(|_| self.has_begun)?;
-        Some(self.archive.header(segment))
+        Some(self.archive.header(self.present?))
     }
 
     /// Moves to the next change; `None` at the end.
@@ -109,6 +108,7 @@ impl<'a> Replay<'a> {
         while self.changes.is_empty() && self.read_more()? {}
         let Some(change) = self.changes.pop_front() else { return Ok(None) };
         self.last = change.seen;
+        self.present = Some(self.segment());
         match &change.what {
             What::Put { after, .. } => {
                 self.objects.insert((after.kind(), after.key()), after.clone());
@@ -121,9 +121,14 @@ impl<'a> Replay<'a> {
         Ok(Some(change))
     }
 
-    /// Returns the number of the segment after the present one.
-    pub(crate) fn next_segment(&self) -> usize {
-        self.next_segment
+    /// Returns the number of the segment of [`header`](Self::header).
+    pub(crate) fn present(&self) -> Option<usize> {
+        self.present
+    }
+
+    /// Returns the number and the header of the segment that is being read, which may have no change yet.
+    pub(crate) fn reads(&self) -> (usize, &Header) {
+        (self.segment(), self.archive.header(self.segment()))
     }
 
     /// Returns the time of the next change, without moving to it; `None` at the end.
@@ -164,9 +169,13 @@ impl<'a> Replay<'a> {
                 self.changes.clear();
             }
         }
-        let state: BTreeMap<_, _> = self.tracked.values().map(|it| ((it.kind(), it.key()), it.clone())).collect();
-        let Header { started, continues, .. } = *self.archive.header(segment);
-        if !std::mem::replace(&mut self.has_begun, true) {
+        let mut state: BTreeMap<_, _> = self.tracked.values().map(|it| ((it.kind(), it.key()), it.clone())).collect();
+        let Header { started, continues, ref unknown, .. } = *self.archive.header(segment);
+        // What this run of the recorder could not read was not deleted.
+        let unread = self.objects.iter().filter(|((kind, _), _)| unknown.contains(kind));
+        state.extend(unread.map(|(key, object)| (key.clone(), object.clone())));
+        if self.present.is_none() {
+            self.present = Some(segment);
             self.objects = state;
         } else if !continues {
             let since = self.archive.end_of(segment.saturating_sub(1))?.max(self.last);
@@ -219,6 +228,11 @@ impl<'a> Replay<'a> {
         self.unpacked.clear();
         let Select::Service(key) = &self.select else { return Ok(Vec::new()) };
         let (mut selectors, mut services, mut bytes) = (Vec::new(), HashMap::new(), 0);
+        if self.archive.header(segment).unknown.contains(&Kind::Service)
+            && let Some(Recorded::Service(known)) = self.objects.get(&(Kind::Service, key.clone()))
+        {
+            selectors.extend(known.selector.clone());
+        }
         for frame in lookup.frames_of(|group| self.select.is_service(group)) {
             let mut records = self.archive.records(segment, frame)?;
             let mut read = || {

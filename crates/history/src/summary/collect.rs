@@ -11,7 +11,7 @@ use super::concerned::{PodsOfNodes, service_of};
 use super::list::{List, Top};
 use super::service::{Finished, Followed, Lists};
 use super::{Flapping, Options, Summary};
-use crate::timeline::{Unknown, apply, world_of};
+use crate::timeline::{Unknown, apply, set_unknown, unknown_of, world_of};
 use crate::{Change, Kind, Recorded, Replay, What};
 
 /// Fewest changes of readiness of a Pod that is flapping.
@@ -41,7 +41,7 @@ impl Collector {
             nodes: PodsOfNodes::default(),
             services: BTreeMap::new(),
             lists: Lists {
-                unknown: replay.header().map(|header| header.unknown.clone()).unwrap_or_default(),
+                unknown: unknown_of(replay).to_vec(),
                 gap: None,
                 outages: Top::new(top),
                 not_yet_ready: Top::new(top),
@@ -66,6 +66,13 @@ impl Collector {
             }
         }
         collector
+    }
+
+    /// Sets the kinds that the recorder cannot read from now on.
+    pub(super) fn set_unknown(&mut self, unknown: Vec<Kind>) {
+        set_unknown(&mut self.world, &unknown);
+        self.services.values_mut().for_each(|service| service.expect_anew(&self.world));
+        self.lists.unknown = unknown;
     }
 
     pub(super) fn follow(&mut self, change: &Change) {

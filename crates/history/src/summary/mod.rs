@@ -204,7 +204,10 @@ impl Summary {
         let mut collector = Collector::new(replay, from, options);
         let mut changes = Ordered::new(replay, options.until.unwrap_or(Timestamp::MAX));
         let mut end = options.until.unwrap_or(from).max(from);
-        while let Some(change) = changes.next()? {
+        while let Some((change, unknown)) = changes.next()? {
+            if let Some(unknown) = unknown {
+                collector.set_unknown(unknown);
+            }
             end = end.max(change.seen);
             collector.follow(&change);
         }

@@ -70,6 +70,11 @@ impl Followed {
         followed
     }
 
+    /// Takes what the rules make of a world in which other kinds are known.
+    pub(super) fn expect_anew(&mut self, world: &World) {
+        self.follower.expect_anew(world);
+    }
+
     /// Returns the reason to look at first; `None` if everything is as it should be.
     fn first_cause(&self, world: &World) -> Option<Reason> {
         world.service_without_near_misses(&self.key)?.first_cause().cloned()

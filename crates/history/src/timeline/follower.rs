@@ -88,6 +88,11 @@ impl Follower {
         }
     }
 
+    /// Expects what a world would make of the Service. No change is the cause: the recorder can read other kinds.
+    pub(crate) fn expect_anew(&mut self, world: &World) {
+        self.expected = Contents::expected(&self.service, world);
+    }
+
     /// Forgets all entries but the last ones, and those that a slice may still show: memory then depends on the endpoints, not
     /// on the changes.
     pub(super) fn forget(&mut self, last: usize) {

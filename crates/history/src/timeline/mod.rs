@@ -17,7 +17,8 @@ use jiff::Timestamp;
 use kube_endpoint_model::ObjectKey;
 use kube_endpoints_explain::{Settings, World};
 
-use crate::{Change, ReadError, Recorded, Replay, What};
+use crate::object::KINDS;
+use crate::{Change, Kind, ReadError, Recorded, Replay, What};
 
 pub use crate::Action;
 pub use entry::{Cause, EndpointChange, EndpointState, Entry, Hints, HintsChange, PortsChange, Unknown, Written};
@@ -27,7 +28,7 @@ pub use text::lines as text;
 
 pub(crate) use entry::milliseconds;
 pub(crate) use follower::Follower;
-pub(crate) use order::Ordered;
+pub(crate) use order::{Ordered, unknown_of};
 pub(crate) use present::cause_of;
 pub(crate) use text::{at, cause_text, duration};
 #[cfg(feature = "html")]
@@ -60,7 +61,12 @@ impl Timeline {
         let mut follower = Follower::new(service.clone(), &world);
         let (mut changes, mut gaps, mut has_unknown_writes) = (Ordered::new(replay, until), Vec::new(), false);
         loop {
-            let (change, gap) = follower.after_unknown(changes.next()?);
+            let (next, unknown) = changes.next()?.unzip();
+            if let Some(unknown) = unknown.flatten() {
+                set_unknown(&mut world, &unknown);
+                follower.expect_anew(&world);
+            }
+            let (change, gap) = follower.after_unknown(next);
             has_unknown_writes |= gap.is_some();
             gaps.extend(gap);
             let Some(change) = change else { break };
@@ -80,10 +86,19 @@ pub(crate) fn world_of(replay: &Replay<'_>, settings: Settings) -> World {
     for object in replay.objects() {
         add(&mut world, object);
     }
-    for kind in replay.header().iter().flat_map(|header| &header.unknown) {
-        world.set_unknown(*kind);
-    }
+    set_unknown(&mut world, unknown_of(replay));
     world
+}
+
+/// Records which kinds the recorder cannot read.
+pub(crate) fn set_unknown(world: &mut World, unknown: &[Kind]) {
+    for kind in KINDS {
+        if unknown.contains(&kind) {
+            world.set_unknown(kind);
+        } else {
+            world.set_known(kind);
+        }
+    }
 }
 
 /// Applies a change to a world; a gap, or an unknown write, changes nothing.

@@ -6,34 +6,53 @@ use std::collections::{BinaryHeap, VecDeque};
 use jiff::{SignedDuration, Timestamp};
 
 use super::pending::version_of;
-use crate::{Change, ReadError, Replay};
+use crate::{Change, Kind, ReadError, Replay};
 
 /// Longest time by which a change is seen before an earlier one: each kind has a watch of its own.
 pub(super) const REORDERED: SignedDuration = SignedDuration::from_secs(10);
+
+/// A change, with the kinds that the recorder cannot read from then on if they are others than before.
+type Next = (Change, Option<Vec<Kind>>);
 
 /// The changes until a time, by the versions of their objects if those are known: a deletion and a gap stay where they were
 /// seen, between the others.
 pub(crate) struct Ordered<'r, 'a> {
     replay: &'r mut Replay<'a>,
     until: Timestamp,
-    window: Window<Change>,
+    window: Window<Next>,
     has_ended: bool,
+    /// Kinds that the recorder could not read when it saw the last change of the window.
+    unknown: Vec<Kind>,
 }
 
 impl<'r, 'a> Ordered<'r, 'a> {
     pub(crate) fn new(replay: &'r mut Replay<'a>, until: Timestamp) -> Self {
-        Ordered { replay, until, window: Window::default(), has_ended: false }
+        let unknown = unknown_of(replay).to_vec();
+        Ordered { replay, until, window: Window::default(), has_ended: false, unknown }
     }
 
-    pub(crate) fn next(&mut self) -> Result<Option<Change>, ReadError> {
+    /// Returns the next change; `None` at the end.
+    pub(crate) fn next(&mut self) -> Result<Option<Next>, ReadError> {
         while !self.has_ended && !self.window.is_full() {
             match self.replay.next_change()?.filter(|change| change.seen <= self.until) {
-                Some(change) => self.window.push(change.seen, version_of(&change), change),
+                Some(change) => {
+                    let unknown = Some(unknown_of(self.replay)).filter(|unknown| **unknown != self.unknown);
+                    let unknown = unknown.map(<[Kind]>::to_vec);
+                    if let Some(unknown) = &unknown {
+                        self.unknown.clone_from(unknown);
+                    }
+                    self.window.push(change.seen, version_of(&change), (change, unknown));
+                }
                 None => self.has_ended = true,
             }
         }
         Ok(self.window.pop())
     }
+}
+
+/// Returns the kinds that the recorder could not read.
+pub(crate) fn unknown_of<'r>(replay: &'r Replay<'_>) -> &'r [Kind] {
+    replay.header().map(|header| &*header.unknown).unwrap_or_default()
 }
 
 /// Changes that were seen within [`REORDERED`] after the first. Adding and removing one takes logarithmic time.

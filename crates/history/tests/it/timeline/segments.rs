@@ -3,13 +3,14 @@
 use jiff::{SignedDuration, Timestamp};
 use kube_endpoint_model::ObjectKey;
 use kube_endpoints_explain::Settings;
+use kube_endpoints_history::summary::Options;
 use kube_endpoints_history::timeline::{fold, text};
-use kube_endpoints_history::{Archive, Author, Encoder, Kind, Select, Timeline};
+use kube_endpoints_history::{Archive, Author, Encoder, Kind, Replay, Select, Summary, Timeline, What};
 use kube_endpoints_testing::shop::{self, node};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::{CONTROLLER, recorded, service, start};
+use super::{CONTROLLER, pod, ready, recorded, service, start};
 
 fn at(seconds: i64) -> Timestamp {
     start() + SignedDuration::from_secs(seconds)
@@ -119,6 +120,47 @@ Service shop/web was changed; EndpointSlice shop/web-x was written 0 ms later
 02:30.000Z  10.1.0.1 (Pod green-1): absent -> ready, 1 ready: Service shop/web was changed; \
 EndpointSlice shop/web-x was written 0 ms later
 02:30.000Z  changes since 02:00.000Z may be missing: the recorder was not running, or could not write
+";
+    assert_eq!(timeline(vec![first, second]), expected);
+}
+
+/// For instance because the recorder lost the right to list them. Meanwhile, `web-1` replaces `web-0`.
+#[test]
+fn pods_that_one_run_cannot_read_are_not_deleted() {
+    let objects = |at: usize| vec![node(), service(&json!({"app": "web"})), pod(at, true), ready(&[at])];
+    let (_, first) = begin(&[], &objects(0), 0);
+    let unread: Vec<Value> = objects(0).into_iter().filter(|object| object["kind"] != "Pod").collect();
+    let (mut encoder, mut second) = begin(&[Kind::Pod], &unread, 30);
+    put(&mut encoder, 40, CONTROLLER, &ready(&[1]));
+    encoder.flush(&mut second).expect("memory");
+    let (_, third) = begin(&[], &objects(1), 60);
+    let files = [first, second, third];
+
+    let mut archive = Archive::from_buffers(files.clone()).expect("a history");
+    let mut replay = archive.replay(Select::All, start()).expect("a state");
+    let removed = |replay: &mut Replay<'_>| {
+        std::iter::from_fn(|| replay.next_change().expect("a history"))
+            .filter(|change| matches!(change.what, What::Removed(_)))
+            .map(|change| change.seen)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(removed(&mut replay), [at(60)], "as soon as it is known");
+    let mut replay = archive.replay(Select::All, start()).expect("a state");
+    let summary = Summary::of(&mut replay, None, start(), &Options::default()).expect("a history");
+    assert_eq!((summary.outages.total, summary.not_yet_ready.total), (0, 0), "{summary:?}");
+}
+
+/// The Pods are those that it selected when it could be read.
+#[test]
+fn pods_of_a_service_that_one_run_cannot_read_are_known() {
+    let objects = [node(), service(&json!({"app": "web"})), pod(0, true), ready(&[0])];
+    let (_, first) = begin(&[], &objects, 0);
+    let (mut encoder, mut second) = begin(&[Kind::Service], &[node(), pod(0, true), ready(&[0])], 30);
+    put(&mut encoder, 40, "kubelet", &pod(0, false));
+    encoder.flush(&mut second).expect("memory");
+    let expected = "\
+02:30.000Z  changes since 02:00.000Z may be missing: the recorder was not running, or could not write
+02:40.000Z  10.1.0.0 (Pod web-0): ready -> not ready, 0 ready: EP102 not ready; Pod shop/web-0 was changed by kubelet; in no slice
 ";
     assert_eq!(timeline(vec![first, second]), expected);
 }
