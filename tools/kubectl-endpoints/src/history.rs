@@ -5,7 +5,7 @@ mod summary;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use kube_endpoint_model::ObjectKey;
 use kube_endpoints_explain::{Kind, ObjectRef};
 use kube_endpoints_history::timeline::{Entry, Line, Unknown, fold, text};
@@ -16,9 +16,12 @@ use crate::{
     args::{GlobalArgs, HistoryArgs},
     connection::namespace_offline,
     output::{self, Output},
-    past::not_recorded,
+    past::{not_recorded, not_within},
     source::{Part, Source},
 };
+
+/// Time within which a recorder that is running records the time, with a margin.
+const MARKED: SignedDuration = SignedDuration::from_secs(60);
 
 /// The changes as JSON and YAML.
 #[derive(Serialize)]
@@ -36,13 +39,23 @@ pub(crate) async fn run(global: &GlobalArgs, args: &HistoryArgs) -> anyhow::Resu
     let namespace = if global.all_namespaces { None } else { Some(namespace_offline(global).await) };
     let part = Part { namespace: namespace.as_deref(), service: args.service.as_deref(), since, until };
     let mut archive = source.open(global, part).await?;
-    let Some(first) = archive.headers().next().map(|header| header.started) else {
+    let first = archive.headers().next().map(|header| header.started);
+    let (Some(first), Some(end)) = (first, archive.end()?) else {
         bail!("{source} has no records");
     };
     if let Some(warning) = not_recorded(archive.headers()) {
         output::warn(warning);
     }
-    let (since, until) = (since.unwrap_or(first).max(first), until.unwrap_or(Timestamp::MAX));
+    match (since, until) {
+        (Some(since), Some(until)) if since > until => bail!("--since is later than --until"),
+        // Times are printed in whole seconds.
+        (Some(at), _) if at.as_second() > end.as_second() => return Err(not_within(at, first, end)),
+        (_, Some(at)) if at.as_second() < first.as_second() => return Err(not_within(at, first, end)),
+        _ => {}
+    }
+    // Nothing is known after the end.
+    let (since, wanted) = (since.unwrap_or(first).max(first), until.unwrap_or(now));
+    let until = until.unwrap_or(end).min(end);
     let Some(service) = &args.service else {
         return summary::print(global, args, &mut archive, namespace, (since, until));
     };
@@ -61,7 +74,10 @@ pub(crate) async fn run(global: &GlobalArgs, args: &HistoryArgs) -> anyhow::Resu
     let document = Document { items: &lines, gaps: &timeline.gaps };
     output::print(&output.render(&document, &[&service], |_| text(&timeline, &lines))?)?;
     if lines.is_empty() && !timeline.has_unknown_writes {
-        output::message("", format_args!("No change of the endpoints of {key} since {}.", shown(since)));
+        let [since, until] = [since, until].map(shown);
+        output::message("", format_args!("No change of the endpoints of {key} from {since} to {until}."));
+    } else if wanted.duration_since(end) > MARKED {
+        output::message("", format_args!("The history ends at {}: later changes are unknown.", shown(end)));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use jiff::Timestamp;
 use kube_endpoint_model::ObjectKey;
 use kube_endpoints_explain::{LastWrite, ObjectRef, text};
@@ -44,8 +44,7 @@ impl Past {
         let (first, at) = (*first, moment.unwrap_or(end));
         // Times are printed in whole seconds.
         if at.as_second() < first.as_second() || at.as_second() > end.as_second() {
-            let [at, first, end] = [at, first, end].map(shown);
-            bail!("the history has no record of {at}: it reaches from {first} to {end}");
+            return Err(not_within(at, first, end));
         }
         let at = at.max(first);
         let started = starts[starts.partition_point(|started| *started <= at) - 1];
@@ -62,6 +61,12 @@ impl Past {
         objects.warnings.extend(replay.next_change()?.and_then(|next| in_a_gap(&next, at)));
         Ok(Past { objects, time: at })
     }
+}
+
+/// Returns the error about a moment before the beginning of a history, or after its end.
+pub(crate) fn not_within(at: Timestamp, first: Timestamp, end: Timestamp) -> anyhow::Error {
+    let [at, first, end] = [at, first, end].map(shown);
+    anyhow!("the history has no record of {at}: it reaches from {first} to {end}")
 }
 
 /// Returns the warning about kinds that the recorder could not read; `None` if it could read all.

@@ -22,8 +22,6 @@ pub(super) fn print(
     namespace: Option<String>,
     (since, until): (Timestamp, Timestamp),
 ) -> anyhow::Result<ExitCode> {
-    // Nothing is known after the end.
-    let until = archive.end()?.map_or(until, |end| until.min(end));
     let select = namespace.as_deref().map_or(Select::All, |namespace| Select::Namespace(namespace.into()));
     let (top, is_page) = (usize::from(args.top), global.output == Some(Format::Html));
     let mut options = Options::default();

@@ -85,7 +85,7 @@ async fn the_token_is_the_only_credential() {
     let alice = shadow.cluster.server.token_for(User::new("alice"));
     let at = format!("explain svc/web -n shop --at={end}");
     let answers = [
-        ("history web -n shop", "No change of the endpoints of shop/web since "),
+        ("history web -n shop", "No change of the endpoints of shop/web from "),
         ("history --summary -A", ": 2 Services, 0 changes of endpoints."),
         (&at, "web-0"),
         ("shadow -o json", "openMismatches"),

@@ -62,18 +62,35 @@ pub(crate) fn record_changes(path: &Path, changes: impl IntoIterator<Item = (i64
 pub(crate) const FLIP: &str = "2026-11-27T14:02:00.000Z  10.1.0.1 (Pod web-1): ready -> not ready, 0 ready: EP102 not ready; Pod shop/web-1 \
                     was changed by kubelet; EndpointSlice shop/web-x was written by kube-controller-manager 12 ms later\n";
 
+const END: &str = "The history ends at 2026-11-27T15:00:00Z: later changes are unknown.\n";
+
 #[rstest]
-#[case::whole(&["web"], FLIP, "", 0)]
-#[case::of_the_pod(&["web", "--pod=web-1"], FLIP, "", 0)]
-#[case::of_another_pod(&["web", "--pod=web-2"], "", "No change of the endpoints of shop/web since 2026-11-27T14:00:00Z.\n", 0)]
+#[case::whole(&["web"], FLIP, END, 0)]
+#[case::of_the_pod(&["web", "--pod=web-1"], FLIP, END, 0)]
+#[case::of_another_pod(
+    &["web", "--pod=web-2"], "", "No change of the endpoints of shop/web from 2026-11-27T14:00:00Z to 2026-11-27T15:00:00Z.\n", 0
+)]
+#[case::until_after_a_change(&["web", "--until=2026-11-27T14:03:00Z"], FLIP, "", 0)]
+#[case::until_the_end(&["web", "--until=2026-11-27T15:01:00Z"], FLIP, "", 0)]
+#[case::until_after_the_end(&["web", "--until=2026-11-27T15:01:01Z"], FLIP, END, 0)]
 #[case::since(
-    &["web", "--since=2026-11-27T14:03:00Z"], "", "No change of the endpoints of shop/web since 2026-11-27T14:03:00Z.\n", 0
+    &["web", "--since=2026-11-27T14:03:00Z"], "", "No change of the endpoints of shop/web from 2026-11-27T14:03:00Z to 2026-11-27T15:00:00Z.\n", 0
 )]
 #[case::until(
-    &["web", "--until=2026-11-27T14:01:00Z"], "", "No change of the endpoints of shop/web since 2026-11-27T14:00:00Z.\n", 0
+    &["web", "--until=2026-11-27T14:01:00Z"], "", "No change of the endpoints of shop/web from 2026-11-27T14:00:00Z to 2026-11-27T14:01:00Z.\n", 0
 )]
 #[case::of_another_service(
     &["api"], "", "error: the history has no Service shop/api between 2026-11-27T14:00:00Z and its end\n", 1
+)]
+#[case::since_after_the_end(&["web", "--since=2026-11-27T15:00:01Z"], "", "error: the history has no record of 2026-11-27T15:00:01Z: {REACHES}\n", 1)]
+#[case::summary_after_the_end(
+    &["--summary", "--since=2026-11-27T15:00:01Z"], "", "error: the history has no record of 2026-11-27T15:00:01Z: {REACHES}\n", 1
+)]
+#[case::until_before_the_beginning(
+    &["web", "--until=2026-11-27T13:59:59Z"], "", "error: the history has no record of 2026-11-27T13:59:59Z: {REACHES}\n", 1
+)]
+#[case::reversed(
+    &["web", "--since=2026-11-27T14:02:00Z", "--until=2026-11-27T14:01:00Z"], "", "error: --since is later than --until\n", 1
 )]
 #[tokio::test]
 async fn changes_are_explained(#[case] args: &[&str], #[case] stdout: &str, #[case] stderr: &str, #[case] status: i32) {
@@ -82,7 +99,8 @@ async fn changes_are_explained(#[case] args: &[&str], #[case] stdout: &str, #[ca
     record(&file);
     let history = format!("--history={}", file.display());
     let output = offline(&[&["history", "-n", "shop", history.as_str()], args].concat()).await;
-    assert_eq!((output.stdout.as_str(), output.stderr.as_str(), output.status), (stdout, stderr, status));
+    let stderr = stderr.replace("{REACHES}", "it reaches from 2026-11-27T14:00:00Z to 2026-11-27T15:00:00Z");
+    assert_eq!((output.stdout.as_str(), output.stderr, output.status), (stdout, stderr, status));
 }
 
 #[tokio::test]
