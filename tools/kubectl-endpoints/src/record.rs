@@ -10,13 +10,13 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use jiff::Timestamp;
 use kube_endpoints_history::Encoder;
-use kube_endpoints_history::recorder::{Message, OneFile, Recorder};
+use kube_endpoints_history::recorder::{Gaps, Message, OneFile, Recorder};
 use kube_informer::wait_for_sync;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
-use self::watches::Watches;
+use self::watches::{Watches, sending};
 use crate::args::{GlobalArgs, RecordArgs};
 use crate::connection::Connection;
 use crate::output::{message, plural, second};
@@ -77,11 +77,12 @@ async fn start(
     let namespace = (!global.all_namespaces).then_some(connection.namespace.as_str());
     let (sender, mut messages) = unbounded_channel();
     let (handlers, unknown) = (Vec::new(), BTreeSet::new());
-    let mut watches = Watches { connection, namespace, messages: sender, tasks, handlers, unknown };
+    let gaps = Gaps::new(sending(&sender));
+    let mut watches = Watches { connection, namespace, messages: sender, gaps, tasks, handlers, unknown };
     watches.start().await?;
     wait_for_sync(&watches.handlers, SYNC_TIMEOUT).await?;
     let file = OneFile::new(&args.to, args.max_size);
-    let mut recorder = Recorder::new(Encoder::new(PROGRAM, watches.unknown)?, file);
+    let mut recorder = Recorder::new(Encoder::new(PROGRAM, watches.unknown)?, file).with_watches(watches.gaps);
     while let Ok(message) = messages.try_recv() {
         recorder.apply(message)?;
     }

@@ -49,7 +49,7 @@ pub(crate) struct History {
     place: Place,
     queue: Arc<Queue>,
     metrics: Option<HistoryMetrics>,
-    authors: Arc<Authors>,
+    reports: Reports,
     /// Whether the process writes slices and Endpoints.
     writes: bool,
     caches: RecordedCaches,
@@ -60,9 +60,11 @@ pub(crate) struct History {
 impl History {
     /// `writes` is whether the process writes slices and Endpoints.
     pub(crate) fn new(settings: &HistorySettings, writes: bool, metrics: Option<HistoryMetrics>) -> History {
-        let (place, queue, authors) = (Place::new(settings), Arc::new(Queue::default()), Arc::new(Authors::default()));
+        let (place, queue) = (Place::new(settings), Arc::new(Queue::default()));
+        let to = Arc::clone(&queue);
+        let reports = Reports { gaps: Gaps::new(move |gap| to.push(gap)), authors: Arc::new(Authors::default()) };
         let (caches, unknown) = (RecordedCaches::default(), Vec::new());
-        History { place, queue, metrics, authors, writes, caches, unknown }
+        History { place, queue, metrics, reports, writes, caches, unknown }
     }
 
     /// Returns where the history is.
@@ -72,8 +74,7 @@ impl History {
 
     /// Returns what informers report besides events.
     pub(crate) fn reports(&self) -> Reports {
-        let (queue, authors) = (Arc::clone(&self.queue), Arc::clone(&self.authors));
-        Reports { gaps: Gaps::new(move |gap| queue.push(gap)), authors }
+        self.reports.clone()
     }
 
     /// Adds handlers to the caches that `controllers` read.
@@ -97,7 +98,7 @@ impl History {
             self.unknown.push(kind);
             return;
         }
-        let (queue, authors) = (Arc::clone(&self.queue), Arc::clone(&self.authors));
+        let (queue, authors) = (Arc::clone(&self.queue), Arc::clone(&self.reports.authors));
         let is_own = self.writes && [Kind::Endpoints, Kind::EndpointSlice].contains(&kind);
         let own = is_own.then(|| Author { manager: PROGRAM.into(), ..Author::default() });
         let handler = informer.add_handler_with(HandlerOptions::named("history"), move |event| {
@@ -127,9 +128,9 @@ impl History {
     /// Records from the first lists on until `stop` is cancelled. Kinds that are not served, or may not be read, are recorded once
     /// they can be read.
     pub(crate) async fn run(self, stop: CancellationToken) {
-        let History { place, queue, metrics, caches, unknown, .. } = self;
+        let History { place, queue, metrics, reports: Reports { gaps, .. }, caches, unknown, .. } = self;
         if stop.run_until_cancelled(caches.listed()).await.is_some() {
-            let recording = Recording { place, queue, metrics, caches: Arc::new(caches), unknown };
+            let recording = Recording { place, queue, gaps, metrics, caches: Arc::new(caches), unknown };
             let timeout = async {
                 stop.cancelled().await;
                 tokio::time::sleep(END_TIMEOUT).await;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::SignedDuration;
-use kube_endpoints_history::recorder::{Folder, Recorder, Ring};
+use kube_endpoints_history::recorder::{Folder, Gaps, Recorder, Ring};
 use kube_endpoints_history::{Archive, Encoder, Kind, ReadError};
 
 use crate::settings::HistorySettings;
@@ -32,13 +32,14 @@ impl Place {
         }
     }
 
-    /// Returns a recorder to the place, which does not know the kinds `unknown`.
-    pub(super) fn recorder(&self, unknown: &[Kind]) -> io::Result<Recorder> {
+    /// Returns a recorder to the place, which does not know the kinds `unknown`, of informers with these gaps.
+    pub(super) fn recorder(&self, unknown: &[Kind], gaps: Gaps) -> io::Result<Recorder> {
         let encoder = Encoder::new(PROGRAM, unknown.iter().copied())?;
-        Ok(match self {
+        let recorder = match self {
             Place::Folder { path, limit, max_age } => Recorder::new(encoder, Folder::open(path, *limit, *max_age)?),
             Place::Memory(ring) => Recorder::new(encoder, ring.clone()),
-        })
+        };
+        Ok(recorder.with_watches(gaps))
     }
 
     /// Opens what is recorded.

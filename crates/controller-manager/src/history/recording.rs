@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use display_full_error::DisplayFullErrorExt as _;
 use kube_endpoints_history::Kind;
-use kube_endpoints_history::recorder::{Message, Recorder};
+use kube_endpoints_history::recorder::{Gaps, Message, Recorder};
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
@@ -25,6 +25,7 @@ const CHECKPOINT: Duration = Duration::from_secs(1);
 pub(super) struct Recording {
     pub(super) place: Place,
     pub(super) queue: Arc<Queue>,
+    pub(super) gaps: Gaps,
     pub(super) metrics: Option<HistoryMetrics>,
     pub(super) caches: Arc<RecordedCaches>,
     /// Kinds that no controller of the process reads.
@@ -83,8 +84,8 @@ impl Recording {
         let missing = self.caches.missing();
         self.report(&missing);
         let (place, caches, without) = (self.place.clone(), Arc::clone(&self.caches), missing.clone());
-        let unknown = [&self.unknown, missing.kinds()].concat();
-        let mut recorder = blocking(move || begin(&place, &unknown, &caches, &without)).await?;
+        let (unknown, gaps) = ([&self.unknown, missing.kinds()].concat(), self.gaps.clone());
+        let mut recorder = blocking(move || begin(place.recorder(&unknown, gaps)?, &caches, &without)).await?;
         self.update_metrics(&recorder, (0, 0));
         let mut checkpoints = interval(CHECKPOINT);
         checkpoints.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -134,8 +135,7 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send
     Ok(spawn_blocking(work).await.map_err(|_| Interrupted::Panicked)??)
 }
 
-fn begin(place: &Place, unknown: &[Kind], caches: &RecordedCaches, without: &Missing) -> io::Result<Recorder> {
-    let mut recorder = place.recorder(unknown)?;
+fn begin(mut recorder: Recorder, caches: &RecordedCaches, without: &Missing) -> io::Result<Recorder> {
     let now = kube_ambient::now();
     caches.read(without, &mut |object| {
         recorder.apply(Message::Put { seen: now, author: None, object, is_new: true, is_listed: true })

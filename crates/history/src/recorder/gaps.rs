@@ -17,9 +17,12 @@ const INTERRUPTED: SignedDuration = SignedDuration::from_secs(120);
 /// Sends a gap for each list that an informer reads instead of resuming its watch, and for each watch that was interrupted.
 ///
 /// The metrics provider of the informers that are recorded. They report their lists before their events, so that a gap comes
-/// before the changes that the list shows.
+/// before the changes that the list shows. Clones are the same provider.
 #[derive(Clone)]
-pub struct Gaps(SendGap);
+pub struct Gaps {
+    send: SendGap,
+    resources: Arc<Mutex<Vec<Arc<GapsOf>>>>,
+}
 
 /// Receives the gaps. It must not block.
 type SendGap = Arc<dyn Fn(Message) + Send + Sync>;
@@ -33,7 +36,16 @@ struct GapsOf {
 impl Gaps {
     /// Returns a provider that calls `send` with each gap. `send` must not block.
     pub fn new(send: impl Fn(Message) + Send + Sync + 'static) -> Gaps {
-        Gaps(Arc::new(send))
+        Gaps { send: Arc::new(send), resources: Arc::default() }
+    }
+
+    /// Returns the gap of a watch that is interrupted at a time, which is sent only once it is open again. Of several, the
+    /// first one.
+    pub fn interrupted(&self, now: Timestamp) -> Option<Gap> {
+        let resources = self.resources.lock().unwrap_or_else(PoisonError::into_inner);
+        let gap =
+            |of: &Arc<GapsOf>| of.contact.lock().unwrap_or_else(PoisonError::into_inner).interrupted(&of.resource, now);
+        resources.iter().filter_map(gap).min_by_key(|gap| gap.since)
     }
 }
 
@@ -64,9 +76,15 @@ impl Contact {
 
     /// Returns the gap before a watch that was opened at a time.
     fn watching(&mut self, resource: &Resource, now: Timestamp) -> Option<Gap> {
-        let since = self.last.filter(|last| now.duration_since(*last) > INTERRUPTED)?;
+        let Gap { since, reason } = self.interrupted(resource, now)?;
         self.last = Some(now);
-        let reason = format!("the watch of {} was interrupted: changes were seen late", resource.plural);
+        Some(Gap { since, reason: format!("{reason}: changes were seen late").as_str().into() })
+    }
+
+    /// Returns the gap that has begun with the last contact, if that was long before a time.
+    fn interrupted(&self, resource: &Resource, now: Timestamp) -> Option<Gap> {
+        let since = self.last.filter(|last| now.duration_since(*last) > INTERRUPTED)?;
+        let reason = format!("the watch of {} was interrupted", resource.plural);
         Some(Gap { since, reason: reason.as_str().into() })
     }
 }
@@ -83,7 +101,9 @@ impl GapsOf {
 
 impl InformerMetricsProvider for Gaps {
     fn informer(&self, resource: &Resource) -> Arc<dyn InformerMetrics> {
-        Arc::new(GapsOf { resource: *resource, send: Arc::clone(&self.0), contact: Mutex::default() })
+        let of = Arc::new(GapsOf { resource: *resource, send: Arc::clone(&self.send), contact: Mutex::default() });
+        self.resources.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&of));
+        of
     }
 }
 

@@ -28,7 +28,7 @@ pub use ring::Ring;
 pub use size::parse_size;
 pub use store::{OneFile, SegmentLimits, Store, WriteState};
 
-use crate::Encoder;
+use crate::{Encoder, Gap};
 #[cfg(feature = "audit")]
 use crate::{What, audit::AuditChange};
 
@@ -63,6 +63,8 @@ pub struct Recorder {
     objects: usize,
     changes: usize,
     gaps: usize,
+    /// What the informers report about their watches.
+    watches: Option<Gaps>,
 }
 
 impl Recorder {
@@ -81,7 +83,15 @@ impl Recorder {
             objects: 0,
             changes: 0,
             gaps: 0,
+            watches: None,
         }
+    }
+
+    /// Sets the provider of the recorded informers. While one of their watches is interrupted, no time is recorded as one
+    /// without changes; a recording that ends then has a gap.
+    #[must_use]
+    pub fn with_watches(self, watches: Gaps) -> Recorder {
+        Recorder { watches: Some(watches), ..self }
     }
 
     /// Returns the time at which the first segment began.
@@ -195,18 +205,20 @@ impl Recorder {
         self.next_segment_if_due(self.last)
     }
 
-    /// Writes what has been recorded and makes it durable. Records the time if nothing was recorded for 10 s. Begins the next
-    /// segment if that is due.
+    /// Writes what has been recorded and makes it durable. Records the time if nothing was recorded for 10 s and no watch is
+    /// interrupted. Begins the next segment if that is due.
     ///
     /// # Errors
     ///
     /// Something cannot be written.
     pub fn checkpoint(&mut self, now: Timestamp) -> io::Result<()> {
         self.flush()?;
-        if self.in_segment && now.duration_since(self.last) >= QUIET && !self.is_full() {
-            self.mark_time(now)?;
+        // The time at which a segment begins is one at which its state is known, too.
+        let known = if self.interrupted(now).is_some() { self.last } else { now };
+        if self.in_segment && known.duration_since(self.last) >= QUIET && !self.is_full() {
+            self.mark_time(known)?;
         }
-        self.next_segment_if_due(now)?;
+        self.next_segment_if_due(known)?;
         self.store.sync(self.last.max(now))
     }
 
@@ -222,6 +234,9 @@ impl Recorder {
     /// Something cannot be written.
     pub fn finish(&mut self, now: Timestamp) -> io::Result<()> {
         if self.in_segment {
+            if let Some(gap) = self.interrupted(now) {
+                self.apply(Message::Gap { seen: now, gap })?;
+            }
             self.flush()?;
             self.mark_time(now)?;
             self.end_segment()?;
@@ -234,6 +249,10 @@ impl Recorder {
     /// restored.
     fn overlaps(&self, seen: Timestamp, is_listed: bool) -> bool {
         !is_listed && self.in_segment && seen.duration_since(self.started) < OVERLAP
+    }
+
+    fn interrupted(&self, now: Timestamp) -> Option<Gap> {
+        self.watches.as_ref()?.interrupted(now)
     }
 
     fn is_full(&self) -> bool {

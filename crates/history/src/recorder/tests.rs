@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use kube_endpoint_model::{Labels, Pod};
+use kube_informer::InformerMetricsProvider as _;
+use kube_wire::Resource;
 use rstest::rstest;
 use tempfile::TempDir;
 
@@ -292,4 +294,24 @@ fn gaps_are_recorded() {
     recorder.apply(Message::Gap { seen: time(5), gap: gap.clone() }).unwrap();
     recorder.finish(time(6)).unwrap();
     assert_eq!((recorder.gaps(), changes(&path)[0].what.clone()), (1, What::Gap(gap)));
+}
+
+#[test]
+fn no_time_is_recorded_while_a_watch_is_interrupted() {
+    let (folder, gaps) = (tempfile::tempdir().unwrap(), Gaps::new(drop));
+    let watches = [("pods", "Pod"), ("services", "Service")]
+        .map(|(plural, kind)| gaps.informer(&Resource::namespaced("", "v1", plural, kind)));
+    watches[0].stored(&"7".into(), 0);
+    let contact = kube_ambient::now();
+    let after = |seconds| contact + SignedDuration::from_secs(seconds);
+    let mut recorder = recorder_to(open_folder(folder.path(), 1 << 20)).with_watches(gaps);
+    recorder.begin(contact).unwrap();
+    (1..7_200).for_each(|second| recorder.checkpoint(after(second)).unwrap());
+    let end = end(folder.path()).unwrap().duration_since(contact).as_secs();
+    assert!((100..=120).contains(&end), "the end is known to be {end} s after the last contact");
+    recorder.finish(after(7_200)).unwrap();
+    let changes = changes(folder.path());
+    let [Change { seen, what: What::Gap(gap), .. }] = &changes[..] else { panic!("{changes:?}") };
+    assert!(gap.since <= contact && seen.duration_since(contact).as_secs() >= 7_199, "{changes:?}");
+    assert_eq!(gap.reason, "the watch of pods was interrupted");
 }

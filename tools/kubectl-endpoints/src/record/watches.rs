@@ -24,6 +24,7 @@ pub(super) struct Watches<'a> {
     /// Namespace; `None` for all.
     pub(super) namespace: Option<&'a str>,
     pub(super) messages: UnboundedSender<Message>,
+    pub(super) gaps: Gaps,
     pub(super) tasks: &'a mut JoinSet<()>,
     pub(super) handlers: Vec<HandlerHandle>,
     /// Kinds that may not be listed, or are not served.
@@ -58,12 +59,8 @@ impl Watches<'_> {
         if let Some(namespace) = self.namespace.filter(|_| T::RESOURCE.namespaced) {
             builder = builder.namespace(namespace);
         }
-        let send = |messages: UnboundedSender<Message>| {
-            // The recording may have ended.
-            move |message| drop(messages.send(message))
-        };
-        let informer = builder.metrics(Gaps::new(send(self.messages.clone()))).build();
-        let send = send(self.messages.clone());
+        let informer = builder.metrics(self.gaps.clone()).build();
+        let send = sending(&self.messages);
         let handler = informer.add_handler(move |event| {
             let recorded = |object: &Arc<With<T, LastAuthor>>| {
                 (Recorded::from(Arc::new(object.object.clone())), object.part.0.clone())
@@ -87,4 +84,10 @@ impl Watches<'_> {
             Err(error) => missing::<T>(&error).map(Some).ok_or_else(|| named(error)),
         }
     }
+}
+
+/// Returns a function that sends messages to the recording, if that has not ended.
+pub(super) fn sending(messages: &UnboundedSender<Message>) -> impl Fn(Message) + Send + Sync + use<> {
+    let messages = messages.clone();
+    move |message| drop(messages.send(message))
 }
