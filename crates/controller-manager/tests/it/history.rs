@@ -95,7 +95,7 @@ async fn causes_and_authors_are_known_after_a_restart() {
     assert!(unready.time < of(EndpointState::NotReady, EndpointState::Ready).time);
     let between_runs = of_files.gaps.iter().filter(|gap| gap.reason.starts_with("the recorder was not running"));
     assert_eq!(between_runs.count(), 1, "{:?}", of_files.gaps);
-    assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 2);
+    assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 3, "two segments and the lock");
     cluster.server.shutdown().await;
 }
 

@@ -1,7 +1,7 @@
 //! A folder with a file for each segment.
 
 use std::collections::VecDeque;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -17,12 +17,14 @@ use crate::archive::EXTENSION;
 const NAME: &str = "%Y-%m-%dT%H-%M-%S%.3fZ";
 /// Extension of a file whose segment has not begun.
 const UNFINISHED: &str = "new";
+/// Name of the file that is locked while a recorder has the folder.
+const LOCK: &str = "lock";
 
 /// A folder with a file for each segment, of which the oldest are deleted: before the files have more bytes than the limit, when the
 /// disk has no space for the state with which a segment begins, and once everything in them is too old.
 ///
-/// Only files with names such as `2026-11-27T14-02-07.310Z.history` are counted and deleted. A folder is for one
-/// recorder.
+/// Only files with names such as `2026-11-27T14-02-07.310Z.history` are counted and deleted. A folder is for one recorder,
+/// which locks the file `lock`.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
@@ -32,6 +34,18 @@ pub struct Folder {
     /// The file of the last segment; `None` before the first one of this recorder.
     present: Option<File>,
     is_dirty: bool,
+    _lock: Lock,
+}
+
+/// The locked file of a folder.
+#[derive(Debug)]
+struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // A process that is being started has a copy of the file until it runs its program, and would keep the lock.
+        let _ = self.0.unlock();
+    }
 }
 
 impl Folder {
@@ -40,9 +54,10 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// The folder cannot be created or read.
+    /// The folder cannot be created or read, or another recorder has it: [`io::ErrorKind::WouldBlock`].
     pub fn open(path: &Path, limit: u64, max_age: SignedDuration) -> io::Result<Folder> {
         fs::create_dir_all(path)?;
+        let lock = lock(path)?;
         let mut segments = Vec::new();
         for entry in fs::read_dir(path)? {
             let entry = entry?;
@@ -62,7 +77,7 @@ impl Folder {
             rotation.push(*started, *length);
         }
         let files = segments.into_iter().map(|(_, _, file)| file).collect();
-        Ok(Folder { path: path.to_owned(), rotation, files, present: None, is_dirty: false })
+        Ok(Folder { path: path.to_owned(), rotation, files, present: None, is_dirty: false, _lock: lock })
     }
 
     fn remove(&mut self, count: usize) -> io::Result<()> {
@@ -169,6 +184,19 @@ impl Store for Folder {
     }
 }
 
+/// Locks a folder. Segments of two recorders in one folder would be read as one history.
+fn lock(path: &Path) -> io::Result<Lock> {
+    let file = File::options().write(true).create(true).truncate(false).open(path.join(LOCK))?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            let message = format!("another process records to {}", path.display());
+            Err(io::Error::new(io::ErrorKind::WouldBlock, message))
+        }
+        // Not all file systems have locks.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(Lock(file)),
+    }
+}
+
 fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
@@ -183,4 +211,19 @@ fn started_of(file: &Path) -> Option<Timestamp> {
     let stem = file.file_stem()?.to_str()?;
     let time = DateTime::strptime("%Y-%m-%dT%H-%M-%S%.fZ", stem).ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp();
     (time.strftime(NAME).to_string() == stem).then_some(time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_ends_although_a_child_has_a_copy() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = lock(folder.path()).unwrap();
+        let copy = first.0.try_clone().unwrap();
+        drop(first);
+        lock(folder.path()).unwrap();
+        drop(copy);
+    }
 }

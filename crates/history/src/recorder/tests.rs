@@ -197,6 +197,7 @@ fn after_a_failed_write_another_recorder_goes_on_with_a_gap() {
     assert!(recorder.is_at_limit());
     recorder.finish(time(5)).unwrap();
     assert_eq!(recorder.length(), length, "nothing is written after a part of a frame");
+    drop(recorder);
 
     is_broken.store(false, Ordering::Relaxed);
     let mut recorder = recorder_to(open());

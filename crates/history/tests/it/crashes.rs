@@ -165,7 +165,7 @@ impl Cluster {
 /// Returns the length and path of the last file of a folder.
 fn last_file(folder: &Path) -> (u64, PathBuf) {
     let files = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
-    let last = files.max().expect("a file");
+    let last = files.filter(|file| file.extension().is_some_and(|it| it == "history")).max().expect("a file");
     (File::open(&last).and_then(|file| file.metadata()).expect("a file").len(), last)
 }
 

@@ -2,10 +2,11 @@
 
 use super::*;
 
-/// Returns the names of the files of a folder, in order.
+/// Returns the names of the files of a folder but its lock, in order.
 fn names(path: &Path) -> Vec<String> {
     let entries = fs::read_dir(path).unwrap();
     let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.retain(|name| name != "lock");
     names.sort();
     names
 }
@@ -97,6 +98,7 @@ fn what_is_too_old_goes_although_no_segment_can_begin() {
     recorder.begin(time(0)).unwrap();
     (0..60).for_each(|minute| recorder.checkpoint(time(60 * minute)).unwrap());
     let before = names(folder.path());
+    drop(recorder);
     let mut recorder = open();
     fs::create_dir(folder.path().join("2026-11-28T14-00-00.000Z.history.new")).unwrap();
     recorder.begin(time(86_400)).unwrap_err();
@@ -175,6 +177,7 @@ fn a_crash_anywhere_leaves_a_readable_folder() {
     let mut recorder = recorder_to(open_folder(folder.path(), 1 << 20));
     recorder.begin(time(0)).unwrap();
     record(&mut recorder, 1..20, |_| ());
+    drop(recorder);
     let file = folder.path().join(&names(folder.path())[0]);
     let whole = fs::read(&file).unwrap();
     let begun = changes(folder.path()).len();
@@ -207,4 +210,16 @@ fn a_ring_keeps_most_of_its_limit_and_never_more() {
     assert_eq!(archive.headers().next().map(|header| header.started), recorder.oldest());
     assert_eq!(archive.end().unwrap(), Some(time(2_999)));
     assert!(archive.headers().len() > 12, "{}", archive.headers().len());
+}
+
+#[test]
+fn a_folder_is_for_one_recorder() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || Folder::open(folder.path(), 1 << 20, SignedDuration::from_hours(24));
+    let first = open().unwrap();
+    let error = open().unwrap_err();
+    let expected = format!("another process records to {}", folder.path().display());
+    assert_eq!((error.kind(), error.to_string()), (io::ErrorKind::WouldBlock, expected));
+    drop(first);
+    open().unwrap();
 }
