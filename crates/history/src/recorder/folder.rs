@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Write as _};
+use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use jiff::civil::DateTime;
@@ -21,7 +21,7 @@ const UNFINISHED: &str = "new";
 const LOCK: &str = "lock";
 
 /// A folder with a file for each segment, of which the oldest are deleted: before the files have more bytes than the limit, when the
-/// disk has no space for the state with which a segment begins, and once everything in them is too old.
+/// disk has no space for what is written, and once everything in them is too old.
 ///
 /// Only files with names such as `2026-11-27T14-02-07.310Z.history` are counted and deleted. A folder is for one recorder,
 /// which locks the file `lock`.
@@ -94,6 +94,32 @@ impl Folder {
         Ok(())
     }
 
+    /// Appends to the last segment what `write` writes.
+    pub(super) fn append_with(
+        &mut self,
+        length: u64,
+        write: &mut dyn FnMut(&mut File) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.make_way(self.rotation.before_growth(length), length)?;
+        loop {
+            let file = self.present.as_mut().ok_or_else(|| io::Error::other("no segment has begun"))?;
+            let end = file.stream_position()?;
+            match write(file) {
+                Ok(()) => break,
+                Err(error) if is_full(&error) && self.files.len() > 1 => {
+                    // A part may have been written.
+                    file.set_len(end)?;
+                    file.seek(SeekFrom::Start(end))?;
+                    self.remove(1)?;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        self.rotation.grow(length);
+        self.is_dirty = true;
+        Ok(())
+    }
+
     fn make_way(&mut self, count: Option<usize>, bytes: u64) -> io::Result<()> {
         let limit = self.rotation.limit();
         self.remove(count.ok_or_else(|| io::Error::other(format!("{bytes} bytes are more than the limit of {limit}")))?)
@@ -139,13 +165,7 @@ impl Store for Folder {
     }
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let length = bytes.len() as u64;
-        self.make_way(self.rotation.before_growth(length), length)?;
-        let file = self.present.as_mut().ok_or_else(|| io::Error::other("no segment has begun"))?;
-        file.write_all(bytes)?;
-        self.rotation.grow(length);
-        self.is_dirty = true;
-        Ok(())
+        self.append_with(bytes.len() as u64, &mut |file| file.write_all(bytes))
     }
 
     fn sync(&mut self, now: Timestamp) -> io::Result<()> {

@@ -1,5 +1,7 @@
 //! Tests with a folder and with a ring.
 
+use std::io::Write as _;
+
 use super::*;
 
 /// Returns the names of the files of a folder but its lock, in order.
@@ -69,6 +71,36 @@ fn the_oldest_segments_make_way_on_a_full_disk() {
     assert!(!files.contains(new) && length_of_files(folder.path()) <= space);
     assert_eq!(begin(5).unwrap_err().kind(), io::ErrorKind::StorageFull);
     assert_eq!(names(folder.path()), [""; 0]);
+}
+
+#[test]
+fn the_oldest_segments_make_way_for_a_change_on_a_full_disk() {
+    let (folder, limit) = (tempfile::tempdir().unwrap(), 16 << 10);
+    let mut recorder = recorder_to(open_folder(folder.path(), limit));
+    recorder.begin(time(0)).unwrap();
+    record(&mut recorder, 1..600, |_| ());
+    drop(recorder);
+    let mut store = open_folder(folder.path(), limit);
+    store.begin(time(600), 6, &mut |out| out.write_all(b"header")).unwrap();
+    let (files, space) = (names(folder.path()), length_of_files(folder.path()) * 3 / 4);
+    let append = |store: &mut Folder, space| {
+        // A part of it is written before the disk is full.
+        store.append_with(6, &mut |file| {
+            file.write_all(b"cha")?;
+            if length_of_files(folder.path()) > space {
+                Err(io::ErrorKind::StorageFull.into())
+            } else {
+                file.write_all(b"nge")
+            }
+        })
+    };
+    append(&mut store, space).unwrap();
+    let left = names(folder.path());
+    assert!(left.len() > 1 && left.len() < files.len() && files.ends_with(&left), "{left:?} of {files:?}");
+    assert_eq!(fs::read(folder.path().join(&left[left.len() - 1])).unwrap(), b"headerchange");
+    assert_eq!(store.length(), length_of_files(folder.path()));
+    assert_eq!(append(&mut store, 5).unwrap_err().kind(), io::ErrorKind::StorageFull);
+    assert_eq!(names(folder.path()), left[left.len() - 1..], "the present segment stays");
 }
 
 #[rstest]
