@@ -1,23 +1,20 @@
 //! Recorded segments, in files or in memory.
 
+mod lookup;
 mod segment;
 
-use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Cursor, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use crate::change::{Operation, Record};
+use crate::change::Record;
 use crate::codec::Malformed;
 use crate::error::ReadError;
 use crate::frame::{self, Next, Source, TRAILER, Trailer, Unpacker};
-use crate::group::{Group, GroupRef};
 use crate::header::{Header, NoHeader};
-use crate::index::{FrameEntry, Index};
-use crate::lookup::Lookup;
-use crate::object::Recorded;
+use crate::index::FrameEntry;
 use crate::records::Records;
 use crate::replay::Replay;
 use crate::select::Select;
@@ -27,8 +24,8 @@ pub(crate) const EXTENSION: &str = "history";
 
 /// Recorded segments, oldest first.
 ///
-/// Opening reads no more than the beginning of each segment. A segment that is still being written, or was cut off by a
-/// crash, ends with its last whole frame.
+/// Opening reads no more than the beginning of each segment, and the end of those without an index. A segment that is still
+/// being written, or was cut off by a crash, ends with its last whole frame.
 pub struct Archive {
     files: Vec<HistoryFile>,
     segments: Vec<Segment>,
@@ -136,18 +133,20 @@ impl Archive {
     ///
     /// # Errors
     ///
-    /// [`ReadError`], if the last segment is damaged.
+    /// [`ReadError`], if the last segment cannot be read.
     pub fn end(&mut self) -> Result<Option<Timestamp>, ReadError> {
         self.segments.len().checked_sub(1).map(|last| self.end_of(last)).transpose()
     }
 
-    /// Returns the last time of a segment.
+    /// Returns the last time of a segment. Damaged frames at its end have none.
     pub(crate) fn end_of(&mut self, segment: usize) -> Result<Timestamp, ReadError> {
         let started = self.segments[segment].header.started;
         let lookup = self.lookup(segment, None)?;
         for frame in lookup.frames().iter().rev() {
-            if let Some(last) = self.read_frame(segment, *frame, |_| Ok(()))? {
-                return Ok(last.max(started));
+            match self.read_frame(segment, *frame, |_| Ok(())) {
+                Ok(Some(last)) => return Ok(last.max(started)),
+                Ok(None) | Err(ReadError::Damaged { .. }) => {}
+                Err(error) => return Err(error),
             }
         }
         Ok(started)
@@ -159,15 +158,6 @@ impl Archive {
 
     pub(crate) fn header(&self, segment: usize) -> &Header {
         &self.segments[segment].header
-    }
-
-    /// Returns the frames of a segment, and which of them concern the objects that may be selected. Without `select`, no
-    /// object is. The index of a segment that has none is made from all its frames.
-    pub(crate) fn lookup(&mut self, segment: usize, select: Option<&Select>) -> Result<Lookup, ReadError> {
-        match self.segments[segment].index_end {
-            Some(end) => self.read_index(segment, end, select),
-            None => self.make_index(segment, select),
-        }
     }
 
     /// Returns the records of a frame.
@@ -284,10 +274,16 @@ impl Archive {
                         offset += TRAILER as u64;
                         break ends;
                     }
-                    Next::CutOff | Next::End => break (std::mem::replace(&mut offset, length), None),
-                    Next::Zeros => {
-                        let torn = last.filter(|(at, packed)| self.unpack(file, *at, *packed, &mut content).is_err());
+                    next @ (Next::CutOff | Next::Zeros | Next::End) => {
+                        let torn = last.filter(|(at, packed)| {
+                            self.unpack(file, *at, *packed, &mut content).is_err()
+                                && (*packed == 0 || self.unpacker.has_read_zeros() || matches!(next, Next::Zeros))
+                        });
                         let end = torn.map_or(offset, |(at, _)| at);
+                        if end < after.saturating_add(header.state) {
+                            // The state was being written.
+                            return Ok(());
+                        }
                         offset = length;
                         break (end, None);
                     }
@@ -325,74 +321,4 @@ impl Archive {
             Err(NoHeader::Malformed(Malformed(problem))) => Err(self.damaged(file, start, problem)),
         }
     }
-
-    fn read_index(&mut self, segment: usize, end: u64, select: Option<&Select>) -> Result<Lookup, ReadError> {
-        let Segment { file, end: mut offset, .. } = self.segments[segment];
-        let (mut lookup, mut content) = (Lookup::default(), Vec::new());
-        while offset < end {
-            let Next::Frame { packed } = self.next(file, offset, end)? else {
-                return Err(self.damaged(file, offset, "no frame of the index begins here"));
-            };
-            self.unpack(file, offset, packed, &mut content)?;
-            let read = lookup.read(&content, select);
-            if !read.map_err(|Malformed(problem)| self.damaged(file, offset, problem))? {
-                break;
-            }
-            offset += (frame::HEAD + packed) as u64;
-        }
-        Ok(lookup)
-    }
-
-    /// Makes the index of a segment that has none.
-    fn make_index(&mut self, segment: usize, select: Option<&Select>) -> Result<Lookup, ReadError> {
-        let Segment { file, start, end, ref header, .. } = self.segments[segment];
-        let (state, started, mut offset) = (header.state, header.started, start);
-        let (mut index, mut groups) = (Index::default(), HashMap::new());
-        while let Next::Frame { packed } = self.next(file, offset, end)? {
-            let at = offset - start;
-            let length = u32::try_from(packed).unwrap_or(u32::MAX);
-            let entry = FrameEntry { offset: at, packed: length, time: started, is_state: at < state };
-            if let Some(select) = select {
-                self.read_frame(segment, entry, |record| touch(&mut index, &mut groups, record, select))?;
-            }
-            index.add_frame(entry);
-            offset += (frame::HEAD + packed) as u64;
-        }
-        let mut lookup = Lookup::default();
-        index
-            .write(|content| lookup.read(content.as_slice(), select).map(drop))
-            .map_err(|Malformed(problem)| self.damaged(file, start, problem))?;
-        Ok(lookup)
-    }
-}
-
-/// Adds a record of the next frame to an index of what may be selected. `groups` has the groups of these objects by their
-/// numbers.
-fn touch(
-    index: &mut Index,
-    groups: &mut HashMap<u64, usize>,
-    mut record: Record<'_>,
-    select: &Select,
-) -> Result<(), Malformed> {
-    if let Some(before) = groups.get(&record.object).filter(|_| record.operation != Operation::Gap)
-        && !(record.is_heartbeat() && index.group_at(*before) == Some(&Group::Nodes))
-    {
-        index.touch(*before);
-    }
-    match record.operation {
-        Operation::Whole if GroupRef::of_whole(record.body, |group| select.wants(group, None))? => {
-            let group = index.group(Recorded::read(&mut record.body)?.group());
-            index.touch(group);
-            groups.insert(record.object, group);
-        }
-        Operation::Whole | Operation::Removed => {
-            groups.remove(&record.object);
-        }
-        Operation::Gap => {
-            let group = index.group(Group::Gaps);
-            index.touch(group);
-        }
-        Operation::Difference => {}
-    }
-    Ok(())
 }

@@ -109,8 +109,8 @@ pub(crate) enum Next {
     Trailer,
     /// The file ends within a frame, as after a crash.
     CutOff,
-    /// Nothing but zeros, perhaps after the beginning of a frame: what a file system had no time to write before a loss of power. The
-    /// frame before may lack a part, too.
+    /// Zeros, perhaps after the beginning of a frame: what a file system had no time to write before a loss of power. The frame before
+    /// may lack a part, too. What follows the zeros is not known to be whole.
     Zeros,
     /// The end of the file.
     End,
@@ -143,6 +143,7 @@ impl Unpacker {
         packed: usize,
         content: &mut Vec<u8>,
     ) -> io::Result<()> {
+        self.packed.clear();
         if packed > MAX_PACKED {
             return Err(io::Error::other(format!("a frame has {packed} bytes, more than {MAX_PACKED}")));
         }
@@ -153,6 +154,11 @@ impl Unpacker {
         content.reserve(MAX_CONTENT.min(claimed_length(&self.packed)?));
         self.decompressor.decompress_to_buffer(&self.packed, content)?;
         Ok(())
+    }
+
+    /// Returns whether the last frame that was read ends with zeros. A checksum is zero once in four billion times.
+    pub(crate) fn has_read_zeros(&self) -> bool {
+        self.packed.ends_with(&[0; 4])
     }
 }
 
@@ -166,7 +172,7 @@ fn claimed_length(packed: &[u8]) -> io::Result<usize> {
     }
 }
 
-/// Number of bytes up to which zeros at the end of a file count as its end.
+/// Number of bytes up to which zeros in a file count as its end.
 const MOST_ZEROS: usize = 16 << 20;
 
 /// Returns what follows at an offset of a source with this length.
@@ -186,19 +192,30 @@ pub(crate) fn next(source: &mut dyn Source, offset: u64, length: u64) -> io::Res
         }
         (TRAILER_MAGIC, 16) if offset + TRAILER as u64 > length => Next::CutOff,
         (TRAILER_MAGIC, 16) => Next::Trailer,
-        _ if has_only_zeros(source, offset + HEAD as u64)? => Next::Zeros,
-        _ => Next::Foreign,
+        _ => match after_zeros(source, offset + HEAD as u64)? {
+            AfterZeros::End => Next::Zeros,
+            AfterZeros::Other if head == [0; HEAD] => Next::Zeros,
+            AfterZeros::Other | AfterZeros::TooMany => Next::Foreign,
+        },
     })
 }
 
-/// Returns whether nothing but zeros follows, and not too many of them.
-fn has_only_zeros(source: &mut dyn Source, offset: u64) -> io::Result<bool> {
+/// What follows zeros.
+enum AfterZeros {
+    End,
+    Other,
+    TooMany,
+}
+
+/// Returns what follows the zeros at an offset, of which there may be none.
+fn after_zeros(source: &mut dyn Source, offset: u64) -> io::Result<AfterZeros> {
     source.seek(SeekFrom::Start(offset))?;
     let (mut bytes, mut count) = ([0; 4 << 10], 0);
     loop {
         match source.read(&mut bytes)? {
-            0 => return Ok(true),
-            length if count > MOST_ZEROS || bytes[..length].iter().any(|byte| *byte != 0) => return Ok(false),
+            0 => return Ok(AfterZeros::End),
+            length if bytes[..length].iter().any(|byte| *byte != 0) => return Ok(AfterZeros::Other),
+            _ if count > MOST_ZEROS => return Ok(AfterZeros::TooMany),
             length => count += length,
         }
     }

@@ -23,7 +23,8 @@ const UNPACKED: usize = 8 << 20;
 /// State of the selected objects, and what changes it. Returned by [`Archive::replay`].
 ///
 /// Each call of [`next_change`](Self::next_change) moves to the next change, of all segments. Between two segments of different
-/// runs of the recorder there is a [`Gap`], followed by the changes that happened in it. A Pod whose labels no longer match
+/// runs of the recorder there is a [`Gap`], followed by the changes that happened in it; so there is after the part of a segment
+/// that is damaged, up to the next segment. A Pod whose labels no longer match
 /// the selected Service is seen changing once more, and not after it. A Pod that the Service selects only in a later segment is
 /// seen created at its beginning, and one that it selects no longer, deleted.
 pub struct Replay<'a> {
@@ -50,6 +51,8 @@ pub struct Replay<'a> {
     changes: VecDeque<Change>,
     /// Time of the last change, or of the beginning of the segment.
     last: Timestamp,
+    /// The gap that ends with the next segment, because the rest of this one is damaged.
+    damaged: Option<Gap>,
 }
 
 impl<'a> Replay<'a> {
@@ -73,6 +76,7 @@ impl<'a> Replay<'a> {
             objects: BTreeMap::new(),
             changes: VecDeque::new(),
             last: Timestamp::MIN,
+            damaged: None,
         };
         let begins = next_segment < replay.archive.segment_count();
         if begins && replay.archive.header(next_segment).started <= from {
@@ -103,7 +107,7 @@ impl<'a> Replay<'a> {
     ///
     /// # Errors
     ///
-    /// [`ReadError`], if the segment is damaged there.
+    /// [`ReadError`], if the last segment is damaged there.
     pub fn next_change(&mut self) -> Result<Option<Change>, ReadError> {
         while self.changes.is_empty() && self.read_more()? {}
         let Some(change) = self.changes.pop_front() else { return Ok(None) };
@@ -135,14 +139,31 @@ impl<'a> Replay<'a> {
     ///
     /// # Errors
     ///
-    /// [`ReadError`], if the segment is damaged there.
+    /// [`ReadError`], if the last segment is damaged there.
     pub fn time_of_next(&mut self) -> Result<Option<Timestamp>, ReadError> {
         while self.changes.is_empty() && self.read_more()? {}
         Ok(self.changes.front().map(|change| change.seen))
     }
 
-    /// Reads a record, or begins the next frame or segment; returns false at the end.
+    /// Reads a record, or begins the next frame or segment; returns false at the end. Where a segment is damaged, goes on with
+    /// the next one, which begins with the whole state.
     fn read_more(&mut self) -> Result<bool, ReadError> {
+        match self.try_read_more() {
+            Err(error @ ReadError::Damaged { .. })
+                if self.present.is_some() && self.next_segment < self.archive.segment_count() =>
+            {
+                self.frames.clear();
+                self.frame = None;
+                self.changes.clear();
+                let gap = || Gap { since: self.last, reason: error.to_string().as_str().into() };
+                self.damaged.get_or_insert_with(gap);
+                Ok(true)
+            }
+            read => read,
+        }
+    }
+
+    fn try_read_more(&mut self) -> Result<bool, ReadError> {
         if self.read_record()? {
             return Ok(true);
         }
@@ -170,18 +191,22 @@ impl<'a> Replay<'a> {
             }
         }
         let mut state: BTreeMap<_, _> = self.tracked.values().map(|it| ((it.kind(), it.key()), it.clone())).collect();
-        let Header { started, continues, ref unknown, .. } = *self.archive.header(segment);
+        let gap = match self.damaged.take() {
+            None if self.present.is_some() && !self.archive.header(segment).continues => {
+                let since = self.archive.end_of(segment.saturating_sub(1))?.max(self.last);
+                Some(Gap { since, reason: "the recorder was not running, or could not write".into() })
+            }
+            damaged => damaged,
+        };
+        let Header { started, ref unknown, .. } = *self.archive.header(segment);
         // What this run of the recorder could not read was not deleted.
         let unread = self.objects.iter().filter(|((kind, _), _)| unknown.contains(kind));
         state.extend(unread.map(|(key, object)| (key.clone(), object.clone())));
         if self.present.is_none() {
             self.present = Some(segment);
             self.objects = state;
-        } else if !continues {
-            let since = self.archive.end_of(segment.saturating_sub(1))?.max(self.last);
-            let reason = "the recorder was not running, or could not write".into();
-            let what = What::Gap(Gap { since, reason });
-            self.changes.push_back(Change { seen: started, author: None, what });
+        } else if let Some(gap) = gap {
+            self.changes.push_back(Change { seen: started, author: None, what: What::Gap(gap) });
             self.change_to(&state, started);
         } else if let Select::Service(_) = self.select {
             // Every change was returned; but another selector selects other Pods, which exist for long.

@@ -1,10 +1,13 @@
 //! Files that no recorder has written.
 
 use std::fs;
+use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use jiff::Timestamp;
-use kube_endpoints_history::{Archive, ReadError, Select};
+use kube_endpoint_model::Pod;
+use kube_endpoints_history::{Archive, Encoder, ReadError, Select, What};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use rstest::rstest;
@@ -88,4 +91,95 @@ fn a_folder_is_read_in_order_and_other_files_are_not() {
     assert_eq!(Archive::open(folder.path()).unwrap().headers().len(), 1);
     let missing = Archive::open(Path::new("/nonexistent/history")).err().unwrap().to_string();
     assert_eq!(missing, "cannot read /nonexistent/history");
+}
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(second).expect("a time")
+}
+
+/// A Pod in a state, at a second.
+fn put(encoder: &mut Encoder, second: i64) {
+    let version = second.unsigned_abs().into();
+    let pod = Pod { namespace: "shop".into(), name: "web-0".into(), resource_version: version, ..Pod::default() };
+    encoder.put(at(second), None, Arc::new(pod));
+}
+
+/// Writes a change a second into frames of their own. Returns the frames.
+fn put_frames(encoder: &mut Encoder, seconds: Range<i64>, file: &mut Vec<u8>) -> Vec<Range<usize>> {
+    let mut frames = Vec::new();
+    for second in seconds {
+        let start = file.len();
+        put(encoder, second);
+        encoder.flush(file).expect("memory");
+        frames.push(start..file.len());
+    }
+    frames
+}
+
+/// Begins the recording of a Pod.
+fn begin(second: i64) -> (Encoder, Vec<u8>) {
+    let (mut encoder, mut file) = (Encoder::new("test", []).expect("memory"), Vec::new());
+    put(&mut encoder, second);
+    encoder.begin_segment(at(second), &mut file).expect("memory");
+    (encoder, file)
+}
+
+/// Returns the seconds of the changes, and the gaps with their beginnings.
+fn changes(file: &[u8]) -> (Vec<i64>, Vec<(i64, String)>) {
+    let mut archive = Archive::from_buffers([file.to_vec()]).expect("a history");
+    let mut replay = archive.replay(Select::All, at(1)).expect("a state");
+    let (mut seconds, mut gaps) = (Vec::new(), Vec::new());
+    while let Some(change) = replay.next_change().expect("a history") {
+        match change.what {
+            What::Gap(gap) => gaps.push((gap.since.as_second(), gap.reason.to_string())),
+            _ => seconds.push(change.seen.as_second()),
+        }
+    }
+    (seconds, gaps)
+}
+
+#[test]
+fn the_next_segment_follows_a_damaged_frame() {
+    let (mut encoder, mut file) = begin(1);
+    let frames = put_frames(&mut encoder, 2..6, &mut file);
+    encoder.end_segment(&mut file).unwrap();
+    encoder.begin_segment(at(8), &mut file).unwrap();
+    put_frames(&mut encoder, 9..11, &mut file);
+    encoder.end_segment(&mut file).unwrap();
+    assert_eq!(changes(&file), (vec![2, 3, 4, 5, 9, 10], vec![]));
+    let damaged = &frames[2];
+    file[damaged.end - 1] ^= 1;
+    let (seconds, gaps) = changes(&file);
+    assert_eq!(seconds, [2, 3, 8, 9, 10], "the state of the next segment has changed");
+    let [(3, reason)] = &gaps[..] else { panic!("{gaps:?}") };
+    assert!(reason.starts_with(&format!("memory is damaged at offset {}: ", damaged.start)), "{reason}");
+}
+
+#[test]
+fn a_damaged_index_is_made_again() {
+    let (mut encoder, mut file) = begin(1);
+    put_frames(&mut encoder, 2..6, &mut file);
+    let index = file.len();
+    encoder.end_segment(&mut file).unwrap();
+    file[index + 20] ^= 1;
+    assert_eq!(changes(&file), (vec![2, 3, 4, 5], vec![]));
+}
+
+type Frames = [Range<usize>];
+
+/// What a loss of power does to a file that is being written: zeros in a range, and the end at a length.
+#[rstest]
+#[case::end_of_the_last_frame(|it: &Frames| (it[3].end - 9..it[3].end, it[3].end), &[2, 3, 4])]
+#[case::all_of_the_last_frame(|it: &Frames| (it[3].clone(), it[3].end), &[2, 3, 4])]
+#[case::end_of_the_frame_before_a_part(|it: &Frames| (it[2].end - 9..it[2].end, it[3].start + 20), &[2, 3])]
+#[case::a_frame_before_another(|it: &Frames| (it[1].clone(), it[3].end), &[2])]
+#[case::two_halves_before_another(|it: &Frames| (it[1].end - 9..it[2].start + 20, it[3].end), &[2])]
+#[case::the_end_of_the_state(|it: &Frames| (it[0].start - 9..it[3].end, it[3].end), &[])]
+fn zeros_end_a_segment(#[case] damage: fn(&Frames) -> (Range<usize>, usize), #[case] expected: &[i64]) {
+    let (mut encoder, mut file) = begin(1);
+    let frames = put_frames(&mut encoder, 2..6, &mut file);
+    let (zeros, length) = damage(&frames);
+    file[zeros].fill(0);
+    file.truncate(length);
+    assert_eq!(changes(&file), (expected.to_vec(), vec![]));
 }
