@@ -98,7 +98,16 @@ impl Archive {
         for file in 0..archive.files.len() {
             archive.find_segments(file)?;
         }
-        archive.segments.sort_by_key(|segment| segment.header.started);
+        archive.segments.sort_by_key(|it| (it.header.started, it.file, it.begin));
+        // If the clock was set back between two runs, segments of one are between those of the other.
+        let mut recorded: Vec<_> = archive.segments.iter().map(|it| (it.file, it.begin)).collect();
+        recorded.sort_unstable();
+        let mut before = None;
+        for Segment { file, begin, header, .. } in &mut archive.segments {
+            let number = recorded.partition_point(|it| *it < (*file, *begin));
+            header.continues &= before.is_none_or(|before| number == before + 1);
+            before = Some(number);
+        }
         Ok(archive)
     }
 

@@ -192,7 +192,7 @@ impl<'a> Replay<'a> {
         }
         let mut state: BTreeMap<_, _> = self.tracked.values().map(|it| ((it.kind(), it.key()), it.clone())).collect();
         let gap = match self.damaged.take() {
-            None if self.present.is_some() && !self.archive.header(segment).continues => {
+            None if self.present.is_some() && !self.continues(segment) => {
                 let since = self.archive.end_of(segment.saturating_sub(1))?.max(self.last);
                 Some(Gap { since, reason: "the recorder was not running, or could not write".into() })
             }
@@ -219,6 +219,12 @@ impl<'a> Replay<'a> {
         }
         self.last = started;
         Ok(())
+    }
+
+    /// Returns whether a segment continues the one before. The times of a run never go back.
+    fn continues(&self, segment: usize) -> bool {
+        let Header { started, continues, .. } = self.archive.header(segment);
+        *continues && *started >= self.last
     }
 
     /// Adds the changes that make the objects those of a state. Removals come last: a Pod that the Service no longer selects is not in the

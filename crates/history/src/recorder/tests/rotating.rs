@@ -255,3 +255,45 @@ fn a_folder_is_for_one_recorder() {
     drop(first);
     open().unwrap();
 }
+
+#[rstest]
+#[case::files(1_801, false)]
+#[case::segments_of_the_page(3_700, true)]
+fn a_run_after_the_clock_was_set_back_is_between_gaps(#[case] last: i64, #[case] are_buffers: bool) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut recorder = recorder_to(open_folder(folder.path(), 1 << 20));
+    recorder.apply(put(0, "web-0", 0)).unwrap();
+    recorder.begin(time(0)).unwrap();
+    recorder.checkpoint(time(3_600)).unwrap();
+    recorder.apply(put(3_601, "web-0", 1)).unwrap();
+    recorder.finish(time(3_700)).unwrap();
+    drop(recorder);
+    let mut recorder = recorder_to(open_folder(folder.path(), 1 << 20));
+    recorder.apply(put(1_800, "web-0", 2)).unwrap();
+    recorder.begin(time(1_800)).unwrap();
+    recorder.apply(put(last, "web-0", 3)).unwrap();
+    recorder.finish(time(last)).unwrap();
+
+    let mut archive = Archive::open(folder.path()).unwrap();
+    if are_buffers {
+        let starts = [0, 1_800, 3_600].map(time);
+        archive = Archive::from_buffers(starts.map(|start| archive.segment(start, 1 << 20).unwrap())).unwrap();
+    }
+    let mut replay = archive.replay(Select::All, Timestamp::MIN).unwrap();
+    let (mut seen, mut known) = (Vec::new(), None);
+    while let Some(change) = replay.next_change().unwrap() {
+        let kind = match change.what {
+            What::Put { before, after } => {
+                assert!(known.is_none() || before == known, "{after:?}");
+                known = Some(after);
+                "put"
+            }
+            What::Gap(_) => "gap",
+            other => panic!("{other:?}"),
+        };
+        seen.push((change.seen.duration_since(time(0)).as_secs(), kind));
+    }
+    let gaps = |second| [(second, "gap"), (second, "put")];
+    let expected = [&gaps(1_800)[..], &[(last, "put")], &gaps(3_600), &[(3_601, "put")]].concat();
+    assert_eq!(seen, expected);
+}
