@@ -17,6 +17,7 @@ mod pod_report;
 mod report;
 mod service_report;
 mod slice_findings;
+mod terminal;
 #[cfg(feature = "text")]
 pub mod text;
 mod time;
@@ -31,6 +32,7 @@ pub use report::{
     Change, Finding, HintsReport, Kind, LastWrite, NearMiss, ObjectRef, ObjectReport, ObjectState, PodEndpointReport,
     PodOfService, PodReport, PodServicesReport, PodState, Reason, ServiceReport, Severity, WrittenObject,
 };
+pub use terminal::controls_terminal;
 #[cfg(feature = "text")]
 pub use text::TextStyle;
 pub use world::{Settings, World};

@@ -2,6 +2,7 @@
 
 use super::TextStyle;
 use crate::report::{Finding, ObjectRef, Reason, Severity};
+use crate::terminal::controls_terminal;
 
 /// First character of a line: the verdict about its subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +73,7 @@ impl Output {
     /// and that must neither break lines nor control the terminal.
     pub(super) fn text(&mut self, text: &str) -> &mut Self {
         for character in text.chars() {
-            if character.is_control() {
+            if controls_terminal(character) {
                 let escaped = character.escape_default();
                 self.column += escaped.len();
                 self.text.extend(escaped);

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use kube_endpoints_explain::thousands;
 
 use super::{Flapping, List, ManagerWrites, Origin, Outage, Propagation, Summary, Writes};
-use crate::timeline::{self, Unknown, at, cause_text};
+use crate::timeline::{self, Unknown, at, cause_text, printable};
 
 /// Formats a summary. Times are in UTC.
 pub fn lines(summary: &Summary) -> String {
@@ -27,16 +27,11 @@ fn section<T>(text: &mut String, title: &str, list: &List<T>, line: impl Fn(&T) 
     }
     let _ = writeln!(text, "\n{title}: {}", thousands(list.total));
     for item in &list.items {
-        let _ = writeln!(text, "  {}", line(item).replace('\n', " ").replace(is_control, "\u{fffd}"));
+        let _ = writeln!(text, "  {}", printable(&line(item)));
     }
     if list.omitted() > 0 {
         let _ = writeln!(text, "  and {} more", thousands(list.omitted()));
     }
-}
-
-/// Returns whether a character of a name or a manager could control the terminal, or the order of the text after it.
-pub(super) fn is_control(it: char) -> bool {
-    it.is_control() && it != '\n' || matches!(it, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Returns what a summary is about, in one sentence.

@@ -30,7 +30,7 @@ pub(crate) use entry::milliseconds;
 pub(crate) use follower::Follower;
 pub(crate) use order::{Ordered, unknown_of};
 pub(crate) use present::cause_of;
-pub(crate) use text::{at, cause_text, duration};
+pub(crate) use text::{at, cause_text, duration, printable};
 #[cfg(feature = "html")]
 pub(crate) use text::{line_of, time_of};
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use jiff::{SignedDuration, Timestamp};
-use kube_endpoints_explain::Kind;
+use kube_endpoints_explain::{Kind, controls_terminal};
 
 use super::entry::{Cause, EndpointChange, EndpointState, Entry, Hints, Written};
 use super::fold::{Burst, Line};
@@ -20,9 +20,14 @@ pub fn lines(timeline: &Timeline, lines: &[Line]) -> String {
     );
     all.sort_by_key(|(time, _)| *time);
     all.into_iter().fold(String::new(), |mut text, (time, line)| {
-        let _ = writeln!(text, "{}  {line}", at(time));
+        let _ = writeln!(text, "{}  {}", at(time), printable(&line));
         text
     })
+}
+
+/// Returns one line, in which names and managers cannot control the terminal.
+pub(crate) fn printable(line: &str) -> String {
+    line.replace('\n', " ").replace(controls_terminal, "\u{fffd}")
 }
 
 pub(crate) fn time_of(line: &Line) -> Timestamp {

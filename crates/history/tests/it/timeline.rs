@@ -215,3 +215,9 @@ fn a_rollout_is_one_line() {
         expected.split_once("0Z").map(|(_, rest)| rest)
     );
 }
+
+#[test]
+fn text_of_others_does_not_control_the_terminal() {
+    let text = timeline(&[("\u{1b}[2J\n\u{202e}kubelet", Object(pod(0, false)))]);
+    assert!(text.ends_with("was changed by \u{fffd}[2J \u{fffd}kubelet; in no slice\n"), "{text}");
+}

@@ -40,8 +40,8 @@ fn time_has_the_date_on_another_day(#[case] now: Option<&str>, #[case] text: &st
 #[test]
 fn control_characters_are_escaped() {
     let mut output = Output::new(TextStyle::default());
-    output.text("a\u{1b}[31m\nb\tc").end_line();
-    assert_eq!(output.finish(), "a\\u{1b}[31m\\nb\\tc\n");
+    output.text("a\u{1b}[31m\nb\tc\u{202e}\u{2066}").end_line();
+    assert_eq!(output.finish(), "a\\u{1b}[31m\\nb\\tc\\u{202e}\\u{2066}\n");
 }
 
 #[test]

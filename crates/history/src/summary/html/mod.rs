@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use kube_endpoints_explain::{ObjectRef, thousands};
+use kube_endpoints_explain::{ObjectRef, controls_terminal, thousands};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::text::{by_manager, counted, duration, is_control, origin, overview, written};
+use super::text::{by_manager, counted, duration, origin, overview, written};
 use super::{Flapping, List, Outage, Propagation, ServiceTimeline, Summary, Writes};
 use crate::timeline::{Line, Unknown, fold, line_of, time_of};
 
@@ -52,7 +52,7 @@ pub fn page(summary: &Summary) -> String {
             }
         }
     };
-    page.into_string().replace(is_control, "\u{fffd}")
+    page.into_string().replace(|it| it != '\n' && controls_terminal(it), "\u{fffd}")
 }
 
 struct Page<'a> {
