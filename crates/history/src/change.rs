@@ -5,6 +5,7 @@ use kube_endpoint_model::{ObjectKey, Text};
 
 use crate::codec::{Input, Malformed, Output};
 use crate::delta::{Delta, HEARTBEAT};
+use crate::encoder::Encoder;
 use crate::object::{Kind, Recorded, number_of, read_kind};
 
 /// Number of the object in the record of an [`UnknownWrite`]. That of a [`Gap`] is 0.
@@ -19,6 +20,19 @@ pub struct Change {
     pub author: Option<Author>,
     /// What has changed.
     pub what: What,
+}
+
+impl Change {
+    /// Records the change.
+    pub fn record(self, encoder: &mut Encoder) {
+        let (seen, author) = (self.seen, self.author.as_ref());
+        match self.what {
+            What::Put { after, .. } => encoder.put(seen, author, after),
+            What::Removed(before) => encoder.remove(seen, author, before.kind(), &before.key()),
+            What::Gap(gap) => encoder.gap(seen, &gap),
+            What::Unknown(write) => encoder.unknown(seen, author, write.kind, &write.key, write.action),
+        }
+    }
 }
 
 /// What has changed.

@@ -5,7 +5,7 @@ use std::io;
 use jiff::Timestamp;
 
 use crate::archive::Archive;
-use crate::change::{Change, What};
+use crate::change::What;
 use crate::encoder::Encoder;
 use crate::error::ReadError;
 use crate::header::Header;
@@ -108,7 +108,7 @@ impl Archive {
             if next > until && !is_gap_within {
                 break;
             }
-            record(&mut encoder, change);
+            change.record(&mut encoder);
             if encoder.is_full() {
                 encoder.flush(&mut out)?;
             }
@@ -136,14 +136,4 @@ fn begin<'a>(
     }
     encoder.begin_segment(now, out)?;
     Ok(encoder)
-}
-
-fn record(encoder: &mut Encoder, change: Change) {
-    let (seen, author) = (change.seen, change.author.as_ref());
-    match change.what {
-        What::Put { after, .. } => encoder.put(seen, author, after),
-        What::Removed(before) => encoder.remove(seen, author, before.kind(), &before.key()),
-        What::Gap(gap) => encoder.gap(seen, &gap),
-        What::Unknown(write) => encoder.unknown(seen, author, write.kind, &write.key, write.action),
-    }
 }

@@ -3,8 +3,8 @@
 use std::io::{Cursor, Read};
 
 use jiff::Timestamp;
-use kube_endpoints_history::audit::{AuditChange, AuditLogs, Summary};
-use kube_endpoints_history::{Archive, Encoder, Recorded, Select};
+use kube_endpoints_history::audit::{AuditLogs, Summary};
+use kube_endpoints_history::{Archive, Change, Encoder, Recorded, Select};
 
 /// First byte of an input whose log arrives at once.
 pub const AT_ONCE: u8 = u8::MAX;
@@ -28,7 +28,7 @@ pub fn audit(bytes: &[u8]) -> bool {
 
 struct Log {
     before: Vec<Recorded>,
-    changes: Vec<AuditChange>,
+    changes: Vec<Change>,
     summary: Summary,
 }
 
@@ -41,7 +41,7 @@ fn read(log: &[u8], part: usize) -> Option<Log> {
 }
 
 /// Writes a history, and reads it.
-fn record(before: Vec<Recorded>, changes: Vec<AuditChange>) {
+fn record(before: Vec<Recorded>, changes: Vec<Change>) {
     let Some(start) = changes.first().map(|change| change.seen) else { return };
     let (mut encoder, mut file) = (Encoder::new("fuzz", []).expect("memory"), Vec::new());
     for object in before {

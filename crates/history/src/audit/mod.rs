@@ -1,12 +1,12 @@
 //! Changes from audit logs of kube-apiserver.
 //!
 //! ```text
-//! files --> values --> line: event or wrapper --> write --> look_ahead --> objects --> AuditChange --> Encoder
+//! files --> values --> line: event or wrapper --> write --> look_ahead --> objects --> Change --> Encoder
 //! ```
 //!
 //! A log has requests, in about the order in which they were answered. An event of level `RequestResponse` has the object after the
 //! write. One of level `Request` has what was requested: an object, or a patch, whose outcome is certain for some fields only. One of
-//! level `Metadata` names who wrote which object. A write whose outcome is not certain is a [`What::Unknown`].
+//! level `Metadata` names who wrote which object. A write whose outcome is not certain is a [`What::Unknown`](crate::What::Unknown).
 //!
 //! Objects that existed before the log are unknown until they are written. If the files contain lists that `kubectl get -o json` has
 //! printed, those of their objects that are older than the first write are the state before it.
@@ -36,7 +36,7 @@ use self::look_ahead::LookAhead;
 use self::objects::Objects;
 use self::source::{Printed, Source};
 use self::write::Write;
-use crate::{Author, Encoder, Recorded, What};
+use crate::{Change, Recorded};
 
 pub use self::summary::{Skipped, Summary};
 
@@ -54,20 +54,9 @@ pub struct AuditLogs {
     objects: Objects,
     /// Objects that kubectl has printed before the first write.
     printed: Printed,
-    changes: VecDeque<AuditChange>,
+    changes: VecDeque<Change>,
     has_started: bool,
     summary: Summary,
-}
-
-/// A change of an object, or a time of which nothing is known.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AuditChange {
-    /// Time at which the request was answered. It is never before that of the change before.
-    pub seen: Timestamp,
-    /// Who sent the request; `None` for a gap.
-    pub author: Option<Author>,
-    /// What has changed.
-    pub what: What,
 }
 
 impl AuditLogs {
@@ -105,8 +94,9 @@ impl AuditLogs {
         self.objects.iter()
     }
 
-    /// Moves to the next change; `None` at the end.
-    pub fn next_change(&mut self) -> Option<AuditChange> {
+    /// Moves to the next change; `None` at the end. Its time is that of the answer to the request, and never before that of the
+    /// change before.
+    pub fn next_change(&mut self) -> Option<Change> {
         self.start();
         while self.changes.is_empty() {
             self.look_ahead();
@@ -161,19 +151,6 @@ impl AuditLogs {
         }
         if self.has_started {
             self.printed = Printed::default();
-        }
-    }
-}
-
-impl AuditChange {
-    /// Records the change.
-    pub fn record(self, encoder: &mut Encoder) {
-        let AuditChange { seen, author, what } = self;
-        match what {
-            What::Put { after, .. } => encoder.put(seen, author.as_ref(), after),
-            What::Removed(before) => encoder.remove(seen, author.as_ref(), before.kind(), &before.key()),
-            What::Gap(gap) => encoder.gap(seen, &gap),
-            What::Unknown(write) => encoder.unknown(seen, author.as_ref(), write.kind, &write.key, write.action),
         }
     }
 }

@@ -6,11 +6,10 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use kube_endpoint_model::{ObjectKey, Pod, Uid};
 
-use super::AuditChange;
 use super::content::{Content, Traits};
 use super::summary::Summary;
 use super::write::{Effect, Part, Write};
-use crate::{Action, Author, Gap, Kind, Recorded, What};
+use crate::{Action, Author, Change, Gap, Kind, Recorded, What};
 
 /// Number of deleted objects whose UIDs are remembered, so that a late write does not bring them back.
 const DELETED: usize = 16 << 10;
@@ -59,7 +58,7 @@ impl Objects {
     }
 
     /// Applies a write, and appends what it changes.
-    pub(super) fn apply(&mut self, mut write: Write, changes: &mut VecDeque<AuditChange>, summary: &mut Summary) {
+    pub(super) fn apply(&mut self, mut write: Write, changes: &mut VecDeque<Change>, summary: &mut Summary) {
         let last = self.last.unwrap_or(write.seen);
         if write.seen < last.saturating_sub(DISORDER).unwrap_or(last) {
             summary.late += 1;
@@ -82,15 +81,15 @@ impl Objects {
             let object = before.object.clone();
             self.known.remove(&key);
             self.remember(object.uid());
-            changes.push_back(AuditChange { seen: write.seen, author: None, what: What::Removed(object) });
+            changes.push_back(Change { seen: write.seen, author: None, what: What::Removed(object) });
         }
         let before = self.known.get(&key);
         if matches!((&after, before, write.action), (After::Is(..), None, Action::Changed)) {
             // It existed before, in an unknown state.
             let (what, author) = (unknown(key.clone(), write.action, false), Some(write.author.clone()));
-            changes.push_back(AuditChange { seen: write.seen, author, what });
+            changes.push_back(Change { seen: write.seen, author, what });
         }
-        let record = |what| changes.push_back(AuditChange { seen: write.seen, author: Some(write.author), what });
+        let record = |what| changes.push_back(Change { seen: write.seen, author: Some(write.author), what });
         match after {
             After::Is(object, traits) => {
                 let version = write.version.max(before.map_or(0, |before| before.version));
@@ -152,7 +151,7 @@ impl Objects {
         write: &Write,
         grace: Option<i64>,
         is_selective: bool,
-        changes: &mut VecDeque<AuditChange>,
+        changes: &mut VecDeque<Change>,
         summary: &mut Summary,
     ) {
         if is_selective {
@@ -165,7 +164,7 @@ impl Objects {
             );
             let since = write.seen.saturating_sub(SignedDuration::from_millis(1)).unwrap_or(write.seen);
             let what = What::Gap(Gap { since, reason: reason.as_str().into() });
-            changes.push_back(AuditChange { seen: write.seen, author: None, what });
+            changes.push_back(Change { seen: write.seen, author: None, what });
             return;
         }
         let is_meant = |(kind, key): &&Key| {

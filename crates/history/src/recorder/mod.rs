@@ -28,9 +28,9 @@ pub use ring::Ring;
 pub use size::parse_size;
 pub use store::{OneFile, SegmentLimits, Store, WriteState};
 
-use crate::{Encoder, Gap};
 #[cfg(feature = "audit")]
-use crate::{What, audit::AuditChange};
+use crate::{Change, What};
+use crate::{Encoder, Gap};
 
 /// Time without a record after which a checkpoint records the time.
 const QUIET: SignedDuration = SignedDuration::from_secs(10);
@@ -193,7 +193,7 @@ impl Recorder {
     ///
     /// A full frame, or the next segment, cannot be written.
     #[cfg(feature = "audit")]
-    pub fn record(&mut self, mut change: AuditChange) -> io::Result<()> {
+    pub fn record(&mut self, mut change: Change) -> io::Result<()> {
         change.seen = self.at(change.seen);
         self.objects += usize::from(matches!(change.what, What::Put { before: None, .. }));
         self.changes += usize::from(!matches!(&change.what, What::Unknown(write) if !write.is_recorded));

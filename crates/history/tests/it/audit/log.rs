@@ -2,8 +2,8 @@
 
 use std::io::Cursor;
 
-use kube_endpoints_history::audit::{AuditChange, AuditLogs};
-use kube_endpoints_history::{Action, Author, Recorded, What};
+use kube_endpoints_history::audit::AuditLogs;
+use kube_endpoints_history::{Action, Author, Change, Recorded, What};
 use serde_json::Value;
 
 pub(crate) use super::samples::{event, lines, pod, with};
@@ -26,7 +26,7 @@ pub(crate) fn described(logs: &mut AuditLogs) -> String {
     std::iter::from_fn(|| logs.next_change()).map(|change| describe(&change) + "\n").collect()
 }
 
-fn describe(change: &AuditChange) -> String {
+fn describe(change: &Change) -> String {
     let time = change.seen.strftime("%S%.3f");
     let by = match &change.author {
         Some(Author { manager, user, .. }) => format!(" by {manager} ({user})"),
