@@ -57,7 +57,7 @@ impl Settled {
             *answered = Answered { since: Some(since), duration: self.available_for(since) };
         }
         while answered.duration < LIMIT {
-            sleep(INTERVAL.min(LIMIT - answered.duration)).await;
+            sleep(INTERVAL.min(LIMIT.saturating_sub(answered.duration))).await;
             if self.answers().await {
                 answered.duration += INTERVAL;
             }

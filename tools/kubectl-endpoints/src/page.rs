@@ -16,9 +16,8 @@ const CONNECT: Duration = Duration::from_secs(2);
 /// A page of a controller manager.
 #[derive(Clone, Debug)]
 pub(crate) struct Page {
-    /// Configuration, to follow its files.
-    pub(crate) config: Config,
-    client: Client,
+    /// A long wait follows the files of its configuration.
+    pub(crate) client: Client,
     path: String,
 }
 
@@ -34,8 +33,8 @@ impl Page {
         if url.starts_with('/') {
             let path = url.trim_end_matches('/');
             let path = if path.ends_with("/proxy") { format!("{path}{name}") } else { url.to_owned() };
-            let Connection { config, client, .. } = Connection::open(args).await?;
-            return Ok(Self { config, client, path });
+            let Connection { client, .. } = Connection::open(args).await?;
+            return Ok(Self { client, path });
         }
         let (server, path) = split(url);
         if args.token.is_some() && !server.starts_with("https://") {
@@ -45,7 +44,7 @@ impl Page {
         let options = ClientOptions { qps: 0.0, burst: 1, timeouts, ..ClientOptions::default() };
         let path = if path.len() > 1 { path } else { name }.to_owned();
         let config = Config::from_url_with(server, url_options(args))?;
-        Ok(Self { client: Client::new(&config, options)?, config, path })
+        Ok(Self { client: Client::new(&config, options)?, path })
     }
 
     /// Returns the same page with a parameter, which must need no escaping.

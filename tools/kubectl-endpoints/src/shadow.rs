@@ -29,7 +29,7 @@ pub(crate) async fn run(global: &GlobalArgs, args: &ShadowArgs) -> anyhow::Resul
             (report, is_clean)
         }
         Some(required) => {
-            let (mut tasks, following) = (JoinSet::new(), json.config.follow_files());
+            let (mut tasks, following) = (JoinSet::new(), json.client.follow_files());
             tasks.spawn(async { match following.await {} });
             wait::until_clean(async || read(&json).await, report, required, args.timeout).await?
         }
