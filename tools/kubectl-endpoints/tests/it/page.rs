@@ -10,7 +10,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use crate::cluster::Run;
-use crate::timeline::{FLIP, offline, record};
+use crate::timeline::{END, FLIP, offline, record};
 
 /// Start of the segment of [`history`].
 const STARTED: &str = "2026-11-27T14:00:00Z";
@@ -64,7 +64,7 @@ fn history() -> (TempDir, PathBuf, Vec<u8>) {
 async fn a_page_is_read_as_a_file_is() {
     let since = "--since=2026-11-27T14:00:00Z";
     let (run, requests) = run_with("200 OK", &history().2, &["history", "web", "-n", "shop", since]).await;
-    assert_eq!((run.stdout.as_str(), run.stderr.as_str(), run.status), (FLIP, "", 0));
+    assert_eq!((run.stdout.as_str(), run.stderr.as_str(), run.status), (FLIP, END, 0));
     assert_eq!(requests, ["GET /history?namespace=shop&service=web&since=2026-11-27T14:00:00Z HTTP/1.1"]);
 }
 

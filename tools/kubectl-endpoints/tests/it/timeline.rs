@@ -62,7 +62,7 @@ pub(crate) fn record_changes(path: &Path, changes: impl IntoIterator<Item = (i64
 pub(crate) const FLIP: &str = "2026-11-27T14:02:00.000Z  10.1.0.1 (Pod web-1): ready -> not ready, 0 ready: EP102 not ready; Pod shop/web-1 \
                     was changed by kubelet; EndpointSlice shop/web-x was written by kube-controller-manager 12 ms later\n";
 
-const END: &str = "The history ends at 2026-11-27T15:00:00Z: later changes are unknown.\n";
+pub(crate) const END: &str = "The history ends at 2026-11-27T15:00:00Z: later changes are unknown.\n";
 
 #[rstest]
 #[case::whole(&["web"], FLIP, END, 0)]
