@@ -10,6 +10,7 @@ const EXEMPT: &[(&str, &str)] = &[
     ("crates/client/tests/it/read_only.rs", "no request is sent while time is paused"),
     ("crates/controller/tests/executor.rs", "the test with paused time has a server without a socket"),
     ("crates/informer/tests/it/read_timeouts.rs", "time advances only by hand"),
+    ("crates/program/tests/it/controllers.rs", "time advances only by hand, and goes on before the server is asked"),
     ("testing/apiserver/tests/it/in_process/mod.rs", "the test with a socket is not the one with paused time"),
 ];
 
