@@ -72,13 +72,12 @@ impl Superfluous {
         let at = state.latest;
         let deletion = state.deletions.entry(service).or_default();
         deletion.at = at;
+        deletion.version = version;
         // What another client created after the deletion is for a Service that follows.
-        let is_ours =
-            |it: &Arc<Endpoints>| it.is_managed() || version.as_ref().is_none_or(|at| it.resource_version() < *at);
-        if let Some(endpoints) = cached().filter(is_ours) {
+        let is_claimed = |it: &Arc<Endpoints>| it.is_managed() || deletion.version.is_none() || deletion.follows(it);
+        if let Some(endpoints) = cached().filter(is_claimed) {
             deletion.object = Some(endpoints.uid());
         }
-        deletion.version = version;
     }
 
     /// Records that the cache at the start lacks the Service of these Endpoints.
@@ -94,9 +93,7 @@ impl Superfluous {
     /// be late.
     pub(super) fn precede_deletion(&self, endpoints: &Endpoints) -> bool {
         let state = locked(&self.0);
-        let deletion = state.deletions.get(&endpoints.key());
-        let version = deletion.and_then(|deletion| deletion.version.as_ref());
-        version.is_some_and(|version| endpoints.resource_version() < *version)
+        state.deletions.get(&endpoints.key()).is_some_and(|deletion| deletion.follows(endpoints))
     }
 
     /// Records an object that this process created or changed. Its Service may have been deleted after the write was sent.
@@ -159,10 +156,8 @@ impl Superfluous {
     pub(super) fn contains(&self, endpoints: &Endpoints) -> bool {
         let state = locked(&self.0);
         let deletion = state.deletions.get(&endpoints.key());
-        let by_deletion = deletion.is_some_and(|Deletion { version, object, .. }| {
-            object.as_ref() == Some(&endpoints.uid())
-                || version.as_ref().is_some_and(|version| endpoints.resource_version() < *version)
-        });
+        let by_deletion = deletion
+            .is_some_and(|deletion| deletion.object.as_ref() == Some(&endpoints.uid()) || deletion.follows(endpoints));
         by_deletion || state.past.objects.contains(&endpoints.uid())
     }
 
@@ -170,6 +165,13 @@ impl Superfluous {
     pub(super) fn is_brought_back(&self, endpoints: &Endpoints) -> bool {
         let state = locked(&self.0);
         !state.past.objects.is_empty() && state.past.objects.contains(&endpoints.uid())
+    }
+}
+
+impl Deletion {
+    /// Returns whether the version of the deletion is known, and higher than that of the last change of an object.
+    fn follows(&self, endpoints: &Endpoints) -> bool {
+        self.version.as_ref().is_some_and(|version| endpoints.resource_version() < *version)
     }
 }
 

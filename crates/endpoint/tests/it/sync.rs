@@ -82,7 +82,7 @@ async fn leftover_endpoints_are_deleted_at_start() {
 }
 
 /// A Service that the server does not have yet.
-fn without_selector() -> Value {
+pub(crate) fn without_selector() -> Value {
     json!({"metadata": {"namespace": NAMESPACE, "name": "web"}, "spec": {"ports": [{"port": 80}]}})
 }
 
