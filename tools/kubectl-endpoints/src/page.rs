@@ -33,8 +33,7 @@ impl Page {
         if url.starts_with('/') {
             let path = url.trim_end_matches('/');
             let path = if path.ends_with("/proxy") { format!("{path}{name}") } else { url.to_owned() };
-            let Connection { client, .. } = Connection::open(args).await?;
-            return Ok(Self { client, path });
+            return Ok(Self { client: Connection::open(args).await?.client, path });
         }
         let (server, path) = split(url);
         if args.token.is_some() && !server.starts_with("https://") {
