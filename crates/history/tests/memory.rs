@@ -57,7 +57,7 @@ fn hostile_files_take_little_memory() {
         let (length, path) = (length.max(content.len() as u64), path.as_path());
         std::fs::write(path, content).expect("space");
         OpenOptions::new().write(true).open(path).and_then(|file| file.set_len(length)).expect("a sparse file");
-        let profiler = dhat::Profiler::builder().testing().build();
+        let profiler = dhat::Profiler::builder().testing().trim_backtraces(Some(4)).build();
         let error = read_all(path).expect_err(name).to_string();
         let bytes = dhat::HeapStats::get().max_bytes;
         drop(profiler);

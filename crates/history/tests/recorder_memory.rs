@@ -35,7 +35,7 @@ fn a_recorder_of_20_000_pods_takes_little_memory() {
     let seconds: Vec<Vec<Message>> = (0..SECONDS).map(|_| second()).collect();
     let folder = tempfile::tempdir().expect("a folder");
 
-    let profiler = dhat::Profiler::builder().testing().build();
+    let profiler = dhat::Profiler::builder().testing().trim_backtraces(Some(4)).build();
     let open = Folder::open(folder.path(), 512 << 20, SignedDuration::from_hours(24));
     let encoder = Encoder::new("test", []).expect("memory");
     let mut recorder = Recorder::new(encoder, open.expect("a folder"));

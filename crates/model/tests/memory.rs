@@ -13,7 +13,7 @@ const PODS: usize = 3_000;
 /// Returns the heap bytes per Pod of a filled store, with the Pod's share of the store, the pools and the index, and
 /// the allocations per decoded Pod.
 fn measure(documents: &[Vec<u8>], read: impl Fn(&[u8]) -> Pod) -> (usize, u64) {
-    let _profiler = dhat::Profiler::builder().testing().build();
+    let _profiler = dhat::Profiler::builder().testing().trim_backtraces(Some(4)).build();
     let (informer, source) = ManualSource::with_index(PodIndex::default());
     let before = dhat::HeapStats::get();
     let interner = Interner::default();

@@ -52,11 +52,9 @@ impl Instance {
         {
             command.arg(format!("--leader-elect-{flag}={}s", duration.as_secs()));
         }
-        if name == "leader" {
-            // Tests stop it. In the group of the tests, the kernel would continue it when the shell that has started them
-            // exits, as after `cargo test &`. If the tests are killed, it ends by itself, for lack of a server.
-            command.process_group(0);
-        }
+        // Tests stop it. In the group of the tests, the kernel would continue it when the shell that has started them exits,
+        // as after `cargo test &`. If the tests are killed, it ends by itself, for lack of a server.
+        command.process_group(0);
         let log = cluster.folder().join(format!("{name}.log"));
         command.stderr(File::create(&log).expect("a log file"));
         Instance { name, times, child: command.spawn().expect("the binary starts"), log }
@@ -218,12 +216,12 @@ async fn stopped_leader_writes_nothing_after_a_takeover() {
     pair.leader.assert_no_writes_after_term(&pair.cluster);
 }
 
-/// The leader is stopped for longer than its renew deadline and less than the lease duration. No other instance leads,
-/// and the leader still writes nothing after its term.
+/// The leader is stopped for longer than its renew deadline, and the standby for longer than the leader. No other instance
+/// leads, and the leader still writes nothing after its term.
 #[tokio::test]
 async fn stopped_leader_writes_nothing_after_its_term() {
     let mut pair = Pair::start(SHORT).await;
-    signal(&pair.standby.child, "KILL").await;
+    suspend(&pair.standby.child).await;
     suspend(&pair.leader.child).await;
     pair.add("meanwhile").await;
     sleep(SHORT.deadline + Duration::from_millis(500)).await;
@@ -232,7 +230,7 @@ async fn stopped_leader_writes_nothing_after_its_term() {
     pair.leader.assert_no_writes_after_term(&pair.cluster);
     let log = pair.leader.log();
     assert!(log.contains("The lease was not renewed in time"), "{log}");
-    pair.standby = Instance::start(&pair.cluster, "third", SHORT);
+    signal(&pair.standby.child, "CONT").await;
     pair.cluster.wait_for_addresses(&pair.expected).await;
 }
 

@@ -22,7 +22,7 @@ fn blocks(world: &World) -> u64 {
 // One test only: the profiler counts for the whole process.
 #[test]
 fn blocks_are_constant_per_slice() {
-    let _profiler = dhat::Profiler::builder().testing().build();
+    let _profiler = dhat::Profiler::builder().testing().trim_backtraces(Some(4)).build();
     for pods in [10_usize, 100, 1_000, 10_000] {
         let slices = pods.div_ceil(100) as u64;
         let steady = blocks(&World::settled(pods));

@@ -27,7 +27,8 @@ const ANSWERS: &str = include_str!("../kubectl/answers.txt");
 const TIMED_OUT: &str = "[TIMEOUT][rc=-1]";
 /// Limit in seconds for a command that is expected to end.
 const LIMIT: u32 = 60;
-/// Seconds after which a limit that is expected to be reached ends a command: the answer is the same as after more.
+/// Seconds after which a limit that is expected to be reached ends a command: the answer is the same as after more, but
+/// kubectl warns of a watch that lasts less than a second.
 const SHORT: u32 = 2;
 /// Factor of the limits that a busy machine may reach too early.
 const PATIENCE: u32 = 10;
@@ -51,7 +52,23 @@ impl Case {
 
     /// Whether the command changes nothing, so that others can run at the same time.
     fn only_reads(&self) -> bool {
-        const READS: [&str; 8] = ["attach", "auth can-i", "describe", "exec", "explain", "get", "port-forward", "wait"];
+        const READS: [&str; 15] = [
+            "attach",
+            "auth can-i",
+            "auth whoami",
+            "cp",
+            "describe",
+            "diff",
+            "events",
+            "exec",
+            "explain",
+            "get",
+            "logs",
+            "port-forward",
+            "rollout status",
+            "top",
+            "wait",
+        ];
         let kubectl = self.command.split_once("kubectl ").map_or("", |(_, arguments)| arguments);
         READS.iter().any(|verb| kubectl.starts_with(verb))
     }
@@ -167,6 +184,8 @@ fn run(command: &str, expect: &str, folder: &Path, patience: u32) -> String {
         .env("KUBECACHEDIR", folder.join("cache"))
         .env("HOME", folder)
         .env("TZ", "UTC")
+        // Each process ends before it has much to collect.
+        .env("GOGC", "off")
         .stdin(Stdio::null())
         .output()
         .unwrap();
