@@ -112,108 +112,70 @@ impl Changes {
 
 #[cfg(test)]
 mod tests {
-    use anyhow::bail;
     use futures::future::join;
+    use rstest::rstest;
 
     use super::*;
 
     const SECOND: Duration = Duration::from_secs(1);
+    const HALF: Duration = Duration::from_millis(500);
 
-    /// Returns the time until the namespace settles while `act` runs, in seconds. Times are accurate to one tick.
-    async fn settles(changes: &Changes, act: impl Future<Output = ()>) -> Result<String> {
+    #[derive(Clone, Copy)]
+    enum Step {
+        Sleep(Duration),
+        /// A change in this namespace.
+        Change(&'static str),
+        /// Changes may have been missed.
+        Gap,
+        /// No task runs for this time.
+        Busy(Duration),
+    }
+    use Step::{Busy, Change, Gap, Sleep};
+
+    async fn run(changes: &Changes, steps: impl IntoIterator<Item = Step>) {
+        for step in steps {
+            match step {
+                Sleep(time) => sleep(time).await,
+                Change(namespace) => changes.note(namespace),
+                Gap => changes.note_everywhere(),
+                Busy(time) => tokio::time::advance(time).await,
+            }
+        }
+    }
+
+    /// Time until the namespace settles while the steps are repeated, in seconds. Times are accurate to one tick.
+    #[rstest]
+    #[case::counts_from_the_last_operation(1, &[Change("ns")], "3.0")]
+    #[case::counts_from_the_last_change(3, &[Sleep(2 * SECOND), Change("ns"), Sleep(HALF), Change("elsewhere")], "10.0")]
+    #[case::a_gap_in_what_is_seen_counts_as_a_change(1, &[Sleep(SECOND), Gap], "4.0")]
+    #[case::time_that_a_busy_machine_loses_does_not_count(1, &[Sleep(SECOND), Busy(5 * SECOND)], "8.0")]
+    #[case::nor_for_the_limit(10, &[Sleep(SECOND / 10), Busy(3 * SECOND)], "33.0")]
+    #[case::gives_up(30, &[Sleep(SECOND), Change("ns")], "ns still changes 20 s after the last operation")]
+    #[tokio::test(start_paused = true)]
+    async fn settles(#[case] rounds: usize, #[case] steps: &[Step], #[case] expected: &str) {
+        let changes = Changes::default();
         let start = Instant::now();
         let settled = async { changes.settled("ns", 3 * SECOND, 20 * SECOND).await.map(|()| start.elapsed()) };
-        let done = tokio::select! {
+        let steps = (0..rounds).flat_map(|_| steps.iter().copied());
+        let settled = tokio::select! {
             biased;
-            (settled, ()) = join(settled, act) => settled?,
-            () = changes.keep_time() => bail!("the clock has stopped"),
+            (settled, ()) = join(settled, run(&changes, steps)) => settled,
+            () = changes.keep_time() => unreachable!("never ends"),
         };
-        Ok(format!("{:.1}", done.as_secs_f64()))
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn counts_from_the_last_operation() {
-        let changes = Changes::default();
-        changes.note("ns");
-        assert_eq!(settles(&changes, async {}).await.unwrap(), "3.0");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn counts_from_the_last_change() {
-        let changes = Changes::default();
-        let act = async {
-            for _ in 0..3 {
-                sleep(2 * SECOND).await;
-                changes.note("ns");
-                sleep(SECOND / 2).await;
-                changes.note("elsewhere");
-            }
-        };
-        assert_eq!(settles(&changes, act).await.unwrap(), "10.0");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_gap_in_what_is_seen_counts_as_a_change() {
-        let changes = Changes::default();
-        let act = async {
-            sleep(SECOND).await;
-            changes.note_everywhere();
-        };
-        assert_eq!(settles(&changes, act).await.unwrap(), "4.0");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn time_that_a_busy_machine_loses_does_not_count() {
-        let changes = Changes::default();
-        let act = async {
-            sleep(SECOND).await;
-            // As if no task had run for five seconds.
-            tokio::time::advance(5 * SECOND).await;
-        };
-        assert_eq!(settles(&changes, act).await.unwrap(), "8.0");
-    }
-
-    /// Five times as long as on an idle machine, and longer than the limit.
-    #[tokio::test(start_paused = true)]
-    async fn time_that_a_busy_machine_loses_does_not_count_for_the_limit() {
-        let changes = Changes::default();
-        let act = async {
-            for _ in 0..10 {
-                sleep(SECOND / 10).await;
-                tokio::time::advance(3 * SECOND).await;
-            }
-        };
-        let settled = settles(&changes, act).await.unwrap();
-        assert!(settled.parse::<f64>().unwrap() > 30.0, "{settled}");
+        let actual = settled.map_or_else(|error| error.to_string(), |time| format!("{:.1}", time.as_secs_f64()));
+        assert_eq!(actual, expected);
     }
 
     #[tokio::test(start_paused = true)]
     async fn sleeps_longer_on_a_busy_machine() {
         let changes = Changes::default();
         let start = Instant::now();
-        let act = async {
-            sleep(SECOND).await;
-            tokio::time::advance(5 * SECOND).await;
-        };
         tokio::select! {
             biased;
-            ((), ()) = join(changes.sleep(2 * SECOND), act) => {}
+            ((), ()) = join(changes.sleep(2 * SECOND), run(&changes, [Sleep(SECOND), Busy(5 * SECOND)])) => {}
             () = changes.keep_time() => {}
         }
         let (elapsed, lost) = (start.elapsed().as_secs_f64(), changes.lost().as_secs_f64());
         assert!((6.9..7.1).contains(&elapsed) && (4.9..5.1).contains(&lost), "{elapsed} s, {lost} s lost");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn gives_up() {
-        let changes = Changes::default();
-        let act = async {
-            for _ in 0..30 {
-                sleep(SECOND).await;
-                changes.note("ns");
-            }
-        };
-        let error = settles(&changes, act).await.unwrap_err().to_string();
-        assert_eq!(error, "ns still changes 20 s after the last operation");
     }
 }
