@@ -10,24 +10,22 @@ use rstest::rstest;
 
 use self::harness::{Harness, SECOND, found, lease, renewed_by, transitions, written};
 
-#[test]
-fn acquire_from_no_object() {
-    let mut harness = Harness::new();
-    harness.exchange("get", RequestOutcome::NotFound);
-    let lease = harness.exchange("create", written(1));
-    assert_eq!(transitions(lease), Some(0));
-    assert!(harness.is_leading() && harness.elector.leader() == "baz");
-}
-
 #[rstest]
-#[case::without_a_record(Lease { spec: None, ..lease("", 0) })]
-#[case::unled(lease("", 0))]
-#[case::released(lease("", 1))]
-fn acquire_from_object_without_holder(#[case] unled: Lease) {
+#[case::no_object(RequestOutcome::NotFound, "create", 0)]
+#[case::without_a_record(RequestOutcome::Found(Lease { spec: None, ..lease("", 0) }), "update", 1)]
+#[case::unled(found("", 0), "update", 1)]
+#[case::released(found("", 1), "update", 1)]
+// An earlier write of this candidate whose response was lost.
+#[case::own(found("baz", 15), "update", 0)]
+fn acquire_from_object_without_other_holder(
+    #[case] read: RequestOutcome,
+    #[case] write: &str,
+    #[case] expected_transitions: i32,
+) {
     let mut harness = Harness::new();
-    harness.exchange("get", RequestOutcome::Found(unled));
-    assert_eq!(transitions(harness.exchange("update", written(6))), Some(1));
-    assert!(harness.is_leading());
+    harness.exchange("get", read);
+    assert_eq!(transitions(harness.exchange(write, written(6))), Some(expected_transitions));
+    assert!(harness.is_leading() && harness.elector.leader() == "baz");
 }
 
 #[test]
@@ -86,15 +84,6 @@ fn times_in_the_lease_are_ignored() {
 }
 
 #[test]
-fn renew_already_acquired_object() {
-    let mut harness = Harness::new();
-    // An earlier write of this candidate whose response was lost.
-    harness.exchange("get", found("baz", 15));
-    assert_eq!(transitions(harness.exchange("update", written(6))), Some(0));
-    assert!(harness.is_leading());
-}
-
-#[test]
 fn fast_path_renews_without_reading() {
     let mut harness = Harness::leading();
     for version in 2..10 {
@@ -125,14 +114,22 @@ fn retry_now_ends_the_wait_of_a_leader_and_of_a_candidate() {
 }
 
 #[rstest]
-#[case::rejected(RequestOutcome::Rejected)]
-#[case::unknown(RequestOutcome::Unknown)]
-fn slow_path_when_the_optimistic_update_fails(#[case] outcome: RequestOutcome) {
+#[case::rejected(RequestOutcome::Rejected, found("baz", 15), "update", (0, 1))]
+#[case::unknown(RequestOutcome::Unknown, found("baz", 15), "update", (0, 1))]
+// The holder is cleared manually: the acquisition by the leader counts as a transition, and not as a slow path.
+#[case::holder_cleared(RequestOutcome::Rejected, found("", 15), "update", (1, 0))]
+#[case::deleted(RequestOutcome::NotFound, RequestOutcome::NotFound, "create", (0, 0))]
+fn slow_path_when_the_optimistic_update_fails(
+    #[case] outcome: RequestOutcome,
+    #[case] read: RequestOutcome,
+    #[case] write: &str,
+    #[case] (expected_transitions, slow_paths): (i32, u64),
+) {
     let mut harness = Harness::leading();
     harness.exchange("update", outcome);
-    harness.exchange("get", found("baz", 15));
-    harness.exchange("update", written(6));
-    assert_eq!((harness.elector.slow_path_count(), harness.term_end_seconds()), (1, Some(12.0)));
+    harness.exchange("get", read);
+    assert_eq!(transitions(harness.exchange(write, written(6))), Some(expected_transitions));
+    assert_eq!((harness.elector.slow_path_count(), harness.term_end_seconds()), (slow_paths, Some(12.0)));
 }
 
 #[test]
@@ -193,25 +190,6 @@ fn leader_that_reads_another_holder_stops_at_once() {
     harness.exchange("get", found("bing", 15));
     assert_eq!((harness.next(), harness.is_leading()), (Next::Ended(End::Lost), false));
     assert_eq!(harness.elector.leader(), "bing");
-}
-
-/// The holder is cleared manually: the leader acquires the lease again, which counts as a transition.
-#[test]
-fn leader_acquires_again_if_the_holder_was_cleared() {
-    let mut harness = Harness::leading();
-    harness.exchange("update", RequestOutcome::Rejected);
-    harness.exchange("get", found("", 15));
-    assert_eq!(transitions(harness.exchange("update", written(6))), Some(1));
-    assert_eq!(harness.term_end_seconds(), Some(12.0));
-}
-
-#[test]
-fn leader_creates_a_deleted_lease_again() {
-    let mut harness = Harness::leading();
-    harness.exchange("update", RequestOutcome::NotFound);
-    harness.exchange("get", RequestOutcome::NotFound);
-    harness.exchange("create", written(9));
-    assert_eq!(harness.term_end_seconds(), Some(12.0));
 }
 
 #[test]

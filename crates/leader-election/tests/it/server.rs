@@ -14,7 +14,7 @@ use kube_controller_client::events::EventRecorder;
 use kube_controller_client::{Client, ClientOptions, Config, Error};
 use kube_dev_apiserver::{Fault, On, Server};
 use kube_endpoints_testing::virtual_clocks;
-use kube_lease_election::{Election, ElectionOptions, End, Fence, LeaseName, Timing};
+use kube_lease_election::{Election, ElectionOptions, End, Fence, LeaseName};
 use rstest::rstest;
 use serde_json::json;
 use tokio::task::JoinSet;
@@ -40,19 +40,31 @@ struct Candidate {
     tasks: JoinSet<End>,
 }
 
-fn candidate(client: &Client, identity: &str) -> Candidate {
-    candidate_with(client, identity, |_| {})
+fn options(identity: &str) -> ElectionOptions {
+    ElectionOptions { identity: identity.to_owned(), ..ElectionOptions::new(LeaseName::new(NAMESPACE, NAME)) }
 }
 
-fn candidate_with(client: &Client, identity: &str, change: impl FnOnce(&mut ElectionOptions)) -> Candidate {
-    let mut options = ElectionOptions {
-        lease: LeaseName { namespace: NAMESPACE.to_owned(), name: NAME.to_owned() },
-        identity: identity.to_owned(),
-        timing: Timing::default(),
-        recorder: None,
-        metrics: None,
-    };
-    change(&mut options);
+fn candidate(client: &Client, identity: &str) -> Candidate {
+    candidate_with(client, options(identity))
+}
+
+/// Returns the candidate `one`, which leads.
+async fn leader(client: &Client) -> Candidate {
+    let mut one = candidate(client, "one");
+    one.wait_until_leading().await;
+    one
+}
+
+/// Returns the candidate `other`, which has seen that `one` leads.
+async fn standby(client: &Client) -> Candidate {
+    let mut other = candidate(client, "other");
+    while other.fence.leader() != "one" {
+        assert!(other.fence.changed().await);
+    }
+    other
+}
+
+fn candidate_with(client: &Client, options: ElectionOptions) -> Candidate {
     let (election, fence) = Election::new(client.clone(), options);
     let stop = CancellationToken::new();
     let mut tasks = JoinSet::new();
@@ -96,13 +108,9 @@ fn spec(lease: &Lease) -> (String, i32, i32) {
 #[tokio::test(start_paused = true)]
 async fn standby_takes_over_at_once_when_the_leader_stops() {
     let (_server, client, _clocks) = server();
-    let mut one = candidate(&client, "one");
-    one.wait_until_leading().await;
+    let mut one = leader(&client).await;
     assert_eq!(spec(&lease(&client).await), ("one".to_owned(), 15, 0));
-    let mut other = candidate(&client, "other");
-    while other.fence.leader() != "one" {
-        assert!(other.fence.changed().await);
-    }
+    let mut other = standby(&client).await;
     one.wait_for_renewal().await;
     assert_eq!(other.fence.term_end(), None);
 
@@ -141,12 +149,8 @@ async fn killed_leader_is_replaced_within_lease_duration_and_retry_period() {
 async fn polling_alone_is_as_fast_as_upstream() {
     let (server, client, _clocks) = server();
     server.faults().inject(Fault::reject(403).on(On::any().verb("watch").resource("leases")));
-    let mut one = candidate(&client, "one");
-    one.wait_until_leading().await;
-    let mut other = candidate(&client, "other");
-    while other.fence.leader() != "one" {
-        assert!(other.fence.changed().await);
-    }
+    let mut one = leader(&client).await;
+    let mut other = standby(&client).await;
     let stopped_at = Instant::now();
     one.stop.cancel();
     assert_eq!(one.wait_for_end().await, End::Released);
@@ -163,8 +167,7 @@ async fn polling_alone_is_as_fast_as_upstream() {
 #[tokio::test(start_paused = true)]
 async fn failed_renewal_is_retried(#[case] fault: Fault) {
     let (server, client, _clocks) = server();
-    let mut one = candidate(&client, "one");
-    one.wait_until_leading().await;
+    let mut one = leader(&client).await;
     server.faults().inject(fault.on(On::any().verb("update").resource("leases")).times(1));
     for _ in 0..3 {
         one.wait_for_renewal().await;
@@ -184,8 +187,7 @@ async fn failed_renewal_is_retried(#[case] fault: Fault) {
 async fn failed_acquisition_is_retried(#[case] fault: Fault) {
     let (server, client, _clocks) = server();
     server.faults().inject(fault.on(On::any().verb("create").resource("leases")).times(1));
-    let mut one = candidate(&client, "one");
-    one.wait_until_leading().await;
+    let _one = leader(&client).await;
     assert_eq!(spec(&lease(&client).await), ("one".to_owned(), 15, 0));
 }
 
@@ -211,8 +213,7 @@ async fn election_of_a_leader_that_cannot_renew_ends_and_its_writes_are_gated() 
 #[tokio::test(start_paused = true)]
 async fn a_leader_that_is_stuck_is_overdue_20_s_after_the_lease_duration() {
     let (_server, client, _clocks) = server();
-    let mut one = candidate(&client, "one");
-    one.wait_until_leading().await;
+    let mut one = leader(&client).await;
     // The renew deadline is 10 s after the last renewal, the end of the lease 15 s.
     let until = one.fence.term_end().expect("not the leader");
     one.tasks.abort_all();
@@ -226,8 +227,7 @@ async fn a_leader_that_is_stuck_is_overdue_20_s_after_the_lease_duration() {
 #[tokio::test(start_paused = true)]
 async fn write_in_flight_is_dropped_when_the_term_ends() {
     let (server, client, _clocks) = server();
-    let mut one = candidate(&client, "one");
-    one.wait_until_leading().await;
+    let mut one = leader(&client).await;
     let gated = client.gated(Arc::new(one.fence.clone()));
     let hour = 3_600 * SECOND;
     server.faults().inject(Fault::delay_request(hour, hour).on(On::any().resource("configmaps")));
@@ -247,8 +247,7 @@ async fn write_in_flight_is_dropped_when_the_term_ends() {
 #[tokio::test(start_paused = true)]
 async fn manually_replaced_leader_stops_at_its_next_renewal() {
     let (_server, client, _clocks) = server();
-    let mut one = candidate(&client, "one");
-    one.wait_until_leading().await;
+    let mut one = leader(&client).await;
     let patch = json!({ "spec": { "holderIdentity": "somebody", "leaseTransitions": 7 } });
     client.merge_patch::<Lease>(NAMESPACE, NAME, None, &patch).await.expect("patch");
     let edited_at = Instant::now();
@@ -263,8 +262,7 @@ async fn manually_replaced_leader_stops_at_its_next_renewal() {
 #[tokio::test(start_paused = true)]
 async fn cleared_or_deleted_lease_is_acquired_again(#[case] delete: bool, #[case] transitions: i32) {
     let (_server, client, _clocks) = server();
-    let mut one = candidate(&client, "one");
-    one.wait_until_leading().await;
+    let mut one = leader(&client).await;
     if delete {
         client.delete::<Lease>(NAMESPACE, NAME, None).await.expect("delete");
     } else {
@@ -290,8 +288,7 @@ async fn lease_of_client_go_is_taken_over_in_its_format() {
     .expect("decode Lease");
     client.create(&go_lease).await.expect("create");
     let started = Instant::now();
-    let mut one = candidate(&client, "one");
-    one.wait_until_leading().await;
+    let _one = leader(&client).await;
     assert!((15 * SECOND..17 * SECOND).contains(&started.elapsed()), "{:?}", started.elapsed());
     let acquired = lease(&client).await;
     assert_eq!(spec(&acquired), ("one".to_owned(), 15, 5));

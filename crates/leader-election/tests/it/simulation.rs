@@ -88,7 +88,7 @@ struct Simulation {
 impl Simulation {
     fn new(world: World) -> Self {
         let mut rng = StdRng::seed_from_u64(world.seed);
-        let name = LeaseName { namespace: "n".to_owned(), name: "l".to_owned() };
+        let name = LeaseName::new("n", "l");
         let candidates = (0..world.electors)
             .map(|n| Candidate {
                 elector: Elector::new(name.clone(), format!("elector-{n}"), Timing::default(), rng.random()),
@@ -208,7 +208,7 @@ impl Simulation {
             }
             Next::Ended(_) => {
                 // Restart as a new process with another identity.
-                let name = LeaseName { namespace: "n".to_owned(), name: "l".to_owned() };
+                let name = LeaseName::new("n", "l");
                 let (identity, seed) = (format!("elector-{n}-{}", self.count), self.rng.random());
                 self.candidates[n].elector = Elector::new(name, identity, Timing::default(), seed);
                 self.candidates[n].term_end = None;

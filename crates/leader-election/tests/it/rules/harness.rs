@@ -18,8 +18,7 @@ pub(super) struct Harness {
 
 impl Harness {
     pub(super) fn new() -> Self {
-        let lease = LeaseName { namespace: "foo".to_owned(), name: "bar".to_owned() };
-        let elector = Elector::new(lease, "baz".to_owned(), Timing::default(), 7);
+        let elector = Elector::new(LeaseName::new("foo", "bar"), "baz".to_owned(), Timing::default(), 7);
         let now = Now { at: tokio::time::Instant::now().into_std(), wall: Timestamp::UNIX_EPOCH };
         Self { elector, now, start: now.at }
     }

@@ -6,7 +6,7 @@ use super::*;
 async fn events_match_upstream() {
     let (_server, client, _clocks) = server();
     let (recorder, writer) = EventRecorder::new(client.clone(), "controller-manager");
-    let mut one = candidate_with(&client, "one", |options| options.recorder = Some(recorder));
+    let mut one = candidate_with(&client, ElectionOptions { recorder: Some(recorder), ..options("one") });
     one.wait_until_leading().await;
     one.stop.cancel();
     assert_eq!(one.wait_for_end().await, End::Released);
@@ -36,8 +36,7 @@ async fn events_match_upstream() {
 #[tokio::test(start_paused = true)]
 async fn events_can_refer_to_the_lease() {
     let (_server, client, _clocks) = server();
-    let mut one = candidate(&client, "one");
-    one.wait_until_leading().await;
+    let one = leader(&client).await;
     let (stored, reference) = (super::lease(&client).await, one.fence.lease());
     let expected = (stored.metadata.name.as_deref(), stored.metadata.uid.as_deref());
     assert_eq!((Some(&*reference.name), Some(&*reference.uid.to_string())), expected);
@@ -53,7 +52,7 @@ async fn metrics_match_upstream() {
     let metrics = PrometheusMetrics::register(&registry).expect("register metrics");
     let text = || TextEncoder::new().encode_to_string(&registry.gather()).expect("encode metrics");
     let (server, client, _clocks) = server();
-    let mut one = candidate_with(&client, "one", |options| options.metrics = Some(Arc::new(metrics)));
+    let mut one = candidate_with(&client, ElectionOptions { metrics: Some(Arc::new(metrics)), ..options("one") });
     one.wait_until_leading().await;
     assert!(text().contains("leader_election_master_status{name=\"it\"} 1\n"), "{}", text());
     assert!(!text().contains("leader_election_slowpath_total{"), "{}", text());

@@ -3,16 +3,13 @@
 use super::*;
 
 fn election(client: &Client, identity: &str) -> Election {
-    let lease = LeaseName::new(NAMESPACE, NAME);
-    let options = ElectionOptions { identity: identity.to_owned(), ..ElectionOptions::new(lease) };
-    Election::new(client.clone(), options).0
+    Election::new(client.clone(), options(identity)).0
 }
 
 #[tokio::test(start_paused = true)]
 async fn work_starts_when_the_process_leads_and_its_end_releases_the_lease() {
     let (_server, client, _clocks) = server();
-    let mut one = candidate(&client, "one");
-    one.wait_until_leading().await;
+    let mut one = leader(&client).await;
     let work = async {
         let started = spec(&lease(&client).await).0;
         tokio::time::sleep(30 * SECOND).await;
